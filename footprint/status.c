@@ -1,0 +1,51 @@
+/* status.c - names of statuses and the one-line wording of errors. */
+#include "footprint/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct status_words {
+    const char *name;
+    const char *remedy; /* what the user can do; NULL when the cause says it */
+};
+
+static const struct status_words WORDS[] = {
+    [FP_OK] = {"ok", NULL},
+    [FP_END] = {"end", NULL},
+    [FP_ERR_OPEN] = {"open", NULL},
+    [FP_ERR_READ] = {"read", NULL},
+    [FP_ERR_WRITE] = {"write", "free some space or choose another directory"},
+    [FP_ERR_MEMORY] = {"memory", "give it more memory"},
+    [FP_ERR_FOREIGN] = {"foreign", "is it the right file? 'mallab convert --from FORMAT' takes other tools' traces"},
+    [FP_ERR_VERSION] = {"version", "read it with the mallab that wrote it, or a newer one"},
+    [FP_ERR_TRUNCATED] = {"truncated", "copy the file again, or make it anew"},
+    [FP_ERR_CORRUPT] = {"corrupt", "copy the file again, or make it anew"},
+    [FP_ERR_CHECKSUM] = {"checksum", "copy the file again, or make it anew"},
+    [FP_ERR_EXISTS] = {"exists", "choose another name, or remove it first"},
+    [FP_ERR_LIMIT] = {"limit", NULL},
+    [FP_ERR_ARGUMENT] = {"argument", NULL},
+};
+
+#define WORDS_LENGTH (sizeof WORDS / sizeof WORDS[0])
+
+const char *fp_status_name(enum fp_status status)
+{
+    return (unsigned)status < WORDS_LENGTH ? WORDS[status].name : "unknown";
+}
+
+char *fp_error_text(const struct fp_error *error, const char *path, char *ret_text, size_t size)
+{
+    const unsigned status = (unsigned)error->status;
+    const char *remedy = status < WORDS_LENGTH ? WORDS[status].remedy : NULL;
+    const char *what = error->what != NULL ? error->what : fp_status_name(error->status);
+    char offset[48] = "";
+    if (size == 0)
+        return ret_text;
+    if (status >= FP_ERR_FOREIGN && status <= FP_ERR_CHECKSUM)
+        snprintf(offset, sizeof offset, " at byte %llu", (unsigned long long)error->offset);
+    snprintf(ret_text, size, "%s%s%s%s%s%s%s%s%s", path != NULL ? "'" : "", path != NULL ? path : "",
+             path != NULL ? "': " : "", what, offset, error->sys_errno != 0 ? ": " : "",
+             error->sys_errno != 0 ? strerror(error->sys_errno) : "", remedy != NULL ? "; " : "",
+             remedy != NULL ? remedy : "");
+    return ret_text;
+}
