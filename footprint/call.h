@@ -45,10 +45,10 @@ enum fp_call {
     FP_CALL_COUNT = 33, /* one past the last call */
 
     /* Marks that are not calls of the program; they occur in records and footprints only. */
-    FP_MARK_RESIZE_FROM = 48,  /* address: the object a realloc or reallocarray is about to consume */
-    FP_MARK_FORK = 49,         /* size: number of this fork within the process; before fork(2) */
-    FP_MARK_THREAD_EXIT = 50,  /* the thread's last mark, unless destructors of others ran later */
-    FP_MARK_GAP = 51,          /* size: calls of this thread lost here; ids of order are broken */
+    FP_MARK_RESIZE_FROM = 48, /* address: the object a realloc or reallocarray is about to consume */
+    FP_MARK_FORK = 49,        /* size: number of this fork within the process; before fork(2) */
+    FP_MARK_THREAD_EXIT = 50, /* the thread's last mark, unless destructors of others ran later */
+    FP_MARK_GAP = 51,         /* size: calls of this thread lost here; ids of order are broken */
 };
 
 enum fp_call_kind {
@@ -61,8 +61,8 @@ enum fp_call_kind {
 /* What the second number of a shape (`extra`) means for a call. */
 enum fp_extra {
     FP_EXTRA_NONE = 0,
-    FP_EXTRA_COUNT = 1,      /* number of elements: calloc, reallocarray; size is that of one element */
-    FP_EXTRA_ALIGNMENT = 2,  /* bytes, as the program passed it */
+    FP_EXTRA_COUNT = 1,     /* number of elements: calloc, reallocarray; size is that of one element */
+    FP_EXTRA_ALIGNMENT = 2, /* bytes, as the program passed it */
 };
 
 /* A call without its address: what the program asked for. In bytes; size is 0 for releases

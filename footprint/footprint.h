@@ -21,19 +21,19 @@
 #include "footprint/call.h"
 #include "footprint/status.h"
 
-#define FP_VERSION 1u          /* bump when a reader of the former version would misread; docs/format.md */
+#define FP_VERSION         1u /* bump when a reader of the former version would misread; docs/format.md */
 #define FP_BLOCK_MARKS_MAX 65536u
-#define FP_LANES_MAX 1048576u
-#define FP_TIME_UNIT_NS 64u    /* resolution of stored times */
+#define FP_LANES_MAX       1048576u
+#define FP_TIME_UNIT_NS    64u /* resolution of stored times */
 
 /* Why calls are missing. Stored by number: append only. */
 enum fp_loss {
-    FP_LOSS_RING_FULL = 0,      /* the collector could not keep up, or was gone */
-    FP_LOSS_REENTRANT = 1,      /* a signal handler allocated while a record was being written */
-    FP_LOSS_DISK_FULL = 2,      /* the file system, a quota or RLIMIT_FSIZE refused */
-    FP_LOSS_SIZE_LIMIT = 3,     /* --max-size was reached */
-    FP_LOSS_BEFORE_START = 4,   /* calls before the shim could attach */
-    FP_LOSS_COLLECTOR = 5,      /* the collector ended before it had written everything */
+    FP_LOSS_RING_FULL = 0,    /* the collector could not keep up, or was gone */
+    FP_LOSS_REENTRANT = 1,    /* a signal handler allocated while a record was being written */
+    FP_LOSS_DISK_FULL = 2,    /* the file system, a quota or RLIMIT_FSIZE refused */
+    FP_LOSS_SIZE_LIMIT = 3,   /* --max-size was reached */
+    FP_LOSS_BEFORE_START = 4, /* calls before the shim could attach */
+    FP_LOSS_COLLECTOR = 5,    /* the collector ended before it had written everything */
     FP_LOSS_COUNT = 6,
 };
 
@@ -41,24 +41,24 @@ enum fp_loss {
 const char *fp_loss_name(unsigned loss);
 
 struct fp_mark {
-    uint64_t address;   /* of the object: result of an allocation, argument of a release; 0 is NULL */
-    uint32_t shape;     /* index into fp_block.shapes */
-    uint32_t epoch;     /* less fp_block.base_epoch */
+    uint64_t address; /* of the object: result of an allocation, argument of a release; 0 is NULL */
+    uint32_t shape;   /* index into fp_block.shapes */
+    uint32_t epoch;   /* less fp_block.base_epoch */
 };
 
 struct fp_stamp {
-    uint32_t mark;      /* the stamp was taken before this mark of the block (may equal mark_count) */
+    uint32_t mark; /* the stamp was taken before this mark of the block (may equal mark_count) */
     uint64_t time_ns;
 };
 
 /* A decoded block, or one to be encoded. Arrays belong to whoever filled the struct. */
 struct fp_block {
     uint32_t lane;
-    uint64_t sequence;      /* 0, 1, 2 ... within the lane; a jump means lost blocks */
-    uint64_t base_epoch;    /* epochs of the marks are not below it and less than 2^32 above */
-    uint32_t mark_count;    /* 1 .. FP_BLOCK_MARKS_MAX */
-    uint32_t shape_count;   /* 1 .. mark_count */
-    uint32_t stamp_count;   /* 0 .. mark_count + 1; marks and times do not decrease */
+    uint64_t sequence;    /* 0, 1, 2 ... within the lane; a jump means lost blocks */
+    uint64_t base_epoch;  /* epochs of the marks are not below it and less than 2^32 above */
+    uint32_t mark_count;  /* 1 .. FP_BLOCK_MARKS_MAX */
+    uint32_t shape_count; /* 1 .. mark_count */
+    uint32_t stamp_count; /* 0 .. mark_count + 1; marks and times do not decrease */
     const struct fp_mark *marks;
     const struct fp_shape *shapes;
     const struct fp_stamp *stamps;
@@ -71,9 +71,9 @@ struct fp_meta {
 };
 
 struct fp_lane {
-    uint32_t thread_id;     /* the kernel's */
-    bool is_main;           /* thread_id equals the process id */
-    uint64_t marks;         /* marks stored */
+    uint32_t thread_id; /* the kernel's */
+    bool is_main;       /* thread_id equals the process id */
+    uint64_t marks;     /* marks stored */
 };
 
 /* Written last; its absence says that the writer did not finish. */
@@ -90,9 +90,9 @@ struct fp_writer;
 
 struct fp_writer_options {
     uint32_t process_id;
-    uint64_t start_unix_ns;     /* wall clock at time 0 */
-    int zstd_level;             /* 0: the default, 1 */
-    uint64_t size_limit_bytes;  /* 0: none. A block that would pass it is refused with FP_ERR_LIMIT */
+    uint64_t start_unix_ns;    /* wall clock at time 0 */
+    int zstd_level;            /* 0: the default, 1 */
+    uint64_t size_limit_bytes; /* 0: none. A block that would pass it is refused with FP_ERR_LIMIT */
 };
 
 /* fp_writer_create - create a footprint exclusively, mode 0600, never through a symbolic link.
@@ -101,9 +101,8 @@ struct fp_writer_options {
  * ret_error     filled unless FP_OK; may be NULL.
  * ret_writer    the caller owns it; end it with fp_writer_finish or fp_writer_abandon.
  * Returns       FP_OK; FP_ERR_EXISTS, FP_ERR_OPEN, FP_ERR_WRITE, FP_ERR_MEMORY. */
-enum fp_status fp_writer_create(int directory_fd, const char *path,
-                                const struct fp_writer_options *options, const struct fp_meta *meta,
-                                size_t meta_count, struct fp_error *ret_error,
+enum fp_status fp_writer_create(int directory_fd, const char *path, const struct fp_writer_options *options,
+                                const struct fp_meta *meta, size_t meta_count, struct fp_error *ret_error,
                                 struct fp_writer **ret_writer);
 
 /* fp_writer_block - encode and append one block.
@@ -141,8 +140,8 @@ struct fp_reader_info {
     uint32_t process_id;
     uint64_t start_unix_ns;
     uint64_t file_bytes;
-    uint64_t mark_count;        /* of all blocks */
-    uint32_t lane_count;        /* highest lane seen + 1 */
+    uint64_t mark_count; /* of all blocks */
+    uint32_t lane_count; /* highest lane seen + 1 */
     size_t block_count;
     const struct fp_block_entry *blocks; /* in file order */
     size_t meta_count;
@@ -157,8 +156,7 @@ struct fp_reader_info {
  * Returns   FP_OK, also for a file that is cut short after its header (info.has_trailer is false);
  *           FP_ERR_OPEN, FP_ERR_READ, FP_ERR_FOREIGN, FP_ERR_VERSION, FP_ERR_TRUNCATED (not even a
  *           header), FP_ERR_CORRUPT, FP_ERR_CHECKSUM (header), FP_ERR_MEMORY, with ret_error filled. */
-enum fp_status fp_reader_open(const char *path, struct fp_error *ret_error,
-                              struct fp_reader **ret_reader);
+enum fp_status fp_reader_open(const char *path, struct fp_error *ret_error, struct fp_reader **ret_reader);
 
 /* fp_reader_info - facts of the file; valid until fp_reader_close. */
 const struct fp_reader_info *fp_reader_info(const struct fp_reader *reader);
@@ -179,8 +177,8 @@ struct fp_block_buffer {
  * ret_block  points into buffer; valid until buffer is used again or released.
  * Returns    FP_OK; FP_ERR_READ, FP_ERR_CHECKSUM, FP_ERR_CORRUPT, FP_ERR_MEMORY with
  *            fp_reader_error() filled: its offset is the block's or, within it, the column's. */
-enum fp_status fp_reader_block(struct fp_reader *reader, size_t index,
-                               struct fp_block_buffer *buffer, struct fp_block *ret_block);
+enum fp_status fp_reader_block(struct fp_reader *reader, size_t index, struct fp_block_buffer *buffer,
+                               struct fp_block *ret_block);
 const struct fp_error *fp_reader_error(const struct fp_reader *reader);
 void fp_block_buffer_release(struct fp_block_buffer *buffer);
 

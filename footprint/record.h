@@ -28,7 +28,7 @@ enum {
     FP_RECORD_STAMP = 63,
 };
 
-#define FP_RECORD_BYTES 16u
+#define FP_RECORD_BYTES       16u
 #define FP_RECORD_GROUP_BYTES 256u /* a lane stamps at each multiple: 15 records to a stamp */
 
 struct fp_record {

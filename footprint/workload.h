@@ -26,46 +26,46 @@
 #include "footprint/footprint.h" /* struct fp_meta */
 #include "footprint/status.h"
 
-#define WL_VERSION 1u
+#define WL_VERSION        1u
 #define WL_WINDOW_OPS_MAX 65536u
-#define WL_THREADS_MAX 1048576u
-#define WL_IDS_MAX (UINT32_C(1) << 31)
-#define WL_TIME_STRIDE 16u /* a recorded time for every 16th op of a window */
+#define WL_THREADS_MAX    1048576u
+#define WL_IDS_MAX        (UINT32_C(1) << 31)
+#define WL_TIME_STRIDE    16u /* a recorded time for every 16th op of a window */
 
 /* As executed. 16 bytes, so that a batch stays in cache. */
 struct wl_op {
-    uint32_t id;          /* the object; 0: NULL (a free of NULL, a realloc of NULL allocates: see below) */
-    uint8_t call;         /* enum fp_call */
-    uint8_t align_log2;   /* calls with an alignment; 0 otherwise */
-    uint16_t count;       /* calloc, reallocarray: elements, 1 where size is the product */
-    uint64_t size;        /* bytes, of one element where count matters */
+    uint32_t id;        /* the object; 0: NULL (a free of NULL, a realloc of NULL allocates: see below) */
+    uint8_t call;       /* enum fp_call */
+    uint8_t align_log2; /* calls with an alignment; 0 otherwise */
+    uint16_t count;     /* calloc, reallocarray: elements, 1 where size is the product */
+    uint64_t size;      /* bytes, of one element where count matters */
 };
 /* realloc and reallocarray keep the id: wl_op.id is the object before and after. A realloc of NULL is
  * an allocation whose call is FP_CALL_REALLOC: WL_OP_FRESH is set in align_log2 of such an op. */
 #define WL_OP_FRESH 0x80u
 
-struct wl_run {            /* consecutive ops of one thread */
+struct wl_run { /* consecutive ops of one thread */
     uint32_t thread;
     uint32_t op_count;
 };
 
 struct wl_wait {
-    uint32_t op;           /* index within the window */
-    uint32_t on;           /* lower index within the window, other thread */
+    uint32_t op; /* index within the window */
+    uint32_t on; /* lower index within the window, other thread */
 };
 
 /* The state at a window's end, exact in the recorded order. */
 struct wl_facts {
-    uint64_t first_op;            /* number of the window's first op in the workload */
-    uint64_t start_ns, end_ns;    /* recorded time */
-    uint64_t live_bytes, live_objects;    /* at the end */
-    uint64_t live_bytes_peak;     /* within the window */
+    uint64_t first_op;                 /* number of the window's first op in the workload */
+    uint64_t start_ns, end_ns;         /* recorded time */
+    uint64_t live_bytes, live_objects; /* at the end */
+    uint64_t live_bytes_peak;          /* within the window */
 };
 
 struct wl_thread {
-    uint32_t thread_id;    /* of the recording */
-    bool is_main;          /* at most one: replayed on the process's first thread */
-    bool exited;           /* its exit was recorded; otherwise it lives to the end */
+    uint32_t thread_id; /* of the recording */
+    bool is_main;       /* at most one: replayed on the process's first thread */
+    bool exited;        /* its exit was recorded; otherwise it lives to the end */
     uint64_t ops;
     uint64_t first_window, last_window; /* of its ops */
 };
@@ -74,14 +74,14 @@ struct wl_thread {
 struct wl_summary {
     uint64_t ops, windows;
     uint64_t duration_ns;
-    uint64_t requested_bytes;      /* sum over allocations and resizes, saturating */
+    uint64_t requested_bytes; /* sum over allocations and resizes, saturating */
     uint64_t live_bytes_peak, live_objects_peak;
     uint64_t live_bytes_end, live_objects_end;
-    uint64_t largest_size;         /* bytes of the largest single request */
-    uint32_t id_max;               /* highest id used */
-    uint32_t window_ops_max;       /* ops of the largest window */
+    uint64_t largest_size;   /* bytes of the largest single request */
+    uint32_t id_max;         /* highest id used */
+    uint32_t window_ops_max; /* ops of the largest window */
     uint32_t thread_count;
-    uint32_t threads_at_once_max;  /* most threads alive in one window */
+    uint32_t threads_at_once_max; /* most threads alive in one window */
     uint64_t ops_by_call[FP_CALL_COUNT];
     const struct wl_thread *threads;
 };
@@ -91,8 +91,8 @@ struct wl_summary {
 struct wl_writer;
 
 struct wl_writer_options {
-    uint32_t window_ops;   /* 1 .. WL_WINDOW_OPS_MAX; 0: the default, 8192 */
-    int zstd_level;        /* 0: the default, 3 */
+    uint32_t window_ops; /* 1 .. WL_WINDOW_OPS_MAX; 0: the default, 8192 */
+    int zstd_level;      /* 0: the default, 3 */
 };
 
 /* wl_writer_create - begin a workload in a temporary file beside path; wl_writer_finish renames
@@ -102,9 +102,8 @@ struct wl_writer_options {
  * meta       borrowed for the call.
  * ret_writer the caller owns it; end it with wl_writer_finish or wl_writer_abandon.
  * Returns    FP_OK; FP_ERR_EXISTS, FP_ERR_OPEN, FP_ERR_WRITE, FP_ERR_MEMORY. */
-enum fp_status wl_writer_create(const char *path, bool overwrite,
-                                const struct wl_writer_options *options, const struct fp_meta *meta,
-                                size_t meta_count, struct fp_error *ret_error,
+enum fp_status wl_writer_create(const char *path, bool overwrite, const struct wl_writer_options *options,
+                                const struct fp_meta *meta, size_t meta_count, struct fp_error *ret_error,
                                 struct wl_writer **ret_writer);
 
 /* wl_writer_thread - announce the next thread; threads are numbered from 0 in this order.
@@ -124,24 +123,27 @@ void wl_writer_thread_exit(struct wl_writer *writer, uint32_t thread);
  * Alignments that are no power of two are raised to the next; products of count and size that do not
  * fit struct wl_op are stored as count 1. Sizes at or above 2^48 are refused with FP_ERR_LIMIT.
  * Return    FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY, FP_ERR_LIMIT, FP_ERR_ARGUMENT. */
-enum fp_status wl_writer_allocate(struct wl_writer *writer, uint32_t thread,
-                                  const struct fp_shape *shape, uint64_t time_ns, uint32_t *ret_id);
-enum fp_status wl_writer_resize(struct wl_writer *writer, uint32_t thread,
-                                const struct fp_shape *shape, uint64_t time_ns, uint32_t id,
-                                uint64_t old_bytes);
-enum fp_status wl_writer_release(struct wl_writer *writer, uint32_t thread,
-                                 const struct fp_shape *shape, uint64_t time_ns, uint32_t id,
-                                 uint64_t bytes);
+enum fp_status wl_writer_allocate(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
+                                  uint64_t time_ns, uint32_t *ret_id);
+enum fp_status wl_writer_resize(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
+                                uint64_t time_ns, uint32_t id, uint64_t old_bytes);
+enum fp_status wl_writer_release(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
+                                 uint64_t time_ns, uint32_t id, uint64_t bytes);
 const struct fp_error *wl_writer_error(const struct wl_writer *writer);
+
+/* wl_writer_note - a further meta entry, for what is known at the conversion's end only (counts of
+ * irregularities). Copied; written by wl_writer_finish before the summary, in the order of the calls, and
+ * found by wl_reader_meta and wl_reader_meta_all after the entries given to wl_writer_create.
+ * Returns    FP_OK; FP_ERR_MEMORY, FP_ERR_LIMIT (too many or too long), FP_ERR_ARGUMENT (a newline or '='). */
+enum fp_status wl_writer_note(struct wl_writer *writer, const char *key, const char *value);
 
 /* wl_writer_finish - write the last window and the summary, sync, rename, free the writer.
  * end_ns       recorded time of the end.
  * ret_summary  may be NULL; its threads pointer is NULL.
  * ret_bytes    size of the file, may be NULL.
  * Returns      FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY (nothing stands under the final name). */
-enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns,
-                                struct wl_summary *ret_summary, uint64_t *ret_bytes,
-                                struct fp_error *ret_error);
+enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struct wl_summary *ret_summary,
+                                uint64_t *ret_bytes, struct fp_error *ret_error);
 
 /* wl_writer_abandon - remove the temporary file and free; NULL is accepted. Before a signal handler
  * ends the process: wl_writer_temporary() names the file to unlink (NULL for standard output). */
@@ -157,8 +159,7 @@ struct wl_reader;
  * need is mapped and touched here, by mmap and never by malloc, because replay links the allocator under test.
  * Returns   FP_OK; FP_ERR_OPEN, FP_ERR_READ, FP_ERR_FOREIGN, FP_ERR_VERSION, FP_ERR_TRUNCATED (no
  *           summary: the conversion did not finish), FP_ERR_CORRUPT, FP_ERR_CHECKSUM, FP_ERR_MEMORY. */
-enum fp_status wl_reader_open(const char *path, struct fp_error *ret_error,
-                              struct wl_reader **ret_reader);
+enum fp_status wl_reader_open(const char *path, struct fp_error *ret_error, struct wl_reader **ret_reader);
 
 const struct wl_summary *wl_reader_summary(const struct wl_reader *reader);
 const char *wl_reader_meta(const struct wl_reader *reader, const char *key);
@@ -174,11 +175,11 @@ struct wl_window {
     uint32_t op_count;
     uint32_t run_count;
     uint32_t wait_count;
-    uint32_t time_count;          /* (op_count + WL_TIME_STRIDE - 1) / WL_TIME_STRIDE */
-    const struct wl_op *ops;      /* in the one order of all threads */
-    const struct wl_run *runs;    /* their op_counts add up to op_count */
-    const struct wl_wait *waits;  /* by rising op */
-    const uint64_t *times_ns;     /* recorded time of ops 0, 16, 32, ... */
+    uint32_t time_count;         /* (op_count + WL_TIME_STRIDE - 1) / WL_TIME_STRIDE */
+    const struct wl_op *ops;     /* in the one order of all threads */
+    const struct wl_run *runs;   /* their op_counts add up to op_count */
+    const struct wl_wait *waits; /* by rising op */
+    const uint64_t *times_ns;    /* recorded time of ops 0, 16, 32, ... */
 };
 
 /* wl_reader_next - decode the next window, checking every bound: ids within summary.id_max and live or
