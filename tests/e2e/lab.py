@@ -1,0 +1,132 @@
+"""What the end-to-end tests share: running mallab as its users do, and judging what it answers.
+
+Each test file is a program: it imports this, defines unittest cases on Lab, and calls main(), which
+exits 0, 1 on a failure, or 77 when every test in it was skipped (the reasons are printed).
+From Meson: MALLAB_BUILD (build directory), MALLAB_SOURCE (source directory). By hand both default to
+this file's own tree and its build/."""
+
+import glob
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
+BUILD = pathlib.Path(os.environ.get("MALLAB_BUILD", SOURCE / "build"))
+PROGRAMS = BUILD / "tests" / "e2e"
+SHIM = BUILD / "libmallab.so"
+
+DONE, FAILED, MISUSE, BAD_INPUT = 0, 1, 2, 3
+PATIENCE_S = 300  # a hang is a failure; nothing here is measured by the clock
+
+
+def candidates():
+    """Every candidate with a replay binary of its own, `none` (no allocator) left out."""
+    prefix = "mallab-replay-"
+    names = {pathlib.Path(path).name[len(prefix):] for path in glob.glob(str(BUILD / (prefix + "*")))}
+    names = {name for name in names if "." not in name}
+    return sorted(names - {"none"})
+
+
+def run(command, **settings):
+    """Run to the end, bytes captured, without any setting of mallab inherited from whoever runs the tests."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
+    environment.update(settings.pop("env", {}))
+    settings.setdefault("stdin", subprocess.DEVNULL)
+    settings.setdefault("stdout", subprocess.PIPE)
+    settings.setdefault("stderr", subprocess.PIPE)
+    return subprocess.run([str(part) for part in command], env=environment, timeout=PATIENCE_S, **settings)
+
+
+class Lab(unittest.TestCase):
+    """A test with a directory of its own, `self.place`, gone at the end."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self.place = pathlib.Path(tempfile.mkdtemp(prefix="mallab-e2e-"))
+        self.addCleanup(shutil.rmtree, self.place, ignore_errors=True)
+
+    def mallab(self, *arguments, status=DONE, **settings):
+        """Run the program; its exit status must be `status` and no signal may have ended it."""
+        settings.setdefault("cwd", self.place)
+        result = run([BUILD / "mallab", *arguments], **settings)
+        said = result.stderr.decode(errors="replace") if result.stderr is not None else ""
+        self.assertEqual(result.returncode, status, f"mallab {' '.join(map(str, arguments))}\n{said}")
+        return result
+
+    def answer(self, *arguments, **settings):
+        """The JSON object that a verb prints; it is one object with a schema, and ends in a newline."""
+        text = self.mallab(*arguments, **settings).stdout.decode()
+        self.assertTrue(text.endswith("}\n"), text[-100:])
+        value = json.loads(text)
+        self.assertIn("schema", value)
+        return value
+
+    def record(self, *command, name="recording", options=(), status=DONE, **settings):
+        """Record a command; returns the recording's directory."""
+        self.mallab("record", "--quiet", "-o", name, *options, "--", *command, status=status, **settings)
+        return self.place / name
+
+    def info(self, path):
+        return self.answer("info", "--json", path)
+
+    def assert_whole(self, info):
+        """Nothing lost, and said so."""
+        self.assertIs(info["complete"], True, info.get("lost"))
+        self.assertEqual({cause: n for cause, n in info["lost"].items() if n}, {})
+
+    def convert(self, path):
+        workload = pathlib.Path(str(path) + ".wl")
+        self.mallab("convert", "-o", workload, path)
+        return workload
+
+    def replay_everywhere(self, workload):
+        """Replay on every allocator found: the same ops, threads and live bytes, each proven. Returns the runs."""
+        names = candidates()
+        self.assertIn("glibc", names)
+        facts = self.info(workload)
+        runs = {name: self.answer("replay", "--json", "-a", name, workload) for name in names + ["none"]}
+        for name, result in runs.items():
+            with self.subTest(candidate=name):
+                self.assertEqual(result["candidate"], name)
+                self.assertEqual(result["ops"], facts["events"])
+                self.assertEqual(result["threads"], facts["threads"])
+                self.assertEqual(result["digest"], runs["glibc"]["digest"])
+                self.assertEqual(result["live_peak_bytes"], facts["live_peak_bytes"])
+                self.assertGreater(result["ns_per_op"], 0)
+                self.assertTrue(result["proof"])
+                if name != "none":
+                    self.assertGreater(result["resident"]["peak_bytes"], 0)
+        return runs
+
+    def assert_one_line(self, result, *fragments):
+        """Standard error is one line, worded by mallab, that names what it is about."""
+        lines = result.stderr.decode(errors="replace").splitlines()
+        self.assertEqual(len(lines), 1, result.stderr)
+        for fragment in fragments:
+            self.assertIn(str(fragment), lines[0])
+
+
+def wait_for(condition, what):
+    """Poll for something another process does on its own time; a hang is a failure."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {PATIENCE_S} s for {what}")
+        time.sleep(0.01)
+
+
+def main():
+    program = unittest.main(module="__main__", exit=False, verbosity=2)
+    result = program.result
+    for test, reason in result.skipped:
+        print(f"skipped {test.id()}: {reason}")
+    if not result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(77 if result.skipped and len(result.skipped) == result.testsRun else 0)

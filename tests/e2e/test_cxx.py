@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""A C++ program: every form of new and delete it uses is recorded under its own name, as often as it was called."""
+import unittest
+
+import lab
+
+PROGRAM = lab.PROGRAMS / "containers"
+
+
+@unittest.skipUnless(PROGRAM.exists(), "no C++ compiler when the tests were built")
+class Containers(lab.Lab):
+    def test_operators_are_counted_and_replayed(self):
+        plain = lab.run([PROGRAM])
+        self.assertEqual(plain.returncode, 0)
+        with open(self.place / "said", "wb") as out:
+            recording = self.record(PROGRAM, stdout=out)
+        self.assertEqual((self.place / "said").read_bytes(), plain.stdout)
+        info = self.info(recording)
+        self.assert_whole(info)
+        counts = info["events_by_call"]
+        # 700 rounds of use_aligned, 900 of use_nothrow, one refused request each of new and new(nothrow).
+        expected = {"aligned": 700, "array aligned": 700, "aligned nothrow": 700,
+                    "nothrow": 901, "array nothrow": 900}
+        found = {form: counts.get(name, 0) for form, name in {
+            "aligned": "operator new(aligned)", "array aligned": "operator new[](aligned)",
+            "aligned nothrow": "operator new(aligned, nothrow)",
+            "nothrow": "operator new(nothrow)", "array nothrow": "operator new[](nothrow)"}.items()}
+        self.assertEqual(found, expected, counts)
+        self.assertGreater(counts["operator new"], 20000)
+        self.assertGreater(counts["malloc"], 500)  # exceptions are thrown from malloc
+        self.replay_everywhere(self.convert(recording))
+
+
+if __name__ == "__main__":
+    lab.main()
