@@ -22,8 +22,8 @@ class Containers(lab.Lab):
         expected = {"aligned": 700, "array aligned": 700, "aligned nothrow": 700,
                     "nothrow": 901, "array nothrow": 900}
         found = {form: counts.get(name, 0) for form, name in {
-            "aligned": "operator new(aligned)", "array aligned": "operator new[](aligned)",
-            "aligned nothrow": "operator new(aligned, nothrow)",
+            "aligned": "operator new(align)", "array aligned": "operator new[](align)",
+            "aligned nothrow": "operator new(align,nothrow)",
             "nothrow": "operator new(nothrow)", "array nothrow": "operator new[](nothrow)"}.items()}
         self.assertEqual(found, expected, counts)
         self.assertGreater(counts["operator new"], 20000)
