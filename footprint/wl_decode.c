@@ -1,0 +1,214 @@
+/* wl_decode.c - columns of a window -> ops, runs, waits, times. */
+#include "footprint/wl_decode.h"
+
+#include <string.h>
+
+#include "footprint/bytes.h"
+
+static struct cursor cursor_of(const struct column *column)
+{
+    return (struct cursor){column->bytes, column->bytes + column->size, false};
+}
+
+void wl_decode_reset(struct wl_decoder *decoder)
+{
+    struct ids *ids = &decoder->ids;
+    memset(ids->next, 0, ((size_t)ids->capacity + 1) * sizeof *ids->next);
+    memset(ids->threads, 0, (size_t)decoder->thread_count * sizeof *ids->threads);
+    ids->used = 0;
+    ids->pool = 0;
+    ids->window = 0;
+    ids->touched_count = 0;
+    memset(decoder->history, 0, WINDOW_HISTORY * sizeof *decoder->history);
+    decoder->last_literal = 0;
+    decoder->shape_count = 0;
+}
+
+static bool decode_shapes(struct wl_decoder *decoder, const struct block_header *header,
+                          const struct column *column)
+{
+    struct cursor cursor = cursor_of(column);
+    if ((header->flags & WINDOW_FLAG_RESET) != 0)
+        decoder->shape_count = 0;
+    while (cursor.at < cursor.end) {
+        const uint8_t call = get_byte(&cursor);
+        struct fp_shape shape = {.call = call & (uint8_t)~SHAPE_FRESH};
+        const bool fresh = (call & SHAPE_FRESH) != 0;
+        if (decoder->shape_count == WINDOW_SHAPES_MAX)
+            return false;
+        shape.size = get_varint(&cursor);
+        shape.extra = get_varint(&cursor);
+        if (cursor.bad || !shape_to_op(&shape, fresh, &decoder->shapes[decoder->shape_count]))
+            return false;
+        decoder->kinds[decoder->shape_count++] = (uint8_t)(fresh ? FP_KIND_ALLOCATE
+                                                                 : fp_call_kind_of(shape.call));
+    }
+    return true;
+}
+
+static bool decode_runs(struct wl_decoder *decoder, const struct block_header *header,
+                        const struct column *column, uint32_t *ret_count)
+{
+    struct cursor cursor = cursor_of(column);
+    uint32_t ops = 0;
+    uint32_t count = 0;
+    while (ops < header->count) {
+        const uint64_t thread = get_varint(&cursor);
+        const uint64_t length = get_varint(&cursor);
+        if (cursor.bad || thread >= decoder->thread_count || length == 0 || length > header->count - ops)
+            return false;
+        decoder->runs[count++] = (struct wl_run){(uint32_t)thread, (uint32_t)length};
+        ops += (uint32_t)length;
+    }
+    *ret_count = count;
+    return cursor_done(&cursor);
+}
+
+struct id_columns {
+    struct cursor codes, literals;
+};
+
+/* The id that an op on an existing object names; IDS_LIVE when the file is damaged. */
+static uint32_t decode_id(struct wl_decoder *decoder, struct id_columns *columns, uint64_t op_number)
+{
+    const uint64_t code = get_varint(&columns->codes);
+    uint32_t id;
+    if (code == ID_NULL)
+        return columns->codes.bad ? IDS_LIVE : 0;
+    if (code != ID_LITERAL) {
+        if (code - 1 >= WINDOW_HISTORY || code - 1 > op_number)
+            return IDS_LIVE;
+        id = decoder->history[(op_number - (code - 1)) % WINDOW_HISTORY];
+    } else {
+        decoder->last_literal += (uint32_t)unzigzag(get_varint(&columns->literals));
+        id = decoder->last_literal;
+    }
+    return ids_is_live(&decoder->ids, id) ? id : IDS_LIVE;
+}
+
+static bool decode_run(struct wl_decoder *decoder, const struct column *columns,
+                       struct id_columns *id_columns, const struct wl_run *run, uint64_t first_op,
+                       uint32_t first)
+{
+    const uint8_t *low = columns[WINDOW_SHAPE_LOW].bytes;
+    const uint8_t *high = columns[WINDOW_SHAPE_HIGH].size > 0 ? columns[WINDOW_SHAPE_HIGH].bytes : NULL;
+    for (uint32_t i = first; i < first + run->op_count; i++) {
+        const uint32_t shape = low[i] | (high != NULL ? (uint32_t)high[i] << 8 : 0);
+        struct wl_op op;
+        if (shape >= decoder->shape_count)
+            return false;
+        op = decoder->shapes[shape];
+        if (decoder->kinds[shape] == FP_KIND_ALLOCATE) {
+            op.id = ids_take(&decoder->ids, run->thread);
+            if (op.id == 0)
+                return false;
+        } else {
+            op.id = decode_id(decoder, id_columns, first_op + i);
+            if (op.id == IDS_LIVE || (op.id == 0 && decoder->kinds[shape] != FP_KIND_RELEASE))
+                return false;
+            if (op.id != 0 && decoder->kinds[shape] == FP_KIND_RELEASE)
+                ids_give(&decoder->ids, run->thread, op.id);
+        }
+        decoder->history[(first_op + i) % WINDOW_HISTORY] = op.id;
+        decoder->ops[i] = op;
+    }
+    return true;
+}
+
+static bool decode_ops(struct wl_decoder *decoder, const struct block_header *header,
+                       const struct column *columns, uint32_t run_count)
+{
+    struct id_columns id_columns = {cursor_of(&columns[WINDOW_IDS]), cursor_of(&columns[WINDOW_LITERALS])};
+    uint32_t first = 0;
+    const size_t high = columns[WINDOW_SHAPE_HIGH].size;
+    if (columns[WINDOW_SHAPE_LOW].size != header->count || (high != 0 && high != header->count))
+        return false;
+    for (uint32_t i = 0; i < run_count; i++) {
+        if (!decode_run(decoder, columns, &id_columns, &decoder->runs[i], header->base, first))
+            return false;
+        first += decoder->runs[i].op_count;
+    }
+    ids_end_window(&decoder->ids);
+    return cursor_done(&id_columns.codes) && cursor_done(&id_columns.literals);
+}
+
+static bool decode_waits(struct wl_decoder *decoder, const struct block_header *header,
+                         const struct column *column, uint32_t *ret_count)
+{
+    struct cursor cursor = cursor_of(column);
+    uint64_t op = 0;
+    uint32_t count = 0;
+    while (cursor.at < cursor.end) {
+        const uint64_t step = get_varint(&cursor);
+        const uint64_t back = get_varint(&cursor);
+        if (cursor.bad || step >= header->count || (count > 0 && step == 0))
+            return false;
+        op += step;
+        if (op >= header->count || back == 0 || back > op)
+            return false;
+        decoder->waits[count++] = (struct wl_wait){(uint32_t)op, (uint32_t)(op - back)};
+    }
+    *ret_count = count;
+    return true;
+}
+
+static bool decode_times(struct wl_decoder *decoder, const struct block_header *header,
+                         const struct column *column, uint64_t end_units)
+{
+    struct cursor cursor = cursor_of(column);
+    uint64_t units = header->base_time;
+    for (uint32_t i = 0; i * WL_TIME_STRIDE < header->count; i++) {
+        const uint64_t step = get_varint(&cursor);
+        if (step > end_units - units)
+            return false;
+        units += step;
+        decoder->times_ns[i] = units * FP_TIME_UNIT_NS;
+    }
+    return cursor_done(&cursor);
+}
+
+enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_header *header,
+                                const struct column columns[WINDOW_COLUMNS], struct wl_window *ret_window,
+                                const char **ret_what)
+{
+    struct cursor facts = cursor_of(&columns[WINDOW_FACTS]);
+    const uint64_t length = get_varint(&facts);
+    const uint64_t end_units = header->base_time + length;
+    struct wl_window window = {
+        .facts =
+            {
+                .first_op = header->base,
+                .start_ns = header->base_time * FP_TIME_UNIT_NS,
+                .end_ns = end_units * FP_TIME_UNIT_NS,
+                .live_bytes = get_varint(&facts),
+                .live_objects = get_varint(&facts),
+                .live_bytes_peak = get_varint(&facts),
+            },
+        .op_count = header->count,
+        .time_count = (header->count + WL_TIME_STRIDE - 1) / WL_TIME_STRIDE,
+        .ops = decoder->ops,
+        .runs = decoder->runs,
+        .waits = decoder->waits,
+        .times_ns = decoder->times_ns,
+    };
+    *ret_what = "facts of a window are damaged";
+    if (!cursor_done(&facts) || end_units < length || end_units > UINT64_MAX / FP_TIME_UNIT_NS)
+        return FP_ERR_CORRUPT;
+    *ret_what = "shapes of a window are damaged";
+    if (!decode_shapes(decoder, header, &columns[WINDOW_SHAPES]))
+        return FP_ERR_CORRUPT;
+    *ret_what = "thread runs of a window are damaged";
+    if (!decode_runs(decoder, header, &columns[WINDOW_RUNS], &window.run_count))
+        return FP_ERR_CORRUPT;
+    *ret_what = "ops of a window are damaged";
+    if (!decode_ops(decoder, header, columns, window.run_count))
+        return FP_ERR_CORRUPT;
+    *ret_what = "waits of a window are damaged";
+    if (!decode_waits(decoder, header, &columns[WINDOW_WAITS], &window.wait_count))
+        return FP_ERR_CORRUPT;
+    *ret_what = "times of a window are damaged";
+    if (!decode_times(decoder, header, &columns[WINDOW_TIMES], end_units))
+        return FP_ERR_CORRUPT;
+    *ret_window = window;
+    return FP_OK;
+}

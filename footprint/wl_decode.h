@@ -1,0 +1,35 @@
+/* wl_decode.h - turn the columns of a window back into ops, trusting nothing.
+ *
+ * Private to footprint/. No function here allocates: wl_reader.c lays out all memory beforehand. */
+#ifndef MALLAB_FOOTPRINT_WL_DECODE_H
+#define MALLAB_FOOTPRINT_WL_DECODE_H
+
+#include "footprint/ids.h"
+#include "footprint/window.h"
+
+/* State that goes on from window to window, and room for one decoded window. */
+struct wl_decoder {
+    struct ids ids;
+    uint32_t *history; /* WINDOW_HISTORY entries */
+    uint32_t last_literal;
+    uint32_t thread_count;
+    uint32_t shape_count;
+    struct wl_op *shapes; /* WINDOW_SHAPES_MAX, id 0 */
+    uint8_t *kinds;       /* enum fp_call_kind of each shape; a realloc of NULL counts as allocating */
+    struct wl_op *ops;    /* the summary's window_ops_max, as the arrays below */
+    struct wl_run *runs;
+    struct wl_wait *waits;
+    uint64_t *times_ns;
+};
+
+/* wl_decode_reset - forget all windows: as before the first. Storage is kept. */
+void wl_decode_reset(struct wl_decoder *decoder);
+
+/* wl_decode_window - decode one window.
+ * header, columns  as unpacked; header->count is at most the room of the arrays.
+ * Returns   FP_OK; FP_ERR_CORRUPT with *ret_what: the decoder is unusable until wl_decode_reset. */
+enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_header *header,
+                                const struct column columns[WINDOW_COLUMNS], struct wl_window *ret_window,
+                                const char **ret_what);
+
+#endif

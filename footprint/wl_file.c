@@ -1,0 +1,109 @@
+/* wl_file.c - temporary name, appending, renaming. */
+#include "footprint/wl_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "footprint/bytes.h"
+#include "footprint/window.h"
+
+static enum fp_status fail(struct wl_file *file, enum fp_status status, int sys_errno, const char *what)
+{
+    file->error = (struct fp_error){status, sys_errno, file->bytes, what};
+    return status;
+}
+
+enum fp_status wl_file_create(struct wl_file *file, const char *path, bool overwrite)
+{
+    *file = (struct wl_file){.fd = -1, .overwrite = overwrite};
+    if (strcmp(path, "-") == 0) {
+        file->fd = STDOUT_FILENO;
+        return FP_OK;
+    }
+    if (!overwrite && access(path, F_OK) == 0)
+        return fail(file, FP_ERR_EXISTS, 0, "exists already");
+    file->path = strdup(path);
+    if (file->path == NULL || asprintf(&file->temporary, "%s.%ld.part", path, (long)getpid()) < 0) {
+        file->temporary = NULL;
+        return fail(file, FP_ERR_MEMORY, 0, "no memory for a name");
+    }
+    file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (file->fd < 0) {
+        const int sys_errno = errno;
+        free(file->temporary); /* not ours to remove */
+        file->temporary = NULL;
+        return fail(file, FP_ERR_OPEN, sys_errno, "cannot create");
+    }
+    return FP_OK;
+}
+
+enum fp_status wl_file_append(struct wl_file *file, const void *bytes, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t written = write(file->fd, (const char *)bytes + done, size - done);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return fail(file, FP_ERR_WRITE, written < 0 ? errno : ENOSPC, "cannot write");
+        done += (size_t)written;
+    }
+    file->bytes += size;
+    return FP_OK;
+}
+
+enum fp_status wl_file_finish(struct wl_file *file)
+{
+    int result;
+    if (file->path == NULL) {
+        file->fd = -1;
+        return FP_OK;
+    }
+    result = fdatasync(file->fd);
+    if (close(file->fd) != 0)
+        result = -1;
+    file->fd = -1;
+    if (result != 0)
+        return fail(file, FP_ERR_WRITE, errno, "cannot write");
+    /* Without overwrite the rename must not replace what came to stand there meanwhile. Old kernels and
+     * some file systems know no RENAME_NOREPLACE; link does the same in two steps. */
+    if (file->overwrite) {
+        result = rename(file->temporary, file->path);
+    } else {
+        result = renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_NOREPLACE);
+        if (result != 0 && (errno == EINVAL || errno == ENOSYS)) {
+            result = link(file->temporary, file->path);
+            if (result == 0)
+                (void)unlink(file->temporary); /* the file stands under its name; a left link does no harm */
+        }
+    }
+    if (result != 0)
+        return errno == EEXIST ? fail(file, FP_ERR_EXISTS, 0, "exists already")
+                               : fail(file, FP_ERR_WRITE, errno, "cannot rename");
+    free(file->temporary);
+    file->temporary = NULL;
+    return FP_OK;
+}
+
+void wl_file_abandon(struct wl_file *file)
+{
+    if (file->path != NULL && file->fd >= 0)
+        (void)close(file->fd); /* the file is about to go */
+    if (file->temporary != NULL)
+        (void)unlink(file->temporary); /* nothing more can be done about it */
+    free(file->temporary);
+    free(file->path);
+    *file = (struct wl_file){.fd = -1};
+}
+
+void wl_footer_make(uint64_t offset, uint8_t footer[WORKLOAD_FOOTER_BYTES])
+{
+    memcpy(footer, WORKLOAD_FOOTER_MAGIC, 8);
+    put_u64(footer + 8, offset);
+    put_u64(footer + 16, XXH64(footer, 16, 0));
+}

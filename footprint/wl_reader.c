@@ -1,0 +1,468 @@
+/* wl_reader.c - open a workload, check its frame, hand out windows.
+ *
+ * No malloc anywhere in this file or below it: replay links the allocator under test, and nothing of ours may
+ * come from it. All memory is one anonymous mapping, touched at open. The decompressor lives in it too
+ * (ZSTD_initStaticDCtx, zstd.h, "static allocation"). */
+#define ZSTD_STATIC_LINKING_ONLY
+#include "footprint/workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "footprint/bytes.h"
+#include "footprint/window.h"
+#include "footprint/wl_decode.h"
+
+struct wl_reader {
+    size_t arena_bytes; /* of the mapping that begins with this struct */
+    const uint8_t *file;
+    size_t file_bytes;
+    size_t first_window; /* offset of the first block */
+    size_t at;           /* offset of the next block */
+    size_t summary_at;
+    uint64_t next_window, next_op;
+    uint64_t digest;
+    struct wl_summary summary;
+    struct wl_thread *threads;
+    struct fp_meta meta[META_COUNT_MAX];
+    size_t meta_count;
+    char *meta_text;
+    ZSTD_DCtx *context;
+    uint8_t *scratch;
+    size_t scratch_bytes;
+    struct wl_decoder decoder;
+    struct fp_error error;
+};
+
+/* What open learns before it can lay out the arena. */
+struct opening {
+    const uint8_t *file;
+    size_t file_bytes;
+    size_t first_window, summary_at;
+    struct block_header meta_header, summary_header;
+    size_t meta_at;
+    uint64_t ops, windows, digest;
+    uint32_t window_ops_max;
+    struct fp_error error;
+};
+
+static enum fp_status fail(struct fp_error *error, enum fp_status status, uint64_t offset, const char *what)
+{
+    *error = (struct fp_error){status, 0, offset, what};
+    return status;
+}
+
+static enum fp_status map_file(struct opening *opening, const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat stat = {0};
+    void *file = NULL;
+    enum fp_status status = FP_OK;
+    if (fd < 0) {
+        opening->error = (struct fp_error){FP_ERR_OPEN, errno, 0, "cannot open"};
+        return FP_ERR_OPEN;
+    }
+    if (fstat(fd, &stat) != 0 || S_ISDIR(stat.st_mode)) {
+        opening->error = (struct fp_error){FP_ERR_READ, S_ISDIR(stat.st_mode) ? EISDIR : errno, 0,
+                                           "cannot read"};
+        status = FP_ERR_READ;
+    } else if (!S_ISREG(stat.st_mode)) {
+        status = fail(&opening->error, FP_ERR_READ, 0, "not a regular file: save the pipe to a file first");
+    } else if (stat.st_size < 8) {
+        status = fail(&opening->error, FP_ERR_FOREIGN, 0, "not a mallab workload");
+    } else {
+        file = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (file == MAP_FAILED) {
+            opening->error = (struct fp_error){FP_ERR_READ, errno, 0, "cannot map"};
+            status = FP_ERR_READ;
+        }
+    }
+    (void)close(fd); /* only read from; the mapping stays */
+    if (status == FP_OK) {
+        opening->file = file;
+        opening->file_bytes = (size_t)stat.st_size;
+    }
+    return status;
+}
+
+static enum fp_status check_header(struct opening *opening)
+{
+    if (opening->file_bytes < FILE_HEADER_BYTES + WORKLOAD_FOOTER_BYTES) {
+        if (memcmp(opening->file, "MALLABWL", 8) == 0)
+            return fail(&opening->error, FP_ERR_TRUNCATED, opening->file_bytes,
+                        "the file ends before its summary");
+        return fail(&opening->error, FP_ERR_FOREIGN, 0, "not a mallab workload");
+    }
+    if (file_header_check(opening->file, "MALLABWL", WL_VERSION, &opening->error) != FP_OK)
+        return opening->error.status;
+    if (get_u32(opening->file + 16) != FP_TIME_UNIT_NS || get_u32(opening->file + 20) != WL_TIME_STRIDE)
+        return fail(&opening->error, FP_ERR_CORRUPT, 16, "units are not those of this version");
+    return FP_OK;
+}
+
+static enum fp_status find_summary(struct opening *opening)
+{
+    const size_t at = opening->file_bytes - WORKLOAD_FOOTER_BYTES;
+    const uint8_t *footer = opening->file + at;
+    const uint64_t offset = get_u64(footer + 8);
+    if (memcmp(footer, WORKLOAD_FOOTER_MAGIC, 8) != 0 || get_u64(footer + 16) != XXH64(footer, 16, 0))
+        return fail(&opening->error, FP_ERR_TRUNCATED, at, "the file ends before its summary");
+    if (offset < FILE_HEADER_BYTES || offset > at)
+        return fail(&opening->error, FP_ERR_CORRUPT, at + 8, "the footer points outside the file");
+    opening->summary_at = (size_t)offset;
+    return FP_OK;
+}
+
+/* Read the block header at an offset and check that the block ends at or before `end`. */
+static enum fp_status header_at(const uint8_t *file, size_t offset, size_t end,
+                                struct block_header *ret_header, struct fp_error *error)
+{
+    const char *what = NULL;
+    enum fp_status status;
+    if (end - offset < BLOCK_HEADER_BYTES)
+        return fail(error, FP_ERR_CORRUPT, offset, "no block begins here");
+    status = block_header_parse(file + offset, ret_header, &what);
+    if (status != FP_OK)
+        return fail(error, status, offset, what);
+    if (ret_header->payload_bytes > end - offset - BLOCK_HEADER_BYTES)
+        return fail(error, FP_ERR_CORRUPT, offset, "a block reaches into the next part");
+    return FP_OK;
+}
+
+/* Walk all block headers: the windows follow each other without gaps, and their sizes and checksums are known
+ * before anything is decoded. */
+static enum fp_status scan_blocks(struct opening *opening)
+{
+    const size_t end = opening->file_bytes - WORKLOAD_FOOTER_BYTES;
+    size_t at = FILE_HEADER_BYTES;
+    struct block_header header;
+    enum fp_status status = header_at(opening->file, at, opening->summary_at, &header, &opening->error);
+    if (status != FP_OK)
+        return status;
+    if (header.type != BLOCK_META)
+        return fail(&opening->error, FP_ERR_CORRUPT, at, "the first block does not hold meta data");
+    opening->meta_header = header;
+    opening->meta_at = at;
+    at += BLOCK_HEADER_BYTES + header.payload_bytes;
+    opening->first_window = at;
+    while (at < opening->summary_at) {
+        uint64_t chain[2];
+        status = header_at(opening->file, at, opening->summary_at, &header, &opening->error);
+        if (status != FP_OK)
+            return status;
+        if (header.type != BLOCK_WINDOW || header.count == 0 || header.count > WL_WINDOW_OPS_MAX ||
+            header.sequence != opening->windows || header.base != opening->ops)
+            return fail(&opening->error, FP_ERR_CORRUPT, at, "a window is out of order");
+        opening->windows++;
+        opening->ops += header.count;
+        if (header.count > opening->window_ops_max)
+            opening->window_ops_max = header.count;
+        chain[0] = htole64(opening->digest);
+        chain[1] = htole64(header.payload_hash);
+        opening->digest = XXH64(chain, sizeof chain, 0);
+        at += BLOCK_HEADER_BYTES + header.payload_bytes;
+    }
+    status = header_at(opening->file, at, end, &opening->summary_header, &opening->error);
+    if (status != FP_OK)
+        return status;
+    if (opening->summary_header.type != BLOCK_SUMMARY || opening->summary_header.count > WL_THREADS_MAX ||
+        at + BLOCK_HEADER_BYTES + opening->summary_header.payload_bytes != end)
+        return fail(&opening->error, FP_ERR_CORRUPT, at, "the summary is damaged");
+    return FP_OK;
+}
+
+/* ---- the arena ----------------------------------------------------------------------------- */
+
+static void *carve(uintptr_t *at, size_t bytes)
+{
+    const uintptr_t start = *at;
+    *at += (bytes + 63) & ~(uintptr_t)63;
+    return (void *)start;
+}
+
+/* Lay out everything; with base NULL only its size is learned. */
+static size_t lay_out(uint8_t *base, const struct opening *opening, uint32_t id_max, struct wl_reader *ret)
+{
+    const uint32_t threads = opening->summary_header.count;
+    const uint32_t ops = opening->window_ops_max;
+    const size_t summary_bytes = ((size_t)threads * 5 + 80) * VARINT_BYTES_MAX;
+    struct wl_decoder *decoder = &ret->decoder;
+    uintptr_t at = (uintptr_t)base;
+    size_t context_bytes = ZSTD_estimateDCtxSize();
+    size_t scratch = window_scratch_bytes(ops);
+    void *context;
+    if (scratch < META_BYTES_MAX)
+        scratch = META_BYTES_MAX;
+    if (scratch < summary_bytes)
+        scratch = summary_bytes;
+    (void)carve(&at, sizeof *ret);
+    context = carve(&at, context_bytes);
+    ret->scratch = carve(&at, scratch);
+    ret->scratch_bytes = scratch;
+    ret->meta_text = carve(&at, META_BYTES_MAX);
+    ret->threads = carve(&at, threads * sizeof *ret->threads);
+    decoder->thread_count = threads;
+    decoder->ids.capacity = id_max;
+    decoder->ids.next = carve(&at, ((size_t)id_max + 1) * sizeof *decoder->ids.next);
+    decoder->ids.threads = carve(&at, threads * sizeof *decoder->ids.threads);
+    decoder->ids.touched = carve(&at, threads * sizeof *decoder->ids.touched);
+    decoder->history = carve(&at, WINDOW_HISTORY * sizeof *decoder->history);
+    decoder->shapes = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shapes);
+    decoder->kinds = carve(&at, WINDOW_SHAPES_MAX);
+    decoder->ops = carve(&at, ops * sizeof *decoder->ops);
+    decoder->runs = carve(&at, ops * sizeof *decoder->runs);
+    decoder->waits = carve(&at, ops * sizeof *decoder->waits);
+    decoder->times_ns = carve(&at, (ops / WL_TIME_STRIDE + 1) * sizeof *decoder->times_ns);
+    if (base != NULL)
+        ret->context = ZSTD_initStaticDCtx(context, context_bytes);
+    return (size_t)(at - (uintptr_t)base);
+}
+
+static enum fp_status unpack(struct wl_reader *reader, size_t offset, const struct block_header *header,
+                             unsigned column_count, struct column *ret_columns)
+{
+    const char *what = NULL;
+    size_t within = 0;
+    const enum fp_status status = block_unpack(header, reader->file + offset + BLOCK_HEADER_BYTES,
+                                               column_count, reader->context, reader->scratch,
+                                               reader->scratch_bytes, ret_columns, &within, &what);
+    if (status != FP_OK)
+        return fail(&reader->error, status, offset + BLOCK_HEADER_BYTES + within, what);
+    return FP_OK;
+}
+
+static bool parse_threads(struct wl_summary *summary, struct wl_thread *threads, const struct column *column)
+{
+    struct cursor cursor = {column->bytes, column->bytes + column->size, false};
+    uint64_t ops = 0;
+    uint32_t mains = 0;
+    for (uint32_t i = 0; i < summary->thread_count; i++) {
+        struct wl_thread thread = {.thread_id = (uint32_t)get_varint(&cursor)};
+        const uint64_t flags = get_varint(&cursor);
+        thread.is_main = (flags & 1) != 0;
+        thread.exited = (flags & 2) != 0;
+        thread.ops = get_varint(&cursor);
+        thread.first_window = get_varint(&cursor);
+        thread.last_window = get_varint(&cursor);
+        if (thread.ops > summary->ops - ops || thread.first_window > thread.last_window ||
+            (thread.ops > 0 && thread.last_window >= summary->windows))
+            return false;
+        ops += thread.ops;
+        mains += thread.is_main;
+        if (threads != NULL)
+            threads[i] = thread;
+    }
+    return cursor_done(&cursor) && ops == summary->ops && mains <= 1;
+}
+
+/* Numbers of the summary; the limits that memory depends on are held against what the scan counted. */
+static bool parse_summary(const struct opening *opening, const struct column *column, struct wl_summary *ret)
+{
+    struct cursor cursor = {column->bytes, column->bytes + column->size, false};
+    struct wl_summary summary = {.ops = get_varint(&cursor)};
+    uint64_t id_max, window_ops_max, thread_count, at_once, calls, by_call = 0;
+    summary.windows = get_varint(&cursor);
+    summary.duration_ns = get_varint(&cursor);
+    summary.requested_bytes = get_varint(&cursor);
+    summary.live_bytes_peak = get_varint(&cursor);
+    summary.live_objects_peak = get_varint(&cursor);
+    summary.live_bytes_end = get_varint(&cursor);
+    summary.live_objects_end = get_varint(&cursor);
+    summary.largest_size = get_varint(&cursor);
+    id_max = get_varint(&cursor);
+    window_ops_max = get_varint(&cursor);
+    thread_count = get_varint(&cursor);
+    at_once = get_varint(&cursor);
+    calls = get_varint(&cursor);
+    if (cursor.bad || calls > 256)
+        return false;
+    for (uint64_t i = 0; i < calls; i++) {
+        const uint64_t ops = get_varint(&cursor);
+        if (ops > summary.ops || (i >= FP_CALL_COUNT && ops > 0))
+            return false;
+        if (i < FP_CALL_COUNT)
+            summary.ops_by_call[i] = ops;
+        by_call += ops;
+    }
+    summary.id_max = (uint32_t)id_max;
+    summary.window_ops_max = (uint32_t)window_ops_max;
+    summary.thread_count = (uint32_t)thread_count;
+    summary.threads_at_once_max = (uint32_t)at_once;
+    *ret = summary;
+    return cursor_done(&cursor) && summary.ops == opening->ops && summary.windows == opening->windows &&
+           window_ops_max == opening->window_ops_max && thread_count == opening->summary_header.count &&
+           by_call == summary.ops && id_max <= summary.ops && id_max < WL_IDS_MAX &&
+           at_once <= thread_count && summary.live_objects_peak <= id_max &&
+           summary.largest_size < WINDOW_SIZE_MAX;
+}
+
+/* The summary decides how much memory the reader needs, so it is unpacked once in a small mapping of its own,
+ * bounded by the thread count that the block header states and the payload's own size. */
+static enum fp_status read_summary(struct opening *opening, struct wl_summary *ret_summary)
+{
+    const struct block_header *header = &opening->summary_header;
+    struct wl_reader small = {0};
+    const size_t bytes = lay_out(NULL, opening, 0, &small);
+    uint8_t *arena;
+    struct column columns[2];
+    enum fp_status status;
+    arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (arena == MAP_FAILED)
+        return fail(&opening->error, FP_ERR_MEMORY, 0, "no memory for the summary");
+    (void)lay_out(arena, opening, 0, &small);
+    small.file = opening->file;
+    status = unpack(&small, opening->summary_at, header, 2, columns);
+    if (status != FP_OK)
+        opening->error = small.error;
+    else if (!parse_summary(opening, &columns[0], ret_summary) ||
+             !parse_threads(ret_summary, NULL, &columns[1]))
+        status = fail(&opening->error, FP_ERR_CORRUPT, opening->summary_at, "the summary is damaged");
+    (void)munmap(arena, bytes); /* cannot fail for a whole mapping */
+    return status;
+}
+
+static enum fp_status build(struct opening *opening, const struct wl_summary *summary,
+                            struct wl_reader **ret_reader)
+{
+    struct wl_reader draft = {0};
+    const size_t bytes = lay_out(NULL, opening, summary->id_max, &draft);
+    struct wl_reader *reader;
+    struct column columns[2];
+    enum fp_status status;
+    uint8_t *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
+                          0);
+    if (arena == MAP_FAILED)
+        return fail(&opening->error, FP_ERR_MEMORY, 0, "no memory for its ids");
+    reader = (struct wl_reader *)(void *)arena;
+    (void)lay_out(arena, opening, summary->id_max, &draft);
+    *reader = draft;
+    reader->arena_bytes = bytes;
+    reader->file = opening->file;
+    reader->file_bytes = opening->file_bytes;
+    reader->first_window = opening->first_window;
+    reader->summary_at = opening->summary_at;
+    reader->digest = opening->digest;
+    reader->summary = *summary;
+    reader->summary.threads = reader->threads;
+    status = unpack(reader, opening->meta_at, &opening->meta_header, 1, columns);
+    if (status == FP_OK && columns[0].size > META_BYTES_MAX)
+        status = fail(&reader->error, FP_ERR_CORRUPT, opening->meta_at, "meta data is too long");
+    if (status == FP_OK) {
+        memcpy(reader->meta_text, columns[0].bytes, columns[0].size);
+        if (!meta_parse(reader->meta_text, columns[0].size, reader->meta, &reader->meta_count))
+            status = fail(&reader->error, FP_ERR_CORRUPT, opening->meta_at,
+                          "meta data is not of the form key=value");
+    }
+    if (status == FP_OK)
+        status = unpack(reader, opening->summary_at, &opening->summary_header, 2, columns);
+    if (status == FP_OK && !parse_threads(&reader->summary, reader->threads, &columns[1]))
+        status = fail(&reader->error, FP_ERR_CORRUPT, opening->summary_at, "the summary is damaged");
+    if (status != FP_OK) {
+        opening->error = reader->error;
+        (void)munmap(arena, bytes); /* cannot fail for a whole mapping */
+        return status;
+    }
+    wl_reader_rewind(reader);
+    *ret_reader = reader;
+    return FP_OK;
+}
+
+enum fp_status wl_reader_open(const char *path, struct fp_error *ret_error, struct wl_reader **ret_reader)
+{
+    struct opening opening = {0};
+    struct wl_summary summary;
+    enum fp_status status = map_file(&opening, path);
+    if (status == FP_OK)
+        status = check_header(&opening);
+    if (status == FP_OK)
+        status = find_summary(&opening);
+    if (status == FP_OK)
+        status = scan_blocks(&opening);
+    if (status == FP_OK)
+        status = read_summary(&opening, &summary);
+    if (status == FP_OK)
+        status = build(&opening, &summary, ret_reader);
+    if (status != FP_OK) {
+        if (opening.file != NULL)
+            (void)munmap((void *)(uintptr_t)opening.file, opening.file_bytes); /* cannot fail */
+        if (ret_error != NULL)
+            *ret_error = opening.error;
+    }
+    return status;
+}
+
+const struct wl_summary *wl_reader_summary(const struct wl_reader *reader)
+{
+    return &reader->summary;
+}
+
+const char *wl_reader_meta(const struct wl_reader *reader, const char *key)
+{
+    return meta_find(reader->meta, reader->meta_count, key);
+}
+
+size_t wl_reader_meta_all(const struct wl_reader *reader, const struct fp_meta **ret_meta)
+{
+    *ret_meta = reader->meta;
+    return reader->meta_count;
+}
+
+uint64_t wl_reader_digest(const struct wl_reader *reader)
+{
+    return reader->digest;
+}
+
+enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_window)
+{
+    struct column columns[WINDOW_COLUMNS];
+    struct block_header header;
+    const char *what = NULL;
+    const size_t at = reader->at;
+    enum fp_status status;
+    if (at == reader->summary_at)
+        return FP_END;
+    status = header_at(reader->file, at, reader->summary_at, &header, &reader->error);
+    if (status != FP_OK)
+        return status;
+    /* The scan at open saw the same, but the mapping shows what the file holds now. */
+    if (header.type != BLOCK_WINDOW || header.count == 0 || header.count > reader->summary.window_ops_max ||
+        header.sequence != reader->next_window || header.base != reader->next_op)
+        return fail(&reader->error, FP_ERR_CORRUPT, at, "a window is out of order");
+    status = unpack(reader, at, &header, WINDOW_COLUMNS, columns);
+    if (status != FP_OK)
+        return status;
+    status = wl_decode_window(&reader->decoder, &header, columns, ret_window, &what);
+    if (status != FP_OK)
+        return fail(&reader->error, status, at + BLOCK_HEADER_BYTES, what);
+    reader->at = at + BLOCK_HEADER_BYTES + header.payload_bytes;
+    reader->next_window++;
+    reader->next_op += header.count;
+    return FP_OK;
+}
+
+void wl_reader_rewind(struct wl_reader *reader)
+{
+    reader->at = reader->first_window;
+    reader->next_window = 0;
+    reader->next_op = 0;
+    wl_decode_reset(&reader->decoder);
+}
+
+const struct fp_error *wl_reader_error(const struct wl_reader *reader)
+{
+    return &reader->error;
+}
+
+void wl_reader_close(struct wl_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    (void)munmap((void *)(uintptr_t)reader->file, reader->file_bytes); /* cannot fail for a whole mapping */
+    (void)munmap(reader, reader->arena_bytes);
+}

@@ -1,0 +1,652 @@
+/* wl_writer.c - gather ops into windows: ids, waits, the dictionary of shapes, columns. */
+#include "footprint/workload.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "footprint/bytes.h"
+#include "footprint/ids.h"
+#include "footprint/window.h"
+#include "footprint/wl_file.h"
+
+#define WINDOW_OPS_DEFAULT 8192u
+#define ZSTD_LEVEL_DEFAULT 3
+#define SHAPE_TABLE_BITS   17  /* twice WINDOW_SHAPES_MAX */
+#define WAITERS_MAX        64u /* threads of a window for which waits that follow from others are left out */
+
+struct pending_op {
+    uint32_t thread;
+    uint32_t id;
+    uint16_t shape;
+    bool allocates; /* its id is implied */
+};
+
+struct thread_state {
+    struct wl_thread facts;
+    uint32_t local_window; /* window number + 1 for which local is valid */
+    uint32_t local;        /* number within the window */
+};
+
+struct wl_writer {
+    struct wl_file file;
+    ZSTD_CCtx *context;
+    int level;
+    uint32_t window_ops;
+
+    /* the window being gathered */
+    struct pending_op *ops;
+    struct wl_wait *waits;
+    uint64_t *times;
+    uint32_t op_count, wait_count, local_count;
+    uint64_t start_ns, live_peak;
+    uint32_t shapes_before; /* size of the dictionary when the window began */
+    bool shapes_reset;
+    uint32_t known[WAITERS_MAX][WAITERS_MAX]; /* [waiter][other]: ops of other, as index + 1, known done */
+
+    /* the workload so far */
+    struct wl_summary summary;
+    struct thread_state *threads;
+    uint32_t threads_capacity;
+    struct ids ids;
+    uint32_t *last_op; /* by id: number of the newest op on it, low 32 bits */
+    uint32_t *history; /* ids of the newest WINDOW_HISTORY ops */
+    uint64_t now_ns;
+    uint64_t live_bytes, live_objects;
+    struct fp_shape *shapes; /* .call may carry SHAPE_FRESH */
+    uint32_t shape_count;
+    uint32_t *shape_table; /* hash -> index + 1 */
+    uint32_t last_literal;
+    struct bytes columns[WINDOW_COLUMNS];
+    struct bytes packed;
+};
+
+static enum fp_status fail(struct wl_writer *writer, enum fp_status status, const char *what)
+{
+    writer->file.error = (struct fp_error){status, 0, writer->file.bytes, what};
+    return status;
+}
+
+static bool allocate_buffers(struct wl_writer *writer)
+{
+    const size_t ops = writer->window_ops;
+    const size_t room[WINDOW_COLUMNS] = {
+        [WINDOW_FACTS] = 5 * VARINT_BYTES_MAX,
+        [WINDOW_SHAPES] = ops * SHAPE_BYTES_MAX,
+        [WINDOW_SHAPE_LOW] = ops,
+        [WINDOW_SHAPE_HIGH] = ops,
+        [WINDOW_RUNS] = ops * 7,
+        [WINDOW_IDS] = ops * 3,
+        [WINDOW_LITERALS] = ops * 5,
+        [WINDOW_WAITS] = ops * 6,
+        [WINDOW_TIMES] = (ops / WL_TIME_STRIDE + 1) * VARINT_BYTES_MAX,
+    };
+    for (int i = 0; i < WINDOW_COLUMNS; i++)
+        if (!bytes_reserve(&writer->columns[i], room[i] + VARINT_BYTES_MAX))
+            return false;
+    writer->ops = malloc(ops * sizeof *writer->ops);
+    writer->waits = malloc(ops * sizeof *writer->waits);
+    writer->times = malloc((ops / WL_TIME_STRIDE + 1) * sizeof *writer->times);
+    writer->history = calloc(WINDOW_HISTORY, sizeof *writer->history);
+    writer->shapes = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shapes);
+    writer->shape_table = calloc((size_t)1 << SHAPE_TABLE_BITS, sizeof *writer->shape_table);
+    writer->context = ZSTD_createCCtx();
+    return writer->ops != NULL && writer->waits != NULL && writer->times != NULL && writer->history != NULL &&
+           writer->shapes != NULL && writer->shape_table != NULL && writer->context != NULL;
+}
+
+static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta *meta, size_t meta_count)
+{
+    uint8_t header[FILE_HEADER_BYTES] = {0};
+    struct block_header block = {.type = BLOCK_META};
+    struct bytes text = {0};
+    enum fp_status status = meta_encode(meta, meta_count, &text);
+    put_u32(header + 16, FP_TIME_UNIT_NS);
+    put_u32(header + 20, WL_TIME_STRIDE);
+    file_header_seal(header, "MALLABWL", WL_VERSION);
+    if (status == FP_OK)
+        status = block_pack(&block, &(struct column){text.at, text.size}, 1, writer->context, writer->level,
+                            &writer->packed);
+    bytes_release(&text);
+    if (status != FP_OK)
+        return fail(writer, status, "meta data cannot be stored");
+    status = wl_file_append(&writer->file, header, sizeof header);
+    return status == FP_OK ? wl_file_append(&writer->file, writer->packed.at, writer->packed.size) : status;
+}
+
+static void writer_free(struct wl_writer *writer)
+{
+    for (int i = 0; i < WINDOW_COLUMNS; i++)
+        bytes_release(&writer->columns[i]);
+    bytes_release(&writer->packed);
+    ZSTD_freeCCtx(writer->context);
+    free(writer->ops);
+    free(writer->waits);
+    free(writer->times);
+    free(writer->history);
+    free(writer->shapes);
+    free(writer->shape_table);
+    free(writer->threads);
+    free(writer->ids.next);
+    free(writer->ids.threads);
+    free(writer->ids.touched);
+    free(writer->last_op);
+    wl_file_abandon(&writer->file);
+    free(writer);
+}
+
+enum fp_status wl_writer_create(const char *path, bool overwrite, const struct wl_writer_options *options,
+                                const struct fp_meta *meta, size_t meta_count, struct fp_error *ret_error,
+                                struct wl_writer **ret_writer)
+{
+    struct wl_writer *writer = calloc(1, sizeof *writer);
+    enum fp_status status;
+    if (writer == NULL)
+        return FP_ERR_MEMORY;
+    writer->window_ops = options->window_ops != 0 ? options->window_ops : WINDOW_OPS_DEFAULT;
+    writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
+    writer->file.fd = -1;
+    if (writer->window_ops > WL_WINDOW_OPS_MAX)
+        status = fail(writer, FP_ERR_ARGUMENT, "windows of more ops than the format allows");
+    else if (!allocate_buffers(writer))
+        status = fail(writer, FP_ERR_MEMORY, "no memory for a window");
+    else
+        status = wl_file_create(&writer->file, path, overwrite);
+    if (status == FP_OK)
+        status = write_head(writer, meta, meta_count);
+    if (status != FP_OK) {
+        if (ret_error != NULL)
+            *ret_error = writer->file.error;
+        writer_free(writer);
+        return status;
+    }
+    *ret_writer = writer;
+    return FP_OK;
+}
+
+static bool grow_array(void **array, size_t old_count, size_t new_count, size_t size)
+{
+    char *grown = realloc(*array, new_count * size);
+    if (grown == NULL)
+        return false;
+    memset(grown + old_count * size, 0, (new_count - old_count) * size);
+    *array = grown;
+    return true;
+}
+
+enum fp_status wl_writer_thread(struct wl_writer *writer, uint32_t thread_id, bool is_main,
+                                uint32_t *ret_thread)
+{
+    const uint32_t thread = writer->summary.thread_count;
+    if (thread >= WL_THREADS_MAX)
+        return fail(writer, FP_ERR_LIMIT, "more threads than the format allows");
+    if (thread == writer->threads_capacity) {
+        const uint32_t capacity = thread * 2 + 16;
+        if (!grow_array((void **)&writer->threads, thread, capacity, sizeof *writer->threads) ||
+            !grow_array((void **)&writer->ids.threads, thread, capacity, sizeof *writer->ids.threads) ||
+            !grow_array((void **)&writer->ids.touched, thread, capacity, sizeof *writer->ids.touched))
+            return fail(writer, FP_ERR_MEMORY, "no memory for a thread");
+        writer->threads_capacity = capacity;
+    }
+    writer->threads[thread] = (struct thread_state){.facts = {.thread_id = thread_id, .is_main = is_main}};
+    writer->summary.thread_count++;
+    *ret_thread = thread;
+    return FP_OK;
+}
+
+void wl_writer_thread_exit(struct wl_writer *writer, uint32_t thread)
+{
+    if (thread < writer->summary.thread_count)
+        writer->threads[thread].facts.exited = true;
+}
+
+/* ---- the dictionary of shapes -------------------------------------------------------------- */
+
+static uint32_t shape_slot(const struct fp_shape *shape)
+{
+    uint64_t hash = shape->size * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= (shape->extra << 8 | shape->call) * UINT64_C(0xc2b2ae3d27d4eb4f);
+    return (uint32_t)((hash ^ hash >> 29) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHAPE_TABLE_BITS));
+}
+
+static uint16_t shape_index(struct wl_writer *writer, const struct fp_shape *shape)
+{
+    uint32_t slot = shape_slot(shape);
+    for (;;) {
+        const uint32_t entry = writer->shape_table[slot];
+        const struct fp_shape *known;
+        if (entry == 0)
+            break;
+        known = &writer->shapes[entry - 1];
+        if (known->size == shape->size && known->extra == shape->extra && known->call == shape->call)
+            return (uint16_t)(entry - 1);
+        slot = (slot + 1) & ((1u << SHAPE_TABLE_BITS) - 1);
+    }
+    /* Room is certain: a window begins with a new dictionary when it might overflow this one. */
+    writer->shapes[writer->shape_count++] = *shape;
+    writer->shape_table[slot] = writer->shape_count;
+    return (uint16_t)(writer->shape_count - 1);
+}
+
+static void begin_window(struct wl_writer *writer)
+{
+    writer->op_count = 0;
+    writer->wait_count = 0;
+    writer->local_count = 0;
+    writer->start_ns = writer->now_ns;
+    writer->live_peak = writer->live_bytes;
+    writer->shapes_reset = writer->shape_count + writer->window_ops > WINDOW_SHAPES_MAX;
+    if (writer->shapes_reset) {
+        memset(writer->shape_table, 0, sizeof *writer->shape_table << SHAPE_TABLE_BITS);
+        writer->shape_count = 0;
+    }
+    writer->shapes_before = writer->shape_count;
+}
+
+/* ---- encoding a window --------------------------------------------------------------------- */
+
+static void encode_facts(struct wl_writer *writer)
+{
+    struct bytes *column = &writer->columns[WINDOW_FACTS];
+    uint8_t *at = column->at;
+    at = put_varint(at, writer->now_ns / FP_TIME_UNIT_NS - writer->start_ns / FP_TIME_UNIT_NS);
+    at = put_varint(at, writer->live_bytes);
+    at = put_varint(at, writer->live_objects);
+    at = put_varint(at, writer->live_peak);
+    column->size = (size_t)(at - column->at);
+}
+
+static void encode_shapes(struct wl_writer *writer)
+{
+    struct bytes *column = &writer->columns[WINDOW_SHAPES];
+    const bool wide = writer->shape_count > 256;
+    uint8_t *at = column->at;
+    for (uint32_t i = writer->shapes_before; i < writer->shape_count; i++)
+        at = put_shape(at, &writer->shapes[i]);
+    column->size = (size_t)(at - column->at);
+    for (uint32_t i = 0; i < writer->op_count; i++) {
+        writer->columns[WINDOW_SHAPE_LOW].at[i] = (uint8_t)writer->ops[i].shape;
+        writer->columns[WINDOW_SHAPE_HIGH].at[i] = (uint8_t)(writer->ops[i].shape >> 8);
+    }
+    writer->columns[WINDOW_SHAPE_LOW].size = writer->op_count;
+    writer->columns[WINDOW_SHAPE_HIGH].size = wide ? writer->op_count : 0;
+}
+
+static void encode_runs(struct wl_writer *writer)
+{
+    struct bytes *column = &writer->columns[WINDOW_RUNS];
+    uint8_t *at = column->at;
+    for (uint32_t i = 0, end; i < writer->op_count; i = end) {
+        for (end = i + 1; end < writer->op_count && writer->ops[end].thread == writer->ops[i].thread;)
+            end++;
+        at = put_varint(at, writer->ops[i].thread);
+        at = put_varint(at, end - i);
+    }
+    column->size = (size_t)(at - column->at);
+}
+
+static void encode_waits(struct wl_writer *writer)
+{
+    struct bytes *column = &writer->columns[WINDOW_WAITS];
+    uint8_t *at = column->at;
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < writer->wait_count; i++) {
+        at = put_varint(at, writer->waits[i].op - last);
+        at = put_varint(at, writer->waits[i].op - writer->waits[i].on);
+        last = writer->waits[i].op;
+    }
+    column->size = (size_t)(at - column->at);
+}
+
+static void encode_times(struct wl_writer *writer)
+{
+    struct bytes *column = &writer->columns[WINDOW_TIMES];
+    uint8_t *at = column->at;
+    uint64_t last = writer->start_ns / FP_TIME_UNIT_NS;
+    for (uint32_t i = 0; i * WL_TIME_STRIDE < writer->op_count; i++) {
+        const uint64_t units = writer->times[i] / FP_TIME_UNIT_NS;
+        at = put_varint(at, units - last);
+        last = units;
+    }
+    column->size = (size_t)(at - column->at);
+}
+
+static enum fp_status flush_window(struct wl_writer *writer)
+{
+    struct column columns[WINDOW_COLUMNS];
+    struct block_header header = {
+        .type = BLOCK_WINDOW,
+        .flags = writer->shapes_reset ? WINDOW_FLAG_RESET : 0,
+        .count = writer->op_count,
+        .sequence = writer->summary.windows,
+        .base = writer->summary.ops - writer->op_count,
+        .base_time = writer->start_ns / FP_TIME_UNIT_NS,
+    };
+    enum fp_status status;
+    encode_facts(writer);
+    encode_shapes(writer);
+    encode_runs(writer);
+    encode_waits(writer);
+    encode_times(writer);
+    for (int i = 0; i < WINDOW_COLUMNS; i++)
+        columns[i] = (struct column){writer->columns[i].at, writer->columns[i].size};
+    status = block_pack(&header, columns, WINDOW_COLUMNS, writer->context, writer->level, &writer->packed);
+    if (status != FP_OK)
+        return fail(writer, status, "cannot pack a window");
+    status = wl_file_append(&writer->file, writer->packed.at, writer->packed.size);
+    if (status != FP_OK)
+        return status;
+    writer->columns[WINDOW_IDS].size = 0;
+    writer->columns[WINDOW_LITERALS].size = 0;
+    if (writer->op_count > writer->summary.window_ops_max)
+        writer->summary.window_ops_max = writer->op_count;
+    writer->summary.windows++;
+    ids_end_window(&writer->ids);
+    writer->op_count = 0;
+    return FP_OK;
+}
+
+/* ---- adding ops ---------------------------------------------------------------------------- */
+
+/* Note that the op about to be added must wait for op `on` of the window, unless that is known. */
+static void add_wait(struct wl_writer *writer, uint32_t thread, uint32_t on)
+{
+    const uint32_t other = writer->ops[on].thread;
+    const uint32_t waiter_local = writer->threads[thread].local;
+    const uint32_t other_local = writer->threads[other].local;
+    if (other == thread)
+        return;
+    if (waiter_local < WAITERS_MAX && other_local < WAITERS_MAX) {
+        uint32_t *known = &writer->known[waiter_local][other_local];
+        if (*known > on)
+            return;
+        *known = on + 1;
+    }
+    writer->waits[writer->wait_count++] = (struct wl_wait){writer->op_count, on};
+}
+
+/* Begin an op: the window, the thread's place in it, the time, the shape. */
+static enum fp_status begin_op(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
+                               bool fresh, uint64_t time_ns, struct fp_shape *ret_shape)
+{
+    const uint32_t window = (uint32_t)writer->summary.windows + 1;
+    struct fp_shape normal = *shape;
+    struct thread_state *state;
+    if (thread >= writer->summary.thread_count)
+        return fail(writer, FP_ERR_ARGUMENT, "an op of a thread that was not announced");
+    state = &writer->threads[thread];
+    if (!shape_normalise(&normal))
+        return fail(writer, FP_ERR_LIMIT, "a size or alignment beyond the format's limit of 2^48");
+    if (time_ns > writer->now_ns)
+        writer->now_ns = time_ns;
+    if (writer->op_count == 0)
+        begin_window(writer);
+    if (state->local_window != window) {
+        state->local_window = window;
+        state->local = writer->local_count++;
+        if (state->local < WAITERS_MAX) {
+            memset(writer->known[state->local], 0, sizeof writer->known[0]);
+            for (uint32_t i = 0; i < WAITERS_MAX; i++)
+                writer->known[i][state->local] = 0;
+        }
+        if (state->facts.ops == 0)
+            state->facts.first_window = writer->summary.windows;
+    }
+    if (writer->op_count % WL_TIME_STRIDE == 0)
+        writer->times[writer->op_count / WL_TIME_STRIDE] = writer->now_ns;
+    if (fresh)
+        normal.call |= SHAPE_FRESH;
+    *ret_shape = normal;
+    return FP_OK;
+}
+
+static enum fp_status end_op(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
+                             uint32_t id, bool allocates)
+{
+    struct wl_thread *facts = &writer->threads[thread].facts;
+    writer->ops[writer->op_count++] = (struct pending_op){thread, id, shape_index(writer, shape), allocates};
+    writer->history[writer->summary.ops % WINDOW_HISTORY] = id;
+    if (id != 0)
+        writer->last_op[id] = (uint32_t)writer->summary.ops;
+    writer->summary.ops++;
+    writer->summary.ops_by_call[shape->call & ~SHAPE_FRESH]++;
+    facts->ops++;
+    facts->last_window = writer->summary.windows;
+    if (writer->live_bytes > writer->live_peak)
+        writer->live_peak = writer->live_bytes;
+    if (writer->live_bytes > writer->summary.live_bytes_peak)
+        writer->summary.live_bytes_peak = writer->live_bytes;
+    if (writer->live_objects > writer->summary.live_objects_peak)
+        writer->summary.live_objects_peak = writer->live_objects;
+    return writer->op_count == writer->window_ops ? flush_window(writer) : FP_OK;
+}
+
+static void add_request(struct wl_writer *writer, uint64_t bytes)
+{
+    struct wl_summary *summary = &writer->summary;
+    if (__builtin_add_overflow(summary->requested_bytes, bytes, &summary->requested_bytes))
+        summary->requested_bytes = UINT64_MAX;
+    if (bytes > summary->largest_size)
+        summary->largest_size = bytes;
+    writer->live_bytes += bytes;
+}
+
+/* Name an existing object in the columns, and wait for whoever touched it last. */
+static void refer_to(struct wl_writer *writer, uint32_t thread, uint32_t id)
+{
+    struct bytes *ids = &writer->columns[WINDOW_IDS];
+    const uint32_t distance = (uint32_t)writer->summary.ops - writer->last_op[id];
+    if (distance < WINDOW_HISTORY && distance <= writer->summary.ops &&
+        writer->history[(writer->summary.ops - distance) % WINDOW_HISTORY] == id) {
+        ids->size = (size_t)(put_varint(ids->at + ids->size, distance + 1) - ids->at);
+        if (distance <= writer->op_count)
+            add_wait(writer, thread, writer->op_count - distance);
+    } else {
+        struct bytes *literals = &writer->columns[WINDOW_LITERALS];
+        const int64_t delta = (int64_t)id - (int64_t)writer->last_literal;
+        ids->at[ids->size++] = ID_LITERAL;
+        literals->size = (size_t)(put_varint(literals->at + literals->size, zigzag(delta)) - literals->at);
+        writer->last_literal = id;
+    }
+}
+
+static bool room_for_id(struct wl_writer *writer)
+{
+    struct ids *ids = &writer->ids;
+    const size_t old = ids->next != NULL ? (size_t)ids->capacity + 1 : 0;
+    size_t capacity = old + old / 2 + 1024;
+    if (ids->next != NULL && ids->used < ids->capacity)
+        return true;
+    if (capacity > WL_IDS_MAX)
+        capacity = WL_IDS_MAX;
+    if (capacity <= old || !grow_array((void **)&ids->next, old, capacity, sizeof *ids->next) ||
+        !grow_array((void **)&writer->last_op, old, capacity, sizeof *writer->last_op))
+        return false;
+    ids->capacity = (uint32_t)(capacity - 1);
+    return true;
+}
+
+enum fp_status wl_writer_allocate(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
+                                  uint64_t time_ns, uint32_t *ret_id)
+{
+    const enum fp_call_kind kind = fp_call_kind_of(shape->call);
+    struct fp_shape normal;
+    enum fp_status status;
+    uint32_t id;
+    if (kind != FP_KIND_ALLOCATE && kind != FP_KIND_RESIZE)
+        return fail(writer, FP_ERR_ARGUMENT, "not an allocation");
+    if (!room_for_id(writer))
+        return fail(writer, FP_ERR_MEMORY, "no memory for more live objects");
+    status = begin_op(writer, thread, shape, kind == FP_KIND_RESIZE, time_ns, &normal);
+    if (status != FP_OK)
+        return status;
+    id = ids_take(&writer->ids, thread);
+    add_request(writer, fp_shape_bytes(shape));
+    writer->live_objects++;
+    *ret_id = id;
+    return end_op(writer, thread, &normal, id, true);
+}
+
+enum fp_status wl_writer_resize(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
+                                uint64_t time_ns, uint32_t id, uint64_t old_bytes)
+{
+    struct fp_shape normal;
+    enum fp_status status;
+    if (fp_call_kind_of(shape->call) != FP_KIND_RESIZE || !ids_is_live(&writer->ids, id) ||
+        old_bytes > writer->live_bytes)
+        return fail(writer, FP_ERR_ARGUMENT, "not a resize of a live object");
+    status = begin_op(writer, thread, shape, false, time_ns, &normal);
+    if (status != FP_OK)
+        return status;
+    refer_to(writer, thread, id);
+    writer->live_bytes -= old_bytes;
+    add_request(writer, fp_shape_bytes(shape));
+    return end_op(writer, thread, &normal, id, false);
+}
+
+enum fp_status wl_writer_release(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
+                                 uint64_t time_ns, uint32_t id, uint64_t bytes)
+{
+    struct fp_shape normal;
+    enum fp_status status;
+    if (fp_call_kind_of(shape->call) != FP_KIND_RELEASE || (id != 0 && !ids_is_live(&writer->ids, id)) ||
+        bytes > writer->live_bytes)
+        return fail(writer, FP_ERR_ARGUMENT, "not a release of a live object");
+    status = begin_op(writer, thread, shape, false, time_ns, &normal);
+    if (status != FP_OK)
+        return status;
+    if (id == 0) {
+        struct bytes *ids = &writer->columns[WINDOW_IDS];
+        ids->at[ids->size++] = ID_NULL;
+        return end_op(writer, thread, &normal, 0, false);
+    }
+    refer_to(writer, thread, id);
+    ids_give(&writer->ids, thread, id);
+    writer->live_bytes -= bytes;
+    writer->live_objects--;
+    return end_op(writer, thread, &normal, id, false);
+}
+
+const struct fp_error *wl_writer_error(const struct wl_writer *writer)
+{
+    return &writer->file.error;
+}
+
+const char *wl_writer_temporary(const struct wl_writer *writer)
+{
+    return writer->file.temporary;
+}
+
+void wl_writer_abandon(struct wl_writer *writer)
+{
+    if (writer != NULL)
+        writer_free(writer);
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+/* Most threads that are alive in one window: a sweep over starts and ends. */
+static enum fp_status count_threads_at_once(struct wl_writer *writer)
+{
+    const uint64_t windows = writer->summary.windows;
+    int32_t *change = calloc((size_t)windows + 1, sizeof *change);
+    int32_t alive = 0;
+    if (change == NULL)
+        return fail(writer, FP_ERR_MEMORY, "no memory for the summary");
+    for (uint32_t i = 0; i < writer->summary.thread_count; i++) {
+        const struct wl_thread *thread = &writer->threads[i].facts;
+        if (thread->ops == 0)
+            continue;
+        change[thread->first_window]++;
+        if (thread->exited)
+            change[thread->last_window + 1]--;
+    }
+    for (uint64_t window = 0; window < windows; window++) {
+        alive += change[window];
+        if ((uint32_t)alive > writer->summary.threads_at_once_max)
+            writer->summary.threads_at_once_max = (uint32_t)alive;
+    }
+    free(change);
+    return FP_OK;
+}
+
+static enum fp_status write_summary(struct wl_writer *writer)
+{
+    const struct wl_summary *summary = &writer->summary;
+    const uint64_t offset = writer->file.bytes;
+    struct block_header header = {.type = BLOCK_SUMMARY, .count = summary->thread_count};
+    uint8_t footer[WORKLOAD_FOOTER_BYTES];
+    uint8_t facts[(14 + FP_CALL_COUNT) * VARINT_BYTES_MAX];
+    uint8_t *threads = malloc(((size_t)summary->thread_count * 5 + 1) * VARINT_BYTES_MAX);
+    uint8_t *at = facts;
+    uint8_t *thread_at = threads;
+    enum fp_status status;
+    const uint64_t numbers[] = {
+        summary->ops,
+        summary->windows,
+        summary->duration_ns,
+        summary->requested_bytes,
+        summary->live_bytes_peak,
+        summary->live_objects_peak,
+        summary->live_bytes_end,
+        summary->live_objects_end,
+        summary->largest_size,
+        summary->id_max,
+        summary->window_ops_max,
+        summary->thread_count,
+        summary->threads_at_once_max,
+        FP_CALL_COUNT,
+    };
+    if (threads == NULL)
+        return fail(writer, FP_ERR_MEMORY, "no memory for the summary");
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        at = put_varint(at, numbers[i]);
+    for (int i = 0; i < FP_CALL_COUNT; i++)
+        at = put_varint(at, summary->ops_by_call[i]);
+    for (uint32_t i = 0; i < summary->thread_count; i++) {
+        const struct wl_thread *thread = &writer->threads[i].facts;
+        thread_at = put_varint(thread_at, thread->thread_id);
+        thread_at = put_varint(thread_at, (thread->is_main ? 1u : 0u) | (thread->exited ? 2u : 0u));
+        thread_at = put_varint(thread_at, thread->ops);
+        thread_at = put_varint(thread_at, thread->first_window);
+        thread_at = put_varint(thread_at, thread->last_window);
+    }
+    status = block_pack(
+        &header,
+        (const struct column[]){{facts, (size_t)(at - facts)}, {threads, (size_t)(thread_at - threads)}}, 2,
+        writer->context, writer->level, &writer->packed);
+    free(threads);
+    if (status != FP_OK)
+        return fail(writer, status, "cannot pack the summary");
+    status = wl_file_append(&writer->file, writer->packed.at, writer->packed.size);
+    wl_footer_make(offset, footer);
+    return status == FP_OK ? wl_file_append(&writer->file, footer, sizeof footer) : status;
+}
+
+enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struct wl_summary *ret_summary,
+                                uint64_t *ret_bytes, struct fp_error *ret_error)
+{
+    enum fp_status status = FP_OK;
+    if (end_ns > writer->now_ns)
+        writer->now_ns = end_ns;
+    if (writer->op_count > 0)
+        status = flush_window(writer);
+    writer->summary.duration_ns = writer->now_ns;
+    writer->summary.live_bytes_end = writer->live_bytes;
+    writer->summary.live_objects_end = writer->live_objects;
+    writer->summary.id_max = writer->ids.used;
+    if (status == FP_OK)
+        status = count_threads_at_once(writer);
+    if (status == FP_OK)
+        status = write_summary(writer);
+    if (status == FP_OK)
+        status = wl_file_finish(&writer->file);
+    if (status != FP_OK && ret_error != NULL)
+        *ret_error = writer->file.error;
+    if (status == FP_OK && ret_summary != NULL)
+        *ret_summary = writer->summary;
+    if (status == FP_OK && ret_bytes != NULL)
+        *ret_bytes = writer->file.bytes;
+    writer_free(writer);
+    return status;
+}
