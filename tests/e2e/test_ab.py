@@ -29,7 +29,7 @@ class Ab(lab.Lab):
                 self.assertTrue(candidate["library"])
                 for key in TIME:
                     self.assertIn(key, candidate["time"])
-                # Fewer than 8 rounds print no verdict (DESIGN.md, section 5): undecided at most.
+                # Fewer than 8 rounds print no verdict.
                 self.assertIn(candidate["time"]["verdict"], VERDICTS)
                 for key in RESIDENT:
                     self.assertIn(key, candidate["resident"])
