@@ -1,0 +1,389 @@
+/* candidates.c - the candidates' INI files, read with suspicion. */
+#include "results/candidates.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/library.h"
+#include "results/support.h"
+
+/* ---- one file ------------------------------------------------------------------------------- */
+
+struct parse {
+    struct res_candidate candidate;
+    char *problem; /* the first one, without the file's name */
+};
+
+static bool name_is_valid(const char *name)
+{
+    const size_t length = strlen(name);
+    if (length == 0 || length > RES_NAME_MAX || name[0] == '-' || name[0] == '.')
+        return false;
+    for (const char *byte = name; *byte != '\0'; byte++) {
+        if (!isalnum((unsigned char)*byte) && strchr("._+-", *byte) == NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool variable_is_valid(const char *name)
+{
+    if (!isalpha((unsigned char)name[0]) && name[0] != '_')
+        return false;
+    for (const char *byte = name; *byte != '\0'; byte++) {
+        if (!isalnum((unsigned char)*byte) && *byte != '_')
+            return false;
+    }
+    return true;
+}
+
+static void problem(struct parse *parse, char *text)
+{
+    if (parse->problem == NULL)
+        parse->problem = text;
+    else
+        free(text);
+}
+
+static char **field_of(struct res_candidate *candidate, const char *name)
+{
+    const struct {
+        const char *name;
+        char **field;
+    } fields[] = {
+        {"name", &candidate->name},       {"description", &candidate->description},
+        {"replay", &candidate->replay},   {"preload", &candidate->preload},
+        {"library", &candidate->library}, {"proof", &candidate->proof},
+        {"package", &candidate->package},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (strcmp(fields[i].name, name) == 0)
+            return fields[i].field;
+    }
+    return NULL;
+}
+
+static void take_setting(struct parse *parse, const char *name, const char *value)
+{
+    char **field = field_of(&parse->candidate, name);
+    if (field == NULL)
+        problem(parse, res_printf("unknown key '%.40s' in [allocator]", name));
+    else if (*field != NULL)
+        problem(parse, res_printf("'%s' is given twice, or goes on over two lines", name));
+    else if (*value == '\0')
+        problem(parse, res_printf("'%s' is empty", name));
+    else
+        *field = res_text_plain(value);
+}
+
+static void take_variable(struct parse *parse, const char *name, const char *value)
+{
+    struct res_candidate *candidate = &parse->candidate;
+    if (!variable_is_valid(name)) {
+        problem(parse, res_printf("'%.40s' in [environment] is no name of a variable", name));
+        return;
+    }
+    if (strncmp(name, "LD_", 3) == 0) {
+        /* It could load another allocator than the one that is named, or hide from the proof. */
+        problem(parse, res_printf("'%.40s' in [environment] is not allowed: libraries are named by 'preload'",
+                                  name));
+        return;
+    }
+    for (size_t i = 0; i < candidate->variable_count; i++) {
+        if (strcmp(candidate->environment[i].name, name) == 0) {
+            problem(parse, res_printf("'%.40s' is given twice, or goes on over two lines", name));
+            return;
+        }
+    }
+    if (candidate->variable_count >= RES_VARIABLES_MAX) {
+        problem(parse, res_printf("more than %u variables", RES_VARIABLES_MAX));
+        return;
+    }
+    candidate->environment = res_realloc(candidate->environment, candidate->variable_count + 1,
+                                         sizeof *candidate->environment);
+    candidate->environment[candidate->variable_count++] = (struct res_variable){
+        .name = res_strdup(name), .value = res_text_plain(value)};
+}
+
+static int on_line(void *user, const char *section, const char *name, const char *value)
+{
+    struct parse *parse = user;
+    value = value != NULL ? value : "";
+    if (strcmp(section, "allocator") == 0)
+        take_setting(parse, name, value);
+    else if (strcmp(section, "environment") == 0)
+        take_variable(parse, name, value);
+    else
+        problem(parse, res_printf("unknown section [%.40s]", section));
+    return 1;
+}
+
+/* inih would split a longer line in two and cut a text at a NUL, both without a word. */
+static char *check_text(const char *text, size_t length)
+{
+    if (length > RES_INI_BYTES_MAX)
+        return res_printf("larger than %u bytes", RES_INI_BYTES_MAX);
+    size_t line = 1;
+    size_t begin = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\0')
+            return res_printf("line %zu holds a NUL byte", line);
+        if (text[i] == '\n') {
+            line++;
+            begin = i + 1;
+        } else if (i - begin >= RES_INI_LINE_MAX) {
+            return res_printf("line %zu is longer than %u bytes", line, RES_INI_LINE_MAX);
+        }
+    }
+    return NULL;
+}
+
+static char *check_candidate(struct res_candidate *candidate)
+{
+    if (candidate->name == NULL)
+        return res_strdup("no 'name' in [allocator]");
+    if (!name_is_valid(candidate->name))
+        return res_printf("'%.40s' is no name: use up to %u letters, digits, '.', '_', '+', '-'",
+                          candidate->name, RES_NAME_MAX);
+    if ((candidate->replay == NULL) == (candidate->preload == NULL))
+        return res_strdup("exactly one of 'replay' and 'preload' must be given");
+    if (candidate->replay != NULL && !name_is_valid(candidate->replay))
+        return res_printf("'replay' must name a binary mallab-replay-NAME, not '%.40s'", candidate->replay);
+    if (candidate->preload != NULL && candidate->library == NULL)
+        candidate->library = res_strdup(candidate->preload);
+    if (candidate->preload != NULL)
+        candidate->replay = res_strdup("glibc");
+    if (candidate->library == NULL && strcmp(candidate->replay, "none") != 0)
+        return res_strdup("no 'library' in [allocator]: the proof needs it");
+    return NULL;
+}
+
+static void candidate_release(struct res_candidate *candidate)
+{
+    for (size_t i = 0; i < candidate->variable_count; i++) {
+        free(candidate->environment[i].name);
+        free(candidate->environment[i].value);
+    }
+    free(candidate->environment);
+    free(candidate->name);
+    free(candidate->description);
+    free(candidate->replay);
+    free(candidate->preload);
+    free(candidate->library);
+    free(candidate->proof);
+    free(candidate->package);
+    free(candidate->origin);
+    free(candidate->path);
+    free(candidate->version);
+    free(candidate->program);
+    free(candidate->missing);
+}
+
+/* ---- the registry --------------------------------------------------------------------------- */
+
+static void warn(struct res_registry *registry, char *text)
+{
+    registry->warnings = res_realloc(registry->warnings, registry->warning_count + 1,
+                                     sizeof *registry->warnings);
+    registry->warnings[registry->warning_count++] = text;
+}
+
+static struct res_candidate *insert(struct res_registry *registry, const struct res_candidate *candidate)
+{
+    registry->candidates = res_realloc(registry->candidates, registry->candidate_count + 1,
+                                       sizeof *registry->candidates);
+    size_t place = registry->candidate_count++;
+    while (place > 0 && strcmp(registry->candidates[place - 1].name, candidate->name) > 0) {
+        registry->candidates[place] = registry->candidates[place - 1];
+        place--;
+    }
+    registry->candidates[place] = *candidate;
+    return &registry->candidates[place];
+}
+
+bool res_registry_parse(struct res_registry *registry, const char *origin, const char *text, size_t length)
+{
+    struct parse parse = {.problem = check_text(text, length)};
+    if (parse.problem == NULL) {
+        char *terminated = res_strndup(text, length);
+        const int line = ini_parse_string(terminated, on_line, &parse);
+        free(terminated);
+        if (parse.problem == NULL && line != 0)
+            parse.problem = res_printf("line %d is neither '[section]' nor 'key = value'", line);
+    }
+    if (parse.problem == NULL)
+        parse.problem = check_candidate(&parse.candidate);
+    if (parse.problem == NULL && res_registry_find(registry, parse.candidate.name) != NULL)
+        parse.problem = res_printf("the name '%s' is taken by '%s'", parse.candidate.name,
+                                   res_registry_find(registry, parse.candidate.name)->origin);
+    if (parse.problem == NULL && registry->candidate_count >= RES_CANDIDATES_MAX)
+        parse.problem = res_printf("more than %u candidates", RES_CANDIDATES_MAX);
+    if (parse.problem != NULL) {
+        char *plain = res_text_plain(parse.problem);
+        warn(registry, res_printf("cannot use '%s': %s, leaving it out", origin, plain));
+        free(plain);
+        free(parse.problem);
+        candidate_release(&parse.candidate);
+        return false;
+    }
+    parse.candidate.origin = res_strdup(origin);
+    (void)insert(registry, &parse.candidate); /* its place is of no interest here */
+    return true;
+}
+
+static void load_file(struct res_registry *registry, const char *path)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        warn(registry, res_printf("cannot read '%s': %s, leaving it out", path, strerror(errno)));
+        return;
+    }
+    char *text = res_calloc(RES_INI_BYTES_MAX + 1, 1);
+    const size_t length = fread(text, 1, RES_INI_BYTES_MAX + 1, file);
+    if (ferror(file))
+        warn(registry, res_printf("cannot read '%s': %s, leaving it out", path, strerror(errno)));
+    else
+        (void)res_registry_parse(registry, path, text, length); /* a refusal has become a warning */
+    free(text);
+    fclose(file);
+}
+
+static int is_ini(const struct dirent *entry)
+{
+    const size_t length = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".ini") == 0;
+}
+
+static int by_bytes(const struct dirent **left, const struct dirent **right)
+{
+    return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+bool res_registry_load(struct res_registry *registry, const char *directory, char **ret_problem)
+{
+    struct dirent **entries = NULL;
+    const int count = scandir(directory, &entries, is_ini, by_bytes);
+    if (count < 0) {
+        *ret_problem = res_printf("cannot read the candidates in '%s': %s", directory, strerror(errno));
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        char *path = res_path_join(directory, entries[i]->d_name);
+        load_file(registry, path);
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    return true;
+}
+
+struct res_candidate *res_registry_find(const struct res_registry *registry, const char *name)
+{
+    for (size_t i = 0; i < registry->candidate_count; i++) {
+        if (strcmp(registry->candidates[i].name, name) == 0)
+            return &registry->candidates[i];
+    }
+    return NULL;
+}
+
+struct res_candidate *res_registry_add_path(struct res_registry *registry, const char *path,
+                                            char **ret_problem)
+{
+    const char *base = strrchr(path, '/');
+    base = base != NULL ? base + 1 : path;
+    const char *suffix = strstr(base, ".so");
+    size_t length = suffix != NULL ? (size_t)(suffix - base) : strlen(base);
+    length = length > RES_NAME_MAX ? RES_NAME_MAX : length;
+    char *name = res_strndup(base, length);
+    if (!name_is_valid(name)) {
+        *ret_problem = res_printf(
+            "cannot name a candidate after '%s': use letters, digits, '.', '_', '+', '-'", path);
+        free(name);
+        return NULL;
+    }
+    char *absolute = realpath(path, NULL);
+    if (absolute == NULL)
+        absolute = res_strdup(path);
+    struct res_candidate *known = res_registry_find(registry, name);
+    if (known != NULL) {
+        const bool same = known->origin == NULL && known->preload != NULL &&
+                          strcmp(known->preload, absolute) == 0;
+        if (!same)
+            *ret_problem = res_printf(
+                "'%s' would be called '%s', which is another candidate: link it to another name", path, name);
+        free(name);
+        free(absolute);
+        return same ? known : NULL;
+    }
+    const struct res_candidate candidate = {
+        .name = name,
+        .replay = res_strdup("glibc"),
+        .preload = absolute,
+        .library = res_strdup(absolute),
+        .description = res_strdup("library given by its path"),
+    };
+    return insert(registry, &candidate);
+}
+
+struct res_candidate *res_registry_add_none(struct res_registry *registry)
+{
+    struct res_candidate *known = res_registry_find(registry, "none");
+    if (known != NULL)
+        return known;
+    const struct res_candidate candidate = {
+        .name = res_strdup("none"),
+        .replay = res_strdup("none"),
+        .description = res_strdup("no allocator: the harness alone"),
+    };
+    return insert(registry, &candidate);
+}
+
+char *res_registry_names(const struct res_registry *registry)
+{
+    struct res_text names = {0};
+    for (size_t i = 0; i < registry->candidate_count; i++)
+        res_text_printf(&names, "%s%s", i > 0 ? ", " : "", registry->candidates[i].name);
+    return names.text != NULL ? names.text : res_strdup("none known");
+}
+
+void res_registry_release(struct res_registry *registry)
+{
+    for (size_t i = 0; i < registry->candidate_count; i++)
+        candidate_release(&registry->candidates[i]);
+    for (size_t i = 0; i < registry->warning_count; i++)
+        free(registry->warnings[i]);
+    free(registry->candidates);
+    free(registry->warnings);
+    *registry = (struct res_registry){0};
+}
+
+bool res_candidate_resolve(struct res_candidate *candidate, const char *const *program_directories)
+{
+    if (candidate->resolved)
+        return candidate->found;
+    candidate->resolved = true;
+    char *binary = res_printf("mallab-replay-%s", candidate->replay);
+    candidate->program = res_find_program(program_directories, binary);
+    struct res_library library = {0};
+    if (candidate->library != NULL && !res_library_probe(candidate->library, &library)) {
+        candidate->missing = candidate->package != NULL
+                                 ? res_printf("%s not found: apt install %s", candidate->library,
+                                              candidate->package)
+                                 : res_printf("%s cannot be loaded: %s", candidate->library, library.problem);
+    } else if (candidate->program == NULL) {
+        candidate->missing = res_printf(
+            "the program %s is not there: build mallab again with the library installed", binary);
+    } else {
+        candidate->found = true;
+    }
+    candidate->path = library.path;
+    candidate->version = library.version;
+    free(library.problem);
+    free(binary);
+    return candidate->found;
+}

@@ -1,0 +1,208 @@
+/* experiment.c - warm up, then rounds in shuffled order. */
+#include "results/experiment.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/random.h"
+#include "results/support.h"
+
+/* A run after the warm-up that takes this many times as long has hung: noise on shared machines is 4-33 %. */
+#define HANGS_AFTER_TIMES 20u
+#define HANGS_AFTER_NS    UINT64_C(60000000000)
+
+struct state {
+    const struct res_options *options;
+    struct res_random random;
+    size_t runs_done, runs_all;
+    bool stopped;
+};
+
+static size_t entries_of(const struct res_options *options)
+{
+    return options->candidate_count + 1 + (options->floor != NULL ? 1 : 0);
+}
+
+static void trial_init(struct res_trial *trial, const struct res_options *options,
+                       const struct res_workload *workload)
+{
+    *trial = (struct res_trial){
+        .workload = workload,
+        .entry_count = entries_of(options),
+        .candidate_count = options->candidate_count,
+        .entries = res_calloc(entries_of(options), sizeof *trial->entries),
+    };
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        struct res_entry *entry = &trial->entries[i];
+        entry->is_control = i == options->candidate_count;
+        entry->is_floor = i > options->candidate_count;
+        entry->candidate = entry->is_floor     ? options->floor
+                           : entry->is_control ? options->candidates[0]
+                                               : options->candidates[i];
+        entry->runs = res_calloc(options->rounds, sizeof *entry->runs);
+    }
+}
+
+static void fail(struct res_entry *entry, char *reason)
+{
+    free(entry->failed);
+    entry->failed = reason;
+}
+
+static enum res_run_state run_entry(struct state *state, struct res_trial *trial, struct res_entry *entry,
+                                    unsigned round, struct res_run *ret_run)
+{
+    const struct res_options *options = state->options;
+    struct res_run_request request = {
+        .candidate = entry->candidate,
+        .workload = trial->workload->path,
+        .touch = options->touch,
+        .timeout_ns = options->timeout_ns,
+        .stop = options->stop,
+    };
+    if (entry->warmup_ns != 0 && options->timeout_ns == 0)
+        request.timeout_ns = entry->warmup_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS;
+    if (options->progress != NULL)
+        options->progress(options->context, trial->workload,
+                          entry->is_control ? "control" : entry->candidate->name, round, state->runs_done,
+                          state->runs_all);
+    char *reason = NULL;
+    const enum res_run_state outcome = res_run_once(&request, ret_run, &reason);
+    state->runs_done++;
+    if (outcome == RES_RUN_FAILED)
+        fail(entry, reason);
+    else if (outcome == RES_RUN_STOPPED)
+        state->stopped = true;
+    return outcome;
+}
+
+const char *res_digest_agreed(const char *const *digests, size_t count)
+{
+    const char *agreed = NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t votes = 0;
+        for (size_t k = 0; digests[i] != NULL && k < count; k++)
+            votes += digests[k] != NULL && strcmp(digests[i], digests[k]) == 0;
+        if (votes > most) {
+            most = votes;
+            agreed = digests[i];
+        }
+    }
+    return agreed;
+}
+
+static void check_digest(struct res_trial *trial, struct res_entry *entry, const struct res_run *run)
+{
+    if (strcmp(run->digest, trial->digest) != 0)
+        fail(entry, res_printf("it executed other ops than the others: digest %.32s instead of %.32s",
+                               run->digest, trial->digest));
+}
+
+static void warm_up(struct state *state, struct res_trial *trial)
+{
+    struct res_run *runs = res_calloc(trial->entry_count, sizeof *runs);
+    const char **digests = res_calloc(trial->entry_count, sizeof *digests);
+    for (size_t i = 0; i < trial->entry_count && !state->stopped; i++) {
+        struct res_entry *entry = &trial->entries[i];
+        if (run_entry(state, trial, entry, 0, &runs[i]) == RES_RUN_OK) {
+            entry->warmup_ns = runs[i].elapsed_ns;
+            digests[i] = runs[i].digest;
+        }
+    }
+    const char *agreed = res_digest_agreed(digests, trial->entry_count);
+    if (agreed != NULL)
+        trial->digest = res_strdup(agreed);
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        if (digests[i] != NULL)
+            check_digest(trial, &trial->entries[i], &runs[i]);
+        res_run_release(&runs[i]);
+    }
+    free(digests);
+    free(runs);
+}
+
+/* A round is kept whole or not at all: its samples are paired. */
+static void run_round(struct state *state, struct res_trial *trial, unsigned round)
+{
+    size_t *order = res_calloc(trial->entry_count, sizeof *order);
+    for (size_t i = 0; i < trial->entry_count; i++)
+        order[i] = i;
+    res_shuffle(&state->random, order, trial->entry_count);
+    for (size_t i = 0; i < trial->entry_count && !state->stopped; i++) {
+        struct res_entry *entry = &trial->entries[order[i]];
+        struct res_run run = {0};
+        if (entry->failed != NULL) {
+            state->runs_done++;
+            continue;
+        }
+        if (run_entry(state, trial, entry, round + 1, &run) != RES_RUN_OK)
+            continue;
+        json_object_set_new(run.json, "round", json_integer((json_int_t)round + 1));
+        json_object_set_new(run.json, "position", json_integer((json_int_t)i + 1));
+        check_digest(trial, entry, &run);
+        if (entry->run_count > 0 && run.batch_count != entry->runs[0].batch_count)
+            fail(entry, res_strdup("its runs were cut in different numbers of batches"));
+        assert(entry->run_count < state->options->rounds);
+        entry->runs[entry->run_count++] = run;
+    }
+    if (!state->stopped)
+        trial->rounds = round + 1;
+    for (size_t i = 0; i < trial->entry_count && state->stopped; i++) {
+        struct res_entry *entry = &trial->entries[i];
+        while (entry->run_count > trial->rounds)
+            res_run_release(&entry->runs[--entry->run_count]);
+    }
+    free(order);
+}
+
+void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment)
+{
+    struct state state = {
+        .options = options,
+        .random = res_random_from(options->seed),
+        .runs_all = options->workload_count * entries_of(options) * (options->rounds + 1),
+    };
+    assert(options->candidate_count > 0 && options->rounds > 0);
+    *ret_experiment = (struct res_experiment){
+        .options = *options,
+        .trials = res_calloc(options->workload_count, sizeof *ret_experiment->trials),
+    };
+    for (size_t i = 0; i < options->workload_count && !state.stopped; i++) {
+        struct res_trial *trial = &ret_experiment->trials[ret_experiment->trial_count++];
+        trial_init(trial, options, &options->workloads[i]);
+        warm_up(&state, trial);
+        for (unsigned round = 0; round < options->rounds && !state.stopped; round++)
+            run_round(&state, trial, round);
+    }
+    ret_experiment->stopped = state.stopped;
+}
+
+void res_experiment_release(struct res_experiment *experiment)
+{
+    for (size_t i = 0; i < experiment->trial_count; i++) {
+        struct res_trial *trial = &experiment->trials[i];
+        for (size_t k = 0; k < trial->entry_count; k++) {
+            for (size_t run = 0; run < trial->entries[k].run_count; run++)
+                res_run_release(&trial->entries[k].runs[run]);
+            free(trial->entries[k].runs);
+            free(trial->entries[k].failed);
+        }
+        free(trial->entries);
+        free(trial->digest);
+    }
+    free(experiment->trials);
+    *experiment = (struct res_experiment){0};
+}
+
+struct res_entry *res_trial_control(const struct res_trial *trial)
+{
+    return &trial->entries[trial->candidate_count];
+}
+
+struct res_entry *res_trial_floor(const struct res_trial *trial)
+{
+    return trial->entry_count > trial->candidate_count + 1 ? &trial->entries[trial->candidate_count + 1]
+                                                           : NULL;
+}

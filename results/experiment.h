@@ -1,0 +1,93 @@
+/* experiment.h - workloads x candidates x rounds: run them so that only the allocator differs, keep every sample.
+ *
+ *   entry     one column of an experiment: a candidate, the control, or the floor
+ *   control   the baseline a second time in every round (A/A): what it differs by is noise
+ *   floor     `none`, the replay without an allocator: the harness' own time, subtracted from all
+ *   warm-up   one run of each entry before the first round, not counted: the first touch of memory that a virtual
+ *             machine never used costs five times a later one, and files come into the page cache
+ *   round     every entry once, in an order drawn from the seed
+ *
+ * One workload after the other. An entry that fails (it does not start, crashes, its proof fails, it executed other
+ * ops than the others) is out for that workload, with the reason; the others go on.
+ * Source: DESIGN.md, section 5. */
+#ifndef MALLAB_RESULTS_EXPERIMENT_H
+#define MALLAB_RESULTS_EXPERIMENT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "results/candidates.h"
+#include "results/run.h"
+
+/* What is replayed; strings borrowed. */
+struct res_workload {
+    const char *name; /* for people: the file's base name */
+    const char *path;
+    uint64_t file_digest; /* wl_reader_digest */
+    uint64_t ops;
+    uint64_t duration_ns; /* recorded */
+    uint64_t live_peak_bytes;
+    uint32_t threads;
+};
+
+struct res_options {
+    const struct res_workload *workloads;
+    size_t workload_count;
+    const struct res_candidate *const *candidates; /* resolved and found; the first is the baseline */
+    size_t candidate_count;                        /* > 0 */
+    const struct res_candidate *floor; /* found; NULL: nothing is subtracted, and the results say so */
+    unsigned rounds;                   /* > 0 */
+    uint64_t seed;
+    const char *touch;   /* NULL: replay's default */
+    uint64_t timeout_ns; /* of one run; 0: none */
+    volatile sig_atomic_t *stop;
+    void (*progress)(void *context, const struct res_workload *workload, const char *entry, unsigned round,
+                     size_t runs_done,
+                     size_t runs_all); /* before each run; round 0 is the warm-up. May be NULL */
+    void *context;
+};
+
+/* An entry of one workload. runs holds one run of each finished round, in the order of the rounds, or less when it
+ * failed on the way. */
+struct res_entry {
+    const struct res_candidate *candidate;
+    bool is_control, is_floor;
+    struct res_run *runs;
+    size_t run_count;
+    char *failed;       /* one line; NULL when it did not */
+    uint64_t warmup_ns; /* how long the warm-up took */
+};
+
+struct res_trial {
+    const struct res_workload *workload;
+    char *digest;              /* of the ops executed, on which the runs agree; NULL when none ran */
+    struct res_entry *entries; /* candidates in their order, then the control, then the floor */
+    size_t entry_count;
+    size_t candidate_count;
+    unsigned rounds; /* finished */
+};
+
+struct res_experiment {
+    struct res_options options; /* as given: its pointers stay borrowed */
+    struct res_trial *trials;   /* one for each workload begun */
+    size_t trial_count;
+    bool stopped; /* by options.stop: rounds not finished are dropped */
+};
+
+/* res_experiment_run - run it all.
+ * options         borrowed until res_experiment_release.
+ * ret_experiment  always filled. */
+void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment);
+void res_experiment_release(struct res_experiment *experiment);
+
+/* res_trial_control / res_trial_floor - these entries; NULL without a floor. */
+struct res_entry *res_trial_control(const struct res_trial *trial);
+struct res_entry *res_trial_floor(const struct res_trial *trial);
+
+/* res_digest_agreed - the digest that most entries' warm-ups showed; the earlier one of two equally frequent.
+ * digests  NULL for those that did not run. Returns one of them, or NULL. */
+const char *res_digest_agreed(const char *const *digests, size_t count);
+
+#endif

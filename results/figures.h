@@ -1,0 +1,35 @@
+/* figures.h - from the samples of a trial to the figures of each entry.
+ *
+ *   net       an entry's ns/op less the floor's: what the allocator takes, the harness' own share gone
+ *   paired    of the same round: runs[r] of two entries ran within the same minute
+ * A figure that cannot be had (the entry or the baseline failed) is NAN, its verdict undecided. */
+#ifndef MALLAB_RESULTS_FIGURES_H
+#define MALLAB_RESULTS_FIGURES_H
+
+#include "results/experiment.h"
+#include "results/statistics.h"
+
+/* A figure set against the baseline's. */
+struct res_difference {
+    double ratio;                 /* median of the paired ratios */
+    struct res_interval interval; /* 95 % of that median */
+    enum res_verdict verdict;
+};
+
+struct res_figures {
+    double quiet_ns_per_op;   /* (sum of batch minima - the floor's) / ops; not below 0 */
+    double typical_ns_per_op; /* median over rounds of the net whole-run figure */
+    double typical_deviation; /* median absolute deviation of the same */
+    double quiet_ratio;       /* of quiet_ns_per_op to the baseline's */
+    struct res_difference time;
+    double peak_bytes, mean_bytes, end_bytes, idle_bytes; /* medians over rounds of resident */
+    double peak_deviation;                                /* median absolute deviation of peak_bytes */
+    struct res_difference peak, end;
+};
+
+/* res_figures_of - figures of one entry of a trial.
+ * seed  of the experiment: the bootstrap's draws follow from it. */
+struct res_figures res_figures_of(const struct res_trial *trial, const struct res_entry *entry,
+                                  uint64_t seed);
+
+#endif

@@ -1,0 +1,187 @@
+/* formats.c - a result as Markdown for documents and as CSV for programs. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/support.h"
+#include "results/table.h"
+
+/* ---- CSV (RFC 4180) ------------------------------------------------------------------------- */
+
+static void csv_text(struct res_text *text, const char *words)
+{
+    res_text_add(text, "\"", 1);
+    for (; words != NULL && *words != '\0'; words++)
+        res_text_add(text, *words == '"' ? "\"\"" : words, *words == '"' ? 2 : 1);
+    res_text_add(text, "\"", 1);
+}
+
+static void csv_number(struct res_text *text, const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (json_is_integer(value))
+        res_text_printf(text, ",%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        res_text_printf(text, ",%.9g", json_real_value(value));
+    else
+        res_text_add(text, ",", 1);
+}
+
+static void csv_entry(struct res_text *text, const json_t *workload, const json_t *entry, const char *role)
+{
+    static const char *const time_keys[] = {
+        "quiet_ns_per_op", "typical_ns_per_op", "typical_ns_per_op_deviation",
+        "ratio",           "ratio_low",         "ratio_high"};
+    static const char *const resident_keys[] = {"peak_bytes",     "mean_bytes", "end_bytes",
+                                                "idle_bytes",     "peak_ratio", "peak_ratio_low",
+                                                "peak_ratio_high"};
+    const json_t *time = json_object_get(entry, "time");
+    const json_t *resident = json_object_get(entry, "resident");
+    csv_text(text, json_string_value(json_object_get(workload, "name")));
+    res_text_printf(text, ",%s,", role);
+    csv_text(text, json_string_value(json_object_get(entry, "name")));
+    res_text_add(text, ",", 1);
+    csv_text(text, json_string_value(json_object_get(entry, "version")));
+    csv_number(text, workload, "ops");
+    csv_number(text, workload, "rounds");
+    for (size_t i = 0; i < sizeof time_keys / sizeof time_keys[0]; i++)
+        csv_number(text, time, time_keys[i]);
+    res_text_add(text, ",", 1);
+    csv_text(text, json_string_value(json_object_get(time, "verdict")));
+    for (size_t i = 0; i < sizeof resident_keys / sizeof resident_keys[0]; i++)
+        csv_number(text, resident, resident_keys[i]);
+    res_text_add(text, ",", 1);
+    csv_text(text, json_string_value(json_object_get(resident, "peak_verdict")));
+    res_text_add(text, ",", 1);
+    csv_text(text, json_string_value(json_object_get(entry, "failed")));
+    res_text_add(text, "\n", 1);
+}
+
+char *res_table_csv(const json_t *result)
+{
+    struct res_text text = {0};
+    size_t index, place;
+    json_t *workload, *candidate;
+    res_text_printf(&text,
+                    "workload,role,candidate,version,ops,rounds,quiet_ns_per_op,typical_ns_per_op,"
+                    "typical_ns_per_op_deviation,ratio,ratio_low,ratio_high,verdict,peak_bytes,mean_bytes,"
+                    "end_bytes,idle_bytes,peak_ratio,peak_ratio_low,peak_ratio_high,peak_verdict,failed\n");
+    json_array_foreach(json_object_get(result, "workloads"), index, workload)
+    {
+        const json_t *floor = json_object_get(workload, "floor");
+        json_array_foreach(json_object_get(workload, "candidates"), place, candidate)
+        {
+            csv_entry(&text, workload, candidate, "candidate");
+        }
+        csv_entry(&text, workload, json_object_get(workload, "control"), "control");
+        if (json_is_object(floor))
+            csv_entry(&text, workload, floor, "floor");
+    }
+    return text.text;
+}
+
+/* ---- Markdown ------------------------------------------------------------------------------- */
+
+/* A bar would end the cell, and the rest are marks of Markdown that a file's name may hold. */
+static void md_text(struct res_text *text, const char *words)
+{
+    char *plain = res_text_plain(words != NULL ? words : "-");
+    for (const char *byte = plain; *byte != '\0'; byte++) {
+        if (strchr("|\\`*_<>[]", *byte) != NULL)
+            res_text_add(text, "\\", 1);
+        res_text_add(text, byte, 1);
+    }
+    free(plain);
+}
+
+static double md_value(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void md_ns(struct res_text *text, double value)
+{
+    if (isfinite(value))
+        res_text_printf(text, " %.2f |", value);
+    else
+        res_text_printf(text, " - |");
+}
+
+static void md_percent(struct res_text *text, const json_t *object, const char *ratio, const char *low,
+                       const char *high, const char *verdict)
+{
+    const double values[] = {md_value(object, ratio), md_value(object, low), md_value(object, high)};
+    const char *word = json_string_value(json_object_get(object, verdict));
+    if (isfinite(values[0]) && isfinite(values[1]) && isfinite(values[2]))
+        res_text_printf(text, " %+.1f %% (%+.1f to %+.1f), ", (values[0] - 1) * 100, (values[1] - 1) * 100,
+                        (values[2] - 1) * 100);
+    else
+        res_text_printf(text, " ");
+    md_text(text, word);
+    res_text_printf(text, " |");
+}
+
+static void md_bytes(struct res_text *text, double bytes)
+{
+    char words[32];
+    res_text_printf(text, " %s |", isfinite(bytes) ? res_text_bytes(bytes, words) : "-");
+}
+
+static void md_candidate(struct res_text *text, const json_t *candidate, const char *baseline)
+{
+    const json_t *time = json_object_get(candidate, "time");
+    const json_t *resident = json_object_get(candidate, "resident");
+    const char *name = json_string_value(json_object_get(candidate, "name"));
+    res_text_printf(text, "| ");
+    md_text(text, name);
+    res_text_printf(text, " | ");
+    md_text(text, json_string_value(json_object_get(candidate, "version")));
+    res_text_printf(text, " |");
+    md_ns(text, md_value(time, "quiet_ns_per_op"));
+    md_ns(text, md_value(time, "typical_ns_per_op"));
+    if (json_is_string(json_object_get(candidate, "failed")))
+        res_text_printf(text, " failed |");
+    else if (strcmp(name, baseline) == 0)
+        res_text_printf(text, " baseline |");
+    else
+        md_percent(text, time, "ratio", "ratio_low", "ratio_high", "verdict");
+    md_bytes(text, md_value(resident, "peak_bytes"));
+    md_bytes(text, md_value(resident, "mean_bytes"));
+    md_bytes(text, md_value(resident, "end_bytes"));
+    res_text_printf(text, "\n");
+}
+
+char *res_table_markdown(const json_t *result)
+{
+    struct res_text text = {0};
+    const char *baseline = json_string_value(json_object_get(result, "baseline"));
+    size_t index, place;
+    json_t *workload, *candidate;
+    json_array_foreach(json_object_get(result, "workloads"), index, workload)
+    {
+        char digits[32];
+        char *advice = res_advice(result, workload);
+        res_text_printf(&text, "%s### ", index > 0 ? "\n" : "");
+        md_text(&text, json_string_value(json_object_get(workload, "name")));
+        res_text_printf(&text, "\n\n%s ops, %lld rounds\n\n",
+                        res_text_grouped(
+                            (unsigned long long)json_integer_value(json_object_get(workload, "ops")), digits),
+                        (long long)json_integer_value(json_object_get(workload, "rounds")));
+        res_text_printf(&text, "| candidate | version | ns/op quiet | ns/op typical | time against ");
+        md_text(&text, baseline);
+        res_text_printf(
+            &text, " (95 %%) | resident peak | mean | end |\n| --- | --- | ---: | ---: | --- | ---: | ---: "
+                   "| ---: |\n");
+        json_array_foreach(json_object_get(workload, "candidates"), place, candidate)
+        {
+            md_candidate(&text, candidate, baseline);
+        }
+        res_text_printf(&text, "\n");
+        md_text(&text, advice);
+        res_text_printf(&text, "\n");
+        free(advice);
+    }
+    return text.text != NULL ? text.text : res_strdup("\n");
+}

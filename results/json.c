@@ -1,0 +1,304 @@
+/* json.c - results to JSON, and checked back. */
+#include "results/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "results/figures.h"
+#include "results/machine.h"
+#include "results/support.h"
+
+#define WORKLOADS_MAX 4096u
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *whole(double value)
+{
+    return isfinite(value) ? json_integer((json_int_t)llround(value)) : json_null();
+}
+
+static json_t *text(const char *value)
+{
+    json_t *string = NULL;
+    if (value != NULL) {
+        char *plain = res_text_plain(value);
+        string = json_string(plain);
+        free(plain);
+    }
+    return string != NULL ? string : json_null();
+}
+
+static json_t *hexadecimal(uint64_t value)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%016llx", (unsigned long long)value);
+    return json_string(digits);
+}
+
+static void set_difference(json_t *object, const char *prefix, const struct res_difference *difference)
+{
+    const struct {
+        const char *suffix;
+        json_t *value;
+    } keys[] = {
+        {"ratio", number(difference->ratio)},
+        {"ratio_low", number(difference->interval.low)},
+        {"ratio_high", number(difference->interval.high)},
+        {"verdict", json_string(res_verdict_name(difference->verdict))},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "%s%s", prefix, keys[i].suffix);
+        json_object_set_new(object, key, keys[i].value);
+    }
+}
+
+static json_t *time_object(const struct res_figures *figures, bool is_floor)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "quiet_ns_per_op", number(figures->quiet_ns_per_op));
+    json_object_set_new(object, "typical_ns_per_op", number(figures->typical_ns_per_op));
+    json_object_set_new(object, "typical_ns_per_op_deviation", number(figures->typical_deviation));
+    if (!is_floor) {
+        json_object_set_new(object, "quiet_ratio", number(figures->quiet_ratio));
+        set_difference(object, "", &figures->time);
+    }
+    return object;
+}
+
+static json_t *resident_object(const struct res_figures *figures)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "peak_bytes", whole(figures->peak_bytes));
+    json_object_set_new(object, "peak_bytes_deviation", whole(figures->peak_deviation));
+    json_object_set_new(object, "mean_bytes", whole(figures->mean_bytes));
+    json_object_set_new(object, "end_bytes", whole(figures->end_bytes));
+    json_object_set_new(object, "idle_bytes", whole(figures->idle_bytes));
+    set_difference(object, "peak_", &figures->peak);
+    set_difference(object, "end_", &figures->end);
+    return object;
+}
+
+static json_t *environment_object(const struct res_candidate *candidate)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < candidate->variable_count; i++)
+        json_object_set_new(object, candidate->environment[i].name, text(candidate->environment[i].value));
+    return object;
+}
+
+static json_t *runs_array(const struct res_entry *entry)
+{
+    json_t *runs = json_array();
+    for (size_t i = 0; i < entry->run_count; i++) {
+        const struct res_run *run = &entry->runs[i];
+        json_t *object = json_copy(run->json);
+        json_t *batches = json_array();
+        for (size_t batch = 0; batch < run->batch_count; batch++)
+            json_array_append_new(batches, json_integer((json_int_t)run->batch_ns[batch]));
+        json_object_set_new(object, "batch_ns", batches);
+        json_object_set_new(object, "elapsed_ns", json_integer((json_int_t)run->elapsed_ns));
+        json_array_append_new(runs, object);
+    }
+    return runs;
+}
+
+static json_t *entry_object(const struct res_trial *trial, const struct res_entry *entry, uint64_t seed)
+{
+    const struct res_figures figures = res_figures_of(trial, entry, seed);
+    json_t *object = json_object();
+    json_object_set_new(object, "name", text(entry->candidate->name));
+    json_object_set_new(object, "version", text(entry->candidate->version));
+    json_object_set_new(object, "library", text(entry->candidate->path));
+    json_object_set_new(object, "environment", environment_object(entry->candidate));
+    json_object_set_new(object, "failed", text(entry->failed));
+    json_object_set_new(object, "time", time_object(&figures, entry->is_floor));
+    if (!entry->is_floor)
+        json_object_set_new(object, "resident", resident_object(&figures));
+    json_object_set_new(object, "warmup_ns", json_integer((json_int_t)entry->warmup_ns));
+    json_object_set_new(object, "runs", runs_array(entry));
+    return object;
+}
+
+static json_t *workload_object(const struct res_trial *trial, uint64_t seed)
+{
+    const struct res_workload *workload = trial->workload;
+    const struct res_entry *floor = res_trial_floor(trial);
+    json_t *object = json_object();
+    json_t *candidates = json_array();
+    for (size_t i = 0; i < trial->candidate_count; i++)
+        json_array_append_new(candidates, entry_object(trial, &trial->entries[i], seed));
+    json_object_set_new(object, "name", text(workload->name));
+    json_object_set_new(object, "digest", text(trial->digest));
+    json_object_set_new(object, "file_digest", hexadecimal(workload->file_digest));
+    json_object_set_new(object, "ops", json_integer((json_int_t)workload->ops));
+    json_object_set_new(object, "threads", json_integer((json_int_t)workload->threads));
+    json_object_set_new(object, "duration_ns", json_integer((json_int_t)workload->duration_ns));
+    json_object_set_new(object, "live_peak_bytes", json_integer((json_int_t)workload->live_peak_bytes));
+    json_object_set_new(object, "rounds", json_integer(trial->rounds));
+    json_object_set_new(object, "candidates", candidates);
+    json_object_set_new(object, "control", entry_object(trial, res_trial_control(trial), seed));
+    json_object_set_new(object, "floor", floor != NULL ? entry_object(trial, floor, seed) : json_null());
+    return object;
+}
+
+static json_t *warmup_object(void)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "runs_per_candidate", json_integer(1));
+    json_object_set_new(object, "counted", json_false());
+    return object;
+}
+
+static json_t *missing_array(const struct res_missing *missing, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *object = json_object();
+        json_object_set_new(object, "name", text(missing[i].name));
+        json_object_set_new(object, "reason", text(missing[i].reason));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+json_t *res_json_experiment(const struct res_experiment *experiment, const struct res_missing *missing,
+                            size_t missing_count)
+{
+    const struct res_options *options = &experiment->options;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    unsigned rounds =
+        options->rounds; /* the least over the workloads: only a stop makes it less than asked for */
+    json_t *workloads = json_array();
+    for (size_t i = 0; i < experiment->trial_count; i++) {
+        const struct res_trial *trial = &experiment->trials[i];
+        rounds = trial->rounds < rounds ? trial->rounds : rounds;
+        json_array_append_new(workloads, workload_object(trial, options->seed));
+    }
+    json_t *result = json_object();
+    json_object_set_new(result, "schema", json_string(RES_SCHEMA));
+    json_object_set_new(result, "mallab_version", json_string(MALLAB_VERSION));
+    json_object_set_new(result, "created_unix_ns",
+                        json_integer((json_int_t)now.tv_sec * 1000000000 + now.tv_nsec));
+    json_object_set_new(result, "baseline", text(options->candidates[0]->name));
+    json_object_set_new(result, "rounds", json_integer(rounds));
+    json_object_set_new(result, "rounds_asked", json_integer(options->rounds));
+    json_object_set_new(result, "stopped", json_boolean(experiment->stopped));
+    json_object_set_new(result, "seed", json_integer((json_int_t)options->seed));
+    json_object_set_new(result, "resamples", json_integer(RES_RESAMPLES));
+    json_object_set_new(result, "touch", text(options->touch));
+    json_object_set_new(result, "warmup", warmup_object());
+    json_object_set_new(result, "machine", res_machine_describe());
+    json_object_set_new(result, "missing", missing_array(missing, missing_count));
+    json_object_set_new(result, "workloads", workloads);
+    return result;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static bool has_string(const json_t *object, const char *key)
+{
+    return json_is_string(json_object_get(object, key));
+}
+
+static bool has_count(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) && json_integer_value(value) >= 0;
+}
+
+static bool entry_is_valid(const json_t *entry, bool is_floor)
+{
+    return has_string(entry, "name") && json_is_object(json_object_get(entry, "time")) &&
+           (is_floor || json_is_object(json_object_get(entry, "resident"))) &&
+           json_is_array(json_object_get(entry, "runs"));
+}
+
+static const char *workload_defect(const json_t *workload)
+{
+    const json_t *candidates = json_object_get(workload, "candidates");
+    const json_t *floor = json_object_get(workload, "floor");
+    size_t index;
+    json_t *candidate;
+    if (!has_string(workload, "name") || !has_count(workload, "ops") || !has_count(workload, "threads") ||
+        !has_count(workload, "duration_ns") || !has_count(workload, "live_peak_bytes") ||
+        !has_count(workload, "rounds"))
+        return "a workload lacks name, ops, threads, duration_ns, live_peak_bytes or rounds";
+    if (json_array_size(candidates) == 0)
+        return "a workload has no candidates";
+    json_array_foreach(candidates, index, candidate)
+    {
+        if (!entry_is_valid(candidate, false))
+            return "a candidate lacks name, time, resident or runs";
+    }
+    if (!entry_is_valid(json_object_get(workload, "control"), false))
+        return "a workload has no valid control";
+    if (!json_is_null(floor) && !entry_is_valid(floor, true))
+        return "a workload has no valid floor";
+    return NULL;
+}
+
+char *res_json_check(const json_t *result)
+{
+    const char *schema = json_string_value(json_object_get(result, "schema"));
+    const json_t *workloads = json_object_get(result, "workloads");
+    size_t index;
+    json_t *workload;
+    if (schema == NULL || strncmp(schema, RES_SCHEMA_NAME, strlen(RES_SCHEMA_NAME)) != 0)
+        return res_strdup("it is no result of 'mallab ab' (no schema " RES_SCHEMA ")");
+    if (atoi(schema + strlen(RES_SCHEMA_NAME)) > RES_SCHEMA_MAJOR)
+        return res_printf("it has schema %.40s, this mallab reads up to " RES_SCHEMA
+                          ": read it with the mallab that wrote it, or a newer one",
+                          schema);
+    if (!has_string(result, "baseline") || !has_count(result, "rounds") || !has_count(result, "seed") ||
+        !json_is_object(json_object_get(result, "machine")) ||
+        !json_is_array(json_object_get(result, "missing")))
+        return res_strdup("baseline, rounds, seed, machine or missing is not there");
+    if (!json_is_array(workloads) || json_array_size(workloads) > WORKLOADS_MAX)
+        return res_strdup("workloads is no array of a sensible size");
+    json_array_foreach(workloads, index, workload)
+    {
+        const char *defect = workload_defect(workload);
+        if (defect != NULL)
+            return res_strdup(defect);
+    }
+    return NULL;
+}
+
+json_t *res_json_load(const char *path, char **ret_problem)
+{
+    json_error_t error;
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    if (file == NULL) {
+        *ret_problem = res_strdup(strerror(errno));
+        return NULL;
+    }
+    json_t *result = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+    if (file != stdin)
+        fclose(file);
+    if (result == NULL) {
+        char *plain = res_text_plain(error.text);
+        *ret_problem = res_printf("no JSON: %s at byte %d", plain, error.position);
+        free(plain);
+        return NULL;
+    }
+    char *problem = res_json_check(result);
+    if (problem != NULL) {
+        json_decref(result);
+        char *plain = res_text_plain(problem);
+        free(problem);
+        *ret_problem = plain;
+        return NULL;
+    }
+    return result;
+}

@@ -1,0 +1,35 @@
+/* json.h - the result of an experiment as JSON: schema "mallab-experiment/1".
+ *
+ * It is the one form in which results are kept; the table and the advice are made from it (table.h), so that a
+ * file shows what the terminal showed. Keys: docs/results.md. Base units in key names, every raw sample in runs[]. */
+#ifndef MALLAB_RESULTS_JSON_H
+#define MALLAB_RESULTS_JSON_H
+
+#include <jansson.h>
+
+#include "results/experiment.h"
+
+#define RES_SCHEMA       "mallab-experiment/1"
+#define RES_SCHEMA_NAME  "mallab-experiment/"
+#define RES_SCHEMA_MAJOR 1 /* readers refuse a higher one; more keys are no new number */
+
+/* A candidate that was asked for, or belongs to the default list, and is not on this machine. Strings borrowed. */
+struct res_missing {
+    const char *name;
+    const char *reason;
+};
+
+/* res_json_experiment - the whole result. Returns a new reference.
+ * missing  missing_count entries, borrowed; may be NULL when 0. */
+json_t *res_json_experiment(const struct res_experiment *experiment, const struct res_missing *missing,
+                            size_t missing_count);
+
+/* res_json_load - read a result file and check that the keys on which table and info rely are there.
+ * ret_problem  set to one line, the caller's to free, when NULL is returned.
+ * Returns      a new reference or NULL. */
+json_t *res_json_load(const char *path, char **ret_problem);
+
+/* res_json_check - the same check for a document in memory. Returns NULL when it is a result, else the problem. */
+char *res_json_check(const json_t *result);
+
+#endif

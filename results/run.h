@@ -1,0 +1,64 @@
+/* run.h - one replay of one workload by one candidate, in a fresh process with a clean environment. */
+#ifndef MALLAB_RESULTS_RUN_H
+#define MALLAB_RESULTS_RUN_H
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "results/candidates.h"
+
+#define RES_RUN_OUTPUT_MAX (512u * 1024u * 1024u) /* bytes of JSON that a run may print */
+
+struct res_run_request {
+    const struct res_candidate *candidate; /* resolved and found */
+    const char *workload;                  /* path */
+    const char *touch;                     /* replay's --touch; NULL: its default */
+    uint64_t timeout_ns;                   /* 0: none */
+    volatile sig_atomic_t *stop;           /* not 0: end the run; may be NULL */
+};
+
+enum res_run_state {
+    RES_RUN_OK = 0,
+    RES_RUN_FAILED = 1,
+    RES_RUN_STOPPED = 2, /* by request->stop */
+};
+
+/* Figures of a run; units in the names. */
+struct res_run {
+    json_t *json; /* all that the run printed, less batch_ns; owned */
+    char *digest; /* of the ops executed; owned */
+    uint64_t ops;
+    double ns_per_op;   /* whole run, the harness' share included */
+    uint64_t *batch_ns; /* owned; batch_count */
+    size_t batch_count;
+    double resident_peak_bytes, resident_mean_bytes, resident_end_bytes;
+    double resident_idle_bytes; /* NAN when there was no idle time */
+    uint64_t elapsed_ns;        /* of the process, from outside */
+};
+
+/* res_run_environment - the environment of a run: this process's, less everything that steers an allocator or the
+ * loader (LD_PRELOAD, LD_AUDIT, MALLOC_*, GLIBC_TUNABLES, MIMALLOC_*, TCMALLOC_*, ...), plus the candidate's.
+ * Returns a NULL-terminated array, to be freed with res_strings_free. */
+char **res_run_environment(const struct res_candidate *candidate);
+void res_strings_free(char **strings);
+
+/* res_run_arguments - the command line of a run; extra is a NULL-terminated list or NULL. Freed as above. */
+char **res_run_arguments(const struct res_run_request *request, const char *const *extra);
+
+/* res_run_once - start it, collect what it prints, check it.
+ * ret_run     filled on RES_RUN_OK; res_run_release drops it.
+ * ret_reason  set to one line, the caller's to free, on RES_RUN_FAILED.
+ * A run whose proof fails, that ends by a signal, exits with other than 0, prints no valid JSON or passes the
+ * timeout has failed. */
+enum res_run_state res_run_once(const struct res_run_request *request, struct res_run *ret_run,
+                                char **ret_reason);
+
+/* res_run_parse - what res_run_once does with the output. Takes over nothing.
+ * Returns  true with ret_run filled, false with ret_reason set. */
+bool res_run_parse(const char *output, size_t length, struct res_run *ret_run, char **ret_reason);
+void res_run_release(struct res_run *run);
+
+#endif

@@ -1,0 +1,130 @@
+/* statistics.c - medians, intervals and verdicts. The formulas' sources stand in the header. */
+#include "results/statistics.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/random.h"
+#include "results/support.h"
+
+static int by_value(const void *left, const void *right)
+{
+    const double a = *(const double *)left;
+    const double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double quantile_of_sorted(const double *sorted, size_t count, double part)
+{
+    const double position = (double)(count - 1) * part;
+    const size_t below = (size_t)position;
+    const double rest = position - (double)below;
+    if (below + 1 >= count)
+        return sorted[count - 1];
+    return sorted[below] + rest * (sorted[below + 1] - sorted[below]);
+}
+
+double res_quantile(const double *samples, size_t count, double part)
+{
+    assert(count > 0 && part >= 0 && part <= 1);
+    double *sorted = res_calloc(count, sizeof *sorted);
+    memcpy(sorted, samples, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_value);
+    const double quantile = quantile_of_sorted(sorted, count, part);
+    free(sorted);
+    return quantile;
+}
+
+double res_median(const double *samples, size_t count)
+{
+    return res_quantile(samples, count, 0.5);
+}
+
+double res_median_deviation(const double *samples, size_t count)
+{
+    const double median = res_median(samples, count);
+    double *distances = res_calloc(count, sizeof *distances);
+    for (size_t i = 0; i < count; i++)
+        distances[i] = fabs(samples[i] - median);
+    const double deviation = res_median(distances, count);
+    free(distances);
+    return deviation;
+}
+
+double res_interquartile(const double *samples, size_t count)
+{
+    return res_quantile(samples, count, 0.75) - res_quantile(samples, count, 0.25);
+}
+
+struct res_interval res_bootstrap_median(const double *samples, size_t count, uint64_t seed)
+{
+    assert(count > 0);
+    struct res_random random = res_random_from(seed);
+    double *drawn = res_calloc(count, sizeof *drawn);
+    double *medians = res_calloc(RES_RESAMPLES, sizeof *medians);
+    for (size_t i = 0; i < RES_RESAMPLES; i++) {
+        for (size_t k = 0; k < count; k++)
+            drawn[k] = samples[res_random_below(&random, count)];
+        qsort(drawn, count, sizeof *drawn, by_value);
+        medians[i] = quantile_of_sorted(drawn, count, 0.5);
+    }
+    qsort(medians, RES_RESAMPLES, sizeof *medians, by_value);
+    const struct res_interval interval = {
+        .low = quantile_of_sorted(medians, RES_RESAMPLES, 0.025),
+        .high = quantile_of_sorted(medians, RES_RESAMPLES, 0.975),
+    };
+    free(medians);
+    free(drawn);
+    return interval;
+}
+
+double res_quiet_ns(const uint64_t *const *rounds, size_t round_count, size_t batch_count)
+{
+    assert(round_count > 0);
+    double sum = 0;
+    for (size_t batch = 0; batch < batch_count; batch++) {
+        uint64_t least = rounds[0][batch];
+        for (size_t round = 1; round < round_count; round++) {
+            if (rounds[round][batch] < least)
+                least = rounds[round][batch];
+        }
+        sum += (double)least;
+    }
+    return sum;
+}
+
+static bool inside_control(const struct res_comparison *comparison)
+{
+    const struct res_interval control = comparison->control;
+    if (!comparison->has_control || !(control.low > 0))
+        return false;
+    const double low = fmin(control.low, 1 / control.high);
+    const double high = fmax(control.high, 1 / control.low);
+    return comparison->ratio >= low && comparison->ratio <= high;
+}
+
+enum res_verdict res_judge(const struct res_comparison *comparison)
+{
+    const struct res_interval interval = comparison->interval;
+    if (comparison->rounds < RES_ROUNDS_FOR_VERDICT || !isfinite(comparison->ratio) ||
+        !isfinite(interval.low) || !isfinite(interval.high))
+        return RES_UNDECIDED;
+    if ((interval.low <= 1 && interval.high >= 1) || inside_control(comparison))
+        return RES_SAME;
+    if (isfinite(comparison->quiet_ratio) && (comparison->quiet_ratio < 1) != (comparison->ratio < 1))
+        return RES_UNDECIDED;
+    return comparison->ratio < 1 ? RES_FASTER : RES_SLOWER;
+}
+
+const char *res_verdict_name(enum res_verdict verdict)
+{
+    static const char *const names[] = {
+        [RES_UNDECIDED] = "undecided",
+        [RES_SAME] = "same",
+        [RES_FASTER] = "faster",
+        [RES_SLOWER] = "slower",
+    };
+    return names[verdict];
+}

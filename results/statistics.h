@@ -1,0 +1,80 @@
+/* statistics.h - what is computed from the runs of an experiment, and how.
+ *
+ *   sample    one run's figure; samples of one round belong together (same minutes, same machine state)
+ *   ratio     candidate over baseline in the same round; 1.02 is 2 % more than the baseline
+ *   interval  95 % bootstrap interval of the median
+ *   quiet     least time of each batch over the rounds, added up: what the code takes when nothing disturbs it
+ *   typical   median over the rounds of whole-run times: what was really seen
+ *
+ * All functions are pure: same samples and seed, same figures. Nothing prints. Samples are finite doubles. */
+#ifndef MALLAB_RESULTS_STATISTICS_H
+#define MALLAB_RESULTS_STATISTICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RES_ROUNDS_FOR_VERDICT 8u /* DESIGN.md, section 5: fewer rounds print no verdict */
+#define RES_RESAMPLES          2000u
+
+struct res_interval {
+    double low;
+    double high;
+};
+
+enum res_verdict {
+    RES_UNDECIDED = 0,
+    RES_SAME = 1,
+    RES_FASTER = 2, /* for memory: less */
+    RES_SLOWER = 3, /* for memory: more */
+};
+
+/* res_verdict_name - "undecided", "same", "faster", "slower": the words of the JSON. */
+const char *res_verdict_name(enum res_verdict verdict);
+
+/* res_quantile - the value below which a part of the samples lies, 0 <= part <= 1, count > 0.
+ * Source  R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996),
+ *         definition 7: linear between the order statistics around (count - 1) * part. */
+double res_quantile(const double *samples, size_t count, double part);
+
+/* res_median - res_quantile at one half: the middle sample, or the mean of the middle two. */
+double res_median(const double *samples, size_t count);
+
+/* res_median_deviation - median of the distances from the median, not scaled to a normal distribution's sigma.
+ * Source  F. R. Hampel, "The influence curve and its role in robust estimation", JASA 69 (1974). */
+double res_median_deviation(const double *samples, size_t count);
+
+/* res_interquartile - distance between the quartiles by res_quantile. */
+double res_interquartile(const double *samples, size_t count);
+
+/* res_bootstrap_median - 95 % interval of the median.
+ * Draws `count` samples with replacement RES_RESAMPLES times and takes the 2.5 % and 97.5 % quantiles of the medians.
+ * seed      the same seed gives the same interval.
+ * Returns   the interval; both ends are the sample when count is 1. count > 0.
+ * Source    B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13, percentile interval. */
+struct res_interval res_bootstrap_median(const double *samples, size_t count, uint64_t seed);
+
+/* res_quiet_ns - sum over batches of the least time over the rounds.
+ * rounds       rounds[r] points at batch_count times in ns of round r; round_count > 0.
+ * Source       DESIGN.md, section 5: whole-run totals on shared machines spread 4-33 %, batch minima about 3 %. */
+double res_quiet_ns(const uint64_t *const *rounds, size_t round_count, size_t batch_count);
+
+/* What a verdict is made from. */
+struct res_comparison {
+    double ratio;                 /* median of the paired ratios */
+    struct res_interval interval; /* of that median */
+    double quiet_ratio;           /* ratio of the quiet figures; NAN when there is none */
+    size_t rounds;
+    bool has_control; /* control is set: the baseline against itself */
+    struct res_interval control;
+};
+
+/* res_judge - the verdict.
+ * undecided  under RES_ROUNDS_FOR_VERDICT rounds, or the figures are not numbers
+ * same       the interval contains 1, or the ratio lies inside the control's interval taken in both directions
+ *            (noise of +3 % in A/A would as well have been -3 %); that includes every interval that lies inside it
+ * undecided  quiet and typical disagree in sign
+ * faster, slower  otherwise, ratio below or above 1 */
+enum res_verdict res_judge(const struct res_comparison *comparison);
+
+#endif

@@ -1,0 +1,33 @@
+/* table.h - the result of an experiment for people, made from its JSON (json.h).
+ *
+ * For each workload: a line that says what was replayed, the table with one line for each candidate (the baseline
+ * first), what the figures rest on (rounds, seed, floor, noise, machine), what is missing or failed and why, and one
+ * sentence of advice. A difference is printed as percent against the baseline; memory in one unit for the table. */
+#ifndef MALLAB_RESULTS_TABLE_H
+#define MALLAB_RESULTS_TABLE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#define RES_TABLE_COLUMNS 100u
+
+struct res_style {
+    bool utf8;   /* the locale's character set; otherwise ASCII only */
+    bool colour; /* verdicts in colour by ANSI sequences */
+};
+
+/* res_table_text - the whole text, ending in a newline; the caller's to free.
+ * result  valid by res_json_check. Lines take at most RES_TABLE_COLUMNS columns where names allow it: to fit, the
+ *         mean, then the version, then the interval are left out of the table (never out of the JSON). */
+char *res_table_text(const json_t *result, const struct res_style *style);
+
+/* res_table_markdown / res_table_csv - the same figures for documents and for programs. CSV: base units, one line for
+ * each candidate, control and floor of each workload. The caller's to free. */
+char *res_table_markdown(const json_t *result);
+char *res_table_csv(const json_t *result);
+
+/* res_advice - one sentence on a workload of a result: what to take, and how sure that is. Claims no difference
+ * whose verdict is `same` or `undecided`. The caller's to free. */
+char *res_advice(const json_t *result, const json_t *workload);
+
+#endif
