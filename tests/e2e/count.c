@@ -45,8 +45,8 @@ __attribute__((destructor)) static void report(void)
     const char *path = getenv("COUNT_OUT");
     const int descriptor = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
     const int length = snprintf(text, sizeof text,
-                                "{\"malloc\": %lu, \"calloc\": %lu, \"realloc\": %lu, \"free\": %lu}\n", mallocs,
-                                callocs, reallocs, frees);
+                                "{\"malloc\": %lu, \"calloc\": %lu, \"realloc\": %lu, \"free\": %lu}\n",
+                                mallocs, callocs, reallocs, frees);
     if (descriptor >= 0 && write(descriptor, text, (size_t)length) != length)
         _exit(99);
 }
