@@ -24,6 +24,8 @@ enum window_column {
     WINDOW_COLUMNS,
 };
 
+#define SUMMARY_COLUMNS 3u /* numbers, threads, notes: docs/format.md, "Summary and footer" */
+
 /* Header flag: the dictionary of shapes begins anew with this window. */
 #define WINDOW_FLAG_RESET 1u
 

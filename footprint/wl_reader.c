@@ -191,7 +191,7 @@ static size_t lay_out(uint8_t *base, const struct opening *opening, uint32_t id_
 {
     const uint32_t threads = opening->summary_header.count;
     const uint32_t ops = opening->window_ops_max;
-    const size_t summary_bytes = ((size_t)threads * 5 + 80) * VARINT_BYTES_MAX;
+    const size_t summary_bytes = ((size_t)threads * 5 + 80) * VARINT_BYTES_MAX + META_BYTES_MAX;
     struct wl_decoder *decoder = &ret->decoder;
     uintptr_t at = (uintptr_t)base;
     size_t context_bytes = ZSTD_estimateDCtxSize();
@@ -310,14 +310,14 @@ static enum fp_status read_summary(struct opening *opening, struct wl_summary *r
     struct wl_reader small = {0};
     const size_t bytes = lay_out(NULL, opening, 0, &small);
     uint8_t *arena;
-    struct column columns[2];
+    struct column columns[SUMMARY_COLUMNS];
     enum fp_status status;
     arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (arena == MAP_FAILED)
         return fail(&opening->error, FP_ERR_MEMORY, 0, "no memory for the summary");
     (void)lay_out(arena, opening, 0, &small);
     small.file = opening->file;
-    status = unpack(&small, opening->summary_at, header, 2, columns);
+    status = unpack(&small, opening->summary_at, header, SUMMARY_COLUMNS, columns);
     if (status != FP_OK)
         opening->error = small.error;
     else if (!parse_summary(opening, &columns[0], ret_summary) ||
@@ -327,13 +327,25 @@ static enum fp_status read_summary(struct opening *opening, struct wl_summary *r
     return status;
 }
 
+/* Meta text comes in two parts: what was known at the beginning, and notes of the end. */
+static enum fp_status add_meta_text(struct wl_reader *reader, size_t offset, const struct column *column,
+                                    size_t *bytes)
+{
+    if (column->size > META_BYTES_MAX - *bytes)
+        return fail(&reader->error, FP_ERR_CORRUPT, offset, "meta data is too long");
+    memcpy(reader->meta_text + *bytes, column->bytes, column->size);
+    *bytes += column->size;
+    return FP_OK;
+}
+
 static enum fp_status build(struct opening *opening, const struct wl_summary *summary,
                             struct wl_reader **ret_reader)
 {
     struct wl_reader draft = {0};
     const size_t bytes = lay_out(NULL, opening, summary->id_max, &draft);
+    size_t meta_bytes = 0;
     struct wl_reader *reader;
-    struct column columns[2];
+    struct column columns[SUMMARY_COLUMNS];
     enum fp_status status;
     uint8_t *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
                           0);
@@ -351,18 +363,17 @@ static enum fp_status build(struct opening *opening, const struct wl_summary *su
     reader->summary = *summary;
     reader->summary.threads = reader->threads;
     status = unpack(reader, opening->meta_at, &opening->meta_header, 1, columns);
-    if (status == FP_OK && columns[0].size > META_BYTES_MAX)
-        status = fail(&reader->error, FP_ERR_CORRUPT, opening->meta_at, "meta data is too long");
-    if (status == FP_OK) {
-        memcpy(reader->meta_text, columns[0].bytes, columns[0].size);
-        if (!meta_parse(reader->meta_text, columns[0].size, reader->meta, &reader->meta_count))
-            status = fail(&reader->error, FP_ERR_CORRUPT, opening->meta_at,
-                          "meta data is not of the form key=value");
-    }
     if (status == FP_OK)
-        status = unpack(reader, opening->summary_at, &opening->summary_header, 2, columns);
+        status = add_meta_text(reader, opening->meta_at, &columns[0], &meta_bytes);
+    if (status == FP_OK)
+        status = unpack(reader, opening->summary_at, &opening->summary_header, SUMMARY_COLUMNS, columns);
     if (status == FP_OK && !parse_threads(&reader->summary, reader->threads, &columns[1]))
         status = fail(&reader->error, FP_ERR_CORRUPT, opening->summary_at, "the summary is damaged");
+    if (status == FP_OK)
+        status = add_meta_text(reader, opening->summary_at, &columns[2], &meta_bytes);
+    if (status == FP_OK && !meta_parse(reader->meta_text, meta_bytes, reader->meta, &reader->meta_count))
+        status = fail(&reader->error, FP_ERR_CORRUPT, opening->meta_at,
+                      "meta data is not of the form key=value");
     if (status != FP_OK) {
         opening->error = reader->error;
         (void)munmap(arena, bytes); /* cannot fail for a whole mapping */

@@ -59,6 +59,8 @@ struct wl_writer {
     uint32_t last_literal;
     struct bytes columns[WINDOW_COLUMNS];
     struct bytes packed;
+    struct bytes notes;            /* meta text that belongs to the summary */
+    size_t meta_count, meta_bytes; /* of both texts together */
 };
 
 static enum fp_status fail(struct wl_writer *writer, enum fp_status status, const char *what)
@@ -107,6 +109,8 @@ static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta 
     if (status == FP_OK)
         status = block_pack(&block, &(struct column){text.at, text.size}, 1, writer->context, writer->level,
                             &writer->packed);
+    writer->meta_count = meta_count;
+    writer->meta_bytes = text.size;
     bytes_release(&text);
     if (status != FP_OK)
         return fail(writer, status, "meta data cannot be stored");
@@ -119,6 +123,7 @@ static void writer_free(struct wl_writer *writer)
     for (int i = 0; i < WINDOW_COLUMNS; i++)
         bytes_release(&writer->columns[i]);
     bytes_release(&writer->packed);
+    bytes_release(&writer->notes);
     ZSTD_freeCCtx(writer->context);
     free(writer->ops);
     free(writer->waits);
@@ -570,6 +575,26 @@ static enum fp_status count_threads_at_once(struct wl_writer *writer)
     return FP_OK;
 }
 
+enum fp_status wl_writer_note(struct wl_writer *writer, const char *key, const char *value)
+{
+    const struct fp_meta meta = {key, value};
+    struct bytes text = {0};
+    enum fp_status status = meta_encode(&meta, 1, &text);
+    if (status == FP_OK &&
+        (writer->meta_count >= META_COUNT_MAX || writer->meta_bytes + text.size > META_BYTES_MAX))
+        status = FP_ERR_LIMIT;
+    if (status == FP_OK && !bytes_reserve(&writer->notes, writer->notes.size + text.size))
+        status = FP_ERR_MEMORY;
+    if (status == FP_OK) {
+        memcpy(writer->notes.at + writer->notes.size, text.at, text.size);
+        writer->notes.size += text.size;
+        writer->meta_count++;
+        writer->meta_bytes += text.size;
+    }
+    bytes_release(&text);
+    return status == FP_OK ? FP_OK : fail(writer, status, "meta data cannot be stored");
+}
+
 static enum fp_status write_summary(struct wl_writer *writer)
 {
     const struct wl_summary *summary = &writer->summary;
@@ -611,10 +636,11 @@ static enum fp_status write_summary(struct wl_writer *writer)
         thread_at = put_varint(thread_at, thread->first_window);
         thread_at = put_varint(thread_at, thread->last_window);
     }
-    status = block_pack(
-        &header,
-        (const struct column[]){{facts, (size_t)(at - facts)}, {threads, (size_t)(thread_at - threads)}}, 2,
-        writer->context, writer->level, &writer->packed);
+    status = block_pack(&header,
+                        (const struct column[]){{facts, (size_t)(at - facts)},
+                                                {threads, (size_t)(thread_at - threads)},
+                                                {writer->notes.at, writer->notes.size}},
+                        SUMMARY_COLUMNS, writer->context, writer->level, &writer->packed);
     free(threads);
     if (status != FP_OK)
         return fail(writer, status, "cannot pack the summary");

@@ -108,6 +108,7 @@ static struct wl_summary write_random(uint32_t threads, uint32_t window_ops, uin
     for (uint32_t op = 0; op < ops; op++)
         write_one(writer, op, threads, time_ns += random_next() % 1000);
     wl_writer_thread_exit(writer, 0);
+    CHECK_U64(wl_writer_note(writer, "irregular_gaps", "7"), FP_OK);
     CHECK_U64(wl_writer_finish(writer, time_ns + 5000, &summary, &bytes, NULL), FP_OK);
     CHECK(stat(path, &stat_) == 0 && (uint64_t)stat_.st_size == bytes);
     return summary;
@@ -175,6 +176,7 @@ static void read_and_check(const struct wl_summary *summary, uint32_t ops)
     struct wl_reader *reader = NULL;
     CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
     CHECK_STR(wl_reader_meta(reader, "program"), "random");
+    CHECK_STR(wl_reader_meta(reader, "irregular_gaps"), "7");
     CHECK_U64(wl_reader_summary(reader)->ops, ops);
     CHECK_U64(wl_reader_summary(reader)->live_bytes_peak, summary->live_bytes_peak);
     CHECK_U64(wl_reader_summary(reader)->id_max, summary->id_max);
@@ -265,6 +267,7 @@ TEST(misuse_is_refused)
     CHECK_U64(wl_writer_allocate(writer, 0, &free_shape, 0, &id), FP_ERR_ARGUMENT);
     CHECK_U64(wl_writer_allocate(writer, 0, &huge, 0, &id), FP_ERR_LIMIT);
     CHECK_U64(wl_writer_release(writer, 0, &free_shape, 0, 1, 0), FP_ERR_ARGUMENT);
+    CHECK_U64(wl_writer_note(writer, "two\nlines", "x"), FP_ERR_ARGUMENT);
     CHECK_U64(wl_writer_allocate(writer, 0, &odd, 0, &id), FP_OK);
     CHECK_U64(wl_writer_release(writer, 0, &free_shape, 0, id, 101), FP_ERR_ARGUMENT);
     CHECK_U64(wl_writer_release(writer, 0, &free_shape, 0, id, 100), FP_OK);
