@@ -1,0 +1,295 @@
+/* attach.c - decide whether this process is recorded, map the segment, take a slot in it.
+ *
+ * Laws of this file: the first call may come from the loader, before libc's constructors; a forked child comes here
+ * with only ordinary memory to remember its parent by; several threads may come at once. Whatever fails, the
+ * program goes on, unrecorded, after one line on stderr. */
+#include "shim/shim.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "shim/raw.h"
+
+#define ATTACH_WAIT_NS 10000000u
+
+struct seg_header *shim_segment;
+struct shim_process *shim_process;
+__thread uint32_t shim_fork_number __attribute__((tls_model("initial-exec")));
+
+/* Ordinary memory, so that a child knows who it comes from and what was decided. */
+static uint64_t my_serial;
+static bool never;
+
+void *attach_wipe_mapping(size_t size)
+{
+    long area = raw_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    if (area < 0)
+        return NULL;
+    if (raw_call(SYS_madvise, area, (long)size, MADV_WIPEONFORK, 0, 0, 0) != 0) {
+        raw_munmap((void *)area, size);
+        return NULL;
+    }
+    return (void *)area;
+}
+
+static void complain(const char *reason)
+{
+    char line[512] = "mallab: not recording: ";
+    if (text_getenv("MALLAB_QUIET") != NULL)
+        return;
+    text_append(line, sizeof line - 1, reason);
+    text_append(line, sizeof line, "\n");
+    (void)raw_write(2, line, strlen(line)); /* a closed stderr is the program's choice */
+}
+
+/* ---- whether ------------------------------------------------------------------------------------ */
+
+static bool is_one_of_ours(const char *name)
+{
+    return strcmp(name, "mallab") == 0 || strcmp(name, "mallab-collect") == 0 ||
+           strncmp(name, "mallab-replay-", 14) == 0;
+}
+
+static void read_executable(char *ret_path, size_t size)
+{
+    long length = raw_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)ret_path, (long)size - 1, 0, 0);
+    ret_path[length > 0 ? length : 0] = '\0';
+}
+
+static uint64_t pid_namespace(void)
+{
+    struct stat status;
+#if defined(SYS_newfstatat)
+    if (raw_call(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/ns/pid", (long)&status, 0, 0, 0) == 0)
+        return status.st_ino;
+#endif
+    return 0;
+}
+
+/* ---- the segment ---------------------------------------------------------------------------------- */
+
+static const char *check_header(const struct seg_header *header, uint64_t file_bytes)
+{
+    struct seg_header expected;
+    if (atomic_load_explicit(&header->magic, memory_order_acquire) != SEG_MAGIC)
+        return "the segment is not one of mallab's";
+    if (header->version != SEG_VERSION)
+        return "the segment is of another version of mallab";
+    if (header->chunk_count < SEG_CHUNKS_LEAST || header->chunk_count > SEG_CHUNKS_MOST)
+        return "the segment's header is damaged";
+    seg_layout(&expected, header->chunk_count);
+    if (header->slot_count != expected.slot_count || header->slots_offset != expected.slots_offset ||
+        header->states_offset != expected.states_offset || header->chunks_offset != expected.chunks_offset ||
+        header->segment_bytes != expected.segment_bytes || file_bytes != expected.segment_bytes)
+        return "the segment's header is damaged";
+    return NULL;
+}
+
+/* At a multiple of the chunk size, so that cursors carry their place in the chunk. */
+static void *map_aligned(int fd, size_t size)
+{
+    const size_t mask = SEG_CHUNK_BYTES - 1;
+    const long area = raw_mmap(NULL, size + SEG_CHUNK_BYTES, PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    uintptr_t start, end, wanted;
+    if (area < 0)
+        return NULL;
+    start = (uintptr_t)area;
+    end = start + size + SEG_CHUNK_BYTES;
+    wanted = (start + mask) & ~mask;
+    if (raw_mmap((void *)wanted, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd) < 0) {
+        raw_munmap((void *)start, size + SEG_CHUNK_BYTES);
+        return NULL;
+    }
+    if (wanted > start)
+        raw_munmap((void *)start, wanted - start);
+    if (end > wanted + size)
+        raw_munmap((void *)(wanted + size), end - wanted - size);
+    /* Core dumps of the program are not the place for records. */
+    (void)raw_call(SYS_madvise, (long)wanted, (long)size, MADV_DONTDUMP, 0, 0, 0);
+    return (void *)wanted;
+}
+
+/* Returns NULL on success, else the reason. No descriptor stays open. */
+static const char *map_segment(const char *path)
+{
+    struct stat status;
+    struct seg_header *segment;
+    const char *reason;
+    const long fd = raw_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return "cannot open the segment (is mallab record still running, under the same user?)";
+    if (raw_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) != 0 || !S_ISREG(status.st_mode)) {
+        raw_close((int)fd);
+        return "the segment is not a regular file";
+    }
+    if (status.st_size < (off_t)sizeof *segment) {
+        raw_close((int)fd);
+        return "the segment is too small";
+    }
+    segment = map_aligned((int)fd, (size_t)status.st_size);
+    raw_close((int)fd);
+    if (segment == NULL)
+        return "cannot map the segment (is there a limit on address space?)";
+    reason = check_header(segment, (uint64_t)status.st_size);
+    if (reason == NULL && segment->owner_uid != status.st_uid)
+        reason = "the segment belongs to another user";
+    if (reason != NULL) {
+        raw_munmap(segment, (size_t)status.st_size);
+        return reason;
+    }
+    shim_segment = segment;
+    return NULL;
+}
+
+static const char *find_segment(const char *name)
+{
+    static char message[256];
+    char path[512];
+    const char *given = text_getenv("MALLAB_SEGMENT");
+    if (given != NULL && given[0] != '\0')
+        return map_segment(given);
+    if (!spawn_collector(name, path, sizeof path, message, sizeof message))
+        return message;
+    return map_segment(path);
+}
+
+/* ---- the slot --------------------------------------------------------------------------------------- */
+
+static bool may_follow(struct seg_header *segment, uint32_t pid)
+{
+    uint32_t leader = 0;
+    if (atomic_compare_exchange_strong_explicit(&segment->leader_pid, &leader, pid, memory_order_relaxed,
+                                                memory_order_relaxed))
+        return true;
+    return leader == pid || !(segment->flags & SEG_FLAG_NO_FOLLOW);
+}
+
+static void fill_slot(struct seg_slot *slot, const char *executable)
+{
+    slot->serial = atomic_fetch_add_explicit(&shim_segment->serials, 1, memory_order_relaxed) + 1;
+    slot->parent_serial = my_serial;
+    slot->fork_number = my_serial != SEG_NOBODY ? shim_fork_number : 0;
+    slot->parent_pid = (uint32_t)raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
+    slot->map_address = (uint64_t)(uintptr_t)shim_segment;
+    atomic_store_explicit(&slot->lane_count, 0, memory_order_relaxed);
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+        atomic_store_explicit(&slot->lost[cause], 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->stalls, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->stall_ns, 0, memory_order_relaxed);
+    memset(slot->executable, 0, sizeof slot->executable);
+    text_append(slot->executable, sizeof slot->executable, executable);
+    atomic_store_explicit(&slot->epoch, 1, memory_order_relaxed);
+}
+
+/* Returns NULL on success, "" when the process is to stay unrecorded in silence, else the reason. */
+static const char *take_slot(const char *executable)
+{
+    struct seg_header *segment = shim_segment;
+    struct seg_slot *slots = seg_slots(segment);
+    const uint32_t pid = raw_getpid();
+    const uint64_t namespace = pid_namespace();
+
+    if (segment->pid_namespace != 0 && namespace != 0 && segment->pid_namespace != namespace)
+        return "the process is in another pid namespace than its collector";
+    if (!may_follow(segment, pid) || atomic_load_explicit(&segment->stopped, memory_order_relaxed))
+        return "";
+    for (uint32_t index = 0; index < segment->slot_count; index++) {
+        struct seg_slot *slot = &slots[index];
+        uint64_t word = SEG_SLOT_FREE;
+        /* acquire: pairs with the collector's release of the slot's former use */
+        if (!atomic_compare_exchange_strong_explicit(&slot->state, &word, seg_slot_word(SEG_SLOT_ATTACHING, pid),
+                                                     memory_order_seq_cst, memory_order_relaxed))
+            continue;
+        /* Either we see `closing`, or the collector, which sets it before its last look, sees our claim. */
+        if (atomic_load_explicit(&segment->closing, memory_order_seq_cst)) {
+            atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
+            return "";
+        }
+        fill_slot(slot, executable);
+        my_serial = slot->serial;
+        shim_process->slot = slot;
+        shim_process->slot_index = index;
+        shim_process->lost_contact = 0;
+        lane_forget_inherited();
+        atomic_store_explicit(&slot->state, seg_slot_word(SEG_SLOT_ATTACHED, pid), memory_order_release);
+        atomic_fetch_add_explicit(&segment->doorbell, 1, memory_order_release);
+        raw_futex_wake(&segment->doorbell, 1);
+        return NULL;
+    }
+    atomic_fetch_add_explicit(&segment->unattached, 1, memory_order_relaxed);
+    return "too many processes at one time";
+}
+
+/* ---- once per process image and per forked child ------------------------------------------------------ */
+
+static bool attach_now(void)
+{
+    char executable[SEG_EXECUTABLE];
+    const char *reason = NULL;
+
+    read_executable(executable, sizeof executable);
+    if (is_one_of_ours(text_base_name(executable))) {
+        never = true;
+        return false;
+    }
+    if (shim_segment == NULL)
+        reason = find_segment(text_base_name(executable));
+    if (reason == NULL)
+        reason = take_slot(executable);
+    if (reason == NULL)
+        return true;
+    if (reason[0] != '\0')
+        complain(reason);
+    if (shim_segment == NULL)
+        never = true; /* children would fail the same way, and say so again */
+    return false;
+}
+
+static struct shim_process *process_block(void)
+{
+    struct shim_process *block = __atomic_load_n(&shim_process, __ATOMIC_ACQUIRE), *expected = NULL;
+    if (likely(block != NULL))
+        return block;
+    block = attach_wipe_mapping(sizeof *block);
+    if (block == NULL)
+        return NULL;
+    if (!__atomic_compare_exchange_n(&shim_process, &expected, block, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE)) {
+        raw_munmap(block, sizeof *block);
+        block = expected;
+    }
+    return block;
+}
+
+bool attach_process(void)
+{
+    struct shim_process *process;
+    uint32_t state = PROCESS_NEW;
+    if (!boot_resolve() || never)
+        return false;
+    process = process_block();
+    if (process == NULL) {
+        never = true;
+        complain("no memory that a fork wipes (Linux 4.14 or later is needed)");
+        return false;
+    }
+    if (atomic_compare_exchange_strong_explicit(&process->state, &state, PROCESS_ATTACHING, memory_order_acquire,
+                                                memory_order_acquire)) {
+        state = attach_now() ? PROCESS_ON : PROCESS_OFF;
+        atomic_store_explicit(&process->state, state, memory_order_release);
+        raw_futex_wake(&process->state, 1 << 30);
+    }
+    while ((state = atomic_load_explicit(&process->state, memory_order_acquire)) == PROCESS_ATTACHING)
+        (void)raw_futex_wait(&process->state, PROCESS_ATTACHING, ATTACH_WAIT_NS);
+    return state == PROCESS_ON;
+}
+
+/* A program that never allocates is listed all the same. Most have allocated long before this runs. */
+__attribute__((constructor)) static void attach_at_start(void)
+{
+    if (shim_lane == NULL)
+        (void)lane_attach(); /* off is fine: said once already */
+}

@@ -1,0 +1,386 @@
+/* lane.c - lanes and their chunks: where they come from, stamps, waiting for room, loss.
+ *
+ * Laws of this file: it runs inside malloc and free, with the gate at GATE_RECORD. System calls go through raw.h,
+ * so errno stays and no cancellation point is added. Lanes live in memory that a fork wipes. */
+#include "shim/shim.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "shim/raw.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels refuse it */
+#endif
+
+#define LANES_PER_BLOCK   128u
+#define LANE_BLOCKS       8192u /* a million threads at one time */
+#define LANE_REUSE_TRIES  16u
+#define WAIT_NS           2000000u    /* one futex wait for room; short, so that a dead collector is noticed */
+#define COLLECTOR_LATE_NS 2000000000u /* without a heartbeat for so long, look whether it is alive */
+#define COLLECTOR_HUNG_NS UINT64_C(30000000000) /* alive but not working: stop waiting for it */
+
+__thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
+
+static __thread bool attaching __attribute__((tls_model("initial-exec")));
+
+/* Ordinary memory, inherited by children: blocks stay mapped (and wiped) there, and lanes below lane_floor were
+ * the parent's. The child's thread may still point at its old one, so nobody is given those again. */
+static struct lane *_Atomic lane_blocks[LANE_BLOCKS];
+static _Atomic uint32_t lane_high, lane_floor, lane_hint;
+
+/* Stands in for a lane where nothing is recorded; written to by everybody, read by nobody. */
+static struct lane lane_dummy;
+
+static struct lane *lane_at(uint32_t index)
+{
+    struct lane *block = atomic_load_explicit(&lane_blocks[index / LANES_PER_BLOCK], memory_order_acquire);
+    return block != NULL ? block + index % LANES_PER_BLOCK : NULL;
+}
+
+static bool thread_is_gone(uint32_t thread_id)
+{
+    return raw_call(SYS_tgkill, (long)raw_getpid(), (long)thread_id, 0, 0, 0, 0) == -ESRCH;
+}
+
+/* A lane is free when nobody has taken it, or when its thread ran its last destructor and is gone for good. */
+static bool lane_try_claim(struct lane *lane)
+{
+    uint32_t state = atomic_load_explicit(&lane->state, memory_order_relaxed);
+    if (state == LANE_LIVE || (state == LANE_EXITED && !thread_is_gone(lane->thread_id)))
+        return false;
+    return atomic_compare_exchange_strong_explicit(&lane->state, &state, LANE_LIVE, memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+static struct lane *lane_extend(void)
+{
+    for (;;) {
+        const uint32_t index = atomic_fetch_add_explicit(&lane_high, 1, memory_order_relaxed);
+        const uint32_t block = index / LANES_PER_BLOCK;
+        struct lane *lane, *expected = NULL, *fresh;
+        if (block >= LANE_BLOCKS) {
+            atomic_fetch_sub_explicit(&lane_high, 1, memory_order_relaxed);
+            return NULL;
+        }
+        lane = lane_at(index);
+        if (lane == NULL) {
+            fresh = attach_wipe_mapping(LANES_PER_BLOCK * sizeof *fresh);
+            if (fresh == NULL)
+                return NULL;
+            if (!atomic_compare_exchange_strong_explicit(&lane_blocks[block], &expected, fresh,
+                                                         memory_order_acq_rel, memory_order_acquire))
+                raw_munmap(fresh, LANES_PER_BLOCK * sizeof *fresh);
+            lane = lane_at(index);
+        }
+        if (lane_try_claim(lane))
+            return lane;
+    }
+}
+
+static struct lane *lane_take(void)
+{
+    const uint32_t floor = atomic_load_explicit(&lane_floor, memory_order_relaxed);
+    const uint32_t high = atomic_load_explicit(&lane_high, memory_order_relaxed);
+    for (uint32_t tries = 0; tries < LANE_REUSE_TRIES && high > floor && tries < high - floor; tries++) {
+        const uint32_t step = atomic_fetch_add_explicit(&lane_hint, 1, memory_order_relaxed);
+        struct lane *lane = lane_at(floor + step % (high - floor));
+        if (lane != NULL && lane_try_claim(lane))
+            return lane;
+    }
+    return lane_extend();
+}
+
+void lane_forget_inherited(void)
+{
+    atomic_store_explicit(&lane_floor, atomic_load_explicit(&lane_high, memory_order_relaxed),
+                          memory_order_relaxed);
+}
+
+static void lane_start(struct lane *lane)
+{
+    struct seg_slot *slot = shim_process->slot;
+    const uint32_t number = atomic_fetch_add_explicit(&slot->lane_count, 1, memory_order_relaxed);
+    lane->cursor = NULL;
+    lane->epoch_word = &slot->epoch;
+    lane->sequence = 0;
+    lane->lost_pending = 0;
+    lane->gap_pending = false;
+    lane->armed = false;
+    lane->exit_rounds = 0;
+    lane->as_call = 0;
+    lane->number = number;
+    lane->thread_id = raw_gettid();
+    lane->seen_clock = 0;
+    /* The events so far were of fewer threads and may be millions: keep them out of the new thread's group. */
+    lane->seen_epoch = number == 0 ? 0 : atomic_fetch_add_explicit(&slot->epoch, 1, memory_order_acq_rel) + 1;
+    lane_set_gate(lane, GATE_OPEN);
+}
+
+cold_path struct lane *lane_attach(void)
+{
+    struct lane *lane = NULL;
+    int saved;
+    if (attaching)
+        return NULL;
+    attaching = true;
+    saved = errno;
+    shim_lane = NULL;
+    if (attach_process()) {
+        lane = lane_take();
+        if (lane != NULL) {
+            lane_start(lane);
+            shim_lane = lane;
+        }
+    }
+    attaching = false;
+    if (lane != NULL && lane->number < FP_LANES_MAX) {
+        /* May allocate, and those calls are recorded like the program's: they will be freed in its sight. */
+        fork_arm_process();
+        fork_arm_thread(lane);
+    }
+    errno = saved;
+    return lane;
+}
+
+static void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause)
+{
+    lane->gap_pending = true;
+    if (call >= FP_CALL_COUNT)
+        return; /* half a realloc: its other half is the call */
+    lane->lost_pending++;
+    atomic_fetch_add_explicit(&shim_process->slot->lost[cause], 1, memory_order_relaxed);
+}
+
+void lane_count_reentrant(struct lane *lane)
+{
+    lane_lose(lane, FP_CALL_MALLOC, FP_LOSS_REENTRANT);
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+static void ring(struct seg_header *segment)
+{
+    atomic_fetch_add_explicit(&segment->doorbell, 1, memory_order_release);
+    raw_futex_wake(&segment->doorbell, 1);
+}
+
+void lane_close_chunk(struct lane *lane)
+{
+    struct seg_header *segment = shim_segment;
+    if (lane->cursor == NULL)
+        return;
+    lane->cursor = NULL;
+    /* release: the records are in place before the collector may look; pairs with its acquire load */
+    atomic_store_explicit(&seg_chunk_states(segment)[lane->chunk],
+                          seg_chunk_word(SEG_CHUNK_FULL, shim_process->slot_index, lane->number),
+                          memory_order_release);
+    /* A missed ring costs the collector's time-out, no record. */
+    if (atomic_load_explicit(&segment->asleep, memory_order_relaxed) == SEG_SLEEP &&
+        atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) == SEG_SLEEP)
+        ring(segment);
+}
+
+/* The lowest free chunk: low indexes are in use first, so an index tells how short the pool is. */
+static bool claim_chunk(struct lane *lane, uint32_t *ret_index)
+{
+    struct seg_header *segment = shim_segment;
+    _Atomic uint64_t *states = seg_chunk_states(segment);
+    const uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_acquire);
+    const uint64_t mine = seg_chunk_word(SEG_CHUNK_OPEN, shim_process->slot_index, lane->number);
+    for (uint32_t index = 0; index < ready; index++) {
+        uint64_t word = atomic_load_explicit(&states[index], memory_order_relaxed);
+        if (word != SEG_CHUNK_FREE)
+            continue;
+        /* acquire: pairs with the collector's release of FREE after zeroing */
+        if (!atomic_compare_exchange_strong_explicit(&states[index], &word, mine, memory_order_acquire,
+                                                     memory_order_relaxed))
+            continue;
+        if (index >= ready / 2 &&
+            atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
+            ring(segment);
+        *ret_index = index;
+        return true;
+    }
+    return false;
+}
+
+static bool collector_is_gone(void)
+{
+    struct seg_header *segment = shim_segment;
+    const uint64_t heartbeat = atomic_load_explicit(&segment->heartbeat_ns, memory_order_relaxed);
+    const uint64_t now = raw_now_ns();
+    if (now < heartbeat + COLLECTOR_LATE_NS)
+        return false;
+    return now > heartbeat + COLLECTOR_HUNG_NS ||
+           raw_call(SYS_kill, (long)segment->collector_pid, 0, 0, 0, 0, 0) == -ESRCH;
+}
+
+/* Wait until a chunk is free. Only here does a hook sleep, and it is counted. */
+static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
+{
+    struct seg_header *segment = shim_segment;
+    struct seg_slot *slot = shim_process->slot;
+    const uint64_t start = raw_now_ns();
+    bool found = false;
+    atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&segment->space_waiters, 1, memory_order_relaxed);
+    while (!found && !collector_is_gone() &&
+           !atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
+        const uint32_t space = atomic_load_explicit(&segment->space, memory_order_acquire);
+        found = claim_chunk(lane, ret_index);
+        if (found)
+            break;
+        if (atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
+            ring(segment);
+        (void)raw_futex_wait(&segment->space, space, WAIT_NS); /* whatever woke us, look again */
+    }
+    atomic_fetch_sub_explicit(&segment->space_waiters, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&slot->stall_ns, raw_now_ns() - start, memory_order_relaxed);
+    return found;
+}
+
+static void populate(uint32_t index)
+{
+    const uint64_t bit = UINT64_C(1) << (index % 64);
+    _Atomic uint64_t *word = &shim_process->populated[index / 64];
+    if (atomic_load_explicit(word, memory_order_relaxed) & bit)
+        return;
+    atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+    /* One call instead of 16 page faults; where the kernel cannot, the faults come as they come. */
+    (void)raw_call(SYS_madvise, (long)seg_chunk(shim_segment, index), SEG_CHUNK_BYTES, MADV_POPULATE_WRITE, 0,
+                   0, 0);
+}
+
+static bool open_chunk(struct lane *lane, unsigned call)
+{
+    struct seg_header *segment = shim_segment;
+    struct seg_chunk_header *chunk;
+    uint32_t index;
+    if (atomic_load_explicit(&segment->stopped, memory_order_relaxed) || lane->number >= FP_LANES_MAX) {
+        lane->gap_pending = true;
+        return false;
+    }
+    if (shim_process->lost_contact) {
+        /* Only look, never wait, for a collector that was found dead. */
+        if (collector_is_gone()) {
+            lane_lose(lane, call, FP_LOSS_COLLECTOR);
+            return false;
+        }
+        shim_process->lost_contact = false;
+    }
+    if (!claim_chunk(lane, &index)) {
+        if (segment->flags & SEG_FLAG_DROP) {
+            lane_lose(lane, call, FP_LOSS_RING_FULL);
+            return false;
+        }
+        if (!wait_for_chunk(lane, &index)) {
+            shim_process->lost_contact = collector_is_gone();
+            lane_lose(lane, call, shim_process->lost_contact ? FP_LOSS_COLLECTOR : FP_LOSS_RING_FULL);
+            return false;
+        }
+    }
+    populate(index);
+    chunk = seg_chunk(segment, index);
+    chunk->sequence = lane->sequence++;
+    chunk->serial = shim_process->slot->serial;
+    chunk->lane = lane->number;
+    chunk->thread_id = lane->thread_id;
+    atomic_store_explicit(&chunk->magic, SEG_CHUNK_MAGIC, memory_order_release);
+    lane->chunk = index;
+    lane->cursor = (struct fp_record *)(chunk + 1);
+    return true;
+}
+
+/* ---- stamps and slow records ------------------------------------------------------------------- */
+
+static uint64_t read_clock(const struct seg_header *segment)
+{
+#if defined(__x86_64__)
+    if (likely(segment->clock == SEG_CLOCK_TSC))
+        return __rdtsc();
+#endif
+    return raw_now_ns();
+}
+
+/* docs/order.md, "Stepping": at most one step of the shared word per lane and bump_ticks, and none while the
+ * process has a single thread. */
+static void write_stamp(struct lane *lane)
+{
+    struct seg_header *segment = shim_segment;
+    struct fp_record *record = lane->cursor;
+    const uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
+    const uint64_t now = read_clock(segment);
+    __atomic_store_n(&record->word1, now, __ATOMIC_RELAXED);
+    __atomic_store_n(&record->word0, (uint64_t)FP_RECORD_STAMP | epoch << 8, __ATOMIC_RELEASE);
+    lane->cursor = record + 1;
+    if (epoch != lane->seen_epoch) {
+        lane->seen_epoch = epoch;
+        lane->seen_clock = now;
+    } else if (now - lane->seen_clock >= segment->bump_ticks &&
+               atomic_load_explicit(&shim_process->slot->lane_count, memory_order_relaxed) > 1) {
+        lane->seen_epoch = atomic_fetch_add_explicit(lane->epoch_word, 1, memory_order_acq_rel) + 1;
+        lane->seen_clock = now;
+    }
+}
+
+/* Make the cursor point at room for one record. */
+static bool make_room(struct lane *lane, unsigned call)
+{
+    if (likely(((uintptr_t)lane->cursor & (FP_RECORD_GROUP_BYTES - 1)) != 0))
+        return true;
+    if (((uintptr_t)lane->cursor & (SEG_CHUNK_BYTES - 1)) == 0) {
+        lane_close_chunk(lane);
+        if (!open_chunk(lane, call))
+            return false;
+    }
+    write_stamp(lane);
+    if (unlikely(lane->gap_pending)) {
+        lane_store(lane, FP_MARK_GAP, 0, lane->lost_pending);
+        lane->lost_pending = 0;
+        lane->gap_pending = false;
+    }
+    return true;
+}
+
+static void store_wide(struct lane *lane, uint64_t size, uint64_t extra)
+{
+    struct fp_record *record = lane->cursor;
+    __atomic_store_n(&record->word1, extra, __ATOMIC_RELAXED);
+    __atomic_store_n(&record->word0, (uint64_t)FP_RECORD_WIDE | (size >> 32) << 16, __ATOMIC_RELEASE);
+    lane->cursor = record + 1;
+}
+
+__attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address,
+                                                        uint64_t size, uint64_t extra, bool wide)
+{
+    if (unlikely(atomic_load_explicit(&lane->state, memory_order_relaxed) == LANE_FREE)) {
+        /* Wiped: this is a forked child's first record. */
+        lane_set_gate(lane, GATE_OPEN);
+        lane = lane_attach();
+        if (lane == NULL)
+            return &lane_dummy;
+    }
+    lane_set_gate(lane, GATE_RECORD);
+    if (wide) {
+        if (!make_room(lane, call))
+            return lane;
+        store_wide(lane, size, extra);
+    }
+    if (make_room(lane, call))
+        lane_store(lane, call, address, size);
+    return lane;
+}
+
+void lane_write_mark(unsigned mark, uint64_t number)
+{
+    struct lane *lane = shim_lane;
+    if (lane == NULL || lane_gate(lane) != GATE_OPEN)
+        return;
+    lane = lane_record(lane, mark, 0, number);
+    lane_set_gate(lane, GATE_OPEN);
+}

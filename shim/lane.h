@@ -1,0 +1,115 @@
+/* lane.h - one thread's way into the segment: state of a lane, and the fast path that stores a record.
+ *
+ *   lane   per-thread state, in memory that fork wipes (MADV_WIPEONFORK): a child finds zeroes, notices at its
+ *          next record, and attaches as a process of its own. Nothing of ours can be held locked across a fork.
+ *   gate   what the thread is doing inside the shim; 0 when it is in the program's own code
+ *   as     "record the nested call as": operator new is about to be served through malloc
+ *
+ * All of it belongs to its own thread; signal handlers of that thread see it between any two instructions.
+ * No function here calls malloc, stdio, or changes errno. */
+#ifndef MALLAB_SHIM_LANE_H
+#define MALLAB_SHIM_LANE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "footprint/call.h"
+#include "footprint/record.h"
+
+#define likely(condition)   __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+#define cold_path           __attribute__((cold, noinline))
+
+enum lane_gate {
+    GATE_OPEN = 0,
+    GATE_FORWARD = 1, /* inside the next allocator: nested calls are its own business */
+    GATE_RECORD = 2,  /* storing a record: a nested call comes from a signal handler */
+    GATE_AS = 4,      /* an operator new is under way, see as_call; may be joined with the others */
+    GATE_BUSY = GATE_FORWARD | GATE_RECORD,
+};
+
+enum lane_state {
+    LANE_FREE = 0, /* also what a forked child reads */
+    LANE_LIVE = 1,
+    LANE_EXITED = 2, /* its thread has run its destructors; calls may still come until it is gone */
+};
+
+struct lane {
+    struct fp_record *cursor;     /* next record; NULL without a chunk */
+    _Atomic uint64_t *epoch_word; /* of our slot */
+    _Atomic uint32_t gate;        /* enum lane_gate; atomic for the thread's own signal handlers only */
+    _Atomic uint32_t state;       /* enum lane_state */
+    uint64_t seen_epoch;          /* docs/order.md: "remembered" epoch and clock */
+    uint64_t seen_clock;
+    uint64_t sequence;            /* of the next chunk */
+    uint64_t lost_pending;        /* calls lost since the last FP_MARK_GAP */
+    uint32_t number;              /* within the slot */
+    uint32_t thread_id;
+    uint32_t chunk;               /* index, while cursor is not NULL */
+    uint32_t exit_rounds;         /* destructor iterations seen */
+    uint32_t as_call;             /* 0: none, or recorded already */
+    bool gap_pending;
+    bool armed;                   /* the thread-exit destructor is set */
+    uint64_t as_size, as_extra;
+    uintptr_t as_frame;           /* stack address of the operator: a call from above it is not nested in it */
+};
+
+/* The calling thread's lane, NULL before its first call. Initial-exec: the dynamic TLS model allocates. */
+extern __thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
+
+/* lane_attach - the calling thread's lane, attaching thread and process as needed.
+ * Returns NULL when nothing is to be recorded here: nested in our own slow path, or switched off. */
+struct lane *lane_attach(void);
+
+/* lane_record_slow - the whole work of a record: group boundaries, wide numbers, chunk change, forked children.
+ * extra     FP_EXTRA_*'s number; `wide` says that it, or the size's upper half, must be stored.
+ * Returns   the lane that the thread has now, with its gate at GATE_RECORD; a dummy one when off. */
+struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra,
+                              bool wide);
+
+/* lane_count_reentrant - note that a call could not be recorded because one was being recorded. */
+void lane_count_reentrant(struct lane *lane);
+
+/* lane_set_gate - the signal fences keep the stores of a record between the two gates around it, as seen by a
+ * handler on this thread; they cost no instruction. */
+static inline void lane_set_gate(struct lane *lane, uint32_t gate)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&lane->gate, gate, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline uint32_t lane_gate(const struct lane *lane)
+{
+    return atomic_load_explicit(&lane->gate, memory_order_relaxed);
+}
+
+/* lane_store - put one record at the cursor, which must have room.
+ * The epoch is read here, so callers keep the law of order by calling it after the allocator returned
+ * (allocations) or before it is entered (releases). Acquire, with fetch_add of other lanes: see docs/order.md. */
+static inline void lane_store(struct lane *lane, unsigned call, uintptr_t address, uint64_t size)
+{
+    struct fp_record *record = lane->cursor;
+    const uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
+    __atomic_store_n(&record->word1, fp_record_word1(epoch, size), __ATOMIC_RELAXED);
+    /* release: whoever sees word 0 sees word 1; pairs with the collector's acquire of the chunk's state,
+     * or with the death of this process */
+    __atomic_store_n(&record->word0, fp_record_word0(call, epoch, address), __ATOMIC_RELEASE);
+    lane->cursor = record + 1;
+}
+
+/* lane_record - store a call whose numbers fit one record; the fast path.
+ * Returns the lane to go on with, gate at GATE_RECORD. */
+static inline struct lane *lane_record(struct lane *lane, unsigned call, uintptr_t address, uint64_t size)
+{
+    lane_set_gate(lane, GATE_RECORD);
+    /* a cursor at a group boundary needs a stamp, at a chunk's end a chunk; NULL looks like both */
+    if (unlikely(((uintptr_t)lane->cursor & (FP_RECORD_GROUP_BYTES - 1)) == 0 || size >> 32 != 0))
+        return lane_record_slow(lane, call, address, size, 0, size >> 32 != 0);
+    lane_store(lane, call, address, size);
+    return lane;
+}
+
+#endif

@@ -1,0 +1,186 @@
+/* segment.h - the shared memory between the recorded processes and their collector.
+ *
+ *   segment  a file of the collector's in /dev/shm, mapped MAP_SHARED by everybody, held open by nobody
+ *   slot     one process image's line in the process table
+ *   lane     one thread's stream of records; numbered within its slot
+ *   chunk    SEG_CHUNK_BYTES of records of one lane: a header, then fp_records (footprint/record.h)
+ *
+ * A segment is: seg_header, slots, chunk state words, chunks; each part page-aligned, chunks at multiples
+ * of their size so that a cursor's low bits tell where in its chunk it stands.
+ *
+ * Chunk life:  FREE -> OPEN (a process, compare-and-swap, owner in the same word)
+ *                   -> FULL (its process; or the collector, once the thread or process is dead)
+ *                   -> FREE (the collector, after writing and zeroing it)
+ * A claim and its owner are one word, so a SIGKILL at any instruction leaves a state that tells whose chunk
+ * it is. Records become visible by word 0, which is stored last; the collector reads a chunk only when it is
+ * FULL (acquire, with the release that stored FULL) or when its writer is dead. */
+#ifndef MALLAB_SHIM_SEGMENT_H
+#define MALLAB_SHIM_SEGMENT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "footprint/footprint.h"
+#include "footprint/record.h"
+
+#define SEG_MAGIC         UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
+#define SEG_VERSION       1u                           /* bump with any change of this file's layouts */
+#define SEG_CHUNK_BYTES   65536u
+#define SEG_SLOT_COUNT    1024u /* process images at one time */
+#define SEG_CHUNKS_LEAST  4u
+#define SEG_CHUNKS_MOST   (1u << 20)
+#define SEG_CHUNK_HEADER  64u
+#define SEG_EXECUTABLE    256u
+#define SEG_NOBODY        UINT64_C(0) /* serial of no process */
+
+enum seg_clock {
+    SEG_CLOCK_TSC = 1,       /* rdtsc ticks */
+    SEG_CLOCK_MONOTONIC = 2, /* ns of CLOCK_MONOTONIC */
+};
+
+enum seg_flag {
+    SEG_FLAG_DROP = 1u << 0,      /* with no chunk free, lose the call instead of waiting */
+    SEG_FLAG_NO_FOLLOW = 1u << 1, /* only leader_pid is recorded */
+    SEG_FLAG_STAMPS = 1u << 2,    /* reserved: a stamp before every record (ORDER=stamps) */
+};
+
+/* Constant once the collector has published magic; the rest in cache lines by writer. */
+struct seg_header {
+    _Atomic uint64_t magic; /* stored last, release */
+    uint32_t version;
+    uint32_t owner_uid;
+    uint32_t collector_pid;
+    uint32_t clock;           /* enum seg_clock */
+    uint32_t flags;           /* enum seg_flag */
+    uint32_t slot_count;
+    uint32_t chunk_count;
+    uint32_t reserved;
+    uint64_t slots_offset;
+    uint64_t states_offset;
+    uint64_t chunks_offset;
+    uint64_t segment_bytes;
+    uint64_t bump_ticks;      /* clock units between two steps of the epoch word by one lane */
+    uint64_t pid_namespace;   /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
+
+    /* Written by the collector. */
+    _Alignas(64) _Atomic uint32_t ready; /* chunks below this index have memory behind them */
+    _Atomic uint32_t stopped;            /* nothing more is recorded (--duration has passed) */
+    _Atomic uint32_t closing;            /* the collector is about to end: do not attach */
+    _Atomic uint32_t space;              /* futex: stepped when chunks became free and somebody waits */
+    _Atomic uint64_t heartbeat_ns;       /* CLOCK_MONOTONIC at the collector's last round */
+
+    /* Written by the processes and the collector. */
+    _Alignas(64) _Atomic uint32_t doorbell; /* futex the collector sleeps on */
+    _Atomic uint32_t asleep;                /* enum seg_sleep */
+    _Atomic uint32_t space_waiters;
+    _Atomic uint32_t leader_pid;            /* the first process that attached; 0 none yet */
+    _Atomic uint64_t serials;               /* processes attached so far */
+    _Atomic uint64_t unattached;            /* processes that found no slot */
+};
+
+enum seg_sleep {
+    SEG_AWAKE = 0,
+    SEG_NAP = 1,  /* about a millisecond: ring only when chunks run short */
+    SEG_SLEEP = 2 /* long: ring when there is work */
+};
+
+enum seg_slot_state {
+    SEG_SLOT_FREE = 0,
+    SEG_SLOT_ATTACHING = 1, /* claimed, fields not yet valid */
+    SEG_SLOT_ATTACHED = 2,
+    SEG_SLOT_ENDED = 3, /* the collector has taken it out of use, records not yet drained */
+};
+
+struct seg_slot {
+    _Atomic uint64_t state;  /* enum seg_slot_state, pid in bits 32-63 */
+    uint64_t serial;         /* of this process image, from 1, never used twice in a segment */
+    uint64_t parent_serial;  /* of the process that forked this one; SEG_NOBODY for a fresh image */
+    uint64_t map_address;    /* where this process has the segment, to prove that a pid is still this image */
+    uint32_t parent_pid;
+    uint32_t fork_number;    /* FP_MARK_FORK that the parent wrote before this process came to be */
+    _Atomic uint32_t lane_count;
+    uint32_t reserved;
+    _Atomic uint64_t lost[FP_LOSS_COUNT];
+    _Atomic uint64_t stalls;   /* waits for a free chunk */
+    _Atomic uint64_t stall_ns;
+    char executable[SEG_EXECUTABLE];
+    _Alignas(128) _Atomic uint64_t epoch; /* the order word (docs/order.md), alone in its pair of lines */
+};
+
+enum seg_chunk_state {
+    SEG_CHUNK_FREE = 0,
+    SEG_CHUNK_OPEN = 1,
+    SEG_CHUNK_FULL = 2,
+};
+
+/* First 64 bytes of a chunk. magic is stored last (release): without it there are no records. */
+struct seg_chunk_header {
+    _Atomic uint64_t magic;
+    uint64_t sequence; /* of this chunk within its lane, from 0 */
+    uint64_t serial;   /* of the process */
+    uint32_t lane;
+    uint32_t thread_id;
+    uint64_t reserved[4];
+};
+
+#define SEG_CHUNK_MAGIC UINT64_C(0x6b6e756863626c6d)
+
+_Static_assert(sizeof(struct seg_chunk_header) == SEG_CHUNK_HEADER, "records start after the header");
+_Static_assert(sizeof(struct seg_slot) == 512, "slots must not share the epoch's cache line");
+_Static_assert(sizeof(struct seg_header) <= 4096, "the header fits a page");
+
+/* seg_chunk_word - a chunk's state word: state in bits 0-3, slot in 4-23, lane in 24-63. */
+static inline uint64_t seg_chunk_word(enum seg_chunk_state state, uint32_t slot, uint32_t lane)
+{
+    return (uint64_t)state | (uint64_t)slot << 4 | (uint64_t)lane << 24;
+}
+
+static inline enum seg_chunk_state seg_chunk_state_of(uint64_t word)
+{
+    return (enum seg_chunk_state)(word & 15);
+}
+
+static inline uint32_t seg_chunk_slot_of(uint64_t word)
+{
+    return (uint32_t)(word >> 4 & 0xfffff);
+}
+
+static inline uint32_t seg_chunk_lane_of(uint64_t word)
+{
+    return (uint32_t)(word >> 24);
+}
+
+static inline uint64_t seg_slot_word(enum seg_slot_state state, uint32_t pid)
+{
+    return (uint64_t)state | (uint64_t)pid << 32;
+}
+
+static inline struct seg_slot *seg_slots(struct seg_header *segment)
+{
+    return (struct seg_slot *)((char *)segment + segment->slots_offset);
+}
+
+static inline _Atomic uint64_t *seg_chunk_states(struct seg_header *segment)
+{
+    return (_Atomic uint64_t *)((char *)segment + segment->states_offset);
+}
+
+static inline struct seg_chunk_header *seg_chunk(struct seg_header *segment, uint32_t index)
+{
+    return (struct seg_chunk_header *)((char *)segment + segment->chunks_offset +
+                                       (uint64_t)index * SEG_CHUNK_BYTES);
+}
+
+/* seg_layout - offsets and size of a segment of chunk_count chunks, into ret_header's constant part. */
+static inline void seg_layout(struct seg_header *ret_header, uint32_t chunk_count)
+{
+    const uint64_t mask = SEG_CHUNK_BYTES - 1;
+    ret_header->slot_count = SEG_SLOT_COUNT;
+    ret_header->chunk_count = chunk_count;
+    ret_header->slots_offset = 4096;
+    ret_header->states_offset = ret_header->slots_offset + SEG_SLOT_COUNT * sizeof(struct seg_slot);
+    ret_header->chunks_offset = (ret_header->states_offset + (uint64_t)chunk_count * 8 + mask) & ~mask;
+    ret_header->segment_bytes = ret_header->chunks_offset + (uint64_t)chunk_count * SEG_CHUNK_BYTES;
+}
+
+#endif

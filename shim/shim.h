@@ -1,0 +1,155 @@
+/* shim.h - what the files of the preloaded library share.
+ *
+ *   next   the definitions behind ours in the lookup order (dlsym RTLD_NEXT): the allocator under the program
+ *
+ * Everything here may run inside malloc, before libc's constructors, in signal handlers and in forked children
+ * of threaded parents: no malloc, no stdio, no lock that a fork could leave held, errno restored. */
+#ifndef MALLAB_SHIM_SHIM_H
+#define MALLAB_SHIM_SHIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shim/lane.h"
+#include "shim/segment.h"
+
+#define SHIM_EXPORT __attribute__((visibility("default")))
+
+/* ---- boot.c: the next definitions, and memory while they are being looked up ----------------- */
+
+enum next_operator {
+    NEXT_NEW,
+    NEXT_NEW_ARRAY,
+    NEXT_NEW_NOTHROW,
+    NEXT_NEW_ARRAY_NOTHROW,
+    NEXT_NEW_ALIGNED,
+    NEXT_NEW_ARRAY_ALIGNED,
+    NEXT_NEW_ALIGNED_NOTHROW,
+    NEXT_NEW_ARRAY_ALIGNED_NOTHROW,
+    NEXT_DELETE,
+    NEXT_DELETE_ARRAY,
+    NEXT_DELETE_NOTHROW,
+    NEXT_DELETE_ARRAY_NOTHROW,
+    NEXT_DELETE_SIZED,
+    NEXT_DELETE_ARRAY_SIZED,
+    NEXT_DELETE_ALIGNED,
+    NEXT_DELETE_ARRAY_ALIGNED,
+    NEXT_DELETE_SIZED_ALIGNED,
+    NEXT_DELETE_ARRAY_SIZED_ALIGNED,
+    NEXT_DELETE_ALIGNED_NOTHROW,
+    NEXT_DELETE_ARRAY_ALIGNED_NOTHROW,
+    NEXT_OPERATOR_COUNT
+};
+
+struct shim_next {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*reallocarray)(void *, size_t, size_t); /* NULL where the allocator has none, as the rest below */
+    void (*free)(void *);
+    void (*free_sized)(void *, size_t);
+    void (*free_aligned_sized)(void *, size_t, size_t);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    void *(*memalign)(size_t, size_t);
+    void *(*valloc)(size_t);
+    void *(*pvalloc)(size_t);
+    size_t (*malloc_usable_size)(void *);
+    void *operators[NEXT_OPERATOR_COUNT];
+};
+
+extern struct shim_next shim_next;
+
+/* boot_resolve - fill shim_next's C half; idempotent. Returns false while this very thread is resolving
+ * (the caller is nested in dlsym and must use boot_allocate), true when shim_next is usable. */
+bool boot_resolve(void);
+
+/* boot_operator - the next definition of a C++ operator, looked up at its first use: libstdc++ may have been
+ * loaded long after us, and privately for the caller. Returns NULL when the process has none. */
+void *boot_operator(enum next_operator which, const void *caller);
+
+/* boot_allocate - memory for calls nested in boot_resolve; zeroed, never returned. NULL when used up. */
+void *boot_allocate(size_t alignment, size_t size);
+size_t boot_usable_size(const void *address);
+
+extern char boot_buffer[];
+#define BOOT_BUFFER_BYTES 65536u
+
+static inline bool boot_owns(const void *address)
+{
+    return (uintptr_t)address - (uintptr_t)boot_buffer < BOOT_BUFFER_BYTES;
+}
+
+/* ---- attach.c: this process and its segment --------------------------------------------------- */
+
+/* What fork wipes: a child starts from PROCESS_NEW whatever its parent was doing. */
+enum process_state {
+    PROCESS_NEW = 0,
+    PROCESS_ATTACHING = 1,
+    PROCESS_ON = 2,
+    PROCESS_OFF = 3,
+};
+
+struct shim_process {
+    _Atomic uint32_t state; /* futex */
+    uint32_t slot_index;
+    struct seg_slot *slot;
+    uint64_t lost_contact;  /* the collector was found dead */
+    _Atomic uint64_t populated[SEG_CHUNKS_MOST / 64]; /* chunks whose pages this process has mapped */
+};
+
+extern struct seg_header *shim_segment; /* ordinary memory: children inherit the mapping and this */
+extern struct shim_process *shim_process;
+extern __thread uint32_t shim_fork_number __attribute__((tls_model("initial-exec")));
+
+/* attach_process - bring the process to PROCESS_ON or PROCESS_OFF; safe against races and forks.
+ * Returns whether it is on. errno may change. */
+bool attach_process(void);
+
+/* attach_wipe_mapping - zeroed private memory that a fork wipes; NULL on failure. */
+void *attach_wipe_mapping(size_t size);
+
+/* ---- spawn.c: a collector of our own ------------------------------------------------------------ */
+
+/* spawn_collector - start mallab-collect outside the program's sight and wait until it is ready.
+ * name            the program's base name, for the output directory.
+ * ret_path        receives the segment's path; ret_message the reason of a failure, for one line.
+ * Returns         whether the segment is ready. */
+bool spawn_collector(const char *name, char *ret_path, size_t path_size, char *ret_message, size_t message_size);
+
+/* ---- text.c: strings without stdio, the environment before libc has it ------------------------- */
+
+/* text_append - append to a terminated string in size bytes, cutting what does not fit. */
+void text_append(char *text, size_t size, const char *more);
+void text_append_number(char *text, size_t size, uint64_t number);
+
+/* text_environment - the environment vector, read from /proc while libc has not set environ yet.
+ * Returns a NULL-terminated vector that lasts for ever, possibly empty. */
+char **text_environment(void);
+
+/* text_getenv - a variable's value, NULL when unset. */
+const char *text_getenv(const char *name);
+
+/* text_base_name - what follows the last slash. */
+const char *text_base_name(const char *path);
+
+/* ---- fork.c: forks and ends of threads ------------------------------------------------------------ */
+
+/* fork_arm_process / fork_arm_thread - register the handlers; once per address space, once per lane.
+ * They may call malloc. */
+void fork_arm_process(void);
+void fork_arm_thread(struct lane *lane);
+
+/* ---- lane.c ------------------------------------------------------------------------------------------ */
+
+/* lane_forget_inherited - in a forked child: never hand out a lane that the parent may have used. */
+void lane_forget_inherited(void);
+
+/* lane_close_chunk - hand the lane's chunk to the collector; the next record opens another. */
+void lane_close_chunk(struct lane *lane);
+
+/* lane_write_mark - record a mark that is no call, outside any hook. */
+void lane_write_mark(unsigned mark, uint64_t number);
+
+#endif

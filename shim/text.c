@@ -1,0 +1,79 @@
+/* text.c - strings and the environment, before and without libc's comforts. */
+#include "shim/shim.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "shim/raw.h"
+
+void text_append(char *text, size_t size, const char *more)
+{
+    size_t length = strlen(text);
+    while (*more != '\0' && length + 1 < size)
+        text[length++] = *more++;
+    text[length] = '\0';
+}
+
+void text_append_number(char *text, size_t size, uint64_t number)
+{
+    char digits[21];
+    char *start = digits + sizeof digits - 1;
+    *start = '\0';
+    do
+        *--start = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    text_append(text, size, start);
+}
+
+const char *text_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The loader itself allocates before libc's constructor sets environ. */
+static char **environment_from_proc(void)
+{
+    enum { BYTES = 4 << 20, ENTRIES = BYTES / 16 };
+    static char *none[1];
+    long fd, got, area;
+    size_t used = 0, entries = 0;
+    char *text, **vector;
+
+    fd = raw_open("/proc/self/environ", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return none;
+    area = raw_mmap(NULL, BYTES + ENTRIES * sizeof(char *), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    if (area < 0) {
+        raw_close((int)fd);
+        return none;
+    }
+    vector = (char **)area;
+    text = (char *)(vector + ENTRIES);
+    while (used < BYTES - 1 && (got = raw_read((int)fd, text + used, BYTES - 1 - used)) > 0)
+        used += (size_t)got;
+    raw_close((int)fd);
+    for (char *entry = text; entry < text + used && entries + 1 < ENTRIES; entry += strlen(entry) + 1)
+        vector[entries++] = entry;
+    return vector;
+}
+
+char **text_environment(void)
+{
+    static char **found;
+    if (environ != NULL)
+        return environ;
+    if (found == NULL)
+        found = environment_from_proc();
+    return found;
+}
+
+const char *text_getenv(const char *name)
+{
+    const size_t length = strlen(name);
+    for (char **entry = text_environment(); *entry != NULL; entry++)
+        if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=')
+            return *entry + length + 1;
+    return NULL;
+}

@@ -1,0 +1,78 @@
+/* turn.c - the hooks' common slow half. Laws: those of shim.h. */
+#include "shim/turn.h"
+
+/* Whether the operator that set as_call has been left by an exception: then its frame lies below ours. The stack
+ * grows down; on another stack (a signal's, a coroutine's) the guess may be wrong either way, and costs one call
+ * recorded as malloc instead of operator new, or the reverse, of the right size and address. */
+static bool operator_was_left(const struct lane *lane)
+{
+    return (uintptr_t)__builtin_frame_address(0) > lane->as_frame;
+}
+
+/* It was left without any nested call, so it failed, and nobody has recorded that yet. */
+static void record_failed_operator(struct lane *lane)
+{
+    const unsigned call = lane->as_call;
+    lane->as_call = 0;
+    lane = lane_record_slow(lane, call, 0, lane->as_size, lane->as_extra,
+                            lane->as_extra != 0 || lane->as_size >> 32 != 0);
+    lane_set_gate(lane, GATE_OPEN);
+}
+
+cold_path static bool attach_or_not(struct lane **ret_lane)
+{
+    *ret_lane = lane_attach();
+    return *ret_lane != NULL;
+}
+
+__attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane)
+{
+    struct lane *lane = shim_lane;
+    uint32_t gate;
+    if (lane == NULL && !attach_or_not(&lane))
+        return boot_resolve() ? TURN_FORWARD : TURN_BOOT;
+    gate = lane_gate(lane);
+    if (gate & GATE_RECORD)
+        lane_count_reentrant(lane);
+    if (gate & GATE_BUSY)
+        return TURN_FORWARD;
+    if ((gate & GATE_AS) && operator_was_left(lane)) {
+        record_failed_operator(lane);
+        lane = shim_lane; /* a forked child got another one */
+        if (lane == NULL)
+            return TURN_FORWARD;
+        gate = GATE_OPEN;
+    }
+    lane_set_gate(lane, gate | GATE_FORWARD);
+    *ret_lane = lane;
+    return TURN_RECORD;
+}
+
+void turn_allocated(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra,
+                    size_t plain_extra)
+{
+    /* A smaller request than the operator's own is not the one that serves it. */
+    if (unlikely(lane->as_call != 0) && size >= lane->as_size) {
+        call = lane->as_call;
+        size = lane->as_size;
+        extra = lane->as_extra;
+        plain_extra = 0;
+        lane->as_call = 0;
+    }
+    if (likely(extra == plain_extra))
+        lane = lane_record(lane, call, (uintptr_t)address, size);
+    else
+        lane = lane_record_slow(lane, call, (uintptr_t)address, size, extra, true);
+    turn_done(lane);
+}
+
+struct lane *turn_record(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra,
+                         size_t plain_extra)
+{
+    if (likely(extra == plain_extra))
+        lane = lane_record(lane, call, (uintptr_t)address, size);
+    else
+        lane = lane_record_slow(lane, call, (uintptr_t)address, size, extra, true);
+    lane_set_gate(lane, GATE_FORWARD | (lane->as_call != 0 ? GATE_AS : 0));
+    return lane;
+}

@@ -1,0 +1,48 @@
+/* turn.h - what a hook has to do before it forwards: the ways that are not the fast one, decided in one place.
+ *
+ *   TURN_RECORD   the lane's gate is at GATE_FORWARD (joined with GATE_AS where an operator is under way);
+ *                 forward, then finish with turn_allocated or turn_done
+ *   TURN_FORWARD  nested in the allocator or in ourselves, or switched off: forward only
+ *   TURN_BOOT     nested in dlsym: there is nothing to forward to yet */
+#ifndef MALLAB_SHIM_TURN_H
+#define MALLAB_SHIM_TURN_H
+
+#include "shim/shim.h"
+
+enum turn {
+    TURN_RECORD,
+    TURN_FORWARD,
+    TURN_BOOT,
+};
+
+/* turn_slow - turn_take's cold half: no lane yet, or a gate that is not open. */
+enum turn turn_slow(struct lane **ret_lane);
+
+/* turn_take - decide for the calling thread. ret_lane is set for TURN_RECORD only. */
+static inline enum turn turn_take(struct lane **ret_lane)
+{
+    struct lane *lane = shim_lane;
+    if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN))
+        return turn_slow(ret_lane);
+    lane_set_gate(lane, GATE_FORWARD);
+    *ret_lane = lane;
+    return TURN_RECORD;
+}
+
+/* turn_done - open the gate again, keeping an operator's mark. */
+static inline void turn_done(struct lane *lane)
+{
+    lane_set_gate(lane, lane->as_call != 0 ? GATE_AS : GATE_OPEN);
+}
+
+/* turn_allocated - record an allocation that has returned, as the operator around it if there is one, and open
+ * the gate. plain_extra is the extra that a record without FP_RECORD_WIDE stands for. */
+void turn_allocated(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra,
+                    size_t plain_extra);
+
+/* turn_record - store a mark before the allocator is entered, and put the gate (back) to GATE_FORWARD.
+ * Returns the lane to go on with. */
+struct lane *turn_record(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra,
+                         size_t plain_extra);
+
+#endif
