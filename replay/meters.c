@@ -1,0 +1,157 @@
+/* meters.c - /proc and getrusage. */
+#include "replay/meters.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "replay/storage.h"
+#include "replay/ticks.h"
+
+#define IDLE_STEP_MS 10u /* short sleeps, so that a background thread of the allocator meets a live process */
+
+bool rep_meters_init(struct rep_meters *meters, const struct wl_summary *summary)
+{
+    const size_t windows = summary->windows;
+    *meters = (struct rep_meters){.window_max = windows};
+    meters->ticks = rep_storage_map(windows, sizeof *meters->ticks);
+    meters->resident_bytes = rep_storage_map(windows, sizeof *meters->resident_bytes);
+    meters->live_bytes = rep_storage_map(windows, sizeof *meters->live_bytes);
+    meters->time_ns = rep_storage_map(windows, sizeof *meters->time_ns);
+    meters->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    meters->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    return meters->ticks != NULL && meters->resident_bytes != NULL && meters->live_bytes != NULL &&
+           meters->time_ns != NULL && meters->statm_fd >= 0;
+}
+
+/* Read resident and shared memory; both 0 should the kernel refuse. */
+static void read_statm(const struct rep_meters *meters, uint64_t *ret_resident, uint64_t *ret_shared)
+{
+    char text[128];
+    char *at = text;
+    const ssize_t length = pread(meters->statm_fd, text, sizeof text - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    (void)strtoull(at, &at, 10); /* the first number is the address space */
+    *ret_resident = strtoull(at, &at, 10) * meters->page_bytes;
+    *ret_shared = strtoull(at, &at, 10) * meters->page_bytes;
+}
+
+static uint64_t above(uint64_t value, uint64_t base)
+{
+    return value > base ? value - base : 0;
+}
+
+static uint64_t sample(struct rep_meters *meters)
+{
+    uint64_t resident, shared;
+    read_statm(meters, &resident, &shared);
+    if (shared > meters->shared_bytes_max)
+        meters->shared_bytes_max = shared;
+    return above(above(resident, shared), meters->start_bytes);
+}
+
+/* The peak since clear_refs; 0 when the kernel does not tell. */
+static uint64_t kernel_peak_bytes(void)
+{
+    static const char KEY[] = "VmHWM:";
+    static char text[4096];
+    const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    const ssize_t length = read(fd, text, sizeof text - 1);
+    (void)close(fd); /* it was only read */
+    text[length > 0 ? length : 0] = '\0';
+    const char *at = strstr(text, KEY);
+    return at != NULL ? strtoull(at + sizeof KEY - 1, NULL, 10) * 1024 : 0;
+}
+
+/* Make VmHWM begin anew; false when the kernel refuses, and the peak is of the whole process's life. */
+static bool reset_kernel_peak(void)
+{
+    const int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const bool done = write(fd, "5", 1) == 1;
+    (void)close(fd); /* nothing is buffered */
+    return done;
+}
+
+void rep_meters_start(struct rep_meters *meters)
+{
+    uint64_t resident, shared;
+    meters->kernel_peak_is_new = reset_kernel_peak();
+    read_statm(meters, &resident, &shared);
+    meters->start_bytes = above(resident, shared);
+    meters->shared_bytes_max = shared;
+    (void)getrusage(RUSAGE_SELF, &meters->started); /* cannot fail */
+    meters->started_ns = rep_monotonic_ns();
+}
+
+void rep_meters_window(struct rep_meters *meters, const struct wl_window *window, uint64_t ticks)
+{
+    const uint64_t at = meters->window_count;
+    if (at == meters->window_max)
+        return;
+    const uint64_t bytes = sample(meters);
+    meters->ticks[at] = ticks;
+    meters->resident_bytes[at] = bytes;
+    meters->live_bytes[at] = window->facts.live_bytes;
+    meters->time_ns[at] = window->facts.end_ns;
+    if (bytes > meters->peak_bytes)
+        meters->peak_bytes = bytes;
+    if (at == 0)
+        meters->last_ns = window->facts.start_ns;
+    /* A sample stands for the time since the one before. */
+    const uint64_t span_ns = above(window->facts.end_ns, meters->last_ns);
+    meters->last_ns += span_ns;
+    meters->weighted_sum += (double)bytes * (double)span_ns;
+    meters->weight_ns += (double)span_ns;
+    meters->op_sum += (double)bytes * window->op_count;
+    meters->ops += window->op_count;
+    meters->window_count++;
+}
+
+static uint64_t timeval_ns(const struct timeval *after, const struct timeval *before)
+{
+    return (uint64_t)(after->tv_sec - before->tv_sec) * 1000000000u +
+           (uint64_t)(after->tv_usec - before->tv_usec) * 1000u;
+}
+
+void rep_meters_stop(struct rep_meters *meters)
+{
+    struct rusage now;
+    const struct rusage *then = &meters->started;
+    meters->wall_ns = rep_monotonic_ns() - meters->started_ns;
+    (void)getrusage(RUSAGE_SELF, &now); /* cannot fail */
+    meters->end_bytes = sample(meters);
+    /* The kernel's peak is of all resident memory. Taking off the most that files ever held can only make
+     * it too low, never too high. */
+    const uint64_t peak = meters->kernel_peak_is_new ? kernel_peak_bytes() : 0;
+    const uint64_t kernel = above(above(peak, meters->shared_bytes_max), meters->start_bytes);
+    meters->peak_by_kernel = kernel > meters->peak_bytes;
+    if (meters->peak_by_kernel)
+        meters->peak_bytes = kernel;
+    meters->mean_by_time = meters->weight_ns > 0;
+    if (meters->mean_by_time)
+        meters->mean_bytes = meters->weighted_sum / meters->weight_ns;
+    else if (meters->ops > 0)
+        meters->mean_bytes = meters->op_sum / meters->ops;
+    meters->faults_minor = (uint64_t)(now.ru_minflt - then->ru_minflt);
+    meters->faults_major = (uint64_t)(now.ru_majflt - then->ru_majflt);
+    meters->switches_voluntary = (uint64_t)(now.ru_nvcsw - then->ru_nvcsw);
+    meters->switches_involuntary = (uint64_t)(now.ru_nivcsw - then->ru_nivcsw);
+    meters->user_ns = timeval_ns(&now.ru_utime, &then->ru_utime);
+    meters->system_ns = timeval_ns(&now.ru_stime, &then->ru_stime);
+}
+
+void rep_meters_idle(struct rep_meters *meters, unsigned milliseconds)
+{
+    for (unsigned passed = 0; passed < milliseconds; passed += IDLE_STEP_MS) {
+        const unsigned left = milliseconds - passed;
+        const struct timespec step = {.tv_nsec = (left < IDLE_STEP_MS ? left : IDLE_STEP_MS) * 1000000L};
+        (void)nanosleep(&step, NULL); /* a signal that cuts one step short does not matter */
+    }
+    meters->idle_bytes = sample(meters);
+}

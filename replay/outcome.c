@@ -1,0 +1,225 @@
+/* outcome.c - JSON and text of a run. */
+#include "replay/outcome.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char IDLE_NOTE[] = "not measured: --idle-ms was 0";
+
+static double allocator_ns(const struct rep_outcome *outcome)
+{
+    uint64_t ticks = 0;
+    for (uint64_t i = 0; i < outcome->meters->window_count; i++)
+        ticks += outcome->meters->ticks[i];
+    return rep_clock_ns(outcome->clock, ticks);
+}
+
+static double ns_per_op(const struct rep_outcome *outcome)
+{
+    return outcome->totals->ops > 0 ? allocator_ns(outcome) / (double)outcome->totals->ops : 0;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+/* Counts beyond what JSON's signed numbers hold do not occur: 2^63 bytes or nanoseconds. */
+static void set_count(json_t *object, const char *key, uint64_t value)
+{
+    (void)json_object_set_new(object, key, json_integer((json_int_t)value)); /* a failure shows as a hole */
+}
+
+static void set_real(json_t *object, const char *key, double value)
+{
+    (void)json_object_set_new(object, key, json_real(value));
+}
+
+/* Text that is not UTF-8 (a path may be anything) becomes null. */
+static void set_text(json_t *object, const char *key, const char *value)
+{
+    json_t *text = value != NULL ? json_string(value) : NULL;
+    (void)json_object_set_new(object, key, text != NULL ? text : json_null());
+}
+
+static void set_digest(json_t *object, const char *key, uint64_t digest)
+{
+    char text[17];
+    snprintf(text, sizeof text, "%016" PRIx64, digest);
+    set_text(object, key, text);
+}
+
+static json_t *array_of(const uint64_t *values, uint64_t count)
+{
+    json_t *array = json_array();
+    for (uint64_t i = 0; i < count; i++)
+        (void)json_array_append_new(array, json_integer((json_int_t)values[i]));
+    return array;
+}
+
+static json_t *proof_json(const struct rep_outcome *outcome)
+{
+    const struct rep_proof *proof = outcome->proof;
+    json_t *object = json_object();
+    (void)json_object_set_new(object, "ok", json_boolean(proof->ok));
+    set_text(object, "kind", proof->kind);
+    set_text(object, "expected", proof->expected);
+    set_text(object, "malloc_library", proof->malloc_library);
+    set_text(object, "free_library", proof->free_library);
+    set_text(object, "new_library", proof->new_library);
+    set_text(object, "version", proof->version[0] != '\0' ? proof->version : NULL);
+    if (strcmp(proof->kind, "none") == 0)
+        set_count(object, "harness_calls", proof->harness_calls);
+    return object;
+}
+
+static json_t *resident_json(const struct rep_outcome *outcome)
+{
+    const struct rep_meters *meters = outcome->meters;
+    json_t *object = json_object();
+    set_count(object, "start_bytes", meters->start_bytes);
+    set_count(object, "peak_bytes", meters->peak_bytes);
+    set_text(object, "peak_from", meters->peak_by_kernel ? "kernel" : "samples");
+    set_count(object, "mean_bytes", (uint64_t)(meters->mean_bytes + 0.5));
+    set_text(object, "mean_over", meters->mean_by_time ? "time" : "ops");
+    set_count(object, "end_bytes", meters->end_bytes);
+    if (outcome->idle_ms > 0)
+        set_count(object, "idle_bytes", meters->idle_bytes);
+    else
+        (void)json_object_set_new(object, "idle_bytes", json_null());
+    set_count(object, "idle_ms", outcome->idle_ms);
+    if (outcome->idle_ms == 0)
+        set_text(object, "idle_note", IDLE_NOTE);
+    return object;
+}
+
+static json_t *samples_json(const struct rep_meters *meters)
+{
+    json_t *object = json_object();
+    (void)json_object_set_new(object, "time_ns", array_of(meters->time_ns, meters->window_count));
+    (void)json_object_set_new(object, "live_bytes", array_of(meters->live_bytes, meters->window_count));
+    (void)json_object_set_new(object, "resident_bytes",
+                              array_of(meters->resident_bytes, meters->window_count));
+    return object;
+}
+
+static json_t *batches_json(const struct rep_outcome *outcome)
+{
+    const struct rep_meters *meters = outcome->meters;
+    json_t *array = json_array();
+    for (uint64_t i = 0; i < meters->window_count; i++) {
+        const double ns = rep_clock_ns(outcome->clock, meters->ticks[i]);
+        (void)json_array_append_new(array, json_integer((json_int_t)(ns + 0.5)));
+    }
+    return array;
+}
+
+/* Only functions that the workload calls: the others do not matter to this run. */
+static json_t *substituted_json(const struct rep_outcome *outcome)
+{
+    json_t *array = json_array();
+    for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
+        if ((outcome->substituted >> call & 1) != 0 && outcome->summary->ops_by_call[call] > 0)
+            (void)json_array_append_new(array, json_string(fp_call_name(call)));
+    }
+    return array;
+}
+
+static void set_costs(json_t *root, const struct rep_outcome *outcome)
+{
+    const struct rep_meters *meters = outcome->meters;
+    const struct rep_exec_totals *totals = outcome->totals;
+    set_real(root, "ns_per_op", ns_per_op(outcome));
+    set_count(root, "allocator_ns", (uint64_t)(allocator_ns(outcome) + 0.5));
+    set_count(root, "wall_ns", meters->wall_ns);
+    set_count(root, "wait_ns", (uint64_t)(rep_clock_ns(outcome->clock, totals->wait_ticks) + 0.5));
+    set_count(root, "prepare_ns", totals->prepare_ns);
+    set_count(root, "user_ns", meters->user_ns);
+    set_count(root, "system_ns", meters->system_ns);
+    set_count(root, "faults_minor", meters->faults_minor - totals->prepare_faults_minor);
+    set_count(root, "faults_major", meters->faults_major - totals->prepare_faults_major);
+    set_count(root, "switches_voluntary", meters->switches_voluntary);
+    set_count(root, "switches_involuntary", meters->switches_involuntary);
+    set_text(root, "clock", outcome->clock->counter ? "tsc" : "monotonic");
+    set_real(root, "clock_cost_ns", rep_clock_ns(outcome->clock, outcome->clock->cost_ticks));
+    set_count(root, "timed_runs", totals->timed_runs);
+    (void)json_object_set_new(root, "batch_ns", batches_json(outcome));
+}
+
+bool rep_outcome_json(const struct rep_outcome *outcome)
+{
+    const struct rep_exec_totals *totals = outcome->totals;
+    json_t *root = json_object();
+    set_text(root, "schema", "mallab-run/1");
+    set_text(root, "mallab_version", MALLAB_VERSION);
+    set_text(root, "candidate", outcome->candidate);
+    set_text(root, "binary", outcome->binary);
+    set_text(root, "workload", outcome->workload);
+    set_digest(root, "workload_digest", outcome->workload_digest);
+    (void)json_object_set_new(root, "proof", proof_json(outcome));
+    set_count(root, "ops", totals->ops);
+    set_count(root, "windows", totals->windows);
+    set_digest(root, "digest", totals->digest);
+    set_count(root, "threads", outcome->summary->thread_count);
+    set_count(root, "threads_started", totals->threads_started);
+    set_text(root, "threads_as", outcome->serial ? "one" : "recorded");
+    set_count(root, "processors", outcome->processors);
+    set_text(root, "touch", outcome->touch);
+    set_costs(root, outcome);
+    (void)json_object_set_new(root, "resident", resident_json(outcome));
+    set_count(root, "live_peak_bytes", outcome->summary->live_bytes_peak);
+    set_count(root, "live_end_bytes", outcome->summary->live_bytes_end);
+    (void)json_object_set_new(root, "samples", samples_json(outcome->meters));
+    (void)json_object_set_new(root, "substituted", substituted_json(outcome));
+    const bool written = root != NULL && json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0;
+    json_decref(root);
+    return written && putchar('\n') != EOF && fflush(stdout) == 0;
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+static void say(const char *key, const char *value)
+{
+    printf("%-16s%s\n", key, value);
+}
+
+static void say_bytes(const char *key, double bytes)
+{
+    static const char *const UNITS[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+    for (; bytes >= 1024 && unit + 1 < sizeof UNITS / sizeof UNITS[0]; unit++)
+        bytes /= 1024;
+    printf("%-16s%.*f %s\n", key, unit == 0 ? 0 : 1, bytes, UNITS[unit]);
+}
+
+static void say_count(const char *key, uint64_t value)
+{
+    printf("%-16s%" PRIu64 "\n", key, value);
+}
+
+bool rep_outcome_text(const struct rep_outcome *outcome)
+{
+    const struct rep_meters *meters = outcome->meters;
+    const struct rep_exec_totals *totals = outcome->totals;
+    char digest[17];
+    snprintf(digest, sizeof digest, "%016" PRIx64, totals->digest);
+    say("candidate", outcome->candidate);
+    say("malloc from", outcome->proof->malloc_library);
+    if (outcome->proof->version[0] != '\0')
+        say("version", outcome->proof->version);
+    say("workload", outcome->workload);
+    say_count("ops", totals->ops);
+    printf("%-16s%" PRIu32 "%s\n", "threads", outcome->summary->thread_count,
+           outcome->serial && outcome->summary->thread_count > 1 ? ", replayed on one" : "");
+    say("digest", digest);
+    printf("%-16s%.1f\n", "ns/op", ns_per_op(outcome));
+    printf("%-16s%.1f ms, of it %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
+           (double)totals->prepare_ns / 1e6);
+    say_bytes("live peak", (double)outcome->summary->live_bytes_peak);
+    say_bytes("resident peak", (double)meters->peak_bytes);
+    say_bytes("resident mean", meters->mean_bytes);
+    say_bytes("resident end", (double)meters->end_bytes);
+    if (outcome->idle_ms > 0)
+        say_bytes("resident idle", (double)meters->idle_bytes);
+    say_count("page faults", meters->faults_minor - totals->prepare_faults_minor);
+    return fflush(stdout) == 0 && !ferror(stdout);
+}

@@ -1,0 +1,95 @@
+/* storage.c - populated mappings, and the pool of thread stacks. */
+#include "replay/storage.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE_BYTES 4096u
+
+/* Bytes that the kernel thinks it can give without swapping; 0 when it does not say. */
+static uint64_t available_bytes(void)
+{
+    static const char KEY[] = "MemAvailable:";
+    char text[1024];
+    const int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    const ssize_t length = read(fd, text, sizeof text - 1);
+    (void)close(fd); /* it was only read */
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    const char *at = strstr(text, KEY);
+    return at != NULL ? strtoull(at + sizeof KEY - 1, NULL, 10) * 1024 : 0;
+}
+
+static bool total_bytes(size_t count, size_t element_bytes, size_t *ret_bytes)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes > SIZE_MAX / 2)
+        return false;
+    bytes = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    *ret_bytes = bytes > 0 ? bytes : PAGE_BYTES;
+    return true;
+}
+
+static void *map_populated(size_t bytes)
+{
+    const uint64_t available = available_bytes();
+    if (available != 0 && bytes > available / 2)
+        return NULL;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
+                        0);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+void *rep_storage_map(size_t count, size_t element_bytes)
+{
+    size_t bytes;
+    return total_bytes(count, element_bytes, &bytes) ? map_populated(bytes) : NULL;
+}
+
+void rep_storage_unmap(void *memory, size_t count, size_t element_bytes)
+{
+    size_t bytes;
+    if (memory != NULL && total_bytes(count, element_bytes, &bytes))
+        (void)munmap(memory, bytes); /* cannot fail for a mapping of ours */
+}
+
+bool rep_stacks_init(struct rep_stacks *stacks, uint32_t count)
+{
+    const size_t step = REP_STACK_BYTES + PAGE_BYTES;
+    char *memory = rep_storage_map(count, step);
+    uint32_t *free_numbers = rep_storage_map(count, sizeof *free_numbers);
+    if (memory == NULL || free_numbers == NULL) {
+        rep_storage_unmap(memory, count, step);
+        rep_storage_unmap(free_numbers, count, sizeof *free_numbers);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        /* Without the guard (the limit of mappings is reached) the stack works all the same. */
+        (void)mprotect(memory + i * step, PAGE_BYTES, PROT_NONE);
+        free_numbers[i] = count - 1 - i;
+    }
+    *stacks = (struct rep_stacks){memory, free_numbers, count, count};
+    return true;
+}
+
+void *rep_stacks_take(struct rep_stacks *stacks, uint32_t *ret_number)
+{
+    if (stacks->free_count == 0)
+        return NULL;
+    const uint32_t number = stacks->free_numbers[--stacks->free_count];
+    *ret_number = number;
+    return stacks->memory + number * (size_t)(REP_STACK_BYTES + PAGE_BYTES) + PAGE_BYTES;
+}
+
+void rep_stacks_give(struct rep_stacks *stacks, uint32_t number)
+{
+    assert(number < stacks->count && stacks->free_count < stacks->count);
+    stacks->free_numbers[stacks->free_count++] = number;
+}

@@ -1,0 +1,81 @@
+/* threads.h - execute a workload: its threads as threads, its windows one after the other.
+ *
+ *   at rest   between two windows: every thread has finished its part, none has begun the next
+ *   opener    the thread that finished a window last, or the first thread at the start. It ends the
+ *             window (at_rest), fetches and plans the next, and lets that begin
+ *   baton     the right to be running. There are as many as processors; a thread that finishes or must wait
+ *             hands its baton to a thread whose part has not begun. So no more threads compete than there
+ *             are processors, and none is preempted by another within a timed run
+ *
+ * Recorded threads become real ones when the window with their first op opens and end, through the
+ * allocator's thread exit, after their last if their exit was recorded. The process's first thread executes
+ * the recorded main thread and nothing else.
+ *
+ * Memory: stacks and states are mapped by rep_exec_init. pthread_create makes one call of the malloc under
+ * test, for the vector of thread-local storage (some 300 bytes), as it did in the recorded program. */
+#ifndef MALLAB_REPLAY_THREADS_H
+#define MALLAB_REPLAY_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "footprint/workload.h"
+#include "replay/loop.h"
+#include "replay/plan.h"
+#include "replay/ticks.h"
+
+/* An op that the allocator answered with NULL. */
+struct rep_failure {
+    uint64_t op;     /* number within the workload, from 0 */
+    uint32_t thread; /* of the workload */
+    const struct wl_op *call;
+};
+
+/* Times of one window, once it is over. */
+struct rep_window_times {
+    uint64_t allocator_ticks; /* timed runs of all threads, the clock's cost subtracted */
+    uint64_t runs;            /* how many there were */
+};
+
+struct rep_exec_options {
+    const struct rep_loop *loop;
+    const struct rep_clock *clock;
+    const struct wl_summary *summary;
+    bool serial; /* all ops on the calling thread, in the one recorded order */
+    unsigned processors;
+
+    /* Hand out the next window, as wl_reader_next does. Called by any thread, at rest. */
+    enum fp_status (*next)(void *context, struct wl_window *ret_window);
+    /* A window is over and all threads rest. Called by any thread; must not use the allocator. */
+    void (*at_rest)(void *context, const struct wl_window *window, const struct rep_window_times *times);
+    /* The run cannot go on. Called by any thread, in the midst of others; must not return. */
+    void (*fail)(void *context, const struct rep_failure *failure) __attribute__((noreturn));
+    void *context;
+};
+
+/* What a run adds up to. */
+struct rep_exec_totals {
+    uint64_t ops, windows;
+    uint64_t timed_runs;
+    uint64_t wait_ticks; /* threads waiting for others' ops, summed over threads */
+    uint64_t prepare_ns; /* fetching and planning windows: nothing else runs then */
+    uint64_t prepare_faults_minor, prepare_faults_major; /* page faults of that, not the allocator's */
+    uint64_t digest;
+    uint32_t threads_started;
+};
+
+struct rep_exec;
+
+/* rep_exec_init - map everything that the run will need. options is borrowed until rep_exec_end.
+ * Returns   NULL when it does not fit into memory. */
+struct rep_exec *rep_exec_init(const struct rep_exec_options *options);
+
+/* rep_exec_run - execute all windows; afterwards the threads still alive rest.
+ * Returns   FP_OK; what options.next returned if that was neither FP_OK nor FP_END; FP_ERR_CORRUPT when a
+ *           window breaks a promise of the summary; FP_ERR_LIMIT when a thread cannot be created. */
+enum fp_status rep_exec_run(struct rep_exec *exec);
+
+/* rep_exec_end - let the threads that are left end, and add up. Only after rep_exec_run returned FP_OK. */
+void rep_exec_end(struct rep_exec *exec, struct rep_exec_totals *ret_totals);
+
+#endif
