@@ -11,16 +11,9 @@
 #include "footprint/wl_file.h"
 
 #define WINDOW_OPS_DEFAULT 8192u
-#define ZSTD_LEVEL_DEFAULT 3
+#define ZSTD_LEVEL_DEFAULT 1   /* level 3 costs half as much again and saves 1 % */
 #define SHAPE_TABLE_BITS   17  /* twice WINDOW_SHAPES_MAX */
 #define WAITERS_MAX        64u /* threads of a window for which waits that follow from others are left out */
-
-struct pending_op {
-    uint32_t thread;
-    uint32_t id;
-    uint16_t shape;
-    bool allocates; /* its id is implied */
-};
 
 struct thread_state {
     struct wl_thread facts;
@@ -35,7 +28,7 @@ struct wl_writer {
     uint32_t window_ops;
 
     /* the window being gathered */
-    struct pending_op *ops;
+    uint32_t *op_threads;
     struct wl_wait *waits;
     uint64_t *times;
     uint32_t op_count, wait_count, local_count;
@@ -53,7 +46,8 @@ struct wl_writer {
     uint32_t *history; /* ids of the newest WINDOW_HISTORY ops */
     uint64_t now_ns;
     uint64_t live_bytes, live_objects;
-    struct fp_shape *shapes; /* .call may carry SHAPE_FRESH */
+    struct fp_shape *keys;   /* dictionary: shapes as the caller gave them; .call may carry SHAPE_FRESH */
+    struct fp_shape *shapes; /* the same, normalised */
     uint32_t shape_count;
     uint32_t *shape_table; /* hash -> index + 1 */
     uint32_t last_literal;
@@ -86,15 +80,17 @@ static bool allocate_buffers(struct wl_writer *writer)
     for (int i = 0; i < WINDOW_COLUMNS; i++)
         if (!bytes_reserve(&writer->columns[i], room[i] + VARINT_BYTES_MAX))
             return false;
-    writer->ops = malloc(ops * sizeof *writer->ops);
+    writer->op_threads = malloc(ops * sizeof *writer->op_threads);
     writer->waits = malloc(ops * sizeof *writer->waits);
     writer->times = malloc((ops / WL_TIME_STRIDE + 1) * sizeof *writer->times);
     writer->history = calloc(WINDOW_HISTORY, sizeof *writer->history);
+    writer->keys = malloc(WINDOW_SHAPES_MAX * sizeof *writer->keys);
     writer->shapes = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shapes);
     writer->shape_table = calloc((size_t)1 << SHAPE_TABLE_BITS, sizeof *writer->shape_table);
     writer->context = ZSTD_createCCtx();
-    return writer->ops != NULL && writer->waits != NULL && writer->times != NULL && writer->history != NULL &&
-           writer->shapes != NULL && writer->shape_table != NULL && writer->context != NULL;
+    return writer->op_threads != NULL && writer->waits != NULL && writer->times != NULL &&
+           writer->history != NULL && writer->keys != NULL && writer->shapes != NULL &&
+           writer->shape_table != NULL && writer->context != NULL;
 }
 
 static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta *meta, size_t meta_count)
@@ -125,10 +121,11 @@ static void writer_free(struct wl_writer *writer)
     bytes_release(&writer->packed);
     bytes_release(&writer->notes);
     ZSTD_freeCCtx(writer->context);
-    free(writer->ops);
+    free(writer->op_threads);
     free(writer->waits);
     free(writer->times);
     free(writer->history);
+    free(writer->keys);
     free(writer->shapes);
     free(writer->shape_table);
     free(writer->threads);
@@ -214,23 +211,34 @@ static uint32_t shape_slot(const struct fp_shape *shape)
     return (uint32_t)((hash ^ hash >> 29) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHAPE_TABLE_BITS));
 }
 
-static uint16_t shape_index(struct wl_writer *writer, const struct fp_shape *shape)
+/* The index of a shape in the dictionary, which it joins when it is new. Keyed by what callers give, so that
+ * only new shapes need to be normalised. Returns false for a shape that the format cannot hold. */
+static bool shape_find(struct wl_writer *writer, const struct fp_shape *key, uint16_t *ret_index)
 {
-    uint32_t slot = shape_slot(shape);
+    uint32_t slot = shape_slot(key);
+    struct fp_shape normal = *key;
     for (;;) {
         const uint32_t entry = writer->shape_table[slot];
         const struct fp_shape *known;
         if (entry == 0)
             break;
-        known = &writer->shapes[entry - 1];
-        if (known->size == shape->size && known->extra == shape->extra && known->call == shape->call)
-            return (uint16_t)(entry - 1);
+        known = &writer->keys[entry - 1];
+        if (known->size == key->size && known->extra == key->extra && known->call == key->call) {
+            *ret_index = (uint16_t)(entry - 1);
+            return true;
+        }
         slot = (slot + 1) & ((1u << SHAPE_TABLE_BITS) - 1);
     }
+    normal.call &= (uint8_t)~SHAPE_FRESH;
+    if (!shape_normalise(&normal))
+        return false;
+    normal.call = key->call;
     /* Room is certain: a window begins with a new dictionary when it might overflow this one. */
-    writer->shapes[writer->shape_count++] = *shape;
+    writer->keys[writer->shape_count] = *key;
+    writer->shapes[writer->shape_count] = normal;
+    *ret_index = (uint16_t)writer->shape_count++;
     writer->shape_table[slot] = writer->shape_count;
-    return (uint16_t)(writer->shape_count - 1);
+    return true;
 }
 
 static void begin_window(struct wl_writer *writer)
@@ -269,10 +277,6 @@ static void encode_shapes(struct wl_writer *writer)
     for (uint32_t i = writer->shapes_before; i < writer->shape_count; i++)
         at = put_shape(at, &writer->shapes[i]);
     column->size = (size_t)(at - column->at);
-    for (uint32_t i = 0; i < writer->op_count; i++) {
-        writer->columns[WINDOW_SHAPE_LOW].at[i] = (uint8_t)writer->ops[i].shape;
-        writer->columns[WINDOW_SHAPE_HIGH].at[i] = (uint8_t)(writer->ops[i].shape >> 8);
-    }
     writer->columns[WINDOW_SHAPE_LOW].size = writer->op_count;
     writer->columns[WINDOW_SHAPE_HIGH].size = wide ? writer->op_count : 0;
 }
@@ -282,9 +286,9 @@ static void encode_runs(struct wl_writer *writer)
     struct bytes *column = &writer->columns[WINDOW_RUNS];
     uint8_t *at = column->at;
     for (uint32_t i = 0, end; i < writer->op_count; i = end) {
-        for (end = i + 1; end < writer->op_count && writer->ops[end].thread == writer->ops[i].thread;)
+        for (end = i + 1; end < writer->op_count && writer->op_threads[end] == writer->op_threads[i];)
             end++;
-        at = put_varint(at, writer->ops[i].thread);
+        at = put_varint(at, writer->op_threads[i]);
         at = put_varint(at, end - i);
     }
     column->size = (size_t)(at - column->at);
@@ -356,7 +360,7 @@ static enum fp_status flush_window(struct wl_writer *writer)
 /* Note that the op about to be added must wait for op `on` of the window, unless that is known. */
 static void add_wait(struct wl_writer *writer, uint32_t thread, uint32_t on)
 {
-    const uint32_t other = writer->ops[on].thread;
+    const uint32_t other = writer->op_threads[on];
     const uint32_t waiter_local = writer->threads[thread].local;
     const uint32_t other_local = writer->threads[other].local;
     if (other == thread)
@@ -372,16 +376,14 @@ static void add_wait(struct wl_writer *writer, uint32_t thread, uint32_t on)
 
 /* Begin an op: the window, the thread's place in it, the time, the shape. */
 static enum fp_status begin_op(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
-                               bool fresh, uint64_t time_ns, struct fp_shape *ret_shape)
+                               bool fresh, uint64_t time_ns, uint16_t *ret_shape)
 {
     const uint32_t window = (uint32_t)writer->summary.windows + 1;
-    struct fp_shape normal = *shape;
+    struct fp_shape key = *shape;
     struct thread_state *state;
     if (thread >= writer->summary.thread_count)
         return fail(writer, FP_ERR_ARGUMENT, "an op of a thread that was not announced");
     state = &writer->threads[thread];
-    if (!shape_normalise(&normal))
-        return fail(writer, FP_ERR_LIMIT, "a size or alignment beyond the format's limit of 2^48");
     if (time_ns > writer->now_ns)
         writer->now_ns = time_ns;
     if (writer->op_count == 0)
@@ -400,21 +402,25 @@ static enum fp_status begin_op(struct wl_writer *writer, uint32_t thread, const 
     if (writer->op_count % WL_TIME_STRIDE == 0)
         writer->times[writer->op_count / WL_TIME_STRIDE] = writer->now_ns;
     if (fresh)
-        normal.call |= SHAPE_FRESH;
-    *ret_shape = normal;
+        key.call |= SHAPE_FRESH;
+    if (!shape_find(writer, &key, ret_shape))
+        return fail(writer, FP_ERR_LIMIT, "a size or alignment beyond the format's limit of 2^48");
     return FP_OK;
 }
 
-static enum fp_status end_op(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
-                             uint32_t id, bool allocates)
+static enum fp_status end_op(struct wl_writer *writer, uint32_t thread, unsigned call, uint16_t shape,
+                             uint32_t id)
 {
     struct wl_thread *facts = &writer->threads[thread].facts;
-    writer->ops[writer->op_count++] = (struct pending_op){thread, id, shape_index(writer, shape), allocates};
+    writer->op_threads[writer->op_count] = thread;
+    writer->columns[WINDOW_SHAPE_LOW].at[writer->op_count] = (uint8_t)shape;
+    writer->columns[WINDOW_SHAPE_HIGH].at[writer->op_count] = (uint8_t)(shape >> 8);
+    writer->op_count++;
     writer->history[writer->summary.ops % WINDOW_HISTORY] = id;
     if (id != 0)
         writer->last_op[id] = (uint32_t)writer->summary.ops;
     writer->summary.ops++;
-    writer->summary.ops_by_call[shape->call & ~SHAPE_FRESH]++;
+    writer->summary.ops_by_call[call]++;
     facts->ops++;
     facts->last_window = writer->summary.windows;
     if (writer->live_bytes > writer->live_peak)
@@ -475,61 +481,61 @@ enum fp_status wl_writer_allocate(struct wl_writer *writer, uint32_t thread, con
                                   uint64_t time_ns, uint32_t *ret_id)
 {
     const enum fp_call_kind kind = fp_call_kind_of(shape->call);
-    struct fp_shape normal;
+    uint16_t index;
     enum fp_status status;
     uint32_t id;
     if (kind != FP_KIND_ALLOCATE && kind != FP_KIND_RESIZE)
         return fail(writer, FP_ERR_ARGUMENT, "not an allocation");
     if (!room_for_id(writer))
         return fail(writer, FP_ERR_MEMORY, "no memory for more live objects");
-    status = begin_op(writer, thread, shape, kind == FP_KIND_RESIZE, time_ns, &normal);
+    status = begin_op(writer, thread, shape, kind == FP_KIND_RESIZE, time_ns, &index);
     if (status != FP_OK)
         return status;
     id = ids_take(&writer->ids, thread);
     add_request(writer, fp_shape_bytes(shape));
     writer->live_objects++;
     *ret_id = id;
-    return end_op(writer, thread, &normal, id, true);
+    return end_op(writer, thread, shape->call, index, id);
 }
 
 enum fp_status wl_writer_resize(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
                                 uint64_t time_ns, uint32_t id, uint64_t old_bytes)
 {
-    struct fp_shape normal;
+    uint16_t index;
     enum fp_status status;
     if (fp_call_kind_of(shape->call) != FP_KIND_RESIZE || !ids_is_live(&writer->ids, id) ||
         old_bytes > writer->live_bytes)
         return fail(writer, FP_ERR_ARGUMENT, "not a resize of a live object");
-    status = begin_op(writer, thread, shape, false, time_ns, &normal);
+    status = begin_op(writer, thread, shape, false, time_ns, &index);
     if (status != FP_OK)
         return status;
     refer_to(writer, thread, id);
     writer->live_bytes -= old_bytes;
     add_request(writer, fp_shape_bytes(shape));
-    return end_op(writer, thread, &normal, id, false);
+    return end_op(writer, thread, shape->call, index, id);
 }
 
 enum fp_status wl_writer_release(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
                                  uint64_t time_ns, uint32_t id, uint64_t bytes)
 {
-    struct fp_shape normal;
+    uint16_t index;
     enum fp_status status;
     if (fp_call_kind_of(shape->call) != FP_KIND_RELEASE || (id != 0 && !ids_is_live(&writer->ids, id)) ||
         bytes > writer->live_bytes)
         return fail(writer, FP_ERR_ARGUMENT, "not a release of a live object");
-    status = begin_op(writer, thread, shape, false, time_ns, &normal);
+    status = begin_op(writer, thread, shape, false, time_ns, &index);
     if (status != FP_OK)
         return status;
     if (id == 0) {
         struct bytes *ids = &writer->columns[WINDOW_IDS];
         ids->at[ids->size++] = ID_NULL;
-        return end_op(writer, thread, &normal, 0, false);
+        return end_op(writer, thread, shape->call, index, 0);
     }
     refer_to(writer, thread, id);
     ids_give(&writer->ids, thread, id);
     writer->live_bytes -= bytes;
     writer->live_objects--;
-    return end_op(writer, thread, &normal, id, false);
+    return end_op(writer, thread, shape->call, index, id);
 }
 
 const struct fp_error *wl_writer_error(const struct wl_writer *writer)
