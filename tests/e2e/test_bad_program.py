@@ -45,7 +45,7 @@ class BadProgram(lab.Lab):
         self.refused(program, CANNOT_RUN)
 
     def test_no_command_is_misuse(self):
-        self.mallab("record", status=CANNOT_RECORD)
+        self.mallab("record", status=lab.MISUSE)
         self.mallab("ab", status=lab.MISUSE)
 
 

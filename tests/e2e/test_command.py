@@ -54,11 +54,11 @@ class Command(lab.Lab):
                 name = f"status-{status}"
                 self.record("sh", "-c", f"exit {status}", name=name, status=status)
 
-    def test_death_by_signal_reads_as_the_shells_do(self):
+    def test_death_by_signal_is_death_by_that_signal(self):
         for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV):
             with self.subTest(signal=number):
                 name = f"signal-{number}"
-                recording = self.record("sh", "-c", f"kill -{int(number)} $$", name=name, status=128 + number)
+                recording = self.record("sh", "-c", f"kill -{int(number)} $$", name=name, status=-number)
                 self.assertEqual(sum(self.info(recording)["lost"].values()), 0)
 
     def test_a_process_finds_itself_unchanged(self):
