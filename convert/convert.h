@@ -1,0 +1,184 @@
+/* convert.h - turn footprints and other tools' traces into workloads, or say what they hold.
+ *
+ *   input     a footprint (.fp), a recording directory (recording.json and footprints) or its
+ *             recording.json, an importer's text (plain, or gzip, xz, bzip2, zstd, zip with one member)
+ *   pass      one reading of an input: its events in one legal order, each address paired with its
+ *             object. Memory grows with live objects, lanes and blocks of the index, not with events
+ *   irregularity  what does not fit a program that uses the heap correctly and was recorded whole;
+ *             repaired by the rule in docs/irregularities.md and counted by name
+ *
+ * Nothing here prints. One thread at a time. The same input gives the same workload, byte for byte. */
+#ifndef MALLAB_CONVERT_CONVERT_H
+#define MALLAB_CONVERT_CONVERT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "footprint/call.h"
+#include "footprint/footprint.h"
+#include "footprint/status.h"
+
+#define CONV_PATH_BYTES   4096u
+#define CONV_SIZE_CLASSES 49u /* class 0: size 0; class k: 2^(k-1) .. 2^k - 1 bytes, up to 2^48 - 1 */
+#define CONV_CALLS        64u /* calls and marks by number (footprint/call.h) */
+
+enum conv_kind {
+    CONV_KIND_UNKNOWN = 0,
+    CONV_KIND_FOOTPRINT = 1,
+    CONV_KIND_WORKLOAD = 2,
+    CONV_KIND_RECORDING = 3,
+    CONV_KIND_ANDROID = 4, /* text of Android's malloc_debug record_allocs */
+    CONV_KIND_RESULT = 5,  /* JSON of `mallab ab` */
+};
+
+/* Rules: docs/irregularities.md, by these names. The order is that of output. */
+enum conv_irregularity {
+    CONV_FREE_OF_UNKNOWN = 0, /* a release of an address that holds no object, double frees among them */
+    CONV_RESIZE_OF_UNKNOWN,   /* a realloc of such an address */
+    CONV_LOST_FREE,           /* an allocation over a live object: its release was lost */
+    CONV_FAILED_CALLS,        /* the allocator returned NULL */
+    CONV_REALLOC_TO_ZERO,     /* realloc(p, 0) that returned NULL: a free */
+    CONV_UNFINISHED_CALLS,    /* a realloc that did not return before the lane's end or a gap */
+    CONV_IMPOSSIBLE_CALLS,    /* an address or size of 2^48 and more */
+    CONV_ORDER_REPAIRED,      /* an event moved before others of its own thread, within one epoch */
+    CONV_OVERSIZED_GROUPS,    /* epochs with too many events to search at once, cut by time */
+    CONV_GAPS,                /* places where a lane says that calls were lost */
+    CONV_MISSING_BLOCKS,      /* blocks of a lane that are not in the file */
+    CONV_SALVAGED_BLOCKS,     /* damaged blocks left out (options.salvage) */
+    CONV_CUT_LINES,           /* an importer's last line that has no end and no meaning */
+    CONV_IRREGULARITY_COUNT,
+};
+
+/* conv_irregularity_name - "free_of_unknown", ...; NULL outside the enum. Static. */
+const char *conv_irregularity_name(unsigned irregularity);
+
+/* conv_irregularity_is_defect - whether it casts doubt on the recording. False for what correct
+ * programs do on correct recordings: failed_calls, realloc_to_zero, unfinished_calls. */
+bool conv_irregularity_is_defect(unsigned irregularity);
+
+/* conv_kind_name - "footprint", "workload", "recording", "android", "result", "unknown". Static. */
+const char *conv_kind_name(enum conv_kind kind);
+
+/* What went wrong, with its own storage: valid as long as the struct. */
+struct conv_error {
+    struct fp_error cause;      /* cause.what may point into `what` */
+    bool output;                /* path is the output, not the input */
+    uint64_t line;              /* of a text input, from 1; 0: not about a line */
+    char path[CONV_PATH_BYTES]; /* the file at fault, not always the one the caller named */
+    char what[256];
+};
+
+/* conv_error_text - one line for stderr, without program name: file, cause, line or offset, remedy.
+ * Returns ret_text, terminated when size > 0. */
+char *conv_error_text(const struct conv_error *error, char *ret_text, size_t size);
+
+/* conv_error_exit_code - 3 when the input is unreadable, damaged or too new, 2 for options that make no sense,
+ * else 1 (exit codes of the command line). */
+int conv_error_exit_code(const struct conv_error *error);
+
+/* Called about every 2^20 events. total is 0 when unknown. done and total are marks of footprints
+ * or bytes of text inputs. */
+typedef void conv_progress_fn(void *data, uint64_t done, uint64_t total);
+
+/* Zero-initialise for the defaults. */
+struct conv_options {
+    const char *from;      /* NULL: detect; "footprint", "recording", "android" */
+    uint32_t process_id;   /* which process of a recording; 0: the one with most events */
+    uint32_t window_ops;   /* 0: the writer's default */
+    int zstd_level;        /* 0: the writer's default */
+    bool overwrite;        /* replace an existing output */
+    bool salvage;          /* leave out damaged blocks instead of refusing */
+    uint64_t memory_bytes; /* bound on decoded blocks held at once; 0: 1 GiB */
+    conv_progress_fn *progress;
+    void *progress_data;
+};
+
+/* One process of a recording. Strings belong to the struct that holds it. */
+struct conv_process {
+    char *file;  /* name within the directory */
+    char *name;  /* program; "" when unknown */
+    char *ended; /* "exit", "exec", "running", or "" when unknown */
+    uint32_t process_id, parent_process_id;
+    uint64_t events;
+    bool complete;
+    bool chosen; /* the one converted; every one when surveyed */
+};
+
+/* What a pass saw. conv_survey fills it without writing; conv_file fills it too. */
+struct conv_survey {
+    enum conv_kind kind;
+    char input[CONV_PATH_BYTES]; /* the file read: for a recording, the chosen footprint or the directory */
+    char program[256];           /* "" when unknown */
+    uint32_t process_id;         /* 0 when unknown or several */
+    uint64_t start_unix_ns;      /* 0 when unknown */
+    uint64_t events;             /* calls of the malloc family */
+    uint64_t events_by_call[CONV_CALLS]; /* marks that are no calls too, outside `events` */
+    uint64_t ops;                        /* as replay executes them */
+    uint64_t ops_by_call[CONV_CALLS];
+    uint64_t threads; /* that made at least one event or exit; sum over processes */
+    uint64_t forks, thread_exits;
+    uint64_t duration_ns;
+    uint64_t requested_bytes;                    /* sum over allocations and resizes, saturating */
+    uint64_t live_bytes_peak, live_objects_peak; /* sum over processes, each at its own peak */
+    uint64_t live_bytes_end, live_objects_end;
+    uint64_t largest_size;
+    uint64_t class_count[CONV_SIZE_CLASSES]; /* allocations and resizes by requested size */
+    uint64_t class_bytes[CONV_SIZE_CLASSES]; /* saturating */
+    uint64_t irregular[CONV_IRREGULARITY_COUNT];
+    uint64_t lost[FP_LOSS_COUNT]; /* calls, from the trailer; from gap marks without one */
+    uint64_t lost_marks;          /* in blocks left out by salvage */
+    bool complete;                /* every call from start to end is here */
+    char incomplete_why[256];     /* "" when complete */
+    uint64_t file_bytes;          /* of the input; footprints of a recording added */
+    double bytes_per_event;       /* file_bytes over events; 0 without events */
+    /* of a workload only */
+    uint64_t windows, digest;
+    uint32_t id_max;
+    /* of an order that had to be rebuilt from several lanes */
+    uint64_t groups, groups_searched;
+    /* of a recording */
+    size_t process_count;
+    struct conv_process *processes;
+};
+
+void conv_survey_release(struct conv_survey *survey);
+
+/* conv_survey_class_min - smallest size of a class, in bytes. */
+uint64_t conv_survey_class_min(unsigned size_class);
+
+struct conv_report {
+    struct conv_survey survey;
+    uint64_t bytes_out; /* size of the workload; 0 on standard output */
+    uint64_t elapsed_ns;
+};
+
+void conv_report_release(struct conv_report *report);
+
+/* conv_detect - what kind of file stands at path, by its first bytes, never by its name.
+ * path   "-" is CONV_KIND_UNKNOWN: a pipe is read once (conv_file detects while it reads).
+ * Returns CONV_KIND_UNKNOWN also when it cannot be opened; the caller's next step says why. */
+enum conv_kind conv_detect(const char *path);
+
+/* conv_file - convert in_path to a workload at out_path ("-": standard output).
+ * in_path      see "input" above; "-" is standard input, text formats only.
+ * options      borrowed; NULL: the defaults.
+ * ret_report   filled on FP_OK; end it with conv_report_release.
+ * ret_error    filled unless FP_OK. Nothing stands at out_path then.
+ * Returns      FP_OK; FP_ERR_OPEN, FP_ERR_READ, FP_ERR_FOREIGN, FP_ERR_VERSION, FP_ERR_TRUNCATED (not
+ *              even a header: a file cut later converts, incomplete), FP_ERR_CORRUPT, FP_ERR_CHECKSUM,
+ *              FP_ERR_EXISTS, FP_ERR_WRITE, FP_ERR_MEMORY, FP_ERR_LIMIT, FP_ERR_ARGUMENT. */
+enum fp_status conv_file(const char *in_path, const char *out_path, const struct conv_options *options,
+                         struct conv_report *ret_report, struct conv_error *ret_error);
+
+/* conv_survey_file - the same pass without writing; reads workloads too.
+ * ret_survey   filled on FP_OK; end it with conv_survey_release.
+ * Returns      as conv_file. */
+enum fp_status conv_survey_file(const char *in_path, const struct conv_options *options,
+                                struct conv_survey *ret_survey, struct conv_error *ret_error);
+
+/* conv_output_temporary - the temporary file of the conversion under way, NULL when none or standard
+ * output: a signal handler that ends the process unlinks it. Async-signal-safe. */
+const char *conv_output_temporary(void);
+
+#endif

@@ -1,0 +1,101 @@
+/* detect.c - what kind of file this is, by what it begins with. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "convert/pass.h"
+#include "convert/text.h"
+
+#define HEAD_BYTES 65536u
+
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t length = strlen(name), end_length = strlen(end);
+    return length > end_length && strcmp(name + length - end_length, end) == 0;
+}
+
+static bool is_recording_directory(const char *path)
+{
+    DIR *directory = opendir(path);
+    struct dirent *entry;
+    bool found = false;
+    if (directory == NULL)
+        return false;
+    while (!found && (entry = readdir(directory)) != NULL)
+        found = strcmp(entry->d_name, "recording.json") == 0 || ends_with(entry->d_name, ".fp");
+    (void)closedir(directory); /* only read from */
+    return found;
+}
+
+/* JSON is told by its schema, which our writers put near the front. */
+static enum conv_kind kind_of_json(const char *bytes, size_t size)
+{
+    return memmem(bytes, size, "\"mallab-recording/", 18) != NULL ? CONV_KIND_RECORDING : CONV_KIND_RESULT;
+}
+
+static enum conv_kind kind_of_text(const char *path)
+{
+    struct conv_survey survey = {0};
+    struct conv_error error;
+    struct conv_input input;
+    if (conv_android_open(path, true, &survey, &error, &input) != FP_OK)
+        return CONV_KIND_UNKNOWN;
+    input.close(input.data);
+    return CONV_KIND_ANDROID;
+}
+
+static enum conv_kind kind_of_file(const char *path)
+{
+    static const char blanks[] = " \t\r\n";
+    char bytes[HEAD_BYTES];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size;
+    size_t at = 0;
+    if (fd < 0)
+        return CONV_KIND_UNKNOWN;
+    size = pread(fd, bytes, sizeof bytes, 0);
+    (void)close(fd); /* only read from */
+    if (size <= 0)
+        return CONV_KIND_UNKNOWN;
+    if (size >= 8 && memcmp(bytes, "MALLABFP", 8) == 0)
+        return CONV_KIND_FOOTPRINT;
+    if (size >= 8 && memcmp(bytes, "MALLABWL", 8) == 0)
+        return CONV_KIND_WORKLOAD;
+    while (at < (size_t)size && memchr(blanks, bytes[at], sizeof blanks - 1) != NULL)
+        at++;
+    if (at < (size_t)size && bytes[at] == '{')
+        return kind_of_json(bytes, (size_t)size);
+    return kind_of_text(path);
+}
+
+enum conv_kind conv_detect(const char *path)
+{
+    struct stat stat_;
+    if (strcmp(path, "-") == 0 || stat(path, &stat_) != 0)
+        return CONV_KIND_UNKNOWN;
+    if (S_ISDIR(stat_.st_mode))
+        return is_recording_directory(path) ? CONV_KIND_RECORDING : CONV_KIND_UNKNOWN;
+    return S_ISREG(stat_.st_mode) ? kind_of_file(path) : CONV_KIND_UNKNOWN;
+}
+
+enum fp_status conv_resolve(const char *path, const struct conv_options *options, enum conv_kind *ret_kind,
+                            struct conv_error *error)
+{
+    static const enum conv_kind named[] = {CONV_KIND_FOOTPRINT, CONV_KIND_RECORDING, CONV_KIND_ANDROID};
+    if (options->from == NULL) {
+        *ret_kind = conv_detect(path);
+        return FP_OK;
+    }
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+        if (strcmp(options->from, conv_kind_name(named[i])) == 0) {
+            *ret_kind = named[i];
+            return FP_OK;
+        }
+    }
+    return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0,
+                     "unknown format '%s'; known are footprint, recording, android", options->from);
+}

@@ -1,0 +1,520 @@
+/* group.c - find the addresses that lanes share, order greedily, repair where no order exists. */
+#include "convert/group.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/live.h"
+
+#define NONE UINT32_MAX
+
+/* Beyond so many steps a group without any legal order is emitted lane by lane: looking for the event
+ * to move is quadratic. Real groups have hundreds of events. */
+#define REPAIR_STEPS_MAX 8192u
+
+struct conv_group_slot {
+    uint64_t address;
+    uint32_t generation;
+    uint32_t lane;   /* that touched it first */
+    uint32_t shared; /* index into addresses, NONE while one lane touches it or order cannot help it */
+    uint32_t allocations, releases;
+    bool is_shared;
+};
+
+void conv_group_init(struct conv_group *group)
+{
+    *group = (struct conv_group){.seed = conv_seed()};
+}
+
+void conv_group_release(struct conv_group *group)
+{
+    free(group->order);
+    free(group->slots);
+    free(group->steps);
+    free(group->addresses);
+    free(group->plan);
+    free(group->visited);
+    *group = (struct conv_group){0};
+}
+
+static bool reserve(void **array, size_t *capacity, size_t wanted, size_t item_bytes)
+{
+    size_t more = *capacity + *capacity / 2 + 64;
+    void *grown;
+    if (wanted <= *capacity)
+        return true;
+    if (more < wanted)
+        more = wanted;
+    grown = realloc(*array, more * item_bytes);
+    if (grown == NULL)
+        return false;
+    *array = grown;
+    *capacity = more;
+    return true;
+}
+
+#define RESERVE(group, array, capacity, wanted)                                                              \
+    reserve((void **)&(group)->array, &(group)->capacity, wanted, sizeof *(group)->array)
+
+/* What an event does to an address, and which. */
+static int effect_of(const struct conv_event *event, uint64_t *ret_address)
+{
+    *ret_address = event->address;
+    switch (fp_call_kind_of(event->call)) {
+    case FP_KIND_ALLOCATE:
+        return event->address != 0 ? 1 : 0;
+    case FP_KIND_RELEASE:
+        return event->address != 0 ? -1 : 0;
+    case FP_KIND_RESIZE:
+        if (event->address != 0)
+            return 1;
+        /* A realloc that failed leaves the old object where it was; one to size 0 freed it. */
+        *ret_address = event->old_address;
+        return event->old_address != 0 && event->size != 0 ? 1 : 0;
+    case FP_KIND_NONE:
+        break;
+    }
+    return event->call == FP_MARK_RESIZE_FROM && event->address != 0 ? -1 : 0;
+}
+
+static struct conv_group_slot *slot_of(struct conv_group *group, size_t mask, uint64_t address)
+{
+    size_t at = conv_mix(address, group->seed) & mask;
+    while (group->slots[at].generation == group->generation && group->slots[at].address != address)
+        at = (at + 1) & mask;
+    return &group->slots[at];
+}
+
+/* Room for twice the events; a new generation empties the table. */
+static bool prepare_slots(struct conv_group *group, size_t events, size_t *ret_mask)
+{
+    size_t capacity = 64;
+    while (capacity < events * 2)
+        capacity *= 2;
+    if (capacity > group->slot_capacity) {
+        free(group->slots);
+        group->slot_capacity = 0;
+        group->slots = calloc(capacity, sizeof *group->slots);
+        if (group->slots == NULL)
+            return false;
+        group->slot_capacity = capacity;
+        group->generation = 0;
+    }
+    if (++group->generation == 0) { /* after 2^32 groups old slots would come to life again */
+        memset(group->slots, 0, group->slot_capacity * sizeof *group->slots);
+        group->generation = 1;
+    }
+    *ret_mask = capacity - 1;
+    return true;
+}
+
+/* Note who touches what. Returns whether any address is shared. */
+static bool count_touches(struct conv_group *group, size_t mask)
+{
+    bool any = false;
+    for (uint32_t lane = 0; lane < group->lane_count; lane++) {
+        for (uint32_t i = group->lanes[lane].begin; i < group->lanes[lane].end; i++) {
+            uint64_t address;
+            const int effect = effect_of(&group->events[i], &address);
+            struct conv_group_slot *slot;
+            if (effect == 0)
+                continue;
+            slot = slot_of(group, mask, address);
+            if (slot->generation != group->generation)
+                *slot = (struct conv_group_slot){
+                    .address = address, .generation = group->generation, .lane = lane, .shared = NONE};
+            slot->allocations += effect > 0;
+            slot->releases += effect < 0;
+            if (slot->lane != lane)
+                slot->is_shared = any = true;
+        }
+    }
+    return any;
+}
+
+/* An address alternates between live and dead: whatever the order, its counts must fit. Where they do not,
+ * no order within the group is legal, and it must not hold up the others: pair.c repairs it. */
+static bool counts_fit(const struct conv_group_slot *slot, bool live)
+{
+    if (live)
+        return slot->releases == slot->allocations || slot->releases == slot->allocations + 1;
+    return slot->releases == slot->allocations || slot->allocations == slot->releases + 1;
+}
+
+static bool add_address(struct conv_group *group, struct conv_group_slot *slot, const struct conv_sink *sink)
+{
+    const bool live = sink->is_live(sink->data, slot->address);
+    slot->is_shared = false; /* once */
+    if (!counts_fit(slot, live))
+        return true;
+    if (!RESERVE(group, addresses, address_capacity, group->address_count + 1))
+        return false;
+    slot->shared = (uint32_t)group->address_count;
+    group->addresses[group->address_count++] = (struct conv_group_address){.address = slot->address,
+                                                                           .live_first = live};
+    return true;
+}
+
+static bool make_steps(struct conv_group *group, size_t mask, const struct conv_sink *sink)
+{
+    group->step_count = 0;
+    group->address_count = 0;
+    for (uint32_t lane = 0; lane < group->lane_count; lane++) {
+        group->lanes[lane].step_begin = (uint32_t)group->step_count;
+        for (uint32_t i = group->lanes[lane].begin; i < group->lanes[lane].end; i++) {
+            uint64_t address;
+            const int effect = effect_of(&group->events[i], &address);
+            struct conv_group_slot *slot;
+            if (effect == 0)
+                continue;
+            slot = slot_of(group, mask, address);
+            if (slot->is_shared && !add_address(group, slot, sink))
+                return false;
+            if (slot->shared == NONE)
+                continue;
+            if (!RESERVE(group, steps, step_capacity, group->step_count + 1))
+                return false;
+            group->steps[group->step_count++] = (struct conv_group_step){
+                .event = i, .address = slot->shared, .lane = lane, .effect = (int8_t)effect};
+        }
+        group->lanes[lane].step_end = (uint32_t)group->step_count;
+    }
+    return true;
+}
+
+/* own_left of every step; addresses' `left` serves as the counter. */
+static void count_own_steps(struct conv_group *group)
+{
+    for (uint32_t lane = 0; lane < group->lane_count; lane++) {
+        const struct conv_group_lane *at = &group->lanes[lane];
+        for (uint32_t i = at->step_begin; i < at->step_end; i++)
+            group->addresses[group->steps[i].address].left = 0;
+        for (uint32_t i = at->step_end; i-- > at->step_begin;)
+            group->steps[i].own_left = ++group->addresses[group->steps[i].address].left;
+    }
+}
+
+void conv_group_reset(struct conv_group *group)
+{
+    group->plan_count = 0;
+    for (size_t i = 0; i < group->address_count; i++) {
+        struct conv_group_address *address = &group->addresses[i];
+        address->live = address->live_first;
+        address->left = 0;
+        for (int want = 0; want < 2; want++)
+            address->waiting_head[want] = address->waiting_tail[want] = NONE;
+    }
+    for (size_t i = 0; i < group->step_count; i++) {
+        group->addresses[group->steps[i].address].left++;
+        group->steps[i].taken = false;
+    }
+    for (uint32_t i = 0; i < group->lane_count; i++)
+        group->lanes[i].step = group->lanes[i].step_begin;
+}
+
+/* ---- greedy order -------------------------------------------------------------------------- */
+
+/* Lanes that may move on, first in first out. */
+struct queue {
+    uint32_t head, tail;
+};
+
+static void enqueue(struct conv_group *group, uint32_t *head, uint32_t *tail, uint32_t lane)
+{
+    group->lanes[lane].next = NONE;
+    if (*head == NONE)
+        *head = lane;
+    else
+        group->lanes[*tail].next = lane;
+    *tail = lane;
+}
+
+static uint32_t dequeue(struct conv_group *group, uint32_t *head)
+{
+    const uint32_t lane = *head;
+    if (lane != NONE)
+        *head = group->lanes[lane].next;
+    return lane;
+}
+
+static bool is_legal(const struct conv_group *group, const struct conv_group_step *step)
+{
+    return group->addresses[step->address].live == (step->effect < 0);
+}
+
+/* Take a step: its address changes, and one lane that waited for the change may go on. One is enough:
+ * its own step changes the address back. */
+static void take_step(struct conv_group *group, struct queue *queue, uint32_t number, bool moved)
+{
+    struct conv_group_step *step = &group->steps[number];
+    struct conv_group_address *address = &group->addresses[step->address];
+    const int now = step->effect > 0;
+    uint32_t woken;
+    address->live = now;
+    address->left--;
+    group->plan[group->plan_count++] = (struct conv_group_choice){.step = number, .moved = moved};
+    woken = dequeue(group, &address->waiting_head[now]);
+    if (woken != NONE)
+        enqueue(group, &queue->head, &queue->tail, woken);
+}
+
+/* Move one lane on as far as it may go, and leave it waiting where it may not. */
+static void run_lane(struct conv_group *group, struct queue *queue, uint32_t number)
+{
+    struct conv_group_lane *lane = &group->lanes[number];
+    for (; lane->step < lane->step_end; lane->step++) {
+        const struct conv_group_step *step = &group->steps[lane->step];
+        if (step->taken)
+            continue;
+        if (!is_legal(group, step)) {
+            struct conv_group_address *address = &group->addresses[step->address];
+            const int wanted = step->effect < 0;
+            enqueue(group, &address->waiting_head[wanted], &address->waiting_tail[wanted], number);
+            return;
+        }
+        take_step(group, queue, lane->step, false);
+    }
+}
+
+static void run_queue(struct conv_group *group, struct queue *queue)
+{
+    uint32_t lane;
+    while ((lane = dequeue(group, &queue->head)) != NONE)
+        run_lane(group, queue, lane);
+}
+
+static void start_all(struct conv_group *group, struct queue *queue)
+{
+    *queue = (struct queue){NONE, NONE};
+    conv_group_reset(group);
+    for (uint32_t i = 0; i < group->lane_count; i++)
+        enqueue(group, &queue->head, &queue->tail, i);
+}
+
+/* Returns whether every step was taken. */
+static bool order_greedily(struct conv_group *group)
+{
+    struct queue queue;
+    start_all(group, &queue);
+    run_queue(group, &queue);
+    return group->plan_count == group->step_count;
+}
+
+/* ---- repair -------------------------------------------------------------------------------- */
+
+static uint64_t time_of(const struct conv_group *group, const struct conv_group_step *step)
+{
+    return group->events[step->event].time_ns;
+}
+
+/* The lane whose waiting step is earliest by the clock; there is one. */
+static uint32_t earliest_waiting(const struct conv_group *group)
+{
+    uint32_t earliest = NONE;
+    for (uint32_t i = 0; i < group->lane_count; i++) {
+        const struct conv_group_lane *lane = &group->lanes[i];
+        if (lane->step == lane->step_end)
+            continue;
+        if (earliest == NONE || time_of(group, &group->steps[lane->step]) <
+                                    time_of(group, &group->steps[group->lanes[earliest].step]))
+            earliest = i;
+    }
+    assert(earliest != NONE);
+    return earliest;
+}
+
+/* The earliest step that would make `blocked` legal; NONE: there is none that may be moved. The result of a
+ * realloc is never moved, it would come before the mark of its old address. */
+static uint32_t step_to_move(const struct conv_group *group, const struct conv_group_step *blocked)
+{
+    uint32_t best = NONE;
+    for (uint32_t lane = 0; lane < group->lane_count; lane++) {
+        for (uint32_t i = group->lanes[lane].step; i < group->lanes[lane].step_end; i++) {
+            const struct conv_group_step *step = &group->steps[i];
+            if (step->address != blocked->address || step->effect == blocked->effect || step->taken ||
+                fp_call_kind_of(group->events[step->event].call) == FP_KIND_RESIZE)
+                continue;
+            if (best == NONE || time_of(group, step) < time_of(group, &group->steps[best]))
+                best = i;
+        }
+    }
+    return best;
+}
+
+static void unlink_waiting(struct conv_group *group, uint32_t lane)
+{
+    const struct conv_group_step *step = &group->steps[group->lanes[lane].step];
+    struct conv_group_address *address = &group->addresses[step->address];
+    const int wanted = step->effect < 0;
+    uint32_t *link = &address->waiting_head[wanted];
+    uint32_t before = NONE;
+    while (*link != lane) {
+        before = *link;
+        link = &group->lanes[*link].next;
+    }
+    *link = group->lanes[lane].next;
+    if (address->waiting_tail[wanted] == lane)
+        address->waiting_tail[wanted] = before;
+}
+
+/* Greedy order; where it is stuck, the step that the earliest waiting one needs is moved before it, so
+ * that every event is kept, every address alternates and the group ends in the state it must. */
+static void order_with_repair(struct conv_group *group, struct conv_survey *survey)
+{
+    struct queue queue;
+    start_all(group, &queue);
+    run_queue(group, &queue);
+    while (group->plan_count < group->step_count) {
+        const uint32_t lane = earliest_waiting(group);
+        const uint32_t blocked = group->lanes[lane].step;
+        const uint32_t moved = step_to_move(group, &group->steps[blocked]);
+        if (moved != NONE) {
+            group->steps[moved].taken = true;
+            survey->irregular[CONV_ORDER_REPAIRED]++;
+            take_step(group, &queue, moved, true);
+        } else {
+            /* Nothing can help it: it is taken as it stands, and pair.c counts what it finds. */
+            unlink_waiting(group, lane);
+            group->lanes[lane].step++;
+            take_step(group, &queue, blocked, false);
+            enqueue(group, &queue.head, &queue.tail, lane);
+        }
+        run_queue(group, &queue);
+    }
+}
+
+/* Steps lane by lane, legal or not. */
+static void order_by_lane(struct conv_group *group)
+{
+    conv_group_reset(group);
+    for (uint32_t i = 0; i < group->step_count; i++)
+        group->plan[group->plan_count++] = (struct conv_group_choice){.step = i, .moved = false};
+}
+
+/* ---- from steps to events ------------------------------------------------------------------ */
+
+static void emit(struct conv_group *group, uint32_t event)
+{
+    group->order[group->order_count++] = event;
+}
+
+/* The lane's events from where it stands up to `end`, but those that were moved. lane->step follows. */
+static void emit_until(struct conv_group *group, struct conv_group_lane *lane, uint32_t *at, uint32_t end)
+{
+    for (; *at < end; ++*at) {
+        while (lane->step < lane->step_end && group->steps[lane->step].event < *at)
+            lane->step++;
+        if (lane->step < lane->step_end && group->steps[lane->step].event == *at &&
+            group->steps[lane->step].taken)
+            continue;
+        emit(group, *at);
+    }
+}
+
+/* Lane by lane: each lane's begin is used as its cursor. */
+static void expand_plan(struct conv_group *group)
+{
+    group->order_count = 0;
+    for (uint32_t i = 0; i < group->lane_count; i++) {
+        struct conv_group_lane *lane = &group->lanes[i];
+        lane->step = lane->step_begin;
+        if (lane->step_begin == lane->step_end)
+            emit_until(group, lane, &lane->begin, lane->end);
+    }
+    for (size_t i = 0; i < group->plan_count; i++) {
+        const struct conv_group_choice *choice = &group->plan[i];
+        const struct conv_group_step *step = &group->steps[choice->step];
+        struct conv_group_lane *lane = &group->lanes[step->lane];
+        if (choice->moved)
+            emit(group, step->event);
+        else
+            emit_until(group, lane, &lane->begin,
+                       choice->step + 1 == lane->step_end ? lane->end : step->event + 1);
+    }
+    /* A lane whose last step was moved has its tail still to come. */
+    for (uint32_t i = 0; i < group->lane_count; i++)
+        emit_until(group, &group->lanes[i], &group->lanes[i].begin, group->lanes[i].end);
+}
+
+static void order_whole_lanes(struct conv_group *group)
+{
+    group->order_count = 0;
+    for (uint32_t i = 0; i < group->lane_count; i++)
+        for (uint32_t at = group->lanes[i].begin; at < group->lanes[i].end; at++)
+            emit(group, at);
+}
+
+/* ---- all together -------------------------------------------------------------------------- */
+
+static int compare_lanes(const void *left, const void *right)
+{
+    const struct conv_group_lane *a = left, *b = right;
+    if (a->first_time_ns != b->first_time_ns)
+        return a->first_time_ns < b->first_time_ns ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Hostile files may need every search to its cap: what is spent stays in proportion to the events. */
+static uint32_t states_allowed(struct conv_group *group, size_t events)
+{
+    group->states_earned += events * 16;
+    if (group->states_spent < group->states_earned + (UINT64_C(1) << 24))
+        return CONV_SEARCH_STATES;
+    return 256;
+}
+
+static bool lanes_searchable(const struct conv_group *group)
+{
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < group->lane_count; i++)
+        lanes += group->lanes[i].step_begin < group->lanes[i].step_end;
+    return lanes <= CONV_SEARCH_LANES;
+}
+
+static void order_steps(struct conv_group *group, size_t events, struct conv_survey *survey)
+{
+    const uint32_t states_max = states_allowed(group, events);
+    if (order_greedily(group))
+        return;
+    count_own_steps(group);
+    survey->groups_searched++;
+    if (lanes_searchable(group) && conv_group_search(group, states_max))
+        return;
+    if (group->step_count <= REPAIR_STEPS_MAX)
+        order_with_repair(group, survey);
+    else
+        order_by_lane(group);
+}
+
+bool conv_group_arrange(struct conv_group *group, const struct conv_sink *sink, struct conv_survey *survey)
+{
+    size_t events = 0, mask;
+    uint32_t busy = 0;
+    for (uint32_t i = 0; i < group->lane_count; i++) {
+        struct conv_group_lane *lane = &group->lanes[i];
+        if (lane->begin == lane->end)
+            continue;
+        lane->first_time_ns = group->events[lane->begin].time_ns;
+        events += lane->end - lane->begin;
+        group->lanes[busy++] = *lane;
+    }
+    group->lane_count = busy;
+    if (!RESERVE(group, order, order_capacity, events))
+        return false;
+    survey->groups++;
+    if (busy > 1)
+        qsort(group->lanes, busy, sizeof *group->lanes, compare_lanes);
+    if (busy > 1 && !prepare_slots(group, events, &mask))
+        return false;
+    if (busy <= 1 || !count_touches(group, mask)) {
+        order_whole_lanes(group);
+        return true;
+    }
+    if (!make_steps(group, mask, sink) || !RESERVE(group, plan, plan_capacity, group->step_count + 1))
+        return false;
+    order_steps(group, events, survey);
+    expand_plan(group);
+    assert(group->order_count == events);
+    return true;
+}

@@ -1,0 +1,55 @@
+/* input.c - open whatever a path leads to. */
+#include "convert/input.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "convert/pass.h"
+
+static enum fp_status open_recording(const char *path, const struct conv_options *options,
+                                     struct conv_survey *survey, struct conv_error *error,
+                                     struct conv_input *ret_input)
+{
+    struct conv_process *process;
+    char directory[CONV_PATH_BYTES];
+    bool complete; /* of all processes: the chosen footprint's own word counts */
+    enum fp_status status = conv_recording_list(path, survey, &complete, error);
+    if (status != FP_OK)
+        return status;
+    snprintf(directory, sizeof directory, "%s", survey->input);
+    process = conv_recording_choose(survey, options->process_id);
+    if (process == NULL)
+        return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process %u", options->process_id);
+    if ((size_t)snprintf(survey->input, sizeof survey->input, "%s/%s", directory, process->file) >=
+        sizeof survey->input)
+        return conv_fail(error, directory, FP_ERR_LIMIT, 0, 0, "the path is too long");
+    return conv_footprint_open(survey->input, options, survey, error, ret_input);
+}
+
+enum fp_status conv_input_open(const char *path, const struct conv_options *options,
+                               struct conv_survey *survey, struct conv_error *ret_error,
+                               struct conv_input *ret_input)
+{
+    enum conv_kind kind;
+    struct stat stat_;
+    enum fp_status status = conv_resolve(path, options, &kind, ret_error);
+    if (status != FP_OK)
+        return status;
+    if (kind == CONV_KIND_UNKNOWN && stat(path, &stat_) == 0 && S_ISDIR(stat_.st_mode))
+        kind = CONV_KIND_RECORDING; /* its error says what is missing in the directory */
+    snprintf(survey->input, sizeof survey->input, "%s", path);
+    switch (kind) {
+    case CONV_KIND_RECORDING:
+        return open_recording(path, options, survey, ret_error, ret_input);
+    case CONV_KIND_FOOTPRINT:
+        return conv_footprint_open(survey->input, options, survey, ret_error, ret_input);
+    case CONV_KIND_WORKLOAD:
+        return conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is a workload already");
+    case CONV_KIND_RESULT:
+        return conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is JSON, not something recorded");
+    case CONV_KIND_ANDROID:
+    case CONV_KIND_UNKNOWN:
+        break;
+    }
+    return conv_android_open(survey->input, options->from == NULL, survey, ret_error, ret_input);
+}

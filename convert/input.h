@@ -1,0 +1,58 @@
+/* input.h - an opened input: where events come from, and what is known of it besides.
+ *
+ * Private to convert/. An input fills conv_error itself when the input is at fault; a status that came
+ * back from the sink passes through with the error untouched (cause.status FP_OK). */
+#ifndef MALLAB_CONVERT_INPUT_H
+#define MALLAB_CONVERT_INPUT_H
+
+#include "convert/convert.h"
+#include "convert/pair.h"
+#include "convert/source.h"
+
+struct conv_input {
+    void *data;
+    struct conv_namer namer;
+    const char *source;      /* meta key `source` */
+    uint64_t progress_total; /* 0: unknown */
+    /* Hand all events to the sink. */
+    enum fp_status (*run)(void *data, const struct conv_sink *sink, struct conv_survey *survey,
+                          struct conv_error *error);
+    /* Bytes read so far; NULL: progress is counted in events. */
+    uint64_t (*position)(void *data);
+    /* After the run: losses, duration, completeness. gap_calls: calls that gap marks say are missing. */
+    void (*conclude)(void *data, uint64_t gap_calls, struct conv_survey *survey);
+    void (*close)(void *data);
+};
+
+/* conv_fail - fill an error. Returns status. conv_fail_with: from libfootprint's. */
+enum fp_status conv_fail(struct conv_error *error, const char *path, enum fp_status status, int sys_errno,
+                         uint64_t offset, const char *format, ...) __attribute__((format(printf, 6, 7)));
+enum fp_status conv_fail_with(struct conv_error *error, const char *path, const struct fp_error *cause);
+
+/* conv_input_open - open whatever path leads to, but a workload; a recording leads to one of its footprints
+ * (options.process_id), which survey->input names then. survey must stay where it is until close.
+ * Returns FP_OK, or the status in ret_error. */
+enum fp_status conv_input_open(const char *path, const struct conv_options *options,
+                               struct conv_survey *survey, struct conv_error *ret_error,
+                               struct conv_input *ret_input);
+
+/* conv_footprint_open / conv_android_open - open an input; close() it after use.
+ * path      as in conv_file; "-" is for text only. Kept by reference until close.
+ * survey    input, program, process_id, start_unix_ns and file_bytes are filled in.
+ * detected  conv_android_open only: the user did not name the format, so a text of no known format is
+ *           FP_ERR_FOREIGN and worded as such.
+ * Returns   FP_OK, or the status in ret_error. */
+enum fp_status conv_footprint_open(const char *path, const struct conv_options *options,
+                                   struct conv_survey *survey, struct conv_error *ret_error,
+                                   struct conv_input *ret_input);
+enum fp_status conv_android_open(const char *path, bool detected, struct conv_survey *survey,
+                                 struct conv_error *ret_error, struct conv_input *ret_input);
+
+/* conv_android_is_line - whether length bytes are one line of the Android grammar (detection). */
+bool conv_android_is_line(const char *line, size_t length);
+
+/* conv_incomplete - note why a survey is incomplete; the first reason stands. */
+void conv_incomplete(struct conv_survey *survey, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,134 @@
+/* names.c - words for kinds, irregularities and errors. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/input.h"
+
+struct irregularity_words {
+    const char *name;
+    bool defect;
+};
+
+static const struct irregularity_words IRREGULARITIES[CONV_IRREGULARITY_COUNT] = {
+    [CONV_FREE_OF_UNKNOWN] = {"free_of_unknown", true},
+    [CONV_RESIZE_OF_UNKNOWN] = {"resize_of_unknown", true},
+    [CONV_LOST_FREE] = {"lost_free", true},
+    [CONV_FAILED_CALLS] = {"failed_calls", false},
+    [CONV_REALLOC_TO_ZERO] = {"realloc_to_zero", false},
+    [CONV_UNFINISHED_CALLS] = {"unfinished_calls", false},
+    [CONV_IMPOSSIBLE_CALLS] = {"impossible_calls", true},
+    [CONV_ORDER_REPAIRED] = {"order_repaired", true},
+    [CONV_OVERSIZED_GROUPS] = {"oversized_groups", true},
+    [CONV_GAPS] = {"gaps", true},
+    [CONV_MISSING_BLOCKS] = {"missing_blocks", true},
+    [CONV_SALVAGED_BLOCKS] = {"salvaged_blocks", true},
+    [CONV_CUT_LINES] = {"cut_lines", true},
+};
+
+const char *conv_irregularity_name(unsigned irregularity)
+{
+    return irregularity < CONV_IRREGULARITY_COUNT ? IRREGULARITIES[irregularity].name : NULL;
+}
+
+bool conv_irregularity_is_defect(unsigned irregularity)
+{
+    return irregularity < CONV_IRREGULARITY_COUNT && IRREGULARITIES[irregularity].defect;
+}
+
+const char *conv_kind_name(enum conv_kind kind)
+{
+    switch (kind) {
+    case CONV_KIND_FOOTPRINT:
+        return "footprint";
+    case CONV_KIND_WORKLOAD:
+        return "workload";
+    case CONV_KIND_RECORDING:
+        return "recording";
+    case CONV_KIND_ANDROID:
+        return "android";
+    case CONV_KIND_RESULT:
+        return "result";
+    case CONV_KIND_UNKNOWN:
+        break;
+    }
+    return "unknown";
+}
+
+uint64_t conv_survey_class_min(unsigned size_class)
+{
+    return size_class == 0 ? 0 : UINT64_C(1) << (size_class - 1);
+}
+
+void conv_survey_release(struct conv_survey *survey)
+{
+    for (size_t i = 0; i < survey->process_count; i++) {
+        free(survey->processes[i].file);
+        free(survey->processes[i].name);
+        free(survey->processes[i].ended);
+    }
+    free(survey->processes);
+    survey->processes = NULL;
+    survey->process_count = 0;
+}
+
+void conv_report_release(struct conv_report *report)
+{
+    conv_survey_release(&report->survey);
+}
+
+/* ---- errors -------------------------------------------------------------------------------- */
+
+enum fp_status conv_fail(struct conv_error *error, const char *path, enum fp_status status, int sys_errno,
+                         uint64_t offset, const char *format, ...)
+{
+    va_list list;
+    memset(error, 0, sizeof *error);
+    snprintf(error->path, sizeof error->path, "%s", path);
+    va_start(list, format);
+    vsnprintf(error->what, sizeof error->what, format, list);
+    va_end(list);
+    error->cause = (struct fp_error){status, sys_errno, offset, error->what};
+    return status;
+}
+
+enum fp_status conv_fail_with(struct conv_error *error, const char *path, const struct fp_error *cause)
+{
+    return conv_fail(error, path, cause->status, cause->sys_errno, cause->offset, "%s",
+                     cause->what != NULL ? cause->what : fp_status_name(cause->status));
+}
+
+char *conv_error_text(const struct conv_error *error, char *ret_text, size_t size)
+{
+    char what[sizeof error->what + 64];
+    struct fp_error cause = error->cause;
+    if (error->line != 0) {
+        snprintf(what, sizeof what, "line %llu: %s", (unsigned long long)error->line, error->what);
+        cause.what = what;
+    } else {
+        cause.what = error->what;
+    }
+    return fp_error_text(&cause, error->path[0] != '\0' ? error->path : NULL, ret_text, size);
+}
+
+int conv_error_exit_code(const struct conv_error *error)
+{
+    if (error->output)
+        return 1;
+    switch (error->cause.status) {
+    case FP_ERR_OPEN:
+    case FP_ERR_READ:
+    case FP_ERR_FOREIGN:
+    case FP_ERR_VERSION:
+    case FP_ERR_TRUNCATED:
+    case FP_ERR_CORRUPT:
+    case FP_ERR_CHECKSUM:
+        return 3;
+    case FP_ERR_ARGUMENT:
+        return 2;
+    default:
+        return 1;
+    }
+}

@@ -1,0 +1,347 @@
+/* pair.c - the rules by which events become ops (docs/irregularities.md). */
+#include "convert/pair.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/stats.h"
+
+#define NOT_ANNOUNCED  UINT32_MAX
+#define PREFETCH_AHEAD 12u /* events: about a memory latency at 10 ns an event */
+
+bool conv_pair_init(struct conv_pair *pair, struct wl_writer *writer, struct conv_namer namer,
+                    struct conv_survey *survey)
+{
+    *pair = (struct conv_pair){.writer = writer, .namer = namer, .survey = survey};
+    for (unsigned call = 0; call < sizeof pair->kinds; call++)
+        pair->kinds[call] = (uint8_t)fp_call_kind_of(call);
+    return conv_live_init(&pair->live);
+}
+
+void conv_pair_release(struct conv_pair *pair)
+{
+    for (size_t i = 0; i < pair->lane_capacity; i++)
+        free(pair->lanes[i].pending);
+    free(pair->lanes);
+    conv_live_release(&pair->live);
+    *pair = (struct conv_pair){0};
+}
+
+static void irregular(struct conv_pair *pair, enum conv_irregularity which)
+{
+    pair->survey->irregular[which]++;
+}
+
+/* The lane's entry, its thread announced to the writer. */
+static enum fp_status lane_of(struct conv_pair *pair, uint32_t number, struct conv_pair_lane **ret_lane)
+{
+    struct conv_pair_lane *lane;
+    if (number >= pair->lane_capacity) {
+        const size_t capacity = ((size_t)number + 1) * 2;
+        struct conv_pair_lane *lanes = realloc(pair->lanes, capacity * sizeof *lanes);
+        if (lanes == NULL)
+            return FP_ERR_MEMORY;
+        for (size_t i = pair->lane_capacity; i < capacity; i++)
+            lanes[i] = (struct conv_pair_lane){.thread = NOT_ANNOUNCED};
+        pair->lanes = lanes;
+        pair->lane_capacity = capacity;
+    }
+    lane = &pair->lanes[number];
+    if (lane->thread == NOT_ANNOUNCED) {
+        lane->thread = 0;
+        pair->survey->threads++;
+        if (pair->writer != NULL) {
+            uint32_t thread_id = 0;
+            bool is_main = false;
+            enum fp_status status;
+            pair->namer.name(pair->namer.data, number, &thread_id, &is_main);
+            status = wl_writer_thread(pair->writer, thread_id, is_main, &lane->thread);
+            if (status != FP_OK)
+                return status;
+        }
+    }
+    *ret_lane = lane;
+    return FP_OK;
+}
+
+/* ---- ops ----------------------------------------------------------------------------------- */
+
+static enum fp_status emit_release(struct conv_pair *pair, const struct conv_pair_lane *lane,
+                                   const struct fp_shape *shape, struct conv_object object)
+{
+    struct conv_survey *survey = pair->survey;
+    survey->ops++;
+    survey->ops_by_call[shape->call]++;
+    conv_stats_live(survey, 0, object.bytes, -1);
+    if (pair->writer == NULL)
+        return FP_OK;
+    return wl_writer_release(pair->writer, lane->thread, shape, pair->last_time_ns, object.id, object.bytes);
+}
+
+/* A release that no event stands for. */
+static enum fp_status emit_implied_release(struct conv_pair *pair, const struct conv_pair_lane *lane,
+                                           struct conv_object object)
+{
+    const struct fp_shape shape = {.call = FP_CALL_FREE};
+    return emit_release(pair, lane, &shape, object);
+}
+
+/* Make room at an address that must be free: whatever stands there lost its release. */
+static enum fp_status evict(struct conv_pair *pair, const struct conv_pair_lane *lane, uint64_t address)
+{
+    struct conv_live_entry *entry = conv_live_find(&pair->live, address);
+    struct conv_object object;
+    if (__builtin_expect(entry == NULL, 1))
+        return FP_OK;
+    object = conv_live_object(entry);
+    conv_live_remove(&pair->live, entry);
+    irregular(pair, CONV_LOST_FREE);
+    return emit_implied_release(pair, lane, object);
+}
+
+static enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_pair_lane *lane,
+                                    const struct conv_event *event, uint64_t bytes)
+{
+    struct conv_survey *survey = pair->survey;
+    const struct fp_shape shape = conv_event_shape(event);
+    struct conv_object object = {.id = 0, .bytes = bytes};
+    enum fp_status status = evict(pair, lane, event->address);
+    if (status != FP_OK)
+        return status;
+    survey->ops++;
+    survey->ops_by_call[event->call]++;
+    conv_stats_request(survey, bytes);
+    conv_stats_live(survey, bytes, 0, 1);
+    if (pair->writer != NULL) {
+        status = wl_writer_allocate(pair->writer, lane->thread, &shape, pair->last_time_ns, &object.id);
+        if (status != FP_OK)
+            return status;
+    }
+    return conv_live_insert(&pair->live, event->address, object) ? FP_OK : FP_ERR_MEMORY;
+}
+
+/* Put an object back where it stood when its realloc began. */
+static enum fp_status restore(struct conv_pair *pair, const struct conv_pair_lane *lane,
+                              const struct conv_pending *pending)
+{
+    if (!pending->known)
+        return FP_OK;
+    if (conv_live_find(&pair->live, pending->address) != NULL) {
+        /* Another object stands there by now: the one put back was released unseen. */
+        irregular(pair, CONV_LOST_FREE);
+        return emit_implied_release(pair, lane, pending->object);
+    }
+    return conv_live_insert(&pair->live, pending->address, pending->object) ? FP_OK : FP_ERR_MEMORY;
+}
+
+/* ---- realloc ------------------------------------------------------------------------------- */
+
+static enum fp_status drop_oldest_pending(struct conv_pair *pair, struct conv_pair_lane *lane)
+{
+    const struct conv_pending oldest = lane->pending[0];
+    lane->pending_count--;
+    memmove(lane->pending, lane->pending + 1, lane->pending_count * sizeof *lane->pending);
+    irregular(pair, CONV_UNFINISHED_CALLS);
+    return restore(pair, lane, &oldest);
+}
+
+static enum fp_status drop_all_pending(struct conv_pair *pair, struct conv_pair_lane *lane)
+{
+    enum fp_status status = FP_OK;
+    while (lane->pending_count > 0 && status == FP_OK)
+        status = drop_oldest_pending(pair, lane);
+    return status;
+}
+
+static enum fp_status resize_from(struct conv_pair *pair, struct conv_pair_lane *lane,
+                                  const struct conv_event *event)
+{
+    struct conv_live_entry *entry = conv_live_find(&pair->live, event->address);
+    struct conv_pending pending = {.address = event->address, .known = entry != NULL};
+    if (lane->pending == NULL) {
+        lane->pending = calloc(CONV_NEST_MAX, sizeof *lane->pending);
+        if (lane->pending == NULL)
+            return FP_ERR_MEMORY;
+    }
+    if (lane->pending_count == CONV_NEST_MAX) {
+        const enum fp_status status = drop_oldest_pending(pair, lane);
+        if (status != FP_OK)
+            return status;
+        entry = conv_live_find(&pair->live, event->address); /* the table may have moved */
+    }
+    if (entry != NULL) {
+        pending.object = conv_live_object(entry);
+        conv_live_remove(&pair->live, entry);
+    } else {
+        irregular(pair, CONV_RESIZE_OF_UNKNOWN);
+    }
+    lane->pending[lane->pending_count++] = pending;
+    return FP_OK;
+}
+
+/* Take the innermost pending realloc of this address off the lane; false: there is none. */
+static bool take_pending(struct conv_pair_lane *lane, uint64_t address, struct conv_pending *ret_pending)
+{
+    for (uint32_t i = lane->pending_count; i-- > 0;) {
+        if (lane->pending[i].address != address)
+            continue;
+        *ret_pending = lane->pending[i];
+        lane->pending_count--;
+        memmove(&lane->pending[i], &lane->pending[i + 1], (lane->pending_count - i) * sizeof *lane->pending);
+        return true;
+    }
+    return false;
+}
+
+static enum fp_status resize_failed(struct conv_pair *pair, const struct conv_pair_lane *lane,
+                                    const struct conv_pending *pending, uint64_t bytes)
+{
+    if (bytes > 0) {
+        irregular(pair, CONV_FAILED_CALLS);
+        return restore(pair, lane, pending);
+    }
+    irregular(pair, CONV_REALLOC_TO_ZERO);
+    return pending->known ? emit_implied_release(pair, lane, pending->object) : FP_OK;
+}
+
+static enum fp_status resize_result(struct conv_pair *pair, struct conv_pair_lane *lane,
+                                    const struct conv_event *event, uint64_t bytes)
+{
+    const struct fp_shape shape = conv_event_shape(event);
+    struct conv_survey *survey = pair->survey;
+    struct conv_pending pending = {0};
+    enum fp_status status;
+    if (event->old_address != 0)
+        (void)take_pending(lane, event->old_address, &pending); /* none: as a realloc of NULL */
+    if (event->address == 0)
+        return resize_failed(pair, lane, &pending, bytes);
+    if (!pending.known)
+        return emit_allocate(pair, lane, event, bytes);
+    status = evict(pair, lane, event->address);
+    if (status != FP_OK)
+        return status;
+    survey->ops++;
+    survey->ops_by_call[event->call]++;
+    conv_stats_request(survey, bytes);
+    conv_stats_live(survey, bytes, pending.object.bytes, 0);
+    if (pair->writer != NULL) {
+        status = wl_writer_resize(pair->writer, lane->thread, &shape, pair->last_time_ns, pending.object.id,
+                                  pending.object.bytes);
+        if (status != FP_OK)
+            return status;
+    }
+    pending.object.bytes = bytes;
+    return conv_live_insert(&pair->live, event->address, pending.object) ? FP_OK : FP_ERR_MEMORY;
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+static enum fp_status release(struct conv_pair *pair, const struct conv_pair_lane *lane,
+                              const struct conv_event *event)
+{
+    const struct fp_shape shape = conv_event_shape(event);
+    struct conv_live_entry *entry;
+    struct conv_object object;
+    if (event->address == 0) {
+        pair->survey->ops++;
+        pair->survey->ops_by_call[event->call]++;
+        if (pair->writer == NULL)
+            return FP_OK;
+        return wl_writer_release(pair->writer, lane->thread, &shape, pair->last_time_ns, 0, 0);
+    }
+    entry = conv_live_find(&pair->live, event->address);
+    if (entry == NULL) {
+        irregular(pair, CONV_FREE_OF_UNKNOWN);
+        return FP_OK;
+    }
+    object = conv_live_object(entry);
+    conv_live_remove(&pair->live, entry);
+    return emit_release(pair, lane, &shape, object);
+}
+
+static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
+                           const struct conv_event *event)
+{
+    switch (event->call) {
+    case FP_MARK_RESIZE_FROM:
+        return resize_from(pair, lane, event);
+    case FP_MARK_FORK:
+        pair->survey->forks++;
+        return FP_OK;
+    case FP_MARK_THREAD_EXIT:
+        pair->survey->thread_exits++;
+        if (pair->writer != NULL)
+            wl_writer_thread_exit(pair->writer, lane->thread);
+        return FP_OK;
+    case FP_MARK_GAP:
+        irregular(pair, CONV_GAPS);
+        pair->gap_calls = conv_add_saturating(pair->gap_calls, event->size);
+        return drop_all_pending(pair, lane);
+    case CONV_MARK_LANE_END:
+        return drop_all_pending(pair, lane);
+    default:
+        return FP_OK; /* a mark of a later minor revision */
+    }
+}
+
+static enum fp_status take(struct conv_pair *pair, const struct conv_event *event)
+{
+    const unsigned kind = pair->kinds[event->call];
+    struct conv_pair_lane *lane;
+    struct fp_shape shape;
+    uint64_t bytes;
+    enum fp_status status = lane_of(pair, event->lane, &lane);
+    if (status != FP_OK)
+        return status;
+    if (event->time_ns > pair->last_time_ns)
+        pair->last_time_ns = event->time_ns;
+    if (event->call != CONV_MARK_LANE_END)
+        pair->survey->events_by_call[event->call % CONV_CALLS]++;
+    if (__builtin_expect(event->address >= CONV_ADDRESS_LIMIT, 0)) {
+        irregular(pair, CONV_IMPOSSIBLE_CALLS);
+        return FP_OK;
+    }
+    if (kind == FP_KIND_NONE)
+        return mark(pair, lane, event);
+    pair->survey->events++;
+    if (kind == FP_KIND_RELEASE)
+        return release(pair, lane, event);
+    shape = conv_event_shape(event);
+    bytes = event->call == FP_CALL_MALLOC ? event->size : fp_shape_bytes(&shape);
+    if (__builtin_expect(event->address != 0 && bytes >= CONV_ADDRESS_LIMIT, 0)) {
+        irregular(pair, CONV_IMPOSSIBLE_CALLS);
+        return FP_OK;
+    }
+    if (kind == FP_KIND_RESIZE)
+        return resize_result(pair, lane, event, bytes);
+    if (event->address == 0) {
+        irregular(pair, CONV_FAILED_CALLS);
+        return FP_OK;
+    }
+    return emit_allocate(pair, lane, event, bytes);
+}
+
+static enum fp_status take_events(void *data, const struct conv_event *events, size_t count)
+{
+    struct conv_pair *pair = data;
+    for (size_t i = 0; i < count; i++) {
+        enum fp_status status;
+        if (i + PREFETCH_AHEAD < count)
+            conv_live_prefetch(&pair->live, events[i + PREFETCH_AHEAD].address);
+        status = take(pair, &events[i]);
+        if (status != FP_OK)
+            return status;
+    }
+    return FP_OK;
+}
+
+static bool is_live(void *data, uint64_t address)
+{
+    struct conv_pair *pair = data;
+    return address < CONV_ADDRESS_LIMIT && conv_live_find(&pair->live, address) != NULL;
+}
+
+struct conv_sink conv_pair_sink(struct conv_pair *pair)
+{
+    return (struct conv_sink){.data = pair, .events = take_events, .is_live = is_live};
+}

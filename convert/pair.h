@@ -1,0 +1,59 @@
+/* pair.h - pair addresses with objects, and hand ops to a workload writer.
+ *
+ * Takes events in one legal order (or an illegal one: the rules of docs/irregularities.md apply then)
+ * and keeps the table of live objects, which is all that grows: with live objects and with lanes. */
+#ifndef MALLAB_CONVERT_PAIR_H
+#define MALLAB_CONVERT_PAIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "convert/convert.h"
+#include "convert/live.h"
+#include "convert/source.h"
+#include "footprint/workload.h"
+
+/* Names lanes: called once a lane, before its first op. */
+struct conv_namer {
+    void *data;
+    void (*name)(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *ret_is_main);
+};
+
+/* An object between its RESIZE_FROM and the result. */
+struct conv_pending {
+    uint64_t address;
+    struct conv_object object;
+    bool known; /* false: no object stood at address */
+};
+
+struct conv_pair_lane {
+    uint32_t thread; /* the writer's number, UINT32_MAX before it is announced */
+    uint32_t pending_count;
+    struct conv_pending *pending; /* CONV_NEST_MAX entries, made when first needed */
+};
+
+struct conv_pair {
+    struct wl_writer *writer; /* NULL: count only */
+    struct conv_namer namer;
+    struct conv_survey *survey;
+    struct conv_live live;
+    struct conv_pair_lane *lanes;
+    size_t lane_capacity;
+    uint8_t kinds[256];    /* fp_call_kind_of, without a call for each event */
+    uint64_t gap_calls;    /* that gap marks say are missing */
+    uint64_t last_time_ns; /* highest seen: the order's time never decreases */
+};
+
+/* conv_pair_init - begin with no live objects.
+ * writer   borrowed, may be NULL. namer.name may be NULL when writer is.
+ * survey   borrowed; counts are added to it.
+ * Returns  false: no memory. conv_pair_release accepts it in either case. */
+bool conv_pair_init(struct conv_pair *pair, struct wl_writer *writer, struct conv_namer namer,
+                    struct conv_survey *survey);
+void conv_pair_release(struct conv_pair *pair);
+
+/* conv_pair_sink - the pairing as a sink; its data is pair. Errors: FP_ERR_MEMORY, and the writer's. */
+struct conv_sink conv_pair_sink(struct conv_pair *pair);
+
+#endif

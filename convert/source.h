@@ -1,0 +1,47 @@
+/* source.h - events on their way from an input to the pairing, in one order of all lanes.
+ *
+ *   lane    one thread's stream of events; its number indexes whatever names threads
+ *   sink    takes events in batches, in order. It sees every batch before the source asks it again */
+#ifndef MALLAB_CONVERT_SOURCE_H
+#define MALLAB_CONVERT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "footprint/call.h"
+#include "footprint/status.h"
+
+#define CONV_ADDRESS_LIMIT                                                                                   \
+    (UINT64_C(1) << 48)   /* addresses and sizes are below: footprint/record.h, workload.h */
+#define CONV_NEST_MAX 16u /* reallocs of one lane begun and not ended: signal handlers interrupting */
+
+/* Marks that only exist between source and sink; the numbers are free in footprint/call.h. */
+enum {
+    CONV_MARK_LANE_END = 63, /* nothing more comes from this lane */
+};
+
+struct conv_event {
+    uint64_t time_ns;
+    uint64_t address;     /* result of an allocation or resize, argument of a release or RESIZE_FROM */
+    uint64_t old_address; /* results of realloc and reallocarray: the address of their RESIZE_FROM, else 0 */
+    uint64_t size;        /* shape of the call, see struct fp_shape */
+    uint64_t extra;
+    uint32_t lane;
+    uint8_t call;
+};
+
+static inline struct fp_shape conv_event_shape(const struct conv_event *event)
+{
+    return (struct fp_shape){.call = event->call, .size = event->size, .extra = event->extra};
+}
+
+struct conv_sink {
+    void *data;
+    /* Takes count events, borrowed for the call. What it returns other than FP_OK ends the pass. */
+    enum fp_status (*events)(void *data, const struct conv_event *events, size_t count);
+    /* Whether an object stands at address after all events handed over so far. */
+    bool (*is_live)(void *data, uint64_t address);
+};
+
+#endif

@@ -1,0 +1,219 @@
+/* survey.c - what an input holds, without writing anything. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/pass.h"
+#include "convert/stats.h"
+
+static enum fp_status survey_input(const struct conv_input *input, const char *path,
+                                   const struct conv_options *options, struct conv_survey *survey,
+                                   struct conv_error *error)
+{
+    const enum fp_status status = conv_pass_run(input, options, NULL, survey, error);
+    if (status != FP_OK && error->cause.status == FP_OK)
+        return conv_fail(error, path, status, 0, 0, "no memory for more live objects");
+    return status;
+}
+
+/* ---- workloads ----------------------------------------------------------------------------- */
+
+static void survey_window(const struct wl_window *window, struct conv_survey *survey)
+{
+    for (uint32_t i = 0; i < window->op_count; i++) {
+        const struct wl_op *op = &window->ops[i];
+        const struct fp_shape shape = {.call = op->call, .size = op->size, .extra = op->count};
+        const uint64_t bytes = fp_shape_bytes(&shape);
+        unsigned size_class;
+        if (fp_call_kind_of(op->call) == FP_KIND_RELEASE || bytes >= CONV_ADDRESS_LIMIT)
+            continue;
+        size_class = conv_size_class(bytes);
+        survey->class_count[size_class]++;
+        survey->class_bytes[size_class] = conv_add_saturating(survey->class_bytes[size_class], bytes);
+    }
+}
+
+static void take_summary(const struct wl_reader *reader, struct conv_survey *survey)
+{
+    const struct wl_summary *summary = wl_reader_summary(reader);
+    survey->ops = survey->events = summary->ops;
+    for (unsigned i = 0; i < FP_CALL_COUNT; i++)
+        survey->ops_by_call[i] = survey->events_by_call[i] = summary->ops_by_call[i];
+    survey->threads = summary->thread_count;
+    for (uint32_t i = 0; i < summary->thread_count; i++)
+        survey->thread_exits += summary->threads[i].exited;
+    survey->duration_ns = summary->duration_ns;
+    survey->requested_bytes = summary->requested_bytes;
+    survey->live_bytes_peak = summary->live_bytes_peak;
+    survey->live_objects_peak = summary->live_objects_peak;
+    survey->live_bytes_end = summary->live_bytes_end;
+    survey->live_objects_end = summary->live_objects_end;
+    survey->largest_size = summary->largest_size;
+    survey->windows = summary->windows;
+    survey->id_max = summary->id_max;
+    survey->digest = wl_reader_digest(reader);
+}
+
+static uint64_t meta_number(const struct wl_reader *reader, const char *key)
+{
+    const char *value = wl_reader_meta(reader, key);
+    return value != NULL ? strtoull(value, NULL, 10) : 0;
+}
+
+/* What the conversion noted of its input. */
+static void take_notes(const struct wl_reader *reader, struct conv_survey *survey)
+{
+    const char *program = wl_reader_meta(reader, "program");
+    const char *complete = wl_reader_meta(reader, "complete");
+    const char *why = wl_reader_meta(reader, "incomplete_why");
+    snprintf(survey->program, sizeof survey->program, "%s", program != NULL ? program : "");
+    survey->start_unix_ns = meta_number(reader, "recorded_unix_ns");
+    survey->complete = complete == NULL || strcmp(complete, "yes") == 0;
+    if (!survey->complete)
+        conv_incomplete(survey, "%s", why != NULL ? why : "it was converted from an incomplete recording");
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "irregular_%s", conv_irregularity_name(i));
+        survey->irregular[i] = meta_number(reader, key);
+    }
+    survey->lost_marks = meta_number(reader, "lost_calls"); /* causes are not kept apart in a workload */
+}
+
+static uint64_t file_bytes_of(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    off_t size = 0;
+    if (file == NULL)
+        return 0;
+    if (fseeko(file, 0, SEEK_END) == 0)
+        size = ftello(file);
+    (void)fclose(file); /* only read from */
+    return size > 0 ? (uint64_t)size : 0;
+}
+
+static enum fp_status survey_workload(const char *path, const struct conv_options *options,
+                                      struct conv_survey *survey, struct conv_error *error)
+{
+    struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};
+    struct wl_reader *reader = NULL;
+    struct wl_window window;
+    enum fp_status status = wl_reader_open(path, &cause, &reader);
+    if (status != FP_OK)
+        return conv_fail_with(error, path, &cause);
+    survey->kind = CONV_KIND_WORKLOAD;
+    take_summary(reader, survey);
+    take_notes(reader, survey);
+    while ((status = wl_reader_next(reader, &window)) == FP_OK) {
+        survey_window(&window, survey);
+        if (options->progress != NULL)
+            options->progress(options->progress_data, window.facts.first_op, survey->ops);
+    }
+    if (status != FP_END)
+        status = conv_fail_with(error, path, wl_reader_error(reader));
+    else
+        status = FP_OK;
+    wl_reader_close(reader);
+    survey->file_bytes = file_bytes_of(path);
+    if (survey->events > 0)
+        survey->bytes_per_event = (double)survey->file_bytes / (double)survey->events;
+    return status;
+}
+
+/* ---- recordings ---------------------------------------------------------------------------- */
+
+static enum fp_status survey_process(const char *path, const struct conv_options *options,
+                                     struct conv_survey *sum, struct conv_process *process,
+                                     struct conv_error *error)
+{
+    struct conv_survey survey = {0};
+    struct conv_input input;
+    enum fp_status status = conv_footprint_open(path, options, &survey, error, &input);
+    if (status != FP_OK)
+        return status;
+    status = survey_input(&input, path, options, &survey, error);
+    input.close(input.data);
+    if (status != FP_OK)
+        return status;
+    process->events = survey.events;
+    process->complete = survey.complete;
+    process->chosen = true;
+    if (!survey.complete)
+        conv_incomplete(sum, "%.100s: %.120s", process->file, survey.incomplete_why);
+    conv_stats_add(sum, &survey);
+    return FP_OK;
+}
+
+static void name_recording(struct conv_survey *survey)
+{
+    const struct conv_process *largest = NULL;
+    for (size_t i = 0; i < survey->process_count; i++)
+        if (largest == NULL || survey->processes[i].events > largest->events)
+            largest = &survey->processes[i];
+    if (largest != NULL)
+        snprintf(survey->program, sizeof survey->program, "%s", largest->name);
+}
+
+static enum fp_status survey_recording(const char *path, const struct conv_options *options,
+                                       struct conv_survey *survey, struct conv_error *error)
+{
+    bool complete;
+    enum fp_status status = conv_recording_list(path, survey, &complete, error);
+    survey->complete = true;
+    for (size_t i = 0; i < survey->process_count && status == FP_OK; i++) {
+        struct conv_process *process = &survey->processes[i];
+        char file[2 * CONV_PATH_BYTES];
+        if (options->process_id != 0 && process->process_id != options->process_id)
+            continue;
+        snprintf(file, sizeof file, "%s/%s", survey->input, process->file);
+        status = survey_process(file, options, survey, process, error);
+    }
+    if (status != FP_OK)
+        return status;
+    if (!complete && survey->complete)
+        conv_incomplete(survey, "recording.json is missing or says that it is not complete");
+    name_recording(survey);
+    if (survey->events > 0)
+        survey->bytes_per_event = (double)survey->file_bytes / (double)survey->events;
+    return FP_OK;
+}
+
+/* ---- all kinds ----------------------------------------------------------------------------- */
+
+static enum fp_status survey_one(const char *path, const struct conv_options *options,
+                                 struct conv_survey *survey, struct conv_error *error)
+{
+    struct conv_input input;
+    enum fp_status status;
+    status = conv_input_open(path, options, survey, error, &input);
+    if (status != FP_OK)
+        return status;
+    status = survey_input(&input, path, options, survey, error);
+    input.close(input.data);
+    return status;
+}
+
+enum fp_status conv_survey_file(const char *in_path, const struct conv_options *options,
+                                struct conv_survey *ret_survey, struct conv_error *ret_error)
+{
+    static const struct conv_options defaults = {0};
+    struct conv_survey survey = {0};
+    enum conv_kind kind;
+    enum fp_status status;
+    memset(ret_error, 0, sizeof *ret_error);
+    if (options == NULL)
+        options = &defaults;
+    snprintf(survey.input, sizeof survey.input, "%s", in_path);
+    status = conv_resolve(in_path, options, &kind, ret_error);
+    if (status == FP_OK && kind == CONV_KIND_WORKLOAD)
+        status = survey_workload(in_path, options, &survey, ret_error);
+    else if (status == FP_OK && kind == CONV_KIND_RECORDING)
+        status = survey_recording(in_path, options, &survey, ret_error);
+    else if (status == FP_OK)
+        status = survey_one(in_path, options, &survey, ret_error);
+    if (status != FP_OK) {
+        conv_survey_release(&survey);
+        return status;
+    }
+    *ret_survey = survey;
+    return FP_OK;
+}

@@ -1,0 +1,191 @@
+/* text.c - libarchive as a source of lines. */
+#include "convert/text.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "convert/input.h"
+
+#define BUFFER_BYTES 65536u
+#define PEEK_BYTES   4096u
+
+struct conv_text {
+    const char *path; /* borrowed */
+    int fd;
+    struct archive *archive;
+    bool ended;        /* the archive's only file was read to its end */
+    size_t begin, end; /* of what is in the buffer and was not taken */
+    uint64_t offset;   /* of begin in the text */
+    uint64_t lines;
+    char buffer[BUFFER_BYTES];
+};
+
+static enum fp_status archive_fail(const struct conv_text *text, struct conv_error *error)
+{
+    const int number = archive_errno(text->archive);
+    const char *what = archive_error_string(text->archive);
+    const uint64_t offset = text->offset + (text->end - text->begin);
+    if (number == EIO || number == EISDIR || number == ENOMEM)
+        return conv_fail(error, text->path, number == ENOMEM ? FP_ERR_MEMORY : FP_ERR_READ, number, offset,
+                         "cannot read");
+    return conv_fail(error, text->path, FP_ERR_CORRUPT, 0, offset, "cannot unpack: %s",
+                     what != NULL ? what : "damaged");
+}
+
+/* Only what unpacks inside this process: no filter that would start a program. */
+static bool enable_formats(struct archive *archive)
+{
+    return archive_read_support_format_raw(archive) == ARCHIVE_OK &&
+           archive_read_support_format_empty(archive) == ARCHIVE_OK &&
+           archive_read_support_format_zip(archive) == ARCHIVE_OK &&
+           archive_read_support_filter_gzip(archive) == ARCHIVE_OK &&
+           archive_read_support_filter_bzip2(archive) == ARCHIVE_OK &&
+           archive_read_support_filter_xz(archive) == ARCHIVE_OK &&
+           archive_read_support_filter_zstd(archive) == ARCHIVE_OK;
+}
+
+/* Go to the next regular file. FP_END: there is none. */
+static enum fp_status next_member(struct conv_text *text, struct conv_error *error)
+{
+    for (;;) {
+        struct archive_entry *entry;
+        const int result = archive_read_next_header(text->archive, &entry);
+        if (result == ARCHIVE_EOF)
+            return FP_END;
+        if (result < ARCHIVE_WARN)
+            return archive_fail(text, error);
+        /* The raw format calls its one member a regular file. */
+        if (archive_entry_filetype(entry) == AE_IFREG || archive_entry_filetype(entry) == 0)
+            return FP_OK;
+    }
+}
+
+static enum fp_status open_archive(struct conv_text *text, struct conv_error *error)
+{
+    enum fp_status status;
+    text->fd = strcmp(text->path, "-") == 0 ? STDIN_FILENO : open(text->path, O_RDONLY | O_CLOEXEC);
+    if (text->fd < 0)
+        return conv_fail(error, text->path, FP_ERR_OPEN, errno, 0, "cannot open");
+    text->archive = archive_read_new();
+    if (text->archive == NULL || !enable_formats(text->archive))
+        return conv_fail(error, text->path, FP_ERR_MEMORY, 0, 0, "no memory for unpacking");
+    if (archive_read_open_fd(text->archive, text->fd, BUFFER_BYTES) != ARCHIVE_OK)
+        return archive_fail(text, error);
+    status = next_member(text, error);
+    if (status == FP_END)
+        return conv_fail(error, text->path, FP_ERR_FOREIGN, 0, 0, "holds nothing");
+    return status;
+}
+
+enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, struct conv_text **ret_text)
+{
+    struct conv_text *text = calloc(1, sizeof *text);
+    enum fp_status status;
+    if (text == NULL)
+        return conv_fail(ret_error, path, FP_ERR_MEMORY, 0, 0, "no memory for a buffer");
+    text->path = path;
+    text->fd = -1;
+    status = open_archive(text, ret_error);
+    if (status != FP_OK) {
+        conv_text_close(text);
+        return status;
+    }
+    *ret_text = text;
+    return FP_OK;
+}
+
+/* Read on until the buffer is full or the text has ended. */
+static enum fp_status fill(struct conv_text *text, struct conv_error *error)
+{
+    if (text->begin > 0) {
+        memmove(text->buffer, text->buffer + text->begin, text->end - text->begin);
+        text->end -= text->begin;
+        text->begin = 0;
+    }
+    while (!text->ended && text->end < BUFFER_BYTES) {
+        const ssize_t got = archive_read_data(text->archive, text->buffer + text->end,
+                                              BUFFER_BYTES - text->end);
+        if (got == ARCHIVE_RETRY)
+            continue;
+        if (got < 0)
+            return archive_fail(text, error);
+        text->ended = got == 0;
+        text->end += (size_t)got;
+    }
+    if (text->ended) {
+        const enum fp_status status = next_member(text, error);
+        if (status == FP_OK)
+            return conv_fail(error, text->path, FP_ERR_FOREIGN, 0, 0,
+                             "holds several files; unpack it and choose one");
+        if (status != FP_END)
+            return status;
+    }
+    return FP_OK;
+}
+
+enum fp_status conv_text_peek(struct conv_text *text, struct conv_error *ret_error, const char **ret_bytes,
+                              size_t *ret_size)
+{
+    if (text->end == 0 && !text->ended) {
+        const enum fp_status status = fill(text, ret_error);
+        if (status != FP_OK)
+            return status;
+    }
+    *ret_bytes = text->buffer + text->begin;
+    *ret_size = text->end - text->begin < PEEK_BYTES ? text->end - text->begin : PEEK_BYTES;
+    return FP_OK;
+}
+
+enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_error,
+                              struct conv_line *ret_line)
+{
+    char *newline = memchr(text->buffer + text->begin, '\n', text->end - text->begin);
+    size_t length;
+    if (newline == NULL && !text->ended) {
+        const enum fp_status status = fill(text, ret_error);
+        if (status != FP_OK)
+            return status;
+        newline = memchr(text->buffer + text->begin, '\n', text->end - text->begin);
+    }
+    if (newline == NULL && text->begin == text->end)
+        return FP_END;
+    length = (newline != NULL ? (size_t)(newline - text->buffer) : text->end) - text->begin;
+    if (length > CONV_LINE_BYTES_MAX) {
+        const enum fp_status status = conv_fail(ret_error, text->path, FP_ERR_CORRUPT, 0, text->offset,
+                                                "longer than %u bytes", CONV_LINE_BYTES_MAX);
+        ret_error->line = text->lines + 1;
+        return status;
+    }
+    *ret_line = (struct conv_line){.at = text->buffer + text->begin,
+                                   .length = length,
+                                   .number = ++text->lines,
+                                   .offset = text->offset,
+                                   .has_end = newline != NULL};
+    if (newline != NULL && length > 0 && newline[-1] == '\r')
+        ret_line->length--;
+    text->begin += length + (newline != NULL);
+    text->offset += length + (newline != NULL);
+    return FP_OK;
+}
+
+uint64_t conv_text_position(const struct conv_text *text)
+{
+    const int64_t bytes = archive_filter_bytes(text->archive, -1);
+    return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+void conv_text_close(struct conv_text *text)
+{
+    if (text == NULL)
+        return;
+    if (text->archive != NULL)
+        (void)archive_read_free(text->archive); /* only read from */
+    if (text->fd > STDIN_FILENO)
+        (void)close(text->fd);
+    free(text);
+}
