@@ -54,7 +54,8 @@ static bool is_one_of_ours(const char *name)
 
 static void read_executable(char *ret_path, size_t size)
 {
-    long length = raw_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)ret_path, (long)size - 1, 0, 0);
+    long length = raw_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)ret_path, (long)size - 1,
+                           0, 0);
     ret_path[length > 0 ? length : 0] = '\0';
 }
 
@@ -200,7 +201,8 @@ static const char *take_slot(const char *executable)
         struct seg_slot *slot = &slots[index];
         uint64_t word = SEG_SLOT_FREE;
         /* acquire: pairs with the collector's release of the slot's former use */
-        if (!atomic_compare_exchange_strong_explicit(&slot->state, &word, seg_slot_word(SEG_SLOT_ATTACHING, pid),
+        if (!atomic_compare_exchange_strong_explicit(&slot->state, &word,
+                                                     seg_slot_word(SEG_SLOT_ATTACHING, pid),
                                                      memory_order_seq_cst, memory_order_relaxed))
             continue;
         /* Either we see `closing`, or the collector, which sets it before its last look, sees our claim. */
@@ -276,8 +278,8 @@ bool attach_process(void)
         complain("no memory that a fork wipes (Linux 4.14 or later is needed)");
         return false;
     }
-    if (atomic_compare_exchange_strong_explicit(&process->state, &state, PROCESS_ATTACHING, memory_order_acquire,
-                                                memory_order_acquire)) {
+    if (atomic_compare_exchange_strong_explicit(&process->state, &state, PROCESS_ATTACHING,
+                                                memory_order_acquire, memory_order_acquire)) {
         state = attach_now() ? PROCESS_ON : PROCESS_OFF;
         atomic_store_explicit(&process->state, state, memory_order_release);
         raw_futex_wake(&process->state, 1 << 30);

@@ -244,8 +244,8 @@ int posix_memalign(void **ret_address, size_t alignment, size_t size)
 static void *by_posix_memalign(size_t alignment, size_t size)
 {
     void *address = NULL;
-    const int error = shim_next.posix_memalign(&address, alignment < sizeof(void *) ? sizeof(void *) : alignment,
-                                               size);
+    const int error = shim_next.posix_memalign(&address,
+                                               alignment < sizeof(void *) ? sizeof(void *) : alignment, size);
     if (error == 0)
         return address;
     errno = error;

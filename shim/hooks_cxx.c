@@ -11,7 +11,7 @@
 #include "shim/turn.h"
 
 typedef void *(*new_plain)(size_t);
-typedef void *(*new_two)(size_t, size_t);         /* alignment, or the nothrow tag's address */
+typedef void *(*new_two)(size_t, size_t);           /* alignment, or the nothrow tag's address */
 typedef void *(*new_three)(size_t, size_t, size_t); /* alignment, tag */
 typedef void (*delete_plain)(void *);
 typedef void (*delete_two)(void *, size_t);
@@ -96,41 +96,42 @@ static inline void *new_aligned(unsigned call, enum next_operator which, size_t 
     return operator_leave(lane, call, address, size, alignment, frame);
 }
 
-static inline void *new_aligned_nothrow(unsigned call, enum next_operator which, size_t size, size_t alignment,
-                                        const void *tag, const void *caller, void *frame)
+static inline void *new_aligned_nothrow(unsigned call, enum next_operator which, size_t size,
+                                        size_t alignment, const void *tag, const void *caller, void *frame)
 {
     struct lane *lane = operator_enter(call, size, alignment, frame);
     const new_three next = (new_three)boot_operator(which, caller);
-    void *address = next != NULL ? next(size, alignment, (size_t)tag) : serve_without_next(alignment, size, true);
+    void *address = next != NULL ? next(size, alignment, (size_t)tag)
+                                 : serve_without_next(alignment, size, true);
     return operator_leave(lane, call, address, size, alignment, frame);
 }
 
 #define CALLER __builtin_return_address(0)
 #define FRAME  __builtin_frame_address(0)
 
-#define DEFINE_NEW(name, call)                                                                                         \
-    SHIM_EXPORT void *name(size_t size);                                                                               \
-    void *name(size_t size)                                                                                            \
-    {                                                                                                                  \
-        return new_unaligned(FP_CALL_##call, NEXT_##call, size, CALLER, FRAME);                                        \
+#define DEFINE_NEW(name, call)                                                                               \
+    SHIM_EXPORT void *name(size_t size);                                                                     \
+    void *name(size_t size)                                                                                  \
+    {                                                                                                        \
+        return new_unaligned(FP_CALL_##call, NEXT_##call, size, CALLER, FRAME);                              \
     }
-#define DEFINE_NEW_NOTHROW(name, call)                                                                                 \
-    SHIM_EXPORT void *name(size_t size, const void *tag);                                                              \
-    void *name(size_t size, const void *tag)                                                                           \
-    {                                                                                                                  \
-        return new_nothrow(FP_CALL_##call, NEXT_##call, size, tag, CALLER, FRAME);                                     \
+#define DEFINE_NEW_NOTHROW(name, call)                                                                       \
+    SHIM_EXPORT void *name(size_t size, const void *tag);                                                    \
+    void *name(size_t size, const void *tag)                                                                 \
+    {                                                                                                        \
+        return new_nothrow(FP_CALL_##call, NEXT_##call, size, tag, CALLER, FRAME);                           \
     }
-#define DEFINE_NEW_ALIGNED(name, call)                                                                                 \
-    SHIM_EXPORT void *name(size_t size, size_t alignment);                                                             \
-    void *name(size_t size, size_t alignment)                                                                          \
-    {                                                                                                                  \
-        return new_aligned(FP_CALL_##call, NEXT_##call, size, alignment, CALLER, FRAME);                               \
+#define DEFINE_NEW_ALIGNED(name, call)                                                                       \
+    SHIM_EXPORT void *name(size_t size, size_t alignment);                                                   \
+    void *name(size_t size, size_t alignment)                                                                \
+    {                                                                                                        \
+        return new_aligned(FP_CALL_##call, NEXT_##call, size, alignment, CALLER, FRAME);                     \
     }
-#define DEFINE_NEW_ALIGNED_NOTHROW(name, call)                                                                         \
-    SHIM_EXPORT void *name(size_t size, size_t alignment, const void *tag);                                            \
-    void *name(size_t size, size_t alignment, const void *tag)                                                         \
-    {                                                                                                                  \
-        return new_aligned_nothrow(FP_CALL_##call, NEXT_##call, size, alignment, tag, CALLER, FRAME);                  \
+#define DEFINE_NEW_ALIGNED_NOTHROW(name, call)                                                               \
+    SHIM_EXPORT void *name(size_t size, size_t alignment, const void *tag);                                  \
+    void *name(size_t size, size_t alignment, const void *tag)                                               \
+    {                                                                                                        \
+        return new_aligned_nothrow(FP_CALL_##call, NEXT_##call, size, alignment, tag, CALLER, FRAME);        \
     }
 
 DEFINE_NEW(_Znwm, NEW)
@@ -145,7 +146,8 @@ DEFINE_NEW_ALIGNED_NOTHROW(_ZnamSt11align_val_tRKSt9nothrow_t, NEW_ARRAY_ALIGNED
 /* ---- delete ---------------------------------------------------------------------------------------------- */
 
 /* Returns whether the caller has to forward; ret_lane is NULL where nothing is recorded. */
-static inline bool delete_enter(unsigned call, void *address, size_t size, size_t alignment, struct lane **ret_lane)
+static inline bool delete_enter(unsigned call, void *address, size_t size, size_t alignment,
+                                struct lane **ret_lane)
 {
     struct lane *lane;
     enum turn turn;
@@ -166,38 +168,42 @@ static inline void delete_leave(struct lane *lane)
         turn_done(lane);
 }
 
-#define DEFINE_DELETE(name, call, parameters, arguments, size_value, alignment_value, type)                            \
-    SHIM_EXPORT void name parameters;                                                                                  \
-    void name parameters                                                                                               \
-    {                                                                                                                  \
-        struct lane *lane;                                                                                             \
-        type next;                                                                                                     \
-        if (!delete_enter(FP_CALL_##call, address, size_value, alignment_value, &lane))                                \
-            return;                                                                                                    \
-        next = (type)boot_operator(NEXT_##call, CALLER);                                                               \
-        if (next != NULL)                                                                                              \
-            next arguments;                                                                                            \
-        else                                                                                                           \
-            shim_next.free(address);                                                                                   \
-        delete_leave(lane);                                                                                            \
+#define DEFINE_DELETE(name, call, parameters, arguments, size_value, alignment_value, type)                  \
+    SHIM_EXPORT void name parameters;                                                                        \
+    void name parameters                                                                                     \
+    {                                                                                                        \
+        struct lane *lane;                                                                                   \
+        type next;                                                                                           \
+        if (!delete_enter(FP_CALL_##call, address, size_value, alignment_value, &lane))                      \
+            return;                                                                                          \
+        next = (type)boot_operator(NEXT_##call, CALLER);                                                     \
+        if (next != NULL)                                                                                    \
+            next arguments;                                                                                  \
+        else                                                                                                 \
+            shim_next.free(address);                                                                         \
+        delete_leave(lane);                                                                                  \
     }
 
 DEFINE_DELETE(_ZdlPv, DELETE, (void *address), (address), 0, 0, delete_plain)
 DEFINE_DELETE(_ZdaPv, DELETE_ARRAY, (void *address), (address), 0, 0, delete_plain)
-DEFINE_DELETE(_ZdlPvRKSt9nothrow_t, DELETE_NOTHROW, (void *address, size_t tag), (address, tag), 0, 0, delete_two)
+DEFINE_DELETE(_ZdlPvRKSt9nothrow_t, DELETE_NOTHROW, (void *address, size_t tag), (address, tag), 0, 0,
+              delete_two)
 DEFINE_DELETE(_ZdaPvRKSt9nothrow_t, DELETE_ARRAY_NOTHROW, (void *address, size_t tag), (address, tag), 0, 0,
               delete_two)
 DEFINE_DELETE(_ZdlPvm, DELETE_SIZED, (void *address, size_t size), (address, size), size, 0, delete_two)
 DEFINE_DELETE(_ZdaPvm, DELETE_ARRAY_SIZED, (void *address, size_t size), (address, size), size, 0, delete_two)
-DEFINE_DELETE(_ZdlPvSt11align_val_t, DELETE_ALIGNED, (void *address, size_t alignment), (address, alignment), 0,
-              alignment, delete_two)
-DEFINE_DELETE(_ZdaPvSt11align_val_t, DELETE_ARRAY_ALIGNED, (void *address, size_t alignment), (address, alignment), 0,
-              alignment, delete_two)
+DEFINE_DELETE(_ZdlPvSt11align_val_t, DELETE_ALIGNED, (void *address, size_t alignment), (address, alignment),
+              0, alignment, delete_two)
+DEFINE_DELETE(_ZdaPvSt11align_val_t, DELETE_ARRAY_ALIGNED, (void *address, size_t alignment),
+              (address, alignment), 0, alignment, delete_two)
 DEFINE_DELETE(_ZdlPvmSt11align_val_t, DELETE_SIZED_ALIGNED, (void *address, size_t size, size_t alignment),
               (address, size, alignment), size, alignment, delete_three)
-DEFINE_DELETE(_ZdaPvmSt11align_val_t, DELETE_ARRAY_SIZED_ALIGNED, (void *address, size_t size, size_t alignment),
-              (address, size, alignment), size, alignment, delete_three)
+DEFINE_DELETE(_ZdaPvmSt11align_val_t, DELETE_ARRAY_SIZED_ALIGNED,
+              (void *address, size_t size, size_t alignment), (address, size, alignment), size, alignment,
+              delete_three)
 DEFINE_DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, DELETE_ALIGNED_NOTHROW,
-              (void *address, size_t alignment, size_t tag), (address, alignment, tag), 0, alignment, delete_three)
+              (void *address, size_t alignment, size_t tag), (address, alignment, tag), 0, alignment,
+              delete_three)
 DEFINE_DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, DELETE_ARRAY_ALIGNED_NOTHROW,
-              (void *address, size_t alignment, size_t tag), (address, alignment, tag), 0, alignment, delete_three)
+              (void *address, size_t alignment, size_t tag), (address, alignment, tag), 0, alignment,
+              delete_three)

@@ -20,7 +20,7 @@
 #define LANES_PER_BLOCK   128u
 #define LANE_BLOCKS       8192u /* a million threads at one time */
 #define LANE_REUSE_TRIES  16u
-#define WAIT_NS           2000000u    /* one futex wait for room; short, so that a dead collector is noticed */
+#define WAIT_NS           2000000u /* one futex wait for room; short, so that a dead collector is noticed */
 #define COLLECTOR_LATE_NS 2000000000u /* without a heartbeat for so long, look whether it is alive */
 #define COLLECTOR_HUNG_NS UINT64_C(30000000000) /* alive but not working: stop waiting for it */
 
@@ -229,8 +229,7 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     bool found = false;
     atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&segment->space_waiters, 1, memory_order_relaxed);
-    while (!found && !collector_is_gone() &&
-           !atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
+    while (!found && !collector_is_gone() && !atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
         const uint32_t space = atomic_load_explicit(&segment->space, memory_order_acquire);
         found = claim_chunk(lane, ret_index);
         if (found)

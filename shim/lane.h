@@ -43,17 +43,17 @@ struct lane {
     _Atomic uint32_t state;       /* enum lane_state */
     uint64_t seen_epoch;          /* docs/order.md: "remembered" epoch and clock */
     uint64_t seen_clock;
-    uint64_t sequence;            /* of the next chunk */
-    uint64_t lost_pending;        /* calls lost since the last FP_MARK_GAP */
-    uint32_t number;              /* within the slot */
+    uint64_t sequence;     /* of the next chunk */
+    uint64_t lost_pending; /* calls lost since the last FP_MARK_GAP */
+    uint32_t number;       /* within the slot */
     uint32_t thread_id;
-    uint32_t chunk;               /* index, while cursor is not NULL */
-    uint32_t exit_rounds;         /* destructor iterations seen */
-    uint32_t as_call;             /* 0: none, or recorded already */
+    uint32_t chunk;       /* index, while cursor is not NULL */
+    uint32_t exit_rounds; /* destructor iterations seen */
+    uint32_t as_call;     /* 0: none, or recorded already */
     bool gap_pending;
-    bool armed;                   /* the thread-exit destructor is set */
+    bool armed; /* the thread-exit destructor is set */
     uint64_t as_size, as_extra;
-    uintptr_t as_frame;           /* stack address of the operator: a call from above it is not nested in it */
+    uintptr_t as_frame; /* stack address of the operator: a call from above it is not nested in it */
 };
 
 /* The calling thread's lane, NULL before its first call. Initial-exec: the dynamic TLS model allocates. */
@@ -66,8 +66,8 @@ struct lane *lane_attach(void);
 /* lane_record_slow - the whole work of a record: group boundaries, wide numbers, chunk change, forked children.
  * extra     FP_EXTRA_*'s number; `wide` says that it, or the size's upper half, must be stored.
  * Returns   the lane that the thread has now, with its gate at GATE_RECORD; a dummy one when off. */
-struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra,
-                              bool wide);
+struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address, uint64_t size,
+                              uint64_t extra, bool wide);
 
 /* lane_count_reentrant - note that a call could not be recorded because one was being recorded. */
 void lane_count_reentrant(struct lane *lane);

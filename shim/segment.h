@@ -23,15 +23,15 @@
 #include "footprint/footprint.h"
 #include "footprint/record.h"
 
-#define SEG_MAGIC         UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION       1u                           /* bump with any change of this file's layouts */
-#define SEG_CHUNK_BYTES   65536u
-#define SEG_SLOT_COUNT    1024u /* process images at one time */
-#define SEG_CHUNKS_LEAST  4u
-#define SEG_CHUNKS_MOST   (1u << 20)
-#define SEG_CHUNK_HEADER  64u
-#define SEG_EXECUTABLE    256u
-#define SEG_NOBODY        UINT64_C(0) /* serial of no process */
+#define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
+#define SEG_VERSION      1u                           /* bump with any change of this file's layouts */
+#define SEG_CHUNK_BYTES  65536u
+#define SEG_SLOT_COUNT   1024u /* process images at one time */
+#define SEG_CHUNKS_LEAST 4u
+#define SEG_CHUNKS_MOST  (1u << 20)
+#define SEG_CHUNK_HEADER 64u
+#define SEG_EXECUTABLE   256u
+#define SEG_NOBODY       UINT64_C(0) /* serial of no process */
 
 enum seg_clock {
     SEG_CLOCK_TSC = 1,       /* rdtsc ticks */
@@ -50,8 +50,8 @@ struct seg_header {
     uint32_t version;
     uint32_t owner_uid;
     uint32_t collector_pid;
-    uint32_t clock;           /* enum seg_clock */
-    uint32_t flags;           /* enum seg_flag */
+    uint32_t clock; /* enum seg_clock */
+    uint32_t flags; /* enum seg_flag */
     uint32_t slot_count;
     uint32_t chunk_count;
     uint32_t reserved;
@@ -59,8 +59,8 @@ struct seg_header {
     uint64_t states_offset;
     uint64_t chunks_offset;
     uint64_t segment_bytes;
-    uint64_t bump_ticks;      /* clock units between two steps of the epoch word by one lane */
-    uint64_t pid_namespace;   /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
+    uint64_t bump_ticks;    /* clock units between two steps of the epoch word by one lane */
+    uint64_t pid_namespace; /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
 
     /* Written by the collector. */
     _Alignas(64) _Atomic uint32_t ready; /* chunks below this index have memory behind them */
@@ -73,9 +73,9 @@ struct seg_header {
     _Alignas(64) _Atomic uint32_t doorbell; /* futex the collector sleeps on */
     _Atomic uint32_t asleep;                /* enum seg_sleep */
     _Atomic uint32_t space_waiters;
-    _Atomic uint32_t leader_pid;            /* the first process that attached; 0 none yet */
-    _Atomic uint64_t serials;               /* processes attached so far */
-    _Atomic uint64_t unattached;            /* processes that found no slot */
+    _Atomic uint32_t leader_pid; /* the first process that attached; 0 none yet */
+    _Atomic uint64_t serials;    /* processes attached so far */
+    _Atomic uint64_t unattached; /* processes that found no slot */
 };
 
 enum seg_sleep {
@@ -92,16 +92,16 @@ enum seg_slot_state {
 };
 
 struct seg_slot {
-    _Atomic uint64_t state;  /* enum seg_slot_state, pid in bits 32-63 */
-    uint64_t serial;         /* of this process image, from 1, never used twice in a segment */
-    uint64_t parent_serial;  /* of the process that forked this one; SEG_NOBODY for a fresh image */
-    uint64_t map_address;    /* where this process has the segment, to prove that a pid is still this image */
+    _Atomic uint64_t state; /* enum seg_slot_state, pid in bits 32-63 */
+    uint64_t serial;        /* of this process image, from 1, never used twice in a segment */
+    uint64_t parent_serial; /* of the process that forked this one; SEG_NOBODY for a fresh image */
+    uint64_t map_address;   /* where this process has the segment, to prove that a pid is still this image */
     uint32_t parent_pid;
-    uint32_t fork_number;    /* FP_MARK_FORK that the parent wrote before this process came to be */
+    uint32_t fork_number; /* FP_MARK_FORK that the parent wrote before this process came to be */
     _Atomic uint32_t lane_count;
     uint32_t reserved;
     _Atomic uint64_t lost[FP_LOSS_COUNT];
-    _Atomic uint64_t stalls;   /* waits for a free chunk */
+    _Atomic uint64_t stalls; /* waits for a free chunk */
     _Atomic uint64_t stall_ns;
     char executable[SEG_EXECUTABLE];
     _Alignas(128) _Atomic uint64_t epoch; /* the order word (docs/order.md), alone in its pair of lines */

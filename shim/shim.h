@@ -95,7 +95,7 @@ struct shim_process {
     _Atomic uint32_t state; /* futex */
     uint32_t slot_index;
     struct seg_slot *slot;
-    uint64_t lost_contact;  /* the collector was found dead */
+    uint64_t lost_contact;                            /* the collector was found dead */
     _Atomic uint64_t populated[SEG_CHUNKS_MOST / 64]; /* chunks whose pages this process has mapped */
 };
 
@@ -116,7 +116,8 @@ void *attach_wipe_mapping(size_t size);
  * name            the program's base name, for the output directory.
  * ret_path        receives the segment's path; ret_message the reason of a failure, for one line.
  * Returns         whether the segment is ready. */
-bool spawn_collector(const char *name, char *ret_path, size_t path_size, char *ret_message, size_t message_size);
+bool spawn_collector(const char *name, char *ret_path, size_t path_size, char *ret_message,
+                     size_t message_size);
 
 /* ---- text.c: strings without stdio, the environment before libc has it ------------------------- */
 

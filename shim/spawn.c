@@ -83,16 +83,16 @@ static void prepare(struct spawn *spawn, const char *name)
     text_append_number(spawn->ready_number, sizeof spawn->ready_number, (uint64_t)spawn->ready_fd);
     text_append_number(spawn->leader_number, sizeof spawn->leader_number, raw_getpid());
     spawn->arguments[argument++] = spawn->program;
-    spawn->arguments[argument++] = (char *)(uintptr_t)"--out";
+    spawn->arguments[argument++] = (char *)(uintptr_t) "--out";
     spawn->arguments[argument++] = spawn->out;
-    spawn->arguments[argument++] = (char *)(uintptr_t)"--ready-fd";
+    spawn->arguments[argument++] = (char *)(uintptr_t) "--ready-fd";
     spawn->arguments[argument++] = spawn->ready_number;
-    spawn->arguments[argument++] = (char *)(uintptr_t)"--leader";
+    spawn->arguments[argument++] = (char *)(uintptr_t) "--leader";
     spawn->arguments[argument++] = spawn->leader_number;
     if (given == NULL || given[0] == '\0')
-        spawn->arguments[argument++] = (char *)(uintptr_t)"--unique";
+        spawn->arguments[argument++] = (char *)(uintptr_t) "--unique";
     else
-        spawn->arguments[argument++] = (char *)(uintptr_t)"--join";
+        spawn->arguments[argument++] = (char *)(uintptr_t) "--join";
     for (; *environment != NULL && kept + 1 < ENTRIES_MOST; environment++)
         if (is_kept(*environment))
             spawn->environment[kept++] = *environment;
@@ -108,7 +108,8 @@ static void close_all_but(int kept)
         (void)raw_call(SYS_dup3, null, fd, 0, 0, 0, 0); /* fails only for null itself, already in place */
     if (kept > 3)
         (void)raw_call(SYS_close_range, 3, kept - 1, 0, 0, 0, 0);
-    (void)raw_call(SYS_close_range, kept + 1, ~0u, 0, 0, 0, 0); /* the collector closes again, for old kernels */
+    (void)raw_call(SYS_close_range, kept + 1, ~0u, 0, 0, 0,
+                   0); /* the collector closes again, for old kernels */
 }
 
 static int grandchild(void *argument)
@@ -130,8 +131,8 @@ static int grandchild(void *argument)
     (void)raw_call(SYS_fcntl, kept, F_SETFD, 0, 0, 0, 0);
     (void)raw_call(SYS_setsid, 0, 0, 0, 0, 0, 0);
     (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof none, 0, 0);
-    spawn->error = -raw_call(SYS_execve, (long)spawn->program, (long)spawn->arguments, (long)spawn->environment, 0,
-                             0, 0);
+    spawn->error = -raw_call(SYS_execve, (long)spawn->program, (long)spawn->arguments,
+                             (long)spawn->environment, 0, 0, 0);
     return 1;
 }
 
@@ -186,25 +187,29 @@ static bool read_ready(int fd, char *ret_line, size_t size)
     return true;
 }
 
-static bool understand(const char *line, char *ret_path, size_t path_size, char *ret_message, size_t message_size)
+static bool understand(const char *line, char *ret_path, size_t path_size, char *ret_message,
+                       size_t message_size)
 {
     ret_path[0] = ret_message[0] = '\0';
     if (strncmp(line, "ok ", 3) == 0) {
         text_append(ret_path, path_size, line + 3);
         return true;
     }
-    text_append(ret_message, message_size, strncmp(line, "error ", 6) == 0 ? line + 6 : "the collector said nothing");
+    text_append(ret_message, message_size,
+                strncmp(line, "error ", 6) == 0 ? line + 6 : "the collector said nothing");
     return false;
 }
 
-bool spawn_collector(const char *name, char *ret_path, size_t path_size, char *ret_message, size_t message_size)
+bool spawn_collector(const char *name, char *ret_path, size_t path_size, char *ret_message,
+                     size_t message_size)
 {
     const size_t area_bytes = sizeof(struct spawn) + ENTRIES_MOST * sizeof(char *);
     struct spawn *spawn;
     char line[PATH_BYTES] = "";
     int ends[2];
     bool started, ok = false;
-    long area = raw_mmap(NULL, area_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    long area = raw_mmap(NULL, area_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
     ret_message[0] = '\0';
     if (area < 0) {

@@ -1,0 +1,227 @@
+/* collect.h - what the files of mallab-collect share.
+ *
+ * The collector is one thread in one loop: notice processes, take full chunks, decode and write them, free them,
+ * notice ends. It prints nothing; it answers once on the ready descriptor and then only through its files.
+ *
+ *   image   one process image in a slot of the segment; becomes one footprint
+ *   taken   a chunk that left its process's hands (FULL, or its writer is dead) and waits in a lane's queue
+ *   round   one turn of the loop */
+#ifndef MALLAB_SHIM_COLLECT_H
+#define MALLAB_SHIM_COLLECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "footprint/footprint.h"
+#include "shim/segment.h"
+
+#define COLLECT_CHUNKS_PER_BLOCK 16u /* 16 chunks of at most 3836 marks fit FP_BLOCK_MARKS_MAX */
+
+struct collect_options {
+    const char *out;
+    uint64_t memory_bytes;
+    uint64_t max_size_bytes; /* 0: none */
+    uint64_t duration_ns;    /* 0: none */
+    uint32_t leader_pid;     /* 0: whoever attaches first */
+    int ready_fd;            /* -1: none */
+    int control_fd;          /* -1: none */
+    bool no_follow;
+    bool drop;
+    bool unique; /* take another directory when `out` holds something */
+    bool join;   /* hand out the segment of a recording that is going on in `out` */
+};
+
+/* ---- clock ------------------------------------------------------------------------------------- */
+
+/* Ticks to nanoseconds since recording began: a line through the first anchor and the newest. */
+struct collect_clock {
+    enum seg_clock kind;
+    uint64_t first_ticks, first_ns; /* raw clock, CLOCK_MONOTONIC */
+    uint64_t last_ticks, last_ns;
+    double ns_per_tick;
+    uint64_t start_unix_ns; /* wall clock at first_ns */
+};
+
+/* clock_start - choose and calibrate; takes about 2 ms where the TSC is used.
+ * clock_anchor - take a new anchor; cheap, once a round.
+ * clock_ns - nanoseconds since recording began of a raw reading; 0 for readings before it. */
+void clock_start(struct collect_clock *clock);
+void clock_anchor(struct collect_clock *clock);
+uint64_t clock_ns(const struct collect_clock *clock, uint64_t raw);
+uint64_t clock_monotonic_ns(void);
+
+/* ---- segment -------------------------------------------------------------------------------------- */
+
+struct collect_segment {
+    struct seg_header *header;
+    int fd;
+    char path[96];
+    bool grown_out; /* no more memory to be had */
+    bool can_look;  /* /proc/PID/map_files tells whether a process has the segment mapped */
+};
+
+/* segment_create - make, map and lay out a segment; the header is published by segment_publish.
+ * Returns true, or false with *ret_reason set. */
+bool segment_create(struct collect_segment *segment, const struct collect_options *options,
+                    const char **ret_reason);
+void segment_publish(struct collect_segment *segment);
+
+/* segment_grow - put memory behind `count` more chunks; false when there is none or all have it. */
+bool segment_grow(struct collect_segment *segment, uint32_t count);
+
+/* segment_remove - unlink the file; processes that are still mapped keep theirs. */
+void segment_remove(struct collect_segment *segment);
+
+/* segment_path_of_recording - read `segment_path` from a recording that is still going on.
+ * Returns whether there is one whose collector is alive. */
+bool segment_path_of_recording(int directory_fd, char *ret_path, size_t size);
+
+/* ---- lanes, images ------------------------------------------------------------------------------- */
+
+struct taken_chunk {
+    uint32_t index;
+    uint64_t sequence;
+};
+
+struct collect_lane {
+    uint32_t number;
+    uint32_t thread_id;
+    struct taken_chunk *queue; /* ascending sequence */
+    size_t queue_length, queue_capacity;
+    uint64_t next_chunk; /* sequence of the chunk that continues what is written */
+    uint64_t next_block;
+    uint64_t marks;
+    uint64_t epoch;    /* newest whole epoch seen */
+    uint64_t time_ns;  /* newest stamp: times never decrease within a lane */
+    bool wide_pending; /* a FP_RECORD_WIDE waits for its record */
+    uint64_t wide_size, wide_extra;
+};
+
+enum image_end {
+    IMAGE_RUNNING,
+    IMAGE_EXIT,
+    IMAGE_EXEC,
+};
+
+struct collect_image {
+    uint32_t slot;
+    uint32_t pid;
+    uint64_t serial, parent_serial;
+    uint64_t map_address;
+    uint32_t parent_pid, fork_number;
+    int pidfd;               /* -1: the kernel has none, or the process is gone */
+    bool confirmed;          /* its pid was seen to map the segment: it means here what it means there */
+    unsigned looks_unmapped; /* in a row */
+    bool ended;
+    enum image_end end;
+    char executable[SEG_EXECUTABLE];
+    char file[160];
+    struct fp_writer *writer; /* NULL when it could not be created, or is finished */
+    bool writing;             /* false after a write failed: drain and count only */
+    enum fp_loss stopped_by, limit_cause;
+    bool trailer_written;
+    struct collect_lane **lanes; /* by number; NULL where nothing came yet */
+    uint32_t lane_capacity, lane_count;
+    uint64_t events;
+    uint64_t bytes;
+    uint64_t lost[FP_LOSS_COUNT]; /* ours; the slot's are added at the end */
+    uint64_t stalls, stall_ns;
+};
+
+struct collector {
+    struct collect_options options;
+    struct collect_segment segment;
+    struct collect_clock clock;
+    int directory_fd;
+    char directory[4096];
+    struct collect_image **images; /* all, in order of discovery; freed at the end */
+    size_t image_count, image_capacity;
+    uint32_t image_of_slot[SEG_SLOT_COUNT]; /* index + 1 into images */
+    size_t running;
+    uint64_t serials_seen;
+    uint8_t *taken;       /* per chunk: 1 while it is in a queue */
+    uint32_t free_chunks; /* below ready, at the last scan */
+    uint32_t taken_chunks;
+    uint64_t freed;            /* chunks freed since waiters were last told */
+    uint64_t bytes_finished;   /* of finished footprints */
+    uint64_t started_ns;       /* CLOCK_MONOTONIC */
+    uint64_t file_limit_bytes; /* RLIMIT_FSIZE, 0: none */
+    int reserve_fd;            /* disk space kept back for trailers, -1 when given up */
+    bool control_open;
+    bool complete;
+};
+
+/* ---- drain ------------------------------------------------------------------------------------------ */
+
+/* drain_scan - take every FULL chunk. Returns how many were taken. */
+uint32_t drain_scan(struct collector *collector);
+
+/* drain_blocks - write the lanes that have a block's worth, and more under pressure. Returns chunks freed. */
+uint32_t drain_blocks(struct collector *collector);
+
+/* drain_image - take and write everything of an image whose threads are all dead, or that is given up. */
+void drain_image(struct collector *collector, struct collect_image *image);
+
+/* drain_dead_threads - take the open chunks of threads that are gone although their process lives. */
+void drain_dead_threads(struct collector *collector);
+
+/* ---- decode ------------------------------------------------------------------------------------------ */
+
+/* A block under construction; arrays of FP_BLOCK_MARKS_MAX (+1). */
+struct decode_block {
+    struct fp_mark *marks;
+    struct fp_shape *shapes;
+    struct fp_stamp *stamps;
+    uint32_t mark_count, shape_count, stamp_count;
+    uint64_t base_epoch;
+    uint64_t events; /* marks that are calls */
+    uint32_t *table; /* shape dictionary: generation << 16 | index, open addressing */
+    uint32_t generation;
+};
+
+bool decode_init(struct decode_block *block);
+void decode_release(struct decode_block *block);
+void decode_clear(struct decode_block *block);
+
+/* decode_chunk - append a chunk's records to the block, from record number `first`.
+ * damaged      counts records that are none.
+ * Returns      0 when the chunk is done; else the record to go on with after the block was written and cleared
+ *              (it was full, or epochs were too far apart). */
+uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
+                      const struct collect_clock *clock, const struct seg_chunk_header *chunk, uint32_t first,
+                      uint64_t *damaged, uint32_t *ret_records);
+
+/* ---- images ------------------------------------------------------------------------------------------- */
+
+/* image_discover - open a footprint for every slot attached since the last look. */
+void image_discover(struct collector *collector);
+
+/* image_check_ends - finish the images whose process ended or execed. thorough: ask also where the kernel would
+ * not have told (exec under a plain preload, kernels without pidfd). */
+void image_check_ends(struct collector *collector, bool thorough);
+
+/* image_finish - drain, write the trailer, free the slot. */
+void image_finish(struct collector *collector, struct collect_image *image, enum image_end end);
+
+/* image_bump_epochs - step the word of every image with several threads. */
+void image_bump_epochs(struct collector *collector);
+
+/* image_unattached_remain - whether some process has the segment mapped without having attached: a forked child
+ * that has not allocated yet. Walks /proc. */
+bool image_unattached_remain(struct collector *collector);
+
+/* image_store - write the marks of a block to the image's footprint, or count them as lost. */
+void image_store(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
+                 struct decode_block *block);
+struct collect_lane *image_lane(struct collect_image *image, uint32_t number);
+
+/* image_test_looking - find out whether this kernel shows mappings, by our own. */
+void image_test_looking(struct collect_segment *segment);
+
+/* ---- recording.json ------------------------------------------------------------------------------------ */
+
+/* json_write - write recording.json anew and put it in place of the old one. Returns false with errno set. */
+bool json_write(struct collector *collector, bool final);
+
+#endif

@@ -1,0 +1,141 @@
+/* collect_decode.c - records of a chunk to marks, shapes and stamps of a block. The collector's hot loop. */
+#include "shim/collect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE_BITS        17u /* twice FP_BLOCK_MARKS_MAX shapes */
+#define TABLE_MASK        ((1u << TABLE_BITS) - 1)
+#define GENERATION_LIMIT  0xffffu
+#define RECORDS_PER_CHUNK (SEG_CHUNK_BYTES / FP_RECORD_BYTES)
+
+_Static_assert(FP_BLOCK_MARKS_MAX <= 0x10000, "a shape's index has 16 bits in the dictionary");
+
+bool decode_init(struct decode_block *block)
+{
+    memset(block, 0, sizeof *block);
+    block->marks = malloc(FP_BLOCK_MARKS_MAX * sizeof *block->marks);
+    block->shapes = malloc(FP_BLOCK_MARKS_MAX * sizeof *block->shapes);
+    block->stamps = malloc((FP_BLOCK_MARKS_MAX + 1) * sizeof *block->stamps);
+    block->table = calloc((size_t)TABLE_MASK + 1, sizeof *block->table);
+    if (block->marks == NULL || block->shapes == NULL || block->stamps == NULL || block->table == NULL)
+        return false;
+    decode_clear(block);
+    return true;
+}
+
+void decode_release(struct decode_block *block)
+{
+    free(block->marks);
+    free(block->shapes);
+    free(block->stamps);
+    free(block->table);
+    memset(block, 0, sizeof *block);
+}
+
+void decode_clear(struct decode_block *block)
+{
+    block->mark_count = block->shape_count = block->stamp_count = 0;
+    block->events = 0;
+    /* Entries of former generations count as empty, so the table is wiped only once in 65535 blocks. */
+    if (block->generation == GENERATION_LIMIT) {
+        memset(block->table, 0, ((size_t)TABLE_MASK + 1) * sizeof *block->table);
+        block->generation = 0;
+    }
+    block->generation++;
+}
+
+static inline uint32_t shape_index(struct decode_block *block, uint8_t call, uint64_t size, uint64_t extra)
+{
+    const uint64_t mixed = (size * 64 + call + extra * UINT64_C(0x632be59bd9b4e019)) *
+                           UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t at = (uint32_t)(mixed >> (64 - TABLE_BITS));
+    for (;; at = (at + 1) & TABLE_MASK) {
+        const uint32_t entry = block->table[at];
+        struct fp_shape *shape;
+        if (entry >> 16 != block->generation)
+            break;
+        shape = &block->shapes[entry & 0xffff];
+        if (shape->size == size && shape->call == call && shape->extra == extra)
+            return entry & 0xffff;
+    }
+    block->table[at] = block->generation << 16 | block->shape_count;
+    block->shapes[block->shape_count] = (struct fp_shape){call, size, extra};
+    return block->shape_count++;
+}
+
+static void append_stamp(struct decode_block *block, struct collect_lane *lane, uint64_t time_ns)
+{
+    if (time_ns < lane->time_ns)
+        time_ns = lane->time_ns; /* a later anchor may have tilted the line a little */
+    lane->time_ns = time_ns;
+    /* Two stamps before one mark (a wide record stood between): the later one tells more. */
+    if (block->stamp_count > 0 && block->stamps[block->stamp_count - 1].mark == block->mark_count)
+        block->stamp_count--;
+    block->stamps[block->stamp_count++] = (struct fp_stamp){block->mark_count, time_ns};
+}
+
+/* The extra of a record that came without FP_RECORD_WIDE. */
+static inline uint64_t plain_extra(unsigned call)
+{
+    return call == FP_CALL_CALLOC || call == FP_CALL_REALLOCARRAY ? 1 : 0;
+}
+
+uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
+                      const struct collect_clock *clock, const struct seg_chunk_header *chunk, uint32_t first,
+                      uint64_t *damaged, uint32_t *ret_records)
+{
+    const struct fp_record *records = (const struct fp_record *)chunk;
+    uint32_t at = first != 0 ? first : SEG_CHUNK_HEADER / FP_RECORD_BYTES;
+
+    for (; at < RECORDS_PER_CHUNK; at++) {
+        const struct fp_record record = records[at];
+        const unsigned call = fp_record_call(&record);
+        uint64_t epoch, size, extra;
+        if (record.word0 == 0) {
+            /* The end; but a single hole, left by whatever killed one store, does not hide what follows. */
+            if (at + 1 == RECORDS_PER_CHUNK || records[at + 1].word0 == 0)
+                break;
+            continue;
+        }
+        if (call == FP_RECORD_STAMP) {
+            lane->epoch = record.word0 >> 8;
+            append_stamp(block, lane, clock_ns(clock, record.word1));
+            continue;
+        }
+        if (call == FP_RECORD_WIDE) {
+            lane->wide_pending = true;
+            lane->wide_size = (record.word0 >> 16 & 0xffffffff) << 32;
+            lane->wide_extra = record.word1;
+            continue;
+        }
+        if (!fp_mark_is_valid(call)) {
+            (*damaged)++;
+            continue;
+        }
+        epoch = fp_epoch_extend(lane->epoch, fp_record_epoch40(&record));
+        if (block->mark_count == 0)
+            block->base_epoch = epoch;
+        if (block->mark_count == FP_BLOCK_MARKS_MAX || epoch < block->base_epoch ||
+            epoch - block->base_epoch > UINT32_MAX) {
+            *ret_records = at;
+            return at;
+        }
+        size = fp_record_size32(&record);
+        extra = plain_extra(call);
+        if (lane->wide_pending) {
+            lane->wide_pending = false;
+            if (call != FP_MARK_GAP) { /* then the wide record's own call was lost */
+                size |= lane->wide_size;
+                extra = lane->wide_extra;
+            }
+        }
+        block->marks[block->mark_count] = (struct fp_mark){fp_record_address(&record),
+                                                           shape_index(block, (uint8_t)call, size, extra),
+                                                           (uint32_t)(epoch - block->base_epoch)};
+        block->mark_count++;
+        block->events += call < FP_CALL_COUNT;
+    }
+    *ret_records = at;
+    return 0;
+}

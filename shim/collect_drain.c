@@ -1,0 +1,251 @@
+/* collect_drain.c - chunks out of the segment, in each lane's order, into blocks.
+ *
+ * A lane's chunks wait in the segment itself until there are enough for a block of good compression; when free
+ * chunks run short, the longest queues go first. A chunk is zeroed before it is free again: a record is there when
+ * its first word is not zero. */
+#include "shim/collect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shim/raw.h"
+
+#define GROW_LEAST 64u
+
+static struct decode_block decoded;
+
+static struct decode_block *block_for_use(void)
+{
+    static bool ready;
+    if (!ready)
+        ready = decode_init(&decoded);
+    return ready ? &decoded : NULL;
+}
+
+/* ---- taking -------------------------------------------------------------------------------------- */
+
+static void free_chunk(struct collector *collector, uint32_t index, uint32_t records)
+{
+    struct seg_header *segment = collector->segment.header;
+    memset(seg_chunk(segment, index), 0, (size_t)records * FP_RECORD_BYTES);
+    collector->taken[index] = 0;
+    collector->freed++;
+    collector->free_chunks++;
+    /* release: the zeroes are in place before somebody claims it; pairs with claim_chunk's acquire */
+    atomic_store_explicit(&seg_chunk_states(segment)[index], SEG_CHUNK_FREE, memory_order_release);
+}
+
+static bool queue_insert(struct collect_lane *lane, uint32_t index, uint64_t sequence)
+{
+    size_t at = lane->queue_length;
+    if (lane->queue_length == lane->queue_capacity) {
+        const size_t capacity = lane->queue_capacity > 0 ? lane->queue_capacity * 2 : 32;
+        struct taken_chunk *grown = realloc(lane->queue, capacity * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        lane->queue = grown;
+        lane->queue_capacity = capacity;
+    }
+    while (at > 0 && lane->queue[at - 1].sequence > sequence) {
+        lane->queue[at] = lane->queue[at - 1];
+        at--;
+    }
+    lane->queue[at] = (struct taken_chunk){index, sequence};
+    lane->queue_length++;
+    return true;
+}
+
+/* A chunk whose claimer died before its header was whole holds nothing. */
+static void take_chunk(struct collector *collector, uint32_t index, uint64_t word)
+{
+    struct seg_chunk_header *chunk = seg_chunk(collector->segment.header, index);
+    const uint32_t slot = seg_chunk_slot_of(word);
+    const uint32_t image_number = slot < SEG_SLOT_COUNT ? collector->image_of_slot[slot] : 0;
+    struct collect_lane *lane = NULL;
+
+    if (image_number != 0 && atomic_load_explicit(&chunk->magic, memory_order_acquire) == SEG_CHUNK_MAGIC)
+        lane = image_lane(collector->images[image_number - 1], seg_chunk_lane_of(word));
+    if (lane == NULL || !queue_insert(lane, index, chunk->sequence)) {
+        free_chunk(collector, index, SEG_CHUNK_BYTES / FP_RECORD_BYTES);
+        return;
+    }
+    lane->thread_id = chunk->thread_id;
+    collector->taken[index] = 1;
+    collector->taken_chunks++;
+}
+
+uint32_t drain_scan(struct collector *collector)
+{
+    struct seg_header *segment = collector->segment.header;
+    _Atomic uint64_t *states = seg_chunk_states(segment);
+    const uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_relaxed);
+    uint32_t taken = 0;
+    collector->free_chunks = 0;
+    for (uint32_t index = 0; index < ready; index++) {
+        uint64_t word;
+        if (collector->taken[index])
+            continue;
+        word = atomic_load_explicit(&states[index], memory_order_acquire);
+        if (word == SEG_CHUNK_FREE) {
+            collector->free_chunks++;
+        } else if (seg_chunk_state_of(word) == SEG_CHUNK_FULL) {
+            /* Its process may have attached after our last look at the slots. */
+            const uint32_t slot = seg_chunk_slot_of(word);
+            if (slot < SEG_SLOT_COUNT && collector->image_of_slot[slot] == 0)
+                image_discover(collector);
+            take_chunk(collector, index, word);
+            taken++;
+        }
+    }
+    return taken;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------ */
+
+/* One block of the lane's queue, or less when chunks are missing in between. `all`: gaps do not stop it, the
+ * writers are dead and nothing more will come. Returns chunks freed. */
+static uint32_t write_block(struct collector *collector, struct collect_image *image,
+                            struct collect_lane *lane, bool all)
+{
+    struct decode_block *block = block_for_use();
+    uint64_t damaged = 0;
+    uint32_t done = 0;
+    while (done < lane->queue_length && done < COLLECT_CHUNKS_PER_BLOCK) {
+        const struct taken_chunk *taken = &lane->queue[done];
+        const struct seg_chunk_header *chunk = seg_chunk(collector->segment.header, taken->index);
+        uint32_t records = 0, next = 0;
+        if (taken->sequence != lane->next_chunk && !all)
+            break;
+        while (block != NULL &&
+               (next = decode_chunk(block, lane, &collector->clock, chunk, next, &damaged, &records)) != 0)
+            image_store(collector, image, lane, block);
+        lane->next_chunk = taken->sequence + 1;
+        free_chunk(collector, taken->index, block != NULL ? records : SEG_CHUNK_BYTES / FP_RECORD_BYTES);
+        collector->taken_chunks--;
+        done++;
+    }
+    if (block != NULL && block->mark_count > 0)
+        image_store(collector, image, lane, block);
+    if (block != NULL)
+        decode_clear(block); /* stamps without marks */
+    memmove(lane->queue, lane->queue + done, (lane->queue_length - done) * sizeof *lane->queue);
+    lane->queue_length -= done;
+    image->lost[FP_LOSS_COLLECTOR] += damaged;
+    return done;
+}
+
+static void wake_waiters(struct collector *collector)
+{
+    struct seg_header *segment = collector->segment.header;
+    if (collector->freed == 0)
+        return;
+    collector->freed = 0;
+    atomic_fetch_add_explicit(&segment->space, 1, memory_order_release);
+    if (atomic_load_explicit(&segment->space_waiters, memory_order_relaxed) == 0)
+        return; /* one that we just miss wakes up by itself after 2 ms */
+    raw_futex_wake(&segment->space, 1 << 30);
+}
+
+/* The longest queue that can be written now, at least `least` chunks. */
+static struct collect_lane *longest_queue(struct collector *collector, size_t least,
+                                          struct collect_image **ret_image)
+{
+    struct collect_lane *longest = NULL;
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        struct collect_image *image;
+        if (collector->image_of_slot[slot] == 0)
+            continue;
+        image = collector->images[collector->image_of_slot[slot] - 1];
+        for (uint32_t i = 0; i < image->lane_count; i++) {
+            struct collect_lane *lane = image->lanes[i];
+            if (lane == NULL || lane->queue_length < least || lane->queue[0].sequence != lane->next_chunk)
+                continue;
+            if (longest != NULL && lane->queue_length <= longest->queue_length)
+                continue;
+            longest = lane;
+            *ret_image = image;
+        }
+    }
+    return longest;
+}
+
+static bool is_short(const struct collector *collector)
+{
+    const uint32_t ready = atomic_load_explicit(&collector->segment.header->ready, memory_order_relaxed);
+    return collector->free_chunks < ready / 4;
+}
+
+uint32_t drain_blocks(struct collector *collector)
+{
+    uint32_t freed = 0;
+    struct collect_image *image = NULL;
+    struct collect_lane *lane;
+
+    while (is_short(collector)) {
+        const uint32_t ready = atomic_load_explicit(&collector->segment.header->ready, memory_order_relaxed);
+        const uint32_t count = ready / 4 > GROW_LEAST ? ready / 4 : GROW_LEAST;
+        if (!segment_grow(&collector->segment, count))
+            break;
+        collector->free_chunks +=
+            atomic_load_explicit(&collector->segment.header->ready, memory_order_relaxed) - ready;
+        atomic_fetch_add_explicit(&collector->segment.header->space, 1, memory_order_release);
+        collector->freed++; /* new room is told like freed room */
+    }
+    wake_waiters(collector);
+    if (collector->taken_chunks == 0)
+        return 0;
+    while ((lane = longest_queue(collector, is_short(collector) ? 1 : COLLECT_CHUNKS_PER_BLOCK, &image)) !=
+           NULL) {
+        freed += write_block(collector, image, lane, false);
+        wake_waiters(collector);
+        if (freed >= 4 * COLLECT_CHUNKS_PER_BLOCK)
+            break; /* look around: new chunks, ends, the heartbeat */
+    }
+    return freed;
+}
+
+/* ---- ends -------------------------------------------------------------------------------------------------- */
+
+void drain_image(struct collector *collector, struct collect_image *image)
+{
+    struct seg_header *segment = collector->segment.header;
+    _Atomic uint64_t *states = seg_chunk_states(segment);
+    const uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_relaxed);
+    for (uint32_t index = 0; index < ready; index++) {
+        const uint64_t word = atomic_load_explicit(&states[index], memory_order_acquire);
+        if (word != SEG_CHUNK_FREE && !collector->taken[index] && seg_chunk_slot_of(word) == image->slot)
+            take_chunk(collector, index, word);
+    }
+    for (uint32_t i = 0; i < image->lane_count; i++)
+        while (image->lanes[i] != NULL && image->lanes[i]->queue_length > 0)
+            (void)write_block(collector, image, image->lanes[i], true); /* wakes are told below */
+    wake_waiters(collector);
+}
+
+void drain_dead_threads(struct collector *collector)
+{
+    struct seg_header *segment = collector->segment.header;
+    _Atomic uint64_t *states = seg_chunk_states(segment);
+    const uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_relaxed);
+    for (uint32_t index = 0; index < ready; index++) {
+        const uint64_t word = atomic_load_explicit(&states[index], memory_order_acquire);
+        const struct seg_chunk_header *chunk = seg_chunk(segment, index);
+        const struct collect_image *image;
+        char path[64];
+        if (collector->taken[index] || seg_chunk_state_of(word) != SEG_CHUNK_OPEN ||
+            seg_chunk_slot_of(word) >= SEG_SLOT_COUNT ||
+            collector->image_of_slot[seg_chunk_slot_of(word)] == 0)
+            continue;
+        image = collector->images[collector->image_of_slot[seg_chunk_slot_of(word)] - 1];
+        if (!image->confirmed || atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC)
+            continue; /* thread ids mean something only in a process that was found under its own id */
+        (void)snprintf(path, sizeof path, "/proc/%u/task/%u", image->pid, chunk->thread_id); /* fits */
+        if (access(path, F_OK) == 0)
+            continue;
+        (void)snprintf(path, sizeof path, "/proc/%u/task/%u", image->pid, image->pid);
+        if (access(path, F_OK) == 0)
+            take_chunk(collector, index, word);
+    }
+}

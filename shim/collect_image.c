@@ -1,0 +1,499 @@
+/* collect_image.c - process images: found in the segment's table, given a footprint, watched, finished.
+ *
+ * A process's end is told by its pidfd. An exec leaves the process alive but the image gone: a new image of the same
+ * pid in the table tells it, or, when the new one records elsewhere, that the segment is no longer mapped where the
+ * slot says (/proc/PID/map_files). The same look proves that a pid still is the image that attached. */
+#include "shim/collect.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define NAMES_PER_PID      1000u
+#define RESERVE_WHEN_BELOW 65536u /* bytes free on the disk */
+
+/* ---- identity ------------------------------------------------------------------------------------ */
+
+enum mapped {
+    MAPPED_UNKNOWN,
+    MAPPED_NO,
+    MAPPED_YES,
+};
+
+/* The leading thread of a process may end before the others; then its memory is not shown under its pid. */
+static bool leader_is_zombie(uint32_t pid)
+{
+    char path[32], text[256];
+    const char *state;
+    ssize_t got;
+    int fd;
+    (void)snprintf(path, sizeof path, "/proc/%u/stat", pid); /* fits */
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    got = read(fd, text, sizeof text - 1);
+    (void)close(fd);
+    if (got <= 0)
+        return false;
+    text[got] = '\0';
+    state = strrchr(text, ')');
+    return state != NULL && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
+}
+
+static enum mapped maps_segment(const struct collect_segment *segment, uint32_t pid, uint64_t address)
+{
+    char path[96], target[256];
+    ssize_t length;
+    if (!segment->can_look)
+        return MAPPED_UNKNOWN;
+    (void)snprintf(path, sizeof path, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)address,
+                   (unsigned long long)(address + segment->header->segment_bytes)); /* fits */
+    length = readlink(path, target, sizeof target - 1);
+    if (length < 0)
+        return errno == ENOENT ? MAPPED_NO : MAPPED_UNKNOWN;
+    target[length] = '\0';
+    return strncmp(target, segment->path, strlen(segment->path)) == 0 ? MAPPED_YES : MAPPED_NO;
+}
+
+void image_test_looking(struct collect_segment *segment)
+{
+    segment->can_look = true;
+    segment->can_look = maps_segment(segment, (uint32_t)getpid(), (uint64_t)(uintptr_t)segment->header) ==
+                        MAPPED_YES;
+}
+
+static bool process_exists(uint32_t pid)
+{
+    return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+}
+
+/* ---- the footprint ------------------------------------------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The program's name as a file name: no control characters, no leading dot, not long. */
+static void file_stem(const struct collect_image *image, char *ret_stem, size_t size)
+{
+    const char *name = base_name(image->executable);
+    size_t length = 0;
+    for (; name[length] != '\0' && length + 1 < size; length++) {
+        const unsigned char byte = (unsigned char)name[length];
+        ret_stem[length] = byte < ' ' || byte == 127 || (length == 0 && byte == '.') ? '_' : (char)byte;
+    }
+    ret_stem[length] = '\0';
+    if (length == 0)
+        (void)snprintf(ret_stem, size, "process"); /* fits */
+}
+
+static const struct collect_image *image_of_serial(const struct collector *collector, uint64_t serial)
+{
+    for (size_t i = collector->image_count; serial != SEG_NOBODY && i-- > 0;)
+        if (collector->images[i]->serial == serial)
+            return collector->images[i];
+    return NULL;
+}
+
+/* Meta data must be UTF-8 without newline: a program's path may be neither. */
+static const char *printable(const char *text, char *ret_copy, size_t size)
+{
+    size_t i = 0;
+    for (; text[i] != '\0' && i + 1 < size; i++)
+        ret_copy[i] = (unsigned char)text[i] < ' ' || (unsigned char)text[i] >= 127 ? '?' : text[i];
+    ret_copy[i] = '\0';
+    return ret_copy;
+}
+
+static size_t describe(const struct collector *collector, const struct collect_image *image,
+                       struct fp_meta *meta)
+{
+    static char executable[SEG_EXECUTABLE], parent_pid[12], fork_number[12], cpus[12], fork_of[160];
+    static struct utsname host;
+    const struct collect_image *parent = image_of_serial(collector, image->parent_serial);
+    size_t count = 0;
+    (void)snprintf(parent_pid, sizeof parent_pid, "%u", image->parent_pid);
+    (void)snprintf(cpus, sizeof cpus, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    printable(image->executable, executable, sizeof executable);
+    meta[count++] = (struct fp_meta){"program", base_name(executable)};
+    meta[count++] = (struct fp_meta){"executable", executable};
+    meta[count++] = (struct fp_meta){"parent_pid", parent_pid};
+    if (parent != NULL) {
+        (void)snprintf(fork_number, sizeof fork_number, "%u", image->fork_number);
+        meta[count++] = (struct fp_meta){"fork_of", printable(parent->file, fork_of, sizeof fork_of)};
+        meta[count++] = (struct fp_meta){"fork_number", fork_number};
+    }
+    if (uname(&host) == 0)
+        meta[count++] = (struct fp_meta){"host_kernel", host.release};
+    meta[count++] = (struct fp_meta){"libc", gnu_get_libc_version()};
+    meta[count++] = (struct fp_meta){"cpus", cpus};
+    meta[count++] = (struct fp_meta){"clock", collector->clock.kind == SEG_CLOCK_TSC ? "tsc" : "monotonic"};
+    meta[count++] = (struct fp_meta){"mallab_version", MALLAB_VERSION};
+    meta[count++] = (struct fp_meta){"order", "epoch"};
+    return count;
+}
+
+static uint64_t bytes_so_far(const struct collector *collector)
+{
+    uint64_t bytes = collector->bytes_finished;
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        const struct collect_image *image;
+        if (collector->image_of_slot[slot] == 0)
+            continue;
+        image = collector->images[collector->image_of_slot[slot] - 1];
+        if (image->writer != NULL)
+            bytes += fp_writer_bytes(image->writer);
+    }
+    return bytes;
+}
+
+static void open_footprint(struct collector *collector, struct collect_image *image)
+{
+    struct fp_writer_options options = {.process_id = image->pid,
+                                        .start_unix_ns = collector->clock.start_unix_ns};
+    struct fp_meta meta[16];
+    struct fp_error error = {0};
+    enum fp_status status = FP_ERR_EXISTS;
+    char stem[96];
+    const size_t meta_count = describe(collector, image, meta);
+    const uint64_t used = bytes_so_far(collector), limit = collector->options.max_size_bytes;
+
+    file_stem(image, stem, sizeof stem);
+    image->stopped_by = FP_LOSS_DISK_FULL;
+    image->limit_cause = FP_LOSS_DISK_FULL;
+    options.size_limit_bytes = collector->file_limit_bytes;
+    if (limit != 0 && (collector->file_limit_bytes == 0 || limit - used < collector->file_limit_bytes)) {
+        options.size_limit_bytes = limit > used ? limit - used : 1;
+        image->limit_cause = FP_LOSS_SIZE_LIMIT;
+    }
+    for (uint32_t number = 1; status == FP_ERR_EXISTS && number <= NAMES_PER_PID; number++) {
+        if (number == 1)
+            (void)snprintf(image->file, sizeof image->file, "%s.%u.fp", stem, image->pid); /* fits */
+        else
+            (void)snprintf(image->file, sizeof image->file, "%s.%u.%u.fp", stem, image->pid, number);
+        status = fp_writer_create(collector->directory_fd, image->file, &options, meta, meta_count, &error,
+                                  &image->writer);
+    }
+    image->writing = status == FP_OK;
+}
+
+/* ---- discovery -------------------------------------------------------------------------------------------- */
+
+static int open_pidfd(uint32_t pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+#else
+    return -1;
+#endif
+}
+
+static bool list_image(struct collector *collector, struct collect_image *image)
+{
+    if (collector->image_count == collector->image_capacity) {
+        const size_t capacity = collector->image_capacity > 0 ? collector->image_capacity * 2 : 16;
+        struct collect_image **grown = realloc(collector->images, capacity * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        collector->images = grown;
+        collector->image_capacity = capacity;
+    }
+    collector->images[collector->image_count++] = image;
+    return true;
+}
+
+/* A second image of a pid in the table: the first has execed. */
+static void end_former_image(struct collector *collector, uint32_t pid)
+{
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        struct collect_image *image;
+        if (collector->image_of_slot[slot] == 0)
+            continue;
+        image = collector->images[collector->image_of_slot[slot] - 1];
+        if (image->pid == pid)
+            image_finish(collector, image, IMAGE_EXEC);
+    }
+}
+
+static void adopt(struct collector *collector, uint32_t slot_index, const struct seg_slot *slot, uint32_t pid)
+{
+    struct collect_image *image;
+    end_former_image(collector, pid);
+    image = calloc(1, sizeof *image);
+    if (image == NULL || !list_image(collector, image)) {
+        free(image);
+        return; /* its chunks are freed unread; as without memory nothing could be written */
+    }
+    image->slot = slot_index;
+    image->pid = pid;
+    image->serial = slot->serial;
+    image->parent_serial = slot->parent_serial;
+    image->map_address = slot->map_address;
+    image->parent_pid = slot->parent_pid;
+    image->fork_number = slot->fork_number;
+    memcpy(image->executable, slot->executable, sizeof image->executable);
+    image->executable[sizeof image->executable - 1] = '\0';
+    image->pidfd = open_pidfd(pid);
+    image->confirmed = maps_segment(&collector->segment, pid, image->map_address) == MAPPED_YES;
+    collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
+    collector->running++;
+    open_footprint(collector, image);
+}
+
+void image_discover(struct collector *collector)
+{
+    struct seg_header *segment = collector->segment.header;
+    struct seg_slot *slots = seg_slots(segment);
+    for (uint32_t index = 0; index < SEG_SLOT_COUNT; index++) {
+        const uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_acquire);
+        if (collector->image_of_slot[index] != 0)
+            continue;
+        if ((word & 0xffffffff) == SEG_SLOT_ATTACHED)
+            adopt(collector, index, &slots[index], (uint32_t)(word >> 32));
+        else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING && !process_exists((uint32_t)(word >> 32)))
+            atomic_store_explicit(&slots[index].state, SEG_SLOT_FREE, memory_order_release);
+    }
+}
+
+/* ---- lanes and blocks ---------------------------------------------------------------------------------------- */
+
+struct collect_lane *image_lane(struct collect_image *image, uint32_t number)
+{
+    if (number >= FP_LANES_MAX)
+        return NULL;
+    if (number >= image->lane_capacity) {
+        uint32_t capacity = image->lane_capacity > 0 ? image->lane_capacity : 8;
+        struct collect_lane **grown;
+        while (capacity <= number)
+            capacity *= 2;
+        grown = realloc(image->lanes, capacity * sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        memset(grown + image->lane_capacity, 0, (capacity - image->lane_capacity) * sizeof *grown);
+        image->lanes = grown;
+        image->lane_capacity = capacity;
+    }
+    if (image->lanes[number] == NULL) {
+        image->lanes[number] = calloc(1, sizeof **image->lanes);
+        if (image->lanes[number] == NULL)
+            return NULL;
+        image->lanes[number]->number = number;
+    }
+    if (number >= image->lane_count)
+        image->lane_count = number + 1;
+    return image->lanes[number];
+}
+
+/* Give the disk its last reserve back, so that trailers and recording.json can still be written. */
+static void release_reserve(struct collector *collector)
+{
+    if (collector->reserve_fd < 0)
+        return;
+    (void)close(collector->reserve_fd); /* unlinked already: its blocks are free now */
+    collector->reserve_fd = -1;
+}
+
+static void stop_writing(struct collector *collector, struct collect_image *image, enum fp_loss cause)
+{
+    image->writing = false;
+    image->stopped_by = cause;
+    if (cause == FP_LOSS_DISK_FULL)
+        release_reserve(collector);
+}
+
+void image_store(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
+                 struct decode_block *block)
+{
+    const struct fp_block out = {
+        .lane = lane->number,
+        .sequence = lane->next_block,
+        .base_epoch = block->base_epoch,
+        .mark_count = block->mark_count,
+        .shape_count = block->shape_count,
+        .stamp_count = block->stamp_count,
+        .marks = block->marks,
+        .shapes = block->shapes,
+        .stamps = block->stamps,
+    };
+    const uint64_t limit = collector->options.max_size_bytes;
+    if (image->writing && limit != 0 && bytes_so_far(collector) >= limit)
+        stop_writing(collector, image, FP_LOSS_SIZE_LIMIT);
+    if (image->writing) {
+        const enum fp_status status = fp_writer_block(image->writer, &out);
+        if (status == FP_OK) {
+            lane->next_block++;
+            lane->marks += block->mark_count;
+            image->events += block->events;
+            image->bytes = fp_writer_bytes(image->writer);
+        } else {
+            stop_writing(collector, image, status == FP_ERR_LIMIT ? image->limit_cause : FP_LOSS_DISK_FULL);
+        }
+    }
+    if (!image->writing)
+        image->lost[image->stopped_by] += block->events;
+    decode_clear(block);
+}
+
+/* ---- ends ----------------------------------------------------------------------------------------------------- */
+
+static void write_trailer(struct collector *collector, struct collect_image *image)
+{
+    struct fp_trailer trailer = {.end_time_ns = clock_monotonic_ns() - collector->clock.first_ns,
+                                 .lane_count = image->lane_count};
+    struct fp_lane *lanes = calloc(image->lane_count + 1, sizeof *lanes);
+    struct statvfs space;
+    struct stat file;
+    if (image->writer == NULL || lanes == NULL) {
+        free(lanes);
+        return;
+    }
+    for (uint32_t i = 0; i < image->lane_count; i++) {
+        if (image->lanes[i] == NULL)
+            continue;
+        lanes[i].thread_id = image->lanes[i]->thread_id;
+        lanes[i].is_main = image->lanes[i]->thread_id == image->pid;
+        lanes[i].marks = image->lanes[i]->marks;
+    }
+    memcpy(trailer.lost, image->lost, sizeof trailer.lost);
+    trailer.lanes = lanes;
+    if (fstatvfs(collector->directory_fd, &space) == 0 &&
+        space.f_bavail * space.f_frsize < RESERVE_WHEN_BELOW)
+        release_reserve(collector);
+    image->trailer_written = fp_writer_finish(image->writer, &trailer, NULL) == FP_OK;
+    image->writer = NULL;
+    if (fstatat(collector->directory_fd, image->file, &file, AT_SYMLINK_NOFOLLOW) == 0)
+        image->bytes = (uint64_t)file.st_size;
+    free(lanes);
+}
+
+void image_finish(struct collector *collector, struct collect_image *image, enum image_end end)
+{
+    struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
+    if (image->ended)
+        return;
+    image->ended = true;
+    image->end = end;
+    atomic_store_explicit(&slot->state, seg_slot_word(SEG_SLOT_ENDED, image->pid), memory_order_release);
+    drain_image(collector, image);
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+        image->lost[cause] += atomic_load_explicit(&slot->lost[cause], memory_order_relaxed);
+    image->stalls = atomic_load_explicit(&slot->stalls, memory_order_relaxed);
+    image->stall_ns = atomic_load_explicit(&slot->stall_ns, memory_order_relaxed);
+    if (image->writer != NULL)
+        image->bytes = fp_writer_bytes(image->writer);
+    write_trailer(collector, image);
+    collector->bytes_finished += image->bytes;
+    if (image->pidfd >= 0)
+        (void)close(image->pidfd);
+    image->pidfd = -1;
+    for (uint32_t i = 0; i < image->lane_count; i++) {
+        if (image->lanes[i] != NULL)
+            free(image->lanes[i]->queue);
+        free(image->lanes[i]);
+    }
+    free(image->lanes);
+    image->lanes = NULL;
+    image->lane_capacity = 0;
+    collector->image_of_slot[image->slot] = 0;
+    collector->running--;
+    if (end != IMAGE_RUNNING) /* a process that goes on keeps its slot: it may still count in it */
+        atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
+}
+
+static bool has_ended(const struct collector *collector, struct collect_image *image, bool thorough,
+                      enum image_end *ret_end)
+{
+    *ret_end = IMAGE_EXIT;
+    if (image->pidfd >= 0) {
+        struct pollfd watched = {image->pidfd, POLLIN, 0};
+        if (poll(&watched, 1, 0) > 0)
+            return true;
+    } else if (!process_exists(image->pid)) {
+        return true;
+    }
+    if (!thorough && image->confirmed)
+        return false;
+    switch (maps_segment(&collector->segment, image->pid, image->map_address)) {
+    case MAPPED_YES:
+        image->confirmed = true;
+        image->looks_unmapped = 0;
+        return false;
+    case MAPPED_NO:
+        /* Twice, because a leading thread on its way out has no memory before it is a zombie. */
+        if (leader_is_zombie(image->pid) || ++image->looks_unmapped < 2)
+            return false;
+        *ret_end = IMAGE_EXEC;
+        return true;
+    case MAPPED_UNKNOWN:
+        break;
+    }
+    return false;
+}
+
+void image_check_ends(struct collector *collector, bool thorough)
+{
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        struct collect_image *image;
+        enum image_end end;
+        if (collector->image_of_slot[slot] == 0)
+            continue;
+        image = collector->images[collector->image_of_slot[slot] - 1];
+        if (has_ended(collector, image, thorough, &end))
+            image_finish(collector, image, end);
+    }
+}
+
+void image_bump_epochs(struct collector *collector)
+{
+    struct seg_slot *slots = seg_slots(collector->segment.header);
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
+        if (collector->image_of_slot[slot] != 0 &&
+            atomic_load_explicit(&slots[slot].lane_count, memory_order_relaxed) > 1)
+            atomic_fetch_add_explicit(&slots[slot].epoch, 1, memory_order_acq_rel);
+}
+
+/* ---- processes that have not come yet ---------------------------------------------------------------------------- */
+
+/* A forked child has the segment where its parent has it, and attaches at its first call. */
+static bool maps_some_image(const struct collector *collector, uint32_t pid)
+{
+    uint64_t looked = 0;
+    for (size_t i = 0; i < collector->image_count; i++) {
+        const struct collect_image *image = collector->images[i];
+        if (image->map_address == looked)
+            continue;
+        looked = image->map_address;
+        if (maps_segment(&collector->segment, pid, looked) == MAPPED_YES)
+            return true;
+    }
+    return false;
+}
+
+bool image_unattached_remain(struct collector *collector)
+{
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    bool found = false;
+    if (processes == NULL)
+        return false;
+    while (!found && (entry = readdir(processes)) != NULL) {
+        const unsigned long pid = strtoul(entry->d_name, NULL, 10);
+        if (pid != 0 && pid != (unsigned long)getpid())
+            found = maps_some_image(collector, (uint32_t)pid);
+    }
+    (void)closedir(processes); /* only read */
+    return found;
+}

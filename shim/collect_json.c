@@ -1,0 +1,136 @@
+/* collect_json.c - recording.json: what was recorded, for people and for the other programs.
+ *
+ * Written beside its place and renamed into it, so that a reader finds the old text or the new, never half. */
+#include "shim/collect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEMPORARY "recording.json.new"
+
+static json_t *number(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+/* A name that is not UTF-8 is told as far as JSON can. */
+static json_t *text(const char *value)
+{
+    char copy[SEG_EXECUTABLE];
+    json_t *string = json_string(value);
+    size_t i = 0;
+    if (string != NULL)
+        return string;
+    for (; value[i] != '\0' && i + 1 < sizeof copy; i++)
+        copy[i] = (unsigned char)value[i] < 128 ? value[i] : '?';
+    copy[i] = '\0';
+    return json_string(copy);
+}
+
+static json_t *losses(const uint64_t *lost)
+{
+    json_t *object = json_object();
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+        if (lost[cause] != 0)
+            json_object_set_new(object, fp_loss_name(cause), number(lost[cause]));
+    return object;
+}
+
+static uint64_t sum(const uint64_t *lost)
+{
+    uint64_t total = 0;
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+        total += lost[cause];
+    return total;
+}
+
+static bool is_complete(const struct collect_image *image)
+{
+    return image->ended && image->end != IMAGE_RUNNING && image->trailer_written && sum(image->lost) == 0;
+}
+
+static json_t *process(const struct collect_image *image)
+{
+    static const char *const ENDS[] = {
+        [IMAGE_RUNNING] = "running", [IMAGE_EXIT] = "exit", [IMAGE_EXEC] = "exec"};
+    const char *slash = strrchr(image->executable, '/');
+    json_t *object = json_object();
+    json_object_set_new(object, "file", text(image->file));
+    json_object_set_new(object, "name", text(slash != NULL ? slash + 1 : image->executable));
+    json_object_set_new(object, "pid", number(image->pid));
+    json_object_set_new(object, "parent_pid", number(image->parent_pid));
+    json_object_set_new(object, "events", number(image->events));
+    json_object_set_new(object, "threads", number(image->lane_count));
+    json_object_set_new(object, "bytes", number(image->bytes));
+    json_object_set_new(object, "bytes_per_event",
+                        json_real(image->events > 0 ? (double)image->bytes / (double)image->events : 0));
+    json_object_set_new(object, "lost", losses(image->lost));
+    json_object_set_new(object, "complete", json_boolean(is_complete(image)));
+    json_object_set_new(object, "ended", json_string(ENDS[image->end]));
+    return object;
+}
+
+static json_t *whole(const struct collector *collector, bool final)
+{
+    const struct seg_header *segment = collector->segment.header;
+    uint64_t events = 0, bytes = 0, stalls = 0, stall_ns = 0, lost[FP_LOSS_COUNT] = {0};
+    const uint64_t unattached = atomic_load_explicit(&segment->unattached, memory_order_relaxed);
+    bool complete = final && unattached == 0;
+    json_t *object = json_object(), *processes = json_array();
+
+    for (size_t i = 0; i < collector->image_count; i++) {
+        const struct collect_image *image = collector->images[i];
+        json_array_append_new(processes, process(image));
+        events += image->events;
+        bytes += image->bytes;
+        stalls += image->stalls;
+        stall_ns += image->stall_ns;
+        for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+            lost[cause] += image->lost[cause];
+        complete = complete && is_complete(image);
+    }
+    json_object_set_new(object, "schema", json_string("mallab-recording/1"));
+    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
+    json_object_set_new(object, "started_unix_ns", number(collector->clock.start_unix_ns));
+    json_object_set_new(object, "duration_ns", number(clock_monotonic_ns() - collector->clock.first_ns));
+    json_object_set_new(object, "complete", json_boolean(complete));
+    json_object_set_new(object, "events", number(events));
+    json_object_set_new(object, "bytes", number(bytes));
+    json_object_set_new(object, "lost", losses(lost));
+    json_object_set_new(object, "stalls", number(stalls));
+    json_object_set_new(object, "stall_ns", number(stall_ns));
+    json_object_set_new(object, "processes_unattached", number(unattached));
+    if (!final)
+        json_object_set_new(object, "segment_path", text(collector->segment.path));
+    json_object_set_new(object, "processes", processes);
+    return object;
+}
+
+bool json_write(struct collector *collector, bool final)
+{
+    const int fd = openat(collector->directory_fd, TEMPORARY,
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    json_t *object;
+    bool written = false;
+    if (fd < 0)
+        return false;
+    object = whole(collector, final);
+    if (json_dumpfd(object, fd, JSON_INDENT(2)) == 0)
+        written = write(fd, "\n", 1) == 1;
+    json_decref(object);
+    if (close(fd) != 0)
+        written = false;
+    if (written)
+        written = renameat(collector->directory_fd, TEMPORARY, collector->directory_fd, "recording.json") ==
+                  0;
+    if (!written) {
+        const int saved = errno;
+        (void)unlinkat(collector->directory_fd, TEMPORARY, 0); /* half a file is of no use */
+        errno = saved;
+    }
+    return written;
+}

@@ -1,0 +1,494 @@
+/* collect_main.c - mallab-collect: options, output directory, the loop.
+ *
+ * Started by `mallab record` or by the shim, never by a person. It says one line on the ready descriptor; a later
+ * failure stands in recording.json and the footprints. */
+#include "shim/collect.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shim/raw.h"
+
+#define MEMORY_DEFAULT    (UINT64_C(128) << 20)
+#define NAP_NS            1000000u  /* while there is work; also the collector's step of the epoch words */
+#define SLEEP_NS          20000000u /* while there is none */
+#define IDLE_ROUNDS       20u       /* of napping before sleeping */
+#define LOOK_NS           50000000u /* between looks for execs and dead threads */
+#define NOBODY_CAME_NS    UINT64_C(10000000000)
+#define LAST_CALLS_NS     20000000u /* for stores under way when --duration has passed */
+#define RESERVE_BYTES     262144u
+#define DIRECTORIES_TRIED 100u
+
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,
+    EXIT_MISUSE = 2,
+};
+
+/* ---- the one answer ------------------------------------------------------------------------------- */
+
+static void answer(struct collector *collector, const char *word, const char *text)
+{
+    char line[5000];
+    const int length = snprintf(line, sizeof line, "%s %s\n", word, text);
+    const char *at = line;
+    size_t rest = length > 0 && (size_t)length < sizeof line ? (size_t)length : 0;
+    if (collector->options.ready_fd < 0) {
+        if (strcmp(word, "error") == 0)
+            (void)fprintf(stderr, "mallab-collect: %s\n", text); /* nobody else would tell */
+        return;
+    }
+    while (rest > 0) {
+        const ssize_t written = write(collector->options.ready_fd, at, rest);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            break; /* whoever started us is gone; the loop will find nobody */
+        at += written;
+        rest -= (size_t)written;
+    }
+    (void)close(collector->options.ready_fd); /* said what there was to say */
+    collector->options.ready_fd = -1;
+}
+
+__attribute__((format(printf, 2, 3))) static int fail(struct collector *collector, const char *format, ...)
+{
+    char text[4600];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments); /* a long path is cut */
+    va_end(arguments);
+    answer(collector, "error", text);
+    return EXIT_FAILED;
+}
+
+/* ---- options ----------------------------------------------------------------------------------------- */
+
+static const char USAGE[] =
+    "usage: mallab-collect --out DIR [--memory BYTES] [--max-size BYTES] [--duration NS] [--no-follow]\n"
+    "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
+    "                      [--unique | --join]\n"
+    "\n"
+    "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
+    "libmallab.so; of no use by hand.\n";
+
+static bool parse_number(const char *text, uint64_t most, uint64_t *ret_number)
+{
+    char *end;
+    unsigned long long number;
+    errno = 0;
+    number = strtoull(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || number > most)
+        return false;
+    *ret_number = number;
+    return true;
+}
+
+static bool parse_option(struct collect_options *options, int option, const char *value)
+{
+    uint64_t number = 0;
+    switch (option) {
+    case 'o':
+        options->out = value;
+        return true;
+    case 'm':
+        return parse_number(value, UINT64_MAX, &options->memory_bytes);
+    case 's':
+        return parse_number(value, UINT64_MAX, &options->max_size_bytes);
+    case 'd':
+        return parse_number(value, UINT64_MAX, &options->duration_ns);
+    case 'n':
+        options->no_follow = true;
+        return true;
+    case 'f':
+        options->drop = strcmp(value, "drop") == 0;
+        return options->drop || strcmp(value, "wait") == 0;
+    case 'r':
+        if (!parse_number(value, INT_MAX, &number))
+            return false;
+        options->ready_fd = (int)number;
+        return true;
+    case 'c':
+        if (!parse_number(value, INT_MAX, &number))
+            return false;
+        options->control_fd = (int)number;
+        return true;
+    case 'l':
+        if (!parse_number(value, INT_MAX, &number))
+            return false;
+        options->leader_pid = (uint32_t)number;
+        return true;
+    case 'u':
+        options->unique = true;
+        return true;
+    case 'j':
+        options->join = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Returns 0 to go on, 1 when help was asked for, 2 on misuse. */
+static int parse_options(int argc, char **argv, struct collect_options *options)
+{
+    static const struct option LONG[] = {
+        {"out", required_argument, NULL, 'o'},
+        {"memory", required_argument, NULL, 'm'},
+        {"max-size", required_argument, NULL, 's'},
+        {"duration", required_argument, NULL, 'd'},
+        {"no-follow", no_argument, NULL, 'n'},
+        {"on-full", required_argument, NULL, 'f'},
+        {"ready-fd", required_argument, NULL, 'r'},
+        {"control-fd", required_argument, NULL, 'c'},
+        {"leader", required_argument, NULL, 'l'},
+        {"unique", no_argument, NULL, 'u'},
+        {"join", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+    *options = (struct collect_options){.memory_bytes = MEMORY_DEFAULT, .ready_fd = -1, .control_fd = -1};
+    while ((option = getopt_long(argc, argv, "h", LONG, NULL)) != -1) {
+        if (option == 'h')
+            return 1;
+        if (!parse_option(options, option, optarg))
+            return 2;
+    }
+    return options->out == NULL || options->out[0] == '\0' || optind != argc ? 2 : 0;
+}
+
+/* ---- surroundings --------------------------------------------------------------------------------------- */
+
+/* Descriptors of whoever started us would keep its pipes open after its end. */
+static void close_inherited(const struct collect_options *options)
+{
+    DIR *open_ones = opendir("/proc/self/fd");
+    const struct dirent *entry;
+    if (open_ones == NULL)
+        return;
+    while ((entry = readdir(open_ones)) != NULL) {
+        const int fd = atoi(entry->d_name);
+        if (fd > 2 && fd != dirfd(open_ones) && fd != options->ready_fd && fd != options->control_fd)
+            (void)close(fd); /* not ours */
+    }
+    (void)closedir(open_ones); /* only read */
+}
+
+static void settle(struct collector *collector)
+{
+    static const int IGNORED[] = {SIGINT,  SIGTERM, SIGHUP,  SIGXFSZ, SIGPIPE,
+                                  SIGQUIT, SIGTSTP, SIGTTOU, SIGTTIN};
+    struct rlimit limit;
+    sigset_t none;
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL); /* cannot fail with these arguments */
+    for (size_t i = 0; i < sizeof IGNORED / sizeof IGNORED[0]; i++)
+        (void)signal(IGNORED[i], SIG_IGN); /* cannot fail for these signals */
+    (void)signal(SIGCHLD, SIG_DFL);
+    (void)setsid(); /* fails where we lead a session already, which is as good */
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE,
+                        &limit); /* two descriptors a process; fewer is a limit, not an error */
+    }
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_FSIZE, &limit);
+        if (limit.rlim_max != RLIM_INFINITY)
+            collector->file_limit_bytes = limit.rlim_max > 0 ? limit.rlim_max : 1;
+    }
+    (void)umask(077);
+}
+
+/* ---- the output directory ---------------------------------------------------------------------------------- */
+
+enum place {
+    PLACE_OURS,
+    PLACE_TAKEN,
+    PLACE_JOINED,
+    PLACE_FAILED,
+};
+
+static bool is_empty(int directory_fd)
+{
+    const int copy = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;
+    const struct dirent *entry;
+    bool empty = true;
+    if (directory == NULL) {
+        if (copy >= 0)
+            (void)close(copy);
+        return false;
+    }
+    while (empty && (entry = readdir(directory)) != NULL)
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    (void)closedir(directory); /* only read */
+    return empty;
+}
+
+static enum place try_directory(struct collector *collector, const char *path)
+{
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return PLACE_FAILED;
+    collector->directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (collector->directory_fd < 0)
+        return PLACE_FAILED;
+    if (is_empty(collector->directory_fd))
+        return PLACE_OURS;
+    if (collector->options.join && segment_path_of_recording(collector->directory_fd, collector->segment.path,
+                                                             sizeof collector->segment.path))
+        return PLACE_JOINED;
+    (void)close(collector->directory_fd);
+    collector->directory_fd = -1;
+    return PLACE_TAKEN;
+}
+
+static enum place find_directory(struct collector *collector)
+{
+    const char *out = collector->options.out;
+    enum place place = PLACE_TAKEN;
+    const uint32_t tries = collector->options.unique ? DIRECTORIES_TRIED : 1;
+    for (uint32_t number = 1; place == PLACE_TAKEN && number <= tries; number++) {
+        char path[PATH_MAX];
+        if (number == 1)
+            (void)snprintf(path, sizeof path, "%s", out); /* a path cut short fails at mkdir or below */
+        else
+            (void)snprintf(path, sizeof path, "%s.%u", out, number);
+        place = try_directory(collector, path);
+        if (realpath(path, collector->directory) == NULL)
+            (void)snprintf(collector->directory, sizeof collector->directory, "%s", path);
+    }
+    return place;
+}
+
+/* A little disk space held back, so that trailers and recording.json can be written on a full disk. */
+static void hold_reserve(struct collector *collector)
+{
+    static const char NAME[] = "reserve";
+    collector->reserve_fd = openat(collector->directory_fd, NAME,
+                                   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (collector->reserve_fd < 0)
+        return;
+    (void)unlinkat(collector->directory_fd, NAME, 0); /* it lives by its descriptor */
+    if (posix_fallocate(collector->reserve_fd, 0, RESERVE_BYTES) != 0) {
+        (void)close(collector->reserve_fd); /* the disk is full before we begin */
+        collector->reserve_fd = -1;
+    }
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------------------------- */
+
+/* CMD has ended, says `mallab record`: nobody new will come. Without a control descriptor that is always so. */
+static void watch_control(struct collector *collector)
+{
+    struct pollfd control = {collector->options.control_fd, POLLIN, 0};
+    char byte;
+    ssize_t got;
+    if (!collector->control_open || poll(&control, 1, 0) <= 0)
+        return;
+    got = read(collector->options.control_fd, &byte, 1);
+    if (got == 0 || (got == 1 && byte == 'e') || (got < 0 && errno != EINTR && errno != EAGAIN))
+        collector->control_open = false;
+}
+
+static bool nobody_is_left(struct collector *collector)
+{
+    struct seg_header *segment = collector->segment.header;
+    const uint64_t serials = atomic_load_explicit(&segment->serials, memory_order_acquire);
+    if (collector->running > 0 || collector->control_open)
+        return false;
+    if (serials == 0 && collector->options.control_fd < 0) {
+        /* Under a plain preload our starter attaches at once, or never. */
+        if (clock_monotonic_ns() - collector->started_ns > NOBODY_CAME_NS)
+            return true;
+        return collector->options.leader_pid != 0 && kill((pid_t)collector->options.leader_pid, 0) != 0 &&
+               errno == ESRCH;
+    }
+    return true;
+}
+
+/* Whoever claims a slot from here on sees `closing`; whoever claimed one before is found by this last look. */
+static bool may_close(struct collector *collector)
+{
+    struct seg_header *segment = collector->segment.header;
+    if (image_unattached_remain(collector))
+        return false;
+    atomic_store_explicit(&segment->closing, 1, memory_order_seq_cst);
+    image_discover(collector);
+    if (collector->running == 0)
+        return true;
+    atomic_store_explicit(&segment->closing, 0, memory_order_seq_cst);
+    return false;
+}
+
+static void rest(struct collector *collector, uint32_t idle_rounds)
+{
+    struct seg_header *segment = collector->segment.header;
+    const bool sleep = idle_rounds > IDLE_ROUNDS;
+    const uint32_t doorbell = atomic_load_explicit(&segment->doorbell, memory_order_acquire);
+    atomic_store_explicit(&segment->asleep, sleep ? SEG_SLEEP : SEG_NAP, memory_order_seq_cst);
+    /* a ring that came before `asleep` was set has changed the doorbell, or is made up for by the time-out */
+    (void)raw_futex_wait(&segment->doorbell, doorbell, sleep ? SLEEP_NS : NAP_NS);
+    atomic_store_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed);
+}
+
+static void stop_recording(struct collector *collector)
+{
+    const struct timespec last_calls = {0, LAST_CALLS_NS};
+    atomic_store_explicit(&collector->segment.header->stopped, 1, memory_order_seq_cst);
+    atomic_store_explicit(&collector->segment.header->closing, 1, memory_order_seq_cst);
+    (void)nanosleep(&last_calls, NULL); /* cut short only costs stores of other threads under way */
+    (void)drain_scan(collector);
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
+        if (collector->image_of_slot[slot] != 0)
+            image_finish(collector, collector->images[collector->image_of_slot[slot] - 1], IMAGE_RUNNING);
+}
+
+static void run(struct collector *collector)
+{
+    struct seg_header *segment = collector->segment.header;
+    uint64_t looked_ns = 0, left_ns = 0, doorbell = 0;
+    uint32_t idle_rounds = 0;
+    for (;;) {
+        const uint64_t now = clock_monotonic_ns();
+        const uint64_t rung = atomic_load_explicit(&segment->doorbell, memory_order_acquire);
+        const bool look = now - looked_ns >= LOOK_NS;
+        uint32_t work;
+        atomic_store_explicit(&segment->heartbeat_ns, now, memory_order_relaxed);
+        clock_anchor(&collector->clock);
+        image_discover(collector);
+        image_bump_epochs(collector);
+        work = drain_scan(collector);
+        work += drain_blocks(collector);
+        image_check_ends(collector, look);
+        watch_control(collector);
+        if (look) {
+            looked_ns = now;
+            drain_dead_threads(collector);
+        }
+        if (collector->options.duration_ns != 0 &&
+            now - collector->started_ns >= collector->options.duration_ns) {
+            stop_recording(collector);
+            return;
+        }
+        /* The walk over /proc is the dear part: not in every round while somebody unattached stays away. */
+        if (nobody_is_left(collector) && (left_ns == 0 || now - left_ns >= LOOK_NS)) {
+            left_ns = now;
+            if (may_close(collector))
+                return;
+        }
+        idle_rounds = work > 0 || rung != doorbell ? 0 : idle_rounds + 1;
+        doorbell = rung;
+        if (work < COLLECT_CHUNKS_PER_BLOCK)
+            rest(collector, idle_rounds);
+    }
+}
+
+/* ---- start and end ---------------------------------------------------------------------------------------------------- */
+
+static void fill_header(struct collector *collector)
+{
+    struct seg_header *segment = collector->segment.header;
+    const struct collect_options *options = &collector->options;
+    struct stat status;
+    segment->version = SEG_VERSION;
+    segment->owner_uid = geteuid();
+    segment->collector_pid = (uint32_t)getpid();
+    segment->clock = collector->clock.kind;
+    segment->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0);
+    segment->bump_ticks = (uint64_t)(1000.0 / collector->clock.ns_per_tick);
+    segment->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+    atomic_store_explicit(&segment->leader_pid, options->leader_pid, memory_order_relaxed);
+    atomic_store_explicit(&segment->heartbeat_ns, clock_monotonic_ns(), memory_order_relaxed);
+}
+
+/* Returns EXIT_DONE with the segment published, or another code after answering. */
+static int prepare(struct collector *collector, bool *ret_joined)
+{
+    const char *reason = NULL;
+    *ret_joined = false;
+    switch (find_directory(collector)) {
+    case PLACE_FAILED:
+        return fail(collector, "cannot use output directory '%s': %s", collector->options.out,
+                    strerror(errno));
+    case PLACE_TAKEN:
+        return fail(collector, "output directory '%s' holds something already; name another",
+                    collector->options.out);
+    case PLACE_JOINED:
+        answer(collector, "ok", collector->segment.path);
+        *ret_joined = true;
+        return EXIT_DONE;
+    case PLACE_OURS:
+        break;
+    }
+    clock_start(&collector->clock);
+    collector->options.out = collector->directory;
+    if (!segment_create(&collector->segment, &collector->options, &reason))
+        return fail(collector, "%s", reason);
+    image_test_looking(&collector->segment);
+    fill_header(collector);
+    collector->taken = calloc(collector->segment.header->chunk_count, 1);
+    if (collector->taken == NULL) {
+        segment_remove(&collector->segment);
+        return fail(collector, "no memory for the table of chunks");
+    }
+    if (!json_write(collector, false)) {
+        (void)fail(collector, "cannot write recording.json in '%s': %s", collector->directory,
+                   strerror(errno));
+        segment_remove(&collector->segment);
+        return EXIT_FAILED;
+    }
+    hold_reserve(collector);
+    (void)!chdir("/"); /* a recorded program's directory may be removed or unmounted under it */
+    segment_publish(&collector->segment);
+    answer(collector, "ok", collector->segment.path);
+    return EXIT_DONE;
+}
+
+static void release(struct collector *collector)
+{
+    for (size_t i = 0; i < collector->image_count; i++)
+        free(collector->images[i]);
+    free(collector->images);
+    free(collector->taken);
+}
+
+int main(int argc, char **argv)
+{
+    static struct collector collector = {.directory_fd = -1, .reserve_fd = -1, .segment = {.fd = -1}};
+    bool joined;
+    int code = parse_options(argc, argv, &collector.options);
+    if (code == 1)
+        return fputs(USAGE, stdout) >= 0 ? EXIT_DONE : EXIT_FAILED;
+    if (code == 2) {
+        (void)fputs("mallab-collect: bad options; see mallab-collect --help\n", stderr);
+        return EXIT_MISUSE;
+    }
+    close_inherited(&collector.options);
+    settle(&collector);
+    collector.control_open = collector.options.control_fd >= 0;
+    collector.started_ns = clock_monotonic_ns();
+    code = prepare(&collector, &joined);
+    if (code != EXIT_DONE || joined)
+        return code;
+    run(&collector);
+    segment_remove(&collector.segment);
+    if (collector.reserve_fd >= 0)
+        (void)close(collector.reserve_fd);
+    code = json_write(&collector, true) ? EXIT_DONE : EXIT_FAILED;
+    release(&collector);
+    return code;
+}

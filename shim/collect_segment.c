@@ -1,0 +1,179 @@
+/* collect_segment.c - the file behind the shared memory: made privately, filled ahead, removed at the end.
+ *
+ * Memory is put behind a chunk (fallocate) before a process may claim it: on a full tmpfs a store into a hole is a
+ * SIGBUS in the recorded program. */
+#include "shim/collect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READY_AT_START 64u
+#define BUMP_NS        1000u /* docs/order.md */
+#define NAME_TRIES     100
+
+static bool random_name(const char *folder, char *ret_path, size_t size)
+{
+    uint64_t number;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        return false;
+    return (size_t)snprintf(ret_path, size, "%s/mallab-%u-%016llx", folder, (unsigned)geteuid(),
+                            (unsigned long long)number) < size;
+}
+
+static int create_file(const char *folder, char *ret_path, size_t size)
+{
+    for (int i = 0; i < NAME_TRIES; i++) {
+        int fd;
+        if (!random_name(folder, ret_path, size))
+            return -1;
+        fd = open(ret_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+/* RLIMIT_FSIZE counts for shared memory too. It is meant for the files we keep, not for this one. */
+static bool resize(int fd, uint64_t bytes)
+{
+    struct rlimit before, without = {RLIM_INFINITY, RLIM_INFINITY};
+    bool resized;
+    if (getrlimit(RLIMIT_FSIZE, &before) != 0)
+        return ftruncate(fd, (off_t)bytes) == 0;
+    (void)setrlimit(RLIMIT_FSIZE, &without); /* refused to ordinary users: then the limit holds */
+    resized = ftruncate(fd, (off_t)bytes) == 0;
+    (void)setrlimit(RLIMIT_FSIZE, &before);
+    return resized;
+}
+
+static uint64_t pid_namespace(void)
+{
+    struct stat status;
+    return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
+
+static bool lay_out(struct collect_segment *segment, const struct collect_options *options)
+{
+    struct seg_header layout = {0};
+    uint64_t chunks = options->memory_bytes / SEG_CHUNK_BYTES;
+    void *area;
+    if (chunks > SEG_CHUNKS_MOST)
+        chunks = SEG_CHUNKS_MOST;
+    for (;; chunks /= 2) {
+        if (chunks < SEG_CHUNKS_LEAST)
+            chunks = SEG_CHUNKS_LEAST;
+        seg_layout(&layout, (uint32_t)chunks);
+        if (resize(segment->fd, layout.segment_bytes))
+            break;
+        if (chunks == SEG_CHUNKS_LEAST)
+            return false;
+    }
+    if (posix_fallocate(segment->fd, 0, (off_t)layout.chunks_offset) != 0)
+        return false;
+    area = mmap(NULL, layout.segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
+    if (area == MAP_FAILED)
+        return false;
+    segment->header = area;
+    seg_layout(segment->header, (uint32_t)chunks);
+    return segment_grow(segment, READY_AT_START);
+}
+
+static bool create_in(struct collect_segment *segment, const struct collect_options *options,
+                      const char *folder)
+{
+    segment->fd = create_file(folder, segment->path, sizeof segment->path);
+    if (segment->fd < 0)
+        return false;
+    if (lay_out(segment, options))
+        return true;
+    (void)unlink(segment->path); /* a leftover of zero value */
+    (void)close(segment->fd);
+    segment->fd = -1;
+    return false;
+}
+
+bool segment_create(struct collect_segment *segment, const struct collect_options *options,
+                    const char **ret_reason)
+{
+    char folder[64];
+    if (create_in(segment, options, "/dev/shm"))
+        return true;
+    /* A container without /dev/shm: the output directory, where pages cost more. main() made it absolute. */
+    if (strlen(options->out) < sizeof folder - 1 && options->out[0] == '/') {
+        (void)snprintf(folder, sizeof folder, "%s", options->out); /* length checked above */
+        if (create_in(segment, options, folder))
+            return true;
+    }
+    *ret_reason = "no shared memory: /dev/shm is not usable or full (try a smaller --memory)";
+    return false;
+}
+
+void segment_publish(struct collect_segment *segment)
+{
+    atomic_store_explicit(&segment->header->magic, SEG_MAGIC, memory_order_release);
+}
+
+bool segment_grow(struct collect_segment *segment, uint32_t count)
+{
+    struct seg_header *header = segment->header;
+    const uint32_t ready = atomic_load_explicit(&header->ready, memory_order_relaxed);
+    if (segment->grown_out || ready == header->chunk_count)
+        return false;
+    if (count > header->chunk_count - ready)
+        count = header->chunk_count - ready;
+    if (posix_fallocate(segment->fd, (off_t)(header->chunks_offset + (uint64_t)ready * SEG_CHUNK_BYTES),
+                        (off_t)count * SEG_CHUNK_BYTES) != 0) {
+        segment->grown_out = true;
+        return false;
+    }
+    /* release: pairs with the acquire in claim_chunk; the memory is there before the index is allowed */
+    atomic_store_explicit(&header->ready, ready + count, memory_order_release);
+    return true;
+}
+
+void segment_remove(struct collect_segment *segment)
+{
+    if (segment->fd < 0)
+        return;
+    (void)unlink(segment->path); /* gone already is as good */
+    (void)close(segment->fd);
+    segment->fd = -1;
+}
+
+/* The path is believed only if a segment of ours stands there and its collector lives; the shim checks again. */
+bool segment_path_of_recording(int directory_fd, char *ret_path, size_t size)
+{
+    struct seg_header header;
+    const char *path;
+    bool found = false;
+    json_t *recording;
+    int fd = openat(directory_fd, "recording.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    recording = json_loadfd(fd, 0, NULL);
+    (void)close(fd);
+    path = json_string_value(json_object_get(recording, "segment_path"));
+    if (path != NULL && strlen(path) < size) {
+        fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0 && read(fd, &header, sizeof header) == (ssize_t)sizeof header &&
+            header.magic == SEG_MAGIC && header.version == SEG_VERSION && !header.closing &&
+            header.owner_uid == geteuid() && header.pid_namespace == pid_namespace() &&
+            kill((pid_t)header.collector_pid, 0) == 0) {
+            (void)snprintf(ret_path, size, "%s", path); /* length checked above */
+            found = true;
+        }
+        if (fd >= 0)
+            (void)close(fd);
+    }
+    json_decref(recording);
+    return found;
+}

@@ -1,0 +1,158 @@
+/* fpdump.c - print what a footprint holds, as JSON, for the tests of the recorder.
+ *
+ *   fpdump FILE            counts by call, by lane, losses, completeness, order checks
+ *   fpdump --marks FILE    each mark as a line: lane epoch call address size extra
+ *
+ * Reads with fp_reader only; whatever it finds wrong it says and exits with 1. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/footprint.h"
+
+struct totals {
+    uint64_t by_call[64];
+    uint64_t events, marks, null_addresses, failed;
+    uint64_t requested;
+    uint64_t epoch_decreases, time_decreases, sequence_jumps;
+    uint64_t *lane_marks, *lane_epoch, *lane_time, *lane_sequence;
+};
+
+static void say_string(const char *text)
+{
+    putchar('"');
+    for (; *text != '\0'; text++)
+        if (*text == '"' || *text == '\\')
+            printf("\\%c", *text);
+        else
+            putchar(*text);
+    putchar('"');
+}
+
+static void say_marks(const struct fp_block *block)
+{
+    for (uint32_t i = 0; i < block->mark_count; i++) {
+        const struct fp_shape *shape = &block->shapes[block->marks[i].shape];
+        printf("%u %" PRIu64 " %s %" PRIx64 " %" PRIu64 " %" PRIu64 "\n", block->lane,
+               block->base_epoch + block->marks[i].epoch, fp_call_name(shape->call), block->marks[i].address,
+               shape->size, shape->extra);
+    }
+}
+
+static void add_block(struct totals *totals, const struct fp_block *block)
+{
+    uint64_t *epoch = &totals->lane_epoch[block->lane], *time = &totals->lane_time[block->lane];
+    totals->sequence_jumps += block->sequence != totals->lane_sequence[block->lane];
+    totals->lane_sequence[block->lane] = block->sequence + 1;
+    for (uint32_t i = 0; i < block->stamp_count; i++) {
+        totals->time_decreases += block->stamps[i].time_ns < *time;
+        *time = block->stamps[i].time_ns;
+    }
+    for (uint32_t i = 0; i < block->mark_count; i++) {
+        const struct fp_shape *shape = &block->shapes[block->marks[i].shape];
+        const uint64_t now = block->base_epoch + block->marks[i].epoch;
+        totals->epoch_decreases += now < *epoch;
+        *epoch = now;
+        totals->by_call[shape->call & 63]++;
+        totals->marks++;
+        if (shape->call >= FP_CALL_COUNT)
+            continue;
+        totals->events++;
+        totals->null_addresses += block->marks[i].address == 0;
+        if (fp_call_kind_of(shape->call) != FP_KIND_RELEASE) {
+            totals->failed += block->marks[i].address == 0;
+            totals->requested += fp_shape_bytes(shape);
+        }
+    }
+    totals->lane_marks[block->lane] += block->mark_count;
+}
+
+static void say_totals(const struct fp_reader *reader, const struct totals *totals)
+{
+    const struct fp_reader_info *info = fp_reader_info(reader);
+    const char *comma = "";
+    printf("{\"pid\": %u, \"events\": %" PRIu64 ", \"marks\": %" PRIu64 ", \"lanes\": %u, \"blocks\": %zu,\n",
+           info->process_id, totals->events, totals->marks, info->lane_count, info->block_count);
+    printf(" \"has_trailer\": %s, \"file_bytes\": %" PRIu64 ", \"requested_bytes\": %" PRIu64 ",\n",
+           info->has_trailer ? "true" : "false", info->file_bytes, totals->requested);
+    printf(" \"null_addresses\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"end_time_ns\": %" PRIu64 ",\n",
+           totals->null_addresses, totals->failed, info->trailer.end_time_ns);
+    printf(" \"epoch_decreases\": %" PRIu64 ", \"time_decreases\": %" PRIu64 ", \"sequence_jumps\": %" PRIu64
+           ",\n \"calls\": {",
+           totals->epoch_decreases, totals->time_decreases, totals->sequence_jumps);
+    for (unsigned call = 0; call < 64; call++) {
+        if (totals->by_call[call] == 0)
+            continue;
+        printf("%s\"%s\": %" PRIu64, comma, fp_call_name(call), totals->by_call[call]);
+        comma = ", ";
+    }
+    printf("},\n \"lost\": {");
+    comma = "";
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
+        if (info->trailer.lost[cause] == 0)
+            continue;
+        printf("%s\"%s\": %" PRIu64, comma, fp_loss_name(cause), info->trailer.lost[cause]);
+        comma = ", ";
+    }
+    printf("},\n \"lane_marks\": [");
+    for (uint32_t lane = 0; lane < info->lane_count; lane++)
+        printf("%s%" PRIu64, lane > 0 ? ", " : "", totals->lane_marks[lane]);
+    printf("],\n \"trailer_lanes\": [");
+    for (uint32_t lane = 0; lane < info->trailer.lane_count; lane++)
+        printf("%s{\"tid\": %u, \"main\": %s, \"marks\": %" PRIu64 "}", lane > 0 ? ", " : "",
+               info->trailer.lanes[lane].thread_id, info->trailer.lanes[lane].is_main ? "true" : "false",
+               info->trailer.lanes[lane].marks);
+    printf("],\n \"meta\": {");
+    for (size_t i = 0; i < info->meta_count; i++) {
+        printf("%s", i > 0 ? ", " : "");
+        say_string(info->meta[i].key);
+        printf(": ");
+        say_string(info->meta[i].value);
+    }
+    printf("}}\n");
+}
+
+int main(int argc, char **argv)
+{
+    const int only_marks = argc == 3 && strcmp(argv[1], "--marks") == 0;
+    struct fp_reader *reader;
+    struct fp_error error = {0};
+    struct fp_block_buffer buffer = {0};
+    const struct fp_reader_info *info;
+    struct totals totals = {0};
+    char text[512];
+
+    if (argc != 2 + only_marks)
+        return 2;
+    if (fp_reader_open(argv[argc - 1], &error, &reader) != FP_OK) {
+        fprintf(stderr, "fpdump: %s\n", fp_error_text(&error, argv[argc - 1], text, sizeof text));
+        return 1;
+    }
+    info = fp_reader_info(reader);
+    totals.lane_marks = calloc(info->lane_count + 1, sizeof(uint64_t));
+    totals.lane_epoch = calloc(info->lane_count + 1, sizeof(uint64_t));
+    totals.lane_time = calloc(info->lane_count + 1, sizeof(uint64_t));
+    totals.lane_sequence = calloc(info->lane_count + 1, sizeof(uint64_t));
+    for (size_t i = 0; i < info->block_count; i++) {
+        struct fp_block block;
+        if (fp_reader_block(reader, i, &buffer, &block) != FP_OK) {
+            fprintf(stderr, "fpdump: %s\n",
+                    fp_error_text(fp_reader_error(reader), argv[argc - 1], text, sizeof text));
+            return 1;
+        }
+        if (only_marks)
+            say_marks(&block);
+        else
+            add_block(&totals, &block);
+    }
+    if (!only_marks)
+        say_totals(reader, &totals);
+    fp_block_buffer_release(&buffer);
+    fp_reader_close(reader);
+    free(totals.lane_marks);
+    free(totals.lane_epoch);
+    free(totals.lane_time);
+    free(totals.lane_sequence);
+    return 0;
+}
