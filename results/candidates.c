@@ -193,17 +193,20 @@ static void warn(struct res_registry *registry, char *text)
     registry->warnings[registry->warning_count++] = text;
 }
 
+/* Takes over what the candidate holds. */
 static struct res_candidate *insert(struct res_registry *registry, const struct res_candidate *candidate)
 {
+    struct res_candidate *inserted = res_calloc(1, sizeof *inserted);
+    *inserted = *candidate;
     registry->candidates = res_realloc(registry->candidates, registry->candidate_count + 1,
-                                       sizeof *registry->candidates);
+                                       sizeof(struct res_candidate *));
     size_t place = registry->candidate_count++;
-    while (place > 0 && strcmp(registry->candidates[place - 1].name, candidate->name) > 0) {
+    while (place > 0 && strcmp(registry->candidates[place - 1]->name, candidate->name) > 0) {
         registry->candidates[place] = registry->candidates[place - 1];
         place--;
     }
-    registry->candidates[place] = *candidate;
-    return &registry->candidates[place];
+    registry->candidates[place] = inserted;
+    return inserted;
 }
 
 bool res_registry_parse(struct res_registry *registry, const char *origin, const char *text, size_t length)
@@ -285,8 +288,8 @@ bool res_registry_load(struct res_registry *registry, const char *directory, cha
 struct res_candidate *res_registry_find(const struct res_registry *registry, const char *name)
 {
     for (size_t i = 0; i < registry->candidate_count; i++) {
-        if (strcmp(registry->candidates[i].name, name) == 0)
-            return &registry->candidates[i];
+        if (strcmp(registry->candidates[i]->name, name) == 0)
+            return registry->candidates[i];
     }
     return NULL;
 }
@@ -347,14 +350,16 @@ char *res_registry_names(const struct res_registry *registry)
 {
     struct res_text names = {0};
     for (size_t i = 0; i < registry->candidate_count; i++)
-        res_text_printf(&names, "%s%s", i > 0 ? ", " : "", registry->candidates[i].name);
+        res_text_printf(&names, "%s%s", i > 0 ? ", " : "", registry->candidates[i]->name);
     return names.text != NULL ? names.text : res_strdup("none known");
 }
 
 void res_registry_release(struct res_registry *registry)
 {
-    for (size_t i = 0; i < registry->candidate_count; i++)
-        candidate_release(&registry->candidates[i]);
+    for (size_t i = 0; i < registry->candidate_count; i++) {
+        candidate_release(registry->candidates[i]);
+        free(registry->candidates[i]);
+    }
     for (size_t i = 0; i < registry->warning_count; i++)
         free(registry->warnings[i]);
     free(registry->candidates);

@@ -53,7 +53,7 @@ struct res_candidate {
 
 /* All that is known. Zero-initialise before use. */
 struct res_registry {
-    struct res_candidate *candidates; /* by name */
+    struct res_candidate **candidates; /* by name; each stays where it is until the release */
     size_t candidate_count;
     char **warnings; /* one line for each file that was left out */
     size_t warning_count;
@@ -69,7 +69,7 @@ bool res_registry_load(struct res_registry *registry, const char *directory, cha
  * Returns  true when it was added; otherwise a warning was. */
 bool res_registry_parse(struct res_registry *registry, const char *origin, const char *text, size_t length);
 
-/* res_registry_find - by name; NULL when unknown. Valid until the registry changes. */
+/* res_registry_find - by name; NULL when unknown. Valid until res_registry_release, as are those below. */
 struct res_candidate *res_registry_find(const struct res_registry *registry, const char *name);
 
 /* res_registry_add_path - make a candidate of a library given by its path; its name is the file's, cut at ".so".

@@ -17,9 +17,9 @@
 
 extern char **environ;
 
-#define STDERR_MAX      65536u
-#define POLL_MS         200 /* how soon a stop or a timeout is noticed when the signal came before the poll */
-#define ALLOCATOR_TERMS 12
+#define STDERR_MAX    65536u
+#define POLL_MS       200 /* how soon a stop or a timeout is noticed when the signal came before the poll */
+#define ARGUMENTS_MAX 16  /* of our own */
 
 /* ---- what it is started with ---------------------------------------------------------------- */
 
@@ -81,9 +81,12 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
     size_t extra_count = 0;
     while (extra != NULL && extra[extra_count] != NULL)
         extra_count++;
-    char **arguments = res_calloc(ALLOCATOR_TERMS + extra_count, sizeof *arguments);
+    char **arguments = res_calloc(ARGUMENTS_MAX + extra_count, sizeof *arguments);
     arguments[count++] = res_strdup(candidate->program);
-    arguments[count++] = res_strdup("--json");
+    if (!request->as_text)
+        arguments[count++] = res_strdup("--json");
+    arguments[count++] = res_strdup("--candidate");
+    arguments[count++] = res_strdup(candidate->name);
     if (request->touch != NULL) {
         arguments[count++] = res_strdup("--touch");
         arguments[count++] = res_strdup(request->touch);

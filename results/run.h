@@ -17,6 +17,7 @@ struct res_run_request {
     const char *workload;                  /* path */
     const char *touch;                     /* replay's --touch; NULL: its default */
     uint64_t timeout_ns;                   /* 0: none */
+    bool as_text;                          /* for res_run_arguments: print for people, not JSON */
     volatile sig_atomic_t *stop;           /* not 0: end the run; may be NULL */
 };
 

@@ -1,0 +1,258 @@
+/* convert.c - `mallab convert`: thin over conv_file. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/workloads.h"
+#include "convert/convert.h"
+#include "results/support.h"
+
+static const char HELP[] = "usage: mallab convert [OPTION...] INPUT\n"
+                           "\n"
+                           "Turn a footprint, a recording or another tool's trace into a workload, which is\n"
+                           "what 'mallab replay' and 'mallab ab' execute.\n"
+                           "\n"
+                           "INPUT is a footprint (.fp), a recording's directory, or a text trace, which may\n"
+                           "be compressed (gzip, xz, bzip2, zstd, zip); '-' reads a text trace from stdin.\n"
+                           "\n"
+                           "  -o, --output OUT     the workload; '-' for stdout [INPUT's name with .wl]\n"
+                           "  -f, --force          replace OUT when it exists\n"
+                           "      --from FORMAT    footprint, recording or android [found out]\n"
+                           "      --process PID    which process of a recording [the one with most events]\n"
+                           "      --salvage        leave out damaged blocks instead of refusing the file\n"
+                           "      --json           print the report as JSON on stdout\n"
+                           "  -q, --quiet          no summary; what was repaired or lost is still told\n"
+                           "      --no-progress    no progress on stderr\n"
+                           "  -h, --help           print this help\n"
+                           "\n"
+                           "example: mallab convert -o web.wl mallab-web.4242\n"
+                           "exit codes: 0 done, 1 failed, 2 misuse, 3 INPUT unreadable, damaged or too new\n";
+
+enum {
+    OPTION_FROM = 256,
+    OPTION_PROCESS,
+    OPTION_SALVAGE,
+    OPTION_JSON,
+    OPTION_NO_PROGRESS,
+};
+
+struct settings {
+    struct conv_options convert;
+    const char *output;
+    bool quiet, help, json, no_progress;
+};
+
+static void remove_half_file(int signal_number)
+{
+    const char *temporary = conv_output_temporary();
+    if (temporary != NULL)
+        unlink(temporary);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void show_progress(void *data, uint64_t done, uint64_t total)
+{
+    cli_progress_show(data, "convert", NULL, done, total);
+}
+
+static int take_option(int option, char **argv, struct settings *settings)
+{
+    uint64_t process;
+    switch (option) {
+    case 'o':
+        settings->output = optarg;
+        break;
+    case 'f':
+        settings->convert.overwrite = true;
+        break;
+    case 'q':
+        settings->quiet = true;
+        break;
+    case 'h':
+        settings->help = true;
+        break;
+    case OPTION_FROM:
+        if (strcmp(optarg, "footprint") != 0 && strcmp(optarg, "recording") != 0 &&
+            strcmp(optarg, "android") != 0)
+            return cli_misuse(&CLI_CONVERT, "--from takes 'footprint', 'recording' or 'android', not '%s'",
+                              optarg);
+        settings->convert.from = optarg;
+        break;
+    case OPTION_PROCESS:
+        if (!cli_parse_count(optarg, 1, UINT32_MAX, &process))
+            return cli_misuse(&CLI_CONVERT, "'%s' is no process id", optarg);
+        settings->convert.process_id = (uint32_t)process;
+        break;
+    case OPTION_SALVAGE:
+        settings->convert.salvage = true;
+        break;
+    case OPTION_JSON:
+        settings->json = true;
+        break;
+    case OPTION_NO_PROGRESS:
+        settings->no_progress = true;
+        break;
+    default:
+        return cli_option_refused(&CLI_CONVERT, option, argv);
+    }
+    return -1;
+}
+
+static int take_options(int argc, char **argv, struct settings *ret_settings)
+{
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'},
+        {"force", no_argument, NULL, 'f'},
+        {"from", required_argument, NULL, OPTION_FROM},
+        {"process", required_argument, NULL, OPTION_PROCESS},
+        {"salvage", no_argument, NULL, OPTION_SALVAGE},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {"quiet", no_argument, NULL, 'q'},
+        {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+    while ((option = getopt_long(argc, argv, ":o:fqh", options, NULL)) != -1) {
+        const int code = take_option(option, argv, ret_settings);
+        if (code >= 0)
+            return code;
+    }
+    if (ret_settings->help)
+        return -1;
+    if (argc - optind != 1)
+        return cli_misuse(&CLI_CONVERT, optind >= argc ? "no input" : "one input at a time");
+    if (ret_settings->output == NULL && strcmp(argv[optind], "-") == 0)
+        return cli_misuse(&CLI_CONVERT, "reading from stdin, name the output with -o");
+    if (ret_settings->json && ret_settings->output != NULL && strcmp(ret_settings->output, "-") == 0)
+        return cli_misuse(&CLI_CONVERT, "the workload and --json cannot both go to stdout");
+    return -1;
+}
+
+/* How it went, in one line, and a line for what casts doubt on the recording. */
+static void summarize(const struct conv_report *report, const char *output, bool quiet)
+{
+    const struct conv_survey *survey = &report->survey;
+    char ops[32], threads[32], span[32];
+    const double seconds = (double)report->elapsed_ns / 1e9;
+    if (!quiet)
+        cli_say(&CLI_CONVERT, "%s ops of %s thread%s, %.2f bytes each, written to %s in %s%s%.0f%s",
+                res_text_grouped(survey->ops, ops), res_text_grouped(survey->threads, threads),
+                survey->threads == 1 ? "" : "s",
+                survey->ops > 0 ? (double)report->bytes_out / (double)survey->ops : 0.0,
+                strcmp(output, "-") == 0 ? "stdout" : output,
+                res_text_duration((double)report->elapsed_ns, span), seconds > 0.01 ? ", " : "",
+                seconds > 0.01 ? (double)survey->events / seconds / 1e6 : 0.0,
+                seconds > 0.01 ? " M events/s" : "");
+    if (survey->process_count > 1 && !quiet)
+        cli_say(&CLI_CONVERT,
+                "the recording holds %zu processes; converted: process %u, '%s' (--process chooses another)",
+                survey->process_count, survey->process_id, survey->program);
+    if (!survey->complete)
+        cli_say(&CLI_CONVERT, "the recording is not whole: %s", survey->incomplete_why);
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
+        if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i))
+            cli_say(&CLI_CONVERT, "repaired: %s, %s times (docs/irregularities.md)",
+                    conv_irregularity_name(i), res_text_grouped(survey->irregular[i], ops));
+    }
+}
+
+static int print_report(const struct conv_report *report, const char *output)
+{
+    json_t *object = cli_survey_json(&report->survey);
+    json_object_set_new(object, "schema", json_string("mallab-convert/1"));
+    json_object_set_new(object, "output", json_string(output));
+    json_object_set_new(object, "output_bytes", json_integer((json_int_t)report->bytes_out));
+    json_object_set_new(object, "elapsed_ns", json_integer((json_int_t)report->elapsed_ns));
+    return cli_print_json(object);
+}
+
+int cli_convert_file(const char *input, const char *output, const struct conv_options *options, bool quiet,
+                     bool progress, bool json)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
+    struct cli_progress line;
+    struct conv_options with_progress = *options;
+    struct conv_report report = {0};
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    struct sigaction saved[sizeof numbers / sizeof numbers[0]];
+    const struct sigaction action = {.sa_handler = remove_half_file};
+    char text[CONV_PATH_BYTES + 512];
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        sigaction(numbers[i], NULL, &saved[i]);
+        if (saved[i].sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    }
+    cli_progress_begin(&line, progress ? CLI_PROGRESS_AUTO : CLI_PROGRESS_NEVER);
+    with_progress.progress = show_progress;
+    with_progress.progress_data = &line;
+    const enum fp_status status = conv_file(input, output, &with_progress, &report, error);
+    cli_progress_end(&line);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigaction(numbers[i], &saved[i], NULL);
+    int code = CLI_DONE;
+    if (status != FP_OK) {
+        cli_say(&CLI_CONVERT, "%s", conv_error_text(error, text, sizeof text));
+        code = conv_error_exit_code(error);
+    } else {
+        summarize(&report, output, quiet);
+        if (json)
+            code = print_report(&report, output);
+        conv_report_release(&report);
+    }
+    free(error);
+    return code;
+}
+
+/* "dir/web.fp" and "trace.txt.gz" beside themselves, a recording's directory by its own name. */
+char *cli_workload_name(const char *input)
+{
+    static const char *const endings[] = {".gz", ".xz", ".bz2", ".zst", ".zip", ".fp", ".txt", ".trace"};
+    char *name = res_strdup(input);
+    size_t length = strlen(name);
+    while (length > 1 && name[length - 1] == '/')
+        name[--length] = '\0';
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        const size_t ending = strlen(endings[i]);
+        if (length > ending && strcmp(name + length - ending, endings[i]) == 0 &&
+            name[length - ending - 1] != '/') {
+            length -= ending;
+            name[length] = '\0';
+        }
+    }
+    char *workload = res_printf("%s.wl",
+                                strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ? "recording" : name);
+    free(name);
+    return workload;
+}
+
+static int run_convert(int argc, char **argv)
+{
+    struct settings settings = {0};
+    const int misuse = take_options(argc, argv, &settings);
+    if (misuse >= 0)
+        return misuse;
+    if (settings.help) {
+        fputs(HELP, stdout);
+        return CLI_DONE;
+    }
+    const char *input = argv[optind];
+    char *named = settings.output == NULL ? cli_workload_name(input) : NULL;
+    const char *output = named != NULL ? named : settings.output;
+    const int code = cli_convert_file(input, output, &settings.convert, settings.quiet, !settings.no_progress,
+                                      settings.json);
+    free(named);
+    return code;
+}
+
+const struct cli_verb CLI_CONVERT = {
+    .name = "convert",
+    .summary = "turn a recording or another tool's trace into a workload",
+    .help = HELP,
+    .run = run_convert,
+};

@@ -1,0 +1,312 @@
+/* describe.c - what an input holds: as JSON and as text. */
+#include "cli/describe.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/workloads.h"
+#include "results/support.h"
+
+#define BAR_COLUMNS 40
+
+static json_t *number(uint64_t value)
+{
+    return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+static json_t *text(const char *value)
+{
+    char *plain = res_text_plain(value != NULL ? value : "");
+    json_t *string = *plain != '\0' ? json_string(plain) : json_null();
+    free(plain);
+    return string;
+}
+
+static json_t *calls_object(const uint64_t *counts)
+{
+    json_t *object = json_object();
+    for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
+        if (counts[call] > 0)
+            json_object_set_new(object, fp_call_name(call), number(counts[call]));
+    }
+    return object;
+}
+
+static json_t *sizes_array(const struct conv_survey *survey)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < CONV_SIZE_CLASSES; i++) {
+        if (survey->class_count[i] == 0)
+            continue;
+        json_t *object = json_object();
+        json_object_set_new(object, "from_bytes", number(conv_survey_class_min(i)));
+        json_object_set_new(
+            object, "to_bytes",
+            number(i + 1 < CONV_SIZE_CLASSES ? conv_survey_class_min(i + 1) - 1 : UINT64_MAX));
+        json_object_set_new(object, "count", number(survey->class_count[i]));
+        json_object_set_new(object, "bytes", number(survey->class_bytes[i]));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static json_t *process_array(const struct conv_survey *survey)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < survey->process_count; i++) {
+        const struct conv_process *process = &survey->processes[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "file", text(process->file));
+        json_object_set_new(object, "name", text(process->name));
+        json_object_set_new(object, "pid", number(process->process_id));
+        json_object_set_new(object, "parent_pid", number(process->parent_process_id));
+        json_object_set_new(object, "events", number(process->events));
+        json_object_set_new(object, "ended", text(process->ended));
+        json_object_set_new(object, "complete", json_boolean(process->complete));
+        json_object_set_new(object, "chosen", json_boolean(process->chosen));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static uint64_t processes_of(const struct conv_survey *survey)
+{
+    return survey->kind == CONV_KIND_RECORDING ? survey->process_count : 1;
+}
+
+static void set_numbers(json_t *object, const struct conv_survey *survey)
+{
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {
+        {"events", survey->events},
+        {"ops", survey->ops},
+        {"threads", survey->threads},
+        {"processes", processes_of(survey)},
+        {"forks", survey->forks},
+        {"thread_exits", survey->thread_exits},
+        {"duration_ns", survey->duration_ns},
+        {"start_unix_ns", survey->start_unix_ns},
+        {"requested_bytes", survey->requested_bytes},
+        {"live_peak_bytes", survey->live_bytes_peak},
+        {"live_peak_objects", survey->live_objects_peak},
+        {"live_end_bytes", survey->live_bytes_end},
+        {"live_end_objects", survey->live_objects_end},
+        {"largest_request_bytes", survey->largest_size},
+        {"file_bytes", survey->file_bytes},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        json_object_set_new(object, numbers[i].key, number(numbers[i].value));
+}
+
+json_t *cli_survey_json(const struct conv_survey *survey)
+{
+    json_t *object = json_object();
+    json_t *lost = json_object();
+    json_t *irregular = json_object();
+    char digest[24];
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        json_object_set_new(lost, fp_loss_name(i), number(survey->lost[i]));
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++)
+        json_object_set_new(irregular, conv_irregularity_name(i), number(survey->irregular[i]));
+    json_object_set_new(object, "schema", json_string("mallab-info/1"));
+    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
+    json_object_set_new(object, "kind", json_string(conv_kind_name(survey->kind)));
+    json_object_set_new(object, "file", text(survey->input));
+    json_object_set_new(object, "program", text(survey->program));
+    json_object_set_new(object, "pid", survey->process_id != 0 ? number(survey->process_id) : json_null());
+    set_numbers(object, survey);
+    json_object_set_new(object, "bytes_per_event", json_real(survey->bytes_per_event));
+    json_object_set_new(object, "events_by_call", calls_object(survey->events_by_call));
+    json_object_set_new(object, "ops_by_call", calls_object(survey->ops_by_call));
+    json_object_set_new(object, "sizes", sizes_array(survey));
+    json_object_set_new(object, "complete", json_boolean(survey->complete));
+    json_object_set_new(object, "incomplete_why", text(survey->incomplete_why));
+    json_object_set_new(object, "lost", lost);
+    json_object_set_new(object, "irregularities", irregular);
+    if (survey->kind == CONV_KIND_WORKLOAD) {
+        snprintf(digest, sizeof digest, "%016llx", (unsigned long long)survey->digest);
+        json_object_set_new(object, "file_digest", json_string(digest));
+        json_object_set_new(object, "windows", number(survey->windows));
+        json_object_set_new(object, "id_max", number(survey->id_max));
+    }
+    if (survey->kind == CONV_KIND_RECORDING)
+        json_object_set_new(object, "process_list", process_array(survey));
+    return object;
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static void line(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void line(const char *name, const char *format, ...)
+{
+    va_list list;
+    printf("%-16s", name);
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+    putchar('\n');
+}
+
+static void print_plain(const char *name, const char *value)
+{
+    char *plain = res_text_plain(value);
+    line(name, "%s", plain);
+    free(plain);
+}
+
+static void print_start(uint64_t start_unix_ns)
+{
+    const time_t seconds = (time_t)(start_unix_ns / 1000000000u);
+    struct tm parts;
+    char words[64];
+    if (start_unix_ns != 0 && localtime_r(&seconds, &parts) != NULL &&
+        strftime(words, sizeof words, "%Y-%m-%d %H:%M:%S %z", &parts) > 0)
+        line("started", "%s", words);
+}
+
+static void print_calls(const char *name, const uint64_t *counts, uint64_t total)
+{
+    char digits[32];
+    bool first = true;
+    for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
+        if (counts[call] == 0)
+            continue;
+        line(first ? name : "", "%14s  %5.1f %%  %s", res_text_grouped(counts[call], digits),
+             total > 0 ? (double)counts[call] * 100 / (double)total : 0.0, fp_call_name(call));
+        first = false;
+    }
+}
+
+static const char *class_label(unsigned size_class, char *ret_text, size_t size)
+{
+    char least[32];
+    const uint64_t from = conv_survey_class_min(size_class);
+    if (from < 2)
+        snprintf(ret_text, size, "%llu", (unsigned long long)from);
+    else if (from < 1024)
+        snprintf(ret_text, size, "%llu-%llu", (unsigned long long)from, (unsigned long long)(2 * from - 1));
+    else {
+        static const char units[] = "KMGTPE";
+        unsigned unit = 0;
+        uint64_t value = from / 1024;
+        while (value >= 1024 && unit + 2 < sizeof units) {
+            value /= 1024;
+            unit++;
+        }
+        snprintf(least, sizeof least, "%llu %ciB", (unsigned long long)value, units[unit]);
+        snprintf(ret_text, size, "%s+", least);
+    }
+    return ret_text;
+}
+
+static void print_sizes(const struct conv_survey *survey, bool utf8)
+{
+    uint64_t most = 0;
+    char label[40], count[32], bytes[32];
+    unsigned first = CONV_SIZE_CLASSES, last = 0;
+    for (unsigned i = 0; i < CONV_SIZE_CLASSES; i++) {
+        if (survey->class_count[i] > 0) {
+            first = i < first ? i : first;
+            last = i;
+            most = survey->class_count[i] > most ? survey->class_count[i] : most;
+        }
+    }
+    if (most == 0)
+        return;
+    printf("\n%-13s %14s %9s\n", "bytes asked", "requests", "in all");
+    for (unsigned i = first; i <= last; i++) {
+        /* Rounded up, so that what is there is seen. */
+        const unsigned length = (unsigned)(((double)survey->class_count[i] * BAR_COLUMNS + (double)most - 1) /
+                                           (double)most);
+        printf("%-13s %14s %9s%s", class_label(i, label, sizeof label),
+               res_text_grouped(survey->class_count[i], count),
+               res_text_bytes((double)survey->class_bytes[i], bytes), length > 0 ? "  " : "");
+        for (unsigned k = 0; k < length; k++)
+            fputs(utf8 ? "\u2588" : "#", stdout);
+        putchar('\n');
+    }
+}
+
+static void print_processes(const struct conv_survey *survey)
+{
+    char events[32];
+    if (survey->kind != CONV_KIND_RECORDING || survey->process_count == 0)
+        return;
+    printf("\n%-10s %-10s %14s  %-8s %s\n", "process", "parent", "events", "ended", "footprint");
+    for (size_t i = 0; i < survey->process_count; i++) {
+        const struct conv_process *process = &survey->processes[i];
+        char *file = res_text_plain(process->file);
+        char *ended = res_text_plain(process->ended);
+        printf("%-10u %-10u %14s  %-8s %s%s\n", process->process_id, process->parent_process_id,
+               res_text_grouped(process->events, events), *ended != '\0' ? ended : "unknown", file,
+               process->complete ? "" : " (not whole)");
+        free(file);
+        free(ended);
+    }
+}
+
+static void print_losses(const struct conv_survey *survey)
+{
+    char digits[32];
+    bool lost = false;
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {
+        if (survey->lost[i] > 0)
+            line(lost ? "" : "lost", "%s calls: %s", res_text_grouped(survey->lost[i], digits),
+                 fp_loss_name(i));
+        lost = lost || survey->lost[i] > 0;
+    }
+    if (!lost && survey->kind != CONV_KIND_WORKLOAD)
+        line("lost", "nothing");
+    bool irregular = false;
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
+        if (survey->irregular[i] == 0)
+            continue;
+        line(irregular ? "" : "irregular", "%s: %s%s", res_text_grouped(survey->irregular[i], digits),
+             conv_irregularity_name(i), conv_irregularity_is_defect(i) ? " (repaired)" : "");
+        irregular = true;
+    }
+}
+
+void cli_survey_print(const struct conv_survey *survey, const char *path, bool utf8)
+{
+    char one[32], two[32];
+    const bool is_workload = survey->kind == CONV_KIND_WORKLOAD;
+    print_plain("file", path);
+    line("kind", "%s, %s", conv_kind_name(survey->kind), res_text_bytes((double)survey->file_bytes, one));
+    if (survey->program[0] != '\0')
+        print_plain("program", survey->program);
+    print_start(survey->start_unix_ns);
+    line("duration", "%s", res_text_duration((double)survey->duration_ns, one));
+    if (!is_workload)
+        line("events", "%s, %.2f bytes each", res_text_grouped(survey->events, one), survey->bytes_per_event);
+    else
+        line("ops", "%s, %.2f bytes each", res_text_grouped(survey->ops, one),
+             survey->ops > 0 ? (double)survey->file_bytes / (double)survey->ops : 0.0);
+    if (processes_of(survey) != 1)
+        line("processes", "%s", res_text_grouped(processes_of(survey), one));
+    line("threads", "%s", res_text_grouped(survey->threads, one));
+    line("requested", "%s", res_text_bytes((double)survey->requested_bytes, one));
+    line("largest", "%s", res_text_bytes((double)survey->largest_size, one));
+    line("live at peak", "%s in %s objects", res_text_bytes((double)survey->live_bytes_peak, one),
+         res_text_grouped(survey->live_objects_peak, two));
+    line("live at end", "%s in %s objects", res_text_bytes((double)survey->live_bytes_end, one),
+         res_text_grouped(survey->live_objects_end, two));
+    if (survey->complete) {
+        line("complete", "yes");
+    } else {
+        char *why = res_text_plain(survey->incomplete_why);
+        line("complete", "no: %s", why);
+        free(why);
+    }
+    print_losses(survey);
+    print_calls("calls", is_workload ? survey->ops_by_call : survey->events_by_call,
+                is_workload ? survey->ops : survey->events);
+    print_sizes(survey, utf8);
+    print_processes(survey);
+}

@@ -1,0 +1,13 @@
+/* describe.h - what a footprint, recording, workload or trace holds, for people. Its JSON is cli_survey_json. */
+#ifndef MALLAB_CLI_DESCRIBE_H
+#define MALLAB_CLI_DESCRIBE_H
+
+#include <stdbool.h>
+
+#include "convert/convert.h"
+
+/* cli_survey_print - aligned text on stdout, 80 columns where names allow it.
+ * path  as the user gave it. utf8: draw the histogram with blocks, else with '#'. */
+void cli_survey_print(const struct conv_survey *survey, const char *path, bool utf8);
+
+#endif

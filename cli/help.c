@@ -1,0 +1,76 @@
+/* help.c - the list of verbs, and each verb's help. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const char HELP[] = "usage: mallab help [VERB]\n"
+                           "\n"
+                           "Print the help of a verb, or the list of verbs.\n"
+                           "\n"
+                           "  -h, --help    print this help\n"
+                           "\n"
+                           "example: mallab help ab\n"
+                           "exit codes: 0 done, 2 misuse\n";
+
+const struct cli_verb *const *cli_verbs(void)
+{
+    static const struct cli_verb *const verbs[] = {
+        &CLI_AB,     &CLI_RECORD,     &CLI_CONVERT, &CLI_INFO, &CLI_REPLAY,
+        &CLI_REPORT, &CLI_ALLOCATORS, &CLI_HELP,    NULL,
+    };
+    return verbs;
+}
+
+const struct cli_verb *cli_verb_find(const char *name)
+{
+    for (const struct cli_verb *const *verb = cli_verbs(); *verb != NULL; verb++) {
+        if (strcmp((*verb)->name, name) == 0)
+            return *verb;
+    }
+    return NULL;
+}
+
+static void print_verbs(void)
+{
+    printf("usage: mallab VERB [OPTION...] [ARGUMENT...]\n\n"
+           "Record what a program asks of malloc, replay it on other allocators, and say\n"
+           "which one serves it best.\n\n");
+    for (const struct cli_verb *const *verb = cli_verbs(); *verb != NULL; verb++)
+        printf("  %-12s%s\n", (*verb)->name, (*verb)->summary);
+    printf("\n  --version   print the version\n"
+           "  -h, --help  print this help\n"
+           "\n"
+           "example: mallab ab -- sqlite3 :memory: 'SELECT 1'\n"
+           "'mallab help VERB' and the man page mallab-VERB(1) tell more of each.\n");
+}
+
+static int run_help(int argc, char **argv)
+{
+    static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (option != 'h')
+            return cli_option_refused(&CLI_HELP, option, argv);
+        fputs(HELP, stdout);
+        return CLI_DONE;
+    }
+    if (argc - optind > 1)
+        return cli_misuse(&CLI_HELP, "one verb at a time");
+    if (argc == optind) {
+        print_verbs();
+        return CLI_DONE;
+    }
+    const struct cli_verb *verb = cli_verb_find(argv[optind]);
+    if (verb == NULL)
+        return cli_misuse(&CLI_HELP, "unknown verb '%s'", argv[optind]);
+    fputs(verb->help, stdout);
+    return CLI_DONE;
+}
+
+const struct cli_verb CLI_HELP = {
+    .name = "help",
+    .summary = "print the help of a verb",
+    .help = HELP,
+    .run = run_help,
+};

@@ -1,0 +1,173 @@
+/* info.c - `mallab info`: what a file holds, and whether it is complete. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/describe.h"
+#include "cli/workloads.h"
+#include "convert/convert.h"
+#include "results/json.h"
+#include "results/support.h"
+#include "results/table.h"
+
+static const char HELP[] = "usage: mallab info [OPTION...] FILE\n"
+                           "\n"
+                           "Say what a footprint, a recording, a workload, a trace or a result holds, and\n"
+                           "whether it is complete.\n"
+                           "\n"
+                           "      --json           print it as JSON\n"
+                           "      --from FORMAT    footprint, recording or android [found out]\n"
+                           "      --salvage        leave out damaged blocks instead of refusing the file\n"
+                           "      --color WHEN     auto, always or never, for results [auto]\n"
+                           "      --no-progress    no progress on stderr\n"
+                           "  -h, --help           print this help\n"
+                           "\n"
+                           "example: mallab info mallab-web.4242\n"
+                           "exit codes: 0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged or too new\n";
+
+enum {
+    OPTION_JSON = 256,
+    OPTION_FROM,
+    OPTION_SALVAGE,
+    OPTION_COLOR,
+    OPTION_NO_PROGRESS,
+};
+
+struct settings {
+    struct conv_options convert;
+    bool json, help, colour, no_progress;
+};
+
+static int take_option(int option, char **argv, struct settings *settings)
+{
+    switch (option) {
+    case 'h':
+        settings->help = true;
+        break;
+    case OPTION_JSON:
+        settings->json = true;
+        break;
+    case OPTION_FROM:
+        if (strcmp(optarg, "footprint") != 0 && strcmp(optarg, "recording") != 0 &&
+            strcmp(optarg, "android") != 0)
+            return cli_misuse(&CLI_INFO, "--from takes 'footprint', 'recording' or 'android', not '%s'",
+                              optarg);
+        settings->convert.from = optarg;
+        break;
+    case OPTION_SALVAGE:
+        settings->convert.salvage = true;
+        break;
+    case OPTION_COLOR:
+        if (!cli_parse_color(optarg, &settings->colour))
+            return cli_misuse(&CLI_INFO, "--color takes 'auto', 'always' or 'never', not '%s'", optarg);
+        break;
+    case OPTION_NO_PROGRESS:
+        settings->no_progress = true;
+        break;
+    default:
+        return cli_option_refused(&CLI_INFO, option, argv);
+    }
+    return -1;
+}
+
+static int take_options(int argc, char **argv, struct settings *ret_settings)
+{
+    static const struct option options[] = {
+        {"json", no_argument, NULL, OPTION_JSON},
+        {"from", required_argument, NULL, OPTION_FROM},
+        {"salvage", no_argument, NULL, OPTION_SALVAGE},
+        {"color", required_argument, NULL, OPTION_COLOR},
+        {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        const int code = take_option(option, argv, ret_settings);
+        if (code >= 0)
+            return code;
+    }
+    if (!ret_settings->help && argc - optind != 1)
+        return cli_misuse(&CLI_INFO, optind >= argc ? "no file" : "one file at a time");
+    return -1;
+}
+
+static int tell_result(const char *path, const struct settings *settings)
+{
+    char *problem = NULL;
+    json_t *result = res_json_load(path, &problem);
+    if (result == NULL) {
+        cli_say(&CLI_INFO, "cannot read '%s': %s", path, problem);
+        free(problem);
+        return CLI_UNREADABLE;
+    }
+    if (settings->json) {
+        json_object_set_new(result, "kind", json_string("result"));
+        json_object_set_new(result, "complete",
+                            json_boolean(!json_is_true(json_object_get(result, "stopped"))));
+        return cli_print_json(result);
+    }
+    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->colour};
+    char *text = res_table_text(result, &style);
+    fputs(text, stdout);
+    free(text);
+    json_decref(result);
+    return CLI_DONE;
+}
+
+static void show_progress(void *data, uint64_t done, uint64_t total)
+{
+    cli_progress_show(data, "read", NULL, done, total);
+}
+
+static int tell_survey(const char *path, const struct settings *settings)
+{
+    struct conv_survey survey = {0};
+    struct conv_options options = settings->convert;
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    struct cli_progress line;
+    char text[CONV_PATH_BYTES + 512];
+    cli_progress_begin(&line, settings->no_progress ? CLI_PROGRESS_NEVER : CLI_PROGRESS_AUTO);
+    options.progress = show_progress;
+    options.progress_data = &line;
+    const enum fp_status status = conv_survey_file(path, &options, &survey, error);
+    cli_progress_end(&line);
+    int code = CLI_DONE;
+    if (status != FP_OK) {
+        cli_say(&CLI_INFO, "%s", conv_error_text(error, text, sizeof text));
+        code = conv_error_exit_code(error);
+    } else if (settings->json) {
+        code = cli_print_json(cli_survey_json(&survey));
+    } else {
+        cli_survey_print(&survey, path, cli_locale_is_utf8());
+    }
+    if (status == FP_OK)
+        conv_survey_release(&survey);
+    free(error);
+    return code;
+}
+
+static int run_info(int argc, char **argv)
+{
+    struct settings settings = {.colour = cli_colour_by_default()};
+    const int misuse = take_options(argc, argv, &settings);
+    if (misuse >= 0)
+        return misuse;
+    if (settings.help) {
+        fputs(HELP, stdout);
+        return CLI_DONE;
+    }
+    const char *path = argv[optind];
+    if (settings.convert.from == NULL && conv_detect(path) == CONV_KIND_RESULT)
+        return tell_result(path, &settings);
+    return tell_survey(path, &settings);
+}
+
+const struct cli_verb CLI_INFO = {
+    .name = "info",
+    .summary = "say what a recording, workload or result holds",
+    .help = HELP,
+    .run = run_info,
+};

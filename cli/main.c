@@ -1,0 +1,40 @@
+/* main.c - `mallab`: find the verb, run it, see that its answer reached stdout. */
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static int run_verb(int argc, char **argv)
+{
+    const struct cli_verb *verb = cli_verb_find(argv[0]);
+    if (verb == NULL)
+        return cli_misuse(NULL, "unknown verb '%s'", argv[0]);
+    optind = 0; /* glibc: start anew, for another argv */
+    return verb->run(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    int code;
+    (void)setlocale(LC_CTYPE, ""); /* an unknown locale leaves "C", which is what we then print for */
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        char help[] = "help";
+        char *words[] = {help, NULL};
+        code = CLI_HELP.run(1, words);
+    } else if (strcmp(argv[1], "--version") == 0) {
+        printf("mallab " MALLAB_VERSION "\n");
+        code = CLI_DONE;
+    } else {
+        code = run_verb(argc - 1, argv + 1);
+    }
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE) {
+        cli_say(NULL, "cannot write to standard output: %s",
+                errno != 0 ? strerror(errno) : "an earlier write failed");
+        return code == CLI_DONE ? CLI_FAILED : code;
+    }
+    return code;
+}

@@ -1,0 +1,111 @@
+/* output.c - answers: whole files or none, JSON on stdout. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "results/support.h"
+
+static char *directory_of(const char *path)
+{
+    char *copy = res_strdup(path);
+    char *directory = res_strdup(dirname(copy)); /* dirname may answer with static storage */
+    free(copy);
+    return directory;
+}
+
+bool cli_output_check(const char *path, bool force, char **ret_problem)
+{
+    struct stat facts;
+    if (strcmp(path, "-") == 0)
+        return true;
+    if (lstat(path, &facts) == 0) {
+        if (!force)
+            *ret_problem = res_printf("'%s' exists already: choose another name, or add --force", path);
+        else if (S_ISDIR(facts.st_mode))
+            *ret_problem = res_printf("cannot write '%s': it is a directory", path);
+    } else if (errno != ENOENT) {
+        *ret_problem = res_printf("cannot write '%s': %s", path, strerror(errno));
+    }
+    char *directory = directory_of(path);
+    if (*ret_problem == NULL && access(directory, W_OK | X_OK) != 0)
+        *ret_problem = res_printf("cannot write '%s': %s", path, strerror(errno));
+    free(directory);
+    return *ret_problem == NULL;
+}
+
+static bool write_whole(int fd, const char *text, size_t length)
+{
+    while (length > 0) {
+        const ssize_t count = write(fd, text, length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return false;
+        text += count;
+        length -= (size_t)count;
+    }
+    return true;
+}
+
+/* The new file takes the name only when that is free, or when it may be replaced. */
+static bool publish(const char *temporary, const char *path, bool force)
+{
+    if (force)
+        return rename(temporary, path) == 0;
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    /* A file system that cannot say "do not replace" can at least refuse a second link. */
+    if (link(temporary, path) != 0)
+        return false;
+    unlink(temporary);
+    return true;
+}
+
+bool cli_output_write(const char *path, bool force, const char *text, size_t length, char **ret_problem)
+{
+    if (strcmp(path, "-") == 0) {
+        fwrite(text, 1, length, stdout); /* main looks whether it arrived */
+        return true;
+    }
+    char *temporary = res_printf("%s.XXXXXX", path);
+    const mode_t mask = umask(0);
+    umask(mask);
+    const int fd = mkostemp(temporary, O_CLOEXEC);
+    bool written = fd >= 0 && fchmod(fd, 0666 & ~mask) == 0 && write_whole(fd, text, length) &&
+                   fsync(fd) == 0;
+    int error = errno;
+    if (fd >= 0 && close(fd) != 0 && written) {
+        written = false;
+        error = errno;
+    }
+    if (written && !publish(temporary, path, force)) {
+        written = false;
+        error = errno;
+    }
+    if (!written) {
+        *ret_problem = error == EEXIST
+                           ? res_printf("'%s' exists already: choose another name, or add --force", path)
+                           : res_printf("cannot write '%s': %s", path, strerror(error));
+        if (fd >= 0)
+            unlink(temporary);
+    }
+    free(temporary);
+    return written;
+}
+
+int cli_print_json(json_t *value)
+{
+    const int failed = json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    fputc('\n', stdout);
+    json_decref(value);
+    return failed == 0 ? CLI_DONE : CLI_FAILED;
+}

@@ -1,0 +1,34 @@
+/* progress.h - one line on stderr that says how far long work is: only for people, only after a second.
+ *
+ * The line is rewritten in place and removed at the end, so that nothing of it stays among the messages. */
+#ifndef MALLAB_CLI_PROGRESS_H
+#define MALLAB_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum cli_progress_when {
+    CLI_PROGRESS_AUTO = 0, /* when stderr is a terminal */
+    CLI_PROGRESS_ALWAYS,
+    CLI_PROGRESS_NEVER,
+};
+
+struct cli_progress {
+    bool enabled;
+    bool in_place; /* a terminal: rewrite the line; else a line each, not more often than every 5 s */
+    bool shown;
+    uint64_t begin_ns, last_ns;
+};
+
+/* cli_progress_begin - start the clock. */
+void cli_progress_begin(struct cli_progress *progress, enum cli_progress_when when);
+
+/* cli_progress_show - done of total (0: unknown), units of `unit` ("events"; NULL: no rate is shown), what: a
+ * few words. Shown at most ten times a second; the remaining time is total's share at the rate so far. */
+void cli_progress_show(struct cli_progress *progress, const char *what, const char *unit, uint64_t done,
+                       uint64_t total);
+
+/* cli_progress_end - take the line away. */
+void cli_progress_end(struct cli_progress *progress);
+
+#endif

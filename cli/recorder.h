@@ -1,0 +1,54 @@
+/* recorder.h - run a command with the shim in it and a collector beside it.
+ *
+ *   command    the recorded program: our child, in our process group, as if started by the shell
+ *   collector  mallab-collect: our child too, in its own session, untouched by Ctrl-C
+ *
+ * The command is forked first and waits on a pipe, because the default directory carries its process id; it is
+ * let go when the collector has said that it is ready. It holds no descriptor of ours once it runs. */
+#ifndef MALLAB_CLI_RECORDER_H
+#define MALLAB_CLI_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct cli_record {
+    const char *directory; /* NULL: ./mallab-NAME.PID */
+    uint64_t memory_bytes; /* of the shared segment; 0: the collector's default. Likewise the others */
+    uint64_t size_limit_bytes;
+    uint64_t duration_ns;
+    bool no_follow;
+    const char *on_full;   /* "wait" or "drop"; NULL: default */
+    bool stdout_to_stderr; /* for `ab`, whose own answer goes to stdout */
+};
+
+struct cli_recorded {
+    int code; /* 0: the command ran; else 125-127 and problem is set */
+    char *problem;
+    int status;         /* as from waitpid, of the command */
+    char *directory;    /* of the recording; absolute when not given */
+    bool still_running; /* other processes of the tree still run, and the collector with them */
+    pid_t collector;
+};
+
+/* cli_record_run - record a command to its end.
+ * path        file to execute (cli_target_find); arguments: argv, arguments[0] included.
+ * ret         strings are the caller's: cli_recorded_release. */
+void cli_record_run(const struct cli_record *record, const char *path, char *const *arguments,
+                    struct cli_recorded *ret);
+void cli_recorded_release(struct cli_recorded *recorded);
+
+/* What the recording says of itself, from its recording.json. */
+struct cli_totals {
+    bool known; /* the file was there and could be read */
+    bool complete;
+    uint64_t events, processes, bytes, lost, stalls;
+    double bytes_per_event;
+    char lost_by_cause[256]; /* "disk_full 12, size_limit 3"; "" when nothing was lost */
+    pid_t running;           /* a process of the tree that still runs, 0 when none */
+};
+
+/* cli_record_totals - read them. */
+struct cli_totals cli_record_totals(const char *directory);
+
+#endif

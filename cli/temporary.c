@@ -1,0 +1,45 @@
+/* temporary.c - one private directory for what nobody asked to keep. */
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "results/support.h"
+
+static char *directory;
+static pid_t maker; /* a child must not remove what its parent still needs */
+
+static int remove_entry(const char *path, const struct stat *facts, int kind, struct FTW *place)
+{
+    (void)remove(path); /* what cannot be removed stays, in the user's temporary directory */
+    return 0;
+}
+
+void cli_temporary_remove(void)
+{
+    if (directory != NULL && getpid() == maker)
+        nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    free(directory);
+    directory = NULL;
+}
+
+const char *cli_temporary_directory(void)
+{
+    const char *parent = getenv("TMPDIR");
+    if (directory != NULL)
+        return directory;
+    char *path = res_printf("%s/mallab-XXXXXX", parent != NULL && *parent == '/' ? parent : "/tmp");
+    if (mkdtemp(path) == NULL) {
+        const int error = errno;
+        free(path);
+        errno = error;
+        return NULL;
+    }
+    directory = path;
+    maker = getpid();
+    atexit(cli_temporary_remove);
+    return directory;
+}

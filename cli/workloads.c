@@ -1,0 +1,100 @@
+/* workloads.c - from whatever was given to workloads that can be replayed. */
+#include "cli/workloads.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "footprint/workload.h"
+#include "results/support.h"
+
+int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res_workload *ret_workload)
+{
+    struct fp_error error;
+    struct wl_reader *reader;
+    char text[4096 + 512];
+    if (wl_reader_open(path, &error, &reader) != FP_OK) {
+        cli_say(verb, "cannot read %s", fp_error_text(&error, path, text, sizeof text));
+        return CLI_UNREADABLE;
+    }
+    const struct wl_summary *summary = wl_reader_summary(reader);
+    const char *slash = strrchr(path, '/');
+    *ret_workload = (struct res_workload){
+        .name = slash != NULL ? slash + 1 : path,
+        .path = path,
+        .file_digest = wl_reader_digest(reader),
+        .ops = summary->ops,
+        .duration_ns = summary->duration_ns,
+        .live_peak_bytes = summary->live_bytes_peak,
+        .threads = summary->thread_count,
+    };
+    wl_reader_close(reader);
+    if (ret_workload->ops == 0) {
+        cli_say(verb, "'%s' holds no calls: there is nothing to replay", path);
+        return CLI_FAILED;
+    }
+    return CLI_DONE;
+}
+
+/* In a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */
+static int convert_in_child(const char *input, const char *output, bool force, bool quiet)
+{
+    const struct conv_options options = {.overwrite = force};
+    int status = 0;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(cli_convert_file(input, output, &options, quiet, !quiet, false));
+    if (child < 0) {
+        cli_say(&CLI_CONVERT, "cannot convert '%s': no process: %s", input, strerror(errno));
+        return CLI_FAILED;
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (WIFSIGNALED(status)) {
+        cli_say(&CLI_CONVERT, "the conversion of '%s' was ended by signal %d", input, WTERMSIG(status));
+        return CLI_FAILED;
+    }
+    return WEXITSTATUS(status);
+}
+
+/* A name in the directory that no other input of this command line took. */
+static char *free_name(const char *directory, const char *input, size_t number)
+{
+    char *whole = cli_workload_name(input);
+    const char *slash = strrchr(whole, '/');
+    char *path = res_path_join(directory, slash != NULL ? slash + 1 : whole);
+    struct stat facts;
+    if (number > 0 && lstat(path, &facts) == 0) {
+        free(path);
+        path = res_printf("%s/%zu-%s", directory, number, slash != NULL ? slash + 1 : whole);
+    }
+    free(whole);
+    return path;
+}
+
+int cli_workload_prepare(const struct cli_verb *verb, const char *input, const char *directory, size_t number,
+                         bool force, bool quiet, char **ret_path)
+{
+    const enum conv_kind kind = conv_detect(input);
+    if (kind == CONV_KIND_WORKLOAD) {
+        *ret_path = res_strdup(input);
+        return CLI_DONE;
+    }
+    if (kind == CONV_KIND_RESULT) {
+        cli_say(verb, "'%s' is a result, not a workload: show it with 'mallab report'", input);
+        return CLI_UNREADABLE;
+    }
+    char *output = free_name(directory, input, number);
+    const int code = convert_in_child(input, output, force, quiet);
+    if (code == CLI_DONE)
+        *ret_path = output;
+    else
+        free(output);
+    return code;
+}

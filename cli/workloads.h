@@ -1,0 +1,35 @@
+/* workloads.h - what the verbs do with inputs on the way to a workload. */
+#ifndef MALLAB_CLI_WORKLOADS_H
+#define MALLAB_CLI_WORKLOADS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "cli/cli.h"
+#include "convert/convert.h"
+#include "results/experiment.h"
+
+/* cli_convert_file - convert one file, telling what happened on stderr as `mallab convert` does; a signal that ends
+ * the process leaves no half file. json: print the report on stdout. Returns an exit code. */
+int cli_convert_file(const char *input, const char *output, const struct conv_options *options, bool quiet,
+                     bool progress, bool json);
+
+/* cli_workload_name - the default output for an input: its name with .wl. The caller's to free. */
+char *cli_workload_name(const char *input);
+
+/* cli_survey_json - what an input holds, with the keys that DESIGN promises for `info --json`. A new reference. */
+json_t *cli_survey_json(const struct conv_survey *survey);
+
+/* cli_workload_facts - open a workload and read its summary.
+ * ret_workload  name and path point into `path`.
+ * Returns       CLI_DONE; else an exit code, the cause being told on stderr in the name of `verb`. */
+int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res_workload *ret_workload);
+
+/* cli_workload_prepare - a workload as it is, anything else converted into `directory` first.
+ * number    of the input on this command line, from 0: keeps names apart.
+ * ret_path  set on CLI_DONE, the caller's to free.
+ * Returns   CLI_DONE; else an exit code, the cause being told on stderr. */
+int cli_workload_prepare(const struct cli_verb *verb, const char *input, const char *directory, size_t number,
+                         bool force, bool quiet, char **ret_path);
+
+#endif
