@@ -1,0 +1,241 @@
+/* test_replay_threads - threads execute every op once, in their order, never before what it waits for.
+ *
+ * Functions in place of the allocator's check each call. What they note is plain memory on purpose: under
+ * the thread sanitizer an order that was only lucky is a reported race. */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "harness.h"
+#include "replay/threads.h"
+#include "replay_windows.h"
+
+/* Objects are handed out as addresses of these; a resize gives the next one. */
+struct handle {
+    uint32_t op;  /* that made it, plus one */
+    bool current; /* what the next op on the object must be called with */
+};
+
+static struct made *made;
+static struct handle handles[SOME_OPS];
+static bool executed[SOME_OPS];
+static pthread_t runs_on[SOME_THREADS];
+static uint32_t executed_by[SOME_THREADS];
+static uint64_t windows_seen;
+static bool serial;
+static pthread_key_t exit_key;
+static _Atomic uint32_t threads_exited;
+
+static void note_exit(void *value)
+{
+    atomic_fetch_add(&threads_exited, 1);
+}
+
+/* Every call of the stand-ins comes here, with its op's number. */
+static void note(size_t number)
+{
+    const uint32_t op = (uint32_t)number - 1;
+    const uint32_t thread = made->thread_of[op];
+    CHECK(!executed[op]);
+    executed[op] = true;
+    if (made->wait_on[op] != NO_OP)
+        CHECK(executed[made->wait_on[op]]);
+    if (executed_by[thread]++ == 0) {
+        runs_on[thread] = pthread_self();
+        (void)pthread_setspecific(exit_key, &exit_key);
+    }
+    CHECK(pthread_equal(runs_on[thread], pthread_self()));
+}
+
+static void *begin_handle(size_t number)
+{
+    struct handle *handle = &handles[number - 1];
+    *handle = (struct handle){(uint32_t)number, true};
+    return handle;
+}
+
+static void end_handle(void *object)
+{
+    struct handle *handle = object;
+    CHECK(handle != NULL && handle->current);
+    if (handle != NULL)
+        handle->current = false;
+}
+
+static void *check_malloc(size_t number)
+{
+    note(number);
+    return begin_handle(number);
+}
+
+static void *check_realloc(void *object, size_t number)
+{
+    note(number);
+    end_handle(object);
+    return begin_handle(number);
+}
+
+static void check_free_sized(void *object, size_t number)
+{
+    note(number);
+    end_handle(object);
+}
+
+static enum fp_status next_window(void *context, struct wl_window *ret_window)
+{
+    return made_next(context, ret_window);
+}
+
+/* All threads rest: exactly the ops of the windows so far have been executed. */
+static void at_rest(void *context, const struct wl_window *window, const struct rep_window_times *times)
+{
+    const uint64_t end = window->facts.first_op + window->op_count;
+    uint64_t live = 0;
+    windows_seen++;
+    CHECK(executed[end - 1]);
+    CHECK(end == SOME_OPS || !executed[end]);
+    CHECK(times->runs > 0);
+    for (uint64_t i = 0; i < end; i++) {
+        if (!executed[i])
+            HARNESS_FAIL("op %" PRIu64 " was left out", i);
+        live += handles[i].current;
+    }
+    CHECK_U64(live, window->facts.live_objects);
+}
+
+__attribute__((noreturn)) static void fail(void *context, const struct rep_failure *failure)
+{
+    abort();
+}
+
+static struct rep_exec_totals run_once(const struct rep_calls *calls, unsigned processors)
+{
+    static struct rep_clock clock;
+    void **slots = calloc(made->summary.id_max + 1, sizeof *slots);
+    const struct rep_loop loop = {.calls = *calls, .slots = slots, .touch = REP_TOUCH_NONE};
+    const struct rep_exec_options options = {
+        .loop = &loop,
+        .clock = &clock,
+        .summary = &made->summary,
+        .serial = serial,
+        .processors = processors,
+        .next = next_window,
+        .at_rest = at_rest,
+        .fail = fail,
+        .context = made,
+    };
+    struct rep_exec_totals totals = {0};
+    rep_clock_init(&clock);
+    memset(handles, 0, sizeof handles);
+    memset(executed, 0, sizeof executed);
+    memset(executed_by, 0, sizeof executed_by);
+    windows_seen = 0;
+    made->next = 0;
+    struct rep_exec *exec = rep_exec_init(&options);
+    CHECK(exec != NULL);
+    CHECK_U64(rep_exec_run(exec), FP_OK);
+    rep_exec_end(exec, &totals);
+    CHECK_U64(windows_seen, SOME_WINDOWS);
+    CHECK_U64(totals.ops, SOME_OPS);
+    free(slots);
+    return totals;
+}
+
+static const struct rep_calls CHECKING = {
+    .malloc = check_malloc,
+    .realloc = check_realloc,
+    .free_sized = check_free_sized,
+};
+
+TEST(every_wait_is_honoured)
+{
+    uint32_t births = 0;
+    serial = false;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        made = make_workload(seed);
+        const unsigned processors = 1 + (unsigned)seed % 5;
+        const unsigned failed = harness_failures;
+        births += run_once(&CHECKING, processors).threads_started;
+        CHECK(pthread_equal(runs_on[0], pthread_self()));
+        for (uint32_t i = 0; i < SOME_THREADS; i++)
+            CHECK_U64(executed_by[i], made->threads[i].ops);
+        if (harness_failures != failed)
+            fprintf(stderr, "with seed %" PRIu64 " and %u processors\n", seed, processors);
+        free(made);
+    }
+    CHECK_U64(births, 12 * (SOME_THREADS - 1));
+    CHECK_U64(threads_exited, births); /* each through the C library's thread exit */
+}
+
+TEST(digest_does_not_depend_on_threads)
+{
+    made = make_workload(77);
+    serial = false;
+    const uint64_t with_threads = run_once(&CHECKING, 2).digest;
+    CHECK_U64(run_once(&CHECKING, 4).digest, with_threads);
+    memset(made->thread_of, 0, sizeof made->thread_of); /* who executes an op is not looked at */
+    serial = true;
+    CHECK_U64(run_once(&CHECKING, 2).digest, with_threads);
+    free(made);
+}
+
+/* Two neighbouring allocations of one thread: swapping them is as legal, and another workload. */
+static bool swap_two(void)
+{
+    for (uint32_t i = 0; i + 1 < SOME_OPS; i++) {
+        struct wl_op *op = &made->ops[i];
+        if (op[0].call == FP_CALL_MALLOC && op[1].call == FP_CALL_MALLOC && op[0].id != op[1].id &&
+            made->thread_of[i] == made->thread_of[i + 1] && (i + 1) % SOME_WINDOW_OPS != 0 &&
+            made->wait_on[i] == NO_OP && made->wait_on[i + 1] == NO_OP) {
+            const uint32_t id = op[0].id;
+            op[0].id = op[1].id;
+            op[1].id = id;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void *plain_malloc(size_t number)
+{
+    executed[number - 1] = true;
+    return begin_handle(number);
+}
+
+static void *plain_realloc(void *object, size_t number)
+{
+    executed[number - 1] = true;
+    end_handle(object);
+    return begin_handle(number);
+}
+
+static void plain_free_sized(void *object, size_t number)
+{
+    executed[number - 1] = true;
+    end_handle(object);
+}
+
+TEST(digest_depends_on_order)
+{
+    static const struct rep_calls plain = {
+        .malloc = plain_malloc, .realloc = plain_realloc, .free_sized = plain_free_sized};
+    made = make_workload(78);
+    serial = true;
+    const uint64_t before = run_once(&plain, 1).digest;
+    CHECK_U64(run_once(&plain, 1).digest, before);
+    CHECK(swap_two());
+    CHECK(run_once(&plain, 1).digest != before);
+    free(made);
+}
+
+static bool make_key(void)
+{
+    return pthread_key_create(&exit_key, note_exit) == 0;
+}
+
+TEST(prepare)
+{
+    CHECK(make_key());
+}
+
+RUN_TESTS(T(prepare), T(every_wait_is_honoured), T(digest_does_not_depend_on_threads),
+          T(digest_depends_on_order))
