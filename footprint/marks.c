@@ -156,6 +156,8 @@ static bool encode_marks(struct marks_encoder *encoder, const struct fp_block *b
         epoch_at = put_varint(epoch_at, mark->epoch - epoch);
         epoch = mark->epoch;
     }
+    if (block->base_epoch > UINT64_MAX - epoch)
+        return false;
     encoder->columns[MARKS_SHAPE_LOW].size = block->mark_count;
     encoder->columns[MARKS_SHAPE_HIGH].size = block->shape_count > 256 ? block->mark_count : 0;
     encoder->columns[MARKS_EPOCH].size = (size_t)(epoch_at - encoder->columns[MARKS_EPOCH].at);
@@ -261,18 +263,21 @@ static enum fp_status decode_stamps(const struct block_header *header, const str
 {
     struct cursor gap = cursor_of(gaps);
     struct cursor time = cursor_of(times);
+    const uint64_t units_max = UINT64_MAX / FP_TIME_UNIT_NS;
     uint64_t units = header->base_time;
     uint64_t mark = 0;
     uint32_t count = 0;
     if (!grow((void **)&buffer->stamps, &buffer->stamps_capacity, gaps->size, sizeof *buffer->stamps))
         return FP_ERR_MEMORY;
     while (gap.at < gap.end) {
-        if (count > header->count)
+        const uint64_t marks = get_varint(&gap);
+        const uint64_t step = get_varint(&time);
+        /* Against what is left, because a sum could wrap and then decrease. */
+        if (count > header->count || marks > header->count - mark || units > units_max ||
+            step > units_max - units)
             return FP_ERR_CORRUPT;
-        mark += get_varint(&gap);
-        units += get_varint(&time);
-        if (mark > header->count || units > UINT64_MAX / FP_TIME_UNIT_NS || units < header->base_time)
-            return FP_ERR_CORRUPT;
+        mark += marks;
+        units += step;
         buffer->stamps[count++] = (struct fp_stamp){(uint32_t)mark, units * FP_TIME_UNIT_NS};
     }
     *ret_count = count;
@@ -296,6 +301,7 @@ static bool decode_marks(const struct block_header *header, const struct column 
     for (uint32_t i = 0; i < header->count; i++) {
         const uint64_t distance = get_varint(&code);
         const uint32_t shape = low[i] | (high != NULL ? (uint32_t)high[i] << 8 : 0);
+        const uint64_t step = get_varint(&epochs);
         uint64_t address = 0;
         if (distance > ADDRESS_NULL) {
             if (distance - 1 > i)
@@ -305,12 +311,13 @@ static bool decode_marks(const struct block_header *header, const struct column 
             last += (uint64_t)unzigzag(get_varint(&literal));
             address = last << shift;
         }
-        epoch += get_varint(&epochs);
-        if (shape >= shape_count || epoch > UINT32_MAX)
+        if (shape >= shape_count || step > UINT32_MAX - epoch)
             return false;
+        epoch += step;
         marks[i] = (struct fp_mark){address, shape, (uint32_t)epoch};
     }
-    return cursor_done(&code) && cursor_done(&literal) && cursor_done(&epochs);
+    return cursor_done(&code) && cursor_done(&literal) && cursor_done(&epochs) &&
+           header->base <= UINT64_MAX - epoch;
 }
 
 enum fp_status marks_decode(const struct block_header *header, const struct column columns[MARKS_COLUMNS],
