@@ -20,8 +20,11 @@ void wl_decode_reset(struct wl_decoder *decoder)
     ids->window = 0;
     ids->touched_count = 0;
     memset(decoder->history, 0, WINDOW_HISTORY * sizeof *decoder->history);
+    memset(decoder->thread_ops, 0, (size_t)decoder->thread_count * sizeof *decoder->thread_ops);
     decoder->last_literal = 0;
     decoder->shape_count = 0;
+    decoder->live_objects = 0;
+    decoder->end_units = 0;
 }
 
 static bool decode_shapes(struct wl_decoder *decoder, const struct block_header *header,
@@ -34,15 +37,27 @@ static bool decode_shapes(struct wl_decoder *decoder, const struct block_header 
         const uint8_t call = get_byte(&cursor);
         struct fp_shape shape = {.call = call & (uint8_t)~SHAPE_FRESH};
         const bool fresh = (call & SHAPE_FRESH) != 0;
+        const enum fp_call_kind kind = fresh ? FP_KIND_ALLOCATE : fp_call_kind_of(shape.call);
         if (decoder->shape_count == WINDOW_SHAPES_MAX)
             return false;
         shape.size = get_varint(&cursor);
         shape.extra = get_varint(&cursor);
-        if (cursor.bad || !shape_to_op(&shape, fresh, &decoder->shapes[decoder->shape_count]))
+        if (cursor.bad || !shape_to_op(&shape, fresh, &decoder->shapes[decoder->shape_count]) ||
+            (kind != FP_KIND_RELEASE && fp_shape_bytes(&shape) > decoder->summary->largest_size))
             return false;
-        decoder->kinds[decoder->shape_count++] = (uint8_t)(fresh ? FP_KIND_ALLOCATE
-                                                                 : fp_call_kind_of(shape.call));
+        decoder->kinds[decoder->shape_count++] = (uint8_t)kind;
     }
+    return true;
+}
+
+/* Whether the summary, by which replay starts and ends threads, has these ops of a thread in this window. */
+static bool count_run(struct wl_decoder *decoder, uint32_t thread, uint64_t length, uint64_t window)
+{
+    const struct wl_thread *known = &decoder->summary->threads[thread];
+    if (window < known->first_window || window > known->last_window ||
+        length > known->ops - decoder->thread_ops[thread])
+        return false;
+    decoder->thread_ops[thread] += length;
     return true;
 }
 
@@ -55,7 +70,8 @@ static bool decode_runs(struct wl_decoder *decoder, const struct block_header *h
     while (ops < header->count) {
         const uint64_t thread = get_varint(&cursor);
         const uint64_t length = get_varint(&cursor);
-        if (cursor.bad || thread >= decoder->thread_count || length == 0 || length > header->count - ops)
+        if (cursor.bad || thread >= decoder->thread_count || length == 0 || length > header->count - ops ||
+            !count_run(decoder, (uint32_t)thread, length, header->sequence))
             return false;
         decoder->runs[count++] = (struct wl_run){(uint32_t)thread, (uint32_t)length};
         ops += (uint32_t)length;
@@ -102,12 +118,15 @@ static bool decode_run(struct wl_decoder *decoder, const struct column *columns,
             op.id = ids_take(&decoder->ids, run->thread);
             if (op.id == 0)
                 return false;
+            decoder->live_objects++;
         } else {
             op.id = decode_id(decoder, id_columns, first_op + i);
             if (op.id == IDS_LIVE || (op.id == 0 && decoder->kinds[shape] != FP_KIND_RELEASE))
                 return false;
-            if (op.id != 0 && decoder->kinds[shape] == FP_KIND_RELEASE)
+            if (op.id != 0 && decoder->kinds[shape] == FP_KIND_RELEASE) {
                 ids_give(&decoder->ids, run->thread, op.id);
+                decoder->live_objects--;
+            }
         }
         decoder->history[(first_op + i) % WINDOW_HISTORY] = op.id;
         decoder->ops[i] = op;
@@ -192,8 +211,12 @@ enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_h
         .times_ns = decoder->times_ns,
     };
     *ret_what = "facts of a window are damaged";
-    if (!cursor_done(&facts) || end_units < length || end_units > UINT64_MAX / FP_TIME_UNIT_NS)
+    if (!cursor_done(&facts) || end_units < length || end_units > UINT64_MAX / FP_TIME_UNIT_NS ||
+        header->base_time < decoder->end_units || window.facts.end_ns > decoder->summary->duration_ns ||
+        window.facts.live_bytes > window.facts.live_bytes_peak ||
+        window.facts.live_bytes_peak > decoder->summary->live_bytes_peak)
         return FP_ERR_CORRUPT;
+    decoder->end_units = end_units;
     *ret_what = "shapes of a window are damaged";
     if (!decode_shapes(decoder, header, &columns[WINDOW_SHAPES]))
         return FP_ERR_CORRUPT;
@@ -202,6 +225,10 @@ enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_h
         return FP_ERR_CORRUPT;
     *ret_what = "ops of a window are damaged";
     if (!decode_ops(decoder, header, columns, window.run_count))
+        return FP_ERR_CORRUPT;
+    *ret_what = "live objects of a window are not those of its ops";
+    if (window.facts.live_objects != decoder->live_objects ||
+        decoder->live_objects > decoder->summary->live_objects_peak)
         return FP_ERR_CORRUPT;
     *ret_what = "waits of a window are damaged";
     if (!decode_waits(decoder, header, &columns[WINDOW_WAITS], &window.wait_count))

@@ -14,9 +14,13 @@ struct wl_decoder {
     uint32_t last_literal;
     uint32_t thread_count;
     uint32_t shape_count;
-    struct wl_op *shapes; /* WINDOW_SHAPES_MAX, id 0 */
-    uint8_t *kinds;       /* enum fp_call_kind of each shape; a realloc of NULL counts as allocating */
-    struct wl_op *ops;    /* the summary's window_ops_max, as the arrays below */
+    uint64_t live_objects;            /* counted */
+    uint64_t end_units;               /* time at which the last window ended */
+    uint64_t *thread_ops;             /* counted, by thread */
+    const struct wl_summary *summary; /* what no window may contradict; set before the first */
+    struct wl_op *shapes;             /* WINDOW_SHAPES_MAX, id 0 */
+    uint8_t *kinds;    /* enum fp_call_kind of each shape; a realloc of NULL counts as allocating */
+    struct wl_op *ops; /* the summary's window_ops_max, as the arrays below */
     struct wl_run *runs;
     struct wl_wait *waits;
     uint64_t *times_ns;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
@@ -212,6 +213,7 @@ static size_t lay_out(uint8_t *base, const struct opening *opening, uint32_t id_
     decoder->ids.next = carve(&at, ((size_t)id_max + 1) * sizeof *decoder->ids.next);
     decoder->ids.threads = carve(&at, threads * sizeof *decoder->ids.threads);
     decoder->ids.touched = carve(&at, threads * sizeof *decoder->ids.touched);
+    decoder->thread_ops = carve(&at, threads * sizeof *decoder->thread_ops);
     decoder->history = carve(&at, WINDOW_HISTORY * sizeof *decoder->history);
     decoder->shapes = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shapes);
     decoder->kinds = carve(&at, WINDOW_SHAPES_MAX);
@@ -338,6 +340,14 @@ static enum fp_status add_meta_text(struct wl_reader *reader, size_t offset, con
     return FP_OK;
 }
 
+/* The arena is touched at once, so one beyond the machine would end in the kernel killing the process. A few
+ * small headers can claim that many ids; that they are really used shows only when all ops are decoded. */
+static bool machine_holds(size_t bytes)
+{
+    struct sysinfo info;
+    return sysinfo(&info) != 0 || bytes / info.mem_unit < info.totalram;
+}
+
 static enum fp_status build(struct opening *opening, const struct wl_summary *summary,
                             struct wl_reader **ret_reader)
 {
@@ -347,8 +357,9 @@ static enum fp_status build(struct opening *opening, const struct wl_summary *su
     struct wl_reader *reader;
     struct column columns[SUMMARY_COLUMNS];
     enum fp_status status;
-    uint8_t *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
-                          0);
+    uint8_t *arena = MAP_FAILED;
+    if (machine_holds(bytes))
+        arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (arena == MAP_FAILED)
         return fail(&opening->error, FP_ERR_MEMORY, 0, "no memory for its ids");
     reader = (struct wl_reader *)(void *)arena;
@@ -362,6 +373,7 @@ static enum fp_status build(struct opening *opening, const struct wl_summary *su
     reader->digest = opening->digest;
     reader->summary = *summary;
     reader->summary.threads = reader->threads;
+    reader->decoder.summary = &reader->summary;
     status = unpack(reader, opening->meta_at, &opening->meta_header, 1, columns);
     if (status == FP_OK)
         status = add_meta_text(reader, opening->meta_at, &columns[0], &meta_bytes);
@@ -433,6 +445,7 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
 {
     struct column columns[WINDOW_COLUMNS];
     struct block_header header;
+    struct wl_window window;
     const char *what = NULL;
     const size_t at = reader->at;
     enum fp_status status;
@@ -448,12 +461,18 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
     status = unpack(reader, at, &header, WINDOW_COLUMNS, columns);
     if (status != FP_OK)
         return status;
-    status = wl_decode_window(&reader->decoder, &header, columns, ret_window, &what);
+    status = wl_decode_window(&reader->decoder, &header, columns, &window, &what);
     if (status != FP_OK)
         return fail(&reader->error, status, at + BLOCK_HEADER_BYTES, what);
+    if (header.sequence + 1 == reader->summary.windows &&
+        (window.facts.live_bytes != reader->summary.live_bytes_end ||
+         window.facts.live_objects != reader->summary.live_objects_end))
+        return fail(&reader->error, FP_ERR_CORRUPT, at,
+                    "what is live at the end is not what the summary says");
     reader->at = at + BLOCK_HEADER_BYTES + header.payload_bytes;
     reader->next_window++;
     reader->next_op += header.count;
+    *ret_window = window;
     return FP_OK;
 }
 
