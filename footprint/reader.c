@@ -234,8 +234,11 @@ enum fp_status fp_reader_open(const char *path, struct fp_error *ret_error, stru
 {
     struct fp_reader *reader = calloc(1, sizeof *reader);
     enum fp_status status;
-    if (reader == NULL)
+    if (reader == NULL) {
+        if (ret_error != NULL)
+            *ret_error = (struct fp_error){.status = FP_ERR_MEMORY, .what = "no memory for a reader"};
         return FP_ERR_MEMORY;
+    }
     reader->context = ZSTD_createDCtx();
     reader->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (reader->fd < 0)

@@ -55,6 +55,7 @@ struct wl_writer {
     struct bytes packed;
     struct bytes notes;            /* meta text that belongs to the summary */
     size_t meta_count, meta_bytes; /* of both texts together */
+    enum fp_status broken;         /* a window that could not be written: nothing may follow it */
 };
 
 static enum fp_status fail(struct wl_writer *writer, enum fp_status status, const char *what)
@@ -143,8 +144,11 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
 {
     struct wl_writer *writer = calloc(1, sizeof *writer);
     enum fp_status status;
-    if (writer == NULL)
+    if (writer == NULL) {
+        if (ret_error != NULL)
+            *ret_error = (struct fp_error){.status = FP_ERR_MEMORY, .what = "no memory for a writer"};
         return FP_ERR_MEMORY;
+    }
     writer->window_ops = options->window_ops != 0 ? options->window_ops : WINDOW_OPS_DEFAULT;
     writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
     writer->file.fd = -1;
@@ -320,7 +324,7 @@ static void encode_times(struct wl_writer *writer)
     column->size = (size_t)(at - column->at);
 }
 
-static enum fp_status flush_window(struct wl_writer *writer)
+static enum fp_status write_window(struct wl_writer *writer)
 {
     struct column columns[WINDOW_COLUMNS];
     struct block_header header = {
@@ -355,6 +359,14 @@ static enum fp_status flush_window(struct wl_writer *writer)
     return FP_OK;
 }
 
+/* A window that failed is still in the buffers, and perhaps partly in the file: the workload ends here. */
+static enum fp_status flush_window(struct wl_writer *writer)
+{
+    if (writer->broken == FP_OK)
+        writer->broken = write_window(writer);
+    return writer->broken;
+}
+
 /* ---- adding ops ---------------------------------------------------------------------------- */
 
 /* Note that the op about to be added must wait for op `on` of the window, unless that is known. */
@@ -381,6 +393,8 @@ static enum fp_status begin_op(struct wl_writer *writer, uint32_t thread, const 
     const uint32_t window = (uint32_t)writer->summary.windows + 1;
     struct fp_shape key = *shape;
     struct thread_state *state;
+    if (writer->broken != FP_OK)
+        return writer->broken;
     if (thread >= writer->summary.thread_count)
         return fail(writer, FP_ERR_ARGUMENT, "an op of a thread that was not announced");
     state = &writer->threads[thread];
@@ -658,10 +672,10 @@ static enum fp_status write_summary(struct wl_writer *writer)
 enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struct wl_summary *ret_summary,
                                 uint64_t *ret_bytes, struct fp_error *ret_error)
 {
-    enum fp_status status = FP_OK;
+    enum fp_status status = writer->broken;
     if (end_ns > writer->now_ns)
         writer->now_ns = end_ns;
-    if (writer->op_count > 0)
+    if (status == FP_OK && writer->op_count > 0)
         status = flush_window(writer);
     writer->summary.duration_ns = writer->now_ns;
     writer->summary.live_bytes_end = writer->live_bytes;

@@ -92,8 +92,11 @@ enum fp_status fp_writer_create(int directory_fd, const char *path, const struct
 {
     struct fp_writer *writer = calloc(1, sizeof *writer);
     enum fp_status status;
-    if (writer == NULL)
+    if (writer == NULL) {
+        if (ret_error != NULL)
+            *ret_error = (struct fp_error){.status = FP_ERR_MEMORY, .what = "no memory for a writer"};
         return FP_ERR_MEMORY;
+    }
     writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
     writer->size_limit = options->size_limit_bytes;
     writer->context = ZSTD_createCCtx();
@@ -109,6 +112,8 @@ enum fp_status fp_writer_create(int directory_fd, const char *path, const struct
     if (status != FP_OK) {
         if (ret_error != NULL)
             *ret_error = writer->error;
+        if (writer->fd >= 0)
+            (void)unlinkat(directory_fd, path, 0); /* ours, and without its head it is no footprint */
         fp_writer_abandon(writer);
         return status;
     }
