@@ -1,0 +1,231 @@
+/* fp_scenes.c - footprints of every shape that the format allows, small. */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "footprint/footprint.h"
+#include "golden/scenes.h"
+
+#define MARKS_ROOM  1000
+#define SHAPES_ROOM 400
+#define STAMPS_ROOM 100
+
+/* A block being put together. Epoch and time go on from block to block, as in a recording. */
+struct stage {
+    struct fp_mark marks[MARKS_ROOM];
+    struct fp_shape shapes[SHAPES_ROOM];
+    struct fp_stamp stamps[STAMPS_ROOM];
+    struct fp_block block;
+    uint64_t epoch, time_ns, random;
+    uint64_t addresses[64]; /* objects live now */
+    unsigned live;
+    struct fp_lane lanes[4]; /* marks counted by flush */
+};
+
+static uint64_t random_next(struct stage *stage)
+{
+    uint64_t z = (stage->random += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static struct stage *stage_new(uint64_t seed)
+{
+    struct stage *stage = calloc(1, sizeof *stage);
+    if (stage == NULL)
+        abort();
+    stage->random = seed;
+    stage->epoch = 1;
+    stage->time_ns = 6400;
+    stage->lanes[0] = (struct fp_lane){4242, true, 0};
+    for (uint32_t i = 1; i < 4; i++)
+        stage->lanes[i] = (struct fp_lane){4242 + i, false, 0};
+    return stage;
+}
+
+static void add_stamp(struct stage *stage)
+{
+    stage->stamps[stage->block.stamp_count++] = (struct fp_stamp){stage->block.mark_count, stage->time_ns};
+    stage->time_ns += 64 * (1 + random_next(stage) % 50);
+}
+
+static void add_mark(struct stage *stage, uint8_t call, uint64_t size, uint64_t extra, uint64_t address)
+{
+    struct fp_block *block = &stage->block;
+    uint32_t shape = 0;
+    while (shape < block->shape_count &&
+           (stage->shapes[shape].call != call || stage->shapes[shape].size != size ||
+            stage->shapes[shape].extra != extra))
+        shape++;
+    if (shape == block->shape_count)
+        stage->shapes[block->shape_count++] = (struct fp_shape){call, size, extra};
+    if (block->mark_count == 0)
+        block->base_epoch = stage->epoch;
+    if (block->mark_count % 15 == 0)
+        add_stamp(stage);
+    stage->marks[block->mark_count++] = (struct fp_mark){address, shape,
+                                                         (uint32_t)(stage->epoch - block->base_epoch)};
+}
+
+static enum fp_status flush(struct stage *stage, struct fp_writer *writer, uint32_t lane, uint64_t sequence)
+{
+    enum fp_status status;
+    stage->block.lane = lane;
+    stage->block.sequence = sequence;
+    stage->block.marks = stage->marks;
+    stage->block.shapes = stage->shapes;
+    stage->lanes[lane].marks += stage->block.mark_count;
+    stage->block.stamps = stage->stamps;
+    status = fp_writer_block(writer, &stage->block);
+    stage->block = (struct fp_block){0};
+    return status;
+}
+
+/* Ordinary traffic of one thread: malloc, free, now and then a realloc. */
+static void add_traffic(struct stage *stage, unsigned marks)
+{
+    while (marks-- > 0) {
+        const uint64_t choice = random_next(stage) % 8;
+        const uint64_t size = 16 << random_next(stage) % 6;
+        const unsigned victim = stage->live > 0 ? (unsigned)(random_next(stage) % stage->live) : 0;
+        stage->epoch += random_next(stage) % 4 == 0;
+        if (stage->live == 64 || (choice < 3 && stage->live > 0)) {
+            add_mark(stage, FP_CALL_FREE, 0, 0, stage->addresses[victim]);
+            stage->addresses[victim] = stage->addresses[--stage->live];
+        } else if (choice == 3 && stage->live > 0) {
+            add_mark(stage, FP_MARK_RESIZE_FROM, 0, 0, stage->addresses[victim]);
+            stage->addresses[victim] = 0x555500000000 + random_next(stage) % 256 * 16;
+            add_mark(stage, FP_CALL_REALLOC, size, 0, stage->addresses[victim]);
+        } else {
+            stage->addresses[stage->live] = 0x555500000000 + random_next(stage) % 256 * 16;
+            add_mark(stage, FP_CALL_MALLOC, size, 0, stage->addresses[stage->live++]);
+        }
+    }
+}
+
+static enum fp_status begin(const char *path, size_t meta_count, struct fp_writer **ret_writer)
+{
+    static const struct fp_meta meta[] = {{"program", "scene"}, {"clock", "tsc"}, {"order", "epoch=1"}};
+    const struct fp_writer_options options = {.process_id = 4242,
+                                              .start_unix_ns = UINT64_C(1700000000000000000)};
+    return fp_writer_create(AT_FDCWD, path, &options, meta, meta_count, NULL, ret_writer);
+}
+
+/* Frees the stage. writer: NULL when it could not be made. */
+static enum fp_status end(struct stage *stage, struct fp_writer *writer, enum fp_status status,
+                          struct fp_trailer trailer)
+{
+    trailer.lanes = stage->lanes;
+    if (status == FP_OK)
+        status = fp_writer_finish(writer, &trailer, NULL);
+    else
+        fp_writer_abandon(writer);
+    free(stage);
+    return status;
+}
+
+static enum fp_status write_one_lane(const char *path)
+{
+    struct stage *stage = stage_new(1);
+    struct fp_writer *writer = NULL;
+    enum fp_status status = begin(path, 3, &writer);
+    for (unsigned i = 0; i < 3 && status == FP_OK; i++) {
+        add_traffic(stage, 200);
+        status = flush(stage, writer, 0, i);
+    }
+    return end(stage, writer, status, (struct fp_trailer){.end_time_ns = 900000, .lane_count = 1});
+}
+
+/* Four lanes that take turns; a lost block, a gap, forks, an exit, every cause of loss. */
+static enum fp_status write_lanes(const char *path)
+{
+    static const struct {
+        uint32_t lane;
+        uint64_t sequence;
+    } turns[] = {{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 2}, {3, 0}, {0, 2}};
+    struct fp_trailer trailer = {.end_time_ns = 1 << 20, .lane_count = 4};
+    struct stage *stage = stage_new(2);
+    struct fp_writer *writer = NULL;
+    enum fp_status status = begin(path, 2, &writer);
+    for (unsigned i = 0; i < 7 && status == FP_OK; i++) {
+        add_traffic(stage, 30);
+        if (turns[i].lane == 0)
+            add_mark(stage, FP_MARK_FORK, turns[i].sequence + 1, 0, 0);
+        if (turns[i].lane == 1 && turns[i].sequence == 2)
+            add_mark(stage, FP_MARK_GAP, 1234567, 0, 0);
+        stage->epoch += i == 4 ? UINT64_C(1) << 33 : 0; /* the next base is beyond 32 bits */
+        if (turns[i].lane == 2)
+            add_mark(stage, FP_MARK_THREAD_EXIT, 0, 0, 0);
+        add_stamp(stage); /* after the last mark */
+        status = flush(stage, writer, turns[i].lane, turns[i].sequence);
+    }
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        trailer.lost[i] = UINT64_C(1) << i * 9;
+    return end(stage, writer, status, trailer);
+}
+
+/* Every call and mark, with the least and greatest sizes, NULL results, addresses at the end of 64 bits. */
+static enum fp_status write_calls(const char *path)
+{
+    struct stage *stage = stage_new(3);
+    struct fp_writer *writer = NULL;
+    enum fp_status status = begin(path, 3, &writer);
+    for (unsigned call = 0; call < 256; call++) {
+        const uint64_t extra = fp_call_extra_of(call) == FP_EXTRA_NONE ? 0 : 64;
+        if (!fp_mark_is_valid(call))
+            continue;
+        stage->epoch += call;
+        add_mark(stage, (uint8_t)call, 0, extra, 0);
+        add_mark(stage, (uint8_t)call, 100, extra, 0x7fff00000000 + call * 16);
+        add_mark(stage, (uint8_t)call, UINT64_MAX, extra != 0 ? UINT64_MAX : 0, UINT64_MAX - call);
+    }
+    if (status == FP_OK)
+        status = flush(stage, writer, 0, 0);
+    return end(stage, writer, status, (struct fp_trailer){.end_time_ns = UINT64_MAX, .lane_count = 1});
+}
+
+/* More than 256 shapes, so that their high bytes are stored; no stamps but the first. */
+static enum fp_status write_shapes(const char *path)
+{
+    struct stage *stage = stage_new(4);
+    struct fp_writer *writer = NULL;
+    enum fp_status status = begin(path, 1, &writer);
+    for (unsigned i = 0; i < 700; i++)
+        add_mark(stage, FP_CALL_CALLOC, i % 300, 3, 0x600000 + i % 77 * 8);
+    stage->block.stamp_count = 1;
+    if (status == FP_OK)
+        status = flush(stage, writer, 0, 0);
+    return end(stage, writer, status, (struct fp_trailer){.lane_count = 1});
+}
+
+static enum fp_status write_no_trailer(const char *path)
+{
+    struct stage *stage = stage_new(5);
+    struct fp_writer *writer = NULL;
+    enum fp_status status = begin(path, 3, &writer);
+    for (unsigned i = 0; i < 2 && status == FP_OK; i++) {
+        add_traffic(stage, 50);
+        status = flush(stage, writer, i, 0);
+    }
+    free(stage);
+    fp_writer_abandon(writer);
+    return status;
+}
+
+static enum fp_status write_empty(const char *path)
+{
+    struct fp_writer *writer = NULL;
+    const enum fp_status status = begin(path, 0, &writer);
+    return end(stage_new(6), writer, status, (struct fp_trailer){0});
+}
+
+const struct scene FP_SCENES[] = {
+    {"v1-one-lane.fp", write_one_lane},
+    {"v1-lanes.fp", write_lanes},
+    {"v1-calls.fp", write_calls},
+    {"v1-shapes.fp", write_shapes},
+    {"v1-no-trailer.fp", write_no_trailer},
+    {"v1-empty.fp", write_empty},
+    {NULL, NULL},
+};

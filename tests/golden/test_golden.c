@@ -1,0 +1,238 @@
+/* Shows: files of format version 1, committed once, still read as exactly the text beside them; today's writers
+ * still make the same bytes; every damaged file of invalid/ is refused with the status, place and words that
+ * invalid/expected.txt lists, and is what its recipe makes of a valid one.
+ *
+ * MALLAB_GOLDEN_UPDATE=1 rewrites everything in the source tree. A change that this shows in the valid files is a
+ * decision about the format: docs/contributing.md. */
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "footprint/bytes.h"
+#include "golden/defects.h"
+#include "golden/dump.h"
+#include "golden/scenes.h"
+#include "unit/harness.h"
+
+/* Compressed bytes may differ between versions of libzstd; these files were made with this one. */
+#define GOLDEN_ZSTD 10504u
+
+static const char *golden; /* the folder of the committed files */
+static bool update;
+static char directory[] = "/tmp/mallab-golden-XXXXXX";
+
+static const char *path_of(const char *folder, const char *name, const char *ending)
+{
+    static char paths[4][1024];
+    static unsigned turn;
+    char *path = paths[turn++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s%s%s%s", folder[0] == '/' ? folder : golden,
+             folder[0] == '/' ? "" : folder, folder[0] == '/' ? "" : "/", name, ending);
+    return path;
+}
+
+static void prepare(void)
+{
+    static char folder[1024];
+    const char *source = getenv("MALLAB_SOURCE");
+    if (golden != NULL)
+        return;
+    snprintf(folder, sizeof folder, "%s/tests/golden", source != NULL ? source : ".");
+    golden = folder;
+    update = getenv("MALLAB_GOLDEN_UPDATE") != NULL;
+    if (mkdtemp(directory) == NULL)
+        abort();
+}
+
+static bool is_workload(const char *name)
+{
+    return strcmp(strrchr(name, '.'), ".wl") == 0;
+}
+
+static struct dump_result dump(const char *path, FILE *out)
+{
+    return is_workload(path) ? dump_workload(path, out) : dump_footprint(path, out);
+}
+
+/* The dump of a file as a string to be freed. */
+static char *dump_text(const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        abort();
+    (void)dump(path, out); /* what it ends with is part of the text */
+    if (fclose(out) != 0)
+        abort();
+    return text;
+}
+
+/* Name the first line that differs. */
+static void check_text(const char *name, const char *actual, const char *expected)
+{
+    unsigned line = 1;
+    while (*actual != '\0' && *actual == *expected) {
+        line += *actual == '\n';
+        actual++;
+        expected++;
+    }
+    if (*actual != *expected)
+        HARNESS_FAIL("%s: line %u of its dump differs: '...%.40s', expected '...%.40s'", name, line, actual,
+                     expected);
+}
+
+static void load(struct image *image, const char *path)
+{
+    if (!image_load(image, path))
+        HARNESS_FAIL("cannot read %s: %s", path, strerror(errno));
+}
+
+static void store_text(const char *path, const char *text)
+{
+    const struct image image = {(uint8_t *)(uintptr_t)text, strlen(text), 0};
+    CHECK(image_store(&image, path));
+}
+
+static void check_committed_scene(const struct scene *scene)
+{
+    const char *text_path = path_of("valid", scene->name, ".txt");
+    char *actual = dump_text(path_of("valid", scene->name, ""));
+    struct image expected = {0};
+    if (update)
+        store_text(text_path, actual);
+    load(&expected, text_path);
+    image_splice(&expected, expected.size, 0, "", 1);
+    CHECK(expected.size > 20 && expected.size < 100000);
+    check_text(scene->name, actual, (const char *)expected.bytes);
+    free(actual);
+    image_release(&expected);
+}
+
+/* Same blocks with the same columns, however these are compressed. */
+static void check_same_structure(const char *name, const struct image *actual, const struct image *expected)
+{
+    size_t a = image_next_block(actual, 0);
+    size_t e = image_next_block(expected, 0);
+    struct image_columns columns[2] = {0};
+    CHECK(memcmp(actual->bytes, expected->bytes, FILE_HEADER_BYTES) == 0);
+    for (; a != 0 && e != 0; a = image_next_block(actual, a), e = image_next_block(expected, e)) {
+        /* all of the header but the size of the payload, its hash, and the hash of both */
+        CHECK(memcmp(actual->bytes + a, expected->bytes + e, 16) == 0);
+        CHECK(memcmp(actual->bytes + a + 20, expected->bytes + e + 20, 28) == 0);
+        CHECK(image_get_columns(actual, a, &columns[0]) && image_get_columns(expected, e, &columns[1]));
+        CHECK_U64(columns[0].count, columns[1].count);
+        for (unsigned i = 0; i < columns[0].count; i++)
+            if (columns[0].columns[i].size != columns[1].columns[i].size ||
+                memcmp(columns[0].columns[i].at, columns[1].columns[i].at, columns[0].columns[i].size) != 0)
+                HARNESS_FAIL("%s: column %u of the block at byte %zu differs", name, i, e);
+    }
+    CHECK(a == 0 && e == 0);
+    image_columns_release(&columns[0]);
+    image_columns_release(&columns[1]);
+}
+
+static void check_written_scene(const struct scene *scene)
+{
+    const char *made = path_of(directory, scene->name, "");
+    struct image actual = {0};
+    struct image expected = {0};
+    CHECK_U64(scene->write(made), FP_OK);
+    load(&actual, made);
+    if (update)
+        CHECK(image_store(&actual, path_of("valid", scene->name, "")));
+    load(&expected, path_of("valid", scene->name, ""));
+    CHECK(expected.size > FILE_HEADER_BYTES && expected.size <= 20480);
+    check_same_structure(scene->name, &actual, &expected);
+    if (ZSTD_versionNumber() == GOLDEN_ZSTD &&
+        (actual.size != expected.size || memcmp(actual.bytes, expected.bytes, actual.size) != 0))
+        HARNESS_FAIL("%s: the writer makes other bytes of the same columns", scene->name);
+    CHECK(unlink(made) == 0);
+    image_release(&actual);
+    image_release(&expected);
+}
+
+TEST(writers_make_the_committed_bytes)
+{
+    prepare();
+    for (const struct scene *scene = FP_SCENES; scene->name != NULL; scene++)
+        check_written_scene(scene);
+    for (const struct scene *scene = WL_SCENES; scene->name != NULL; scene++)
+        check_written_scene(scene);
+    if (ZSTD_versionNumber() != GOLDEN_ZSTD)
+        printf("note: libzstd is %s, not 1.5.4: columns were compared decompressed\n", ZSTD_versionString());
+}
+
+TEST(committed_files_read_as_their_text)
+{
+    prepare();
+    for (const struct scene *scene = FP_SCENES; scene->name != NULL; scene++)
+        check_committed_scene(scene);
+    for (const struct scene *scene = WL_SCENES; scene->name != NULL; scene++)
+        check_committed_scene(scene);
+}
+
+static void put_result(const char *name, const struct dump_result *result, char *ret_line, size_t size)
+{
+    snprintf(ret_line, size, "%-32s %-6s %2lu %-9s %6" PRIu64 "  %s\n", name, result->stage, result->number,
+             fp_status_name(result->error.status), result->error.offset,
+             result->error.what != NULL ? result->error.what : "");
+}
+
+/* Make a damaged file anew from its recipe; it must be the committed one, and be refused as the table says. */
+static void check_defect(const struct defect *defect, FILE *lines)
+{
+    struct image made = {0};
+    struct image committed = {0};
+    struct dump_result result;
+    char line[256];
+    size_t offset;
+    load(&made, path_of("valid", defect->base, ""));
+    offset = defect->make(&made);
+    if (update)
+        CHECK(image_store(&made, path_of("invalid", defect->name, "")));
+    load(&committed, path_of("invalid", defect->name, ""));
+    if (made.size != committed.size || memcmp(made.bytes, committed.bytes, made.size) != 0)
+        HARNESS_FAIL("%s is not what its recipe makes", defect->name);
+    result = dump(path_of("invalid", defect->name, ""), NULL);
+    if (strcmp(result.stage, defect->stage) != 0 || result.error.status != defect->status ||
+        result.error.offset != offset)
+        HARNESS_FAIL("%s: %s %s at byte %" PRIu64 " (%s), expected %s %s at byte %zu", defect->name,
+                     result.stage, fp_status_name(result.error.status), result.error.offset,
+                     result.error.what != NULL ? result.error.what : "", defect->stage,
+                     fp_status_name(defect->status), offset);
+    put_result(defect->name, &result, line, sizeof line);
+    fputs(line, lines);
+    image_release(&made);
+    image_release(&committed);
+}
+
+TEST(damaged_files_are_refused_as_listed)
+{
+    struct image expected = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *lines = open_memstream(&text, &size);
+    prepare();
+    if (lines == NULL)
+        abort();
+    fputs("# file, where reading stopped (stage and number), status, byte, what\n", lines);
+    for (const struct defect *defect = FP_DEFECTS; defect->name != NULL; defect++)
+        check_defect(defect, lines);
+    for (const struct defect *defect = WL_DEFECTS; defect->name != NULL; defect++)
+        check_defect(defect, lines);
+    if (fclose(lines) != 0)
+        abort();
+    if (update)
+        store_text(path_of("invalid", "expected.txt", ""), text);
+    load(&expected, path_of("invalid", "expected.txt", ""));
+    image_splice(&expected, expected.size, 0, "", 1);
+    check_text("invalid/expected.txt", text, (const char *)expected.bytes);
+    free(text);
+    image_release(&expected);
+    CHECK(rmdir(directory) == 0);
+}
+
+RUN_TESTS(T(writers_make_the_committed_bytes), T(committed_files_read_as_their_text),
+          T(damaged_files_are_refused_as_listed))

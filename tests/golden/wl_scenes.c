@@ -1,0 +1,191 @@
+/* wl_scenes.c - workloads of every shape that the format allows, small. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "footprint/workload.h"
+#include "golden/scenes.h"
+
+#define LIVE_ROOM 512
+
+/* Plays a random program against a writer; the first failure sticks. */
+struct player {
+    struct wl_writer *writer;
+    enum fp_status status;
+    uint64_t random, time_ns;
+    struct {
+        uint32_t id;
+        uint64_t bytes;
+    } live[LIVE_ROOM];
+    uint32_t live_count;
+};
+
+static uint64_t random_next(struct player *player)
+{
+    uint64_t z = (player->random += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static void begin(struct player *player, const char *path, uint32_t window_ops, uint64_t seed)
+{
+    static const struct fp_meta meta[] = {{"program", "scene"}, {"source", "footprint"}};
+    const struct wl_writer_options options = {.window_ops = window_ops};
+    *player = (struct player){.random = seed, .time_ns = 1000};
+    player->status = wl_writer_create(path, false, &options, meta, 2, NULL, &player->writer);
+}
+
+static void add_thread(struct player *player, uint32_t thread_id, bool is_main)
+{
+    uint32_t thread;
+    if (player->status == FP_OK)
+        player->status = wl_writer_thread(player->writer, thread_id, is_main, &thread);
+}
+
+static void allocate(struct player *player, uint32_t thread, uint8_t call, uint64_t size, uint64_t extra)
+{
+    const struct fp_shape shape = {call, size, extra};
+    uint32_t id = 0;
+    if (player->status != FP_OK || player->live_count == LIVE_ROOM)
+        return;
+    player->status = wl_writer_allocate(player->writer, thread, &shape, player->time_ns, &id);
+    player->live[player->live_count].id = id;
+    player->live[player->live_count++].bytes = fp_shape_bytes(&shape);
+}
+
+static void resize(struct player *player, uint32_t thread, uint8_t call, uint64_t size, uint64_t extra,
+                   uint32_t victim)
+{
+    const struct fp_shape shape = {call, size, extra};
+    if (player->status == FP_OK)
+        player->status = wl_writer_resize(player->writer, thread, &shape, player->time_ns,
+                                          player->live[victim].id, player->live[victim].bytes);
+    player->live[victim].bytes = fp_shape_bytes(&shape);
+}
+
+static void release(struct player *player, uint32_t thread, uint8_t call, uint64_t size, uint64_t extra,
+                    uint32_t victim)
+{
+    const struct fp_shape shape = {call, size, extra};
+    if (player->status == FP_OK)
+        player->status = wl_writer_release(player->writer, thread, &shape, player->time_ns,
+                                           player->live[victim].id, player->live[victim].bytes);
+    player->live[victim] = player->live[--player->live_count];
+}
+
+static enum fp_status end(struct player *player, bool noted)
+{
+    if (player->status == FP_OK && noted)
+        player->status = wl_writer_note(player->writer, "irregular_double_free", "2");
+    if (player->status == FP_OK)
+        return wl_writer_finish(player->writer, player->time_ns + 100000, NULL, NULL, NULL);
+    wl_writer_abandon(player->writer);
+    return player->status;
+}
+
+static void play(struct player *player, uint32_t ops, uint32_t threads)
+{
+    uint32_t thread = 0;
+    while (ops-- > 0) {
+        const uint64_t choice = random_next(player) % 10;
+        const uint64_t size = random_next(player) % 20 * 24;
+        const uint32_t victim = player->live_count > 0 ? (uint32_t)(random_next(player) % player->live_count)
+                                                       : 0;
+        player->time_ns += random_next(player) % 500;
+        if (random_next(player) % 5 == 0)
+            thread = (uint32_t)(random_next(player) % threads);
+        if (choice < 5 || player->live_count == 0)
+            allocate(player, thread, choice == 0 ? FP_CALL_REALLOC : FP_CALL_MALLOC, size, 0);
+        else if (choice == 5)
+            resize(player, thread, FP_CALL_REALLOC, size, 0, victim);
+        else
+            release(player, thread, FP_CALL_FREE, 0, 0, victim);
+    }
+}
+
+static enum fp_status write_one_thread(const char *path)
+{
+    struct player player;
+    begin(&player, path, 0, 1);
+    add_thread(&player, 77, true);
+    play(&player, 500, 1);
+    return end(&player, false);
+}
+
+/* Small windows, so that ids change threads between them; waits; threads that come and go. */
+static enum fp_status write_threads(const char *path)
+{
+    struct player player;
+    begin(&player, path, 64, 2);
+    for (uint32_t i = 0; i < 4; i++)
+        add_thread(&player, 100 + i, i == 1);
+    play(&player, 150, 2);
+    if (player.status == FP_OK)
+        wl_writer_thread_exit(player.writer, 0);
+    for (uint32_t i = 0; i < 150 && player.status == FP_OK; i++) {
+        const uint32_t thread = (uint32_t)(1 + random_next(&player) % 3);
+        player.time_ns += 77;
+        if (i % 2 == 0)
+            allocate(&player, thread, FP_CALL_NEW, 8 * i, 0);
+        else
+            release(&player, thread, FP_CALL_DELETE, 0, 0,
+                    (uint32_t)(random_next(&player) % player.live_count));
+    }
+    if (player.status == FP_OK)
+        wl_writer_thread_exit(player.writer, 3);
+    return end(&player, true);
+}
+
+/* Every call with its least and a great size; releases of NULL; what the writer folds and raises. */
+static enum fp_status write_calls(const char *path)
+{
+    static const uint64_t sizes[] = {0, 1000, UINT64_C(1) << 40};
+    struct player player;
+    const struct fp_shape release_null = {FP_CALL_FREE, 0, 0};
+    begin(&player, path, 50, 3);
+    add_thread(&player, 1, true);
+    for (unsigned i = 0; i < 3; i++) {
+        for (uint8_t call = 1; call < FP_CALL_COUNT; call++) {
+            const uint64_t extra = fp_call_extra_of(call) == FP_EXTRA_NONE ? 0 : UINT64_C(1) << 3 * i;
+            player.time_ns += 64;
+            if (fp_call_kind_of(call) == FP_KIND_ALLOCATE)
+                allocate(&player, 0, call, sizes[i], extra);
+            else if (fp_call_kind_of(call) == FP_KIND_RESIZE)
+                resize(&player, 0, call, sizes[i], extra, 0);
+            else
+                release(&player, 0, call, i == 2 ? 0 : sizes[i], extra, player.live_count - 1);
+            if (player.live_count == 0)
+                allocate(&player, 0, FP_CALL_REALLOCARRAY, 8, 3);
+        }
+    }
+    allocate(&player, 0, FP_CALL_CALLOC, 8, 100000);
+    allocate(&player, 0, FP_CALL_MEMALIGN, 8, 24);
+    if (player.status == FP_OK)
+        player.status = wl_writer_release(player.writer, 0, &release_null, 0, 0, 0);
+    return end(&player, false);
+}
+
+/* More than 256 shapes, and one window long after the others. */
+static enum fp_status write_shapes(const char *path)
+{
+    struct player player;
+    begin(&player, path, 300, 4);
+    add_thread(&player, 1, true);
+    for (uint32_t i = 0; i < 400; i++) {
+        player.time_ns += i == 350 ? UINT64_C(1) << 40 : 1;
+        allocate(&player, 0, FP_CALL_MALLOC, i, 0);
+    }
+    return end(&player, true);
+}
+
+static enum fp_status write_empty(const char *path)
+{
+    struct player player;
+    begin(&player, path, 0, 5);
+    return end(&player, false);
+}
+
+const struct scene WL_SCENES[] = {
+    {"v1-one-thread.wl", write_one_thread}, {"v1-threads.wl", write_threads}, {"v1-calls.wl", write_calls},
+    {"v1-shapes.wl", write_shapes},         {"v1-empty.wl", write_empty},     {NULL, NULL},
+};
