@@ -2,7 +2,10 @@
 #include "replay/storage.h"
 
 #include <assert.h>
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -60,9 +63,27 @@ void rep_storage_unmap(void *memory, size_t count, size_t element_bytes)
         (void)munmap(memory, bytes); /* cannot fail for a mapping of ours */
 }
 
+/* What the C library itself puts on a thread's stack: static thread-local storage above all, which a library
+ * with large __thread variables (the thread sanitizer, say) makes far more than PTHREAD_STACK_MIN. glibc tells
+ * it to no public function; this private one is what other language runtimes ask too. */
+static size_t stack_overhead_bytes(void)
+{
+    size_t (*minimum)(const pthread_attr_t *);
+    void *found = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");
+    pthread_attr_t attributes;
+    size_t bytes = PTHREAD_STACK_MIN;
+    memcpy(&minimum, &found, sizeof minimum);
+    if (found != NULL && pthread_attr_init(&attributes) == 0) {
+        bytes = minimum(&attributes);
+        (void)pthread_attr_destroy(&attributes); /* frees nothing */
+    }
+    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
 bool rep_stacks_init(struct rep_stacks *stacks, uint32_t count)
 {
-    const size_t step = REP_STACK_BYTES + PAGE_BYTES;
+    const size_t stack_bytes = REP_STACK_BYTES + stack_overhead_bytes();
+    const size_t step = stack_bytes + PAGE_BYTES;
     char *memory = rep_storage_map(count, step);
     uint32_t *free_numbers = rep_storage_map(count, sizeof *free_numbers);
     if (memory == NULL || free_numbers == NULL) {
@@ -75,7 +96,7 @@ bool rep_stacks_init(struct rep_stacks *stacks, uint32_t count)
         (void)mprotect(memory + i * step, PAGE_BYTES, PROT_NONE);
         free_numbers[i] = count - 1 - i;
     }
-    *stacks = (struct rep_stacks){memory, free_numbers, count, count};
+    *stacks = (struct rep_stacks){memory, stack_bytes, free_numbers, count, count};
     return true;
 }
 
@@ -85,7 +106,7 @@ void *rep_stacks_take(struct rep_stacks *stacks, uint32_t *ret_number)
         return NULL;
     const uint32_t number = stacks->free_numbers[--stacks->free_count];
     *ret_number = number;
-    return stacks->memory + number * (size_t)(REP_STACK_BYTES + PAGE_BYTES) + PAGE_BYTES;
+    return stacks->memory + number * (stacks->stack_bytes + PAGE_BYTES) + PAGE_BYTES;
 }
 
 void rep_stacks_give(struct rep_stacks *stacks, uint32_t number)

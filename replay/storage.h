@@ -23,11 +23,14 @@ void rep_storage_unmap(void *memory, size_t count, size_t element_bytes);
 /* Equal stacks for threads, each with an unmapped page below it. One thread at a time. */
 struct rep_stacks {
     char *memory;
+    size_t stack_bytes;     /* usable, of each */
     uint32_t *free_numbers; /* a stack of the numbers not in use */
     uint32_t count, free_count;
 };
 
-#define REP_STACK_BYTES 131072u /* usable: decoding a window needs about 20 KiB, static TLS a few more */
+/* What our code and the allocator's may use of a stack: decoding a window needs about 20 KiB. Besides it a
+ * stack holds the thread's static storage, as large as the libraries in the process make it. */
+#define REP_STACK_BYTES 131072u
 
 /* rep_stacks_init - map and touch count stacks. Returns false when they do not fit. */
 bool rep_stacks_init(struct rep_stacks *stacks, uint32_t count);

@@ -241,7 +241,7 @@ static bool create(struct rep_exec *exec, struct thread *thread)
     rep_watch_pause();
     int error = pthread_attr_init(&attributes);
     if (error == 0)
-        error = pthread_attr_setstack(&attributes, stack, REP_STACK_BYTES);
+        error = pthread_attr_setstack(&attributes, stack, exec->stacks.stack_bytes);
     if (error == 0)
         error = pthread_create(&thread->handle, &attributes, thread_main, thread);
     (void)pthread_attr_destroy(&attributes); /* frees nothing */
