@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "results/library.h"
 
 static int run_verb(int argc, char **argv)
 {
@@ -19,6 +20,8 @@ static int run_verb(int argc, char **argv)
 int main(int argc, char **argv)
 {
     int code;
+    if (argc == 3 && strcmp(argv[1], RES_LIBRARY_PROBE) == 0)
+        return res_library_answer(argv[2]);
     (void)setlocale(LC_CTYPE, ""); /* an unknown locale leaves "C", which is what we then print for */
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         char help[] = "help";

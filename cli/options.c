@@ -10,7 +10,8 @@
 
 #include "cli/cli.h"
 
-static void say(const struct cli_verb *verb, const char *format, va_list list)
+__attribute__((format(printf, 2, 0))) static void say(const struct cli_verb *verb, const char *format,
+                                                      va_list list)
 {
     fflush(stdout);
     fprintf(stderr, "mallab%s%s: ", verb != NULL ? " " : "", verb != NULL ? verb->name : "");

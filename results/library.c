@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #define ANSWER_BYTES_MAX 8192u
 #define PROBE_SECONDS    10u /* a constructor that takes longer is not coming back */
 
-/* Asking: everything below runs in the child. ------------------------------------------------- */
+/* ---- asking: in the child ------------------------------------------------------------------- */
 
 /* A symbol of this very library: dlsym also searches what the library depends on, so that every library would
  * have gnu_get_libc_version. */
@@ -84,31 +85,57 @@ static void answer_version(void *handle, char *ret_text, size_t size)
     }
 }
 
-/* Writes "+PATH\0VERSION\0" or "-PROBLEM\0". */
-static void probe_and_answer(const char *name, int answer_fd)
+/* Writes "+PATH\0VERSION\0". Returns false, having written nothing, when the library cannot be loaded so. */
+static bool answer(const char *name, int flags, FILE *out)
 {
     char version[64] = "";
-    char *path = NULL;
     struct link_map *map = NULL;
-    FILE *answer = fdopen(answer_fd, "w");
-    if (answer == NULL)
-        _exit(1);
-    (void)alarm(PROBE_SECONDS); /* returns the former alarm: the parent's are not inherited */
-    void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-    if (handle != NULL && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
-        path = realpath(map->l_name, NULL);
-    if (path == NULL) {
-        const char *words = dlerror();
-        fprintf(answer, "-%s%c", words != NULL ? words : "unknown reason", '\0');
-    } else {
-        answer_version(handle, version, sizeof version);
-        fprintf(answer, "+%s%c%s%c", path, '\0', version, '\0');
-    }
-    _exit(fflush(answer) == 0 ? 0
-                              : 1); /* _exit: no destructor of the allocator, nothing of our parent's twice */
+    void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL | flags);
+    if (handle == NULL || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
+        return false;
+    char *path = realpath(map->l_name, NULL);
+    if (path == NULL)
+        return false;
+    answer_version(handle, version, sizeof version);
+    fprintf(out, "+%s%c%s%c", path, '\0', version, '\0');
+    free(path);
+    return fflush(out) == 0;
 }
 
-/* Listening: the parent. ---------------------------------------------------------------------- */
+int res_library_answer(const char *name)
+{
+    (void)alarm(PROBE_SECONDS); /* returns the former alarm: exec kept none */
+    if (answer(name, RTLD_NOLOAD, stdout))
+        return 0;
+    const char *words = dlopen(name, RTLD_LAZY | RTLD_LOCAL) == NULL ? dlerror() : NULL;
+    printf("-%s%c", words != NULL ? words : "it cannot be preloaded", '\0');
+    return 1;
+}
+
+/* Loads it here; where that fails, starts this program again with the library preloaded: one with much
+ * thread-local storage (jemalloc) can only be loaded at a program's start. */
+static void probe_and_answer(const char *name, int answer_fd)
+{
+    char word[] = RES_LIBRARY_PROBE;
+    char program[] = "mallab";
+    char *copy = res_strdup(name);
+    char *arguments[] = {program, word, copy, NULL};
+    FILE *out = fdopen(answer_fd, "w");
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (out == NULL || null < 0)
+        _exit(1);
+    (void)alarm(PROBE_SECONDS); /* likewise */
+    dup2(null, STDERR_FILENO);  /* where the loader would say that it cannot preload */
+    if (answer(name, 0, out))
+        _exit(0); /* no destructor of the allocator, nothing of our parent's twice */
+    dup2(answer_fd, STDOUT_FILENO);
+    setenv("LD_PRELOAD", name, 1);
+    setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0", 1);
+    execv("/proc/self/exe", arguments);
+    _exit(1);
+}
+
+/* ---- listening: in the parent --------------------------------------------------------------- */
 
 static size_t read_all(int fd, char *bytes, size_t size)
 {
@@ -133,9 +160,9 @@ static char *version_of_file(const char *path)
 bool res_library_probe(const char *name, struct res_library *ret_library)
 {
     int ends[2];
-    char answer[ANSWER_BYTES_MAX + 2] = "";
+    char said[ANSWER_BYTES_MAX + 2] = "";
     *ret_library = (struct res_library){0};
-    if (pipe(ends) != 0) {
+    if (pipe2(ends, O_CLOEXEC) != 0) {
         ret_library->problem = res_printf("no pipe: %s", strerror(errno));
         return false;
     }
@@ -145,20 +172,20 @@ bool res_library_probe(const char *name, struct res_library *ret_library)
         probe_and_answer(name, ends[1]);
     }
     close(ends[1]);
-    size_t length = child > 0 ? read_all(ends[0], answer, ANSWER_BYTES_MAX) : 0;
+    size_t length = child > 0 ? read_all(ends[0], said, ANSWER_BYTES_MAX) : 0;
     close(ends[0]);
     int status = 0;
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
-    answer[length] = '\0'; /* and the byte behind it is 0 too, so that both strings end */
-    if (answer[0] == '+') {
-        const char *version = answer + strlen(answer) + 1;
-        ret_library->path = res_strdup(answer + 1);
-        ret_library->version = *version != '\0' ? res_text_plain(version) : version_of_file(answer + 1);
+    said[length] = '\0'; /* and the byte behind it is 0 too, so that both strings end */
+    if (said[0] == '+') {
+        const char *version = said + strlen(said) + 1;
+        ret_library->path = res_strdup(said + 1);
+        ret_library->version = *version != '\0' ? res_text_plain(version) : version_of_file(said + 1);
         return true;
     }
-    ret_library->problem = answer[0] == '-' ? res_text_plain(answer + 1)
-                           : child < 0      ? res_strdup("no process to try it in")
+    ret_library->problem = said[0] == '-' ? res_text_plain(said + 1)
+                           : child < 0    ? res_strdup("no process to try it in")
                            : WIFSIGNALED(status)
                                ? res_printf("loading it ended in signal %d", WTERMSIG(status))
                                : res_strdup("loading it ended without an answer");

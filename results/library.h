@@ -21,4 +21,11 @@ struct res_library {
  * Returns      true when it can be loaded. Not for processes with threads: it forks and goes on in the child. */
 bool res_library_probe(const char *name, struct res_library *ret_library);
 
+/* The hidden first word of a program's command line by which res_library_probe starts the program again; its main
+ * then returns res_library_answer(second word). A program without it only finds libraries that dlopen can load. */
+#define RES_LIBRARY_PROBE "--probe-library"
+
+/* res_library_answer - tell on stdout what the library of this name is that was preloaded. Returns an exit code. */
+int res_library_answer(const char *name);
+
 #endif
