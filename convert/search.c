@@ -16,7 +16,8 @@ struct search {
     struct conv_group *group;
     uint64_t position; /* hash of all lanes' positions */
     uint32_t states, states_max;
-    size_t mask; /* of the memo */
+    size_t mask;        /* of the memo */
+    bool *may_progress; /* by lane: workspace of is_doomed */
 };
 
 /* A number for "this lane stands at this step". Positions are told apart by the sum over lanes: 64 bits, so
@@ -82,79 +83,136 @@ static bool is_safe(const struct conv_group *group, const struct conv_group_lane
     return group->addresses[step->address].left == step->own_left;
 }
 
-/* The next lane to try from this position, after `tried` of them, beginning with the lane that moved
- * last; NONE when all were tried. A safe move is the only one tried. */
-static uint32_t next_choice(const struct conv_group *group, uint32_t first, uint32_t *tried)
+/* What a position has tried: nothing, up to and with a lane, or all there is to try. */
+#define TRIED_NOTHING UINT32_MAX
+#define TRIED_ALL     (UINT32_MAX - 1)
+
+static bool comes_before(const struct conv_group *group, uint32_t a, uint32_t b)
 {
-    if (*tried == 0) {
+    const uint64_t a_ns = group->events[group->steps[group->lanes[a].step].event].time_ns;
+    const uint64_t b_ns = group->events[group->steps[group->lanes[b].step].event].time_ns;
+    return a_ns != b_ns ? a_ns < b_ns : a < b;
+}
+
+/* The next lane to try from this position, NONE when all were tried. A safe move is the only one tried; the
+ * others are tried by the clock: stamps are some events apart, but near the truth, which is a solution. */
+static uint32_t next_choice(const struct conv_group *group, uint32_t *tried)
+{
+    uint32_t best = NONE;
+    if (*tried == TRIED_ALL)
+        return NONE;
+    for (uint32_t i = 0; i < group->lane_count; i++) {
+        if (!may_go(group, &group->lanes[i]))
+            continue;
+        if (*tried == TRIED_NOTHING && is_safe(group, &group->lanes[i])) {
+            *tried = TRIED_ALL;
+            return i;
+        }
+        if (*tried != TRIED_NOTHING && !comes_before(group, *tried, i))
+            continue;
+        if (best == NONE || comes_before(group, i, best))
+            best = i;
+    }
+    *tried = best != NONE ? best : TRIED_ALL;
+    return best;
+}
+
+/* Whether a lane other than the blocked one, and able to go on, could bring the step that it waits for. */
+static bool has_provider(const struct search *search, uint32_t blocked)
+{
+    const struct conv_group *group = search->group;
+    const struct conv_group_step *wanted = &group->steps[group->lanes[blocked].step];
+    for (uint32_t i = 0; i < group->lane_count; i++) {
+        if (i == blocked || !search->may_progress[i])
+            continue;
+        for (uint32_t k = group->lanes[i].step; k < group->lanes[i].step_end; k++)
+            if (group->steps[k].address == wanted->address && group->steps[k].effect != wanted->effect)
+                return true;
+    }
+    return false;
+}
+
+/* Whether some lanes wait for each other in a ring that nobody outside can open. The others could go on for
+ * long, in exponentially many ways, before all were stuck. */
+static bool is_doomed(struct search *search)
+{
+    const struct conv_group *group = search->group;
+    uint32_t blocked = 0;
+    bool changed = true;
+    for (uint32_t i = 0; i < group->lane_count; i++) {
+        const struct conv_group_lane *lane = &group->lanes[i];
+        search->may_progress[i] = lane->step == lane->step_end || may_go(group, lane);
+        blocked += !search->may_progress[i];
+    }
+    while (blocked > 0 && changed) {
+        changed = false;
         for (uint32_t i = 0; i < group->lane_count; i++) {
-            if (may_go(group, &group->lanes[i]) && is_safe(group, &group->lanes[i])) {
-                *tried = group->lane_count;
-                return i;
-            }
+            if (search->may_progress[i] || !has_provider(search, i))
+                continue;
+            search->may_progress[i] = changed = true;
+            blocked--;
         }
     }
-    while (*tried < group->lane_count) {
-        const uint32_t lane = (first + (*tried)++) % group->lane_count;
-        if (may_go(group, &group->lanes[lane]))
-            return lane;
-    }
-    return NONE;
+    return blocked > 0;
 }
 
 static bool run(struct search *search, uint32_t *tried)
 {
     struct conv_group *group = search->group;
-    tried[0] = 0;
+    tried[0] = TRIED_NOTHING;
     while (group->plan_count < group->step_count) {
         const size_t depth = group->plan_count;
-        const uint32_t first = depth > 0 ? group->steps[group->plan[depth - 1].step].lane : 0;
-        const uint32_t lane = next_choice(group, first, &tried[depth]);
+        const uint32_t lane = next_choice(group, &tried[depth]);
         if (lane == NONE) {
             if (depth == 0)
                 return false;
             go_back(search);
             continue;
         }
-        go(search, &group->lanes[lane]);
-        if (!visit(search))
-            go_back(search);
-        else if (search->states >= search->states_max)
+        if (search->states >= search->states_max)
             return false;
+        go(search, &group->lanes[lane]);
+        if (!visit(search) || is_doomed(search))
+            go_back(search);
         else
-            tried[depth + 1] = 0;
+            tried[depth + 1] = TRIED_NOTHING;
     }
     return true;
 }
 
-static bool try(struct conv_group *group, uint32_t states_max, size_t slots, uint32_t *tried,
-                bool *ret_capped)
+static bool try(struct search *search, uint32_t states_max, size_t slots, uint32_t *tried)
 {
-    struct search search = {.group = group, .states_max = states_max, .mask = slots - 1};
+    struct conv_group *group = search->group;
     bool found;
     memset(group->visited, 0, slots * sizeof *group->visited);
     conv_group_reset(group);
+    search->mask = slots - 1;
+    search->states = 0;
+    search->states_max = states_max;
+    search->position = 0;
     for (uint32_t i = 0; i < group->lane_count; i++)
-        search.position += mark_of(i, group->lanes[i].step);
-    found = run(&search, tried);
-    group->states_spent += search.states;
-    *ret_capped = search.states >= states_max;
+        search->position += mark_of(i, group->lanes[i].step);
+    found = run(search, tried);
+    group->states_spent += search->states;
     return found;
 }
 
 bool conv_group_search(struct conv_group *group, uint32_t states_max)
 {
+    struct search search = {.group = group};
     uint32_t *tried = calloc(group->step_count + 1, sizeof *tried);
-    bool found = false, capped = true;
+    bool found = false;
+    search.may_progress = calloc(group->lane_count, sizeof *search.may_progress);
     if (group->visited == NULL)
         group->visited = malloc(VISITED_SLOTS * sizeof *group->visited);
-    if (tried != NULL && group->visited != NULL) { /* without memory the repair takes over */
-        found = try(group, states_max < FIRST_STATES ? states_max : FIRST_STATES, FIRST_SLOTS, tried,
-                    &capped);
-        if (!found && capped && states_max > FIRST_STATES)
-            found = try(group, states_max < CONV_SEARCH_STATES ? states_max : CONV_SEARCH_STATES,
-                        VISITED_SLOTS, tried, &capped);
+    if (states_max > CONV_SEARCH_STATES)
+        states_max = CONV_SEARCH_STATES;
+    if (tried != NULL && search.may_progress != NULL && group->visited != NULL) { /* else it is repaired */
+        found = try(&search, states_max < FIRST_STATES ? states_max : FIRST_STATES, FIRST_SLOTS, tried);
+        if (!found && search.states >= FIRST_STATES && states_max > FIRST_STATES)
+            found = try(&search, states_max, VISITED_SLOTS, tried);
     }
+    free(search.may_progress);
     free(tried);
     return found;
 }
