@@ -181,10 +181,11 @@ static void window_done(void *context, const struct wl_window *window, const str
 __attribute__((noreturn)) static void allocator_failed(void *context, const struct rep_failure *failure)
 {
     const struct wl_op *op = failure->call;
-    complain("the allocator returned NULL at op %llu: %s of %llu bytes%s by thread %u; does the machine have "
-             "enough memory?",
+    complain("the allocator returned NULL at op %llu: %s of %llu bytes%s by thread %u; %s",
              (unsigned long long)failure->op, fp_call_name(op->call), (unsigned long long)op->size,
-             op->count > 1 ? " (of one element)" : "", failure->thread);
+             op->count > 1 ? " (of one element)" : "", failure->thread,
+             failure->sys_errno == EINVAL ? "it refuses this alignment or size"
+                                          : "does the machine have enough memory?");
     _exit(EXIT_FAILED); /* other threads are in the midst of calls: nothing may run at exit */
 }
 

@@ -2,6 +2,7 @@
 #include "replay/threads.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -92,8 +93,10 @@ struct rep_exec *rep_exec_init(const struct rep_exec_options *options)
 static void fail_at(struct rep_exec *exec, uint32_t thread, uint32_t index)
 {
     const uint32_t op = rep_plan_locate(&exec->plan, &exec->window, index);
-    const struct rep_failure failure = {
-        .op = exec->window.facts.first_op + op, .thread = thread, .call = &exec->window.ops[op]};
+    const struct rep_failure failure = {.op = exec->window.facts.first_op + op,
+                                        .thread = thread,
+                                        .call = &exec->window.ops[op],
+                                        .sys_errno = errno};
     exec->options->fail(exec->options->context, &failure);
 }
 

@@ -29,6 +29,7 @@ struct rep_failure {
     uint64_t op;     /* number within the workload, from 0 */
     uint32_t thread; /* of the workload */
     const struct wl_op *call;
+    int sys_errno; /* as the allocator left it */
 };
 
 /* Times of one window, once it is over. */

@@ -78,6 +78,9 @@ static void allocate(uint32_t thread)
         /* No empty ones: jemalloc 5.3 puts them in the alignment's size class, and their sized delete in that
          * of 0. */
         shape.size += 1;
+        /* C11 lets aligned_alloc refuse what is no multiple, and scudo does. */
+        if (shape.call == FP_CALL_ALIGNED_ALLOC)
+            shape.size = (shape.size + shape.extra - 1) & ~(shape.extra - 1);
     } else if (fp_call_extra_of(shape.call) == FP_EXTRA_COUNT) {
         shape.extra = 1 + pick(3);
     }
