@@ -51,7 +51,7 @@ struct rep_exec {
     struct wl_window window;
     struct thread *threads; /* those of the workload, then one more: see `first` */
     struct thread *first;   /* the process's first thread: the recorded main thread, or the one more */
-    struct thread *late;    /* ended as an opener: joined one window later than others */
+    struct thread *late;    /* ended as an opener: joined by the next opener */
     struct rep_stacks stacks;
     enum fp_status status;
     struct rep_exec_totals totals;
@@ -256,15 +256,17 @@ static bool create(struct rep_exec *exec, struct thread *thread)
     return true;
 }
 
-/* End the window: bury the threads that ended in it, add up, and report. self: the opener, NULL for none. */
+/* End the window: bury the threads that ended in it, add up, and report. self: the opener. */
 static void close_window(struct rep_exec *exec, struct thread *self)
 {
     const struct rep_exec_options *options = exec->options;
     struct rep_window_times times = {0};
     uint64_t ticks = 0;
-    if (exec->late != NULL)
+    /* This thread itself, when it ended with the window before and the others were faster than its last steps. */
+    if (exec->late != NULL && exec->late != self) {
         join(exec, exec->late);
-    exec->late = NULL;
+        exec->late = NULL;
+    }
     for (uint32_t i = 0; i < exec->plan.part_count; i++) {
         struct thread *thread = &exec->threads[exec->plan.parts[i].thread];
         if (exec->plan.serial)

@@ -14,8 +14,8 @@
 #include "footprint/workload.h"
 
 #define SOME_THREADS    24u
-#define SOME_WINDOWS    40u
-#define SOME_WINDOW_OPS 900u
+#define SOME_WINDOWS    400u
+#define SOME_WINDOW_OPS 90u
 #define SOME_OPS        (SOME_WINDOWS * SOME_WINDOW_OPS)
 #define SOME_LIVE_MAX   300u
 #define NO_OP           UINT32_MAX
@@ -118,7 +118,7 @@ static void made_window(struct made *made, uint32_t window)
         /* Each thread has a turn first, so that its first and last windows are what was said. */
         const uint32_t thread = alive[turn < alive_count ? turn : made_pick(made, alive_count)];
         struct wl_run *run = &made->runs[first + into->run_count++];
-        const uint32_t length = 1 + made_pick(made, turn % 5 == 0 ? 100 : 6);
+        const uint32_t length = 1 + made_pick(made, turn % 7 == 3 ? 30 : 4);
         *run = (struct wl_run){.thread = thread};
         while (run->op_count < length && number < SOME_WINDOW_OPS) {
             made_op(made, window, number++, thread);
