@@ -40,8 +40,8 @@ struct res_candidate *cli_candidate_named(const struct cli_verb *verb, struct re
         if (candidate == NULL) {
             char *names = res_registry_names(registry);
             char *plain = res_text_plain(name);
-            *ret_code = cli_misuse(verb, "unknown allocator '%s': known are %s, or the path of a library",
-                                   plain, names);
+            cli_say(verb, "unknown allocator '%s': known are %s, or the path of a library", plain, names);
+            *ret_code = CLI_MISUSE;
             free(plain);
             free(names);
         }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/progress.h"
 #include "cli/describe.h"
+#include "cli/progress.h"
 #include "cli/workloads.h"
 #include "convert/convert.h"
 #include "results/json.h"

@@ -1,0 +1,241 @@
+/* test_results_candidates.c - the candidates' INI files: good ones are read, hostile ones are left out with a reason,
+ * and the environment of a run holds the candidate's settings and nothing else that steers an allocator. */
+#include "results/candidates.h"
+#include "results/library.h"
+#include "results/run.h"
+#include "results/support.h"
+#include "unit/harness.h"
+
+static bool parse(struct res_registry *registry, const char *text)
+{
+    return res_registry_parse(registry, "test.ini", text, strlen(text));
+}
+
+static const char *last_warning(const struct res_registry *registry)
+{
+    return registry->warning_count > 0 ? registry->warnings[registry->warning_count - 1] : "";
+}
+
+/* The text is left out, and the reason holds these words. */
+static void refused(const char *text, size_t length, const char *words)
+{
+    struct res_registry registry = {0};
+    CHECK(!res_registry_parse(&registry, "test.ini", text, length));
+    CHECK_U64(registry.candidate_count, 0);
+    if (strstr(last_warning(&registry), words) == NULL ||
+        strstr(last_warning(&registry), "'test.ini'") == NULL)
+        HARNESS_FAIL("the warning is '%s', expected the file and '%s'", last_warning(&registry), words);
+    res_registry_release(&registry);
+}
+
+#define REFUSED(text, words) refused(text, sizeof(text) - 1, words)
+#define GOOD                 "[allocator]\nname = good\nreplay = glibc\nlibrary = libc.so.6\n"
+
+TEST(a_whole_file_is_read)
+{
+    struct res_registry registry = {0};
+    CHECK(parse(&registry,
+                "; a comment\n[allocator]\nname = jemalloc+bg\ndescription = with a background thread\n"
+                "replay = jemalloc\nlibrary = libjemalloc.so.2\nproof = jemalloc\npackage = libjemalloc2\n"
+                "[environment]\nMALLOC_CONF = background_thread:true,narenas:2\nGLIBC_TUNABLES=a=b:c=d\n"));
+    const struct res_candidate *candidate = res_registry_find(&registry, "jemalloc+bg");
+    CHECK(candidate != NULL);
+    if (candidate != NULL) {
+        CHECK_STR(candidate->description, "with a background thread");
+        CHECK_STR(candidate->replay, "jemalloc");
+        CHECK_STR(candidate->library, "libjemalloc.so.2");
+        CHECK_STR(candidate->proof, "jemalloc");
+        CHECK_STR(candidate->package, "libjemalloc2");
+        CHECK_STR(candidate->origin, "test.ini");
+        CHECK(candidate->preload == NULL);
+        CHECK_U64(candidate->variable_count, 2);
+        CHECK_STR(candidate->environment[0].name, "MALLOC_CONF");
+        CHECK_STR(candidate->environment[0].value, "background_thread:true,narenas:2");
+        CHECK_STR(candidate->environment[1].value, "a=b:c=d");
+    }
+    res_registry_release(&registry);
+}
+
+TEST(a_preloaded_library_runs_on_the_plain_binary)
+{
+    struct res_registry registry = {0};
+    CHECK(parse(&registry, "[allocator]\nname = tbb\npreload = libtbbmalloc_proxy.so.2\n"));
+    const struct res_candidate *candidate = res_registry_find(&registry, "tbb");
+    CHECK(candidate != NULL);
+    if (candidate != NULL) {
+        CHECK_STR(candidate->replay, "glibc");
+        CHECK_STR(candidate->library, "libtbbmalloc_proxy.so.2");
+    }
+    res_registry_release(&registry);
+}
+
+TEST(defects_are_named_and_the_file_left_out)
+{
+    REFUSED("", "no 'name'");
+    REFUSED("[allocator]\nreplay = glibc\nlibrary = libc.so.6\n", "no 'name'");
+    REFUSED("[allocator]\nname = x\nlibrary = libc.so.6\n", "exactly one of");
+    REFUSED("[allocator]\nname = x\nreplay = glibc\npreload = a.so\nlibrary = libc.so.6\n", "exactly one of");
+    REFUSED("[allocator]\nname = x\nreplay = glibc\n", "no 'library'");
+    REFUSED("[allocator]\nname = a b\nreplay = glibc\nlibrary = l\n", "is no name");
+    REFUSED("[allocator]\nname = ../x\nreplay = glibc\nlibrary = l\n", "is no name");
+    REFUSED("[allocator]\nname = -n\nreplay = glibc\nlibrary = l\n", "is no name");
+    REFUSED("[allocator]\nname = abcdefghijklmnopqrstuvwxyz0123456789\nreplay = glibc\nlibrary = l\n",
+            "is no name");
+    REFUSED("[allocator]\nname = x\nreplay = ../../bin/sh\nlibrary = l\n", "must name a binary");
+    REFUSED("[allocator]\nname = x\nreplay = glibc\nlibrary =\n", "is empty");
+    REFUSED("[allocator]\nname = x\nname = y\nreplay = glibc\nlibrary = l\n", "given twice");
+    REFUSED("[allocator]\nname = x\ncolour = red\nreplay = glibc\nlibrary = l\n", "unknown key 'colour'");
+    REFUSED(GOOD "[enviroment]\nA = b\n", "unknown section [enviroment]");
+    REFUSED("name = x\n", "unknown section []");
+    REFUSED(GOOD "this is no line\n", "line 5 is neither");
+    REFUSED("\x7f"
+            "ELF\x02\x01\x01 not text at all\n",
+            "line 1 is neither");
+}
+
+TEST(the_environment_cannot_load_another_library)
+{
+    REFUSED(GOOD "[environment]\nLD_PRELOAD = /tmp/other.so\n", "not allowed");
+    REFUSED(GOOD "[environment]\nLD_LIBRARY_PATH = /tmp\n", "not allowed");
+    REFUSED(GOOD "[environment]\nA-B = c\n", "is no name of a variable");
+    REFUSED(GOOD "[environment]\n1A = c\n", "is no name of a variable");
+    REFUSED(GOOD "[environment]\nA = b\nA = c\n", "given twice");
+}
+
+TEST(what_the_parser_would_misread_is_refused_before)
+{
+    static char long_line[400] = GOOD "[environment]\nA = ";
+    static char huge[RES_INI_BYTES_MAX + 100];
+    const size_t begin = strlen(long_line);
+    REFUSED("[allocator]\nname = x\0y\nreplay = glibc\nlibrary = l\n", "line 2 holds a NUL byte");
+    memset(long_line + begin, 'v', sizeof long_line - begin - 1);
+    refused(long_line, strlen(long_line), "line 6 is longer");
+    memset(huge, '\n', sizeof huge);
+    refused(huge, sizeof huge, "larger than");
+}
+
+TEST(more_variables_than_any_candidate_needs_are_refused)
+{
+    struct res_text text = {0};
+    res_text_printf(&text, GOOD "[environment]\n");
+    for (unsigned i = 0; i <= RES_VARIABLES_MAX; i++)
+        res_text_printf(&text, "V%u = 1\n", i);
+    refused(text.text, text.length, "more than");
+    free(text.text);
+}
+
+TEST(control_characters_do_not_reach_the_terminal)
+{
+    struct res_registry registry = {0};
+    CHECK(parse(&registry, GOOD "description = \x1b[31mred\xff\n"));
+    CHECK_STR(res_registry_find(&registry, "good")->description, "?[31mred?");
+    CHECK(!parse(&registry, "[allocator]\n\x1b[2Jkey = 1\n"));
+    CHECK(strchr(last_warning(&registry), '\x1b') == NULL);
+    res_registry_release(&registry);
+}
+
+TEST(names_are_unique_and_candidates_sorted)
+{
+    struct res_registry registry = {0};
+    CHECK(parse(&registry, "[allocator]\nname = zeta\nreplay = glibc\nlibrary = libc.so.6\n"));
+    CHECK(parse(&registry, "[allocator]\nname = alpha\nreplay = glibc\nlibrary = libc.so.6\n"));
+    CHECK(!parse(&registry, "[allocator]\nname = zeta\nreplay = jemalloc\nlibrary = l\n"));
+    CHECK(strstr(last_warning(&registry), "is taken by") != NULL);
+    CHECK_STR(res_registry_find(&registry, "zeta")->replay, "glibc");
+    char *names = res_registry_names(&registry);
+    CHECK_STR(names, "alpha, zeta");
+    free(names);
+    CHECK(res_registry_find(&registry, "beta") == NULL);
+    res_registry_release(&registry);
+}
+
+TEST(a_library_by_its_path_is_a_candidate)
+{
+    struct res_registry registry = {0};
+    char *problem = NULL;
+    struct res_candidate *candidate = res_registry_add_path(&registry, "/nowhere/libfast-malloc.so.1.2",
+                                                            &problem);
+    CHECK(candidate != NULL);
+    CHECK_STR(candidate->name, "libfast-malloc");
+    CHECK_STR(candidate->preload, "/nowhere/libfast-malloc.so.1.2");
+    CHECK(res_registry_add_path(&registry, "/nowhere/libfast-malloc.so.1.2", &problem) == candidate);
+    CHECK(problem == NULL);
+    CHECK(res_registry_add_path(&registry, "/elsewhere/libfast-malloc.so", &problem) == NULL);
+    CHECK(problem != NULL);
+    free(problem);
+    problem = NULL;
+    CHECK(res_registry_add_path(&registry, "/nowhere/.so", &problem) == NULL);
+    free(problem);
+    const char *const nowhere[] = {"/nonexistent", NULL};
+    CHECK(!res_candidate_resolve(candidate, nowhere));
+    CHECK(candidate->missing != NULL && strstr(candidate->missing, "cannot be loaded") != NULL);
+    res_registry_release(&registry);
+}
+
+TEST(a_missing_library_names_its_package)
+{
+    struct res_registry registry = {0};
+    const char *const nowhere[] = {"/nonexistent", NULL};
+    CHECK(
+        parse(&registry, "[allocator]\nname = x\npreload = libno-such-malloc.so.9\npackage = libnosuch9\n"));
+    CHECK(!res_candidate_resolve(registry.candidates[0], nowhere));
+    CHECK_STR(registry.candidates[0]->missing, "libno-such-malloc.so.9 not found: apt install libnosuch9");
+    res_registry_release(&registry);
+}
+
+TEST(a_library_is_probed_without_being_loaded_here)
+{
+    struct res_library library;
+    CHECK(res_library_probe("libc.so.6", &library));
+    CHECK(library.path != NULL && library.path[0] == '/');
+    CHECK(library.version != NULL && library.version[0] == '2');
+    CHECK(library.problem == NULL);
+    free(library.path);
+    free(library.version);
+    CHECK(!res_library_probe("/nonexistent/libx.so", &library));
+    CHECK(library.path == NULL && library.problem != NULL);
+    free(library.problem);
+}
+
+static const char *value_of(char **environment, const char *name)
+{
+    for (size_t i = 0; environment[i] != NULL; i++) {
+        if (strncmp(environment[i], name, strlen(name)) == 0 && environment[i][strlen(name)] == '=')
+            return environment[i] + strlen(name) + 1;
+    }
+    return NULL;
+}
+
+TEST(a_run_inherits_nothing_that_steers_an_allocator)
+{
+    static const char *const steering[] = {
+        "LD_PRELOAD",     "LD_AUDIT",         "MALLOC_ARENA_MAX",      "MALLOC_CONF",
+        "GLIBC_TUNABLES", "MIMALLOC_VERBOSE", "TCMALLOC_RELEASE_RATE", "MALLAB_OUT",
+        "MALLAB_SEGMENT", "SCUDO_OPTIONS"};
+    struct res_registry registry = {0};
+    CHECK(parse(&registry, GOOD "[environment]\nMALLOC_CONF = narenas:2\nKEPT = candidate\n"));
+    for (size_t i = 0; i < sizeof steering / sizeof steering[0]; i++)
+        setenv(steering[i], "inherited", 1);
+    setenv("KEPT", "inherited", 1);
+    setenv("OTHER", "inherited", 1);
+    char **environment = res_run_environment(res_registry_find(&registry, "good"));
+    for (size_t i = 0; i < sizeof steering / sizeof steering[0]; i++) {
+        if (strcmp(steering[i], "MALLOC_CONF") != 0 && value_of(environment, steering[i]) != NULL)
+            HARNESS_FAIL("%s was inherited", steering[i]);
+        unsetenv(steering[i]);
+    }
+    CHECK_STR(value_of(environment, "MALLOC_CONF"), "narenas:2");
+    CHECK_STR(value_of(environment, "KEPT"), "candidate");
+    CHECK_STR(value_of(environment, "OTHER"), "inherited");
+    res_strings_free(environment);
+    res_registry_release(&registry);
+}
+
+RUN_TESTS(T(a_whole_file_is_read), T(a_preloaded_library_runs_on_the_plain_binary),
+          T(defects_are_named_and_the_file_left_out), T(the_environment_cannot_load_another_library),
+          T(what_the_parser_would_misread_is_refused_before),
+          T(more_variables_than_any_candidate_needs_are_refused),
+          T(control_characters_do_not_reach_the_terminal), T(names_are_unique_and_candidates_sorted),
+          T(a_library_by_its_path_is_a_candidate), T(a_missing_library_names_its_package),
+          T(a_library_is_probed_without_being_loaded_here),
+          T(a_run_inherits_nothing_that_steers_an_allocator))

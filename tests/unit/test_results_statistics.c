@@ -1,0 +1,204 @@
+/* test_results_statistics.c - medians, quantiles, spreads, bootstrap and verdicts: known values, and simulated
+ * experiments whose truth is known. */
+#include <math.h>
+
+#include "results/random.h"
+#include "results/statistics.h"
+#include "unit/harness.h"
+
+#define CHECK_NEAR(actual, expected, tolerance)                                                              \
+    do {                                                                                                     \
+        const double near_actual = (actual), near_expected = (expected);                                     \
+        if (!(fabs(near_actual - near_expected) <= (tolerance)))                                             \
+            HARNESS_FAIL("%s: %s is %.9g, expected %.9g", __func__, #actual, near_actual, near_expected);    \
+    } while (0)
+
+TEST(quantiles_are_those_of_definition_7)
+{
+    /* R: quantile(c(9, 1, 4, 16), c(0, .25, .5, .9, 1)) gives 1 3.25 6.5 13.9 16. */
+    const double samples[] = {9, 1, 4, 16};
+    CHECK_NEAR(res_quantile(samples, 4, 0), 1, 0);
+    CHECK_NEAR(res_quantile(samples, 4, 0.25), 3.25, 1e-12);
+    CHECK_NEAR(res_quantile(samples, 4, 0.5), 6.5, 1e-12);
+    CHECK_NEAR(res_quantile(samples, 4, 0.9), 13.9, 1e-12);
+    CHECK_NEAR(res_quantile(samples, 4, 1), 16, 0);
+    CHECK_NEAR(res_quantile(samples, 1, 0.3), 9, 0);
+}
+
+TEST(medians_and_spreads_of_known_samples)
+{
+    const double odd[] = {5, 1, 3};
+    const double even[] = {4, 1, 3, 2};
+    const double outlier[] = {10, 11, 12, 13, 1000};
+    CHECK_NEAR(res_median(odd, 3), 3, 0);
+    CHECK_NEAR(res_median(even, 4), 2.5, 0);
+    CHECK_NEAR(res_median(outlier, 5), 12, 0);
+    CHECK_NEAR(res_median_deviation(outlier, 5), 1, 0); /* distances 2 1 0 1 988 */
+    CHECK_NEAR(res_interquartile(outlier, 5), 2, 1e-12);
+    CHECK_NEAR(res_median_deviation(odd, 1), 0, 0);
+}
+
+TEST(samples_are_left_as_they_were)
+{
+    double samples[] = {3, 1, 2};
+    (void)res_median(samples, 3);
+    (void)res_bootstrap_median(samples, 3, 1);
+    CHECK_NEAR(samples[0], 3, 0);
+    CHECK_NEAR(samples[1], 1, 0);
+    CHECK_NEAR(samples[2], 2, 0);
+}
+
+TEST(quiet_takes_the_least_of_each_batch)
+{
+    const uint64_t first[] = {10, 50, 30};
+    const uint64_t second[] = {20, 40, 30};
+    const uint64_t third[] = {90, 90, 29};
+    const uint64_t *rounds[] = {first, second, third};
+    CHECK_NEAR(res_quiet_ns(rounds, 3, 3), 10 + 40 + 29, 0);
+    CHECK_NEAR(res_quiet_ns(rounds, 1, 3), 90, 0);
+    CHECK_NEAR(res_quiet_ns(rounds, 3, 0), 0, 0);
+}
+
+TEST(shuffles_are_repeated_by_their_seed_and_favour_nobody)
+{
+    unsigned first_of[5] = {0};
+    for (uint64_t seed = 0; seed < 5000; seed++) {
+        struct res_random random = res_random_from(seed);
+        struct res_random again = res_random_from(seed);
+        size_t order[] = {0, 1, 2, 3, 4};
+        size_t repeated[] = {0, 1, 2, 3, 4};
+        unsigned seen = 0;
+        res_shuffle(&random, order, 5);
+        res_shuffle(&again, repeated, 5);
+        CHECK(memcmp(order, repeated, sizeof order) == 0);
+        for (size_t i = 0; i < 5; i++)
+            seen |= 1u << order[i];
+        CHECK_U64(seen, 31);
+        first_of[order[0]]++;
+    }
+    for (size_t i = 0; i < 5; i++)
+        CHECK(first_of[i] > 850 && first_of[i] < 1150); /* 1000 expected, sigma 28 */
+}
+
+TEST(random_numbers_are_splitmix64)
+{
+    /* The first outputs for seed 1234567 that the algorithm's reference implementations agree on. */
+    struct res_random random = res_random_from(1234567);
+    CHECK_U64(res_random_next(&random), UINT64_C(6457827717110365317));
+    CHECK_U64(res_random_next(&random), UINT64_C(3203168211198807973));
+    CHECK_U64(res_random_next(&random), UINT64_C(9817491932198370423));
+}
+
+/* ---- the bootstrap and the verdicts on simulated experiments -------------------------------- */
+
+/* Roughly normal with sigma 1: the sum of twelve uniform numbers. */
+static double noise(struct res_random *random)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += (double)(res_random_next(random) >> 11) * 0x1p-53;
+    return sum;
+}
+
+TEST(bootstrap_repeats_by_seed_and_covers_the_truth)
+{
+    unsigned covered = 0;
+    const unsigned trials = 400;
+    for (unsigned trial = 0; trial < trials; trial++) {
+        struct res_random random = res_random_from(trial + 1);
+        double samples[15];
+        for (size_t i = 0; i < 15; i++)
+            samples[i] = 1 + 0.05 * noise(&random);
+        const struct res_interval interval = res_bootstrap_median(samples, 15, trial);
+        const struct res_interval again = res_bootstrap_median(samples, 15, trial);
+        CHECK(interval.low == again.low && interval.high == again.high);
+        CHECK(interval.low <= res_median(samples, 15) && res_median(samples, 15) <= interval.high);
+        covered += interval.low <= 1 && 1 <= interval.high;
+    }
+    /* 95 % is what it promises; for medians of few samples it keeps a little less or more. */
+    CHECK(covered >= trials * 88 / 100);
+    CHECK(covered <= trials * 99 / 100);
+}
+
+TEST(bootstrap_of_one_or_equal_samples_is_that_sample)
+{
+    const double one[] = {3};
+    const double equal[] = {2, 2, 2, 2};
+    CHECK_NEAR(res_bootstrap_median(one, 1, 7).low, 3, 0);
+    CHECK_NEAR(res_bootstrap_median(one, 1, 7).high, 3, 0);
+    CHECK_NEAR(res_bootstrap_median(equal, 4, 7).high, 2, 0);
+}
+
+static struct res_comparison simulated(double effect, double sigma, size_t rounds, uint64_t seed)
+{
+    struct res_random random = res_random_from(seed);
+    double ratios[64], control[64];
+    for (size_t i = 0; i < rounds; i++) {
+        const double base = 1 + sigma * noise(&random);
+        ratios[i] = effect * (1 + sigma * noise(&random)) / base;
+        control[i] = (1 + sigma * noise(&random)) / base;
+    }
+    return (struct res_comparison){
+        .ratio = res_median(ratios, rounds),
+        .interval = res_bootstrap_median(ratios, rounds, seed),
+        .quiet_ratio = effect,
+        .rounds = rounds,
+        .has_control = true,
+        .control = res_bootstrap_median(control, rounds, seed),
+    };
+}
+
+TEST(equal_candidates_are_seldom_told_apart_and_real_differences_mostly)
+{
+    unsigned false_claims = 0, found_faster = 0, found_slower = 0;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        const struct res_comparison equal = simulated(1.0, 0.04, 10, seed);
+        const struct res_comparison faster = simulated(0.85, 0.04, 10, seed);
+        const struct res_comparison slower = simulated(1.2, 0.04, 10, seed);
+        const enum res_verdict verdict = res_judge(&equal);
+        false_claims += verdict == RES_FASTER || verdict == RES_SLOWER;
+        found_faster += res_judge(&faster) == RES_FASTER;
+        found_slower += res_judge(&slower) == RES_SLOWER;
+    }
+    CHECK(false_claims <= 10);
+    CHECK(found_faster >= 190);
+    CHECK(found_slower >= 190);
+}
+
+static enum res_verdict judged(double ratio, double low, double high, double quiet, size_t rounds,
+                               double control_low, double control_high)
+{
+    const struct res_comparison comparison = {
+        .ratio = ratio,
+        .interval = {low, high},
+        .quiet_ratio = quiet,
+        .rounds = rounds,
+        .has_control = control_low > 0,
+        .control = {control_low, control_high},
+    };
+    return res_judge(&comparison);
+}
+
+TEST(verdicts_follow_their_rules)
+{
+    CHECK_U64(judged(0.8, 0.7, 0.9, 0.8, 10, 0.99, 1.01), RES_FASTER);
+    CHECK_U64(judged(1.2, 1.1, 1.3, 1.2, 10, 0.99, 1.01), RES_SLOWER);
+    CHECK_U64(judged(0.8, 0.7, 0.9, 0.8, 7, 0.99, 1.01), RES_UNDECIDED);  /* too few rounds */
+    CHECK_U64(judged(0.8, 0.7, 0.9, 0.8, 8, 0.99, 1.01), RES_FASTER);     /* just enough */
+    CHECK_U64(judged(0.98, 0.95, 1.01, 0.9, 10, 0.999, 1.001), RES_SAME); /* contains 1 */
+    CHECK_U64(judged(1.02, 1.01, 1.03, 1.02, 10, 0.96, 1.04), RES_SAME);  /* inside the noise */
+    CHECK_U64(judged(1.02, 1.01, 1.03, 1.02, 10, 0.96, 1.0), RES_SAME);   /* noise has no sign */
+    CHECK_U64(judged(1.06, 1.01, 1.09, 1.06, 10, 0.96, 1.04), RES_SLOWER);
+    CHECK_U64(judged(0.8, 0.7, 0.9, 1.05, 10, 0.99, 1.01), RES_UNDECIDED); /* quiet says the opposite */
+    CHECK_U64(judged(0.8, 0.7, 0.9, NAN, 10, 0.99, 1.01), RES_FASTER);     /* there is no quiet figure */
+    CHECK_U64(judged(0.8, 0.7, 0.9, 0.8, 10, 0, 0), RES_FASTER);           /* no control */
+    CHECK_U64(judged(NAN, NAN, NAN, NAN, 10, 0.99, 1.01), RES_UNDECIDED);
+}
+
+RUN_TESTS(T(quantiles_are_those_of_definition_7), T(medians_and_spreads_of_known_samples),
+          T(samples_are_left_as_they_were), T(quiet_takes_the_least_of_each_batch),
+          T(shuffles_are_repeated_by_their_seed_and_favour_nobody), T(random_numbers_are_splitmix64),
+          T(bootstrap_repeats_by_seed_and_covers_the_truth),
+          T(bootstrap_of_one_or_equal_samples_is_that_sample),
+          T(equal_candidates_are_seldom_told_apart_and_real_differences_mostly),
+          T(verdicts_follow_their_rules))
