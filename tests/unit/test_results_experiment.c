@@ -1,0 +1,335 @@
+/* test_results_experiment.c - experiments on replay programs whose every answer is known: scripts that print what a
+ * replay prints, crash, hang, lie about the allocator, or execute other ops. */
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "results/experiment.h"
+#include "results/figures.h"
+#include "results/json.h"
+#include "results/support.h"
+#include "results/table.h"
+#include "unit/harness.h"
+
+#define HEAD "#!/bin/sh\n"
+
+static char directory[] = "/tmp/mallab-unit-XXXXXX";
+
+/* What a replay of two batches and 10 ops prints. */
+static char *answer(const char *digest, const char *proof, double ns_per_op, int first_ns, int second_ns,
+                    long peak)
+{
+    return res_printf(
+        HEAD "cat <<'EOF'\n{\"ops\": 10, \"digest\": \"%s\", \"threads\": 1, \"ns_per_op\": %g, "
+             "\"batch_ns\": [%d, %d], \"resident\": {\"peak_bytes\": %ld, \"mean_bytes\": %ld, "
+             "\"end_bytes\": 100, \"idle_bytes\": null}, \"proof\": {\"ok\": %s, \"malloc_library\": "
+             "\"/lib/other.so\"}}\nEOF\n",
+        digest, ns_per_op, first_ns, second_ns, peak, peak / 2, proof);
+}
+
+/* A candidate whose replay program is this script; the name is a literal. */
+static struct res_candidate scripted(const char *name, char *script)
+{
+    char *path = res_path_join(directory, name);
+    FILE *file = fopen(path, "w");
+    if (file == NULL || fputs(script, file) < 0 || fclose(file) != 0 || chmod(path, 0700) != 0) {
+        perror(path);
+        exit(1);
+    }
+    free(script);
+    return (struct res_candidate){.name = res_strdup(name), .program = path, .found = true};
+}
+
+static void unscripted(struct res_candidate *candidate)
+{
+    unlink(candidate->program);
+    free(candidate->program);
+    free(candidate->name);
+}
+
+static const struct res_workload WORKLOAD = {.name = "test", .path = "/dev/null", .ops = 10, .threads = 1};
+
+struct setup {
+    struct res_candidate pool[8];
+    const struct res_candidate *candidates[8];
+    struct res_options options;
+};
+
+/* scripts: names of the pool's candidates in use; `none` is always the floor. */
+static void setup_init(struct setup *setup, size_t candidate_count)
+{
+    setup->pool[0] = scripted("base", answer("d1", "true", 22, 100, 120, 1000));
+    setup->pool[1] = scripted("fast", answer("d1", "true", 12, 50, 70, 2000));
+    setup->pool[2] = scripted("wrong", answer("d2", "true", 1, 1, 1, 1));
+    setup->pool[3] = scripted("liar", answer("d1", "false", 1, 1, 1, 1));
+    setup->pool[4] = scripted("crash",
+                              res_strdup(HEAD "echo first >&2\necho the last words >&2\nkill -SEGV $$\n"));
+    setup->pool[5] = scripted("garbage", res_strdup(HEAD "echo '{\"ops\": 10'\n"));
+    setup->pool[6] = scripted("status", res_strdup(HEAD "echo no memory >&2\nexit 1\n"));
+    setup->pool[7] = scripted("none", answer("d1", "true", 2, 10, 10, 0));
+    for (size_t i = 0; i < 7; i++)
+        setup->candidates[i] = &setup->pool[i];
+    setup->options = (struct res_options){
+        .workloads = &WORKLOAD,
+        .workload_count = 1,
+        .candidates = setup->candidates,
+        .candidate_count = candidate_count,
+        .floor = &setup->pool[7],
+        .rounds = 8,
+        .seed = 42,
+    };
+}
+
+static void setup_release(struct setup *setup)
+{
+    for (size_t i = 0; i < 8; i++)
+        unscripted(&setup->pool[i]);
+}
+
+static void near(const char *what, double actual, double expected)
+{
+    if (!(fabs(actual - expected) < 1e-9))
+        HARNESS_FAIL("%s is %.9g, expected %.9g", what, actual, expected);
+}
+
+TEST(figures_are_net_of_the_floor)
+{
+    struct setup setup;
+    struct res_experiment experiment;
+    setup_init(&setup, 2);
+    res_experiment_run(&setup.options, &experiment);
+    const struct res_trial *trial = &experiment.trials[0];
+    CHECK_U64(trial->entry_count, 4);
+    CHECK_U64(trial->rounds, 8);
+    CHECK_STR(trial->digest, "d1");
+    const struct res_figures base = res_figures_of(trial, &trial->entries[0], 42);
+    const struct res_figures fast = res_figures_of(trial, &trial->entries[1], 42);
+    const struct res_figures control = res_figures_of(trial, res_trial_control(trial), 42);
+    const struct res_figures floor = res_figures_of(trial, res_trial_floor(trial), 42);
+    near("typical of base", base.typical_ns_per_op, 20);
+    near("typical of fast", fast.typical_ns_per_op, 10);
+    near("quiet of base", base.quiet_ns_per_op, (220 - 20) / 10.0);
+    near("quiet of fast", fast.quiet_ns_per_op, (120 - 20) / 10.0);
+    near("quiet of the floor", floor.quiet_ns_per_op, 2);
+    near("ratio", fast.time.ratio, 0.5);
+    near("low end", fast.time.interval.low, 0.5);
+    near("control", control.time.ratio, 1);
+    near("peak", fast.peak_bytes, 2000);
+    near("mean", fast.mean_bytes, 1000);
+    near("ratio of peaks", fast.peak.ratio, 2);
+    CHECK(isnan(fast.idle_bytes));
+    CHECK_U64(fast.time.verdict, RES_FASTER);
+    CHECK_U64(fast.peak.verdict, RES_SLOWER);
+    CHECK_U64(control.time.verdict, RES_SAME);
+    res_experiment_release(&experiment);
+    setup_release(&setup);
+}
+
+TEST(a_failing_candidate_says_why_and_stops_no_other)
+{
+    static const char *const reasons[] = {
+        NULL, NULL, "other ops", "'/lib/other.so'", "the last words", "no JSON", "exit code 1: no memory"};
+    struct setup setup;
+    struct res_experiment experiment;
+    setup_init(&setup, 7);
+    res_experiment_run(&setup.options, &experiment);
+    const struct res_trial *trial = &experiment.trials[0];
+    CHECK_U64(trial->rounds, 8);
+    for (size_t i = 0; i < 7; i++) {
+        const struct res_entry *entry = &trial->entries[i];
+        const bool failed = entry->failed != NULL;
+        if (failed != (reasons[i] != NULL) || (failed && strstr(entry->failed, reasons[i]) == NULL))
+            HARNESS_FAIL("%s: '%s', expected '%s'", entry->candidate->name,
+                         failed ? entry->failed : "no failure",
+                         reasons[i] != NULL ? reasons[i] : "no failure");
+        CHECK_U64(entry->run_count, failed ? 0 : 8);
+        CHECK(isnan(res_figures_of(trial, entry, 1).time.ratio) == failed);
+    }
+    res_experiment_release(&experiment);
+    setup_release(&setup);
+}
+
+TEST(a_run_that_hangs_is_ended)
+{
+    struct setup setup;
+    struct res_experiment experiment;
+    setup_init(&setup, 2);
+    unscripted(&setup.pool[1]);
+    setup.pool[1] = scripted("fast", res_strdup(HEAD "exec sleep 1000\n"));
+    setup.options.timeout_ns = 300000000;
+    setup.options.rounds = 1;
+    res_experiment_run(&setup.options, &experiment);
+    const char *failed = experiment.trials[0].entries[1].failed;
+    CHECK(failed != NULL && strstr(failed, "without a result") != NULL);
+    res_experiment_release(&experiment);
+    setup_release(&setup);
+}
+
+/* ---- order and stopping --------------------------------------------------------------------- */
+
+struct log {
+    char order[40][40]; /* by round, the entries' first letters */
+    size_t runs;
+    unsigned stop_at_round;
+    volatile sig_atomic_t stop;
+};
+
+static void note(void *context, const struct res_workload *workload, const char *entry, unsigned round,
+                 size_t runs_done, size_t runs_all)
+{
+    struct log *log = context;
+    const size_t length = strlen(log->order[round]);
+    CHECK_U64(runs_done, log->runs);
+    CHECK_U64(runs_all, 4 * 9);
+    CHECK_STR(workload->name, "test");
+    log->runs++;
+    log->order[round][length] = entry[0];
+    if (round == log->stop_at_round && length == 1)
+        log->stop = SIGINT;
+}
+
+static void run_logged(uint64_t seed, unsigned stop_at_round, struct log *log,
+                       struct res_experiment *ret_experiment, struct setup *setup)
+{
+    *log = (struct log){.stop_at_round = stop_at_round};
+    setup->options.seed = seed;
+    setup->options.progress = note;
+    setup->options.context = log;
+    setup->options.stop = &log->stop;
+    res_experiment_run(&setup->options, ret_experiment);
+}
+
+TEST(each_round_holds_everyone_once_in_an_order_of_the_seed)
+{
+    struct setup setup;
+    struct log first, again, other;
+    struct res_experiment experiment;
+    bool shuffled = false;
+    setup_init(&setup, 2);
+    run_logged(7, 99, &first, &experiment, &setup);
+    res_experiment_release(&experiment);
+    run_logged(7, 99, &again, &experiment, &setup);
+    res_experiment_release(&experiment);
+    run_logged(8, 99, &other, &experiment, &setup);
+    res_experiment_release(&experiment);
+    CHECK_STR(first.order[0], "bfcn"); /* the warm-up */
+    for (unsigned round = 1; round <= 8; round++) {
+        CHECK_U64(strlen(first.order[round]), 4);
+        for (const char *letter = "bfcn"; *letter != '\0'; letter++)
+            CHECK(strchr(first.order[round], *letter) != NULL);
+        CHECK_STR(first.order[round], again.order[round]);
+        shuffled = shuffled || strcmp(first.order[round], first.order[1]) != 0;
+    }
+    CHECK(shuffled);
+    CHECK(memcmp(first.order, other.order, sizeof first.order) != 0);
+    setup_release(&setup);
+}
+
+TEST(stopping_keeps_the_finished_rounds)
+{
+    struct setup setup;
+    struct log log;
+    struct res_experiment experiment;
+    setup_init(&setup, 2);
+    run_logged(7, 4, &log, &experiment, &setup);
+    CHECK(experiment.stopped);
+    CHECK_U64(experiment.trials[0].rounds, 3);
+    for (size_t i = 0; i < experiment.trials[0].entry_count; i++)
+        CHECK_U64(experiment.trials[0].entries[i].run_count, 3);
+    json_t *result = res_json_experiment(&experiment, NULL, 0);
+    CHECK_U64(json_integer_value(json_object_get(result, "rounds")), 3);
+    CHECK_U64(json_integer_value(json_object_get(result, "rounds_asked")), 8);
+    CHECK(json_is_true(json_object_get(result, "stopped")));
+    CHECK(res_json_check(result) == NULL);
+    json_decref(result);
+    res_experiment_release(&experiment);
+    setup_release(&setup);
+}
+
+TEST(the_result_keeps_every_sample)
+{
+    struct setup setup;
+    struct res_experiment experiment;
+    const struct res_missing missing = {.name = "absent", .reason = "not here"};
+    setup_init(&setup, 2);
+    res_experiment_run(&setup.options, &experiment);
+    json_t *result = res_json_experiment(&experiment, &missing, 1);
+    json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
+    json_t *runs = json_object_get(json_array_get(json_object_get(workload, "candidates"), 1), "runs");
+    CHECK_STR(json_string_value(json_object_get(result, "schema")), "mallab-experiment/1");
+    CHECK_U64(json_array_size(runs), 8);
+    for (size_t i = 0; i < json_array_size(runs); i++) {
+        json_t *run = json_array_get(runs, i);
+        CHECK_U64(json_integer_value(json_object_get(run, "round")), i + 1);
+        CHECK_U64(json_integer_value(json_array_get(json_object_get(run, "batch_ns"), 1)), 70);
+        CHECK_U64(json_integer_value(json_object_get(json_object_get(run, "resident"), "peak_bytes")), 2000);
+    }
+    const struct res_style style = {.utf8 = false};
+    char *table = res_table_text(result, &style);
+    CHECK(strstr(table, "-50.0% [-50.0 -50.0] faster") != NULL);
+    CHECK(strstr(table, "absent: not here") != NULL);
+    CHECK(strstr(table, "Try fast: 50 % less time in allocator calls than base, but 100 % more memory") !=
+          NULL);
+    free(table);
+    json_decref(result);
+    res_experiment_release(&experiment);
+    setup_release(&setup);
+}
+
+TEST(the_digest_of_most_is_the_agreed_one)
+{
+    const char *const digests[] = {"a", NULL, "b", "b"};
+    const char *const none[] = {NULL, NULL};
+    CHECK_STR(res_digest_agreed(digests, 4), "b");
+    CHECK_STR(res_digest_agreed(digests, 3), "a");
+    CHECK(res_digest_agreed(none, 2) == NULL);
+}
+
+TEST(what_a_run_prints_is_checked)
+{
+    static const char *const bad[] = {
+        "",
+        "[]",
+        "null",
+        "{}",
+        "{\"ops\": -1}",
+        "{\"ops\": 1, \"ops\": 2}",
+        "{\"ops\": 1, \"digest\": 5}",
+        "{\"ops\": 1, \"digest\": \"d\"}",
+        "{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}}",
+        "{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"ns_per_op\": -3}",
+        "{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"ns_per_op\": 3, \"resident\": []}",
+        "{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"ns_per_op\": 3, \"resident\": "
+        "{\"peak_bytes\": 1, \"mean_bytes\": 1, \"end_bytes\": 1}, \"batch_ns\": [1, \"x\"]}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct res_run run;
+        char *reason = NULL;
+        if (res_run_parse(bad[i], strlen(bad[i]), &run, &reason))
+            HARNESS_FAIL("accepted: %s", bad[i]);
+        CHECK(reason != NULL && *reason != '\0');
+        free(reason);
+    }
+}
+
+static const struct harness_test TESTS[] = {
+    T(figures_are_net_of_the_floor),
+    T(a_failing_candidate_says_why_and_stops_no_other),
+    T(a_run_that_hangs_is_ended),
+    T(each_round_holds_everyone_once_in_an_order_of_the_seed),
+    T(stopping_keeps_the_finished_rounds),
+    T(the_result_keeps_every_sample),
+    T(the_digest_of_most_is_the_agreed_one),
+    T(what_a_run_prints_is_checked),
+};
+
+int main(int argc, char **argv)
+{
+    if (mkdtemp(directory) == NULL) {
+        perror(directory);
+        return 1;
+    }
+    const int code = harness_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+    rmdir(directory);
+    return code;
+}
