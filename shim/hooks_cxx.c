@@ -1,9 +1,10 @@
 /* hooks_cxx.c - operator new and delete, in all their forms, under their Itanium names (64-bit).
  *
  * Laws of this file, besides those of hooks.c: a throwing new may leave through our frame by an exception, with no
- * way to clean up here, so nothing may be held across it. Instead the lane notes which operator is under way; the
+ * landing pad here, so the gate is not shut across it. Instead the lane notes which operator is under way; the
  * malloc or aligned_alloc that serves it is recorded under the operator's name and size. Allocators that serve new
- * without passing through malloc (jemalloc, tcmalloc) leave the note in place, and it is recorded on return.
+ * without passing through malloc (jemalloc, tcmalloc) leave the note in place, and it is recorded on return, or, by
+ * a personality routine of our own, when an exception passes.
  * Operators nested in operators (new[] calls new, nothrow calls new) see the note and only forward.
  * Deletes do not throw: they are recorded first and forwarded with the gate shut. */
 #include <stdlib.h>
@@ -16,6 +17,22 @@ typedef void *(*new_three)(size_t, size_t, size_t); /* alignment, tag */
 typedef void (*delete_plain)(void *);
 typedef void (*delete_two)(void *, size_t);
 typedef void (*delete_three)(void *, size_t, size_t);
+
+/* What the unwinder calls for our frames (Itanium C++ ABI, "Exception Handling", level I): no handler, nothing to
+ * clean up on the stack, but the note ends here. With a personality in C we need neither libgcc nor libstdc++. */
+__attribute__((used)) int shim_personality(int version, int actions, uint64_t exception_class,
+                                           void *exception, void *context);
+
+int shim_personality(int version, int actions, uint64_t exception_class, void *exception, void *context)
+{
+    enum { CLEANUP_PHASE = 2, CONTINUE_UNWIND = 8 };
+    if (actions & CLEANUP_PHASE)
+        turn_operator_left(shim_lane);
+    return CONTINUE_UNWIND;
+}
+
+#define UNWIND_THROUGH_US()                                                                                  \
+    __asm__ volatile(".cfi_personality 0x1b, shim_personality") /* pc-relative, 32 bits */
 
 /* Note the operator on the lane. Returns the lane when this call is the outermost operator and has to finish. */
 static inline struct lane *operator_enter(unsigned call, size_t size, size_t extra, void *frame)
@@ -113,24 +130,28 @@ static inline void *new_aligned_nothrow(unsigned call, enum next_operator which,
     SHIM_EXPORT void *name(size_t size);                                                                     \
     void *name(size_t size)                                                                                  \
     {                                                                                                        \
+        UNWIND_THROUGH_US();                                                                                 \
         return new_unaligned(FP_CALL_##call, NEXT_##call, size, CALLER, FRAME);                              \
     }
 #define DEFINE_NEW_NOTHROW(name, call)                                                                       \
     SHIM_EXPORT void *name(size_t size, const void *tag);                                                    \
     void *name(size_t size, const void *tag)                                                                 \
     {                                                                                                        \
+        UNWIND_THROUGH_US();                                                                                 \
         return new_nothrow(FP_CALL_##call, NEXT_##call, size, tag, CALLER, FRAME);                           \
     }
 #define DEFINE_NEW_ALIGNED(name, call)                                                                       \
     SHIM_EXPORT void *name(size_t size, size_t alignment);                                                   \
     void *name(size_t size, size_t alignment)                                                                \
     {                                                                                                        \
+        UNWIND_THROUGH_US();                                                                                 \
         return new_aligned(FP_CALL_##call, NEXT_##call, size, alignment, CALLER, FRAME);                     \
     }
 #define DEFINE_NEW_ALIGNED_NOTHROW(name, call)                                                               \
     SHIM_EXPORT void *name(size_t size, size_t alignment, const void *tag);                                  \
     void *name(size_t size, size_t alignment, const void *tag)                                               \
     {                                                                                                        \
+        UNWIND_THROUGH_US();                                                                                 \
         return new_aligned_nothrow(FP_CALL_##call, NEXT_##call, size, alignment, tag, CALLER, FRAME);        \
     }
 

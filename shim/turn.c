@@ -1,18 +1,20 @@
 /* turn.c - the hooks' common slow half. Laws: those of shim.h. */
 #include "shim/turn.h"
 
-/* Whether the operator that set as_call has been left by an exception: then its frame lies below ours. The stack
- * grows down; on another stack (a signal's, a coroutine's) the guess may be wrong either way, and costs one call
- * recorded as malloc instead of operator new, or the reverse, of the right size and address. */
+/* A longjmp out of a new_handler leaves a note behind that no unwinder has ended; then the operator's frame lies
+ * below ours. The stack grows down; on another stack (a signal's, a coroutine's) the guess may be wrong either way,
+ * and costs one call recorded as malloc instead of operator new, or the reverse, of the right size and address. */
 static bool operator_was_left(const struct lane *lane)
 {
-    return (uintptr_t)__builtin_frame_address(0) > lane->as_frame;
+    return (uintptr_t)__builtin_frame_address(0) >= lane->as_frame;
 }
 
-/* It was left without any nested call, so it failed, and nobody has recorded that yet. */
-static void record_failed_operator(struct lane *lane)
+void turn_operator_left(struct lane *lane)
 {
-    const unsigned call = lane->as_call;
+    unsigned call;
+    if (lane == NULL || lane->as_call == 0)
+        return;
+    call = lane->as_call;
     lane->as_call = 0;
     lane = lane_record_slow(lane, call, 0, lane->as_size, lane->as_extra,
                             lane->as_extra != 0 || lane->as_size >> 32 != 0);
@@ -37,7 +39,7 @@ __attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane)
     if (gate & GATE_BUSY)
         return TURN_FORWARD;
     if ((gate & GATE_AS) && operator_was_left(lane)) {
-        record_failed_operator(lane);
+        turn_operator_left(lane);
         lane = shim_lane; /* a forked child got another one */
         if (lane == NULL)
             return TURN_FORWARD;

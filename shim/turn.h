@@ -35,6 +35,9 @@ static inline void turn_done(struct lane *lane)
     lane_set_gate(lane, lane->as_call != 0 ? GATE_AS : GATE_OPEN);
 }
 
+/* turn_operator_left - an exception leaves an operator: record its failure unless that was done. lane may be NULL. */
+void turn_operator_left(struct lane *lane);
+
 /* turn_allocated - record an allocation that has returned, as the operator around it if there is one, and open
  * the gate. plain_extra is the extra that a record without FP_RECORD_WIDE stands for. */
 void turn_allocated(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra,
