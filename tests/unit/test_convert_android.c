@@ -1,0 +1,220 @@
+/* test_convert_android.c - Android's text: what is taken, what is refused and where, from plain files, archives
+ * and pipes. */
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+
+#include "convert/convert.h"
+#include "unit/harness.h"
+#include "unit/scratch.h"
+
+static struct conv_error error;
+
+static enum fp_status survey_text(const char *text, struct conv_survey *ret)
+{
+    const char *path = scratch_path("trace.txt");
+    scratch_write(path, text, strlen(text));
+    memset(ret, 0, sizeof *ret);
+    return conv_survey_file(path, NULL, ret, &error);
+}
+
+TEST(good_lines_are_taken)
+{
+    struct conv_survey survey;
+    CHECK_U64(survey_text("7: malloc 0x1000 100\n"
+                          "7: calloc 0x2000 3 40\r\n"
+                          "\n"
+                          "8: realloc 0x3000 0x1000 200\n"
+                          "8: realloc 0x4000 0x0 5\n"
+                          "7: memalign 0x5000 64 1000\n"
+                          "7: free 0xB400000000003000\n" /* a tagged pointer */
+                          "7: free 0x0\n"
+                          "8: thread_done 0x0\n"
+                          "8: malloc 0x3000 1 500 600\n" /* the id again: another thread */
+                          "7: malloc 0x0 77 700 800\n",
+                          &survey),
+              FP_OK);
+    CHECK_U64(survey.kind, CONV_KIND_ANDROID);
+    CHECK_U64(survey.events, 9);
+    CHECK_U64(survey.ops, 8);
+    CHECK_U64(survey.threads, 3);
+    CHECK_U64(survey.thread_exits, 1);
+    CHECK_U64(survey.requested_bytes, 100 + 120 + 200 + 5 + 1000 + 1);
+    CHECK_U64(survey.live_objects_end, 4);
+    CHECK_U64(survey.live_bytes_end, 120 + 5 + 1000 + 1);
+    CHECK_U64(survey.duration_ns, 200);
+    CHECK_U64(survey.irregular[CONV_FAILED_CALLS], 1);
+    CHECK_U64(survey.irregular[CONV_FREE_OF_UNKNOWN], 0);
+    CHECK_U64(survey.events_by_call[FP_CALL_CALLOC], 1);
+    CHECK(survey.complete);
+    conv_survey_release(&survey);
+}
+
+struct bad_line {
+    const char *line;
+    const char *what;
+};
+
+TEST(bad_lines_are_refused_with_line_and_offset)
+{
+    static const struct bad_line bad[] = {
+        {"malloc 0x1000 100", "thread id"},
+        {"0: malloc 0x1000 100", "thread id"},
+        {"4294967296: malloc 0x1000 100", "thread id"},
+        {"7: mallok 0x1000 100", "not a call"},
+        {"7:", "not a call"},
+        {"7: malloc 1000 100", "no address"},
+        {"7: malloc 0x 100", "no address"},
+        {"7: malloc 0x00000000000001000 100", "no address"},
+        {"7: malloc 0x1000000000000 100", "no address"},
+        {"7: malloc 0x1000", "no size"},
+        {"7: malloc 0x1000 -1", "no size"},
+        {"7: malloc 0x1000 99999999999999999999", "no size"},
+        {"7: malloc 0x1000 12x", "no size"},
+        {"7: realloc 0x1000 100", "old address"},
+        {"7: calloc 0x1000 100", "no size"},
+        {"7: malloc 0x1000 100 5", "end time"},
+        {"7: malloc 0x1000 100 6 5", "end time"},
+        {"7: malloc 0x1000 100 5 6 7", "times"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct conv_survey survey;
+        char text[256], words[600];
+        snprintf(text, sizeof text, "7: malloc 0x1000 100\n7: free 0x1000\n%s\n7: free 0x0\n", bad[i].line);
+        CHECK_U64(survey_text(text, &survey), FP_ERR_CORRUPT);
+        CHECK_U64(error.line, 3);
+        CHECK_U64(error.cause.offset, 36);
+        CHECK_U64(conv_error_exit_code(&error), 3);
+        conv_error_text(&error, words, sizeof words);
+        if (strstr(words, bad[i].what) == NULL || strstr(words, "line 3") == NULL)
+            HARNESS_FAIL("'%s' was worded as '%s'", bad[i].line, words);
+    }
+}
+
+TEST(other_texts_are_foreign)
+{
+    struct conv_survey survey;
+    char *long_line;
+    CHECK_U64(survey_text("hello\n", &survey), FP_ERR_FOREIGN);
+    CHECK_U64(survey_text("", &survey), FP_ERR_FOREIGN);
+    CHECK_U64(survey_text("\n\n\n", &survey), FP_ERR_FOREIGN);
+    CHECK_U64(conv_survey_file("/nonexistent/trace", NULL, &survey, &error), FP_ERR_OPEN);
+    CHECK_U64(error.cause.sys_errno, ENOENT);
+    long_line = malloc(200001);
+    memset(long_line, 'x', 200000);
+    memcpy(long_line, "7: malloc 0x1000 100\n", 21);
+    long_line[200000] = '\0';
+    CHECK_U64(survey_text(long_line, &survey), FP_ERR_CORRUPT);
+    CHECK_U64(error.line, 2);
+    CHECK_U64(error.cause.offset, 21);
+    free(long_line);
+}
+
+TEST(a_cut_last_line_is_left_out)
+{
+    struct conv_survey survey;
+    CHECK_U64(survey_text("7: malloc 0x1000 100\n7: mall", &survey), FP_OK);
+    CHECK_U64(survey.events, 1);
+    CHECK_U64(survey.irregular[CONV_CUT_LINES], 1);
+    CHECK(!survey.complete);
+    CHECK(survey.incomplete_why[0] != '\0');
+    conv_survey_release(&survey);
+    CHECK_U64(survey_text("7: malloc 0x1000 100", &survey), FP_OK); /* whole but for its newline */
+    CHECK(survey.complete);
+    conv_survey_release(&survey);
+}
+
+/* ---- archives ------------------------------------------------------------------------------ */
+
+static const char TRACE[] = "7: malloc 0x1000 100\n7: free 0x1000\n";
+
+static void pack(const char *path, bool zip, int (*filter)(struct archive *), unsigned members)
+{
+    struct archive *archive = archive_write_new();
+    CHECK((zip ? archive_write_set_format_zip(archive) : archive_write_set_format_raw(archive)) ==
+          ARCHIVE_OK);
+    CHECK(filter == NULL || filter(archive) == ARCHIVE_OK);
+    CHECK(archive_write_open_filename(archive, path) == ARCHIVE_OK);
+    for (unsigned i = 0; i < members; i++) {
+        struct archive_entry *entry = archive_entry_new();
+        archive_entry_set_pathname(entry, i == 0 ? "trace.txt" : "second.txt");
+        archive_entry_set_filetype(entry, AE_IFREG);
+        archive_entry_set_size(entry, (la_int64_t)strlen(TRACE));
+        CHECK(archive_write_header(archive, entry) == ARCHIVE_OK);
+        CHECK(archive_write_data(archive, TRACE, strlen(TRACE)) == (la_ssize_t)strlen(TRACE));
+        archive_entry_free(entry);
+    }
+    CHECK(archive_write_close(archive) == ARCHIVE_OK);
+    CHECK(archive_write_free(archive) == ARCHIVE_OK);
+}
+
+static void check_packed(const char *name, bool zip, int (*filter)(struct archive *))
+{
+    const char *path = scratch_path(name);
+    struct conv_survey survey = {0};
+    pack(path, zip, filter, 1);
+    CHECK_U64(conv_detect(path), CONV_KIND_ANDROID);
+    CHECK_U64(conv_survey_file(path, NULL, &survey, &error), FP_OK);
+    CHECK_U64(survey.events, 2);
+    conv_survey_release(&survey);
+}
+
+TEST(compressed_traces_are_unpacked)
+{
+    check_packed("trace.zip", true, NULL);
+    check_packed("trace.gz", false, archive_write_add_filter_gzip);
+    check_packed("trace.xz", false, archive_write_add_filter_xz);
+    check_packed("trace.bz2", false, archive_write_add_filter_bzip2);
+    check_packed("trace.zst", false, archive_write_add_filter_zstd);
+}
+
+TEST(damaged_archives_are_refused)
+{
+    struct conv_survey survey = {0};
+    const char *path = scratch_path("two.zip");
+    const struct conv_options android = {.from = "android"};
+    size_t size, refused = 0;
+    char *bytes;
+    pack(path, true, NULL, 2);
+    CHECK_U64(conv_survey_file(path, NULL, &survey, &error), FP_ERR_FOREIGN);
+    CHECK(strstr(error.what, "several") != NULL);
+    path = scratch_path("damaged.gz");
+    pack(path, false, archive_write_add_filter_gzip, 1);
+    bytes = scratch_read(path, &size);
+    for (size_t cut = 1; cut < size; cut++) {
+        scratch_write(path, bytes, cut);
+        if (conv_survey_file(path, &android, &survey, &error) != FP_OK)
+            refused++;
+        else
+            conv_survey_release(&survey);
+    }
+    CHECK(refused > size / 2); /* cut behind the data, in the checksum, it may pass */
+    free(bytes);
+}
+
+/* A pipe is read once: the format is found out on the way. */
+TEST(a_pipe_is_converted)
+{
+    int ends[2];
+    const int before = dup(STDIN_FILENO);
+    struct conv_report report = {0};
+    const char *out = scratch_path("pipe.wl");
+    CHECK(pipe(ends) == 0);
+    CHECK(write(ends[1], TRACE, strlen(TRACE)) == (ssize_t)strlen(TRACE));
+    close(ends[1]);
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    CHECK_U64(conv_file("-", out, NULL, &report, &error), FP_OK);
+    CHECK_U64(report.survey.ops, 2);
+    CHECK(report.bytes_out > 0);
+    conv_report_release(&report);
+    if (before >= 0) {
+        dup2(before, STDIN_FILENO);
+        close(before);
+    }
+}
+
+RUN_TESTS(T(good_lines_are_taken), T(bad_lines_are_refused_with_line_and_offset), T(other_texts_are_foreign),
+          T(a_cut_last_line_is_left_out), T(compressed_traces_are_unpacked), T(damaged_archives_are_refused),
+          T(a_pipe_is_converted))
