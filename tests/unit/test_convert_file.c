@@ -1,0 +1,308 @@
+/* test_convert_file.c - whole files: footprints in, workloads out; damaged, cut and foreign ones; recording
+ * directories; the same input gives the same bytes. */
+#include "convert/convert.h"
+
+#include "unit/harness.h"
+#include "unit/history.h"
+#include "unit/scratch.h"
+
+static struct conv_error error;
+
+static void make_footprint(const char *path, uint32_t threads, uint64_t seed, uint32_t process_id,
+                           bool trailer)
+{
+    const struct history_options options = {.threads = threads,
+                                            .events = 5000,
+                                            .objects = 300,
+                                            .bump_every = 16,
+                                            .bump_ns = 1000,
+                                            .resize_share = 10};
+    struct history history;
+    history_init(&history, threads, seed);
+    history_simulate(&history, &options);
+    history_cut(&history, 400);
+    CHECK_U64(history_write(&history, path, process_id, trailer), FP_OK);
+    history_release(&history);
+}
+
+static enum fp_status convert(const char *in, const char *out, const struct conv_options *options,
+                              struct conv_report *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    return conv_file(in, out, options, ret, &error);
+}
+
+static void check_same_figures(const struct conv_survey *a, const struct conv_survey *b)
+{
+    CHECK_U64(a->ops, b->ops);
+    CHECK_U64(a->threads, b->threads);
+    CHECK_U64(a->requested_bytes, b->requested_bytes);
+    CHECK_U64(a->live_bytes_peak, b->live_bytes_peak);
+    CHECK_U64(a->live_objects_peak, b->live_objects_peak);
+    CHECK_U64(a->live_bytes_end, b->live_bytes_end);
+    CHECK_U64(a->duration_ns, b->duration_ns);
+    CHECK_U64(a->largest_size, b->largest_size);
+    for (unsigned i = 0; i < CONV_CALLS; i++)
+        CHECK_U64(a->ops_by_call[i], b->ops_by_call[i]);
+    for (unsigned i = 0; i < CONV_SIZE_CLASSES; i++) {
+        CHECK_U64(a->class_count[i], b->class_count[i]);
+        CHECK_U64(a->class_bytes[i], b->class_bytes[i]);
+    }
+}
+
+TEST(report_survey_and_workload_agree)
+{
+    const char *fp = scratch_path("agree.fp"), *wl = scratch_path("agree.wl");
+    struct conv_report report;
+    struct conv_survey survey = {0}, workload = {0};
+    make_footprint(fp, 4, 3, 4711, true);
+    CHECK_U64(conv_detect(fp), CONV_KIND_FOOTPRINT);
+    CHECK_U64(convert(fp, wl, NULL, &report), FP_OK);
+    CHECK_U64(conv_detect(wl), CONV_KIND_WORKLOAD);
+    CHECK_U64(conv_survey_file(fp, NULL, &survey, &error), FP_OK);
+    CHECK_U64(conv_survey_file(wl, NULL, &workload, &error), FP_OK);
+    check_same_figures(&report.survey, &survey);
+    check_same_figures(&report.survey, &workload);
+    CHECK_U64(survey.events, survey.ops); /* nothing irregular happened */
+    CHECK(survey.events > 15000);
+    CHECK_U64(survey.threads, 4);
+    CHECK_U64(survey.process_id, 4711);
+    CHECK_STR(survey.program, "made-up");
+    CHECK_STR(workload.program, "made-up");
+    CHECK(survey.complete && workload.complete);
+    CHECK(conv_output_temporary() == NULL);
+    conv_report_release(&report);
+    conv_survey_release(&survey);
+    conv_survey_release(&workload);
+}
+
+TEST(same_input_same_bytes)
+{
+    const char *fp = scratch_path("same.fp"), *first = scratch_path("first.wl"),
+               *second = scratch_path("second.wl");
+    const struct conv_options options = {.window_ops = 100};
+    struct conv_report report;
+    char *a, *b;
+    size_t a_size, b_size;
+    make_footprint(fp, 5, 11, 1, true);
+    CHECK_U64(convert(fp, first, &options, &report), FP_OK);
+    conv_report_release(&report);
+    CHECK_U64(convert(fp, second, &options, &report), FP_OK);
+    conv_report_release(&report);
+    a = scratch_read(first, &a_size);
+    b = scratch_read(second, &b_size);
+    CHECK_U64(a_size, b_size);
+    CHECK(a_size == b_size && memcmp(a, b, a_size) == 0);
+    free(a);
+    free(b);
+}
+
+TEST(outputs_are_not_overwritten_unasked)
+{
+    const char *fp = scratch_path("exists.fp"), *wl = scratch_path("exists.wl");
+    const struct conv_options force = {.overwrite = true};
+    struct conv_report report;
+    make_footprint(fp, 1, 1, 1, true);
+    scratch_write(wl, "mine", 4);
+    CHECK_U64(convert(fp, wl, NULL, &report), FP_ERR_EXISTS);
+    CHECK(error.output);
+    CHECK_U64(conv_error_exit_code(&error), 1);
+    CHECK_U64(convert(fp, wl, &force, &report), FP_OK);
+    conv_report_release(&report);
+    CHECK_U64(convert(fp, "/nonexistent/x.wl", NULL, &report), FP_ERR_OPEN);
+    CHECK(error.output);
+}
+
+/* A recorder that was killed leaves whole blocks and perhaps half a one: what is whole converts. */
+TEST(cut_footprints_convert_what_is_whole)
+{
+    const char *whole = scratch_path("whole.fp"), *cut = scratch_path("cut.fp"), *wl = scratch_path("cut.wl");
+    const struct conv_options force = {.overwrite = true};
+    uint64_t before = 0, last = 0;
+    size_t size;
+    char *bytes;
+    make_footprint(whole, 3, 5, 9, false);
+    bytes = scratch_read(whole, &size);
+    for (size_t at = 64; at <= size; at += size / 37) {
+        struct conv_report report;
+        scratch_write(cut, bytes, at);
+        CHECK_U64(convert(cut, wl, &force, &report), FP_OK);
+        CHECK(!report.survey.complete);
+        CHECK(report.survey.incomplete_why[0] != '\0');
+        CHECK(report.survey.events >= before);
+        before = last = report.survey.events;
+        conv_report_release(&report);
+    }
+    CHECK(last > 10000);
+    scratch_write(cut, bytes, 40);
+    CHECK_U64(conv_survey_file(cut, &force, &(struct conv_survey){0}, &error), FP_ERR_TRUNCATED);
+    CHECK_U64(conv_error_exit_code(&error), 3);
+    free(bytes);
+}
+
+/* One flipped bit: refused with the file's name, and nothing left behind; or it hit what carries nothing. */
+TEST(flipped_bits_are_refused_or_salvaged)
+{
+    const char *whole = scratch_path("bits.fp"), *bad = scratch_path("bad.fp"), *wl = scratch_path("bad.wl");
+    const struct conv_options salvage = {.overwrite = true, .salvage = true};
+    size_t size, refused = 0, salvaged = 0, tried = 0;
+    char *bytes;
+    make_footprint(whole, 2, 5, 9, true);
+    bytes = scratch_read(whole, &size);
+    for (size_t at = 100; at < size; at += size / 61, tried++) {
+        struct conv_report report;
+        bytes[at] ^= 0x10;
+        scratch_write(bad, bytes, size);
+        bytes[at] ^= 0x10;
+        if (convert(bad, wl, NULL, &report) == FP_OK) {
+            conv_report_release(&report);
+            unlink(wl);
+            continue;
+        }
+        refused++;
+        CHECK_STR(error.path, bad);
+        CHECK_U64(conv_error_exit_code(&error), 3);
+        CHECK(access(wl, F_OK) != 0);
+        if (convert(bad, wl, &salvage, &report) == FP_OK) {
+            salvaged++;
+            CHECK(!report.survey.complete);
+            conv_report_release(&report);
+            unlink(wl);
+        }
+    }
+    CHECK(refused > tried * 9 / 10);
+    CHECK(salvaged > tried * 8 / 10);
+    free(bytes);
+}
+
+TEST(blocks_that_are_missing_are_told)
+{
+    const char *fp = scratch_path("missing.fp");
+    const struct fp_writer_options options = {.process_id = 5};
+    struct conv_survey survey = {0};
+    struct fp_writer *writer = NULL;
+    struct fp_mark mark = {.address = 0x1000};
+    struct fp_shape shape = {.call = FP_CALL_MALLOC, .size = 8};
+    struct fp_lane lane = {.thread_id = 5, .is_main = true, .marks = 2};
+    struct fp_trailer trailer = {.end_time_ns = 6400, .lane_count = 1, .lanes = &lane};
+    struct fp_block block = {.mark_count = 1, .shape_count = 1, .marks = &mark, .shapes = &shape};
+    trailer.lost[FP_LOSS_RING_FULL] = 12;
+    CHECK_U64(fp_writer_create(AT_FDCWD, fp, &options, NULL, 0, NULL, &writer), FP_OK);
+    CHECK_U64(fp_writer_block(writer, &block), FP_OK);
+    block.sequence = 3;
+    mark.address = 0x2000;
+    CHECK_U64(fp_writer_block(writer, &block), FP_OK);
+    CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
+    CHECK_U64(conv_survey_file(fp, NULL, &survey, &error), FP_OK);
+    CHECK_U64(survey.irregular[CONV_MISSING_BLOCKS], 2);
+    CHECK_U64(survey.irregular[CONV_GAPS], 1);
+    CHECK_U64(survey.lost[FP_LOSS_RING_FULL], 12);
+    CHECK_U64(survey.duration_ns, 6400);
+    CHECK(!survey.complete);
+    conv_survey_release(&survey);
+}
+
+/* ---- recordings ---------------------------------------------------------------------------- */
+
+static void make_recording(const char *directory, bool json)
+{
+    char path[600];
+    static const char text[] =
+        "{\"schema\": \"mallab-recording/1\", \"complete\": true, \"processes\": ["
+        "{\"file\": \"sh.10.fp\", \"name\": \"sh\", \"pid\": 10, \"events\": 5, \"ended\": \"exit\"},"
+        "{\"file\": \"work.11.fp\", \"name\": \"work\", \"pid\": 11, \"parent_pid\": 10, \"events\": 9}]}";
+    CHECK(mkdir(directory, 0700) == 0);
+    snprintf(path, sizeof path, "%s/sh.10.fp", directory);
+    make_footprint(path, 1, 1, 10, true);
+    snprintf(path, sizeof path, "%s/work.11.fp", directory);
+    make_footprint(path, 2, 2, 11, true);
+    snprintf(path, sizeof path, "%s/recording.json", directory);
+    if (json)
+        scratch_write(path, text, sizeof text - 1);
+}
+
+TEST(of_a_recording_the_busiest_process_is_converted)
+{
+    for (int json = 0; json < 2; json++) {
+        const char *directory = scratch_path(json ? "with" : "without");
+        const char *wl = scratch_path(json ? "with.wl" : "without.wl");
+        struct conv_options options = {.overwrite = true};
+        struct conv_report report;
+        struct conv_survey survey = {0};
+        uint64_t events;
+        make_recording(directory, json);
+        CHECK_U64(conv_detect(directory), CONV_KIND_RECORDING);
+        CHECK_U64(convert(directory, wl, &options, &report), FP_OK);
+        CHECK_U64(report.survey.process_count, 2);
+        CHECK_U64(report.survey.process_id, 11);
+        CHECK(report.survey.processes[1].chosen && !report.survey.processes[0].chosen);
+        CHECK_STR(report.survey.processes[0].name, "sh");
+        events = report.survey.events;
+        conv_report_release(&report);
+        options.process_id = 10;
+        CHECK_U64(convert(directory, wl, &options, &report), FP_OK);
+        CHECK_U64(report.survey.process_id, 10);
+        events += report.survey.events;
+        conv_report_release(&report);
+        options.process_id = 12;
+        CHECK_U64(convert(directory, wl, &options, &report), FP_ERR_ARGUMENT);
+        CHECK_U64(conv_survey_file(directory, NULL, &survey, &error), FP_OK);
+        CHECK_U64(survey.events, events);
+        CHECK_U64(survey.threads, 3);
+        CHECK(survey.complete == (json == 1));
+        conv_survey_release(&survey);
+    }
+}
+
+TEST(hostile_recordings_are_refused)
+{
+    static const char *const bad[] = {
+        "",
+        "[1, 2",
+        "{\"schema\": \"other/1\", \"processes\": []}",
+        "{\"schema\": \"mallab-recording/2\", \"processes\": []}",
+        "{\"schema\": \"mallab-recording/1\"}",
+        "{\"schema\": \"mallab-recording/1\", \"processes\": []}",
+        "{\"schema\": \"mallab-recording/1\", \"processes\": [{\"file\": \"../with/sh.10.fp\"}]}",
+        "{\"schema\": \"mallab-recording/1\", \"processes\": [{\"file\": 3}]}",
+        "{\"schema\": \"mallab-recording/1\", \"processes\": [7]}",
+        "{\"schema\": \"mallab-recording/1\", \"processes\": [{\"file\": \"absent.fp\"}]}",
+    };
+    const char *directory = scratch_path("hostile");
+    const struct conv_options options = {.from = "recording"};
+    char path[600];
+    CHECK(mkdir(directory, 0700) == 0);
+    snprintf(path, sizeof path, "%s/recording.json", directory);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct conv_survey survey = {0};
+        scratch_write(path, bad[i], strlen(bad[i]));
+        CHECK(conv_survey_file(directory, &options, &survey, &error) != FP_OK);
+        CHECK_U64(conv_error_exit_code(&error), 3);
+        CHECK(error.what[0] != '\0');
+    }
+}
+
+TEST(other_kinds_are_told_apart)
+{
+    const char *wl = scratch_path("agree.wl"), *json = scratch_path("result.json"),
+               *empty = scratch_path("nothing");
+    const struct conv_options odd = {.from = "svg"};
+    struct conv_report report;
+    static const char result[] = "  {\"schema\": \"mallab-result/1\"}";
+    scratch_write(json, result, sizeof result - 1);
+    CHECK_U64(conv_detect(json), CONV_KIND_RESULT);
+    CHECK_U64(conv_detect(empty), CONV_KIND_UNKNOWN);
+    CHECK_U64(convert(json, scratch_path("x.wl"), NULL, &report), FP_ERR_FOREIGN);
+    CHECK_U64(convert(wl, scratch_path("x.wl"), NULL, &report), FP_ERR_FOREIGN);
+    CHECK(strstr(error.what, "already") != NULL);
+    CHECK_U64(convert(wl, scratch_path("x.wl"), &odd, &report), FP_ERR_ARGUMENT);
+    CHECK(mkdir(empty, 0700) == 0);
+    CHECK_U64(convert(empty, scratch_path("x.wl"), NULL, &report), FP_ERR_FOREIGN);
+    CHECK(access(scratch_path("x.wl"), F_OK) != 0);
+}
+
+RUN_TESTS(T(report_survey_and_workload_agree), T(same_input_same_bytes),
+          T(outputs_are_not_overwritten_unasked), T(cut_footprints_convert_what_is_whole),
+          T(flipped_bits_are_refused_or_salvaged), T(blocks_that_are_missing_are_told),
+          T(of_a_recording_the_busiest_process_is_converted), T(hostile_recordings_are_refused),
+          T(other_kinds_are_told_apart))
