@@ -4,7 +4,7 @@
 #ifndef MALLAB_TESTS_DEFECTS_H
 #define MALLAB_TESTS_DEFECTS_H
 
-#include "golden/image.h"
+#include "golden/patch.h"
 
 struct defect {
     const char *name;  /* file in invalid/ */

@@ -1,5 +1,5 @@
-/* image.c - find blocks, replace columns, make checksums right. */
-#include "golden/image.h"
+/* patch.c - find blocks, replace columns, make checksums right. */
+#include "golden/patch.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* image.h - a footprint or workload in memory, to be changed on purpose: blocks are found, columns replaced, and
+/* patch.h - a footprint or workload in memory, to be changed on purpose: blocks are found, columns replaced, and
  * checksums made right again, so that what a reader refuses is the defect and not its checksum.
  *
  * For the golden files and the fuzzers. The bytes may be anything; nothing here relies on what they say. */
-#ifndef MALLAB_TESTS_IMAGE_H
-#define MALLAB_TESTS_IMAGE_H
+#ifndef MALLAB_TESTS_PATCH_H
+#define MALLAB_TESTS_PATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,48 @@
+/* check_convert.c - whatever is converted without an error is a workload that its reader takes whole. */
+#include <unistd.h>
+
+#include "convert/convert.h"
+#include "footprint/workload.h"
+#include "fuzz/target.h"
+
+static void check_report(const struct conv_report *report, const char *path)
+{
+    const struct conv_survey *survey = &report->survey;
+    struct wl_reader *reader = NULL;
+    struct wl_window window;
+    enum fp_status status;
+    uint64_t ops = 0;
+    FUZZ_CHECK(wl_reader_open(path, NULL, &reader) == FP_OK);
+    while ((status = wl_reader_next(reader, &window)) == FP_OK)
+        ops += window.op_count;
+    FUZZ_CHECK(status == FP_END && ops == survey->ops);
+    FUZZ_CHECK(wl_reader_summary(reader)->live_bytes_peak == survey->live_bytes_peak);
+    FUZZ_CHECK(wl_reader_summary(reader)->live_bytes_end == survey->live_bytes_end);
+    FUZZ_CHECK(wl_reader_summary(reader)->live_objects_end == survey->live_objects_end);
+    wl_reader_close(reader);
+}
+
+void check_convert(const uint8_t *bytes, size_t size, const char *from)
+{
+    const char *in = fuzz_input(bytes, size);
+    const char *out = fuzz_output();
+    /* Little memory, so that small inputs reach its bound. */
+    struct conv_options options = {.from = from, .window_ops = 64, .memory_bytes = 1u << 20};
+    options.salvage = size % 2 == 1; /* both ways of meeting damage, chosen by something that is repeatable */
+    static struct conv_report report;
+    static struct conv_error error;
+    static struct conv_survey survey;
+    char text[512];
+    const enum fp_status surveyed = conv_survey_file(in, &options, &survey, &error);
+    const enum fp_status status = conv_file(in, out, &options, &report, &error);
+    if (surveyed == FP_OK)
+        conv_survey_release(&survey);
+    if (status != FP_OK) {
+        FUZZ_CHECK(error.cause.status == status && error.cause.what != NULL);
+        FUZZ_CHECK(conv_error_text(&error, text, sizeof text)[0] != '\0' && access(out, F_OK) != 0);
+        return;
+    }
+    FUZZ_CHECK(surveyed == FP_OK);
+    check_report(&report, out);
+    conv_report_release(&report);
+}
