@@ -1,6 +1,7 @@
 /* replay_workload - write a workload of random but legal ops of many threads: the same bytes for a seed.
  *
- * usage: replay_workload OUT.wl THREADS OPS SEED [WINDOW_OPS]
+ * usage: replay_workload OUT.wl THREADS OPS SEED [WINDOW_OPS [BIG_AT]]
+ * BIG_AT is the number of an op that is to be a malloc of 1234567 bytes; WINDOW_OPS 0 is the default.
  *
  * Threads 0 .. THREADS-1 come and go, at most 24 at a time; thread 0 is the main thread. Every call of the
  * family occurs. Any thread may resize or release what any other allocated. With THREADS 1 the thread is main. */
@@ -89,6 +90,13 @@ static void allocate(uint32_t thread)
     must(wl_writer_allocate(writer, thread, &shape, now_ns, &object->id));
 }
 
+static void allocate_big(uint32_t thread)
+{
+    static const struct fp_shape SHAPE = {.call = FP_CALL_MALLOC, .size = 1234567};
+    uint32_t id;
+    must(wl_writer_allocate(writer, thread, &SHAPE, now_ns, &id)); /* never released */
+}
+
 static void resize(uint32_t thread, struct object *object)
 {
     struct fp_shape shape = {.call = FP_CALL_REALLOC, .size = 1 + random_size()};
@@ -156,13 +164,14 @@ static void step(uint32_t thread)
 int main(int argc, char **argv)
 {
     if (argc < 5) {
-        fprintf(stderr, "usage: replay_workload OUT.wl THREADS OPS SEED [WINDOW_OPS]\n");
+        fprintf(stderr, "usage: replay_workload OUT.wl THREADS OPS SEED [WINDOW_OPS [BIG_AT]]\n");
         return 2;
     }
     const uint32_t threads = (uint32_t)strtoul(argv[2], NULL, 10);
     const uint64_t ops = strtoull(argv[3], NULL, 10);
     const struct wl_writer_options options = {.window_ops = argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10)
                                                                      : 0};
+    const uint64_t big_at = argc > 6 ? strtoull(argv[6], NULL, 10) : UINT64_MAX;
     uint32_t active[ACTIVE_MAX], active_count = 0, begun = 0;
     struct fp_error error;
     state = strtoull(argv[4], NULL, 10);
@@ -179,8 +188,12 @@ int main(int argc, char **argv)
             begun++;
         }
         const uint32_t thread = active[pick(active_count)];
-        for (uint32_t run = 1 + pick(40); run > 0 && done < ops; run--, done++)
-            step(thread);
+        for (uint32_t run = 1 + pick(40); run > 0 && done < ops; run--, done++) {
+            if (done == big_at)
+                allocate_big(thread);
+            else
+                step(thread);
+        }
     }
     must(wl_writer_finish(writer, now_ns, NULL, NULL, &error));
     return 0;

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The replay binaries by themselves: one digest everywhere, the right allocator or none, no crash on bad input."""
+import json
+import random
+import unittest
+
+import lab
+
+REFUSING = lab.PROGRAMS / "librefusing.so"
+BIG_AT = 12_345
+
+
+def replay(name, *arguments, **settings):
+    return lab.run([lab.BUILD / f"mallab-replay-{name}", *arguments], **settings)
+
+
+class Replay(lab.Lab):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        keeper = cls("setUpClass")
+        keeper.setUp()
+        cls.addClassCleanup(keeper.doCleanups)
+        cls.many = keeper.place / "many.wl"     # 40 threads that come and go
+        cls.one = keeper.place / "one.wl"       # one thread
+        cls.write(cls.many, 40, 60_000, 11, 500)
+        cls.write(cls.one, 1, 30_000, 12, 0, BIG_AT)
+        probe = replay("glibc", "--json", cls.one)
+        if b"san." in probe.stderr:
+            raise unittest.SkipTest("a sanitizer stands in for the allocators of this build")
+        cls.names = lab.candidates()
+
+    @staticmethod
+    def write(path, *arguments):
+        lab.run([lab.PROGRAMS / "replay_workload", path, *arguments]).check_returncode()
+
+    def run_json(self, name, *arguments, **settings):
+        result = replay(name, "--json", *arguments, **settings)
+        self.assertEqual(result.returncode, lab.DONE, result.stderr)
+        self.assertEqual(result.stderr, b"")
+        return json.loads(result.stdout)
+
+    def test_one_digest(self):
+        """Every allocator, with threads and on one, with and without touching: the same ops were executed."""
+        digests = {self.run_json(name, *how, self.many)["digest"]
+                   for name in self.names + ["none"]
+                   for how in ([], ["--threads", "1"], ["--touch", "full"], ["--touch", "none"])}
+        self.assertEqual(len(digests), 1, digests)
+        other = self.place / "other.wl"
+        self.write(other, 40, 60_000, 13, 500)
+        self.assertNotIn(self.run_json("glibc", other)["digest"], digests)
+        one = {self.run_json(name, self.one)["digest"] for name in self.names + ["none"]}
+        self.assertEqual(len(one), 1, one)
+
+    def test_figures_fit_together(self):
+        run = self.run_json("glibc", self.many)
+        self.assertEqual(run["schema"], "mallab-run/1")
+        self.assertEqual((run["ops"], run["threads"], run["threads_started"]), (60_000, 40, 39))
+        self.assertEqual(run["windows"], 120)
+        for values in (run["batch_ns"], *run["samples"].values()):
+            self.assertEqual(len(values), run["windows"])
+        self.assertAlmostEqual(sum(run["batch_ns"]), run["allocator_ns"], delta=run["windows"])
+        self.assertAlmostEqual(run["allocator_ns"] / run["ops"], run["ns_per_op"], delta=0.01)
+        resident = run["resident"]
+        samples = run["samples"]["resident_bytes"]
+        self.assertGreaterEqual(resident["peak_bytes"], max(samples))
+        self.assertEqual(resident["end_bytes"], samples[-1])
+        self.assertTrue(min(samples) <= resident["mean_bytes"] <= max(samples))
+        self.assertGreater(resident["peak_bytes"], run["live_peak_bytes"])
+        self.assertEqual(run["samples"]["live_bytes"][-1], run["live_end_bytes"])
+        self.assertGreater(run["faults_minor"] * 4096, resident["peak_bytes"] * 0.9)
+
+    def test_idle(self):
+        run = self.run_json("glibc", self.one)
+        self.assertIsNone(run["resident"]["idle_bytes"])
+        self.assertIn("idle_note", run["resident"])
+        run = self.run_json("glibc", "--idle-ms", "20", self.one)
+        self.assertGreater(run["resident"]["idle_bytes"], 0)
+
+    def test_touch(self):
+        """Full touching is what a page a byte approximates; without, less is resident."""
+        peak = {how: self.run_json("glibc", "--touch", how, self.one)["resident"]["peak_bytes"]
+                for how in ("none", "page", "full")}
+        self.assertLess(peak["none"], peak["page"])
+        self.assertLessEqual(peak["page"], peak["full"] * 1.01)
+        self.assertGreater(peak["page"], peak["full"] * 0.9)
+
+    def test_none_calls_no_allocator(self):
+        for workload in (self.one, self.many):
+            run = self.run_json("none", workload)
+            self.assertEqual(run["proof"]["harness_calls"], 0)
+            self.assertIs(run["proof"]["ok"], True)
+            self.assertLess(run["resident"]["peak_bytes"], 1 << 20)
+
+    def test_lies_are_found(self):
+        """Another library in front, an expectation that does not hold, an allocator that cannot answer."""
+        lies = [("glibc", ["--expect-library", "libjemalloc.so.2"], {}),
+                ("glibc", ["--expect-library", "/nowhere/libc.so.6"], {}),
+                ("glibc", ["--proof", "jemalloc"], {}),
+                ("glibc", [], {"LD_PRELOAD": str(REFUSING)})]
+        if "jemalloc" in self.names and "mimalloc" in self.names:
+            lies.append(("jemalloc", [], {"LD_PRELOAD": "libmimalloc.so.2"}))
+            lies.append(("mimalloc", ["--expect-library", "libjemalloc.so.2"], {}))
+            lies.append(("glibc", ["--expect-library", "libmimalloc.so.2", "--proof", "jemalloc"],
+                         {"LD_PRELOAD": "libmimalloc.so.2"}))
+        for name, arguments, environment in lies:
+            with self.subTest(name=name, arguments=arguments, environment=environment):
+                result = replay(name, "--json", *arguments, self.one, env=environment)
+                self.assertEqual(result.returncode, lab.FAILED, result.stderr)
+                self.assertEqual(result.stdout, b"")
+                self.assert_one_line(result, "wrong allocator")
+
+    def test_preloaded_library(self):
+        self.write(self.place / "small.wl", 3, 20_000, 14)
+        run = self.run_json("glibc", "--expect-library", REFUSING, self.place / "small.wl",
+                            env={"LD_PRELOAD": str(REFUSING)})
+        self.assertEqual(run["proof"]["malloc_library"], str(REFUSING.resolve()))
+        self.assertEqual(run["proof"]["free_library"], str(REFUSING.resolve()))
+        # It has no memalign and no valloc of its own; glibc's would return memory of another heap.
+        for call in ("memalign", "aligned_alloc", "valloc", "pvalloc", "reallocarray", "free_sized"):
+            self.assertIn(call, run["substituted"])
+        self.assertNotIn("malloc", run["substituted"])
+
+    def test_refused_request_is_named(self):
+        for arguments in ([], ["--threads", "1"]):
+            result = replay("glibc", "--expect-library", REFUSING, *arguments, self.one,
+                            env={"LD_PRELOAD": str(REFUSING)})
+            self.assertEqual(result.returncode, lab.FAILED, result.stderr)
+            self.assert_one_line(result, f"NULL at op {BIG_AT}: malloc of 1234567 bytes by thread 0")
+        threads = self.place / "threads.wl"
+        self.write(threads, 30, 20_000, 15, 700, BIG_AT)
+        result = replay("glibc", "--expect-library", REFUSING, threads, env={"LD_PRELOAD": str(REFUSING)})
+        self.assertEqual(result.returncode, lab.FAILED, result.stderr)
+        self.assert_one_line(result, f"NULL at op {BIG_AT}: malloc of 1234567 bytes by thread ")
+
+    def test_damaged_workloads(self):
+        whole = self.many.read_bytes()
+        digest = self.run_json("glibc", self.many)["digest"]
+        dice = random.Random(5)
+        damaged = [(f"cut at {at}", whole[:at])
+                   for at in [0, 1, 7, 8, 40, len(whole) // 2, len(whole) - 1]
+                   + [dice.randrange(len(whole)) for _ in range(10)]]
+        for _ in range(60):
+            at, bit = dice.randrange(len(whole)), dice.randrange(8)
+            flipped = bytearray(whole)
+            flipped[at] ^= 1 << bit
+            damaged.append((f"bit {bit} of byte {at} flipped", bytes(flipped)))
+        path = self.place / "damaged.wl"
+        for what, content in damaged:
+            with self.subTest(what=what):
+                path.write_bytes(content)
+                result = replay("glibc", "--json", path)
+                if result.returncode == lab.DONE and "flipped" in what:  # a byte that means nothing
+                    self.assertEqual(json.loads(result.stdout)["digest"], digest)
+                    continue
+                self.assertEqual(result.returncode, lab.BAD_INPUT, result.stderr)
+                self.assertEqual(result.stdout, b"")
+                self.assert_one_line(result, path)
+
+    def test_unreadable(self):
+        for path in (self.place / "absent.wl", self.place):
+            result = replay("glibc", path)
+            self.assertEqual(result.returncode, lab.BAD_INPUT)
+            self.assert_one_line(result, path)
+
+    def test_misuse(self):
+        for arguments in ([], [self.one, self.one], ["--touch", "some", self.one], ["--bogus", self.one],
+                          ["--threads", "2", self.one], ["--idle-ms", "-1", self.one], ["--timeout"],
+                          ["--proof", "word", self.one]):
+            with self.subTest(arguments=arguments):
+                result = replay("glibc", *arguments)
+                self.assertEqual(result.returncode, lab.MISUSE, result.stderr)
+                self.assertEqual(result.stdout, b"")
+                self.assert_one_line(result)
+
+    def test_help_and_text(self):
+        result = replay("glibc", "--help")
+        self.assertEqual((result.returncode, result.stderr), (lab.DONE, b""))
+        self.assertTrue(all(len(line) <= 100 for line in result.stdout.decode().splitlines()))
+        text = replay("glibc", self.many).stdout.decode()
+        for key in ("candidate", "malloc from", "digest", "ns/op", "resident peak", "live peak"):
+            self.assertIn(f"\n{key} ", "\n" + text)
+
+
+if __name__ == "__main__":
+    lab.main()
