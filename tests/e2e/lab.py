@@ -22,6 +22,9 @@ PROGRAMS = BUILD / "tests" / "e2e"
 SHIM = BUILD / "libmallab.so"
 
 DONE, FAILED, MISUSE, BAD_INPUT = 0, 1, 2, 3
+if not (BUILD / "mallab").exists():
+    sys.exit(f"no {BUILD}/mallab: build first, or name the build directory in MALLAB_BUILD")
+
 PATIENCE_S = 300  # a hang is a failure; nothing here is measured by the clock
 
 

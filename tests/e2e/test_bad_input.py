@@ -114,15 +114,17 @@ class BadInput(lab.Lab):
 
     def test_unknown_candidate(self):
         for verb in (["replay", "-a", "nosuchmalloc"], ["ab", "-a", "glibc,nosuchmalloc"], ["ab", "-b", "nosuchmalloc"]):
-            result = self.mallab(*verb, self.workload, status=lab.MISUSE)
-            self.assert_one_line(result, "nosuchmalloc")
+            with self.subTest(verb=verb):
+                lines = self.mallab(*verb, self.workload, status=lab.MISUSE).stderr.decode().splitlines()
+                self.assertLessEqual(len(lines), 2, lines)  # what is wrong, and where help is
+                self.assertIn("nosuchmalloc", lines[0])
 
     def test_a_missing_library_is_reported_not_replaced(self):
         directory = self.place / "allocators"
         shutil.copytree(lab.SOURCE / "allocators", directory)
         (directory / "absent.ini").write_text(
-            (directory / "jemalloc.ini").read_text().replace("libjemalloc", "libabsentmalloc").replace(
-                "replay-jemalloc", "replay-absent").replace("name = jemalloc", "name = absent"))
+            (directory / "jemalloc.ini").read_text().replace("name = jemalloc", "name = absent").replace(
+                "libjemalloc", "libabsentmalloc"))
         environment = {"MALLAB_ALLOCATORS": str(directory)}
         listed = self.answer("allocators", "--json", env=environment)
         (absent,) = [entry for entry in listed["candidates"] if entry["name"] == "absent"]

@@ -45,8 +45,12 @@ class Command(lab.Lab):
         self.assert_whole(self.info(self.place / "recording"))
 
     def test_status_zero(self):
-        plain, recorded = self.both("true")
+        plain, recorded = self.both("sh", "-c", ":")
         self.assertEqual(recorded, plain)
+
+    def test_a_program_without_a_call_is_said_to_have_none(self):
+        result = self.mallab("record", "--quiet", "-o", "recording", "--", "true")
+        self.assert_one_line(result, "nothing was recorded")
 
     def test_every_status_passes(self):
         for status in (1, 2, 3, 42, 125, 126, 127, 255):
@@ -149,9 +153,9 @@ class Preload(lab.Lab):
         result = self.preload(lab.PROGRAMS / "killed", self.place / "counters", 10_000, 0)
         self.assertEqual(result.returncode, -signal.SIGKILL)
         (recording,) = self.place.glob("mallab-killed.*")
-        lab.wait_for(lambda: not (recording / "recording.json").exists()
-                     or "running" not in (recording / "recording.json").read_text(), "the collector")
-        lab.wait_for(lambda: self.info(recording)["events_by_call"].get("aligned_alloc") == 10_000, "10000 calls")
+        info = self.finished(recording)
+        self.assertEqual(info["events_by_call"]["aligned_alloc"], 10_000)
+        self.assert_whole(info)
 
     def test_a_directory_that_cannot_be_written(self):
         """The program runs on as if nothing were preloaded; one line says that it is not recorded."""
