@@ -60,7 +60,7 @@ static int print_json(const struct res_registry *registry)
         json_array_append_new(array, candidate_object(registry->candidates[i]));
     json_object_set_new(object, "schema", json_string("mallab-allocators/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
-    json_object_set_new(object, "candidates", array);
+    json_object_set_new(object, "allocators", array);
     return cli_print_json(object);
 }
 

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* DESIGN: exit codes. `record` keeps 125-127 for itself, as env(1) does. */
 enum cli_exit {
@@ -37,6 +38,9 @@ extern const struct cli_verb CLI_AB, CLI_RECORD, CLI_CONVERT, CLI_INFO, CLI_REPL
 /* cli_verb_find - by name; NULL when unknown. cli_verbs - all, NULL-terminated. */
 const struct cli_verb *cli_verb_find(const char *name);
 const struct cli_verb *const *cli_verbs(void);
+
+/* cli_print_verbs - how the program is used, and the list of verbs. */
+void cli_print_verbs(FILE *out);
 
 /* cli_say - "mallab VERB: ..." and a newline on stderr. */
 void cli_say(const struct cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -31,18 +31,18 @@ const struct cli_verb *cli_verb_find(const char *name)
     return NULL;
 }
 
-static void print_verbs(void)
+void cli_print_verbs(FILE *out)
 {
-    printf("usage: mallab VERB [OPTION...] [ARGUMENT...]\n\n"
-           "Record what a program asks of malloc, replay it on other allocators, and say\n"
-           "which one serves it best.\n\n");
+    fprintf(out, "usage: mallab VERB [OPTION...] [ARGUMENT...]\n\n"
+                 "Record what a program asks of malloc, replay it on other allocators, and say\n"
+                 "which one serves it best.\n\n");
     for (const struct cli_verb *const *verb = cli_verbs(); *verb != NULL; verb++)
-        printf("  %-12s%s\n", (*verb)->name, (*verb)->summary);
-    printf("\n  --version   print the version\n"
-           "  -h, --help  print this help\n"
-           "\n"
-           "example: mallab ab -- sqlite3 :memory: 'SELECT 1'\n"
-           "'mallab help VERB' and the man page mallab-VERB(1) tell more of each.\n");
+        fprintf(out, "  %-12s%s\n", (*verb)->name, (*verb)->summary);
+    fprintf(out, "\n  --version   print the version\n"
+                 "  -h, --help  print this help\n"
+                 "\n"
+                 "example: mallab ab -- sqlite3 :memory: 'SELECT 1'\n"
+                 "'mallab help VERB' and the man page mallab-VERB(1) tell more of each.\n");
 }
 
 static int run_help(int argc, char **argv)
@@ -58,7 +58,7 @@ static int run_help(int argc, char **argv)
     if (argc - optind > 1)
         return cli_misuse(&CLI_HELP, "one verb at a time");
     if (argc == optind) {
-        print_verbs();
+        cli_print_verbs(stdout);
         return CLI_DONE;
     }
     const struct cli_verb *verb = cli_verb_find(argv[optind]);

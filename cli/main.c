@@ -23,10 +23,12 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], RES_LIBRARY_PROBE) == 0)
         return res_library_answer(argv[2]);
     (void)setlocale(LC_CTYPE, ""); /* an unknown locale leaves "C", which is what we then print for */
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        char help[] = "help";
-        char *words[] = {help, NULL};
-        code = CLI_HELP.run(1, words);
+    if (argc < 2) {
+        cli_print_verbs(stderr);
+        code = CLI_MISUSE;
+    } else if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        cli_print_verbs(stdout);
+        code = CLI_DONE;
     } else if (strcmp(argv[1], "--version") == 0) {
         printf("mallab " MALLAB_VERSION "\n");
         code = CLI_DONE;

@@ -64,7 +64,7 @@ static char *chosen_word(char *line)
     return chosen;
 }
 
-static json_t *usable_cpus(void)
+static json_t *usable_cores(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) != 0)
@@ -80,7 +80,7 @@ json_t *res_machine_describe(void)
     char *flags = cpu_fact("flags");
     const long pages = sysconf(_SC_PHYS_PAGES);
     json_object_set_new(machine, "cpu", string_or_null(cpu_fact("model name")));
-    json_object_set_new(machine, "cpus", usable_cpus());
+    json_object_set_new(machine, "cores", usable_cores());
     json_object_set_new(machine, "memory_bytes",
                         pages > 0 ? json_integer((json_int_t)pages * sysconf(_SC_PAGESIZE)) : json_null());
     if (uname(&names) == 0) {

@@ -36,7 +36,7 @@ static const struct heading HEADINGS[COLUMN_COUNT] = {
     [COLUMN_NAME] = {"", "candidate", false, 0},
     [COLUMN_VERSION] = {"", "version", false, 2},
     [COLUMN_QUIET] = {"ns per op", "quiet", true, 2},
-    [COLUMN_TYPICAL] = {NULL, "typical", false, 2},
+    [COLUMN_TYPICAL] = {NULL, "typical", true, 2},
     [COLUMN_DIFFERENCE] = {"time against ", "typical", true, 2},
     [COLUMN_INTERVAL] = {NULL, "95 % of it", false, 1},
     [COLUMN_VERDICT] = {NULL, "verdict", false, 1},
@@ -457,8 +457,8 @@ static void add_machine_line(struct res_text *text, const json_t *machine)
     char *thp = plain_of(machine, "transparent_huge_pages", "unknown");
     char *governor = plain_of(machine, "governor", "unknown");
     const double load = number_of(machine, "load_1_minute");
-    res_text_printf(&words, "%s, %lld CPUs, %s", cpu,
-                    (long long)json_integer_value(json_object_get(machine, "cpus")),
+    res_text_printf(&words, "%s, %lld cores, %s", cpu,
+                    (long long)json_integer_value(json_object_get(machine, "cores")),
                     res_text_bytes(fmax(number_of(machine, "memory_bytes"), 0), memory));
     if (json_is_true(json_object_get(machine, "virtual_machine")))
         res_text_printf(&words, ", virtual");
