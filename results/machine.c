@@ -64,12 +64,36 @@ static char *chosen_word(char *line)
     return chosen;
 }
 
-static json_t *usable_cores(void)
+/* Logical processors that this process may use. */
+static json_t *usable_cpus(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) != 0)
         return json_integer(sysconf(_SC_NPROCESSORS_ONLN));
     return json_integer(CPU_COUNT(&set));
+}
+
+/* Physical cores: different pairs of package and core among the processors that are on. */
+static json_t *physical_cores(void)
+{
+    const long configured = sysconf(_SC_NPROCESSORS_CONF);
+    json_t *seen = json_object();
+    for (long cpu = 0; cpu < configured; cpu++) {
+        char path[128], pair[64];
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/topology/physical_package_id", cpu);
+        char *package = line_of(path);
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/topology/core_id", cpu);
+        char *core = line_of(path);
+        if (package != NULL && core != NULL) {
+            snprintf(pair, sizeof pair, "%.20s %.20s", package, core);
+            json_object_set_new(seen, pair, json_true());
+        }
+        free(package);
+        free(core);
+    }
+    const size_t count = json_object_size(seen);
+    json_decref(seen);
+    return count > 0 ? json_integer((json_int_t)count) : json_null();
 }
 
 json_t *res_machine_describe(void)
@@ -80,7 +104,8 @@ json_t *res_machine_describe(void)
     char *flags = cpu_fact("flags");
     const long pages = sysconf(_SC_PHYS_PAGES);
     json_object_set_new(machine, "cpu", string_or_null(cpu_fact("model name")));
-    json_object_set_new(machine, "cores", usable_cores());
+    json_object_set_new(machine, "cpus", usable_cpus());
+    json_object_set_new(machine, "cores", physical_cores());
     json_object_set_new(machine, "memory_bytes",
                         pages > 0 ? json_integer((json_int_t)pages * sysconf(_SC_PAGESIZE)) : json_null());
     if (uname(&names) == 0) {

@@ -457,8 +457,8 @@ static void add_machine_line(struct res_text *text, const json_t *machine)
     char *thp = plain_of(machine, "transparent_huge_pages", "unknown");
     char *governor = plain_of(machine, "governor", "unknown");
     const double load = number_of(machine, "load_1_minute");
-    res_text_printf(&words, "%s, %lld cores, %s", cpu,
-                    (long long)json_integer_value(json_object_get(machine, "cores")),
+    res_text_printf(&words, "%s, %lld CPUs, %s", cpu,
+                    (long long)json_integer_value(json_object_get(machine, "cpus")),
                     res_text_bytes(fmax(number_of(machine, "memory_bytes"), 0), memory));
     if (json_is_true(json_object_get(machine, "virtual_machine")))
         res_text_printf(&words, ", virtual");
