@@ -13,6 +13,7 @@
 #include "shim/raw.h"
 
 #define ATTACH_WAIT_NS 10000000u
+#define CLOSING_WAITS  100 /* of ATTACH_WAIT_NS: a collector that died while closing */
 
 struct seg_header *shim_segment;
 struct shim_process *shim_process;
@@ -185,6 +186,17 @@ static void fill_slot(struct seg_slot *slot, const char *executable)
     atomic_store_explicit(&slot->epoch, 1, memory_order_relaxed);
 }
 
+static bool stays_open(struct seg_header *segment)
+{
+    for (int waits = 0; waits < CLOSING_WAITS; waits++) {
+        if (atomic_load_explicit(&segment->closing, memory_order_seq_cst) != SEG_CLOSING)
+            break;
+        (void)raw_futex_wait(&segment->closing, SEG_CLOSING,
+                             ATTACH_WAIT_NS); /* whatever woke us, look again */
+    }
+    return atomic_load_explicit(&segment->closing, memory_order_seq_cst) == SEG_OPEN;
+}
+
 /* Returns NULL on success, "" when the process is to stay unrecorded in silence, else the reason. */
 static const char *take_slot(const char *executable)
 {
@@ -206,9 +218,12 @@ static const char *take_slot(const char *executable)
                                                      memory_order_seq_cst, memory_order_relaxed))
             continue;
         /* Either we see `closing`, or the collector, which sets it before its last look, sees our claim. */
-        if (atomic_load_explicit(&segment->closing, memory_order_seq_cst)) {
+        if (atomic_load_explicit(&segment->closing, memory_order_seq_cst) != SEG_OPEN) {
             atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
-            return "";
+            if (!stays_open(segment))
+                return "";
+            index--; /* the same slot again */
+            continue;
         }
         fill_slot(slot, executable);
         my_serial = slot->serial;

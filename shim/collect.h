@@ -148,6 +148,8 @@ struct collector {
     uint64_t started_ns;       /* CLOCK_MONOTONIC */
     uint64_t file_limit_bytes; /* RLIMIT_FSIZE, 0: none */
     int reserve_fd;            /* disk space kept back for trailers, -1 when given up */
+    uint32_t execed_pid;       /* whose newest image may be about to join */
+    uint64_t execed_ns;
     bool control_open;
     bool complete;
 };

@@ -409,6 +409,10 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
     image->lane_capacity = 0;
     collector->image_of_slot[image->slot] = 0;
     collector->running--;
+    if (end == IMAGE_EXEC) {
+        collector->execed_pid = image->pid;
+        collector->execed_ns = clock_monotonic_ns();
+    }
     if (end != IMAGE_RUNNING) /* a process that goes on keeps its slot: it may still count in it */
         atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
 }

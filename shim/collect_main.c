@@ -27,6 +27,7 @@
 #define IDLE_ROUNDS       20u       /* of napping before sleeping */
 #define LOOK_NS           50000000u /* between looks for execs and dead threads */
 #define NOBODY_CAME_NS    UINT64_C(10000000000)
+#define JOIN_NS           UINT64_C(3000000000)
 #define LAST_CALLS_NS     20000000u /* for stores under way when --duration has passed */
 #define RESERVE_BYTES     262144u
 #define DIRECTORIES_TRIED 100u
@@ -260,7 +261,8 @@ static enum place find_directory(struct collector *collector)
 {
     const char *out = collector->options.out;
     enum place place = PLACE_TAKEN;
-    const uint32_t tries = collector->options.unique ? DIRECTORIES_TRIED : 1;
+    const bool others = collector->options.unique || collector->options.join;
+    const uint32_t tries = others ? DIRECTORIES_TRIED : 1;
     for (uint32_t number = 1; place == PLACE_TAKEN && number <= tries; number++) {
         char path[PATH_MAX];
         if (number == 1)
@@ -304,11 +306,19 @@ static void watch_control(struct collector *collector)
         collector->control_open = false;
 }
 
+/* Between its exec and its first call, an image that will join us is nobody's. */
+static bool somebody_may_join(const struct collector *collector)
+{
+    return collector->options.join && collector->execed_pid != 0 &&
+           clock_monotonic_ns() - collector->execed_ns < JOIN_NS &&
+           kill((pid_t)collector->execed_pid, 0) == 0;
+}
+
 static bool nobody_is_left(struct collector *collector)
 {
     struct seg_header *segment = collector->segment.header;
     const uint64_t serials = atomic_load_explicit(&segment->serials, memory_order_acquire);
-    if (collector->running > 0 || collector->control_open)
+    if (collector->running > 0 || collector->control_open || somebody_may_join(collector))
         return false;
     if (serials == 0 && collector->options.control_fd < 0) {
         /* Under a plain preload our starter attaches at once, or never. */
@@ -320,18 +330,28 @@ static bool nobody_is_left(struct collector *collector)
     return true;
 }
 
-/* Whoever claims a slot from here on sees `closing`; whoever claimed one before is found by this last look. */
+static void set_closing(struct seg_header *segment, enum seg_closing closing)
+{
+    atomic_store_explicit(&segment->closing, closing, memory_order_seq_cst);
+    raw_futex_wake(&segment->closing, INT_MAX);
+}
+
+/* Whoever claims a slot from here on sees `closing` and waits what becomes of it; whoever claimed one before is
+ * found by this last look. */
 static bool may_close(struct collector *collector)
 {
     struct seg_header *segment = collector->segment.header;
-    if (image_unattached_remain(collector))
+    image_discover(collector); /* whose children are looked for next */
+    if (collector->running > 0 || image_unattached_remain(collector))
         return false;
-    atomic_store_explicit(&segment->closing, 1, memory_order_seq_cst);
+    set_closing(segment, SEG_CLOSING);
     image_discover(collector);
-    if (collector->running == 0)
-        return true;
-    atomic_store_explicit(&segment->closing, 0, memory_order_seq_cst);
-    return false;
+    if (collector->running > 0 || image_unattached_remain(collector)) {
+        set_closing(segment, SEG_OPEN);
+        return false;
+    }
+    set_closing(segment, SEG_CLOSED);
+    return true;
 }
 
 static void rest(struct collector *collector, uint32_t idle_rounds)
@@ -349,7 +369,7 @@ static void stop_recording(struct collector *collector)
 {
     const struct timespec last_calls = {0, LAST_CALLS_NS};
     atomic_store_explicit(&collector->segment.header->stopped, 1, memory_order_seq_cst);
-    atomic_store_explicit(&collector->segment.header->closing, 1, memory_order_seq_cst);
+    set_closing(collector->segment.header, SEG_CLOSED);
     (void)nanosleep(&last_calls, NULL); /* cut short only costs stores of other threads under way */
     (void)drain_scan(collector);
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)

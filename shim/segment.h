@@ -65,7 +65,7 @@ struct seg_header {
     /* Written by the collector. */
     _Alignas(64) _Atomic uint32_t ready; /* chunks below this index have memory behind them */
     _Atomic uint32_t stopped;            /* nothing more is recorded (--duration has passed) */
-    _Atomic uint32_t closing;            /* the collector is about to end: do not attach */
+    _Atomic uint32_t closing;            /* enum seg_closing; futex */
     _Atomic uint32_t space;              /* futex: stepped when chunks became free and somebody waits */
     _Atomic uint64_t heartbeat_ns;       /* CLOCK_MONOTONIC at the collector's last round */
 
@@ -76,6 +76,12 @@ struct seg_header {
     _Atomic uint32_t leader_pid; /* the first process that attached; 0 none yet */
     _Atomic uint64_t serials;    /* processes attached so far */
     _Atomic uint64_t unattached; /* processes that found no slot */
+};
+
+enum seg_closing {
+    SEG_OPEN = 0,
+    SEG_CLOSING = 1, /* the collector is taking a last look: wait what becomes of it */
+    SEG_CLOSED = 2,  /* for good: nobody drains any more */
 };
 
 enum seg_sleep {

@@ -1,0 +1,229 @@
+/* processes.c - programs that fork, exec and end in every way; each allocates objects of a size that tells who it
+ * was. Checked by test_processes.py.
+ *
+ *   leaf SIZE COUNT     allocate and free COUNT objects
+ *   fork | forkthreads | rawclone | exec | vfork | vforkmalloc | spawn | daemon
+ *   kill | abort | exit | killthreads */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COUNT   1000
+#define THREADS 4
+#define FORKS   5
+
+static char *self;
+
+static void use(size_t size, int count)
+{
+    for (int i = 0; i < count; i++) {
+        void *volatile object = malloc(size);
+        free(object);
+    }
+}
+
+static void await(pid_t pid)
+{
+    int status;
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        abort();
+}
+
+static int do_fork(void)
+{
+    pid_t pid;
+    use(6001, COUNT);
+    pid = fork();
+    if (pid == 0) {
+        use(6002, COUNT);
+        _exit(0);
+    }
+    use(6003, COUNT);
+    await(pid);
+    return 0;
+}
+
+static int do_rawclone(void)
+{
+    pid_t pid;
+    use(6004, COUNT);
+    pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (pid == 0) {
+        use(6005, COUNT);
+        _exit(0);
+    }
+    await(pid);
+    return 0;
+}
+
+static void *use_in_thread(void *size)
+{
+    use((size_t)(uintptr_t)size, 100);
+    return NULL;
+}
+
+static void *fork_in_thread(void *unused)
+{
+    for (int i = 0; i < FORKS; i++) {
+        pid_t pid;
+        use(6010, 100);
+        pid = fork();
+        if (pid == 0) {
+            pthread_t thread;
+            use(6011, 100);
+            if (pthread_create(&thread, NULL, use_in_thread, (void *)6012) != 0)
+                abort();
+            pthread_join(thread, NULL);
+            _exit(0);
+        }
+        await(pid);
+    }
+    return NULL;
+}
+
+static int do_forkthreads(void)
+{
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, fork_in_thread, NULL) != 0)
+            abort();
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+
+static int do_exec(void)
+{
+    use(6020, COUNT);
+    execl(self, self, "leaf", "6021", "1000", (char *)NULL);
+    return 1;
+}
+
+static int do_vfork(void)
+{
+    pid_t pid;
+    use(6030, COUNT);
+    pid = vfork();
+    if (pid == 0) {
+        execl(self, self, "leaf", "6031", "1000", (char *)NULL);
+        _exit(1);
+    }
+    await(pid);
+    use(6032, COUNT);
+    return 0;
+}
+
+/* Not allowed by POSIX, done by programs: the child allocates in its parent's memory. */
+static int do_vforkmalloc(void)
+{
+    pid_t pid;
+    use(6033, COUNT);
+    pid = vfork();
+    if (pid == 0) {
+        use(6034, COUNT);
+        _exit(0);
+    }
+    await(pid);
+    use(6035, COUNT);
+    return 0;
+}
+
+static int do_spawn(void)
+{
+    char *arguments[] = {self, (char *)(uintptr_t) "leaf", (char *)(uintptr_t) "6041",
+                         (char *)(uintptr_t) "1000", NULL};
+    extern char **environ;
+    pid_t pid;
+    use(6040, COUNT);
+    if (posix_spawn(&pid, self, NULL, NULL, arguments, environ) != 0)
+        return 1;
+    await(pid);
+    return 0;
+}
+
+/* The parent is gone before the child allocates for the first time. */
+static int do_daemon(void)
+{
+    int ends[2];
+    char byte;
+    use(6050, COUNT);
+    if (pipe(ends) != 0)
+        return 1;
+    if (fork() != 0)
+        return 0;
+    close(ends[1]);
+    (void)!read(ends[0], &byte, 1); /* end of file when the parent is gone */
+    use(6051, COUNT);
+    _exit(0);
+}
+
+static pthread_barrier_t started;
+
+static void *use_for_ever(void *size)
+{
+    use((size_t)(uintptr_t)size, 10);
+    pthread_barrier_wait(&started);
+    for (;;)
+        use((size_t)(uintptr_t)size, 10);
+    return NULL;
+}
+
+/* Killed while its threads are in the middle of calls. */
+static int do_killthreads(void)
+{
+    pthread_barrier_init(&started, NULL, THREADS + 1);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, use_for_ever, (void *)6070) != 0)
+            abort();
+    }
+    pthread_barrier_wait(&started);
+    use(6071, 20000);
+    raise(SIGKILL);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    self = argv[0];
+    if (strcmp(what, "leaf") == 0 && argc == 4) {
+        use((size_t)atoi(argv[2]), atoi(argv[3]));
+        return 0;
+    }
+    if (strcmp(what, "fork") == 0)
+        return do_fork();
+    if (strcmp(what, "rawclone") == 0)
+        return do_rawclone();
+    if (strcmp(what, "forkthreads") == 0)
+        return do_forkthreads();
+    if (strcmp(what, "exec") == 0)
+        return do_exec();
+    if (strcmp(what, "vfork") == 0)
+        return do_vfork();
+    if (strcmp(what, "vforkmalloc") == 0)
+        return do_vforkmalloc();
+    if (strcmp(what, "spawn") == 0)
+        return do_spawn();
+    if (strcmp(what, "daemon") == 0)
+        return do_daemon();
+    if (strcmp(what, "killthreads") == 0)
+        return do_killthreads();
+    use(6060, COUNT);
+    if (strcmp(what, "kill") == 0)
+        raise(SIGKILL);
+    if (strcmp(what, "abort") == 0)
+        abort();
+    if (strcmp(what, "exit") == 0)
+        _exit(7);
+    return 2;
+}
