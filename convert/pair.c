@@ -264,7 +264,8 @@ static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
 {
     switch (event->call) {
     case FP_MARK_RESIZE_FROM:
-        return resize_from(pair, lane, event);
+        /* The shim marks no realloc of NULL, but a file may say anything; the table cannot look up 0. */
+        return event->address != 0 ? resize_from(pair, lane, event) : FP_OK;
     case FP_MARK_FORK:
         pair->survey->forks++;
         return FP_OK;
@@ -338,7 +339,7 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
 static bool is_live(void *data, uint64_t address)
 {
     struct conv_pair *pair = data;
-    return address < CONV_ADDRESS_LIMIT && conv_live_find(&pair->live, address) != NULL;
+    return address != 0 && address < CONV_ADDRESS_LIMIT && conv_live_find(&pair->live, address) != NULL;
 }
 
 struct conv_sink conv_pair_sink(struct conv_pair *pair)
