@@ -127,7 +127,7 @@ class BadInput(lab.Lab):
                 "libjemalloc", "libabsentmalloc"))
         environment = {"MALLAB_ALLOCATORS": str(directory)}
         listed = self.answer("allocators", "--json", env=environment)
-        (absent,) = [entry for entry in listed["candidates"] if entry["name"] == "absent"]
+        (absent,) = [entry for entry in listed["allocators"] if entry["name"] == "absent"]
         self.assertIs(absent["found"], False)
         result = self.mallab("replay", "-a", "absent", self.workload, env=environment, status=lab.FAILED)
         self.assert_one_line(result, "absent")

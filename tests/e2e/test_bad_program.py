@@ -2,6 +2,7 @@
 """Programs that cannot be recorded, and places that cannot be written: one clear line, the promised exit code."""
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import unittest
@@ -88,6 +89,7 @@ class Limits(lab.Lab):
         part = self.info(recording)
         self.assertIs(part["complete"], False)
         self.assertGreater(part["lost"][cause], 0)
+        self.assertGreater(part["events"], 0)
         self.assertEqual(part["events"] + sum(part["lost"].values()), whole["events"])
         workload = self.place / "part.wl"
         self.mallab("convert", "-o", workload, recording)
@@ -95,25 +97,41 @@ class Limits(lab.Lab):
         return part
 
     def test_size_limit(self):
-        self.compare(["--max-size", "200k"], "size_limit")
+        self.compare(["--max-size", "600k"], "size_limit")
         size = sum(path.stat().st_size for path in (self.place / "recording").glob("*.fp"))
-        self.assertLessEqual(size, 200 * 1024)
+        self.assertLessEqual(size, 600 * 1024)
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root, to mount a small file system")
     def test_full_disk(self):
         disk = self.place / "disk"
         disk.mkdir()
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", disk], capture_output=True)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "none", disk], capture_output=True)
         if mounted.returncode != 0:
             self.skipTest(f"cannot mount: {mounted.stderr.decode().strip()}")
         self.addCleanup(subprocess.run, ["umount", disk], check=True)
         self.compare([], "disk_full", recording=disk / "recording")
 
-    def test_file_size_limit_of_the_shell(self):
-        """RLIMIT_FSIZE, inherited: neither the program nor the collector dies by SIGXFSZ."""
-        import resource
-        self.compare([], "disk_full",
-                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200 * 1024, 200 * 1024)))
+    def test_file_size_limit_of_the_program_is_not_the_collectors(self):
+        """RLIMIT_FSIZE, soft: it binds the program's files, not the recording, and nobody dies by SIGXFSZ."""
+        recording = self.record(lab.PROGRAMS / "repeat", self.ROUNDS, preexec_fn=self.limit_files(hard=None))
+        self.assert_whole(self.info(recording))
+
+    def test_file_size_limit_that_cannot_be_raised(self):
+        """RLIMIT_FSIZE, hard: shared memory cannot be had either. Refused, or recorded with the loss counted."""
+        result = lab.run([lab.BUILD / "mallab", "record", "--quiet", "-o", self.place / "recording", "--",
+                          lab.PROGRAMS / "repeat", self.ROUNDS], cwd=self.place,
+                         preexec_fn=self.limit_files(hard=200 * 1024))
+        if result.returncode == CANNOT_RECORD:
+            self.assert_one_line(result, "ulimit -f")
+            return
+        self.assertEqual((result.returncode, result.stdout), (0, b"done\n"))
+        self.assertTrue(self.info(self.place / "recording")["lost"]["disk_full"]
+                        or self.info(self.place / "recording")["complete"])
+
+    @staticmethod
+    def limit_files(hard):
+        most = resource.RLIM_INFINITY if hard is None else hard
+        return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200 * 1024, most))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ class Proof(lab.Lab):
 
     def libraries(self):
         """Path of each found allocator's library, as mallab itself lists it."""
-        listed = self.answer("allocators", "--json")["candidates"]
+        listed = self.answer("allocators", "--json")["allocators"]
         return {entry["name"]: entry["library"] for entry in listed if entry["found"]}
 
     def test_each_run_proves_its_library(self):
