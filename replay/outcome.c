@@ -132,6 +132,8 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
     set_count(root, "allocator_ns", (uint64_t)(allocator_ns(outcome) + 0.5));
     set_count(root, "wall_ns", meters->wall_ns);
     set_count(root, "wait_ns", (uint64_t)(rep_clock_ns(outcome->clock, totals->wait_ticks) + 0.5));
+    set_count(root, "waits", totals->waits);
+    set_count(root, "waits_slept", totals->sleeps);
     set_count(root, "prepare_ns", totals->prepare_ns);
     set_count(root, "user_ns", meters->user_ns);
     set_count(root, "system_ns", meters->system_ns);

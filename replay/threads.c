@@ -41,7 +41,7 @@ struct thread {
     /* The thread's own; read at rest. */
     bool baton;
     uint64_t ticks, runs; /* of the current window */
-    uint64_t wait_ticks;
+    uint64_t wait_ticks, waits_met, waits_slept;
     struct rep_digest digest;
 };
 
@@ -187,6 +187,7 @@ static void wait_for(struct rep_exec *exec, struct thread *self, const struct re
     if (has_posted(source, wait->count))
         return;
     const uint64_t start = rep_ticks(exec->options->clock);
+    self->waits_met++;
     /* With the baton gone, this thread goes on without one when its wait is over: for that moment one more
      * may run than there are processors. While parts are left, the baton is what keeps them starting. */
     bool passed_on = false;
@@ -194,8 +195,10 @@ static void wait_for(struct rep_exec *exec, struct thread *self, const struct re
         passed_on = start_next(exec);
         self->baton = false;
     }
-    if (passed_on || !spin_for(exec, source, wait->count, start))
+    if (passed_on || !spin_for(exec, source, wait->count, start)) {
         sleep_for(exec, source, wait->count);
+        self->waits_slept++;
+    }
     self->wait_ticks += rep_ticks(exec->options->clock) - start;
 }
 
@@ -422,6 +425,8 @@ void rep_exec_end(struct rep_exec *exec, struct rep_exec_totals *ret_totals)
             join(exec, thread);
         }
         exec->totals.wait_ticks += thread->wait_ticks;
+        exec->totals.waits += thread->waits_met;
+        exec->totals.sleeps += thread->waits_slept;
         rep_digest_combine(&total, &thread->digest);
     }
     exec->totals.digest = rep_digest_value(&total);

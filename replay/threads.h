@@ -58,7 +58,9 @@ struct rep_exec_options {
 struct rep_exec_totals {
     uint64_t ops, windows;
     uint64_t timed_runs;
-    uint64_t wait_ticks; /* threads waiting for others' ops, summed over threads */
+    uint64_t waits;      /* how often a thread found another's op not yet done */
+    uint64_t sleeps;     /* and slept until it was */
+    uint64_t wait_ticks; /* how long, summed over threads */
     uint64_t prepare_ns; /* fetching and planning windows: nothing else runs then */
     uint64_t prepare_faults_minor, prepare_faults_major; /* page faults of that, not the allocator's */
     uint64_t digest;
