@@ -1,0 +1,169 @@
+/* threads.c - threads that come and go, hand objects over, and end in every way. Checked by test_threads.py.
+ *
+ *   churn       threads one after the other
+ *   handover    producers and consumers on shared slots
+ *   exits       return, pthread_exit, cancellation, with destructors that allocate and free in every iteration
+ *   leaderexit  the main thread ends first
+ *   handler     calls from a signal handler, between the program's own */
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHURN     300
+#define SLOTS     64
+#define HANDOVERS 100000
+#define PAIRS     2
+
+static void use(size_t size, int count)
+{
+    for (int i = 0; i < count; i++) {
+        void *volatile object = malloc(size);
+        free(object);
+    }
+}
+
+static pthread_t start(void *(*body)(void *), void *argument)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, body, argument) != 0)
+        abort();
+    return thread;
+}
+
+static void *churn_body(void *unused)
+{
+    use(7001, 3);
+    return NULL;
+}
+
+static int churn(void)
+{
+    for (int i = 0; i < CHURN; i++)
+        pthread_join(start(churn_body, NULL), NULL);
+    return 0;
+}
+
+/* ---- hand-over ----------------------------------------------------------------------------------- */
+
+static void *slots[SLOTS];
+
+/* What one thread puts into a slot, another may take out and free; sizes repeat, so addresses are reused. */
+static void *handover_body(void *number)
+{
+    uint64_t random = 88172645463325252u + (uintptr_t)number;
+    for (int i = 0; i < HANDOVERS; i++) {
+        void *object = malloc(7100 % 97 + random % 3 * 16);
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        free(__atomic_exchange_n(&slots[random % SLOTS], object, __ATOMIC_ACQ_REL));
+        if (i % 64 == 0) {
+            void *moved = __atomic_exchange_n(&slots[random % SLOTS], NULL, __ATOMIC_ACQ_REL);
+            moved = realloc(moved, 200);
+            free(__atomic_exchange_n(&slots[random % SLOTS], moved, __ATOMIC_ACQ_REL));
+        }
+    }
+    return NULL;
+}
+
+static int handover(void)
+{
+    pthread_t threads[2 * PAIRS];
+    for (uintptr_t i = 0; i < 2 * PAIRS; i++)
+        threads[i] = start(handover_body, (void *)i);
+    for (int i = 0; i < 2 * PAIRS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < SLOTS; i++)
+        free(slots[i]);
+    return 0;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------------ */
+
+static pthread_key_t key;
+
+static void destructor(void *value)
+{
+    use(7201, 5);
+    if ((uintptr_t)value > 1)
+        pthread_setspecific(key, (void *)((uintptr_t)value - 1));
+}
+
+static void *exits_body(void *kind)
+{
+    pthread_setspecific(key, (void *)4); /* PTHREAD_DESTRUCTOR_ITERATIONS */
+    use(7202, 10);
+    if ((uintptr_t)kind == 1)
+        pthread_exit(NULL);
+    while ((uintptr_t)kind == 2)
+        sleep(1000); /* until cancelled */
+    return NULL;
+}
+
+static int exits(void)
+{
+    pthread_key_create(&key, destructor);
+    for (uintptr_t kind = 0; kind < 3; kind++) {
+        pthread_t thread = start(exits_body, (void *)kind);
+        if (kind == 2)
+            pthread_cancel(thread);
+        pthread_join(thread, NULL);
+    }
+    return 0;
+}
+
+static pthread_t leader;
+
+static void *after_leader(void *unused)
+{
+    pthread_join(leader, NULL);
+    usleep(200000); /* long enough for the collector to look at a process whose leader is gone */
+    use(7302, 1000);
+    return NULL;
+}
+
+static int leader_exit(void)
+{
+    leader = pthread_self();
+    use(7301, 1000);
+    (void)start(after_leader, NULL);
+    pthread_exit(NULL);
+}
+
+/* ---- signals ----------------------------------------------------------------------------------------- */
+
+static void on_signal(int number)
+{
+    use(7401, 2);
+}
+
+static int handler(void)
+{
+    signal(SIGUSR1, on_signal);
+    for (int i = 0; i < 1000; i++) {
+        void *volatile object = malloc(7402);
+        raise(SIGUSR1);
+        free(object);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "churn") == 0)
+        return churn();
+    if (strcmp(what, "handover") == 0)
+        return handover();
+    if (strcmp(what, "exits") == 0)
+        return exits();
+    if (strcmp(what, "leaderexit") == 0)
+        return leader_exit();
+    if (strcmp(what, "handler") == 0)
+        return handler();
+    return 2;
+}
