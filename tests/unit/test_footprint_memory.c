@@ -1,0 +1,375 @@
+/* Shows: whichever allocation fails, writers and readers report FP_ERR_MEMORY in words, leave nothing allocated,
+ * no descriptor open and no file that claims to be whole; and that what is written while a compressor lacks
+ * memory still reads back.
+ *
+ * The linker hands our wrappers every allocation that footprint/ makes, mmap and zstd's contexts included; what
+ * libzstd allocates by itself later is not failed, because its callers fall back on storing bytes as they are. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "footprint/footprint.h"
+#include "footprint/workload.h"
+#include "unit/harness.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+char *__real_strdup(const char *text);
+void __real_free(void *old);
+void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
+void *__real_mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset);
+int __real_munmap(void *address, size_t size);
+ZSTD_CCtx *__real_ZSTD_createCCtx(void);
+ZSTD_DCtx *__real_ZSTD_createDCtx(void);
+size_t __real_ZSTD_freeCCtx(ZSTD_CCtx *context);
+size_t __real_ZSTD_freeDCtx(ZSTD_DCtx *context);
+
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+char *__wrap_strdup(const char *text);
+__attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **ret_text, const char *format, ...);
+__attribute__((format(printf, 3, 4))) int __wrap___asprintf_chk(char **ret_text, int flag, const char *format,
+                                                                ...);
+void __wrap_free(void *old);
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset);
+int __wrap_munmap(void *address, size_t size);
+ZSTD_CCtx *__wrap_ZSTD_createCCtx(void);
+ZSTD_DCtx *__wrap_ZSTD_createDCtx(void);
+size_t __wrap_ZSTD_freeCCtx(ZSTD_CCtx *context);
+size_t __wrap_ZSTD_freeDCtx(ZSTD_DCtx *context);
+
+static bool armed;         /* outside of it, wrappers only pass on */
+static long until_failure; /* allocations that still succeed */
+static bool failed;        /* one was refused */
+static long held;          /* allocations, contexts and mappings not yet given back */
+
+/* Only one allocation fails: what is tried after it, as cleaning up does, has memory again. */
+static bool refuse(void)
+{
+    if (!armed || until_failure-- != 0)
+        return false;
+    failed = true;
+    errno = ENOMEM;
+    return true;
+}
+
+static void *hold(void *made)
+{
+    held += armed && made != NULL;
+    return made;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return refuse() ? NULL : hold(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return refuse() ? NULL : hold(__real_calloc(count, size));
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    void *made;
+    if (refuse())
+        return NULL;
+    made = __real_realloc(old, size);
+    return old == NULL ? hold(made) : made;
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return refuse() ? NULL : hold(__real_strdup(text));
+}
+
+__attribute__((format(printf, 2, 0))) static int print_allocated(char **ret_text, const char *format,
+                                                                 va_list arguments)
+{
+    const int length = refuse() ? -1 : vasprintf(ret_text, format, arguments);
+    if (length >= 0)
+        (void)hold(*ret_text);
+    return length;
+}
+
+int __wrap_asprintf(char **ret_text, const char *format, ...)
+{
+    va_list arguments;
+    int length;
+    va_start(arguments, format);
+    length = print_allocated(ret_text, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+int __wrap___asprintf_chk(char **ret_text, int flag, const char *format, ...)
+{
+    va_list arguments;
+    int length;
+    (void)flag; /* glibc's fortified spelling of the above */
+    va_start(arguments, format);
+    length = print_allocated(ret_text, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+void __wrap_free(void *old)
+{
+    held -= armed && old != NULL;
+    __real_free(old);
+}
+
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    void *made = MAP_FAILED;
+    if (refuse())
+        return made;
+    made = __real_mmap(address, size, protection, flags, fd, offset);
+    held += armed && made != MAP_FAILED;
+    return made;
+}
+
+/* The name that mmap has with 64-bit offsets. */
+void *__wrap_mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    void *made = MAP_FAILED;
+    if (refuse())
+        return made;
+    made = __real_mmap64(address, size, protection, flags, fd, offset);
+    held += armed && made != MAP_FAILED;
+    return made;
+}
+
+int __wrap_munmap(void *address, size_t size)
+{
+    held -= armed;
+    return __real_munmap(address, size);
+}
+
+ZSTD_CCtx *__wrap_ZSTD_createCCtx(void)
+{
+    return refuse() ? NULL : hold(__real_ZSTD_createCCtx());
+}
+
+ZSTD_DCtx *__wrap_ZSTD_createDCtx(void)
+{
+    return refuse() ? NULL : hold(__real_ZSTD_createDCtx());
+}
+
+size_t __wrap_ZSTD_freeCCtx(ZSTD_CCtx *context)
+{
+    held -= armed && context != NULL;
+    return __real_ZSTD_freeCCtx(context);
+}
+
+size_t __wrap_ZSTD_freeDCtx(ZSTD_DCtx *context)
+{
+    held -= armed && context != NULL;
+    return __real_ZSTD_freeDCtx(context);
+}
+
+/* ---- the trials ---------------------------------------------------------------------------- */
+
+static char directory[] = "/tmp/mallab-test-XXXXXX";
+static char path[64];
+
+static unsigned count_entries(const char *folder)
+{
+    DIR *entries = opendir(folder);
+    unsigned count = 0;
+    if (entries == NULL)
+        abort();
+    while (readdir(entries) != NULL)
+        count++;
+    (void)closedir(entries); /* only read */
+    return count;
+}
+
+/* What a trial reports: the first status that is not FP_OK, and the error beside it. */
+struct outcome {
+    enum fp_status status;
+    struct fp_error error;
+};
+
+typedef struct outcome trial(void);
+
+/* Run a trial with allocation 0, 1, 2 ... failing, until none is refused any more. */
+static void fail_each(trial *run, const char *name, bool writes, unsigned at_least)
+{
+    unsigned trials = 0;
+    do {
+        const unsigned descriptors = count_entries("/proc/self/fd");
+        struct outcome outcome;
+        if (writes)
+            (void)unlink(path); /* of the trial before */
+        until_failure = trials++;
+        failed = false;
+        held = 0;
+        armed = true;
+        outcome = run();
+        armed = false;
+        if (held != 0)
+            HARNESS_FAIL("%s: with allocation %u failing, %ld are not given back", name, trials - 1, held);
+        CHECK_U64(count_entries("/proc/self/fd"), descriptors);
+        if (failed) {
+            CHECK_U64(outcome.status, outcome.error.status);
+            CHECK(outcome.error.what != NULL);
+            if (outcome.status != FP_ERR_MEMORY && outcome.error.sys_errno != ENOMEM)
+                HARNESS_FAIL("%s: with allocation %u failing the status is %s", name, trials - 1,
+                             fp_status_name(outcome.status));
+        } else {
+            CHECK_U64(outcome.status, FP_OK);
+        }
+    } while (failed && trials < 1000);
+    CHECK(trials > at_least && trials < 1000);
+    CHECK_U64(count_entries(directory), writes || access(path, F_OK) == 0 ? 3 : 2); /* no remains */
+}
+
+static struct fp_mark marks[2000];
+static const struct fp_shape shapes[] = {{FP_CALL_MALLOC, 100, 0}, {FP_CALL_FREE, 0, 0}};
+static const struct fp_stamp stamp = {0, 640};
+
+static struct outcome write_footprint(void)
+{
+    const struct fp_writer_options options = {.process_id = 1};
+    const struct fp_meta meta = {"program", "memory"};
+    const struct fp_lane lane = {1, true, 4000};
+    const struct fp_trailer trailer = {.lane_count = 1, .lanes = &lane};
+    struct fp_block block = {.mark_count = 2000, .shape_count = 2, .stamp_count = 1};
+    struct fp_writer *writer = NULL;
+    struct outcome outcome = {0};
+    block.marks = marks;
+    block.shapes = shapes;
+    block.stamps = &stamp;
+    outcome.status = fp_writer_create(AT_FDCWD, path, &options, &meta, 1, &outcome.error, &writer);
+    if (outcome.status != FP_OK) {
+        CHECK(writer == NULL && access(path, F_OK) != 0);
+        return outcome;
+    }
+    for (; block.sequence < 2; block.sequence++) {
+        outcome.status = fp_writer_block(writer, &block);
+        if (outcome.status == FP_OK)
+            continue;
+        outcome.error = *fp_writer_error(writer);
+        CHECK_U64(fp_writer_block(writer, &block), FP_OK); /* a block may be tried again */
+        fp_writer_abandon(writer);
+        return outcome;
+    }
+    outcome.status = fp_writer_finish(writer, &trailer, &outcome.error);
+    return outcome;
+}
+
+static struct outcome read_footprint(void)
+{
+    struct fp_reader *reader = NULL;
+    struct fp_block_buffer buffer = {0};
+    struct outcome outcome = {0};
+    struct fp_block block;
+    outcome.status = fp_reader_open(path, &outcome.error, &reader);
+    if (outcome.status != FP_OK) {
+        CHECK(reader == NULL);
+        return outcome;
+    }
+    CHECK(fp_reader_info(reader)->has_trailer && fp_reader_info(reader)->block_count == 2);
+    for (size_t i = 0; i < 2 && outcome.status == FP_OK; i++)
+        outcome.status = fp_reader_block(reader, i, &buffer, &block);
+    outcome.error = *fp_reader_error(reader);
+    if (outcome.status != FP_OK)
+        CHECK_U64(fp_reader_block(reader, 1, &buffer, &block), FP_OK); /* the reader lives on */
+    fp_block_buffer_release(&buffer);
+    fp_reader_close(reader);
+    return outcome;
+}
+
+/* Few ops in small windows, but ids enough for the tables to grow. */
+static enum fp_status add_ops(struct wl_writer *writer)
+{
+    uint32_t thread, id;
+    enum fp_status status = FP_OK;
+    for (uint32_t i = 0; i < 20 && status == FP_OK; i++)
+        status = wl_writer_thread(writer, 10 + i, i == 0, &thread);
+    for (uint32_t i = 0; i < 2000 && status == FP_OK; i++)
+        status = wl_writer_allocate(writer, i % 20, &shapes[0], i, &id);
+    return status == FP_OK ? wl_writer_note(writer, "note", "1") : status;
+}
+
+static struct outcome write_workload(void)
+{
+    const struct wl_writer_options options = {.window_ops = 256};
+    const struct fp_meta meta = {"program", "memory"};
+    struct wl_writer *writer = NULL;
+    struct outcome outcome = {0};
+    outcome.status = wl_writer_create(path, false, &options, &meta, 1, &outcome.error, &writer);
+    if (outcome.status != FP_OK) {
+        CHECK(writer == NULL);
+    } else {
+        outcome.status = add_ops(writer);
+        if (outcome.status == FP_OK) {
+            outcome.status = wl_writer_finish(writer, 2000, NULL, NULL, &outcome.error);
+        } else {
+            outcome.error = *wl_writer_error(writer);
+            wl_writer_abandon(writer);
+        }
+    }
+    CHECK((access(path, F_OK) == 0) == (outcome.status == FP_OK)); /* whole or not there */
+    return outcome;
+}
+
+static struct outcome read_workload(void)
+{
+    struct wl_reader *reader = NULL;
+    struct outcome outcome = {0};
+    struct wl_window window;
+    long after_open;
+    outcome.status = wl_reader_open(path, &outcome.error, &reader);
+    if (outcome.status != FP_OK) {
+        CHECK(reader == NULL);
+        return outcome;
+    }
+    after_open = until_failure;
+    while ((outcome.status = wl_reader_next(reader, &window)) == FP_OK)
+        ;
+    CHECK(after_open == until_failure); /* the promise of workload.h: all memory is had at open */
+    CHECK_U64(outcome.status, FP_END);
+    outcome.status = FP_OK;
+    wl_reader_close(reader);
+    return outcome;
+}
+
+static void prepare(const char *name)
+{
+    static bool made;
+    if (!made && mkdtemp(directory) == NULL)
+        abort();
+    made = true;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    for (uint32_t i = 0; i < 2000; i++)
+        marks[i] = (struct fp_mark){0x1000 + i / 2 * 16, i % 2, 0};
+}
+
+TEST(a_footprint_meets_every_failure)
+{
+    prepare("memory.fp");
+    fail_each(write_footprint, "writing a footprint", true, 10);
+    fail_each(read_footprint, "reading a footprint", false, 5);
+    CHECK(unlink(path) == 0);
+}
+
+TEST(a_workload_meets_every_failure)
+{
+    prepare("memory.wl");
+    fail_each(write_workload, "writing a workload", true, 20);
+    fail_each(read_workload, "reading a workload", false, 2);
+    CHECK(unlink(path) == 0);
+    CHECK(rmdir(directory) == 0);
+}
+
+RUN_TESTS(T(a_footprint_meets_every_failure), T(a_workload_meets_every_failure))
