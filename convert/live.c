@@ -16,6 +16,14 @@ uint64_t conv_seed(void)
     return seed;
 }
 
+/* Short probes are worth more than a few megabytes. */
+#define SMALL_ENTRIES ((size_t)1 << 18)
+
+static size_t limit_of(size_t capacity)
+{
+    return capacity <= SMALL_ENTRIES ? capacity / 2 : capacity / 4 * 3;
+}
+
 static struct conv_live_entry *map_entries(size_t capacity)
 {
     const size_t bytes = capacity * sizeof(struct conv_live_entry);
@@ -30,6 +38,7 @@ static struct conv_live_entry *map_entries(size_t capacity)
 bool conv_live_init(struct conv_live *live)
 {
     *live = (struct conv_live){.entries = map_entries(CAPACITY_FIRST), .mask = CAPACITY_FIRST - 1};
+    live->limit = limit_of(CAPACITY_FIRST);
     live->seed = conv_seed();
     return live->entries != NULL;
 }
@@ -48,6 +57,7 @@ bool conv_live_grow(struct conv_live *live)
         return false;
     grown.mask = live->mask * 2 + 1;
     grown.count = 0;
+    grown.limit = limit_of(grown.mask + 1);
     grown.entries = map_entries(grown.mask + 1);
     if (grown.entries == NULL)
         return false;

@@ -1,7 +1,8 @@
 /* live.h - the table of live objects: address -> id and size, 16 bytes an entry.
  *
  * Open addressing with linear probing and backward shifts, so removals leave nothing behind and memory
- * follows the peak of live objects: at most three quarters full, at least three eighths after growing.
+ * follows the peak of live objects: at most three quarters full, at least three eighths after growing; below
+ * 4 MiB, where memory is no matter, half and a quarter.
  * Addresses and sizes are below 2^48, address 0 is never stored.
  * The hash is seeded per process, so that no file can be made to collide; nothing that is written
  * depends on the order within the table. */
@@ -26,8 +27,8 @@ struct conv_live_entry {
 
 struct conv_live {
     struct conv_live_entry *entries;
-    size_t mask; /* capacity - 1 */
-    size_t count;
+    size_t mask;         /* capacity - 1 */
+    size_t count, limit; /* entries; it grows beyond limit */
     uint64_t seed;
 };
 
@@ -76,7 +77,7 @@ static inline struct conv_object conv_live_object(const struct conv_live_entry *
 static inline bool conv_live_insert(struct conv_live *live, uint64_t address, struct conv_object object)
 {
     size_t at;
-    if ((live->count + 1) * 4 > (live->mask + 1) * 3 && !conv_live_grow(live))
+    if (live->count >= live->limit && !conv_live_grow(live))
         return false;
     at = conv_mix(address, live->seed) & live->mask;
     while ((live->entries[at].word0 & LIVE_LOW48) != 0)
