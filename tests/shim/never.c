@@ -1,0 +1,5 @@
+/* never.c - a program that never allocates is listed all the same. */
+int main(void)
+{
+    return 0;
+}
