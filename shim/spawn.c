@@ -176,9 +176,7 @@ static bool read_ready(int fd, char *ret_line, size_t size)
             continue;
         if (got <= 0)
             break;
-        used += (size_t)got;
-        if (ret_line[used - 1] == '\n')
-            break;
+        used += (size_t)got; /* to the end of the pipe, so that the collector has let go of it */
     }
     ret_line[used] = '\0';
     if (used == 0 || ret_line[used - 1] != '\n')
