@@ -1,0 +1,125 @@
+/* Shows: object ids follow the rule of docs/format.md, "Object ids", told here a second time and as plainly as it
+ * stands there; an id never changes threads within a window; the highest id stays near the peak of live objects. */
+#include "footprint/ids.h"
+#include "unit/harness.h"
+
+#define THREADS 5
+#define IDS     4000
+
+static uint64_t random_state = 7;
+
+static uint64_t random_next(void)
+{
+    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+struct stack {
+    uint32_t ids[IDS];
+    uint32_t count;
+};
+
+/* The model: stacks of numbers. */
+struct model {
+    struct stack pool, released[THREADS];
+    uint32_t order[THREADS], order_count; /* threads by their first release in this window */
+    bool ordered[THREADS];
+    uint32_t used;
+};
+
+static uint32_t model_take(struct model *model, uint32_t thread)
+{
+    struct stack *own = &model->released[thread];
+    if (own->count > 0)
+        return own->ids[--own->count];
+    if (model->pool.count > 0)
+        return model->pool.ids[--model->pool.count];
+    return ++model->used;
+}
+
+static void model_give(struct model *model, uint32_t thread, uint32_t id)
+{
+    if (!model->ordered[thread])
+        model->order[model->order_count++] = thread;
+    model->ordered[thread] = true;
+    model->released[thread].ids[model->released[thread].count++] = id;
+}
+
+static void model_end_window(struct model *model)
+{
+    for (uint32_t i = 0; i < model->order_count; i++) {
+        struct stack *own = &model->released[model->order[i]];
+        memcpy(model->pool.ids + model->pool.count, own->ids, own->count * sizeof own->ids[0]);
+        model->pool.count += own->count;
+        own->count = 0;
+        model->ordered[model->order[i]] = false;
+    }
+    model->order_count = 0;
+}
+
+TEST(ids_follow_the_rule)
+{
+    static struct model model;
+    static uint32_t next[IDS + 1], live[IDS], owner[IDS + 1];
+    struct ids_thread threads[THREADS] = {0};
+    uint32_t touched[THREADS];
+    struct ids ids = {.next = next, .capacity = IDS, .threads = threads, .touched = touched};
+    uint32_t live_count = 0;
+    uint32_t live_peak = 0;
+    uint32_t window_releases = 0;
+    uint32_t window_releases_max = 0;
+    volatile uint32_t beyond = UINT32_MAX; /* else gcc warns of the access that the check prevents */
+    for (unsigned op = 0; op < 200000; op++) {
+        const uint32_t thread = (uint32_t)(random_next() % THREADS);
+        const bool growing = op / 10000 % 2 == 0;
+        if (live_count == 0 || (live_count < 1500 && random_next() % 10 < (growing ? 6 : 4))) {
+            const uint32_t id = ids_take(&ids, thread);
+            CHECK_U64(id, model_take(&model, thread));
+            CHECK(ids_is_live(&ids, id));
+            /* Released in this window: then by the same thread. owner is thread + 1 for such ids. */
+            CHECK(owner[id] == 0 || owner[id] == thread + 1);
+            live[live_count++] = id;
+            if (live_count > live_peak)
+                live_peak = live_count;
+        } else {
+            const uint32_t victim = (uint32_t)(random_next() % live_count);
+            const uint32_t id = live[victim];
+            live[victim] = live[--live_count];
+            ids_give(&ids, thread, id);
+            model_give(&model, thread, id);
+            CHECK(!ids_is_live(&ids, id));
+            owner[id] = thread + 1;
+            window_releases++;
+        }
+        if (random_next() % 300 == 0) {
+            ids_end_window(&ids);
+            model_end_window(&model);
+            memset(owner, 0, sizeof owner);
+            if (window_releases > window_releases_max)
+                window_releases_max = window_releases;
+            window_releases = 0;
+        }
+    }
+    CHECK_U64(ids.used, model.used);
+    CHECK(live_peak > 500 && ids.used >= live_peak && ids.used <= live_peak + window_releases_max);
+    CHECK(!ids_is_live(&ids, 0) && !ids_is_live(&ids, ids.used + 1) && !ids_is_live(&ids, beyond));
+}
+
+TEST(a_full_table_gives_no_id)
+{
+    uint32_t next[4] = {0};
+    struct ids_thread threads[2] = {0};
+    uint32_t touched[2];
+    struct ids ids = {.next = next, .capacity = 3, .threads = threads, .touched = touched};
+    for (uint32_t i = 1; i <= 3; i++)
+        CHECK_U64(ids_take(&ids, 0), i);
+    CHECK_U64(ids_take(&ids, 0), 0);
+    ids_give(&ids, 1, 2);
+    CHECK_U64(ids_take(&ids, 0), 0); /* thread 1 keeps it until the window ends */
+    ids_end_window(&ids);
+    CHECK_U64(ids_take(&ids, 0), 2);
+}
+
+RUN_TESTS(T(ids_follow_the_rule), T(a_full_table_gives_no_id))

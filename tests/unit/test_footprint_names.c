@@ -1,0 +1,105 @@
+/* Shows: numbers that are stored keep their names and meaning; names lead back to numbers; errors are worded as
+ * one line with cause, place and remedy, whatever room there is for it. */
+#include <errno.h>
+
+#include "footprint/call.h"
+#include "footprint/footprint.h"
+#include "footprint/status.h"
+#include "unit/harness.h"
+
+TEST(calls_have_names_that_lead_back)
+{
+    for (unsigned call = 0; call < 300; call++) {
+        const char *name = fp_call_name(call);
+        const bool is_call = call >= 1 && call < FP_CALL_COUNT;
+        const bool is_mark = call >= 48 && call <= 51;
+        CHECK(fp_mark_is_valid(call) == (is_call || is_mark));
+        CHECK((name != NULL) == (is_call || is_mark));
+        CHECK((fp_call_kind_of(call) != FP_KIND_NONE) == is_call);
+        if (is_call)
+            CHECK_U64(fp_call_from_name(name), call);
+        if (!is_call)
+            CHECK_U64(fp_call_extra_of(call), FP_EXTRA_NONE);
+    }
+    CHECK_U64(fp_call_from_name("mallocate"), FP_CALL_NONE);
+    CHECK_U64(fp_call_from_name(""), FP_CALL_NONE);
+}
+
+/* Files of version 1 hold these numbers (docs/format.md, "Calls and marks"). */
+TEST(stored_numbers_are_those_of_version_1)
+{
+    static const struct {
+        const char *name;
+        unsigned number;
+        enum fp_call_kind kind;
+        enum fp_extra extra;
+    } calls[] = {
+        {"malloc", 1, FP_KIND_ALLOCATE, FP_EXTRA_NONE},
+        {"calloc", 2, FP_KIND_ALLOCATE, FP_EXTRA_COUNT},
+        {"realloc", 3, FP_KIND_RESIZE, FP_EXTRA_NONE},
+        {"reallocarray", 4, FP_KIND_RESIZE, FP_EXTRA_COUNT},
+        {"free", 5, FP_KIND_RELEASE, FP_EXTRA_NONE},
+        {"free_aligned_sized", 7, FP_KIND_RELEASE, FP_EXTRA_ALIGNMENT},
+        {"posix_memalign", 8, FP_KIND_ALLOCATE, FP_EXTRA_ALIGNMENT},
+        {"pvalloc", 12, FP_KIND_ALLOCATE, FP_EXTRA_NONE},
+        {"operator new", 13, FP_KIND_ALLOCATE, FP_EXTRA_NONE},
+        {"operator new[](align,nothrow)", 20, FP_KIND_ALLOCATE, FP_EXTRA_ALIGNMENT},
+        {"operator delete", 21, FP_KIND_RELEASE, FP_EXTRA_NONE},
+        {"operator delete[](align,nothrow)", 32, FP_KIND_RELEASE, FP_EXTRA_ALIGNMENT},
+    };
+    static const char *const losses[] = {"ring_full",  "reentrant",    "disk_full",
+                                         "size_limit", "before_start", "collector"};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        CHECK_U64(fp_call_from_name(calls[i].name), calls[i].number);
+        CHECK_U64(fp_call_kind_of(calls[i].number), calls[i].kind);
+        CHECK_U64(fp_call_extra_of(calls[i].number), calls[i].extra);
+    }
+    CHECK_U64(FP_LOSS_COUNT, sizeof losses / sizeof losses[0]);
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        CHECK_STR(fp_loss_name(i), losses[i]);
+    CHECK(fp_loss_name(FP_LOSS_COUNT) == NULL);
+}
+
+TEST(products_of_shapes_do_not_wrap)
+{
+    CHECK_U64(fp_shape_bytes(&(struct fp_shape){FP_CALL_MALLOC, 100, 7}), 100);
+    CHECK_U64(fp_shape_bytes(&(struct fp_shape){FP_CALL_MEMALIGN, 100, 64}), 100);
+    CHECK_U64(fp_shape_bytes(&(struct fp_shape){FP_CALL_CALLOC, 100, 7}), 700);
+    CHECK_U64(fp_shape_bytes(&(struct fp_shape){FP_CALL_CALLOC, 0, UINT64_MAX}), 0);
+    CHECK_U64(fp_shape_bytes(&(struct fp_shape){FP_CALL_CALLOC, UINT64_C(1) << 32, UINT64_C(1) << 32}),
+              UINT64_MAX);
+    CHECK_U64(fp_shape_bytes(&(struct fp_shape){FP_CALL_REALLOCARRAY, UINT64_MAX, 2}), UINT64_MAX);
+}
+
+TEST(statuses_have_pinned_values_and_names)
+{
+    static const char *const names[] = {"ok",       "end",     "open",    "read",      "write",
+                                        "memory",   "foreign", "version", "truncated", "corrupt",
+                                        "checksum", "exists",  "limit",   "argument"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        CHECK_STR(fp_status_name((enum fp_status)i), names[i]);
+    CHECK_STR(fp_status_name((enum fp_status)99), "unknown");
+    CHECK_STR(fp_status_name((enum fp_status) - 1), "unknown");
+    CHECK_U64(FP_ERR_ARGUMENT, 13);
+}
+
+TEST(errors_are_one_line_with_cause_place_and_remedy)
+{
+    const struct fp_error damaged = {FP_ERR_CHECKSUM, 0, 8192, "checksum of a block differs"};
+    const struct fp_error missing = {FP_ERR_OPEN, ENOENT, 0, "cannot open"};
+    const struct fp_error bare = {.status = FP_ERR_LIMIT};
+    char text[256];
+    char small[12];
+    CHECK_STR(fp_error_text(&damaged, "web.fp", text, sizeof text),
+              "'web.fp': checksum of a block differs at byte 8192; copy the file again, or make it anew");
+    CHECK_STR(fp_error_text(&missing, "web.fp", text, sizeof text),
+              "'web.fp': cannot open: No such file or directory");
+    CHECK_STR(fp_error_text(&bare, NULL, text, sizeof text), "limit");
+    CHECK_STR(fp_error_text(&damaged, "web.fp", small, sizeof small), "'web.fp': c");
+    small[0] = 'x';
+    CHECK(fp_error_text(&damaged, "web.fp", small, 0) == small && small[0] == 'x');
+}
+
+RUN_TESTS(T(calls_have_names_that_lead_back), T(stored_numbers_are_those_of_version_1),
+          T(products_of_shapes_do_not_wrap), T(statuses_have_pinned_values_and_names),
+          T(errors_are_one_line_with_cause_place_and_remedy))
