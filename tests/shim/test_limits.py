@@ -1,0 +1,195 @@
+"""At every limit the program goes on, unrecorded, and what is missing is counted under its cause: memory, disk,
+file size, --max-size, --duration; a collector that is killed; directories that are not ours to use."""
+import os
+import resource
+import signal
+import subprocess
+import tempfile
+
+import recorded
+from recorded import check, check_whole
+
+CHURN = recorded.program('churn')
+PROCESSES = recorded.program('processes')
+COUNT = 300000
+EVENTS = 2 * COUNT # a free and a malloc a turn
+
+
+def total(footprint):
+    """Events there and events missed: whatever the limit, together they are what the program did."""
+    return footprint.info['events'] + sum(footprint.info['lost'].values())
+
+
+def test_small_memory():
+    """A pool far smaller than the program's speed needs: it waits, and loses nothing."""
+    recording = recorded.record([CHURN, str(COUNT)], options=['--memory', '300000'])
+    footprint = recording.only()
+    check_whole(footprint, 'small memory')
+    check(footprint.info['events'], EVENTS, 'events')
+
+
+def test_drop():
+    """With --on-full drop it does not wait; gaps stand where calls are missing, and add up to the loss."""
+    recording = recorded.record([CHURN, str(2 * COUNT)], options=['--memory', '300000', '--on-full', 'drop'])
+    footprint = recording.only()
+    lost = footprint.info['lost'].get('ring_full', 0)
+    check(lost > 0, True, 'something was lost (otherwise this test shows nothing)')
+    check(total(footprint), 2 * EVENTS, 'events and losses')
+    gaps = sum(m.size for m in footprint.marks if m.call == '(gap)')
+    check(0 < gaps <= lost, True, 'gaps %d, lost %d' % (gaps, lost))
+    check(recording.json['complete'], False, 'complete')
+    check(recording.json['lost'], {'ring_full': lost}, 'lost, in recording.json')
+    check(recording.json['stalls'], 0, 'stalls')
+
+
+def test_max_size():
+    limit = 200000
+    recording = recorded.record([CHURN, str(COUNT)], options=['--max-size', str(limit)])
+    footprint = recording.only()
+    check(set(footprint.info['lost']), {'size_limit'}, 'causes')
+    check(total(footprint), EVENTS, 'events and losses')
+    check(footprint.info['has_trailer'], True, 'trailer')
+    check(footprint.info['file_bytes'] <= limit, True, 'size %d' % footprint.info['file_bytes'])
+    check(footprint.info['events'] > 0, True, 'something was stored')
+
+
+def test_file_size_limit():
+    """RLIMIT_FSIZE, which the collector inherits: no signal, a whole footprint within the limit."""
+    limit = 1 << 20
+    recording = recorded.preload([CHURN, str(4 * COUNT)],
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    footprint = recording.only()
+    check(set(footprint.info['lost']), {'disk_full'}, 'causes')
+    check(total(footprint), 4 * EVENTS, 'events and losses')
+    check(footprint.info['has_trailer'], True, 'trailer')
+    check(footprint.info['file_bytes'] <= limit, True, 'size %d' % footprint.info['file_bytes'])
+
+
+def test_disk_full():
+    """A file system of 1 MiB, when we may mount one."""
+    folder = tempfile.mkdtemp(prefix='mallab-test-')
+    mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], stderr=subprocess.DEVNULL,
+                             check=False)
+    if mounted.returncode != 0:
+        print('left out: mounting a small file system needs root')
+        return
+    try:
+        collector = recorded.Collector(directory=os.path.join(folder, 'out'))
+        result = subprocess.run([CHURN, str(4 * COUNT)], env=collector.environment(), check=False)
+        check(result.returncode, 0, 'exit status')
+        recording = collector.end()
+        footprint = recording.only()
+        check(set(footprint.info['lost']), {'disk_full'}, 'causes')
+        check(total(footprint), 4 * EVENTS, 'events and losses')
+        check(footprint.info['has_trailer'], True, 'trailer')
+        check(recording.json['complete'], False, 'complete')
+    finally:
+        subprocess.run(['umount', folder], check=True)
+
+
+def test_collector_killed():
+    """The program does not wait for a dead collector; and blocks that were written are readable."""
+    collector = recorded.Collector('--memory', '1000000')
+    process = subprocess.Popen([CHURN, str(2 * COUNT), 'pause'], env=collector.environment(), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    check(process.stdout.readline(), b'half\n', 'the program runs')
+    collector.process.send_signal(signal.SIGKILL)
+    collector.process.wait()
+    process.stdin.close()
+    check(process.wait(timeout=100), 0, 'exit status')
+    os.unlink(collector.segment)
+    (name,) = [n for n in os.listdir(collector.directory) if n.endswith('.fp')]
+    footprint = recorded.Footprint(os.path.join(collector.directory, name))
+    check(footprint.info['has_trailer'], False, 'trailer')
+    check(footprint.info['events'] > 0, True, 'events written before')
+
+
+def test_duration():
+    """After --duration the program goes on, unrecorded; its footprint is finished, not complete."""
+    collector = recorded.Collector('--duration', str(10 ** 9))
+    process = subprocess.Popen([CHURN, str(COUNT), 'pause'], env=collector.environment(), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    check(process.stdout.readline(), b'half\n', 'the program runs')
+    recording = collector.end()
+    process.stdin.close()
+    check(process.wait(timeout=100), 0, 'exit status')
+    footprint = recording.only()
+    check(recording.json['processes'][0]['ended'], 'running', 'ended')
+    check(recording.json['complete'], False, 'complete')
+    check(footprint.info['has_trailer'], True, 'trailer')
+    check(footprint.info['events'], EVENTS // 2 + 2, 'events before the pause')
+
+
+def test_no_follow():
+    for mode, size, other in (('fork', 6001, 6002), ('spawn', 6040, 6041)):
+        recording = recorded.record([PROCESSES, mode], options=['--no-follow'])
+        footprint = recording.only()
+        check_whole(footprint, mode)
+        check((footprint.count('malloc', size), footprint.count('malloc', other)), (1000, 0), 'calls')
+
+
+def test_directories():
+    """A directory that holds something is refused and left as it is; so is a symbolic link."""
+    folder = tempfile.mkdtemp(prefix='mallab-test-')
+    used, empty, link = (os.path.join(folder, name) for name in ('used', 'empty', 'link'))
+    os.mkdir(used)
+    os.mkdir(empty)
+    with open(os.path.join(used, 'file'), 'w', encoding='utf-8') as file:
+        file.write('kept')
+    os.symlink(empty, link)
+    for directory in (used, link, os.path.join(folder, 'missing', 'out')):
+        collector = recorded.Collector(directory=directory)
+        check(collector.answer[:6], 'error ', 'answer for ' + directory)
+        check(directory in collector.answer and collector.answer.count('\n') == 1, True, 'one line: the directory')
+        check(collector.process.wait(), 1, 'exit status')
+    check((os.listdir(used), os.listdir(empty)), (['file'], []), 'what is in them')
+    collector = recorded.Collector(directory=empty)
+    check(collector.answer[:3], 'ok ', 'an empty directory is fine')
+    check(collector.end().json['processes'], [], 'processes')
+
+
+def test_taken_under_preload():
+    """The shim never writes into a recording that is there; it takes a directory beside it."""
+    folder = tempfile.mkdtemp(prefix='mallab-test-')
+    out = os.path.join(folder, 'out')
+    env = recorded.clean_environment({'LD_PRELOAD': recorded.SHIM, 'MALLAB_OUT': out})
+    subprocess.run([recorded.program('never')], env=env, check=True)
+    first = recorded.wait_complete(out).only().path
+    with open(first, 'rb') as file:
+        content = file.read()
+    subprocess.run([recorded.program('never')], env=env, check=True)
+    recorded.wait_complete(out + '.2').only()
+    with open(first, 'rb') as file:
+        check(file.read() == content, True, 'the first recording is untouched')
+
+
+def test_two_at_once():
+    collectors = [recorded.Collector(), recorded.Collector()]
+    processes = [subprocess.Popen([CHURN, str(COUNT // 3)], env=c.environment()) for c in collectors]
+    check([p.wait() for p in processes], [0, 0], 'exit status')
+    for collector in collectors:
+        footprint = collector.end().only()
+        check_whole(footprint, 'one of two')
+        check(footprint.info['events'], EVENTS // 3, 'events')
+
+
+def test_unrecordable():
+    """No segment, no collector, no permission: one line on stderr, the program as ever; silent with MALLAB_QUIET."""
+    folder = tempfile.mkdtemp(prefix='mallab-test-')
+    foreign = os.path.join(folder, 'foreign')
+    with open(foreign, 'wb') as file:
+        file.write(b'x' * 100000)
+    for extra in ({'MALLAB_SEGMENT': '/nonexistent'}, {'MALLAB_SEGMENT': foreign}, {'MALLAB_SEGMENT': folder},
+                  {'MALLAB_OUT': '/proc/none/out'}):
+        for quiet in (False, True):
+            env = {'LD_PRELOAD': recorded.SHIM, **extra, **({'MALLAB_QUIET': '1'} if quiet else {})}
+            result = subprocess.run([CHURN, '1000'], env=recorded.clean_environment(env), stderr=subprocess.PIPE,
+                                    text=True, check=False)
+            check(result.returncode, 0, 'exit status')
+            lines = result.stderr.splitlines()
+            check([line[:23] for line in lines], [] if quiet else ['mallab: not recording: '], 'lines for %s' % extra)
+
+
+recorded.main([test_small_memory, test_drop, test_max_size, test_file_size_limit, test_disk_full,
+               test_collector_killed, test_duration, test_no_follow, test_directories, test_taken_under_preload,
+               test_two_at_once, test_unrecordable])
