@@ -184,7 +184,7 @@ static void compare(const struct copying *copying, const char *path)
     FUZZ_CHECK(wl_reader_summary(second.reader)->thread_count == copying->summary->thread_count);
     wl_reader_rewind(first.reader);
     for (uint64_t i = 0; i < copying->ops; i++) {
-        uint32_t threads[2];
+        uint32_t threads[2] = {0, 0}; /* gcc does not see that both are set where neither is NULL */
         const struct wl_op *a = walk_next(&first, &threads[0]);
         const struct wl_op *b = walk_next(&second, &threads[1]);
         FUZZ_CHECK(a != NULL && b != NULL && threads[0] == threads[1]);
