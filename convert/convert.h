@@ -47,6 +47,7 @@ enum conv_irregularity {
     CONV_MISSING_BLOCKS,      /* blocks of a lane that are not in the file */
     CONV_SALVAGED_BLOCKS,     /* damaged blocks left out (options.salvage) */
     CONV_CUT_LINES,           /* an importer's last line that has no end and no meaning */
+    CONV_INHERITED_FREES,     /* in a forked process, releases and reallocs of its parent's objects */
     CONV_IRREGULARITY_COUNT,
 };
 
@@ -54,7 +55,7 @@ enum conv_irregularity {
 const char *conv_irregularity_name(unsigned irregularity);
 
 /* conv_irregularity_is_defect - whether it casts doubt on the recording. False for what correct
- * programs do on correct recordings: failed_calls, realloc_to_zero, unfinished_calls. */
+ * programs do on correct recordings: failed_calls, realloc_to_zero, unfinished_calls, inherited_frees. */
 bool conv_irregularity_is_defect(unsigned irregularity);
 
 /* conv_kind_name - "footprint", "workload", "recording", "android", "result", "unknown". Static. */

@@ -138,6 +138,18 @@ static void conclude_losses(const struct image *image, uint64_t gap_calls, struc
         conv_incomplete(survey, "%llu calls were lost while recording", (unsigned long long)lost);
 }
 
+/* A forked process holds its parent's objects, which its own recording has not seen allocated. What it
+ * releases of them cannot be told from other unknown addresses, but needs no other explanation. */
+static void conclude_fork(const struct image *image, struct conv_survey *survey)
+{
+    uint64_t *irregular = survey->irregular;
+    if (fp_reader_meta(image->reader, "fork_of") == NULL)
+        return;
+    irregular[CONV_INHERITED_FREES] += irregular[CONV_FREE_OF_UNKNOWN] + irregular[CONV_RESIZE_OF_UNKNOWN];
+    irregular[CONV_FREE_OF_UNKNOWN] = 0;
+    irregular[CONV_RESIZE_OF_UNKNOWN] = 0;
+}
+
 static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
 {
     const struct image *image = data;
@@ -147,6 +159,7 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
         conv_incomplete(survey, "%s at byte %llu: the recorder did not finish",
                         tail->what != NULL ? tail->what : "the file ends", (unsigned long long)tail->offset);
     conclude_losses(image, gap_calls, survey);
+    conclude_fork(image, survey);
     if (image->missing_blocks > 0)
         conv_incomplete(survey, "%llu blocks are missing", (unsigned long long)image->missing_blocks);
     if (survey->irregular[CONV_SALVAGED_BLOCKS] > 0)

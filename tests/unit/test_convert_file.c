@@ -202,6 +202,31 @@ TEST(blocks_that_are_missing_are_told)
     conv_survey_release(&survey);
 }
 
+/* A forked process releases what its parent allocated: no defect of the recording. */
+TEST(a_forked_process_inherits_objects)
+{
+    const struct fp_writer_options options = {.process_id = 6};
+    const struct fp_meta meta = {"fork_of", "sh.5.fp"};
+    const struct fp_mark mark = {.address = 0x1000};
+    const struct fp_shape shape = {.call = FP_CALL_FREE};
+    const struct fp_lane lane = {.thread_id = 6, .is_main = true, .marks = 1};
+    const struct fp_trailer trailer = {.end_time_ns = 6400, .lane_count = 1, .lanes = &lane};
+    const struct fp_block block = {.mark_count = 1, .shape_count = 1, .marks = &mark, .shapes = &shape};
+    for (size_t forked = 0; forked < 2; forked++) {
+        const char *fp = scratch_path(forked ? "child.fp" : "first.fp");
+        struct conv_survey survey = {0};
+        struct fp_writer *writer = NULL;
+        CHECK_U64(fp_writer_create(AT_FDCWD, fp, &options, &meta, forked, NULL, &writer), FP_OK);
+        CHECK_U64(fp_writer_block(writer, &block), FP_OK);
+        CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
+        CHECK_U64(conv_survey_file(fp, NULL, &survey, &error), FP_OK);
+        CHECK_U64(survey.irregular[CONV_FREE_OF_UNKNOWN], !forked);
+        CHECK_U64(survey.irregular[CONV_INHERITED_FREES], forked);
+        CHECK(survey.complete);
+        conv_survey_release(&survey);
+    }
+}
+
 /* ---- recordings ---------------------------------------------------------------------------- */
 
 static void make_recording(const char *directory, bool json)
@@ -304,5 +329,5 @@ TEST(other_kinds_are_told_apart)
 RUN_TESTS(T(report_survey_and_workload_agree), T(same_input_same_bytes),
           T(outputs_are_not_overwritten_unasked), T(cut_footprints_convert_what_is_whole),
           T(flipped_bits_are_refused_or_salvaged), T(blocks_that_are_missing_are_told),
-          T(of_a_recording_the_busiest_process_is_converted), T(hostile_recordings_are_refused),
-          T(other_kinds_are_told_apart))
+          T(a_forked_process_inherits_objects), T(of_a_recording_the_busiest_process_is_converted),
+          T(hostile_recordings_are_refused), T(other_kinds_are_told_apart))
