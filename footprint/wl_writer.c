@@ -1,4 +1,4 @@
-/* wl_writer.c - gather ops into windows: ids, waits, the dictionary of shapes, columns. */
+/* wl_writer.c - gather ops into windows: ids, waits, the dictionary of shapes; the summary. */
 #include "footprint/workload.h"
 
 #include <stdlib.h>
@@ -6,57 +6,11 @@
 #include <zstd.h>
 
 #include "footprint/bytes.h"
-#include "footprint/ids.h"
-#include "footprint/window.h"
-#include "footprint/wl_file.h"
+#include "footprint/wl_writer.h"
 
 #define WINDOW_OPS_DEFAULT 8192u
-#define ZSTD_LEVEL_DEFAULT 1   /* level 3 costs half as much again and saves 1 % */
-#define SHAPE_TABLE_BITS   17  /* twice WINDOW_SHAPES_MAX */
-#define WAITERS_MAX        64u /* threads of a window for which waits that follow from others are left out */
-
-struct thread_state {
-    struct wl_thread facts;
-    uint32_t local_window; /* window number + 1 for which local is valid */
-    uint32_t local;        /* number within the window */
-};
-
-struct wl_writer {
-    struct wl_file file;
-    ZSTD_CCtx *context;
-    int level;
-    uint32_t window_ops;
-
-    /* the window being gathered */
-    uint32_t *op_threads;
-    struct wl_wait *waits;
-    uint64_t *times;
-    uint32_t op_count, wait_count, local_count;
-    uint64_t start_ns, live_peak;
-    uint32_t shapes_before; /* size of the dictionary when the window began */
-    bool shapes_reset;
-    uint32_t known[WAITERS_MAX][WAITERS_MAX]; /* [waiter][other]: ops of other, as index + 1, known done */
-
-    /* the workload so far */
-    struct wl_summary summary;
-    struct thread_state *threads;
-    uint32_t threads_capacity;
-    struct ids ids;
-    uint32_t *last_op; /* by id: number of the newest op on it, low 32 bits */
-    uint32_t *history; /* ids of the newest WINDOW_HISTORY ops */
-    uint64_t now_ns;
-    uint64_t live_bytes, live_objects;
-    struct fp_shape *keys;   /* dictionary: shapes as the caller gave them; .call may carry SHAPE_FRESH */
-    struct fp_shape *shapes; /* the same, normalised */
-    uint32_t shape_count;
-    uint32_t *shape_table; /* hash -> index + 1 */
-    uint32_t last_literal;
-    struct bytes columns[WINDOW_COLUMNS];
-    struct bytes packed;
-    struct bytes notes;            /* meta text that belongs to the summary */
-    size_t meta_count, meta_bytes; /* of both texts together */
-    enum fp_status broken;         /* a window that could not be written: nothing may follow it */
-};
+#define ZSTD_LEVEL_DEFAULT 1  /* level 3 costs half as much again and saves 1 % */
+#define SHAPE_TABLE_BITS   17 /* twice WINDOW_SHAPES_MAX */
 
 static enum fp_status fail(struct wl_writer *writer, enum fp_status status, const char *what)
 {
@@ -260,113 +214,6 @@ static void begin_window(struct wl_writer *writer)
     writer->shapes_before = writer->shape_count;
 }
 
-/* ---- encoding a window --------------------------------------------------------------------- */
-
-static void encode_facts(struct wl_writer *writer)
-{
-    struct bytes *column = &writer->columns[WINDOW_FACTS];
-    uint8_t *at = column->at;
-    at = put_varint(at, writer->now_ns / FP_TIME_UNIT_NS - writer->start_ns / FP_TIME_UNIT_NS);
-    at = put_varint(at, writer->live_bytes);
-    at = put_varint(at, writer->live_objects);
-    at = put_varint(at, writer->live_peak);
-    column->size = (size_t)(at - column->at);
-}
-
-static void encode_shapes(struct wl_writer *writer)
-{
-    struct bytes *column = &writer->columns[WINDOW_SHAPES];
-    const bool wide = writer->shape_count > 256;
-    uint8_t *at = column->at;
-    for (uint32_t i = writer->shapes_before; i < writer->shape_count; i++)
-        at = put_shape(at, &writer->shapes[i]);
-    column->size = (size_t)(at - column->at);
-    writer->columns[WINDOW_SHAPE_LOW].size = writer->op_count;
-    writer->columns[WINDOW_SHAPE_HIGH].size = wide ? writer->op_count : 0;
-}
-
-static void encode_runs(struct wl_writer *writer)
-{
-    struct bytes *column = &writer->columns[WINDOW_RUNS];
-    uint8_t *at = column->at;
-    for (uint32_t i = 0, end; i < writer->op_count; i = end) {
-        for (end = i + 1; end < writer->op_count && writer->op_threads[end] == writer->op_threads[i];)
-            end++;
-        at = put_varint(at, writer->op_threads[i]);
-        at = put_varint(at, end - i);
-    }
-    column->size = (size_t)(at - column->at);
-}
-
-static void encode_waits(struct wl_writer *writer)
-{
-    struct bytes *column = &writer->columns[WINDOW_WAITS];
-    uint8_t *at = column->at;
-    uint32_t last = 0;
-    for (uint32_t i = 0; i < writer->wait_count; i++) {
-        at = put_varint(at, writer->waits[i].op - last);
-        at = put_varint(at, writer->waits[i].op - writer->waits[i].on);
-        last = writer->waits[i].op;
-    }
-    column->size = (size_t)(at - column->at);
-}
-
-static void encode_times(struct wl_writer *writer)
-{
-    struct bytes *column = &writer->columns[WINDOW_TIMES];
-    uint8_t *at = column->at;
-    uint64_t last = writer->start_ns / FP_TIME_UNIT_NS;
-    for (uint32_t i = 0; i * WL_TIME_STRIDE < writer->op_count; i++) {
-        const uint64_t units = writer->times[i] / FP_TIME_UNIT_NS;
-        at = put_varint(at, units - last);
-        last = units;
-    }
-    column->size = (size_t)(at - column->at);
-}
-
-static enum fp_status write_window(struct wl_writer *writer)
-{
-    struct column columns[WINDOW_COLUMNS];
-    struct block_header header = {
-        .type = BLOCK_WINDOW,
-        .flags = writer->shapes_reset ? WINDOW_FLAG_RESET : 0,
-        .count = writer->op_count,
-        .sequence = writer->summary.windows,
-        .base = writer->summary.ops - writer->op_count,
-        .base_time = writer->start_ns / FP_TIME_UNIT_NS,
-    };
-    enum fp_status status;
-    encode_facts(writer);
-    encode_shapes(writer);
-    encode_runs(writer);
-    encode_waits(writer);
-    encode_times(writer);
-    for (int i = 0; i < WINDOW_COLUMNS; i++)
-        columns[i] = (struct column){writer->columns[i].at, writer->columns[i].size};
-    status = block_pack(&header, columns, WINDOW_COLUMNS, writer->context, writer->level, &writer->packed);
-    if (status != FP_OK)
-        return fail(writer, status, "cannot pack a window");
-    status = wl_file_append(&writer->file, writer->packed.at, writer->packed.size);
-    if (status != FP_OK)
-        return status;
-    writer->columns[WINDOW_IDS].size = 0;
-    writer->columns[WINDOW_LITERALS].size = 0;
-    if (writer->op_count > writer->summary.window_ops_max)
-        writer->summary.window_ops_max = writer->op_count;
-    writer->summary.windows++;
-    ids_end_window(&writer->ids);
-    writer->op_count = 0;
-    return FP_OK;
-}
-
-/* A window that failed is still in the buffers, and perhaps partly in the file: the workload ends here. */
-static enum fp_status flush_window(struct wl_writer *writer)
-{
-    if (writer->broken == FP_OK)
-        writer->broken = write_window(writer);
-    return writer->broken;
-}
-
 /* ---- adding ops ---------------------------------------------------------------------------- */
 
 /* Note that the op about to be added must wait for op `on` of the window, unless that is known. */
@@ -443,7 +290,7 @@ static enum fp_status end_op(struct wl_writer *writer, uint32_t thread, unsigned
         writer->summary.live_bytes_peak = writer->live_bytes;
     if (writer->live_objects > writer->summary.live_objects_peak)
         writer->summary.live_objects_peak = writer->live_objects;
-    return writer->op_count == writer->window_ops ? flush_window(writer) : FP_OK;
+    return writer->op_count == writer->window_ops ? wl_window_flush(writer) : FP_OK;
 }
 
 static void add_request(struct wl_writer *writer, uint64_t bytes)
@@ -676,7 +523,7 @@ enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struc
     if (end_ns > writer->now_ns)
         writer->now_ns = end_ns;
     if (status == FP_OK && writer->op_count > 0)
-        status = flush_window(writer);
+        status = wl_window_flush(writer);
     writer->summary.duration_ns = writer->now_ns;
     writer->summary.live_bytes_end = writer->live_bytes;
     writer->summary.live_objects_end = writer->live_objects;

@@ -1,0 +1,113 @@
+/* wl_encode.c - a gathered window as columns of a block. */
+#include "footprint/bytes.h"
+#include "footprint/wl_writer.h"
+
+static enum fp_status fail(struct wl_writer *writer, enum fp_status status, const char *what)
+{
+    writer->file.error = (struct fp_error){status, 0, writer->file.bytes, what};
+    return status;
+}
+
+static void encode_facts(struct wl_writer *writer)
+{
+    struct bytes *column = &writer->columns[WINDOW_FACTS];
+    uint8_t *at = column->at;
+    at = put_varint(at, writer->now_ns / FP_TIME_UNIT_NS - writer->start_ns / FP_TIME_UNIT_NS);
+    at = put_varint(at, writer->live_bytes);
+    at = put_varint(at, writer->live_objects);
+    at = put_varint(at, writer->live_peak);
+    column->size = (size_t)(at - column->at);
+}
+
+static void encode_shapes(struct wl_writer *writer)
+{
+    struct bytes *column = &writer->columns[WINDOW_SHAPES];
+    const bool wide = writer->shape_count > 256;
+    uint8_t *at = column->at;
+    for (uint32_t i = writer->shapes_before; i < writer->shape_count; i++)
+        at = put_shape(at, &writer->shapes[i]);
+    column->size = (size_t)(at - column->at);
+    writer->columns[WINDOW_SHAPE_LOW].size = writer->op_count;
+    writer->columns[WINDOW_SHAPE_HIGH].size = wide ? writer->op_count : 0;
+}
+
+static void encode_runs(struct wl_writer *writer)
+{
+    struct bytes *column = &writer->columns[WINDOW_RUNS];
+    uint8_t *at = column->at;
+    for (uint32_t i = 0, end; i < writer->op_count; i = end) {
+        for (end = i + 1; end < writer->op_count && writer->op_threads[end] == writer->op_threads[i];)
+            end++;
+        at = put_varint(at, writer->op_threads[i]);
+        at = put_varint(at, end - i);
+    }
+    column->size = (size_t)(at - column->at);
+}
+
+static void encode_waits(struct wl_writer *writer)
+{
+    struct bytes *column = &writer->columns[WINDOW_WAITS];
+    uint8_t *at = column->at;
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < writer->wait_count; i++) {
+        at = put_varint(at, writer->waits[i].op - last);
+        at = put_varint(at, writer->waits[i].op - writer->waits[i].on);
+        last = writer->waits[i].op;
+    }
+    column->size = (size_t)(at - column->at);
+}
+
+static void encode_times(struct wl_writer *writer)
+{
+    struct bytes *column = &writer->columns[WINDOW_TIMES];
+    uint8_t *at = column->at;
+    uint64_t last = writer->start_ns / FP_TIME_UNIT_NS;
+    for (uint32_t i = 0; i * WL_TIME_STRIDE < writer->op_count; i++) {
+        const uint64_t units = writer->times[i] / FP_TIME_UNIT_NS;
+        at = put_varint(at, units - last);
+        last = units;
+    }
+    column->size = (size_t)(at - column->at);
+}
+
+static enum fp_status write_window(struct wl_writer *writer)
+{
+    struct column columns[WINDOW_COLUMNS];
+    struct block_header header = {
+        .type = BLOCK_WINDOW,
+        .flags = writer->shapes_reset ? WINDOW_FLAG_RESET : 0,
+        .count = writer->op_count,
+        .sequence = writer->summary.windows,
+        .base = writer->summary.ops - writer->op_count,
+        .base_time = writer->start_ns / FP_TIME_UNIT_NS,
+    };
+    enum fp_status status;
+    encode_facts(writer);
+    encode_shapes(writer);
+    encode_runs(writer);
+    encode_waits(writer);
+    encode_times(writer);
+    for (int i = 0; i < WINDOW_COLUMNS; i++)
+        columns[i] = (struct column){writer->columns[i].at, writer->columns[i].size};
+    status = block_pack(&header, columns, WINDOW_COLUMNS, writer->context, writer->level, &writer->packed);
+    if (status != FP_OK)
+        return fail(writer, status, "cannot pack a window");
+    status = wl_file_append(&writer->file, writer->packed.at, writer->packed.size);
+    if (status != FP_OK)
+        return status;
+    writer->columns[WINDOW_IDS].size = 0;
+    writer->columns[WINDOW_LITERALS].size = 0;
+    if (writer->op_count > writer->summary.window_ops_max)
+        writer->summary.window_ops_max = writer->op_count;
+    writer->summary.windows++;
+    ids_end_window(&writer->ids);
+    writer->op_count = 0;
+    return FP_OK;
+}
+
+enum fp_status wl_window_flush(struct wl_writer *writer)
+{
+    if (writer->broken == FP_OK)
+        writer->broken = write_window(writer);
+    return writer->broken;
+}
