@@ -107,8 +107,8 @@ static void add_traffic(struct stage *stage, unsigned marks)
 static enum fp_status begin(const char *path, size_t meta_count, struct fp_writer **ret_writer)
 {
     static const struct fp_meta meta[] = {{"program", "scene"}, {"clock", "tsc"}, {"order", "epoch=1"}};
-    const struct fp_writer_options options = {.process_id = 4242,
-                                              .start_unix_ns = UINT64_C(1700000000000000000)};
+    const struct fp_writer_options options = {
+        .process_id = 4242, .zstd_level = 1, .start_unix_ns = UINT64_C(1700000000000000000)};
     return fp_writer_create(AT_FDCWD, path, &options, meta, meta_count, NULL, ret_writer);
 }
 

@@ -1,4 +1,5 @@
-/* scenes.h - the valid golden files, each made by the public writers from fixed numbers. */
+/* scenes.h - the valid golden files, each made by the public writers from fixed numbers. Compression levels are
+ * fixed, too: another default is no other format. */
 #ifndef MALLAB_TESTS_SCENES_H
 #define MALLAB_TESTS_SCENES_H
 

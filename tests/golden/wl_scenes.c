@@ -30,7 +30,7 @@ static uint64_t random_next(struct player *player)
 static void begin(struct player *player, const char *path, uint32_t window_ops, uint64_t seed)
 {
     static const struct fp_meta meta[] = {{"program", "scene"}, {"source", "footprint"}};
-    const struct wl_writer_options options = {.window_ops = window_ops};
+    const struct wl_writer_options options = {.window_ops = window_ops, .zstd_level = 1};
     *player = (struct player){.random = seed, .time_ns = 1000};
     player->status = wl_writer_create(path, false, &options, meta, 2, NULL, &player->writer);
 }
