@@ -34,11 +34,13 @@ static const char HELP[] =
     "  -a, --allocators LIST  names of 'mallab allocators' or paths of libraries,\n"
     "                         separated by commas [glibc,jemalloc,tcmalloc,mimalloc,\n"
     "                         those that are here]\n"
-    "  -b, --baseline NAME    what the others are compared with [glibc, else the first]\n"
+    "  -b, --baseline NAME    what the others are compared with\n"
+    "                         [glibc, else the first]\n"
     "\n"
     "how\n"
     "  -n, --rounds N         runs of each candidate, 1-1000; a verdict takes 8 [10]\n"
-    "      --seed N           of the shuffled order and the intervals [drawn, printed]\n"
+    "      --seed N           of the shuffled order and the intervals\n"
+    "                         [drawn, printed]\n"
     "      --touch WHAT       what is written into new memory: none, page (a byte per\n"
     "                         page) or full [page]\n"
     "      --timeout T        give up a run after T: 90s, 5m [20 times its warm-up]\n"
@@ -47,7 +49,8 @@ static const char HELP[] =
     "  -o, --output FILE      keep the result with every sample, as JSON\n"
     "  -f, --force            replace FILE when it exists\n"
     "      --json             print that JSON instead of the table\n"
-    "      --keep DIR         keep recording and workloads in DIR [removed at the end]\n"
+    "      --keep DIR         keep recording and workloads in DIR\n"
+    "                         [removed at the end]\n"
     "      --color WHEN       auto, always or never [auto]\n"
     "      --progress         progress on stderr, also when that is no terminal\n"
     "      --no-progress      none\n"
@@ -461,7 +464,7 @@ static int give_out(const struct ab *ab, json_t *result)
 {
     const struct settings *settings = &ab->settings;
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->colour};
-    char *compact = json_dumps(result, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    char *compact = json_dumps(result, JSON_INDENT(1));
     char *document = res_printf("%s\n", compact != NULL ? compact : "{}");
     char *problem = NULL;
     int code = CLI_DONE;

@@ -104,7 +104,7 @@ bool cli_output_write(const char *path, bool force, const char *text, size_t len
 
 int cli_print_json(json_t *value)
 {
-    const int failed = json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    const int failed = json_dumpf(value, stdout, JSON_INDENT(2));
     fputc('\n', stdout);
     json_decref(value);
     return failed == 0 ? CLI_DONE : CLI_FAILED;

@@ -15,11 +15,12 @@ static const char HELP[] =
     "usage: mallab replay [OPTION...] WORKLOAD\n"
     "\n"
     "Execute a workload's calls once, on one allocator, in a process of its own, and\n"
-    "print time per call, resident memory, page faults and the proof of the allocator.\n"
+    "print time per call, resident memory, page faults and the allocator's proof.\n"
     "One run says little about speed: 'mallab ab' compares, with repetitions.\n"
     "\n"
-    "  -a, --allocator NAME  a candidate of 'mallab allocators', 'none' for the harness\n"
-    "                        alone, or the path of a library to preload [glibc]\n"
+    "  -a, --allocator NAME  a candidate of 'mallab allocators', 'none' for the\n"
+    "                        harness alone, or the path of a library to preload\n"
+    "                        [glibc]\n"
     "      --touch WHAT      what is written into new memory: none, page (a byte per\n"
     "                        page) or full [page]\n"
     "      --threads HOW     'recorded', or '1': all calls on one thread [recorded]\n"
@@ -30,8 +31,8 @@ static const char HELP[] =
     "  -h, --help            print this help\n"
     "\n"
     "example: mallab replay -a jemalloc web.wl\n"
-    "exit codes: 0 done, 1 failed (also: another allocator served the calls), 2 misuse,\n"
-    "3 WORKLOAD unreadable, damaged or too new\n";
+    "exit codes: 0 done, 1 failed (also: another allocator served the calls),\n"
+    "2 misuse, 3 WORKLOAD unreadable, damaged or too new\n";
 
 enum {
     OPTION_TOUCH = 256,
@@ -157,8 +158,9 @@ static int run_replay(int argc, char **argv)
     const char *workload = argv[optind];
     const enum conv_kind kind = conv_detect(workload);
     if (kind != CONV_KIND_WORKLOAD && kind != CONV_KIND_UNKNOWN) {
-        cli_say(&CLI_REPLAY, "'%s' is a %s, not a workload: make one of it with 'mallab convert'", workload,
-                conv_kind_name(kind));
+        cli_say(&CLI_REPLAY, "'%s' is a %s, not a workload: %s", workload, conv_kind_name(kind),
+                kind == CONV_KIND_RESULT ? "show it with 'mallab report'"
+                                         : "make one of it with 'mallab convert'");
         return CLI_UNREADABLE;
     }
     code = cli_registry_load(&CLI_REPLAY, &registry);

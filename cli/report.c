@@ -121,7 +121,7 @@ static char *show(const json_t *result, const struct settings *settings)
         return res_table_csv(result);
     if (settings->format == FORMAT_TABLE)
         return res_table_text(result, &style);
-    char *compact = json_dumps(result, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    char *compact = json_dumps(result, JSON_INDENT(1));
     char *text = res_printf("%s\n", compact != NULL ? compact : "{}");
     free(compact);
     return text;

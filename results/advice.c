@@ -90,6 +90,20 @@ static const struct option *fastest_of(const struct options *options)
     return best;
 }
 
+/* Of those that the intervals do not tell apart from the fastest by time, the one with the least memory. */
+static const struct option *best_of(const struct options *options, const struct option *fastest)
+{
+    const struct option *best = fastest;
+    for (size_t i = 0; fastest != NULL && i < options->count; i++) {
+        const struct option *option = &options->items[i];
+        if (is_faster(option, options) && option->time_low <= fastest->time_high &&
+            is_smaller(option, options) &&
+            (!is_smaller(best, options) || option->peak_ratio < best->peak_ratio))
+            best = option;
+    }
+    return best;
+}
+
 static const struct option *smallest_of(const struct options *options)
 {
     const struct option *best = NULL;
@@ -101,13 +115,13 @@ static const struct option *smallest_of(const struct options *options)
     return best;
 }
 
-/* Faster ones that the intervals do not tell apart from the fastest. */
-static char *equals_of(const struct options *options, const struct option *fastest)
+/* The other ones that the intervals do not tell apart from the fastest. */
+static char *equals_of(const struct options *options, const struct option *fastest, const struct option *best)
 {
     struct res_text names = {0};
     for (size_t i = 0; i < options->count; i++) {
         const struct option *option = &options->items[i];
-        if (option != fastest && is_faster(option, options) && option->time_low <= fastest->time_high)
+        if (option != best && is_faster(option, options) && option->time_low <= fastest->time_high)
             res_text_printf(&names, "%s%s", names.text != NULL ? ", " : "", option->name);
     }
     return names.text;
@@ -176,25 +190,25 @@ static void add_time(struct res_text *text, const struct option *option)
     }
 }
 
-static void add_fastest(struct res_text *text, const struct options *options, const struct option *fastest,
-                        const json_t *workload)
+static void add_best(struct res_text *text, const struct options *options, const struct option *best,
+                     const json_t *workload)
 {
-    char *equals = equals_of(options, fastest);
-    res_text_printf(text, "Try %s: ", fastest->name);
-    add_percent(text, fastest->time_ratio);
+    char *equals = equals_of(options, fastest_of(options), best);
+    res_text_printf(text, "Try %s: ", best->name);
+    add_percent(text, best->time_ratio);
     res_text_printf(text, " less time in allocator calls than %s", options->baseline->name);
-    add_saving(text, options, fastest, workload);
-    add_memory(text, fastest);
+    add_saving(text, options, best, workload);
+    add_memory(text, best);
     if (equals != NULL)
-        res_text_printf(text, "; not told apart from it by time: %s", equals);
+        res_text_printf(text, "; by time not told apart from it: %s", equals);
     free(equals);
 }
 
 static void add_smallest(struct res_text *text, const struct options *options, const struct option *smallest,
-                         const struct option *fastest)
+                         const struct option *best)
 {
     res_text_printf(text,
-                    fastest != NULL ? "; the smallest is %s: " : "Try %s for its memory: ", smallest->name);
+                    best != NULL ? "; the smallest is %s: " : "Try %s for its memory: ", smallest->name);
     add_percent(text, smallest->peak_ratio);
     res_text_printf(text, " less at the peak than %s", options->baseline->name);
     add_time(text, smallest);
@@ -206,7 +220,7 @@ char *res_advice(const json_t *result, const json_t *workload)
     const json_int_t rounds = json_integer_value(json_object_get(workload, "rounds"));
     struct res_text text = {0};
     struct options options = options_of(baseline, workload);
-    const struct option *fastest = fastest_of(&options);
+    const struct option *best = best_of(&options, fastest_of(&options));
     const struct option *smallest = smallest_of(&options);
     char *undecided = undecided_of(&options);
     bool claims = false;
@@ -217,15 +231,15 @@ char *res_advice(const json_t *result, const json_t *workload)
     else if (rounds < (json_int_t)RES_ROUNDS_FOR_VERDICT)
         res_text_printf(&text, "No advice from %d round%s: a verdict takes at least %u (-n 10)", (int)rounds,
                         rounds == 1 ? "" : "s", RES_ROUNDS_FOR_VERDICT);
-    else if (fastest == NULL && smallest == NULL)
+    else if (best == NULL && smallest == NULL)
         res_text_printf(&text, "Stay with %s: no candidate is faster or smaller beyond the noise", baseline);
     else
         claims = true;
-    if (claims && fastest != NULL)
-        add_fastest(&text, &options, fastest, workload);
-    if (claims && smallest != NULL && smallest != fastest)
-        add_smallest(&text, &options, smallest, fastest);
-    if (fastest == NULL && undecided != NULL && options.baseline != NULL && options.count >= 2 &&
+    if (claims && best != NULL)
+        add_best(&text, &options, best, workload);
+    if (claims && smallest != NULL && smallest != best)
+        add_smallest(&text, &options, smallest, best);
+    if (best == NULL && undecided != NULL && options.baseline != NULL && options.count >= 2 &&
         rounds >= (json_int_t)RES_ROUNDS_FOR_VERDICT)
         res_text_printf(&text, "; more rounds (-n %d) may decide on %s", (int)rounds * 3, undecided);
     res_text_printf(&text, ".");

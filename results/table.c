@@ -37,13 +37,13 @@ static const struct heading HEADINGS[COLUMN_COUNT] = {
     [COLUMN_VERSION] = {"", "version", false, 2},
     [COLUMN_QUIET] = {"ns per op", "quiet", true, 2},
     [COLUMN_TYPICAL] = {NULL, "typical", true, 2},
-    [COLUMN_DIFFERENCE] = {"time against ", "typical", true, 2},
+    [COLUMN_DIFFERENCE] = {"time against ", "change", true, 2},
     [COLUMN_INTERVAL] = {NULL, "95 % of it", false, 1},
     [COLUMN_VERDICT] = {NULL, "verdict", false, 1},
     [COLUMN_PEAK] = {"resident, ", "peak", true, 2},
     [COLUMN_MEAN] = {NULL, "mean", true, 1},
     [COLUMN_END] = {NULL, "end", true, 1},
-    [COLUMN_PEAK_DIFFERENCE] = {"peak against ", "", true, 2},
+    [COLUMN_PEAK_DIFFERENCE] = {"peak against", "", true, 2},
 };
 
 struct row {
@@ -97,7 +97,9 @@ static char *cell_typical(double ns, double deviation, const struct res_style *s
 
 static void print_percent(char *ret_text, size_t size, double ratio)
 {
-    const double percent = (ratio - 1) * 100;
+    double percent = (ratio - 1) * 100;
+    if (fabs(percent) < 0.05)
+        percent = 0; /* no "-0.0" */
     snprintf(ret_text, size, fabs(percent) < 99.95 ? "%+.1f" : "%+.0f", percent);
 }
 
@@ -193,6 +195,12 @@ static void choose_unit(struct sheet *sheet, const json_t *candidates)
     sheet->unit_bytes = largest < 1e6 ? 1e3 : largest < 1e10 ? 1e6 : 1e9;
 }
 
+/* The last column says below its group what it is set against. */
+static const char *heading_of(const struct sheet *sheet, size_t column)
+{
+    return column == COLUMN_PEAK_DIFFERENCE ? sheet->baseline : HEADINGS[column].name;
+}
+
 static size_t larger(size_t left, size_t right)
 {
     return left > right ? left : right;
@@ -200,7 +208,7 @@ static size_t larger(size_t left, size_t right)
 
 static char *group_text(const struct sheet *sheet, enum column column)
 {
-    if (column == COLUMN_DIFFERENCE || column == COLUMN_PEAK_DIFFERENCE)
+    if (column == COLUMN_DIFFERENCE)
         return res_printf("%s%s", HEADINGS[column].group, sheet->baseline);
     if (column == COLUMN_PEAK)
         return res_printf("%s%s", HEADINGS[column].group, sheet->unit);
@@ -223,7 +231,7 @@ static size_t measure(struct sheet *sheet)
 {
     size_t total = 0;
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
-        sheet->widths[column] = strlen(HEADINGS[column].name);
+        sheet->widths[column] = res_text_columns(heading_of(sheet, column));
         for (size_t i = 0; i < sheet->row_count; i++)
             sheet->widths[column] = larger(sheet->widths[column],
                                            res_text_columns(sheet->rows[i].cells[column]));
@@ -296,7 +304,7 @@ static void print_sheet(const struct sheet *sheet, struct res_text *text)
     end_line(text);
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
         if (!sheet->hidden[column])
-            print_cell(sheet, text, (enum column)column, HEADINGS[column].name, NULL);
+            print_cell(sheet, text, (enum column)column, heading_of(sheet, column), NULL);
     }
     end_line(text);
     for (size_t i = 0; i < sheet->row_count; i++) {
@@ -485,13 +493,11 @@ static void add_named_reason(struct res_text *text, const char *label, const jso
     free(reason);
 }
 
-static void add_absent_lines(struct res_text *text, const json_t *result, const json_t *workload)
+static void add_failed_lines(struct res_text *text, const json_t *workload)
 {
     const json_t *control = json_object_get(workload, "control");
     size_t index;
     json_t *object;
-    json_array_foreach(json_object_get(result, "missing"), index, object)
-        add_named_reason(text, "missing", object, "reason");
     json_array_foreach(json_object_get(workload, "candidates"), index, object)
     {
         if (json_is_string(json_object_get(object, "failed")))
@@ -501,16 +507,36 @@ static void add_absent_lines(struct res_text *text, const json_t *result, const 
         add_named_reason(text, "control", control, "failed");
 }
 
+/* What holds for all workloads of the result; said once, with the last. */
+static void add_common_lines(struct res_text *text, const json_t *result)
+{
+    size_t index;
+    json_t *object;
+    add_machine_line(text, json_object_get(result, "machine"));
+    json_array_foreach(json_object_get(result, "missing"), index, object)
+    {
+        add_named_reason(text, "missing", object, "reason");
+    }
+}
+
+static void add_advice(struct res_text *text, const json_t *result, const json_t *workload)
+{
+    char *advice = res_advice(result, workload);
+    char *plain = res_text_plain(advice);
+    add_wrapped(text, "advice", plain);
+    free(plain);
+    free(advice);
+}
+
 char *res_table_text(const json_t *result, const struct res_style *style)
 {
+    const json_t *workloads = json_object_get(result, "workloads");
     struct res_text text = {0};
     size_t index;
     json_t *workload;
     char *baseline = plain_of(result, "baseline", "?");
-    json_array_foreach(json_object_get(result, "workloads"), index, workload)
+    json_array_foreach(workloads, index, workload)
     {
-        char *advice = res_advice(result, workload);
-        char *plain = res_text_plain(advice);
         if (index > 0)
             res_text_add(&text, "\n", 1);
         add_workload_line(&text, workload);
@@ -519,11 +545,10 @@ char *res_table_text(const json_t *result, const struct res_style *style)
         add_rounds_line(&text, result, workload);
         add_floor_line(&text, workload);
         add_noise_line(&text, baseline, workload);
-        add_machine_line(&text, json_object_get(result, "machine"));
-        add_absent_lines(&text, result, workload);
-        add_wrapped(&text, "advice", plain);
-        free(plain);
-        free(advice);
+        if (index + 1 == json_array_size(workloads))
+            add_common_lines(&text, result);
+        add_failed_lines(&text, workload);
+        add_advice(&text, result, workload);
     }
     free(baseline);
     return text.text != NULL ? text.text : res_strdup("no workload was replayed\n");

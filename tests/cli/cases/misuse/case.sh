@@ -1,0 +1,36 @@
+# Each misuse: one line and a hint, exit code 2, nothing on stdout.
+try() { "$MALLAB" "$@" && echo "accepted: $*" || echo "$?"; }
+try help nonsense
+try help ab record
+try record
+try record -o
+try record --max-size 12Q -- true
+try record --max-size 0 -- true
+try record --duration soon -- true
+try record --on-full stop -- true
+try convert
+try convert a b
+try convert --from elf x
+try convert --process 0 x
+try convert -
+try convert --json -o - x
+try info
+try info a b
+try info --color sometimes x
+try replay
+try replay --touch all x
+try replay --threads 2 x
+try replay --idle never x
+try ab
+try ab --
+try ab -n 0 x
+try ab -n 1001 x
+try ab -n -3 x
+try ab --seed 0x10 x
+try ab --seed 9007199254740992 x
+try ab --timeout 0 x
+try ab --json=yes x
+try report
+try report --format pdf x
+try report --json a b
+try allocators all

@@ -1,0 +1,2 @@
+# Without a verb: how it is used, on stderr, and misuse.
+"$MALLAB"

@@ -1,0 +1,6 @@
+# What goes in comes out.
+"$MALLAB" report --json "$DATA/result.json" >again.json
+"$MALLAB" report again.json >table
+"$MALLAB" report "$DATA/result.json" | cmp - table
+"$MALLAB" info "$DATA/result.json" | cmp - table
+"$MALLAB" info --json "$DATA/result.json" | grep '"kind"'

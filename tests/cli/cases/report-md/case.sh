@@ -1,0 +1,1 @@
+"$MALLAB" report --format md "$DATA/result.json"

@@ -1,0 +1,1 @@
+"$MALLAB" recrod -- true

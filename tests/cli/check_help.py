@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Help and man pages agree and fit: every verb has both, every option of --help is in the man page and the other way
+round, lines fit 80 columns, --help and -h exit 0, an unknown option exits 2 with a hint."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
+BUILD = pathlib.Path(os.environ.get("MALLAB_BUILD", SOURCE / "build"))
+OPTION = re.compile(r"(?<![\w-])(--?[a-zA-Z][a-z-]*)")
+problems = []
+
+
+def mallab(*arguments):
+    return subprocess.run([BUILD / "mallab", *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+def check(condition, text):
+    if not condition:
+        problems.append(text)
+
+
+def options_of_help(text):
+    """Those at the beginning of a line: the list of options, not the examples."""
+    return {word for line in text.splitlines() if re.match(r" +-", line)
+            for word in re.findall(r"(?:^ +|, )(--?[a-zA-Z][a-z-]*)", line)}
+
+
+def options_of_page(text):
+    plain = re.sub(r"\\f[BIRP]", "", text.replace(r"\-", "-"))
+    heads = re.findall(r"^\.TP\n\.B[IR]? ?(.*)$", plain, re.M)
+    return {word for head in heads if head.lstrip().startswith("-") for word in OPTION.findall(head)}
+
+
+listing = mallab("help").stdout
+verbs = re.findall(r"^  ([a-z]+)  ", listing, re.M)
+check(len(verbs) >= 7, f"only {verbs} in the list of verbs")
+check(mallab("--help").stdout == listing and mallab("-h").stdout == listing, "'mallab --help' is not 'mallab help'")
+page = (SOURCE / "docs/man/mallab.1").read_text()
+check({"--version", "--help", "-h"} <= options_of_page(page), "mallab.1 lacks an option of mallab")
+for verb in verbs:
+    check(f"mallab\\-{verb}" in page, f"mallab.1 does not name mallab-{verb}(1)")
+    answers = [mallab("help", verb), mallab(verb, "--help"), mallab(verb, "-h")]
+    text = answers[0].stdout
+    for answer in answers:
+        check(answer.returncode == 0 and answer.stdout == text and answer.stderr == "", f"{verb}: help differs or fails")
+    for line in listing.splitlines() + text.splitlines():
+        check(len(line) <= 80, f"{verb}: longer than 80 columns: {line}")
+    check(text.startswith(f"usage: mallab {verb}"), f"{verb}: help does not begin with its usage")
+    check("example: mallab " in text and "exit codes: " in text, f"{verb}: help lacks an example or the exit codes")
+    of_help, of_page = options_of_help(text), options_of_page((SOURCE / f"docs/man/mallab-{verb}.1").read_text())
+    check(len(of_help) >= 2, f"{verb}: no options found in help")
+    check(of_help == of_page, f"{verb}: options differ between help and man page: {sorted(of_help ^ of_page)}")
+    for option in of_help:
+        # A prefix of one option must not be taken for another by accident: each is accepted as it stands.
+        answer = mallab(verb, option, "--help")
+        check("unknown option" not in answer.stderr, f"{verb}: {option} is in the help, but refused")
+    for wrong in ("--no-such-option", "-Z"):
+        answer = mallab(verb, wrong)
+        check(answer.returncode == 2 and answer.stdout == "", f"{verb} {wrong}: exit {answer.returncode}")
+        lines = answer.stderr.splitlines()
+        check(len(lines) == 2 and wrong in lines[0] and f"mallab help {verb}" in lines[1],
+              f"{verb} {wrong}: not one line and a hint: {answer.stderr!r}")
+for path in sorted((SOURCE / "docs/man").glob("*.1")):
+    check(path.stem == "mallab" or path.stem.split("-", 1)[1] in verbs, f"{path.name}: no such verb")
+for problem in problems:
+    print(problem)
+print(f"{len(verbs)} verbs, {len(problems)} problems")
+sys.exit(1 if problems else 0)
