@@ -335,6 +335,9 @@ static enum fp_status add_meta_text(struct wl_reader *reader, size_t offset, con
 {
     if (column->size > META_BYTES_MAX - *bytes)
         return fail(&reader->error, FP_ERR_CORRUPT, offset, "meta data is too long");
+    /* Else the last entry of one part would go on in the next. */
+    if (column->size > 0 && column->bytes[column->size - 1] != '\n')
+        return fail(&reader->error, FP_ERR_CORRUPT, offset, "meta data is not of the form key=value");
     memcpy(reader->meta_text + *bytes, column->bytes, column->size);
     *bytes += column->size;
     return FP_OK;

@@ -503,6 +503,11 @@ static size_t notes_too_long(struct image *image)
     return defect_bomb(image, BLOCK_SUMMARY, 0, 2, sizeof notes, sizeof notes);
 }
 
+static size_t meta_without_end(struct image *image)
+{
+    return defect_column(image, BLOCK_META, 0, 0, "program=scene", 13);
+}
+
 #define THREADS "v1-threads.wl"
 
 const struct defect WL_DEFECTS[] = {
@@ -533,6 +538,7 @@ const struct defect WL_DEFECTS[] = {
     {"summary-bomb.wl", THREADS, "open", FP_ERR_CORRUPT, summary_bomb},
     {"meta-bomb.wl", THREADS, "open", FP_ERR_CORRUPT, meta_bomb},
     {"meta-without-equals.wl", THREADS, "open", FP_ERR_CORRUPT, defect_meta_without_equals},
+    {"meta-without-end.wl", THREADS, "open", FP_ERR_CORRUPT, meta_without_end},
     {"notes-too-long.wl", THREADS, "open", FP_ERR_CORRUPT, notes_too_long},
     {"id-released-twice.wl", THREADS, "window", FP_ERR_CORRUPT, id_released_twice},
     {"id-never-given.wl", THREADS, "window", FP_ERR_CORRUPT, id_never_given},
