@@ -31,6 +31,9 @@ int shim_personality(int version, int actions, uint64_t exception_class, void *e
     return CONTINUE_UNWIND;
 }
 
+/* The frame that carries the personality must be the one that calls the next operator. */
+#define in_our_frame inline __attribute__((always_inline))
+
 #define UNWIND_THROUGH_US()                                                                                  \
     __asm__ volatile(".cfi_personality 0x1b, shim_personality") /* pc-relative, 32 bits */
 
@@ -86,8 +89,8 @@ static void *serve_without_next(size_t alignment, size_t size, bool nothrow)
     return address;
 }
 
-static inline void *new_unaligned(unsigned call, enum next_operator which, size_t size, const void *caller,
-                                  void *frame)
+static in_our_frame void *new_unaligned(unsigned call, enum next_operator which, size_t size,
+                                        const void *caller, void *frame)
 {
     struct lane *lane = operator_enter(call, size, 0, frame);
     const new_plain next = (new_plain)boot_operator(which, caller);
@@ -95,8 +98,8 @@ static inline void *new_unaligned(unsigned call, enum next_operator which, size_
     return operator_leave(lane, call, address, size, 0, frame);
 }
 
-static inline void *new_nothrow(unsigned call, enum next_operator which, size_t size, const void *tag,
-                                const void *caller, void *frame)
+static in_our_frame void *new_nothrow(unsigned call, enum next_operator which, size_t size, const void *tag,
+                                      const void *caller, void *frame)
 {
     struct lane *lane = operator_enter(call, size, 0, frame);
     const new_two next = (new_two)boot_operator(which, caller);
@@ -104,8 +107,8 @@ static inline void *new_nothrow(unsigned call, enum next_operator which, size_t 
     return operator_leave(lane, call, address, size, 0, frame);
 }
 
-static inline void *new_aligned(unsigned call, enum next_operator which, size_t size, size_t alignment,
-                                const void *caller, void *frame)
+static in_our_frame void *new_aligned(unsigned call, enum next_operator which, size_t size, size_t alignment,
+                                      const void *caller, void *frame)
 {
     struct lane *lane = operator_enter(call, size, alignment, frame);
     const new_two next = (new_two)boot_operator(which, caller);
@@ -113,8 +116,9 @@ static inline void *new_aligned(unsigned call, enum next_operator which, size_t 
     return operator_leave(lane, call, address, size, alignment, frame);
 }
 
-static inline void *new_aligned_nothrow(unsigned call, enum next_operator which, size_t size,
-                                        size_t alignment, const void *tag, const void *caller, void *frame)
+static in_our_frame void *new_aligned_nothrow(unsigned call, enum next_operator which, size_t size,
+                                              size_t alignment, const void *tag, const void *caller,
+                                              void *frame)
 {
     struct lane *lane = operator_enter(call, size, alignment, frame);
     const new_three next = (new_three)boot_operator(which, caller);
