@@ -375,7 +375,9 @@ static int record_command(const struct ab *ab, char **ret_recording)
                     base);
     }
     const bool failed = target.code != 0 || recorded.code != 0;
-    const struct cli_totals totals = failed ? (struct cli_totals){0} : cli_record_totals(directory);
+    struct cli_totals totals = {0};
+    if (!failed)
+        totals = cli_record_totals(directory);
     if (!failed && totals.events == 0)
         cli_say(&CLI_AB, "nothing of '%s' was recorded: 'mallab record' says why", base);
     if (totals.lost > 0)

@@ -99,7 +99,7 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
         arguments[count++] = res_strdup("--proof");
         arguments[count++] = res_strdup(candidate->proof);
     }
-    for (size_t i = 0; i < extra_count; i++)
+    for (size_t i = 0; extra != NULL && extra[i] != NULL; i++)
         arguments[count++] = res_strdup(extra[i]);
     arguments[count++] = res_strdup("--");
     arguments[count++] = res_strdup(request->workload);

@@ -341,7 +341,10 @@ static void add_sheet(struct res_text *text, const char *baseline, const json_t 
     size_t index;
     json_t *candidate;
     choose_unit(&sheet, candidates);
-    json_array_foreach(candidates, index, candidate) fill_row(&sheet, candidate);
+    json_array_foreach(candidates, index, candidate)
+    {
+        fill_row(&sheet, candidate);
+    }
     for (size_t i = 0; measure(&sheet) > RES_TABLE_COLUMNS && i < sizeof expendable / sizeof expendable[0];
          i++)
         sheet.hidden[expendable[i]] = true;

@@ -103,7 +103,7 @@ static double noise(struct res_random *random)
 TEST(bootstrap_repeats_by_seed_and_covers_the_truth)
 {
     unsigned covered = 0;
-    const unsigned trials = 400;
+    const unsigned trials = 200;
     for (unsigned trial = 0; trial < trials; trial++) {
         struct res_random random = res_random_from(trial + 1);
         double samples[15];
@@ -151,7 +151,7 @@ static struct res_comparison simulated(double effect, double sigma, size_t round
 TEST(equal_candidates_are_seldom_told_apart_and_real_differences_mostly)
 {
     unsigned false_claims = 0, found_faster = 0, found_slower = 0;
-    for (uint64_t seed = 1; seed <= 200; seed++) {
+    for (uint64_t seed = 1; seed <= 60; seed++) {
         const struct res_comparison equal = simulated(1.0, 0.04, 10, seed);
         const struct res_comparison faster = simulated(0.85, 0.04, 10, seed);
         const struct res_comparison slower = simulated(1.2, 0.04, 10, seed);
@@ -160,9 +160,9 @@ TEST(equal_candidates_are_seldom_told_apart_and_real_differences_mostly)
         found_faster += res_judge(&faster) == RES_FASTER;
         found_slower += res_judge(&slower) == RES_SLOWER;
     }
-    CHECK(false_claims <= 10);
-    CHECK(found_faster >= 190);
-    CHECK(found_slower >= 190);
+    CHECK(false_claims <= 4);
+    CHECK(found_faster >= 56);
+    CHECK(found_slower >= 56);
 }
 
 static enum res_verdict judged(double ratio, double low, double high, double quiet, size_t rounds,
