@@ -58,32 +58,37 @@ static bool reserve(void **array, size_t *capacity, size_t wanted, size_t item_b
     reserve((void **)&(group)->array, &(group)->capacity, wanted, sizeof *(group)->array)
 
 /* What an event does to an address, and which. */
-static int effect_of(const struct conv_event *event, uint64_t *ret_address)
+static inline int effect_of(const struct conv_event *event, uint64_t *ret_address)
 {
     *ret_address = event->address;
-    switch (fp_call_kind_of(event->call)) {
-    case FP_KIND_ALLOCATE:
-        return event->address != 0 ? 1 : 0;
-    case FP_KIND_RELEASE:
-        return event->address != 0 ? -1 : 0;
-    case FP_KIND_RESIZE:
+    switch (event->call) {
+    case FP_CALL_REALLOC:
+    case FP_CALL_REALLOCARRAY:
         if (event->address != 0)
             return 1;
         /* A realloc that failed leaves the old object where it was; one to size 0 freed it. */
         *ret_address = event->old_address;
         return event->old_address != 0 && event->size != 0 ? 1 : 0;
-    case FP_KIND_NONE:
+    case FP_CALL_MALLOC:
+    case FP_CALL_CALLOC:
+        return event->address != 0 ? 1 : 0;
+    case FP_CALL_FREE:
+    case FP_MARK_RESIZE_FROM:
+        return event->address != 0 ? -1 : 0;
+    default:
         break;
     }
-    return event->call == FP_MARK_RESIZE_FROM && event->address != 0 ? -1 : 0;
+    if (event->address == 0 || fp_call_kind_of(event->call) == FP_KIND_NONE)
+        return 0;
+    return fp_call_kind_of(event->call) == FP_KIND_ALLOCATE ? 1 : -1;
 }
 
-static struct conv_group_slot *slot_of(struct conv_group *group, size_t mask, uint64_t address)
+static inline size_t slot_of(const struct conv_group *group, size_t mask, uint64_t address)
 {
     size_t at = conv_mix(address, group->seed) & mask;
     while (group->slots[at].generation == group->generation && group->slots[at].address != address)
         at = (at + 1) & mask;
-    return &group->slots[at];
+    return at;
 }
 
 /* Room for twice the events; a new generation empties the table. */
@@ -109,18 +114,25 @@ static bool prepare_slots(struct conv_group *group, size_t events, size_t *ret_m
     return true;
 }
 
-/* Note who touches what. Returns whether any address is shared. */
+/* Note who touches what, and in touches, which the order's array lends, the slot of each event in turn (NONE:
+ * it has no effect). Returns whether any address is shared. */
 static bool count_touches(struct conv_group *group, size_t mask)
 {
+    uint32_t *touches = group->order;
     bool any = false;
     for (uint32_t lane = 0; lane < group->lane_count; lane++) {
         for (uint32_t i = group->lanes[lane].begin; i < group->lanes[lane].end; i++) {
             uint64_t address;
             const int effect = effect_of(&group->events[i], &address);
             struct conv_group_slot *slot;
-            if (effect == 0)
+            size_t at;
+            if (effect == 0) {
+                *touches++ = NONE;
                 continue;
-            slot = slot_of(group, mask, address);
+            }
+            at = slot_of(group, mask, address);
+            *touches++ = (uint32_t)at;
+            slot = &group->slots[at];
             if (slot->generation != group->generation)
                 *slot = (struct conv_group_slot){
                     .address = address, .generation = group->generation, .lane = lane, .shared = NONE};
@@ -156,19 +168,20 @@ static bool add_address(struct conv_group *group, struct conv_group_slot *slot, 
     return true;
 }
 
-static bool make_steps(struct conv_group *group, size_t mask, const struct conv_sink *sink)
+static bool make_steps(struct conv_group *group, const struct conv_sink *sink)
 {
+    const uint32_t *touches = group->order;
     group->step_count = 0;
     group->address_count = 0;
     for (uint32_t lane = 0; lane < group->lane_count; lane++) {
         group->lanes[lane].step_begin = (uint32_t)group->step_count;
         for (uint32_t i = group->lanes[lane].begin; i < group->lanes[lane].end; i++) {
-            uint64_t address;
-            const int effect = effect_of(&group->events[i], &address);
+            const uint32_t at = *touches++;
             struct conv_group_slot *slot;
-            if (effect == 0)
+            uint64_t address;
+            if (at == NONE)
                 continue;
-            slot = slot_of(group, mask, address);
+            slot = &group->slots[at];
             if (slot->is_shared && !add_address(group, slot, sink))
                 return false;
             if (slot->shared == NONE)
@@ -176,7 +189,10 @@ static bool make_steps(struct conv_group *group, size_t mask, const struct conv_
             if (!RESERVE(group, steps, step_capacity, group->step_count + 1))
                 return false;
             group->steps[group->step_count++] = (struct conv_group_step){
-                .event = i, .address = slot->shared, .lane = lane, .effect = (int8_t)effect};
+                .event = i,
+                .address = slot->shared,
+                .lane = lane,
+                .effect = (int8_t)effect_of(&group->events[i], &address)};
         }
         group->lanes[lane].step_end = (uint32_t)group->step_count;
     }
@@ -511,7 +527,7 @@ bool conv_group_arrange(struct conv_group *group, const struct conv_sink *sink, 
         order_whole_lanes(group);
         return true;
     }
-    if (!make_steps(group, mask, sink) || !RESERVE(group, plan, plan_capacity, group->step_count + 1))
+    if (!make_steps(group, sink) || !RESERVE(group, plan, plan_capacity, group->step_count + 1))
         return false;
     order_steps(group, events, survey);
     expand_plan(group);
