@@ -23,22 +23,37 @@ static double ns_per_op(const struct rep_outcome *outcome)
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
+/* Set when memory ran out: half an object must not look like a whole one. */
+static bool incomplete;
+
+static void set(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) != 0)
+        incomplete = true;
+}
+
+static void append(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0)
+        incomplete = true;
+}
+
 /* Counts beyond what JSON's signed numbers hold do not occur: 2^63 bytes or nanoseconds. */
 static void set_count(json_t *object, const char *key, uint64_t value)
 {
-    (void)json_object_set_new(object, key, json_integer((json_int_t)value)); /* a failure shows as a hole */
+    set(object, key, json_integer((json_int_t)value));
 }
 
 static void set_real(json_t *object, const char *key, double value)
 {
-    (void)json_object_set_new(object, key, json_real(value));
+    set(object, key, json_real(value));
 }
 
 /* Text that is not UTF-8 (a path may be anything) becomes null. */
 static void set_text(json_t *object, const char *key, const char *value)
 {
     json_t *text = value != NULL ? json_string(value) : NULL;
-    (void)json_object_set_new(object, key, text != NULL ? text : json_null());
+    set(object, key, text != NULL ? text : json_null());
 }
 
 static void set_digest(json_t *object, const char *key, uint64_t digest)
@@ -52,7 +67,7 @@ static json_t *array_of(const uint64_t *values, uint64_t count)
 {
     json_t *array = json_array();
     for (uint64_t i = 0; i < count; i++)
-        (void)json_array_append_new(array, json_integer((json_int_t)values[i]));
+        append(array, json_integer((json_int_t)values[i]));
     return array;
 }
 
@@ -60,7 +75,7 @@ static json_t *proof_json(const struct rep_outcome *outcome)
 {
     const struct rep_proof *proof = outcome->proof;
     json_t *object = json_object();
-    (void)json_object_set_new(object, "ok", json_boolean(proof->ok));
+    set(object, "ok", json_boolean(proof->ok));
     set_text(object, "kind", proof->kind);
     set_text(object, "expected", proof->expected);
     set_text(object, "malloc_library", proof->malloc_library);
@@ -85,7 +100,7 @@ static json_t *resident_json(const struct rep_outcome *outcome)
     if (outcome->idle_ms > 0)
         set_count(object, "idle_bytes", meters->idle_bytes);
     else
-        (void)json_object_set_new(object, "idle_bytes", json_null());
+        set(object, "idle_bytes", json_null());
     set_count(object, "idle_ms", outcome->idle_ms);
     if (outcome->idle_ms == 0)
         set_text(object, "idle_note", IDLE_NOTE);
@@ -95,10 +110,9 @@ static json_t *resident_json(const struct rep_outcome *outcome)
 static json_t *samples_json(const struct rep_meters *meters)
 {
     json_t *object = json_object();
-    (void)json_object_set_new(object, "time_ns", array_of(meters->time_ns, meters->window_count));
-    (void)json_object_set_new(object, "live_bytes", array_of(meters->live_bytes, meters->window_count));
-    (void)json_object_set_new(object, "resident_bytes",
-                              array_of(meters->resident_bytes, meters->window_count));
+    set(object, "time_ns", array_of(meters->time_ns, meters->window_count));
+    set(object, "live_bytes", array_of(meters->live_bytes, meters->window_count));
+    set(object, "resident_bytes", array_of(meters->resident_bytes, meters->window_count));
     return object;
 }
 
@@ -108,7 +122,7 @@ static json_t *batches_json(const struct rep_outcome *outcome)
     json_t *array = json_array();
     for (uint64_t i = 0; i < meters->window_count; i++) {
         const double ns = rep_clock_ns(outcome->clock, meters->ticks[i]);
-        (void)json_array_append_new(array, json_integer((json_int_t)(ns + 0.5)));
+        append(array, json_integer((json_int_t)(ns + 0.5)));
     }
     return array;
 }
@@ -119,7 +133,7 @@ static json_t *substituted_json(const struct rep_outcome *outcome)
     json_t *array = json_array();
     for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
         if ((outcome->substituted >> call & 1) != 0 && outcome->summary->ops_by_call[call] > 0)
-            (void)json_array_append_new(array, json_string(fp_call_name(call)));
+            append(array, json_string(fp_call_name(call)));
     }
     return array;
 }
@@ -144,7 +158,7 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
     set_text(root, "clock", outcome->clock->counter ? "tsc" : "monotonic");
     set_real(root, "clock_cost_ns", rep_clock_ns(outcome->clock, outcome->clock->cost_ticks));
     set_count(root, "timed_runs", totals->timed_runs);
-    (void)json_object_set_new(root, "batch_ns", batches_json(outcome));
+    set(root, "batch_ns", batches_json(outcome));
 }
 
 bool rep_outcome_json(const struct rep_outcome *outcome)
@@ -157,7 +171,7 @@ bool rep_outcome_json(const struct rep_outcome *outcome)
     set_text(root, "binary", outcome->binary);
     set_text(root, "workload", outcome->workload);
     set_digest(root, "workload_digest", outcome->workload_digest);
-    (void)json_object_set_new(root, "proof", proof_json(outcome));
+    set(root, "proof", proof_json(outcome));
     set_count(root, "ops", totals->ops);
     set_count(root, "windows", totals->windows);
     set_digest(root, "digest", totals->digest);
@@ -167,12 +181,12 @@ bool rep_outcome_json(const struct rep_outcome *outcome)
     set_count(root, "processors", outcome->processors);
     set_text(root, "touch", outcome->touch);
     set_costs(root, outcome);
-    (void)json_object_set_new(root, "resident", resident_json(outcome));
+    set(root, "resident", resident_json(outcome));
     set_count(root, "live_peak_bytes", outcome->summary->live_bytes_peak);
     set_count(root, "live_end_bytes", outcome->summary->live_bytes_end);
-    (void)json_object_set_new(root, "samples", samples_json(outcome->meters));
-    (void)json_object_set_new(root, "substituted", substituted_json(outcome));
-    const bool written = root != NULL && json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0;
+    set(root, "samples", samples_json(outcome->meters));
+    set(root, "substituted", substituted_json(outcome));
+    const bool written = !incomplete && json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0;
     json_decref(root);
     return written && putchar('\n') != EOF && fflush(stdout) == 0;
 }

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +181,10 @@ static void window_done(void *context, const struct wl_window *window, const str
 
 __attribute__((noreturn)) static void allocator_failed(void *context, const struct rep_failure *failure)
 {
+    static atomic_flag told = ATOMIC_FLAG_INIT;
     const struct wl_op *op = failure->call;
+    while (atomic_flag_test_and_set(&told)) /* another thread failed at the same time: it ends the process */
+        (void)pause();
     complain("the allocator returned NULL at op %llu: %s of %llu bytes%s by thread %u; %s",
              (unsigned long long)failure->op, fp_call_name(op->call), (unsigned long long)op->size,
              op->count > 1 ? " (of one element)" : "", failure->thread,
@@ -193,6 +197,16 @@ __attribute__((noreturn)) static void allocator_failed(void *context, const stru
 static void operator_new_failed(void)
 {
     complain("operator new found no memory; does the machine have enough?");
+    _exit(EXIT_FAILED);
+}
+
+/* An allocator that was given a wrong size or address, as the recorded program may do unnoticed, does this. */
+static void crashed(int signal_number)
+{
+    static const char TEXT[] = "mallab-replay-" REP_ALLOCATOR
+                               ": the allocator crashed in the midst of the replay: it does not bear a call "
+                               "that the recorded one bore, or it is broken\n";
+    (void)!write(STDERR_FILENO, TEXT, sizeof TEXT - 1);
     _exit(EXIT_FAILED);
 }
 
@@ -212,6 +226,20 @@ static void catch_operator_new(void)
     memcpy(&set_new_handler, &found, sizeof set_new_handler);
     if (found != NULL)
         (void)set_new_handler(operator_new_failed);
+}
+
+/* Only where nobody else takes the signal: a sanitizer says more than we can. */
+static void catch_crashes(void)
+{
+    static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
+        struct sigaction action;
+        if (sigaction(SIGNALS[i], NULL, &action) != 0 || action.sa_handler != SIG_DFL)
+            continue;
+        memset(&action, 0, sizeof action);
+        action.sa_handler = crashed;
+        (void)sigaction(SIGNALS[i], &action, NULL); /* cannot fail for these */
+    }
 }
 
 static unsigned processors_available(void)
@@ -241,14 +269,15 @@ static bool resolve_and_prove(struct context *context, const struct options *opt
     return true;
 }
 
-static bool open_workload(struct context *context, const char *path)
+static int open_workload(struct context *context, const char *path)
 {
     struct fp_error error;
     char text[PATH_MAX + 256];
-    if (wl_reader_open(path, &error, &context->reader) == FP_OK)
-        return true;
+    const enum fp_status status = wl_reader_open(path, &error, &context->reader);
+    if (status == FP_OK)
+        return EXIT_DONE;
     complain("cannot read %s", fp_error_text(&error, path, text, sizeof text));
-    return false;
+    return status == FP_ERR_MEMORY ? EXIT_FAILED : EXIT_BAD_INPUT;
 }
 
 static int explain_status(const struct context *context, enum fp_status status, const char *path)
@@ -347,9 +376,11 @@ int main(int argc, char **argv)
         (void)alarm(options.timeout_s);
     }
     catch_operator_new();
+    catch_crashes();
     if (!resolve_and_prove(&context, &options, &substituted))
         return EXIT_FAILED;
-    if (!open_workload(&context, options.workload))
-        return EXIT_BAD_INPUT;
+    const int code = open_workload(&context, options.workload);
+    if (code != EXIT_DONE)
+        return code;
     return run(&context, &options, substituted);
 }

@@ -1,5 +1,6 @@
 /* replay_refusing - an allocator that refuses requests of a million bytes and more, to be preloaded.
  *
+ * With REFUSING_CRASHES in the environment it aborts instead.
  * It hands out a mapping from its start and takes nothing back: it lives for one short run. */
 #include <errno.h>
 #include <malloc.h>
@@ -17,6 +18,8 @@ static _Atomic uintptr_t next;
 static void *take(size_t alignment, size_t size)
 {
     if (size >= REFUSED_BYTES) {
+        if (getenv("REFUSING_CRASHES") != NULL)
+            abort();
         errno = ENOMEM;
         return NULL;
     }

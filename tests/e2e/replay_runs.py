@@ -2,6 +2,7 @@
 """The replay binaries by themselves: one digest everywhere, the right allocator or none, no crash on bad input."""
 import json
 import random
+import resource
 import unittest
 
 import lab
@@ -156,6 +157,42 @@ class Replay(lab.Lab):
                 self.assertEqual(result.returncode, lab.BAD_INPUT, result.stderr)
                 self.assertEqual(result.stdout, b"")
                 self.assert_one_line(result, path)
+
+    def test_empty_workload(self):
+        path = self.place / "empty.wl"
+        self.write(path, 1, 0, 1)
+        for name in ("none", "glibc"):
+            run = self.run_json(name, path)
+            self.assertEqual((run["ops"], run["windows"], run["ns_per_op"]), (0, 0, 0))
+
+    def test_little_memory(self):
+        """Whatever cannot be had, the answer is a whole one, or one line and no answer."""
+        codes = set()
+        for megabytes in range(4, 68, 4):
+            limits = (megabytes << 20, megabytes << 20)
+            result = replay("glibc", "--json", self.many,
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limits))
+            codes.add(result.returncode)
+            with self.subTest(megabytes=megabytes, said=result.stderr):
+                if result.returncode == lab.DONE:
+                    self.assertEqual(json.loads(result.stdout)["ops"], 60_000)
+                elif result.returncode != 127:  # the loader's, before main
+                    self.assertEqual(result.returncode, lab.FAILED)
+                    self.assertEqual(result.stdout, b"")
+                    self.assert_one_line(result)
+        self.assertIn(lab.FAILED, codes)
+
+    def test_crash_is_told(self):
+        result = replay("glibc", "--expect-library", REFUSING, self.one,
+                        env={"LD_PRELOAD": str(REFUSING), "REFUSING_CRASHES": "1"})
+        self.assertEqual(result.returncode, lab.FAILED, result.stderr)
+        self.assert_one_line(result, "crashed")
+
+    def test_timeout(self):
+        result = replay("glibc", "--timeout", "1", "--idle-ms", "200000", self.one)
+        self.assertEqual(result.returncode, lab.FAILED, result.stderr)
+        self.assertEqual(result.stdout, b"")
+        self.assert_one_line(result, "timeout")
 
     def test_unreadable(self):
         for path in (self.place / "absent.wl", self.place):
