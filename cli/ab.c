@@ -396,8 +396,14 @@ static int add_workload(struct ab *ab, const char *input)
 {
     const size_t number = ab->workload_count;
     char *path = NULL;
-    const int code = cli_workload_prepare(&CLI_AB, input, ab->directory, number, ab->settings.force,
-                                          ab->settings.quiet, &path);
+    const struct cli_prepare prepare = {
+        .directory = ab->directory,
+        .force = ab->settings.force,
+        .quiet = ab->settings.quiet ||
+                 ab->settings.keep == NULL, /* of what is removed nobody needs the place */
+        .progress = ab->settings.progress != CLI_PROGRESS_NEVER,
+    };
+    const int code = cli_workload_prepare(&CLI_AB, &prepare, input, number, &path);
     if (code != CLI_DONE)
         return code;
     ab->paths = res_realloc(ab->paths, number + 1, sizeof *ab->paths);

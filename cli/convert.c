@@ -149,7 +149,7 @@ static void summarize(const struct conv_report *report, const char *output, bool
                 res_text_duration((double)report->elapsed_ns, span), seconds > 0.01 ? ", " : "",
                 seconds > 0.01 ? (double)survey->events / seconds / 1e6 : 0.0,
                 seconds > 0.01 ? " M events/s" : "");
-    if (survey->process_count > 1 && !quiet)
+    if (survey->process_count > 1)
         cli_say(&CLI_CONVERT,
                 "the recording holds %zu processes; converted: process %u, '%s' (--process chooses another)",
                 survey->process_count, survey->process_id, survey->program);

@@ -42,14 +42,14 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res
 }
 
 /* In a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */
-static int convert_in_child(const char *input, const char *output, bool force, bool quiet)
+static int convert_in_child(const struct cli_prepare *prepare, const char *input, const char *output)
 {
-    const struct conv_options options = {.overwrite = force};
+    const struct conv_options options = {.overwrite = prepare->force};
     int status = 0;
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0)
-        _exit(cli_convert_file(input, output, &options, quiet, !quiet, false));
+        _exit(cli_convert_file(input, output, &options, prepare->quiet, prepare->progress, false));
     if (child < 0) {
         cli_say(&CLI_CONVERT, "cannot convert '%s': no process: %s", input, strerror(errno));
         return CLI_FAILED;
@@ -78,8 +78,8 @@ static char *free_name(const char *directory, const char *input, size_t number)
     return path;
 }
 
-int cli_workload_prepare(const struct cli_verb *verb, const char *input, const char *directory, size_t number,
-                         bool force, bool quiet, char **ret_path)
+int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
+                         size_t number, char **ret_path)
 {
     const enum conv_kind kind = conv_detect(input);
     if (kind == CONV_KIND_WORKLOAD) {
@@ -90,8 +90,8 @@ int cli_workload_prepare(const struct cli_verb *verb, const char *input, const c
         cli_say(verb, "'%s' is a result, not a workload: show it with 'mallab report'", input);
         return CLI_UNREADABLE;
     }
-    char *output = free_name(directory, input, number);
-    const int code = convert_in_child(input, output, force, quiet);
+    char *output = free_name(prepare->directory, input, number);
+    const int code = convert_in_child(prepare, input, output);
     if (code == CLI_DONE)
         *ret_path = output;
     else

@@ -25,11 +25,19 @@ json_t *cli_survey_json(const struct conv_survey *survey);
  * Returns       CLI_DONE; else an exit code, the cause being told on stderr in the name of `verb`. */
 int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res_workload *ret_workload);
 
-/* cli_workload_prepare - a workload as it is, anything else converted into `directory` first.
+/* How inputs are converted on the way. */
+struct cli_prepare {
+    const char *directory; /* where the workloads go */
+    bool force;            /* existing ones may be replaced */
+    bool quiet;            /* no summary */
+    bool progress;
+};
+
+/* cli_workload_prepare - a workload as it is, anything else converted first.
  * number    of the input on this command line, from 0: keeps names apart.
  * ret_path  set on CLI_DONE, the caller's to free.
  * Returns   CLI_DONE; else an exit code, the cause being told on stderr. */
-int cli_workload_prepare(const struct cli_verb *verb, const char *input, const char *directory, size_t number,
-                         bool force, bool quiet, char **ret_path);
+int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
+                         size_t number, char **ret_path);
 
 #endif

@@ -7,6 +7,8 @@
 #include "results/support.h"
 #include "results/table.h"
 
+#define LARGE_NOISE 0.1 /* of a ratio; differences between allocators are mostly of that size */
+
 struct option {
     const char *name;
     const char *time, *peak; /* verdicts */
@@ -214,6 +216,20 @@ static void add_smallest(struct res_text *text, const struct options *options, c
     add_time(text, smallest);
 }
 
+/* What to do where the noise may have hidden a difference. */
+static void add_noise(struct res_text *text, const json_t *workload, const char *undecided, int rounds)
+{
+    const json_t *time = json_object_get(json_object_get(workload, "control"), "time");
+    const double low = ratio_of(time, "ratio_low");
+    const double high = ratio_of(time, "ratio_high");
+    if (high - 1 > LARGE_NOISE || 1 - low > LARGE_NOISE)
+        res_text_printf(
+            text, "; the noise is large (%+.0f to %+.0f %%): repeat it on a quieter machine, or with -n %d",
+            (low - 1) * 100, (high - 1) * 100, rounds * 3);
+    else if (undecided != NULL)
+        res_text_printf(text, "; more rounds (-n %d) may decide on %s", rounds * 3, undecided);
+}
+
 char *res_advice(const json_t *result, const json_t *workload)
 {
     const char *baseline = json_string_value(json_object_get(result, "baseline"));
@@ -239,9 +255,9 @@ char *res_advice(const json_t *result, const json_t *workload)
         add_best(&text, &options, best, workload);
     if (claims && smallest != NULL && smallest != best)
         add_smallest(&text, &options, smallest, best);
-    if (best == NULL && undecided != NULL && options.baseline != NULL && options.count >= 2 &&
+    if (best == NULL && options.baseline != NULL && options.count >= 2 &&
         rounds >= (json_int_t)RES_ROUNDS_FOR_VERDICT)
-        res_text_printf(&text, "; more rounds (-n %d) may decide on %s", (int)rounds * 3, undecided);
+        add_noise(&text, workload, undecided, (int)rounds);
     res_text_printf(&text, ".");
     free(undecided);
     free(options.items);

@@ -100,6 +100,25 @@ static void check_digest(struct res_trial *trial, struct res_entry *entry, const
                                run->digest, trial->digest));
 }
 
+/* The recorded times and the live bytes of the windows are the workload's: every run repeats them. They are kept
+ * once for the trial, and a run keeps only what it measured, or what is different. */
+static void share_samples(struct res_trial *trial, const struct res_run *run)
+{
+    static const char *const keys[] = {"time_ns", "live_bytes"};
+    json_t *samples = json_object_get(run->json, "samples");
+    for (size_t i = 0; json_is_object(samples) && i < sizeof keys / sizeof keys[0]; i++) {
+        json_t *own = json_object_get(samples, keys[i]);
+        if (own == NULL)
+            continue;
+        if (trial->samples == NULL)
+            trial->samples = json_object();
+        if (json_object_get(trial->samples, keys[i]) == NULL)
+            json_object_set(trial->samples, keys[i], own);
+        if (json_equal(json_object_get(trial->samples, keys[i]), own))
+            json_object_del(samples, keys[i]);
+    }
+}
+
 static void warm_up(struct state *state, struct res_trial *trial)
 {
     struct res_run *runs = res_calloc(trial->entry_count, sizeof *runs);
@@ -142,6 +161,7 @@ static void run_round(struct state *state, struct res_trial *trial, unsigned rou
         json_object_set_new(run.json, "round", json_integer((json_int_t)round + 1));
         json_object_set_new(run.json, "position", json_integer((json_int_t)i + 1));
         check_digest(trial, entry, &run);
+        share_samples(trial, &run);
         if (entry->run_count > 0 && run.batch_count != entry->runs[0].batch_count)
             fail(entry, res_strdup("its runs were cut in different numbers of batches"));
         assert(entry->run_count < state->options->rounds);
@@ -191,6 +211,7 @@ void res_experiment_release(struct res_experiment *experiment)
         }
         free(trial->entries);
         free(trial->digest);
+        json_decref(trial->samples);
     }
     free(experiment->trials);
     *experiment = (struct res_experiment){0};

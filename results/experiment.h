@@ -62,7 +62,8 @@ struct res_entry {
 
 struct res_trial {
     const struct res_workload *workload;
-    char *digest;              /* of the ops executed, on which the runs agree; NULL when none ran */
+    char *digest;    /* of the ops executed, on which the runs agree; NULL when none ran */
+    json_t *samples; /* what all runs' samples share: times and live bytes of the windows; NULL: nothing */
     struct res_entry *entries; /* candidates in their order, then the control, then the floor */
     size_t entry_count;
     size_t candidate_count;

@@ -145,6 +145,7 @@ static json_t *workload_object(const struct res_trial *trial, uint64_t seed)
     json_object_set_new(object, "duration_ns", json_integer((json_int_t)workload->duration_ns));
     json_object_set_new(object, "live_peak_bytes", json_integer((json_int_t)workload->live_peak_bytes));
     json_object_set_new(object, "rounds", json_integer(trial->rounds));
+    json_object_set(object, "samples", trial->samples != NULL ? trial->samples : json_null());
     json_object_set_new(object, "candidates", candidates);
     json_object_set_new(object, "control", entry_object(trial, res_trial_control(trial), seed));
     json_object_set_new(object, "floor", floor != NULL ? entry_object(trial, floor, seed) : json_null());

@@ -19,12 +19,14 @@ static char directory[] = "/tmp/mallab-unit-XXXXXX";
 static char *answer(const char *digest, const char *proof, double ns_per_op, int first_ns, int second_ns,
                     long peak)
 {
-    return res_printf(
-        HEAD "cat <<'EOF'\n{\"ops\": 10, \"digest\": \"%s\", \"threads\": 1, \"ns_per_op\": %g, "
-             "\"batch_ns\": [%d, %d], \"resident\": {\"peak_bytes\": %ld, \"mean_bytes\": %ld, "
-             "\"end_bytes\": 100, \"idle_bytes\": null}, \"proof\": {\"ok\": %s, \"malloc_library\": "
-             "\"/lib/other.so\"}}\nEOF\n",
-        digest, ns_per_op, first_ns, second_ns, peak, peak / 2, proof);
+    return res_printf(HEAD
+                      "cat <<'EOF'\n{\"ops\": 10, \"digest\": \"%s\", \"threads\": 1, \"ns_per_op\": %g, "
+                      "\"batch_ns\": [%d, %d], \"resident\": {\"peak_bytes\": %ld, \"mean_bytes\": %ld, "
+                      "\"end_bytes\": 100, \"idle_bytes\": null}, \"samples\": {\"time_ns\": [5, 6], "
+                      "\"resident_bytes\": [%ld]}, "
+                      "\"proof\": {\"ok\": %s, \"malloc_library\": "
+                      "\"/lib/other.so\"}}\nEOF\n",
+                      digest, ns_per_op, first_ns, second_ns, peak, peak / 2, peak, proof);
 }
 
 /* A candidate whose replay program is this script; the name is a literal. */
@@ -258,10 +260,14 @@ TEST(the_result_keeps_every_sample)
     json_t *runs = json_object_get(json_array_get(json_object_get(workload, "candidates"), 1), "runs");
     CHECK_STR(json_string_value(json_object_get(result, "schema")), "mallab-experiment/1");
     CHECK_U64(json_array_size(runs), 8);
+    CHECK_U64(json_array_size(json_object_get(json_object_get(workload, "samples"), "time_ns")), 2);
     for (size_t i = 0; i < json_array_size(runs); i++) {
         json_t *run = json_array_get(runs, i);
         CHECK_U64(json_integer_value(json_object_get(run, "round")), i + 1);
         CHECK_U64(json_integer_value(json_array_get(json_object_get(run, "batch_ns"), 1)), 70);
+        json_t *samples = json_object_get(run, "samples");
+        CHECK_U64(json_integer_value(json_array_get(json_object_get(samples, "resident_bytes"), 0)), 2000);
+        CHECK(json_object_get(samples, "time_ns") == NULL); /* kept once, with the workload */
         CHECK_U64(json_integer_value(json_object_get(json_object_get(run, "resident"), "peak_bytes")), 2000);
     }
     const struct res_style style = {.utf8 = false};
