@@ -11,7 +11,10 @@
 
 /* Beyond so many steps a group without any legal order is emitted lane by lane: looking for the event
  * to move is quadratic. Real groups have hundreds of events. */
-#define REPAIR_STEPS_MAX 8192u
+#define REPAIR_STEPS_MAX 2048u
+
+/* States that searches may visit beyond the number of events. */
+#define STATES_SPARE (UINT64_C(1) << 22)
 
 struct conv_group_slot {
     uint64_t address;
@@ -471,13 +474,12 @@ static int compare_lanes(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Hostile files may need every search to its cap: what is spent stays in proportion to the events. */
+/* Hostile files may need every search to its cap: what is spent stays in proportion to the events. Real
+ * recordings need some hundred states in one of a thousand groups. */
 static uint32_t states_allowed(struct conv_group *group, size_t events)
 {
-    group->states_earned += events * 16;
-    if (group->states_spent < group->states_earned + (UINT64_C(1) << 24))
-        return CONV_SEARCH_STATES;
-    return 256;
+    group->states_earned += events;
+    return group->states_spent < group->states_earned + STATES_SPARE ? CONV_SEARCH_STATES : 0;
 }
 
 static bool lanes_searchable(const struct conv_group *group)
@@ -495,7 +497,7 @@ static void order_steps(struct conv_group *group, size_t events, struct conv_sur
         return;
     count_own_steps(group);
     survey->groups_searched++;
-    if (lanes_searchable(group) && conv_group_search(group, states_max))
+    if (states_max > 0 && lanes_searchable(group) && conv_group_search(group, states_max))
         return;
     if (group->step_count <= REPAIR_STEPS_MAX)
         order_with_repair(group, survey);

@@ -18,6 +18,7 @@
 
 #define CONV_SEARCH_STATES 20000u /* positions of all lanes that one search may visit */
 #define CONV_SEARCH_LANES  1024u
+#define CONV_SEARCH_WORK   512u /* steps that may be looked at for each state, on average */
 
 /* Consecutive events of one lane: events[begin] .. events[end - 1] of the group. */
 struct conv_group_lane {

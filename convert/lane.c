@@ -243,8 +243,7 @@ enum fp_status conv_lane_take(struct conv_lane *lane, const struct conv_blocks *
             if (status != FP_OK)
                 return status;
         } else {
-            if (lane->pending_count > 0)
-                events[count++] = mark_of(lane, CONV_MARK_LANE_END);
+            events[count++] = mark_of(lane, CONV_MARK_LANE_END);
             lane->ended = true;
         }
     }

@@ -9,12 +9,21 @@
 
 #define BATCH_EVENTS 256u /* 12 KiB: stays in the first-level cache between source and sink */
 
+/* With more lanes in one oversized epoch the cut by time is left off. */
+#define CUT_LANES_MAX 256u
+
 /* Events of one lane that were gathered and not yet arranged. */
 struct gathered {
-    uint32_t lane;
+    struct conv_lane *lane;
     uint32_t count;
     uint32_t taken; /* of them, arranged in the last round */
     bool more;      /* the epoch goes on beyond what was gathered */
+};
+
+/* A lane that has not begun. */
+struct start {
+    uint64_t epoch;
+    uint32_t lane;
 };
 
 struct order {
@@ -22,14 +31,15 @@ struct order {
     const struct conv_sink *sink;
     struct conv_survey *survey;
     struct conv_buffer_pool pool;
-    struct conv_lane *lanes;
-    uint32_t lane_count;
-    struct conv_lane **heap; /* lowest epoch first, then lowest number */
-    uint32_t heap_count;
+    struct start *starts; /* by rising epoch */
+    uint32_t start_count, start_next;
+    struct conv_lane **heap; /* of lanes under way: lowest epoch first, then lowest number */
+    uint32_t heap_count, heap_capacity;
     uint32_t group_events;
     struct conv_group group;
     struct gathered *gathered;
     struct conv_group_lane *group_lanes;
+    uint32_t gathered_capacity; /* of both */
     struct conv_event *events;
     size_t event_capacity;
     struct conv_event batch[BATCH_EVENTS];
@@ -117,7 +127,7 @@ static enum fp_status gather(struct order *order, uint64_t epoch, uint32_t lane_
     *ret_whole = true;
     for (uint32_t i = 0; i < lane_count; i++) {
         struct gathered *gathered = &order->gathered[i];
-        struct conv_lane *lane = &order->lanes[gathered->lane];
+        struct conv_lane *lane = gathered->lane;
         size_t count = 0;
         const enum fp_status status = conv_lane_take(lane, order->blocks, &order->pool, epoch,
                                                      order->events + place_of(i, quota) + gathered->count,
@@ -172,7 +182,8 @@ static enum fp_status arrange_until(struct order *order, uint32_t lane_count, ui
         while (end > begin && order->events[end - 1].time_ns > time_ns)
             end--;
         order->group_lanes[i] = (struct conv_group_lane){
-            .number = order->gathered[i].lane, .begin = (uint32_t)begin, .end = (uint32_t)end};
+
+            .number = order->gathered[i].lane->number, .begin = (uint32_t)begin, .end = (uint32_t)end};
         order->gathered[i].taken = (uint32_t)(end - begin);
     }
     order->group.events = order->events;
@@ -191,77 +202,146 @@ static enum fp_status arrange_until(struct order *order, uint32_t lane_count, ui
     return status;
 }
 
+/* Room for as many lanes as are under way. */
+static bool reserve_gathered(struct order *order)
+{
+    if (order->heap_count <= order->gathered_capacity)
+        return true;
+    free(order->gathered);
+    free(order->group_lanes);
+    order->gathered_capacity = order->heap_capacity;
+    order->gathered = malloc(order->gathered_capacity * sizeof *order->gathered);
+    order->group_lanes = malloc(order->gathered_capacity * sizeof *order->group_lanes);
+    return order->gathered != NULL && order->group_lanes != NULL;
+}
+
+/* Back into the heap, or away. */
+static void put_back(struct order *order, struct conv_lane *lane)
+{
+    if (!lane->ended) {
+        push(order, lane);
+        return;
+    }
+    conv_lane_release(lane);
+    free(lane);
+}
+
 /* All lanes whose heads are at this epoch. */
 static enum fp_status run_group(struct order *order, uint64_t epoch)
 {
     uint32_t lane_count = 0, quota;
     bool whole = false, oversized = false;
     enum fp_status status = FP_OK;
+    if (!reserve_gathered(order))
+        return FP_ERR_MEMORY;
     while (order->heap_count > 0 && order->heap[0]->epoch == epoch)
-        order->gathered[lane_count++] = (struct gathered){.lane = (uint32_t)(pop(order) - order->lanes)};
+        order->gathered[lane_count++] = (struct gathered){.lane = pop(order)};
     quota = order->group_events / lane_count;
     if (quota < 2)
         quota = 2;
     if (!reserve_events(order, lane_count, quota))
-        return FP_ERR_MEMORY;
+        status = FP_ERR_MEMORY;
     while (!whole && status == FP_OK) {
         status = gather(order, epoch, lane_count, quota, &whole);
         if (status != FP_OK)
             break;
         oversized = oversized || !whole;
-        /* The lane that bounds the time hands over all it gathered, so each round moves on. */
-        status = arrange_until(order, lane_count, quota, time_complete(order, lane_count, quota));
+        /* The lane that bounds the time hands over all it gathered, so each round moves on; with very many
+         * lanes it might be the only one, round after round. */
+        status = arrange_until(order, lane_count, quota,
+                               lane_count <= CUT_LANES_MAX ? time_complete(order, lane_count, quota)
+                                                           : UINT64_MAX);
     }
     order->survey->irregular[CONV_OVERSIZED_GROUPS] += oversized;
     for (uint32_t i = 0; i < lane_count; i++)
-        if (!order->lanes[order->gathered[i].lane].ended)
-            push(order, &order->lanes[order->gathered[i].lane]);
+        put_back(order, order->gathered[i].lane);
     return status;
 }
 
 /* ---- all together -------------------------------------------------------------------------- */
 
+static uint64_t next_start(const struct order *order)
+{
+    return order->start_next < order->start_count ? order->starts[order->start_next].epoch : UINT64_MAX;
+}
+
+/* Begin the lanes whose first epoch has come: it is not above any head's. */
+static bool begin_lanes(struct order *order)
+{
+    while (order->start_next < order->start_count &&
+           (order->heap_count == 0 || next_start(order) <= order->heap[0]->epoch)) {
+        struct conv_lane *lane = malloc(sizeof *lane);
+        if (lane == NULL)
+            return false;
+        if (order->heap_count == order->heap_capacity) {
+            const uint32_t capacity = order->heap_capacity * 2 + 16;
+            struct conv_lane **heap = realloc(order->heap, capacity * sizeof *heap);
+            if (heap == NULL) {
+                free(lane);
+                return false;
+            }
+            order->heap = heap;
+            order->heap_capacity = capacity;
+        }
+        conv_lane_init(lane, order->blocks, order->starts[order->start_next++].lane);
+        push(order, lane);
+    }
+    return true;
+}
+
+/* The highest epoch that the first lane may reach alone. */
+static uint64_t limit_alone(const struct order *order)
+{
+    uint64_t limit = next_start(order);
+    if (order->heap_count > 0 && order->heap[0]->epoch < limit)
+        limit = order->heap[0]->epoch;
+    return limit == UINT64_MAX ? limit : limit - 1;
+}
+
 static enum fp_status run(struct order *order)
 {
     enum fp_status status = FP_OK;
-    while (order->heap_count > 0 && status == FP_OK) {
-        const uint64_t epoch = order->heap[0]->epoch;
-        struct conv_lane *lane = pop(order);
+    while (status == FP_OK && (order->heap_count > 0 || order->start_next < order->start_count)) {
+        struct conv_lane *lane;
+        uint64_t epoch;
+        if (!begin_lanes(order))
+            return FP_ERR_MEMORY;
+        epoch = order->heap[0]->epoch;
+        lane = pop(order);
         if (order->heap_count > 0 && order->heap[0]->epoch == epoch) {
             push(order, lane);
             status = run_group(order, epoch);
             continue;
         }
-        status = run_alone(order, lane, order->heap_count > 0 ? order->heap[0]->epoch - 1 : UINT64_MAX);
-        if (!lane->ended)
-            push(order, lane);
+        status = run_alone(order, lane, limit_alone(order));
+        put_back(order, lane);
     }
     return status;
 }
 
-/* Only lanes that have blocks cost anything: a trailer may name a million. */
-static bool init_lanes(struct order *order)
+static int compare_starts(const void *left, const void *right)
 {
-    uint32_t used = 0;
-    for (uint32_t i = 0; i < order->blocks->lane_count; i++) {
-        size_t count;
-        (void)order->blocks->notes(order->blocks->data, i, &count);
-        used += count > 0;
-    }
-    order->lanes = calloc((size_t)used + 1, sizeof *order->lanes);
-    order->heap = calloc((size_t)used + 1, sizeof *order->heap);
-    order->gathered = calloc((size_t)used + 1, sizeof *order->gathered);
-    order->group_lanes = calloc((size_t)used + 1, sizeof *order->group_lanes);
-    if (order->lanes == NULL || order->heap == NULL || order->gathered == NULL || order->group_lanes == NULL)
+    const struct start *a = left, *b = right;
+    if (a->epoch != b->epoch)
+        return a->epoch < b->epoch ? -1 : 1;
+    return a->lane < b->lane ? -1 : a->lane > b->lane;
+}
+
+/* Lanes cost a few bytes before they begin and nothing after their end: a server may start a thread for every
+ * request, all night. */
+static bool list_starts(struct order *order)
+{
+    const struct conv_blocks *blocks = order->blocks;
+    order->starts = malloc(((size_t)blocks->lane_count + 1) * sizeof *order->starts);
+    if (order->starts == NULL)
         return false;
-    for (uint32_t i = 0; i < order->blocks->lane_count; i++) {
-        struct conv_lane *lane = &order->lanes[order->lane_count];
-        conv_lane_init(lane, order->blocks, i);
-        if (lane->ended)
-            continue;
-        push(order, lane);
-        order->lane_count++;
+    for (uint32_t i = 0; i < blocks->lane_count; i++) {
+        size_t count;
+        const struct conv_block_note *notes = blocks->notes(blocks->data, i, &count);
+        if (count > 0)
+            order->starts[order->start_count++] = (struct start){.epoch = notes[0].base_epoch, .lane = i};
     }
+    qsort(order->starts, order->start_count, sizeof *order->starts, compare_starts);
     return true;
 }
 
@@ -278,13 +358,15 @@ enum fp_status conv_order_run(const struct conv_blocks *blocks, uint64_t buffer_
     order->group_events = group_events != 0 ? group_events : CONV_GROUP_EVENTS;
     conv_buffer_pool_init(&order->pool, buffer_bytes);
     conv_group_init(&order->group);
-    if (init_lanes(order))
+    if (list_starts(order))
         status = run(order);
-    for (uint32_t i = 0; i < order->lane_count; i++)
-        conv_lane_release(&order->lanes[i]);
+    for (uint32_t i = 0; i < order->heap_count; i++) {
+        conv_lane_release(order->heap[i]);
+        free(order->heap[i]);
+    }
     conv_buffer_pool_release(&order->pool);
     conv_group_release(&order->group);
-    free(order->lanes);
+    free(order->starts);
     free(order->heap);
     free(order->gathered);
     free(order->group_lanes);

@@ -259,6 +259,14 @@ static enum fp_status release(struct conv_pair *pair, const struct conv_pair_lan
     return emit_release(pair, lane, &shape, object);
 }
 
+static enum fp_status end_lane(struct conv_pair *pair, struct conv_pair_lane *lane)
+{
+    const enum fp_status status = drop_all_pending(pair, lane);
+    free(lane->pending); /* lanes that ended may be many */
+    lane->pending = NULL;
+    return status;
+}
+
 static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
                            const struct conv_event *event)
 {
@@ -279,7 +287,7 @@ static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
         pair->gap_calls = conv_add_saturating(pair->gap_calls, event->size);
         return drop_all_pending(pair, lane);
     case CONV_MARK_LANE_END:
-        return drop_all_pending(pair, lane);
+        return end_lane(pair, lane);
     default:
         return FP_OK; /* a mark of a later minor revision */
     }
@@ -291,7 +299,11 @@ static enum fp_status take(struct conv_pair *pair, const struct conv_event *even
     struct conv_pair_lane *lane;
     struct fp_shape shape;
     uint64_t bytes;
-    enum fp_status status = lane_of(pair, event->lane, &lane);
+    enum fp_status status;
+    if (event->call == CONV_MARK_LANE_END &&
+        (event->lane >= pair->lane_capacity || pair->lanes[event->lane].thread == NOT_ANNOUNCED))
+        return FP_OK; /* nothing of it was readable */
+    status = lane_of(pair, event->lane, &lane);
     if (status != FP_OK)
         return status;
     if (event->time_ns > pair->last_time_ns)

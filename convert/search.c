@@ -16,6 +16,8 @@ struct search {
     struct conv_group *group;
     uint64_t position; /* hash of all lanes' positions */
     uint32_t states, states_max;
+    uint64_t work, work_max; /* in steps looked at */
+    bool capped;
     size_t mask;        /* of the memo */
     bool *may_progress; /* by lane: workspace of is_doomed */
 };
@@ -118,16 +120,18 @@ static uint32_t next_choice(const struct conv_group *group, uint32_t *tried)
 }
 
 /* Whether a lane other than the blocked one, and able to go on, could bring the step that it waits for. */
-static bool has_provider(const struct search *search, uint32_t blocked)
+static bool has_provider(struct search *search, uint32_t blocked)
 {
     const struct conv_group *group = search->group;
     const struct conv_group_step *wanted = &group->steps[group->lanes[blocked].step];
     for (uint32_t i = 0; i < group->lane_count; i++) {
         if (i == blocked || !search->may_progress[i])
             continue;
-        for (uint32_t k = group->lanes[i].step; k < group->lanes[i].step_end; k++)
+        for (uint32_t k = group->lanes[i].step; k < group->lanes[i].step_end; k++) {
+            search->work++;
             if (group->steps[k].address == wanted->address && group->steps[k].effect != wanted->effect)
                 return true;
+        }
     }
     return false;
 }
@@ -169,7 +173,8 @@ static bool run(struct search *search, uint32_t *tried)
             go_back(search);
             continue;
         }
-        if (search->states >= search->states_max)
+        search->work += group->lane_count;
+        if (search->states >= search->states_max || search->work >= search->work_max)
             return false;
         go(search, &group->lanes[lane]);
         if (!visit(search) || is_doomed(search))
@@ -189,11 +194,14 @@ static bool try(struct search *search, uint32_t states_max, size_t slots, uint32
     search->mask = slots - 1;
     search->states = 0;
     search->states_max = states_max;
+    search->work = 0;
+    search->work_max = (uint64_t)states_max * CONV_SEARCH_WORK;
     search->position = 0;
     for (uint32_t i = 0; i < group->lane_count; i++)
         search->position += mark_of(i, group->lanes[i].step);
     found = run(search, tried);
-    group->states_spent += search->states;
+    search->capped = search->states >= search->states_max || search->work >= search->work_max;
+    group->states_spent += search->states + search->work / CONV_SEARCH_WORK;
     return found;
 }
 
@@ -209,7 +217,7 @@ bool conv_group_search(struct conv_group *group, uint32_t states_max)
         states_max = CONV_SEARCH_STATES;
     if (tried != NULL && search.may_progress != NULL && group->visited != NULL) { /* else it is repaired */
         found = try(&search, states_max < FIRST_STATES ? states_max : FIRST_STATES, FIRST_SLOTS, tried);
-        if (!found && search.states >= FIRST_STATES && states_max > FIRST_STATES)
+        if (!found && search.capped && states_max > FIRST_STATES)
             found = try(&search, states_max, VISITED_SLOTS, tried);
     }
     free(search.may_progress);

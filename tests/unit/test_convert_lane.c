@@ -43,7 +43,8 @@ TEST(times_lie_between_stamps)
         history_add(&history, 0, FP_CALL_MALLOC, 16 + i, 1, 0, i % 10 == 0 ? 1000 + i * 100 : UINT64_MAX);
     history_cut(&history, 1000);
     /* One block or several: history_cut draws sizes below 1000, 40 marks may be cut anywhere. */
-    CHECK_U64(take_plainly(&history), 40);
+    CHECK_U64(take_plainly(&history), 41);
+    CHECK_U64(events[40].call, CONV_MARK_LANE_END);
     for (unsigned i = 1; i < 40; i++)
         CHECK(events[i].time_ns >= events[i - 1].time_ns);
     for (unsigned i = 0; i < 40; i += 10)
@@ -64,7 +65,7 @@ TEST(times_are_interpolated_by_position)
     history_cut(&history, 1); /* to have the arrays; then one block of all */
     history.lanes[0].note_count = 1;
     history.lanes[0].starts[1] = sizeof marks / sizeof marks[0];
-    CHECK_U64(take_plainly(&history), 6);
+    CHECK_U64(take_plainly(&history), 7);
     CHECK_U64(events[0].time_ns, 640);
     CHECK_U64(events[1].time_ns, 740);
     CHECK_U64(events[2].time_ns, 840);
@@ -145,7 +146,7 @@ TEST(missing_blocks_are_gaps)
     conv_buffer_pool_init(&pool, UINT64_C(1) << 20);
     conv_lane_init(&lane, &blocks, 0);
     CHECK_U64(conv_lane_take(&lane, &blocks, &pool, UINT64_MAX, events, 10, &count), FP_OK);
-    CHECK_U64(count, 5);
+    CHECK_U64(count, 6);
     CHECK_U64(events[0].address, 16);
     CHECK_U64(events[1].call, FP_MARK_GAP);
     CHECK_U64(events[2].address, 18);
