@@ -52,17 +52,28 @@ static inline void conv_live_prefetch(const struct conv_live *live, uint64_t add
     __builtin_prefetch(&live->entries[conv_mix(address, live->seed) & live->mask], 1);
 }
 
-/* conv_live_find - the entry of address, or NULL. Lasts until the next insertion or removal. */
-static inline struct conv_live_entry *conv_live_find(const struct conv_live *live, uint64_t address)
+static inline bool conv_live_is_empty(const struct conv_live_entry *entry)
+{
+    return (entry->word0 & LIVE_LOW48) == 0;
+}
+
+/* conv_live_place - the entry of address, or the empty one where it belongs. Lasts until the next insertion
+ * or removal. */
+static inline struct conv_live_entry *conv_live_place(const struct conv_live *live, uint64_t address)
 {
     size_t at = conv_mix(address, live->seed) & live->mask;
     for (;; at = (at + 1) & live->mask) {
         const uint64_t there = live->entries[at].word0 & LIVE_LOW48;
-        if (there == address)
+        if (there == address || there == 0)
             return &live->entries[at];
-        if (there == 0)
-            return NULL;
     }
+}
+
+/* conv_live_find - the entry of address, or NULL. Lasts as conv_live_place's. */
+static inline struct conv_live_entry *conv_live_find(const struct conv_live *live, uint64_t address)
+{
+    struct conv_live_entry *entry = conv_live_place(live, address);
+    return conv_live_is_empty(entry) ? NULL : entry;
 }
 
 static inline struct conv_object conv_live_object(const struct conv_live_entry *entry)
@@ -73,19 +84,26 @@ static inline struct conv_object conv_live_object(const struct conv_live_entry *
     };
 }
 
-/* conv_live_insert - address must not be in the table. False: no memory, nothing changed. */
-static inline bool conv_live_insert(struct conv_live *live, uint64_t address, struct conv_object object)
+/* conv_live_insert_at - put an object into the empty entry that conv_live_place returned for address.
+ * False: no memory, nothing changed. */
+static inline bool conv_live_insert_at(struct conv_live *live, struct conv_live_entry *entry,
+                                       uint64_t address, struct conv_object object)
 {
-    size_t at;
-    if (live->count >= live->limit && !conv_live_grow(live))
-        return false;
-    at = conv_mix(address, live->seed) & live->mask;
-    while ((live->entries[at].word0 & LIVE_LOW48) != 0)
-        at = (at + 1) & live->mask;
-    live->entries[at].word0 = address | (uint64_t)(object.id & 0xffff) << 48;
-    live->entries[at].word1 = object.bytes | (uint64_t)(object.id >> 16) << 48;
+    if (__builtin_expect(live->count >= live->limit, 0)) {
+        if (!conv_live_grow(live))
+            return false;
+        entry = conv_live_place(live, address);
+    }
+    entry->word0 = address | (uint64_t)(object.id & 0xffff) << 48;
+    entry->word1 = object.bytes | (uint64_t)(object.id >> 16) << 48;
     live->count++;
     return true;
+}
+
+/* conv_live_insert - the same, found here. address must not be in the table. */
+static inline bool conv_live_insert(struct conv_live *live, uint64_t address, struct conv_object object)
+{
+    return conv_live_insert_at(live, conv_live_place(live, address), address, object);
 }
 
 /* conv_live_remove - entry as conv_live_find returned it. */

@@ -86,17 +86,29 @@ static enum fp_status emit_implied_release(struct conv_pair *pair, const struct 
     return emit_release(pair, lane, &shape, object);
 }
 
-/* Make room at an address that must be free: whatever stands there lost its release. */
-static enum fp_status evict(struct conv_pair *pair, const struct conv_pair_lane *lane, uint64_t address)
+/* Whatever stands where an object is about to be put has lost its release. */
+static enum fp_status evict(struct conv_pair *pair, const struct conv_pair_lane *lane,
+                            struct conv_live_entry *entry)
 {
-    struct conv_live_entry *entry = conv_live_find(&pair->live, address);
-    struct conv_object object;
-    if (__builtin_expect(entry == NULL, 1))
-        return FP_OK;
-    object = conv_live_object(entry);
+    const struct conv_object object = conv_live_object(entry);
     conv_live_remove(&pair->live, entry);
     irregular(pair, CONV_LOST_FREE);
     return emit_implied_release(pair, lane, object);
+}
+
+/* The empty entry for an object at address. */
+static enum fp_status make_place(struct conv_pair *pair, const struct conv_pair_lane *lane, uint64_t address,
+                                 struct conv_live_entry **ret_entry)
+{
+    struct conv_live_entry *entry = conv_live_place(&pair->live, address);
+    if (__builtin_expect(!conv_live_is_empty(entry), 0)) {
+        const enum fp_status status = evict(pair, lane, entry);
+        if (status != FP_OK)
+            return status;
+        entry = conv_live_place(&pair->live, address);
+    }
+    *ret_entry = entry;
+    return FP_OK;
 }
 
 static enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_pair_lane *lane,
@@ -105,7 +117,8 @@ static enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_pa
     struct conv_survey *survey = pair->survey;
     const struct fp_shape shape = conv_event_shape(event);
     struct conv_object object = {.id = 0, .bytes = bytes};
-    enum fp_status status = evict(pair, lane, event->address);
+    struct conv_live_entry *entry;
+    enum fp_status status = make_place(pair, lane, event->address, &entry);
     if (status != FP_OK)
         return status;
     survey->ops++;
@@ -117,7 +130,7 @@ static enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_pa
         if (status != FP_OK)
             return status;
     }
-    return conv_live_insert(&pair->live, event->address, object) ? FP_OK : FP_ERR_MEMORY;
+    return conv_live_insert_at(&pair->live, entry, event->address, object) ? FP_OK : FP_ERR_MEMORY;
 }
 
 /* Put an object back where it stood when its realloc began. */
@@ -210,6 +223,7 @@ static enum fp_status resize_result(struct conv_pair *pair, struct conv_pair_lan
     const struct fp_shape shape = conv_event_shape(event);
     struct conv_survey *survey = pair->survey;
     struct conv_pending pending = {0};
+    struct conv_live_entry *entry;
     enum fp_status status;
     if (event->old_address != 0)
         (void)take_pending(lane, event->old_address, &pending); /* none: as a realloc of NULL */
@@ -217,7 +231,7 @@ static enum fp_status resize_result(struct conv_pair *pair, struct conv_pair_lan
         return resize_failed(pair, lane, &pending, bytes);
     if (!pending.known)
         return emit_allocate(pair, lane, event, bytes);
-    status = evict(pair, lane, event->address);
+    status = make_place(pair, lane, event->address, &entry);
     if (status != FP_OK)
         return status;
     survey->ops++;
@@ -231,7 +245,7 @@ static enum fp_status resize_result(struct conv_pair *pair, struct conv_pair_lan
             return status;
     }
     pending.object.bytes = bytes;
-    return conv_live_insert(&pair->live, event->address, pending.object) ? FP_OK : FP_ERR_MEMORY;
+    return conv_live_insert_at(&pair->live, entry, event->address, pending.object) ? FP_OK : FP_ERR_MEMORY;
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
