@@ -17,7 +17,8 @@
  *            word 1             raw clock (fp_clock of the segment: TSC ticks, or ns of CLOCK_MONOTONIC)
  *
  * Epochs: see docs/order.md. A record's 40 bits are completed by the stamps before it; a lane
- * writes a stamp first in each chunk and then first in each 256-byte group. */
+ * writes a stamp first in each chunk and then first in each 256-byte group, or in every fourth
+ * of them while its process has one lane only. */
 #ifndef MALLAB_FOOTPRINT_RECORD_H
 #define MALLAB_FOOTPRINT_RECORD_H
 
@@ -29,7 +30,7 @@ enum {
 };
 
 #define FP_RECORD_BYTES       16u
-#define FP_RECORD_GROUP_BYTES 256u /* a lane stamps at each multiple: 15 records to a stamp */
+#define FP_RECORD_GROUP_BYTES 256u /* a lane stamps at each multiple (or fourth): 15 records to a stamp */
 
 struct fp_record {
     uint64_t word0;

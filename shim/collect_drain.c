@@ -171,10 +171,11 @@ static struct collect_lane *longest_queue(struct collector *collector, size_t le
     return longest;
 }
 
-static bool is_short(const struct collector *collector)
+/* More memory is put behind the pool when half of it is in use; blocks are cut short at three quarters. */
+static bool is_below(const struct collector *collector, uint32_t part)
 {
     const uint32_t ready = atomic_load_explicit(&collector->segment.header->ready, memory_order_relaxed);
-    return collector->free_chunks < ready / 4;
+    return collector->free_chunks < ready / part;
 }
 
 uint32_t drain_blocks(struct collector *collector)
@@ -183,7 +184,7 @@ uint32_t drain_blocks(struct collector *collector)
     struct collect_image *image = NULL;
     struct collect_lane *lane;
 
-    while (is_short(collector)) {
+    while (is_below(collector, 2)) {
         const uint32_t ready = atomic_load_explicit(&collector->segment.header->ready, memory_order_relaxed);
         const uint32_t count = ready / 4 > GROW_LEAST ? ready / 4 : GROW_LEAST;
         if (!segment_grow(&collector->segment, count))
@@ -196,7 +197,7 @@ uint32_t drain_blocks(struct collector *collector)
     wake_waiters(collector);
     if (collector->taken_chunks == 0)
         return 0;
-    while ((lane = longest_queue(collector, is_short(collector) ? 1 : COLLECT_CHUNKS_PER_BLOCK, &image)) !=
+    while ((lane = longest_queue(collector, is_below(collector, 4) ? 1 : COLLECT_CHUNKS_PER_BLOCK, &image)) !=
            NULL) {
         freed += write_block(collector, image, lane, false);
         wake_waiters(collector);

@@ -49,6 +49,14 @@ static __attribute__((noinline)) void *malloc_slow(size_t size)
     return address;
 }
 
+/* Out of line, and returning the address, so that malloc keeps two registers over its call and not four. */
+static __attribute__((noinline)) void *malloc_finish(struct lane *lane, void *address, size_t size)
+{
+    lane = lane_record_slow(lane, FP_CALL_MALLOC, (uintptr_t)address, size, 0, size >> 32 != 0);
+    lane_set_gate(lane, GATE_OPEN);
+    return address;
+}
+
 void *malloc(size_t size)
 {
     struct lane *lane = shim_lane;
@@ -57,7 +65,10 @@ void *malloc(size_t size)
         return malloc_slow(size);
     lane_set_gate(lane, GATE_FORWARD);
     address = shim_next.malloc(size);
-    lane = lane_record(lane, FP_CALL_MALLOC, (uintptr_t)address, size);
+    if (unlikely(lane_is_at_boundary(lane) || size >> 32 != 0))
+        return malloc_finish(lane, address, size);
+    lane_set_gate(lane, GATE_RECORD);
+    lane_store(lane, FP_CALL_MALLOC, (uintptr_t)address, size);
     lane_set_gate(lane, GATE_OPEN);
     return address;
 }
@@ -75,19 +86,22 @@ static __attribute__((noinline)) void free_slow(void *address)
         turn_done(lane);
 }
 
+/* The gate is open while the next free runs, so that the call below is a jump without a frame. Whatever that
+ * calls of ours (a thread's first free may set up the allocator's own thread data) is recorded like the program's
+ * calls, as is its release later. */
 void free(void *address)
 {
     struct lane *lane = shim_lane;
     if (unlikely(boot_owns(address)))
         return;
-    if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN)) {
+    if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN || lane_is_at_boundary(lane))) {
         free_slow(address);
         return;
     }
-    lane = lane_record(lane, FP_CALL_FREE, (uintptr_t)address, 0);
-    lane_set_gate(lane, GATE_FORWARD);
-    shim_next.free(address);
+    lane_set_gate(lane, GATE_RECORD);
+    lane_store(lane, FP_CALL_FREE, (uintptr_t)address, 0);
     lane_set_gate(lane, GATE_OPEN);
+    shim_next.free(address);
 }
 
 /* ---- calloc, realloc --------------------------------------------------------------------------------- */

@@ -106,6 +106,7 @@ static void lane_start(struct lane *lane)
     struct seg_slot *slot = shim_process->slot;
     const uint32_t number = atomic_fetch_add_explicit(&slot->lane_count, 1, memory_order_relaxed);
     lane->cursor = NULL;
+    lane->group_mask = (number == 0 ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1;
     lane->epoch_word = &slot->epoch;
     lane->sequence = 0;
     lane->lost_pending = 0;
@@ -317,11 +318,13 @@ static void write_stamp(struct lane *lane)
     __atomic_store_n(&record->word1, now, __ATOMIC_RELAXED);
     __atomic_store_n(&record->word0, (uint64_t)FP_RECORD_STAMP | epoch << 8, __ATOMIC_RELEASE);
     lane->cursor = record + 1;
+    if (atomic_load_explicit(&shim_process->slot->lane_count, memory_order_relaxed) == 1)
+        return;
+    lane->group_mask = LANE_GROUP_MANY - 1;
     if (epoch != lane->seen_epoch) {
         lane->seen_epoch = epoch;
         lane->seen_clock = now;
-    } else if (now - lane->seen_clock >= segment->bump_ticks &&
-               atomic_load_explicit(&shim_process->slot->lane_count, memory_order_relaxed) > 1) {
+    } else if (now - lane->seen_clock >= segment->bump_ticks) {
         lane->seen_epoch = atomic_fetch_add_explicit(lane->epoch_word, 1, memory_order_acq_rel) + 1;
         lane->seen_clock = now;
     }
@@ -330,7 +333,7 @@ static void write_stamp(struct lane *lane)
 /* Make the cursor point at room for one record. */
 static bool make_room(struct lane *lane, unsigned call)
 {
-    if (likely(((uintptr_t)lane->cursor & (FP_RECORD_GROUP_BYTES - 1)) != 0))
+    if (likely(!lane_is_at_boundary(lane)))
         return true;
     if (((uintptr_t)lane->cursor & (SEG_CHUNK_BYTES - 1)) == 0) {
         lane_close_chunk(lane);

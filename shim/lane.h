@@ -38,6 +38,7 @@ enum lane_state {
 
 struct lane {
     struct fp_record *cursor;     /* next record; NULL without a chunk */
+    uintptr_t group_mask;         /* a stamp is due where cursor & group_mask is 0: LANE_GROUP_* less 1 */
     _Atomic uint64_t *epoch_word; /* of our slot */
     _Atomic uint32_t gate;        /* enum lane_gate; atomic for the thread's own signal handlers only */
     _Atomic uint32_t state;       /* enum lane_state */
@@ -55,6 +56,8 @@ struct lane {
     uint64_t as_size, as_extra;
     uintptr_t as_frame; /* stack address of the operator: a call from above it is not nested in it */
 };
+
+#pragma GCC visibility push(hidden) /* for declarations too: no detour over the GOT */
 
 /* The calling thread's lane, NULL before its first call. Initial-exec: the dynamic TLS model allocates. */
 extern __thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
@@ -86,6 +89,8 @@ static inline uint32_t lane_gate(const struct lane *lane)
     return atomic_load_explicit(&lane->gate, memory_order_relaxed);
 }
 
+#define LANE_PREFETCH_BYTES 1024 /* ahead of the cursor; past a chunk's end it does no harm */
+
 /* lane_store - put one record at the cursor, which must have room.
  * The epoch is read here, so callers keep the law of order by calling it after the allocator returned
  * (allocations) or before it is entered (releases). Acquire, with fetch_add of other lanes: see docs/order.md. */
@@ -98,6 +103,18 @@ static inline void lane_store(struct lane *lane, unsigned call, uintptr_t addres
      * or with the death of this process */
     __atomic_store_n(&record->word0, fp_record_word0(call, epoch, address), __ATOMIC_RELEASE);
     lane->cursor = record + 1;
+    /* The collector zeroed these lines on another processor: ask for them before the stores need them. */
+    __builtin_prefetch((const char *)record + LANE_PREFETCH_BYTES, 1);
+}
+
+/* A lane that is alone in its process has its own order, and needs stamps for the time only. */
+#define LANE_GROUP_MANY  FP_RECORD_GROUP_BYTES
+#define LANE_GROUP_ALONE (4 * FP_RECORD_GROUP_BYTES)
+
+/* lane_is_at_boundary - a cursor at a group's end needs a stamp, at a chunk's end a chunk; NULL looks like both. */
+static inline bool lane_is_at_boundary(const struct lane *lane)
+{
+    return ((uintptr_t)lane->cursor & lane->group_mask) == 0;
 }
 
 /* lane_record - store a call whose numbers fit one record; the fast path.
@@ -105,11 +122,12 @@ static inline void lane_store(struct lane *lane, unsigned call, uintptr_t addres
 static inline struct lane *lane_record(struct lane *lane, unsigned call, uintptr_t address, uint64_t size)
 {
     lane_set_gate(lane, GATE_RECORD);
-    /* a cursor at a group boundary needs a stamp, at a chunk's end a chunk; NULL looks like both */
-    if (unlikely(((uintptr_t)lane->cursor & (FP_RECORD_GROUP_BYTES - 1)) == 0 || size >> 32 != 0))
+    if (unlikely(lane_is_at_boundary(lane) || size >> 32 != 0))
         return lane_record_slow(lane, call, address, size, 0, size >> 32 != 0);
     lane_store(lane, call, address, size);
     return lane;
 }
+
+#pragma GCC visibility pop
 
 #endif

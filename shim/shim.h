@@ -16,6 +16,8 @@
 
 #define SHIM_EXPORT __attribute__((visibility("default")))
 
+#pragma GCC visibility push(hidden) /* for declarations too: no detour over the GOT */
+
 /* ---- boot.c: the next definitions, and memory while they are being looked up ----------------- */
 
 enum next_operator {
@@ -152,5 +154,7 @@ void lane_close_chunk(struct lane *lane);
 
 /* lane_write_mark - record a mark that is no call, outside any hook. */
 void lane_write_mark(unsigned mark, uint64_t number);
+
+#pragma GCC visibility pop
 
 #endif
