@@ -29,9 +29,10 @@ enum window_column {
 /* Header flag: the dictionary of shapes begins anew with this window. */
 #define WINDOW_FLAG_RESET 1u
 
-#define WINDOW_SHAPES_MAX 65536u
-#define WINDOW_HISTORY    131072u /* ids of the newest ops, to which the column of ids refers */
-#define WINDOW_SIZE_MAX   (UINT64_C(1) << 48)
+#define WINDOW_SHAPES_MAX  65536u
+#define WINDOW_HISTORY     131072u /* ids of the newest ops, to which the column of ids refers */
+#define WINDOW_WAITERS_MAX 64u     /* threads of a window that may leave out waits that follow from others */
+#define WINDOW_SIZE_MAX    (UINT64_C(1) << 48)
 
 /* Codes of the column of ids: 0 a literal follows, 1 NULL, d + 1 the id of the op d ops ago. */
 enum { ID_LITERAL = 0, ID_NULL = 1 };

@@ -20,6 +20,9 @@ void wl_decode_reset(struct wl_decoder *decoder)
     ids->window = 0;
     ids->touched_count = 0;
     memset(decoder->history, 0, WINDOW_HISTORY * sizeof *decoder->history);
+    memset(decoder->touched, 0, ((size_t)ids->capacity + 1) * sizeof *decoder->touched);
+    decoder->waits_tag = 0;
+    memset(decoder->waits_threads, 0, (size_t)decoder->thread_count * sizeof *decoder->waits_threads);
     memset(decoder->thread_ops, 0, (size_t)decoder->thread_count * sizeof *decoder->thread_ops);
     decoder->last_literal = 0;
     decoder->shape_count = 0;
@@ -232,6 +235,9 @@ enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_h
         return FP_ERR_CORRUPT;
     *ret_what = "waits of a window are damaged";
     if (!decode_waits(decoder, header, &columns[WINDOW_WAITS], &window.wait_count))
+        return FP_ERR_CORRUPT;
+    *ret_what = "waits of a window let threads race for an object";
+    if (!wl_waits_hold(decoder, &window))
         return FP_ERR_CORRUPT;
     *ret_what = "times of a window are damaged";
     if (!decode_times(decoder, header, &columns[WINDOW_TIMES], end_units))

@@ -7,6 +7,11 @@
 #include "footprint/ids.h"
 #include "footprint/window.h"
 
+struct wl_waits_thread {
+    uint32_t window; /* ids.window when local was given */
+    uint32_t local;
+};
+
 /* State that goes on from window to window, and room for one decoded window. */
 struct wl_decoder {
     struct ids ids;
@@ -18,7 +23,13 @@ struct wl_decoder {
     uint64_t end_units;               /* time at which the last window ended */
     uint64_t *thread_ops;             /* counted, by thread */
     const struct wl_summary *summary; /* what no window may contradict; set before the first */
-    struct wl_op *shapes;             /* WINDOW_SHAPES_MAX, id 0 */
+    /* wl_waits.c; by id, by op, by thread, by pairs of a window's first threads */
+    uint32_t *touched; /* waits_tag << 16 | index of the newest op on it */
+    uint32_t waits_tag;
+    uint16_t *locals; /* the op's thread, as its number within the window */
+    struct wl_waits_thread *waits_threads;
+    uint32_t known[WINDOW_WAITERS_MAX][WINDOW_WAITERS_MAX]; /* [waiter][other]: ops of other, as index + 1 */
+    struct wl_op *shapes;                                   /* WINDOW_SHAPES_MAX, id 0 */
     uint8_t *kinds;    /* enum fp_call_kind of each shape; a realloc of NULL counts as allocating */
     struct wl_op *ops; /* the summary's window_ops_max, as the arrays below */
     struct wl_run *runs;
@@ -35,5 +46,9 @@ void wl_decode_reset(struct wl_decoder *decoder);
 enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_header *header,
                                 const struct column columns[WINDOW_COLUMNS], struct wl_window *ret_window,
                                 const char **ret_what);
+
+/* wl_waits_hold - whether every op on an object comes after the op before it on the same object: by its thread's own
+ * order, by its wait, or by an earlier wait of its thread for that op's thread. To be called after ids_end_window. */
+bool wl_waits_hold(struct wl_decoder *decoder, const struct wl_window *window);
 
 #endif

@@ -213,6 +213,9 @@ static size_t lay_out(uint8_t *base, const struct opening *opening, uint32_t id_
     decoder->ids.next = carve(&at, ((size_t)id_max + 1) * sizeof *decoder->ids.next);
     decoder->ids.threads = carve(&at, threads * sizeof *decoder->ids.threads);
     decoder->ids.touched = carve(&at, threads * sizeof *decoder->ids.touched);
+    decoder->touched = carve(&at, ((size_t)id_max + 1) * sizeof *decoder->touched);
+    decoder->locals = carve(&at, ops * sizeof *decoder->locals);
+    decoder->waits_threads = carve(&at, threads * sizeof *decoder->waits_threads);
     decoder->thread_ops = carve(&at, threads * sizeof *decoder->thread_ops);
     decoder->history = carve(&at, WINDOW_HISTORY * sizeof *decoder->history);
     decoder->shapes = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shapes);

@@ -224,7 +224,7 @@ static void add_wait(struct wl_writer *writer, uint32_t thread, uint32_t on)
     const uint32_t other_local = writer->threads[other].local;
     if (other == thread)
         return;
-    if (waiter_local < WAITERS_MAX && other_local < WAITERS_MAX) {
+    if (waiter_local < WINDOW_WAITERS_MAX && other_local < WINDOW_WAITERS_MAX) {
         uint32_t *known = &writer->known[waiter_local][other_local];
         if (*known > on)
             return;
@@ -252,9 +252,9 @@ static enum fp_status begin_op(struct wl_writer *writer, uint32_t thread, const 
     if (state->local_window != window) {
         state->local_window = window;
         state->local = writer->local_count++;
-        if (state->local < WAITERS_MAX) {
+        if (state->local < WINDOW_WAITERS_MAX) {
             memset(writer->known[state->local], 0, sizeof writer->known[0]);
-            for (uint32_t i = 0; i < WAITERS_MAX; i++)
+            for (uint32_t i = 0; i < WINDOW_WAITERS_MAX; i++)
                 writer->known[i][state->local] = 0;
         }
         if (state->facts.ops == 0)

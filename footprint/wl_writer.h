@@ -12,8 +12,6 @@
 #include "footprint/window.h"
 #include "footprint/wl_file.h"
 
-#define WAITERS_MAX 64u /* threads of a window for which waits that follow from others are left out */
-
 struct thread_state {
     struct wl_thread facts;
     uint32_t local_window; /* window number + 1 for which local is valid */
@@ -34,7 +32,8 @@ struct wl_writer {
     uint64_t start_ns, live_peak;
     uint32_t shapes_before; /* size of the dictionary when the window began */
     bool shapes_reset;
-    uint32_t known[WAITERS_MAX][WAITERS_MAX]; /* [waiter][other]: ops of other, as index + 1, known done */
+    uint32_t known[WINDOW_WAITERS_MAX]
+                  [WINDOW_WAITERS_MAX]; /* [waiter][other]: ops of other, as index + 1, known done */
 
     /* the workload so far */
     struct wl_summary summary;

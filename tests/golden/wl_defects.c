@@ -360,6 +360,16 @@ static size_t waits_without_end(struct image *image)
     return first_window(image, WINDOW_WAITS, waits, sizeof waits);
 }
 
+static size_t waits_missing(struct image *image)
+{
+    return first_window(image, WINDOW_WAITS, "", 0);
+}
+
+static size_t wait_for_own_thread(struct image *image)
+{
+    return first_window(image, WINDOW_WAITS, "\1\1", 2); /* thread 0 makes the first nine ops */
+}
+
 static size_t times_beyond_window(struct image *image)
 {
     uint8_t times[4 * VARINT_BYTES_MAX] = {0};
@@ -561,6 +571,8 @@ const struct defect WL_DEFECTS[] = {
     {"wait-for-itself.wl", THREADS, "window", FP_ERR_CORRUPT, wait_for_itself},
     {"wait-beyond-window.wl", THREADS, "window", FP_ERR_CORRUPT, wait_beyond_window},
     {"waits-without-end.wl", THREADS, "window", FP_ERR_CORRUPT, waits_without_end},
+    {"waits-missing.wl", THREADS, "window", FP_ERR_CORRUPT, waits_missing},
+    {"wait-for-own-thread.wl", THREADS, "window", FP_ERR_CORRUPT, wait_for_own_thread},
     {"times-beyond-window.wl", THREADS, "window", FP_ERR_CORRUPT, times_beyond_window},
     {"facts-overflow.wl", THREADS, "window", FP_ERR_CORRUPT, facts_overflow},
     {"facts-live-objects.wl", THREADS, "window", FP_ERR_CORRUPT, facts_live_objects},
