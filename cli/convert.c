@@ -244,8 +244,14 @@ static int run_convert(int argc, char **argv)
     const char *input = argv[optind];
     char *named = settings.output == NULL ? cli_workload_name(input) : NULL;
     const char *output = named != NULL ? named : settings.output;
-    const int code = cli_convert_file(input, output, &settings.convert, settings.quiet, !settings.no_progress,
-                                      settings.json);
+    char *problem = NULL;
+    int code = CLI_FAILED;
+    if (cli_output_check(output, settings.convert.overwrite, &problem))
+        code = cli_convert_file(input, output, &settings.convert, settings.quiet, !settings.no_progress,
+                                settings.json);
+    else
+        cli_say(&CLI_CONVERT, "%s", problem);
+    free(problem);
     free(named);
     return code;
 }

@@ -282,7 +282,8 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     if (survey->program[0] != '\0')
         print_plain("program", survey->program);
     print_start(survey->start_unix_ns);
-    line("duration", "%s", res_text_duration((double)survey->duration_ns, one));
+    line("duration", "%s",
+         survey->duration_ns > 0 ? res_text_duration((double)survey->duration_ns, one) : "not recorded");
     if (!is_workload)
         line("events", "%s, %.2f bytes each", res_text_grouped(survey->events, one), survey->bytes_per_event);
     else

@@ -144,6 +144,23 @@ static int become_replay(const struct settings *settings, const struct res_candi
     return CLI_FAILED;
 }
 
+/* Told here, where we know more than the replay binary does of what else it may be. */
+static bool is_workload(const char *path)
+{
+    const enum conv_kind kind = conv_detect(path);
+    if (kind == CONV_KIND_WORKLOAD)
+        return true;
+    if (access(path, R_OK) != 0)
+        cli_say(&CLI_REPLAY, "cannot read '%s': %s", path, strerror(errno));
+    else if (kind == CONV_KIND_UNKNOWN)
+        cli_say(&CLI_REPLAY, "'%s' is no workload: is it the right file?", path);
+    else
+        cli_say(&CLI_REPLAY, "'%s' is a %s, not a workload: %s", path, conv_kind_name(kind),
+                kind == CONV_KIND_RESULT ? "show it with 'mallab report'"
+                                         : "make one of it with 'mallab convert'");
+    return false;
+}
+
 static int run_replay(int argc, char **argv)
 {
     struct settings settings = {.allocator = "glibc"};
@@ -156,13 +173,8 @@ static int run_replay(int argc, char **argv)
         return CLI_DONE;
     }
     const char *workload = argv[optind];
-    const enum conv_kind kind = conv_detect(workload);
-    if (kind != CONV_KIND_WORKLOAD && kind != CONV_KIND_UNKNOWN) {
-        cli_say(&CLI_REPLAY, "'%s' is a %s, not a workload: %s", workload, conv_kind_name(kind),
-                kind == CONV_KIND_RESULT ? "show it with 'mallab report'"
-                                         : "make one of it with 'mallab convert'");
+    if (!is_workload(workload))
         return CLI_UNREADABLE;
-    }
     code = cli_registry_load(&CLI_REPLAY, &registry);
     if (code == CLI_DONE) {
         const struct res_candidate *candidate = cli_candidate_named(&CLI_REPLAY, &registry,
