@@ -179,17 +179,20 @@ static void window_done(void *context, const struct wl_window *window, const str
     rep_meters_window(&((struct context *)context)->meters, window, times->allocator_ticks);
 }
 
-__attribute__((noreturn)) static void allocator_failed(void *context, const struct rep_failure *failure)
+__attribute__((noreturn)) static void run_failed(void *context, const struct rep_failure *failure)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     const struct wl_op *op = failure->call;
     while (atomic_flag_test_and_set(&told)) /* another thread failed at the same time: it ends the process */
         (void)pause();
-    complain("the allocator returned NULL at op %llu: %s of %llu bytes%s by thread %u; %s",
-             (unsigned long long)failure->op, fp_call_name(op->call), (unsigned long long)op->size,
-             op->count > 1 ? " (of one element)" : "", failure->thread,
-             failure->sys_errno == EINVAL ? "it refuses this alignment or size"
-                                          : "does the machine have enough memory?");
+    if (op == NULL)
+        complain("cannot start thread %u: %s", failure->thread, strerror(failure->sys_errno));
+    else
+        complain("the allocator returned NULL at op %llu: %s of %llu bytes%s by thread %u; %s",
+                 (unsigned long long)failure->op, fp_call_name(op->call), (unsigned long long)op->size,
+                 op->count > 1 ? " (of one element)" : "", failure->thread,
+                 failure->sys_errno == EINVAL ? "it refuses this alignment or size"
+                                              : "does the machine have enough memory?");
     _exit(EXIT_FAILED); /* other threads are in the midst of calls: nothing may run at exit */
 }
 
@@ -284,10 +287,6 @@ static int explain_status(const struct context *context, enum fp_status status, 
 {
     char text[PATH_MAX + 256];
     struct fp_error error = {.status = status, .what = "a window breaks the summary"};
-    if (status == FP_ERR_LIMIT) {
-        complain("cannot start another thread for '%s': the limit of threads or of memory is reached", path);
-        return EXIT_FAILED;
-    }
     if (wl_reader_error(context->reader)->status == status)
         error = *wl_reader_error(context->reader);
     complain("cannot read %s", fp_error_text(&error, path, text, sizeof text));
@@ -320,7 +319,7 @@ static int run(struct context *context, const struct options *options, uint64_t 
         .processors = processors_available(),
         .next = next_window,
         .at_rest = window_done,
-        .fail = allocator_failed,
+        .fail = run_failed,
         .context = context,
     };
     struct rep_exec_totals totals;

@@ -33,9 +33,12 @@ struct thread {
     _Alignas(REP_CACHE_LINE) struct rep_exec *exec;
     const struct rep_part *part; /* of the current window, if it has one there */
     uint32_t number;
-    uint32_t stack;
-    enum thread_state state;
+    void *stack;
+    uint32_t stack_number;
     bool ends; /* with its current part */
+
+    /* Set by whoever starts its first part; read at rest. */
+    enum thread_state state;
     pthread_t handle;
 
     /* The thread's own; read at rest. */
@@ -125,6 +128,27 @@ static void execute(struct rep_exec *exec, struct thread *self, const struct rep
     fail_at(exec, exec->plan.serial ? thread_of_op(&exec->window, index) : self->number, index);
 }
 
+static void *thread_main(void *argument);
+
+/* Make the thread itself. Whoever starts its first part does it, not the opener: so it costs no thread more
+ * than one sleep, and several begin side by side. */
+static void create(struct rep_exec *exec, struct thread *thread)
+{
+    pthread_attr_t attributes;
+    rep_watch_pause();
+    int error = pthread_attr_init(&attributes);
+    if (error == 0)
+        error = pthread_attr_setstack(&attributes, thread->stack, exec->stacks.stack_bytes);
+    if (error == 0)
+        error = pthread_create(&thread->handle, &attributes, thread_main, thread);
+    (void)pthread_attr_destroy(&attributes); /* frees nothing */
+    rep_watch_resume();
+    if (error == 0)
+        return;
+    const struct rep_failure failure = {.thread = thread->number, .sys_errno = error};
+    exec->options->fail(exec->options->context, &failure);
+}
+
 /* Hand the right to run to a thread whose part has not begun. Returns false when all have. */
 static bool start_next(struct rep_exec *exec)
 {
@@ -134,6 +158,10 @@ static bool start_next(struct rep_exec *exec)
     struct thread *thread = &exec->threads[exec->plan.parts[index].thread];
     thread->baton = true;
     rep_gate_signal(&thread->gate, REP_GATE_GO);
+    if (thread->state == THREAD_UNBORN) { /* nobody else has this part, so nobody else looks at its state */
+        thread->state = THREAD_ALIVE;
+        create(exec, thread);
+    }
     return true;
 }
 
@@ -227,8 +255,6 @@ static void execute_part(struct rep_exec *exec, struct thread *self)
 
 /* ---- from window to window, at rest -------------------------------------------------------- */
 
-static void *thread_main(void *argument);
-
 static void join(struct rep_exec *exec, struct thread *thread)
 {
     rep_watch_pause();
@@ -237,28 +263,7 @@ static void join(struct rep_exec *exec, struct thread *thread)
     assert(error == 0); /* it exists and is not this thread */
     (void)error;
     thread->state = THREAD_ENDED;
-    rep_stacks_give(&exec->stacks, thread->stack);
-}
-
-static bool create(struct rep_exec *exec, struct thread *thread)
-{
-    void *stack = rep_stacks_take(&exec->stacks, &thread->stack);
-    pthread_attr_t attributes;
-    if (stack == NULL)
-        return false;
-    rep_watch_pause();
-    int error = pthread_attr_init(&attributes);
-    if (error == 0)
-        error = pthread_attr_setstack(&attributes, stack, exec->stacks.stack_bytes);
-    if (error == 0)
-        error = pthread_create(&thread->handle, &attributes, thread_main, thread);
-    (void)pthread_attr_destroy(&attributes); /* frees nothing */
-    rep_watch_resume();
-    if (error != 0)
-        return false;
-    thread->state = THREAD_ALIVE;
-    exec->totals.threads_started++;
-    return true;
+    rep_stacks_give(&exec->stacks, thread->stack_number);
 }
 
 /* End the window: bury the threads that ended in it, add up, and report. self: the opener. */
@@ -310,8 +315,8 @@ static bool fetch_window(struct rep_exec *exec)
     return exec->status == FP_OK;
 }
 
-/* Give each thread its part, making those whose first window this is. The opener's own part, if it has one,
- * goes to the front: then one thread less must be woken. */
+/* Give each thread its part, and those whose first window this is a stack. The opener's own part, if it has
+ * one, goes to the front: then one thread less must be woken. */
 static bool assign_parts(struct rep_exec *exec, struct thread *self)
 {
     struct rep_part *parts = exec->plan.parts;
@@ -333,8 +338,12 @@ static bool assign_parts(struct rep_exec *exec, struct thread *self)
         thread->ends = recorded->exited && recorded->last_window == exec->totals.windows &&
                        thread != exec->first;
         atomic_store_explicit(&thread->posted, 0, memory_order_relaxed);
-        if (thread->state == THREAD_UNBORN && !create(exec, thread)) {
-            exec->status = FP_ERR_LIMIT;
+        if (thread->state != THREAD_UNBORN)
+            continue;
+        thread->stack = rep_stacks_take(&exec->stacks, &thread->stack_number);
+        exec->totals.threads_started++;
+        if (thread->stack == NULL) {
+            exec->status = FP_ERR_CORRUPT; /* more live at once than the summary says */
             return false;
         }
     }

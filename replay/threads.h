@@ -7,7 +7,7 @@
  *             hands its baton to a thread whose part has not begun. So no more threads compete than there
  *             are processors, and none is preempted by another within a timed run
  *
- * Recorded threads become real ones when the window with their first op opens and end, through the
+ * Recorded threads become real ones when their first part starts and end, through the
  * allocator's thread exit, after their last if their exit was recorded. The process's first thread executes
  * the recorded main thread and nothing else.
  *
@@ -24,12 +24,12 @@
 #include "replay/plan.h"
 #include "replay/ticks.h"
 
-/* An op that the allocator answered with NULL. */
+/* An op that the allocator answered with NULL; or, with call NULL, a thread that could not be created. */
 struct rep_failure {
     uint64_t op;     /* number within the workload, from 0 */
     uint32_t thread; /* of the workload */
     const struct wl_op *call;
-    int sys_errno; /* as the allocator left it */
+    int sys_errno; /* as the allocator left it; or why there is no thread */
 };
 
 /* Times of one window, once it is over. */
@@ -75,7 +75,7 @@ struct rep_exec *rep_exec_init(const struct rep_exec_options *options);
 
 /* rep_exec_run - execute all windows; afterwards the threads still alive rest.
  * Returns   FP_OK; what options.next returned if that was neither FP_OK nor FP_END; FP_ERR_CORRUPT when a
- *           window breaks a promise of the summary; FP_ERR_LIMIT when a thread cannot be created. */
+ *           window breaks a promise of the summary. */
 enum fp_status rep_exec_run(struct rep_exec *exec);
 
 /* rep_exec_end - let the threads that are left end, and add up. Only after rep_exec_run returned FP_OK. */
