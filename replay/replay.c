@@ -179,12 +179,22 @@ static void window_done(void *context, const struct wl_window *window, const str
     rep_meters_window(&((struct context *)context)->meters, window, times->allocator_ticks);
 }
 
+/* Threads may fail at the same time: the first one tells and ends the process, the others stay here. */
+static void take_the_last_word(void)
+{
+    static atomic_flag taken = ATOMIC_FLAG_INIT;
+    static _Thread_local bool mine;
+    if (mine)
+        _exit(EXIT_FAILED); /* a crash in the midst of telling */
+    while (atomic_flag_test_and_set(&taken))
+        (void)pause();
+    mine = true;
+}
+
 __attribute__((noreturn)) static void run_failed(void *context, const struct rep_failure *failure)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
     const struct wl_op *op = failure->call;
-    while (atomic_flag_test_and_set(&told)) /* another thread failed at the same time: it ends the process */
-        (void)pause();
+    take_the_last_word();
     if (op == NULL)
         complain("cannot start thread %u: %s", failure->thread, strerror(failure->sys_errno));
     else
@@ -199,6 +209,7 @@ __attribute__((noreturn)) static void run_failed(void *context, const struct rep
 /* The throwing operators report by exception, which this program could not catch: be told before. */
 static void operator_new_failed(void)
 {
+    take_the_last_word();
     complain("operator new found no memory; does the machine have enough?");
     _exit(EXIT_FAILED);
 }
@@ -209,6 +220,7 @@ static void crashed(int signal_number)
     static const char TEXT[] = "mallab-replay-" REP_ALLOCATOR
                                ": the allocator crashed in the midst of the replay: it does not bear a call "
                                "that the recorded one bore, or it is broken\n";
+    take_the_last_word();
     (void)!write(STDERR_FILENO, TEXT, sizeof TEXT - 1);
     _exit(EXIT_FAILED);
 }
