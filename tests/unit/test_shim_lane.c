@@ -1,0 +1,366 @@
+/* test_shim_lane.c - lanes and turns against a segment in ordinary memory, without a preload: what stands in the
+ * chunks after each way through the hooks, and what is counted as lost. */
+#include <stdlib.h>
+
+#include "shim/collect.h"
+#include "shim/turn.h"
+#include "unit/harness.h"
+
+#define CHUNKS 8u
+
+/* ---- the rest of the shim, as far as lanes need it ------------------------------------------------- */
+
+struct seg_header *shim_segment;
+struct shim_process *shim_process;
+__thread uint32_t shim_fork_number __attribute__((tls_model("initial-exec")));
+static bool recording_is_on;
+
+bool attach_process(void)
+{
+    return recording_is_on;
+}
+
+void *attach_wipe_mapping(size_t size)
+{
+    return calloc(1, size);
+}
+
+bool boot_resolve(void)
+{
+    return true;
+}
+
+void fork_arm_process(void)
+{
+}
+
+void fork_arm_thread(struct lane *lane)
+{
+}
+
+/* ---- a segment ----------------------------------------------------------------------------------------- */
+
+static struct seg_slot *slot;
+
+static void set_up(uint32_t flags)
+{
+    struct seg_header layout = {0};
+    seg_layout(&layout, CHUNKS);
+    if (shim_segment == NULL)
+        shim_segment = aligned_alloc(SEG_CHUNK_BYTES, layout.segment_bytes);
+    memset(shim_segment, 0, layout.segment_bytes);
+    seg_layout(shim_segment, CHUNKS);
+    shim_segment->clock = SEG_CLOCK_MONOTONIC;
+    shim_segment->flags = flags;
+    shim_segment->ready = CHUNKS;
+    shim_segment->bump_ticks = UINT64_MAX;
+    shim_segment->heartbeat_ns = UINT64_MAX / 2; /* never late */
+    if (shim_process == NULL)
+        shim_process = calloc(1, sizeof *shim_process);
+    slot = &seg_slots(shim_segment)[3];
+    slot->serial = 77;
+    slot->epoch = 1;
+    shim_process->slot = slot;
+    shim_process->slot_index = 3;
+    lane_forget_inherited();
+    shim_lane = NULL;
+    recording_is_on = true;
+}
+
+static void allocate(unsigned call, uintptr_t address, size_t size, size_t extra, size_t plain_extra)
+{
+    struct lane *lane;
+    CHECK_U64(turn_take(&lane), TURN_RECORD);
+    turn_allocated(lane, call, (void *)address, size, extra, plain_extra);
+}
+
+static void release(uintptr_t address)
+{
+    struct lane *lane;
+    CHECK_U64(turn_take(&lane), TURN_RECORD);
+    turn_done(turn_record(lane, FP_CALL_FREE, (void *)address, 0, 0, 0));
+}
+
+static uint64_t state_of(uint32_t index)
+{
+    return seg_chunk_states(shim_segment)[index];
+}
+
+/* What the collector would read of a chunk. */
+static const struct decode_block *decode(uint32_t index)
+{
+    static struct decode_block block;
+    static struct collect_lane lane;
+    const struct collect_clock clock = {.kind = SEG_CLOCK_MONOTONIC, .ns_per_tick = 1};
+    uint64_t damaged = 0;
+    uint32_t records;
+    if (block.marks == NULL)
+        CHECK(decode_init(&block));
+    decode_clear(&block);
+    memset(&lane, 0, sizeof lane);
+    CHECK_U64(decode_chunk(&block, &lane, &clock, seg_chunk(shim_segment, index), 0, &damaged, &records), 0);
+    CHECK_U64(damaged, 0);
+    return &block;
+}
+
+static void check_mark(const struct decode_block *block, uint32_t mark, unsigned call, uint64_t address,
+                       uint64_t size, uint64_t extra)
+{
+    const struct fp_shape *shape;
+    CHECK(mark < block->mark_count);
+    if (mark >= block->mark_count)
+        return;
+    shape = &block->shapes[block->marks[mark].shape];
+    CHECK_U64(shape->call, call);
+    CHECK_U64(block->marks[mark].address, address);
+    CHECK_U64(shape->size, size);
+    CHECK_U64(shape->extra, extra);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------ */
+
+TEST(calls_become_records)
+{
+    const struct decode_block *block;
+    const struct seg_chunk_header *chunk;
+    set_up(0);
+    allocate(FP_CALL_MALLOC, 0x7fff12345670, 100, 0, 0);
+    allocate(FP_CALL_CALLOC, 0x1000, 8, 12, 1);
+    allocate(FP_CALL_CALLOC, 0x2000, 8, 1, 1);
+    allocate(FP_CALL_MEMALIGN, 0x3000, (size_t)5 << 33, 64, 0);
+    allocate(FP_CALL_MALLOC, 0x4000, 0xffffffff, 0, 0);
+    allocate(FP_CALL_MALLOC, 0, (size_t)1 << 62, 0, 0);
+    release(0x1000);
+    release(0);
+    chunk = seg_chunk(shim_segment, 0);
+    CHECK_U64(state_of(0), seg_chunk_word(SEG_CHUNK_OPEN, 3, 0));
+    CHECK_U64(chunk->serial, 77);
+    CHECK_U64(chunk->sequence, 0);
+    block = decode(0);
+    CHECK_U64(block->mark_count, 8);
+    CHECK_U64(block->events, 8);
+    check_mark(block, 0, FP_CALL_MALLOC, 0x7fff12345670, 100, 0);
+    check_mark(block, 1, FP_CALL_CALLOC, 0x1000, 8, 12);
+    check_mark(block, 2, FP_CALL_CALLOC, 0x2000, 8, 1);
+    check_mark(block, 3, FP_CALL_MEMALIGN, 0x3000, (uint64_t)5 << 33, 64);
+    check_mark(block, 4, FP_CALL_MALLOC, 0x4000, 0xffffffff, 0);
+    check_mark(block, 5, FP_CALL_MALLOC, 0, UINT64_C(1) << 62, 0);
+    check_mark(block, 6, FP_CALL_FREE, 0x1000, 0, 0);
+    check_mark(block, 7, FP_CALL_FREE, 0, 0, 0);
+}
+
+/* Every wide record may meet a group's or a chunk's end between itself and its call. */
+TEST(wide_records_across_boundaries)
+{
+    uint32_t found = 0;
+    set_up(0);
+    for (size_t i = 0; i < 6000; i++)
+        allocate(i % 3 == 0 ? FP_CALL_MALLOC : FP_CALL_MEMALIGN, 16 * i + 16, i, i % 3 == 0 ? 0 : i, 0);
+    for (uint32_t index = 0; index < CHUNKS && state_of(index) != 0; index++) {
+        const struct decode_block *block = decode(index);
+        for (uint32_t mark = 0; mark < block->mark_count; mark++, found++) {
+            const struct fp_shape *shape = &block->shapes[block->marks[mark].shape];
+            if (mark == 0)
+                continue; /* its wide record may stand in the chunk before, and decode() forgets */
+            check_mark(block, mark, found % 3 == 0 ? FP_CALL_MALLOC : FP_CALL_MEMALIGN, 16 * found + 16,
+                       found, found % 3 == 0 ? 0 : found);
+            if (shape->size != found)
+                return; /* one message is enough */
+        }
+    }
+    CHECK_U64(found, 6000);
+}
+
+TEST(chunks_follow_each_other)
+{
+    set_up(0);
+    for (uintptr_t i = 1; i <= 9000; i++)
+        release(16 * i);
+    CHECK_U64(state_of(0), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
+    CHECK_U64(state_of(1), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
+    CHECK_U64(state_of(2), seg_chunk_word(SEG_CHUNK_OPEN, 3, 0));
+    CHECK_U64(seg_chunk(shim_segment, 2)->sequence, 2);
+    CHECK_U64(decode(0)->mark_count + decode(1)->mark_count + decode(2)->mark_count, 9000);
+}
+
+/* record.h: a stamp first in each chunk and in each group; groups are longer while a lane is alone. */
+TEST(stamps_stand_where_they_should)
+{
+    struct lane *first;
+    set_up(0);
+    for (int i = 0; i < 1000; i++)
+        release(16);
+    first = shim_lane;
+    for (uint32_t at = SEG_CHUNK_HEADER; at < 1000 * 16; at += 16) {
+        const struct fp_record *record = (const struct fp_record *)((const char *)seg_chunk(shim_segment, 0) +
+                                                                    at);
+        const bool due = at == SEG_CHUNK_HEADER || at % LANE_GROUP_ALONE == 0;
+        CHECK_U64(fp_record_call(record) == FP_RECORD_STAMP, due);
+    }
+    shim_lane = NULL; /* another thread */
+    for (int i = 0; i < 1000; i++)
+        release(16);
+    CHECK(shim_lane != first);
+    for (uint32_t at = SEG_CHUNK_HEADER; at < 1000 * 16; at += 16) {
+        const struct fp_record *record = (const struct fp_record *)((const char *)seg_chunk(shim_segment, 1) +
+                                                                    at);
+        const bool due = at == SEG_CHUNK_HEADER || at % LANE_GROUP_MANY == 0;
+        CHECK_U64(fp_record_call(record) == FP_RECORD_STAMP, due);
+    }
+    CHECK_U64(first->group_mask, LANE_GROUP_ALONE - 1);
+    shim_lane = first;
+    for (int i = 0; i < 64; i++)
+        release(16);
+    CHECK_U64(first->group_mask, LANE_GROUP_MANY - 1); /* it has noticed that it is no longer alone */
+}
+
+TEST(epochs_step_with_several_lanes_only)
+{
+    set_up(0);
+    shim_segment->bump_ticks = 0;
+    for (int i = 0; i < 1000; i++)
+        release(16);
+    CHECK_U64(slot->epoch, 1);
+    shim_lane = NULL;
+    release(16);
+    CHECK_U64(slot->epoch, 2 + 1); /* the new lane's step, and its first stamp's */
+    for (int i = 0; i < 15 * 10; i++)
+        release(16);
+    CHECK(slot->epoch > 10);
+    CHECK_U64(decode(1)->base_epoch, 3);
+    slot->epoch += 100; /* somebody else's steps: the lane only remembers them */
+    shim_segment->bump_ticks = UINT64_MAX;
+    for (int i = 0; i < 100; i++)
+        release(16);
+    CHECK_U64(shim_lane->seen_epoch, slot->epoch);
+}
+
+TEST(nested_calls_are_the_allocators_own)
+{
+    struct lane *lane, *inner;
+    set_up(0);
+    CHECK_U64(turn_take(&lane), TURN_RECORD);
+    CHECK_U64(turn_take(&inner), TURN_FORWARD);
+    turn_allocated(lane, FP_CALL_MALLOC, (void *)16, 1, 0, 0);
+    CHECK_U64(slot->lost[FP_LOSS_REENTRANT], 0);
+    CHECK_U64(decode(0)->mark_count, 1);
+}
+
+/* A handler that allocates while a record is being stored: its call is lost, counted, and a gap is noted. */
+TEST(handlers_calls_are_counted)
+{
+    struct lane *inner;
+    const struct decode_block *block;
+    set_up(0);
+    release(16);
+    lane_set_gate(shim_lane, GATE_RECORD);
+    CHECK_U64(turn_take(&inner), TURN_FORWARD);
+    CHECK_U64(turn_take(&inner), TURN_FORWARD);
+    lane_set_gate(shim_lane, GATE_OPEN);
+    CHECK_U64(slot->lost[FP_LOSS_REENTRANT], 2);
+    for (int i = 0; i < 100; i++)
+        release(32);
+    block = decode(0);
+    for (uint32_t mark = 0; mark < block->mark_count; mark++)
+        if (block->shapes[block->marks[mark].shape].call == FP_MARK_GAP) {
+            check_mark(block, mark, FP_MARK_GAP, 0, 2, 0);
+            return;
+        }
+    CHECK(!"no gap was noted");
+}
+
+TEST(dropped_calls_leave_a_gap)
+{
+    struct lane *lane;
+    set_up(SEG_FLAG_DROP);
+    for (uint32_t index = 1; index < CHUNKS; index++)
+        seg_chunk_states(shim_segment)[index] = seg_chunk_word(SEG_CHUNK_FULL, 9, 0);
+    for (int i = 0; i < 5000; i++)
+        release(16);
+    CHECK_U64(decode(0)->mark_count + slot->lost[FP_LOSS_RING_FULL], 5000);
+    CHECK_U64(turn_take(&lane), TURN_RECORD); /* half a realloc is no call */
+    turn_done(turn_record(lane, FP_MARK_RESIZE_FROM, (void *)16, 0, 0, 0));
+    CHECK_U64(decode(0)->mark_count + slot->lost[FP_LOSS_RING_FULL], 5000);
+    seg_chunk_states(shim_segment)[5] = SEG_CHUNK_FREE;
+    memset(seg_chunk(shim_segment, 5), 0, SEG_CHUNK_BYTES);
+    release(48);
+    CHECK_U64(decode(5)->mark_count, 2);
+    check_mark(decode(5), 0, FP_MARK_GAP, 0, slot->lost[FP_LOSS_RING_FULL], 0);
+    check_mark(decode(5), 1, FP_CALL_FREE, 48, 0, 0);
+}
+
+TEST(operators_name_the_call_that_serves_them)
+{
+    struct lane *lane;
+    set_up(0);
+    release(16);
+    lane = shim_lane;
+    lane->as_call = FP_CALL_NEW_ALIGNED;
+    lane->as_size = 100;
+    lane->as_extra = 64;
+    lane->as_frame = UINTPTR_MAX; /* we are below any operator's frame */
+    lane_set_gate(lane, GATE_AS);
+    allocate(FP_CALL_MALLOC, 0x10, 99, 0, 0); /* too small to be the one */
+    CHECK_U64(lane_gate(lane), GATE_AS);
+    release(0x10);
+    CHECK_U64(lane_gate(lane), GATE_AS);
+    allocate(FP_CALL_ALIGNED_ALLOC, 0x40, 128, 64, 0);
+    CHECK_U64(lane_gate(lane), GATE_OPEN);
+    allocate(FP_CALL_MALLOC, 0x80, 200, 0, 0);
+    check_mark(decode(0), 1, FP_CALL_MALLOC, 0x10, 99, 0);
+    check_mark(decode(0), 2, FP_CALL_FREE, 0x10, 0, 0);
+    check_mark(decode(0), 3, FP_CALL_NEW_ALIGNED, 0x40, 100, 64);
+    check_mark(decode(0), 4, FP_CALL_MALLOC, 0x80, 200, 0);
+}
+
+TEST(an_operator_left_by_an_exception_has_failed)
+{
+    set_up(0);
+    release(16);
+    shim_lane->as_call = FP_CALL_NEW;
+    shim_lane->as_size = 1000;
+    shim_lane->as_extra = 0;
+    lane_set_gate(shim_lane, GATE_AS);
+    turn_operator_left(shim_lane);
+    turn_operator_left(shim_lane); /* the outer of two nested ones: nothing more to say */
+    turn_operator_left(NULL);
+    CHECK_U64(lane_gate(shim_lane), GATE_OPEN);
+    CHECK_U64(decode(0)->mark_count, 2);
+    check_mark(decode(0), 1, FP_CALL_NEW, 0, 1000, 0);
+}
+
+/* What fork does to a lane (MADV_WIPEONFORK): the next record attaches anew. */
+TEST(a_wiped_lane_attaches_again)
+{
+    struct lane *before;
+    set_up(0);
+    release(16);
+    before = shim_lane;
+    lane_close_chunk(before);
+    memset(before, 0, sizeof *before);
+    lane_forget_inherited();
+    release(32);
+    CHECK(shim_lane != before);
+    CHECK_U64(shim_lane->number, 1);
+    CHECK_U64(decode(1)->mark_count + decode(0)->mark_count, 2);
+    memset(shim_lane, 0, sizeof *shim_lane);
+    recording_is_on = false; /* a child that is not followed */
+    release(48);
+    CHECK(shim_lane == NULL);
+}
+
+TEST(stopped_recordings_take_nothing_more)
+{
+    set_up(0);
+    shim_segment->stopped = 1;
+    release(16);
+    release(16);
+    CHECK_U64(state_of(0), SEG_CHUNK_FREE);
+    CHECK_U64(slot->lost[FP_LOSS_RING_FULL] + slot->lost[FP_LOSS_COLLECTOR], 0);
+}
+
+RUN_TESTS(T(calls_become_records), T(wide_records_across_boundaries), T(chunks_follow_each_other),
+          T(stamps_stand_where_they_should), T(epochs_step_with_several_lanes_only),
+          T(nested_calls_are_the_allocators_own), T(handlers_calls_are_counted), T(dropped_calls_leave_a_gap),
+          T(operators_name_the_call_that_serves_them), T(an_operator_left_by_an_exception_has_failed),
+          T(a_wiped_lane_attaches_again), T(stopped_recordings_take_nothing_more))

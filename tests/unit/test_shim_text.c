@@ -1,0 +1,74 @@
+/* test_shim_text.c - the shim's strings and its memory of before the look-up. */
+#include "shim/shim.h"
+#include "unit/harness.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+TEST(append)
+{
+    char text[8] = "ab";
+    text_append(text, sizeof text, "cd");
+    CHECK_STR(text, "abcd");
+    text_append(text, sizeof text, "efghij");
+    CHECK_STR(text, "abcdefg");
+    text_append(text, sizeof text, "x");
+    CHECK_STR(text, "abcdefg");
+}
+
+TEST(append_number)
+{
+    char text[32] = "";
+    text_append_number(text, sizeof text, 0);
+    text_append(text, sizeof text, " ");
+    text_append_number(text, sizeof text, UINT64_MAX);
+    CHECK_STR(text, "0 18446744073709551615");
+}
+
+TEST(base_name)
+{
+    CHECK_STR(text_base_name("/usr/bin/true"), "true");
+    CHECK_STR(text_base_name("true"), "true");
+    CHECK_STR(text_base_name("dir/"), "");
+}
+
+/* The loader allocates before libc has set environ; /proc tells the same. */
+TEST(environment_without_libc)
+{
+    char **before = environ;
+    const char *path = getenv("PATH");
+    CHECK_STR(text_getenv("PATH"), path);
+    CHECK(text_getenv("PAT") == NULL);
+    environ = NULL;
+    CHECK_STR(text_getenv("PATH"), path);
+    environ = before;
+}
+
+TEST(boot_memory)
+{
+    char *last = NULL;
+    for (size_t i = 0; i < 100; i++) {
+        const size_t size = i * 7 % 100 + 1, alignment = (size_t)16 << (i % 4);
+        char *memory = boot_allocate(alignment, size);
+        CHECK(memory != NULL);
+        CHECK_U64((uintptr_t)memory % alignment, 0);
+        CHECK(boot_owns(memory) && boot_owns(memory + size - 1));
+        CHECK_U64(boot_usable_size(memory), size);
+        CHECK(last == NULL || memory > last);
+        for (size_t at = 0; at < size; at++)
+            CHECK_U64(memory[at], 0);
+        memset(memory, 1, size);
+        last = memory;
+    }
+    CHECK(boot_allocate(16, BOOT_BUFFER_BYTES) == NULL);
+    CHECK(boot_allocate(16, SIZE_MAX) == NULL);
+    CHECK(boot_allocate(8192, 1) == NULL);
+    while (boot_allocate(16, 1000) != NULL)
+        ;
+    CHECK(boot_allocate(16, 1000) == NULL);
+    CHECK(!boot_owns(NULL));
+    CHECK(!boot_owns(boot_buffer + BOOT_BUFFER_BYTES));
+    CHECK(!boot_owns(boot_buffer - 1));
+}
+
+RUN_TESTS(T(append), T(append_number), T(base_name), T(environment_without_libc), T(boot_memory))
