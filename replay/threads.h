@@ -50,7 +50,7 @@ struct rep_exec_options {
     /* A window is over and all threads rest. Called by any thread; must not use the allocator. */
     void (*at_rest)(void *context, const struct wl_window *window, const struct rep_window_times *times);
     /* The run cannot go on. Called by any thread, in the midst of others; must not return. */
-    void (*fail)(void *context, const struct rep_failure *failure) __attribute__((noreturn));
+    __attribute__((noreturn)) void (*fail)(void *context, const struct rep_failure *failure);
     void *context;
 };
 
