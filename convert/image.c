@@ -39,20 +39,15 @@ static enum fp_status check_sequence(struct image *image, const struct fp_block_
     return FP_OK;
 }
 
-static enum fp_status index_lanes(struct image *image, struct conv_error *error)
+/* Sort the blocks by lane, counting. fill and next_sequence: a zeroed entry for each lane. */
+static enum fp_status sort_blocks(struct image *image, size_t *fill, uint64_t *next_sequence,
+                                  struct conv_error *error)
 {
     const struct fp_reader_info *info = image->info;
-    const size_t lanes = info->lane_count;
-    uint64_t *next_sequence = calloc(lanes + 1, sizeof *next_sequence);
-    size_t *fill = calloc(lanes + 1, sizeof *fill);
     enum fp_status status = FP_OK;
-    image->notes = calloc(info->block_count + 1, sizeof *image->notes);
-    image->first = calloc(lanes + 2, sizeof *image->first);
-    if (next_sequence == NULL || fill == NULL || image->notes == NULL || image->first == NULL)
-        status = conv_fail(error, image->path, FP_ERR_MEMORY, 0, 0, "no memory for the index of blocks");
-    for (size_t i = 0; i < info->block_count && status == FP_OK; i++)
+    for (size_t i = 0; i < info->block_count; i++)
         image->first[info->blocks[i].lane + 1]++;
-    for (size_t i = 0; i < lanes && status == FP_OK; i++) {
+    for (size_t i = 0; i < info->lane_count; i++) {
         image->first[i + 1] += image->first[i];
         fill[i] = image->first[i];
     }
@@ -63,6 +58,21 @@ static enum fp_status index_lanes(struct image *image, struct conv_error *error)
             .index = i, .base_epoch = entry->base_epoch, .mark_count = entry->mark_count};
         status = check_sequence(image, entry, &next_sequence[entry->lane], note, error);
     }
+    return status;
+}
+
+static enum fp_status index_lanes(struct image *image, struct conv_error *error)
+{
+    const size_t lanes = image->info->lane_count;
+    uint64_t *next_sequence = calloc(lanes + 1, sizeof *next_sequence);
+    size_t *fill = calloc(lanes + 1, sizeof *fill);
+    enum fp_status status;
+    image->notes = calloc(image->info->block_count + 1, sizeof *image->notes);
+    image->first = calloc(lanes + 2, sizeof *image->first);
+    if (next_sequence != NULL && fill != NULL && image->notes != NULL && image->first != NULL)
+        status = sort_blocks(image, fill, next_sequence, error);
+    else
+        status = conv_fail(error, image->path, FP_ERR_MEMORY, 0, 0, "no memory for the index of blocks");
     free(next_sequence);
     free(fill);
     return status;

@@ -236,6 +236,7 @@ static enum fp_status run_group(struct order *order, uint64_t epoch)
         return FP_ERR_MEMORY;
     while (order->heap_count > 0 && order->heap[0]->epoch == epoch)
         order->gathered[lane_count++] = (struct gathered){.lane = pop(order)};
+    assert(lane_count > 0); /* the caller saw the first */
     quota = order->group_events / lane_count;
     if (quota < 2)
         quota = 2;
