@@ -305,8 +305,8 @@ TEST(what_a_run_prints_is_checked)
         "{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}}",
         "{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"ns_per_op\": -3}",
         "{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"ns_per_op\": 3, \"resident\": []}",
-        "{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"ns_per_op\": 3, \"resident\": "
-        "{\"peak_bytes\": 1, \"mean_bytes\": 1, \"end_bytes\": 1}, \"batch_ns\": [1, \"x\"]}",
+        ("{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"ns_per_op\": 3, \"resident\": "
+         "{\"peak_bytes\": 1, \"mean_bytes\": 1, \"end_bytes\": 1}, \"batch_ns\": [1, \"x\"]}"),
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct res_run run;
