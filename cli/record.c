@@ -163,6 +163,14 @@ static void report(const struct cli_recorded *recorded, const char *shown, bool 
 {
     char events[32], processes[32], lost[32];
     const struct cli_totals totals = cli_record_totals(recorded->directory);
+    if (recorded->still_running != 0) {
+        cli_say(
+            &CLI_RECORD,
+            "process %d and perhaps more still run and are recorded by mallab-collect (process %d) in the "
+            "background; '%s' can be read when they have ended",
+            (int)recorded->still_running, (int)recorded->collector, shown);
+        return;
+    }
     if (!quiet && totals.known)
         cli_say(&CLI_RECORD, "%s events of %s process%s, %.1f bytes each, written to %s; lost %s",
                 res_text_grouped(totals.events, events), res_text_grouped(totals.processes, processes),
@@ -170,12 +178,7 @@ static void report(const struct cli_recorded *recorded, const char *shown, bool 
                 res_text_grouped(totals.lost, lost));
     if (totals.lost > 0)
         cli_say(&CLI_RECORD, "the recording is not whole, calls were lost: %s", totals.lost_by_cause);
-    if (recorded->still_running)
-        cli_say(&CLI_RECORD,
-                "process %d and perhaps more still run and are recorded by mallab-collect (process %d) in "
-                "the background; 'mallab info %s' tells when it is complete",
-                (int)totals.running, (int)recorded->collector, shown);
-    else if (totals.events == 0)
+    if (totals.events == 0)
         warn_of_nothing(recorded, &totals);
 }
 

@@ -4,6 +4,7 @@
  * process group and session, no descriptor more, environment the same but for MALLAB_* and LD_PRELOAD. */
 #include "cli/recorder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -330,17 +331,46 @@ static char *directory_for(const struct cli_record *record, const char *path, pi
     return res_printf("%s/mallab-%.100s.%d", here, slash != NULL ? slash + 1 : path, (int)pid);
 }
 
+static bool maps_file(const char *pid, const char *path)
+{
+    char maps[64], line[PATH_MAX + 256];
+    bool found = false;
+    snprintf(maps, sizeof maps, "/proc/%.20s/maps", pid);
+    FILE *file = fopen(maps, "re");
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
+        found = strstr(line, path) != NULL;
+    if (file != NULL)
+        fclose(file);
+    return found;
+}
+
+/* A process that has the segment mapped, 0 when none has. Exact where a list of process ids would not be: ids are
+ * used again, and a process that ended but was not waited for maps nothing. */
+static pid_t recorded_process(const struct collector *collector)
+{
+    pid_t found = 0;
+    DIR *entries = opendir("/proc");
+    const struct dirent *entry;
+    while (entries != NULL && found == 0 && (entry = readdir(entries)) != NULL) {
+        const pid_t pid = (pid_t)atoi(entry->d_name); /* 0 for what is no process */
+        if (pid > 0 && pid != collector->pid && maps_file(entry->d_name, collector->segment))
+            found = pid;
+    }
+    if (entries != NULL)
+        closedir(entries);
+    return found;
+}
+
 static void finish_collector(struct collector *collector, struct cli_recorded *recorded)
 {
-    close_end(&collector->control);
-    if (collector_ends(collector, COLLECTOR_WAITS_NS))
-        return;
     const uint64_t begin = now_ns();
-    while (cli_record_totals(recorded->directory).running == 0 && now_ns() - begin < COLLECTOR_LONGEST_NS) {
-        if (collector_ends(collector, COLLECTOR_WAITS_NS))
+    close_end(&collector->control);
+    while (!collector_ends(collector, COLLECTOR_WAITS_NS)) {
+        recorded->still_running = recorded_process(collector);
+        /* Where nobody runs, it is writing what is left, for which it may need its time. */
+        if (recorded->still_running != 0 || now_ns() - begin > COLLECTOR_LONGEST_NS)
             return;
     }
-    recorded->still_running = true;
 }
 
 static void run_both(struct command *command, struct collector *collector, struct cli_recorded *recorded)
@@ -432,7 +462,7 @@ struct cli_totals cli_record_totals(const char *directory)
     char *path = res_path_join(directory, "recording.json");
     json_t *recording = json_load_file(path, 0, NULL);
     json_t *processes = json_object_get(recording, "processes");
-    size_t index, used = 0;
+    size_t used = 0;
     const char *cause;
     json_t *value;
     free(path);
@@ -454,14 +484,6 @@ struct cli_totals cli_record_totals(const char *directory)
         if (count > 0 && used < sizeof totals.lost_by_cause)
             used += (size_t)snprintf(totals.lost_by_cause + used, sizeof totals.lost_by_cause - used,
                                      "%s%.40s %llu", used > 0 ? ", " : "", cause, (unsigned long long)count);
-    }
-    json_array_foreach(processes, index, value)
-    {
-        const char *ended = json_string_value(json_object_get(value, "ended"));
-        const pid_t pid = (pid_t)count_of(value, "pid");
-        if (ended != NULL && strcmp(ended, "running") == 0 && pid > 0 &&
-            (kill(pid, 0) == 0 || errno == EPERM))
-            totals.running = pid;
     }
     json_decref(recording);
     return totals;

@@ -25,9 +25,9 @@ struct cli_record {
 struct cli_recorded {
     int code; /* 0: the command ran; else 125-127 and problem is set */
     char *problem;
-    int status;         /* as from waitpid, of the command */
-    char *directory;    /* of the recording; absolute when not given */
-    bool still_running; /* other processes of the tree still run, and the collector with them */
+    int status;          /* as from waitpid, of the command */
+    char *directory;     /* of the recording; absolute when not given */
+    pid_t still_running; /* another process of the tree that still runs, and the collector with it; 0: none */
     pid_t collector;
 };
 
@@ -38,14 +38,13 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
                     struct cli_recorded *ret);
 void cli_recorded_release(struct cli_recorded *recorded);
 
-/* What the recording says of itself, from its recording.json. */
+/* What the recording says of itself, from its recording.json. Its counts are 0 until the collector has ended. */
 struct cli_totals {
     bool known; /* the file was there and could be read */
     bool complete;
     uint64_t events, processes, bytes, lost, stalls;
     double bytes_per_event;
     char lost_by_cause[256]; /* "disk_full 12, size_limit 3"; "" when nothing was lost */
-    pid_t running;           /* a process of the tree that still runs, 0 when none */
 };
 
 /* cli_record_totals - read them. */
