@@ -11,7 +11,7 @@
 
 struct shim_next shim_next;
 
-_Alignas(64) char boot_buffer[BOOT_BUFFER_BYTES];
+_Alignas(4096) char boot_buffer[BOOT_BUFFER_BYTES];
 static _Atomic uint32_t boot_used;
 
 /* 0 unresolved, 1 resolved. Two threads resolving at once store the same values. */
