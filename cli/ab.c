@@ -238,255 +238,268 @@ static int choose_directory(struct ab *ab)
     return CLI_DONE;
 }
 
+/* How the command ended, where the user has to know it. */
+static void tell_end(const struct cli_recorded *recorded, const char *name)
+{
+    if (recorded->code != 0)
+        cli_say(&CLI_AB, "%s", recorded->problem);
+    else if (recorded->still_running != 0)
+        cli_say(&CLI_AB,
+                "process %d that '%s' started still runs: record it apart with 'mallab record', and compare "
+                "when it "
+                "has ended",
+                (int)recorded->still_running, name);
+    else if (WIFSIGNALED(recorded->status))
+        cli_say(&CLI_AB, "'%s' was ended by signal %d; its recording is used", name,
+                WTERMSIG(recorded->status));
+    else if (WEXITSTATUS(recorded->status) != 0)
+        cli_say(&CLI_AB, "'%s' ended with exit code %d; its recording is used", name,
+                WEXITSTATUS(recorded->status));
+}
+
+/* Whether there is something to replay; tells what is wrong with the recording. */
+static bool is_usable(const char *directory, const char *name)
+{
+    const struct cli_totals totals = cli_record_totals(directory);
+    if (totals.events == 0)
+        cli_say(&CLI_AB, "nothing of '%s' was recorded: 'mallab record' says why", name);
+    if (totals.lost > 0)
+        cli_say(&CLI_AB, "the recording is not whole, calls were lost: %s", totals.lost_by_cause);
+    return totals.events > 0;
+}
+
 static int record_command(const struct ab *ab, char **ret_recording)
 {
     char **command = ab->settings.command;
-    char *base = strrchr(command[0], '/') != NULL ? strrchr(command[0], '/') + 1 : command[0];
-    char *directory = res_path_join(ab->directory, base);
+    const char *slash = strrchr(command[0], '/');
+    const char *name = slash != NULL ? slash + 1 : command[0];
+    char *directory = res_path_join(ab->directory, name);
     const struct cli_record record = {.directory = directory, .stdout_to_stderr = true};
     struct cli_target target;
     struct cli_recorded recorded = {0};
+    bool usable = false;
     cli_target_find(command[0], &target);
     if (target.code != 0) {
         cli_say(&CLI_AB, "%s", target.problem);
     } else {
         cli_record_run(&record, target.path, command, &recorded);
-        if (recorded.code != 0)
-            cli_say(&CLI_AB, "%s", recorded.problem);
-        else if (recorded.still_running != 0)
-            cli_say(&CLI_AB,
-                    "process %d that '%s' started still runs: record it apart with 'mallab record', and "
-                    "compare when "
-                    "it has ended",
-                    (int)recorded.still_running, base);
-        else if (WIFSIGNALED(recorded.status))
-            cli_say(&CLI_AB, "'%s' was ended by signal %d; its recording is used", base,
-                    WTERMSIG(recorded.status));
-        else if (WEXITSTATUS(recorded.status) != 0)
-            cli_say(&CLI_AB, "'%s' ended with exit code %d; its recording is used", base,
-                    WEXITSTATUS(recorded.status));
-        const bool failed = target.code != 0 || recorded.code != 0 || recorded.still_running != 0;
-        struct cli_totals totals = {0};
-        if (!failed)
-            totals = cli_record_totals(directory);
-        if (!failed && totals.events == 0)
-            cli_say(&CLI_AB, "nothing of '%s' was recorded: 'mallab record' says why", base);
-        if (totals.lost > 0)
-            cli_say(&CLI_AB, "the recording is not whole, calls were lost: %s", totals.lost_by_cause);
-        cli_target_release(&target);
-        cli_recorded_release(&recorded);
-        if (failed || totals.events == 0) {
-            free(directory);
-            return CLI_FAILED;
-        }
-        *ret_recording = directory;
-        return CLI_DONE;
+        tell_end(&recorded, name);
+        usable = recorded.code == 0 && recorded.still_running == 0 && is_usable(directory, name);
     }
-
-    static int add_workload(struct ab * ab, const char *input)
-    {
-        const size_t number = ab->workload_count;
-        char *path = NULL;
-        const struct cli_prepare prepare = {
-            .directory = ab->directory,
-            .force = ab->settings.force,
-            .quiet = ab->settings.quiet ||
-                     ab->settings.keep == NULL, /* of what is removed nobody needs the place */
-            .progress = ab->settings.progress != CLI_PROGRESS_NEVER,
-        };
-        const int code = cli_workload_prepare(&CLI_AB, &prepare, input, number, &path);
-        if (code != CLI_DONE)
-            return code;
-        ab->paths = res_realloc(ab->paths, number + 1, sizeof *ab->paths);
-        ab->paths[number] = path;
-        ab->workloads = res_realloc(ab->workloads, number + 1, sizeof *ab->workloads);
-        ab->workload_count++;
-        return cli_workload_facts(&CLI_AB, path, &ab->workloads[number]);
-    }
-
-    static int prepare_workloads(struct ab * ab)
-    {
-        const struct settings *settings = &ab->settings;
-        char *recording = NULL;
-        int code = choose_directory(ab);
-        if (code == CLI_DONE && settings->command != NULL)
-            code = record_command(ab, &recording);
-        if (code == CLI_DONE && recording != NULL)
-            code = add_workload(ab, recording);
-        free(recording);
-        for (size_t i = 0; i < settings->input_count && code == CLI_DONE && stopped_by == 0; i++)
-            code = add_workload(ab, settings->inputs[i]);
-        return code;
-    }
-
-    /* ---- experiment ----------------------------------------------------------------------------- */
-
-    static uint64_t draw_seed(void)
-    {
-        uint64_t seed;
-        if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) {
-            struct timespec now;
-            clock_gettime(CLOCK_REALTIME, &now);
-            seed = (uint64_t)now.tv_nsec * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)now.tv_sec;
-        }
-        return seed % 1000000000; /* short enough to be typed again */
-    }
-
-    static void on_progress(void *context, const struct res_workload *workload, const char *entry,
-                            unsigned round, size_t runs_done, size_t runs_all)
-    {
-        struct cli_progress *progress = context;
-        char *words = round == 0 ? res_printf("%s: warm-up, %s", workload->name, entry)
-                                 : res_printf("%s: round %u, %s", workload->name, round, entry);
-        cli_progress_show(progress, words, NULL, runs_done, runs_all);
-        free(words);
-    }
-
-    static bool any_failed(const struct res_experiment *experiment)
-    {
-        bool failed = false;
-        for (size_t i = 0; i < experiment->trial_count; i++) {
-            const struct res_trial *trial = &experiment->trials[i];
-            for (size_t k = 0; k < trial->entry_count; k++) {
-                const struct res_entry *entry = &trial->entries[k];
-                if (entry->failed == NULL)
-                    continue;
-                failed = true;
-                cli_say(&CLI_AB, "%s: %s%s failed: %s", trial->workload->name, entry->candidate->name,
-                        entry->is_control ? " (control)" : "", entry->failed);
-            }
-        }
-        return failed;
-    }
-
-    static int give_out(const struct ab *ab, json_t *result)
-    {
-        const struct settings *settings = &ab->settings;
-        const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->colour};
-        char *compact = json_dumps(result, JSON_INDENT(1));
-        char *document = res_printf("%s\n", compact != NULL ? compact : "{}");
-        char *problem = NULL;
-        int code = CLI_DONE;
-        free(compact);
-        if (settings->json) {
-            fputs(document, stdout);
-        } else {
-            char *table = res_table_text(result, &style);
-            fputs(table, stdout);
-            free(table);
-        }
-        if (settings->output != NULL &&
-            !cli_output_write(settings->output, settings->force, document, strlen(document), &problem)) {
-            cli_say(&CLI_AB, "%s", problem);
-            free(problem);
-            code = CLI_FAILED;
-        }
-        free(document);
-        return code;
-    }
-
-    static int run_experiment(struct ab * ab)
-    {
-        const struct settings *settings = &ab->settings;
-        struct res_experiment experiment;
-        const struct res_options options = {
-            .workloads = ab->workloads,
-            .workload_count = ab->workload_count,
-            .candidates = ab->choice.candidates,
-            .candidate_count = ab->choice.candidate_count,
-            .floor = ab->choice.floor,
-            .rounds = (unsigned)settings->rounds,
-            .seed = settings->has_seed ? settings->seed : draw_seed(),
-            .touch = settings->touch,
-            .timeout_ns = settings->timeout_ns,
-            .stop = &stopped_by,
-            .progress = on_progress,
-            .context = &ab->progress,
-        };
-        cli_progress_begin(&ab->progress, settings->progress);
-        res_experiment_run(&options, &experiment);
-        cli_progress_end(&ab->progress);
-        const bool failed = any_failed(&experiment);
-        int code = CLI_DONE;
-        if (experiment.stopped && experiment.trials[0].rounds == 0) {
-            cli_say(&CLI_AB, "stopped before the first round was finished: there is no result");
-            code = CLI_FAILED;
-        } else {
-            json_t *result = res_json_experiment(&experiment, ab->choice.missing, ab->choice.missing_count);
-            code = give_out(ab, result);
-            json_decref(result);
-        }
-        res_experiment_release(&experiment);
-        return code == CLI_DONE && failed ? CLI_FAILED : code;
-    }
-
-    /* ---- the whole ------------------------------------------------------------------------------ */
-
-    static void take_signals(void)
-    {
-        static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-        const struct sigaction action = {.sa_handler = on_stop};
-        for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-            struct sigaction before;
-            sigaction(numbers[i], NULL, &before);
-            if (before.sa_handler != SIG_IGN) /* under nohup they stay ignored */
-                sigaction(numbers[i], &action, NULL);
-        }
-    }
-
-    static int check_output(const struct settings *settings)
-    {
-        char *problem = NULL;
-        if (settings->output == NULL || cli_output_check(settings->output, settings->force, &problem))
-            return CLI_DONE;
-        cli_say(&CLI_AB, "%s", problem);
-        free(problem);
+    cli_target_release(&target);
+    cli_recorded_release(&recorded);
+    if (!usable) {
+        free(directory);
         return CLI_FAILED;
     }
+    *ret_recording = directory;
+    return CLI_DONE;
+}
 
-    static void ab_release(struct ab * ab)
-    {
-        for (size_t i = 0; i < ab->workload_count; i++)
-            free(ab->paths[i]);
-        free(ab->paths);
-        free(ab->workloads);
-        cli_choice_release(&ab->choice);
-    }
-
-    static int run_ab(int argc, char **argv)
-    {
-        struct ab ab = {.settings = {.rounds = DEFAULT_ROUNDS, .colour = cli_colour_by_default()}};
-        int code = take_options(argc, argv, &ab.settings);
-        if (code >= 0)
-            return code;
-        if (ab.settings.help) {
-            fputs(HELP, stdout);
-            return CLI_DONE;
-        }
-        code = check_output(&ab.settings);
-        if (code == CLI_DONE)
-            code = cli_choose(&CLI_AB, ab.settings.allocators, ab.settings.baseline, &ab.choice);
-        if (code == CLI_DONE) {
-            take_signals();
-            code = prepare_workloads(&ab);
-        }
-        if (code == CLI_DONE && stopped_by == 0)
-            code = run_experiment(&ab);
-        ab_release(&ab);
-        if (stopped_by != 0) {
-            /* The shell is to see that a signal ended us; what was to be kept is kept. */
-            const int number = (int)stopped_by;
-            fflush(stdout);
-            cli_temporary_remove();
-            signal(number, SIG_DFL);
-            raise(number);
-        }
-        return code;
-    }
-
-    const struct cli_verb CLI_AB = {
-        .name = "ab",
-        .summary = "compare allocators on a recorded program: the main job",
-        .help = HELP,
-        .run = run_ab,
+static int add_workload(struct ab *ab, const char *input)
+{
+    const size_t number = ab->workload_count;
+    char *path = NULL;
+    const struct cli_prepare prepare = {
+        .directory = ab->directory,
+        .force = ab->settings.force,
+        .quiet = ab->settings.quiet ||
+                 ab->settings.keep == NULL, /* of what is removed nobody needs the place */
+        .progress = ab->settings.progress != CLI_PROGRESS_NEVER,
     };
+    const int code = cli_workload_prepare(&CLI_AB, &prepare, input, number, &path);
+    if (code != CLI_DONE)
+        return code;
+    ab->paths = res_realloc(ab->paths, number + 1, sizeof *ab->paths);
+    ab->paths[number] = path;
+    ab->workloads = res_realloc(ab->workloads, number + 1, sizeof *ab->workloads);
+    ab->workload_count++;
+    return cli_workload_facts(&CLI_AB, path, &ab->workloads[number]);
+}
+
+static int prepare_workloads(struct ab *ab)
+{
+    const struct settings *settings = &ab->settings;
+    char *recording = NULL;
+    int code = choose_directory(ab);
+    if (code == CLI_DONE && settings->command != NULL)
+        code = record_command(ab, &recording);
+    if (code == CLI_DONE && recording != NULL)
+        code = add_workload(ab, recording);
+    free(recording);
+    for (size_t i = 0; i < settings->input_count && code == CLI_DONE && stopped_by == 0; i++)
+        code = add_workload(ab, settings->inputs[i]);
+    return code;
+}
+
+/* ---- experiment ----------------------------------------------------------------------------- */
+
+static uint64_t draw_seed(void)
+{
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        seed = (uint64_t)now.tv_nsec * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)now.tv_sec;
+    }
+    return seed % 1000000000; /* short enough to be typed again */
+}
+
+static void on_progress(void *context, const struct res_workload *workload, const char *entry, unsigned round,
+                        size_t runs_done, size_t runs_all)
+{
+    struct cli_progress *progress = context;
+    char *words = round == 0 ? res_printf("%s: warm-up, %s", workload->name, entry)
+                             : res_printf("%s: round %u, %s", workload->name, round, entry);
+    cli_progress_show(progress, words, NULL, runs_done, runs_all);
+    free(words);
+}
+
+static bool any_failed(const struct res_experiment *experiment)
+{
+    bool failed = false;
+    for (size_t i = 0; i < experiment->trial_count; i++) {
+        const struct res_trial *trial = &experiment->trials[i];
+        for (size_t k = 0; k < trial->entry_count; k++) {
+            const struct res_entry *entry = &trial->entries[k];
+            if (entry->failed == NULL)
+                continue;
+            failed = true;
+            cli_say(&CLI_AB, "%s: %s%s failed: %s", trial->workload->name, entry->candidate->name,
+                    entry->is_control ? " (control)" : "", entry->failed);
+        }
+    }
+    return failed;
+}
+
+static int give_out(const struct ab *ab, json_t *result)
+{
+    const struct settings *settings = &ab->settings;
+    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->colour};
+    char *compact = json_dumps(result, JSON_INDENT(1));
+    char *document = res_printf("%s\n", compact != NULL ? compact : "{}");
+    char *problem = NULL;
+    int code = CLI_DONE;
+    free(compact);
+    if (settings->json) {
+        fputs(document, stdout);
+    } else {
+        char *table = res_table_text(result, &style);
+        fputs(table, stdout);
+        free(table);
+    }
+    if (settings->output != NULL &&
+        !cli_output_write(settings->output, settings->force, document, strlen(document), &problem)) {
+        cli_say(&CLI_AB, "%s", problem);
+        free(problem);
+        code = CLI_FAILED;
+    }
+    free(document);
+    return code;
+}
+
+static int run_experiment(struct ab *ab)
+{
+    const struct settings *settings = &ab->settings;
+    struct res_experiment experiment;
+    const struct res_options options = {
+        .workloads = ab->workloads,
+        .workload_count = ab->workload_count,
+        .candidates = ab->choice.candidates,
+        .candidate_count = ab->choice.candidate_count,
+        .floor = ab->choice.floor,
+        .rounds = (unsigned)settings->rounds,
+        .seed = settings->has_seed ? settings->seed : draw_seed(),
+        .touch = settings->touch,
+        .timeout_ns = settings->timeout_ns,
+        .stop = &stopped_by,
+        .progress = on_progress,
+        .context = &ab->progress,
+    };
+    cli_progress_begin(&ab->progress, settings->progress);
+    res_experiment_run(&options, &experiment);
+    cli_progress_end(&ab->progress);
+    const bool failed = any_failed(&experiment);
+    int code = CLI_DONE;
+    if (experiment.stopped && experiment.trials[0].rounds == 0) {
+        cli_say(&CLI_AB, "stopped before the first round was finished: there is no result");
+        code = CLI_FAILED;
+    } else {
+        json_t *result = res_json_experiment(&experiment, ab->choice.missing, ab->choice.missing_count);
+        code = give_out(ab, result);
+        json_decref(result);
+    }
+    res_experiment_release(&experiment);
+    return code == CLI_DONE && failed ? CLI_FAILED : code;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static void take_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = on_stop};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction before;
+        sigaction(numbers[i], NULL, &before);
+        if (before.sa_handler != SIG_IGN) /* under nohup they stay ignored */
+            sigaction(numbers[i], &action, NULL);
+    }
+}
+
+static int check_output(const struct settings *settings)
+{
+    char *problem = NULL;
+    if (settings->output == NULL || cli_output_check(settings->output, settings->force, &problem))
+        return CLI_DONE;
+    cli_say(&CLI_AB, "%s", problem);
+    free(problem);
+    return CLI_FAILED;
+}
+
+static void ab_release(struct ab *ab)
+{
+    for (size_t i = 0; i < ab->workload_count; i++)
+        free(ab->paths[i]);
+    free(ab->paths);
+    free(ab->workloads);
+    cli_choice_release(&ab->choice);
+}
+
+static int run_ab(int argc, char **argv)
+{
+    struct ab ab = {.settings = {.rounds = DEFAULT_ROUNDS, .colour = cli_colour_by_default()}};
+    int code = take_options(argc, argv, &ab.settings);
+    if (code >= 0)
+        return code;
+    if (ab.settings.help) {
+        fputs(HELP, stdout);
+        return CLI_DONE;
+    }
+    code = check_output(&ab.settings);
+    if (code == CLI_DONE)
+        code = cli_choose(&CLI_AB, ab.settings.allocators, ab.settings.baseline, &ab.choice);
+    if (code == CLI_DONE) {
+        take_signals();
+        code = prepare_workloads(&ab);
+    }
+    if (code == CLI_DONE && stopped_by == 0)
+        code = run_experiment(&ab);
+    ab_release(&ab);
+    if (stopped_by != 0) {
+        /* The shell is to see that a signal ended us; what was to be kept is kept. */
+        const int number = (int)stopped_by;
+        fflush(stdout);
+        cli_temporary_remove();
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    return code;
+}
+
+const struct cli_verb CLI_AB = {
+    .name = "ab",
+    .summary = "compare allocators on a recorded program: the main job",
+    .help = HELP,
+    .run = run_ab,
+};
