@@ -44,26 +44,30 @@ struct context {
     struct rep_clock clock;
 };
 
-static const char HELP[] =
-    "usage: mallab-replay-" REP_ALLOCATOR " [options] WORKLOAD\n"
-    "Execute a workload's calls on one allocator and print what they cost. 'mallab replay' and\n"
-    "'mallab ab' run this program; it can be run by hand too.\n"
-    "\n"
-    "  --json                  print one JSON object\n"
-    "  --touch none|page|full  what is written into new memory [page: a byte per page]\n"
-    "  --threads recorded|1    each recorded thread as a thread, or all ops on one [recorded]\n"
-    "  --expect-library LIB    fail unless malloc comes from this library: a path, or a file name\n"
-    "                          [the library this program is linked against]\n"
-    "  --proof KIND            which allocator must answer for itself: glibc, jemalloc, tcmalloc,\n"
-    "                          mimalloc, tbb, scudo, none, or address for none of them\n"
-    "  --candidate NAME        the name to print [" REP_ALLOCATOR "]\n"
-    "  --idle-ms N             rest so many milliseconds after the last op, then measure again [0]\n"
-    "  --timeout S             give up after so many seconds [0: never]\n"
-    "  -h, --help              print this\n"
-    "\n"
-    "example: LD_PRELOAD=libtbbmalloc_proxy.so.2 mallab-replay-glibc \\\n"
-    "             --expect-library libtbbmalloc_proxy.so.2 --proof tbb web.wl\n"
-    "exit codes: 0 done, 1 failed (wrong allocator, out of memory), 2 misuse, 3 workload unreadable\n";
+static const char HELP[] = "usage: mallab-replay-" REP_ALLOCATOR " [OPTION...] WORKLOAD\n"
+                           "\n"
+                           "Execute a workload's calls on one allocator and print what they cost. 'mallab\n"
+                           "replay' and 'mallab ab' run this program; it can be run by hand too.\n"
+                           "\n"
+                           "  --json                print one JSON object\n"
+                           "  --touch WHAT          what is written into new memory: none, page (a byte per\n"
+                           "                        page) or full [page]\n"
+                           "  --threads HOW         'recorded', or '1': all ops on one thread [recorded]\n"
+                           "  --expect-library LIB  fail unless malloc comes from this library: a path or\n"
+                           "                        a file name [what this program is linked against]\n"
+                           "  --proof KIND          which allocator must answer for itself: glibc, tbb,\n"
+                           "                        jemalloc, tcmalloc, mimalloc, scudo, none; or address:\n"
+                           "                        the library alone [by what is expected]\n"
+                           "  --candidate NAME      the name to print [" REP_ALLOCATOR "]\n"
+                           "  --idle-ms N           rest for N milliseconds after the last op, then look\n"
+                           "                        at memory again [0]\n"
+                           "  --timeout S           give up after S seconds [0: never]\n"
+                           "  -h, --help            print this help\n"
+                           "\n"
+                           "example: LD_PRELOAD=libtbbmalloc_proxy.so.2 mallab-replay-glibc --proof tbb \\\n"
+                           "             --expect-library libtbbmalloc_proxy.so.2 web.wl\n"
+                           "exit codes: 0 done, 1 failed (also: another allocator served the calls),\n"
+                           "2 misuse, 3 WORKLOAD unreadable, damaged or too new\n";
 
 /* One line on stderr by one write: no buffer, no malloc, no mixing with other threads' output. */
 __attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)

@@ -213,7 +213,7 @@ class Replay(lab.Lab):
     def test_help_and_text(self):
         result = replay("glibc", "--help")
         self.assertEqual((result.returncode, result.stderr), (lab.DONE, b""))
-        self.assertTrue(all(len(line) <= 100 for line in result.stdout.decode().splitlines()))
+        self.assertTrue(all(len(line) <= 80 for line in result.stdout.decode().splitlines()))
         text = replay("glibc", self.many).stdout.decode()
         for key in ("candidate", "malloc from", "digest", "ns/op", "resident peak", "live peak"):
             self.assertIn(f"\n{key} ", "\n" + text)
