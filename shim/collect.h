@@ -70,6 +70,9 @@ void segment_publish(struct collect_segment *segment);
 /* segment_grow - put memory behind `count` more chunks; false when there is none or all have it. */
 bool segment_grow(struct collect_segment *segment, uint32_t count);
 
+/* segment_remove_stale - unlink segments of ours whose collectors were killed; whoever maps one keeps it. */
+void segment_remove_stale(void);
+
 /* segment_remove - unlink the file; processes that are still mapped keep theirs. */
 void segment_remove(struct collect_segment *segment);
 
@@ -140,6 +143,7 @@ struct collector {
     uint32_t image_of_slot[SEG_SLOT_COUNT]; /* index + 1 into images */
     size_t running;
     uint64_t serials_seen;
+    bool attaching;       /* a slot was seen claimed and not yet attached */
     uint8_t *taken;       /* per chunk: 1 while it is in a queue */
     uint32_t free_chunks; /* below ready, at the last scan */
     uint32_t taken_chunks;

@@ -253,17 +253,26 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     open_footprint(collector, image);
 }
 
+/* A serial is taken between the claim of a slot and its last store: so while the count stands still and no claim
+ * was seen half done, there is nothing new. */
 void image_discover(struct collector *collector)
 {
     struct seg_header *segment = collector->segment.header;
     struct seg_slot *slots = seg_slots(segment);
+    const uint64_t serials = atomic_load_explicit(&segment->serials, memory_order_seq_cst);
+    if (serials == collector->serials_seen && !collector->attaching)
+        return;
+    collector->serials_seen = serials;
+    collector->attaching = false;
     for (uint32_t index = 0; index < SEG_SLOT_COUNT; index++) {
-        const uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_acquire);
+        const uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_seq_cst);
         if (collector->image_of_slot[index] != 0)
             continue;
         if ((word & 0xffffffff) == SEG_SLOT_ATTACHED)
             adopt(collector, index, &slots[index], (uint32_t)(word >> 32));
-        else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING && !process_exists((uint32_t)(word >> 32)))
+        else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING && process_exists((uint32_t)(word >> 32)))
+            collector->attaching = true;
+        else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING)
             atomic_store_explicit(&slots[index].state, SEG_SLOT_FREE, memory_order_release);
     }
 }
@@ -417,17 +426,13 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
         atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
 }
 
-static bool has_ended(const struct collector *collector, struct collect_image *image, bool thorough,
-                      enum image_end *ret_end)
+/* What the kernel does not tell by itself: kernels without pidfd, execs that another recording follows. */
+static bool has_gone(const struct collector *collector, struct collect_image *image, bool thorough,
+                     enum image_end *ret_end)
 {
     *ret_end = IMAGE_EXIT;
-    if (image->pidfd >= 0) {
-        struct pollfd watched = {image->pidfd, POLLIN, 0};
-        if (poll(&watched, 1, 0) > 0)
-            return true;
-    } else if (!process_exists(image->pid)) {
+    if (image->pidfd < 0 && !process_exists(image->pid))
         return true;
-    }
     if (!thorough && image->confirmed)
         return false;
     switch (maps_segment(&collector->segment, image->pid, image->map_address)) {
@@ -449,13 +454,23 @@ static bool has_ended(const struct collector *collector, struct collect_image *i
 
 void image_check_ends(struct collector *collector, bool thorough)
 {
+    static struct pollfd watched[SEG_SLOT_COUNT];
+    static uint32_t slots[SEG_SLOT_COUNT];
+    nfds_t count = 0;
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        struct collect_image *image;
-        enum image_end end;
         if (collector->image_of_slot[slot] == 0)
             continue;
-        image = collector->images[collector->image_of_slot[slot] - 1];
-        if (has_ended(collector, image, thorough, &end))
+        slots[count] = slot;
+        /* a negative descriptor is passed over by poll */
+        watched[count++] = (struct pollfd){collector->images[collector->image_of_slot[slot] - 1]->pidfd,
+                                           POLLIN, 0};
+    }
+    if (count == 0 || poll(watched, count, 0) < 0)
+        return;
+    for (nfds_t i = 0; i < count; i++) {
+        struct collect_image *image = collector->images[collector->image_of_slot[slots[i]] - 1];
+        enum image_end end = IMAGE_EXIT;
+        if (watched[i].revents != 0 || has_gone(collector, image, thorough, &end))
             image_finish(collector, image, end);
     }
 }

@@ -22,10 +22,11 @@
 #include "shim/raw.h"
 
 #define MEMORY_DEFAULT    (UINT64_C(128) << 20)
-#define NAP_NS            1000000u  /* while there is work; also the collector's step of the epoch words */
-#define SLEEP_NS          20000000u /* while there is none */
-#define IDLE_ROUNDS       20u       /* of napping before sleeping */
-#define LOOK_NS           50000000u /* between looks for execs and dead threads */
+#define NAP_NS            1000000u    /* while there is work; also the collector's step of the epoch words */
+#define SLEEP_NS          20000000u   /* while there is none */
+#define IDLE_ROUNDS       20u         /* of napping before sleeping */
+#define LOOK_NS           50000000u   /* between looks for execs */
+#define THREADS_NS        1000000000u /* and for dead threads, one system call a thread */
 #define NOBODY_CAME_NS    UINT64_C(10000000000)
 #define JOIN_NS           UINT64_C(3000000000)
 #define LAST_CALLS_NS     20000000u /* for stores under way when --duration has passed */
@@ -345,8 +346,9 @@ static bool may_close(struct collector *collector)
     if (collector->running > 0 || image_unattached_remain(collector))
         return false;
     set_closing(segment, SEG_CLOSING);
+    collector->attaching = true; /* look at every slot: a claim may stand there without a serial yet */
     image_discover(collector);
-    if (collector->running > 0 || image_unattached_remain(collector)) {
+    if (collector->running > 0 || collector->attaching || image_unattached_remain(collector)) {
         set_closing(segment, SEG_OPEN);
         return false;
     }
@@ -380,7 +382,7 @@ static void stop_recording(struct collector *collector)
 static void run(struct collector *collector)
 {
     struct seg_header *segment = collector->segment.header;
-    uint64_t looked_ns = 0, left_ns = 0, doorbell = 0;
+    uint64_t looked_ns = 0, threads_ns = 0, left_ns = 0, doorbell = 0;
     uint32_t idle_rounds = 0;
     for (;;) {
         const uint64_t now = clock_monotonic_ns();
@@ -395,8 +397,10 @@ static void run(struct collector *collector)
         work += drain_blocks(collector);
         image_check_ends(collector, look);
         watch_control(collector);
-        if (look) {
+        if (look)
             looked_ns = now;
+        if (now - threads_ns >= THREADS_NS) {
+            threads_ns = now;
             drain_dead_threads(collector);
         }
         if (collector->options.duration_ns != 0 &&
@@ -454,6 +458,7 @@ static int prepare(struct collector *collector, bool *ret_joined)
     case PLACE_OURS:
         break;
     }
+    segment_remove_stale();
     clock_start(&collector->clock);
     collector->options.out = collector->directory;
     if (!segment_create(&collector->segment, &collector->options, &reason))

@@ -4,6 +4,7 @@
  * SIGBUS in the recorded program. */
 #include "shim/collect.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -155,30 +156,60 @@ void segment_remove(struct collect_segment *segment)
     segment->fd = -1;
 }
 
+/* Whether a header read from a file is a segment of ours, and its collector alive. */
+static bool is_ours(const struct seg_header *header, bool *ret_alive)
+{
+    *ret_alive = kill((pid_t)header->collector_pid, 0) == 0 || errno != ESRCH;
+    return header->magic == SEG_MAGIC && header->version == SEG_VERSION && header->owner_uid == geteuid() &&
+           header->collector_pid != 0 && header->pid_namespace == pid_namespace();
+}
+
+static bool read_header(int directory_fd, const char *path, struct seg_header *ret_header)
+{
+    const int fd = openat(directory_fd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    bool whole;
+    if (fd < 0)
+        return false;
+    whole = read(fd, ret_header, sizeof *ret_header) == (ssize_t)sizeof *ret_header;
+    (void)close(fd); /* only read */
+    return whole;
+}
+
+void segment_remove_stale(void)
+{
+    DIR *directory = opendir("/dev/shm");
+    const struct dirent *entry;
+    char prefix[32];
+    if (directory == NULL)
+        return;
+    (void)snprintf(prefix, sizeof prefix, "mallab-%u-", (unsigned)geteuid()); /* fits */
+    while ((entry = readdir(directory)) != NULL) {
+        struct seg_header header;
+        bool alive;
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+            read_header(dirfd(directory), entry->d_name, &header) && is_ours(&header, &alive) && !alive)
+            (void)unlinkat(dirfd(directory), entry->d_name, 0); /* another collector may have been faster */
+    }
+    (void)closedir(directory); /* only read */
+}
+
 /* The path is believed only if a segment of ours stands there and its collector lives; the shim checks again. */
 bool segment_path_of_recording(int directory_fd, char *ret_path, size_t size)
 {
     struct seg_header header;
     const char *path;
-    bool found = false;
+    bool found = false, alive;
     json_t *recording;
-    int fd = openat(directory_fd, "recording.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    const int fd = openat(directory_fd, "recording.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return false;
     recording = json_loadfd(fd, 0, NULL);
     (void)close(fd);
     path = json_string_value(json_object_get(recording, "segment_path"));
-    if (path != NULL && strlen(path) < size) {
-        fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd >= 0 && read(fd, &header, sizeof header) == (ssize_t)sizeof header &&
-            header.magic == SEG_MAGIC && header.version == SEG_VERSION && !header.closing &&
-            header.owner_uid == geteuid() && header.pid_namespace == pid_namespace() &&
-            kill((pid_t)header.collector_pid, 0) == 0) {
-            (void)snprintf(ret_path, size, "%s", path); /* length checked above */
-            found = true;
-        }
-        if (fd >= 0)
-            (void)close(fd);
+    if (path != NULL && strlen(path) < size && read_header(AT_FDCWD, path, &header) &&
+        is_ours(&header, &alive) && alive && header.closing != SEG_CLOSED) {
+        (void)snprintf(ret_path, size, "%s", path); /* length checked above */
+        found = true;
     }
     json_decref(recording);
     return found;

@@ -261,8 +261,12 @@ static bool open_chunk(struct lane *lane, unsigned call)
     struct seg_header *segment = shim_segment;
     struct seg_chunk_header *chunk;
     uint32_t index;
-    if (atomic_load_explicit(&segment->stopped, memory_order_relaxed) || lane->number >= FP_LANES_MAX) {
-        lane->gap_pending = true;
+    if (atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
+        lane->gap_pending = true; /* not lost: what came after --duration was not asked for */
+        return false;
+    }
+    if (lane->number >= FP_LANES_MAX) {
+        lane_lose(lane, call, FP_LOSS_RING_FULL);
         return false;
     }
     if (shim_process->lost_contact) {
