@@ -175,6 +175,24 @@ TEST(flipped_bits_are_refused_or_salvaged)
     free(bytes);
 }
 
+TEST(a_newer_file_is_told_by_both_versions)
+{
+    const char *fp = scratch_path("newer.fp");
+    struct conv_survey survey;
+    char text[600];
+    size_t size;
+    char *bytes;
+    make_footprint(fp, 1, 1, 1, true);
+    bytes = scratch_read(fp, &size);
+    bytes[8] = 99;
+    scratch_write(fp, bytes, size);
+    CHECK_U64(conv_survey_file(fp, NULL, &survey, &error), FP_ERR_VERSION);
+    CHECK_U64(conv_error_exit_code(&error), 3);
+    conv_error_text(&error, text, sizeof text);
+    CHECK(strstr(text, "version 99") != NULL && strstr(text, "up to 1") != NULL);
+    free(bytes);
+}
+
 TEST(blocks_that_are_missing_are_told)
 {
     const char *fp = scratch_path("missing.fp");
@@ -328,6 +346,7 @@ TEST(other_kinds_are_told_apart)
 
 RUN_TESTS(T(report_survey_and_workload_agree), T(same_input_same_bytes),
           T(outputs_are_not_overwritten_unasked), T(cut_footprints_convert_what_is_whole),
-          T(flipped_bits_are_refused_or_salvaged), T(blocks_that_are_missing_are_told),
-          T(a_forked_process_inherits_objects), T(of_a_recording_the_busiest_process_is_converted),
-          T(hostile_recordings_are_refused), T(other_kinds_are_told_apart))
+          T(flipped_bits_are_refused_or_salvaged), T(a_newer_file_is_told_by_both_versions),
+          T(blocks_that_are_missing_are_told), T(a_forked_process_inherits_objects),
+          T(of_a_recording_the_busiest_process_is_converted), T(hostile_recordings_are_refused),
+          T(other_kinds_are_told_apart))
