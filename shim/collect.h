@@ -184,6 +184,7 @@ struct decode_block {
     uint64_t events; /* marks that are calls */
     uint32_t *table; /* shape dictionary: generation << 16 | index, open addressing */
     uint32_t generation;
+    bool is_mark[256]; /* fp_mark_is_valid, as a table */
 };
 
 bool decode_init(struct decode_block *block);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define likely_true(condition) __builtin_expect(!!(condition), 1)
+
 #define TABLE_BITS        17u /* twice FP_BLOCK_MARKS_MAX shapes */
 #define TABLE_MASK        ((1u << TABLE_BITS) - 1)
 #define GENERATION_LIMIT  0xffffu
@@ -18,6 +20,8 @@ bool decode_init(struct decode_block *block)
     block->shapes = malloc(FP_BLOCK_MARKS_MAX * sizeof *block->shapes);
     block->stamps = malloc((FP_BLOCK_MARKS_MAX + 1) * sizeof *block->stamps);
     block->table = calloc((size_t)TABLE_MASK + 1, sizeof *block->table);
+    for (unsigned call = 0; call < 256; call++)
+        block->is_mark[call] = fp_mark_is_valid(call);
     if (block->marks == NULL || block->shapes == NULL || block->stamps == NULL || block->table == NULL)
         return false;
     decode_clear(block);
@@ -81,45 +85,59 @@ static inline uint64_t plain_extra(unsigned call)
     return call == FP_CALL_CALLOC || call == FP_CALL_REALLOCARRAY ? 1 : 0;
 }
 
+/* The record's epoch, completed by the lane's; nearly always no more than the low bits differ. */
+static inline uint64_t whole_epoch(uint64_t newest, const struct fp_record *record)
+{
+    const uint64_t low40 = fp_record_epoch40(record), mask = (UINT64_C(1) << 40) - 1;
+    if (likely_true((newest & mask) == low40))
+        return newest;
+    return fp_epoch_extend(newest, low40);
+}
+
+static inline void remember_wide(struct collect_lane *lane, const struct fp_record *record)
+{
+    lane->wide_pending = true;
+    lane->wide_size = (record->word0 >> 16 & 0xffffffff) << 32;
+    lane->wide_extra = record->word1;
+}
+
 uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
                       const struct collect_clock *clock, const struct seg_chunk_header *chunk, uint32_t first,
                       uint64_t *damaged, uint32_t *ret_records)
 {
     const struct fp_record *records = (const struct fp_record *)chunk;
-    uint32_t at = first != 0 ? first : SEG_CHUNK_HEADER / FP_RECORD_BYTES;
+    struct fp_mark *marks = block->marks;
+    uint32_t at = first != 0 ? first : SEG_CHUNK_HEADER / FP_RECORD_BYTES, next = 0;
+    uint32_t mark_count =
+        block->mark_count; /* in registers: stores to marks might alias the block's fields */
+    uint64_t base_epoch = block->base_epoch, events = 0;
 
     for (; at < RECORDS_PER_CHUNK; at++) {
         const struct fp_record record = records[at];
         const unsigned call = fp_record_call(&record);
         uint64_t epoch, size, extra;
-        if (record.word0 == 0) {
-            /* The end; but a single hole, left by whatever killed one store, does not hide what follows. */
-            if (at + 1 == RECORDS_PER_CHUNK || records[at + 1].word0 == 0)
-                break;
+        if (!block->is_mark[call]) {
+            if (record.word0 == 0) {
+                /* The end; but a single hole, left by whatever killed one store, does not hide what follows. */
+                if (at + 1 == RECORDS_PER_CHUNK || records[at + 1].word0 == 0)
+                    break;
+            } else if (call == FP_RECORD_STAMP) {
+                lane->epoch = record.word0 >> 8;
+                block->mark_count = mark_count;
+                append_stamp(block, lane, clock_ns(clock, record.word1));
+            } else if (call == FP_RECORD_WIDE) {
+                remember_wide(lane, &record);
+            } else {
+                (*damaged)++;
+            }
             continue;
         }
-        if (call == FP_RECORD_STAMP) {
-            lane->epoch = record.word0 >> 8;
-            append_stamp(block, lane, clock_ns(clock, record.word1));
-            continue;
-        }
-        if (call == FP_RECORD_WIDE) {
-            lane->wide_pending = true;
-            lane->wide_size = (record.word0 >> 16 & 0xffffffff) << 32;
-            lane->wide_extra = record.word1;
-            continue;
-        }
-        if (!fp_mark_is_valid(call)) {
-            (*damaged)++;
-            continue;
-        }
-        epoch = fp_epoch_extend(lane->epoch, fp_record_epoch40(&record));
-        if (block->mark_count == 0)
-            block->base_epoch = epoch;
-        if (block->mark_count == FP_BLOCK_MARKS_MAX || epoch < block->base_epoch ||
-            epoch - block->base_epoch > UINT32_MAX) {
-            *ret_records = at;
-            return at;
+        epoch = whole_epoch(lane->epoch, &record);
+        if (mark_count == 0)
+            base_epoch = epoch;
+        if (mark_count == FP_BLOCK_MARKS_MAX || epoch < base_epoch || epoch - base_epoch > UINT32_MAX) {
+            next = at;
+            break;
         }
         size = fp_record_size32(&record);
         extra = plain_extra(call);
@@ -130,12 +148,14 @@ uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
                 extra = lane->wide_extra;
             }
         }
-        block->marks[block->mark_count] = (struct fp_mark){fp_record_address(&record),
-                                                           shape_index(block, (uint8_t)call, size, extra),
-                                                           (uint32_t)(epoch - block->base_epoch)};
-        block->mark_count++;
-        block->events += call < FP_CALL_COUNT;
+        marks[mark_count++] = (struct fp_mark){fp_record_address(&record),
+                                               shape_index(block, (uint8_t)call, size, extra),
+                                               (uint32_t)(epoch - base_epoch)};
+        events += call < FP_CALL_COUNT;
     }
+    block->mark_count = mark_count;
+    block->base_epoch = base_epoch;
+    block->events += events;
     *ret_records = at;
-    return 0;
+    return next;
 }
