@@ -1,4 +1,4 @@
-/* table.c - the aligned table of a result, and the lines around it. */
+/* table.c - the aligned table of a result. */
 #include "results/table.h"
 
 #include <math.h>
@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/cells.h"
+#include "results/notes.h"
 #include "results/statistics.h"
 #include "results/support.h"
 
@@ -62,64 +64,18 @@ struct sheet {
     size_t widths[COLUMN_COUNT];
 };
 
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static char *plain_of(const json_t *object, const char *key, const char *otherwise)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return res_text_plain(text != NULL ? text : otherwise);
-}
-
 /* ---- cells ---------------------------------------------------------------------------------- */
-
-static char *cell_ns(double ns)
-{
-    if (!isfinite(ns))
-        return res_strdup("-");
-    return res_printf(ns < 9.995 ? "%.2f" : ns < 999.95 ? "%.1f" : "%.0f", ns);
-}
 
 static char *cell_typical(double ns, double deviation, const struct res_style *style)
 {
-    char *value = cell_ns(ns);
+    char *value = res_cell_ns(ns);
     if (!isfinite(ns) || !isfinite(deviation))
         return value;
-    char *spread = cell_ns(deviation);
+    char *spread = res_cell_ns(deviation);
     char *cell = res_printf("%s %s%s", value, style->utf8 ? "\u00b1" : "+-", spread);
     free(value);
     free(spread);
     return cell;
-}
-
-static void print_percent(char *ret_text, size_t size, double ratio)
-{
-    double percent = (ratio - 1) * 100;
-    if (fabs(percent) < 0.05)
-        percent = 0; /* no "-0.0" */
-    snprintf(ret_text, size, fabs(percent) < 99.95 ? "%+.1f" : "%+.0f", percent);
-}
-
-static char *cell_percent(double ratio)
-{
-    char percent[32];
-    if (!isfinite(ratio))
-        return res_strdup("-");
-    print_percent(percent, sizeof percent, ratio);
-    return res_printf("%s%%", percent);
-}
-
-static char *cell_interval(double low, double high)
-{
-    char ends[2][32];
-    if (!isfinite(low) || !isfinite(high))
-        return res_strdup("");
-    print_percent(ends[0], sizeof ends[0], low);
-    print_percent(ends[1], sizeof ends[1], high);
-    return res_printf("[%s %s]", ends[0], ends[1]);
 }
 
 static char *cell_bytes(const struct sheet *sheet, double bytes)
@@ -149,19 +105,20 @@ static void fill_row(struct sheet *sheet, const json_t *candidate)
     const json_t *resident = json_object_get(candidate, "resident");
     const bool failed = json_is_string(json_object_get(candidate, "failed"));
     char **cells = row->cells;
-    cells[COLUMN_NAME] = plain_of(candidate, "name", "?");
+    cells[COLUMN_NAME] = res_cell_plain(candidate, "name", "?");
     const bool is_baseline = strcmp(cells[COLUMN_NAME], sheet->baseline) == 0;
-    cells[COLUMN_VERSION] = plain_of(candidate, "version", "-");
-    cells[COLUMN_QUIET] = cell_ns(number_of(time, "quiet_ns_per_op"));
-    cells[COLUMN_TYPICAL] = cell_typical(number_of(time, "typical_ns_per_op"),
-                                         number_of(time, "typical_ns_per_op_deviation"), sheet->style);
-    cells[COLUMN_DIFFERENCE] = is_baseline ? res_strdup("") : cell_percent(number_of(time, "ratio"));
-    cells[COLUMN_INTERVAL] = is_baseline
-                                 ? res_strdup("")
-                                 : cell_interval(number_of(time, "ratio_low"), number_of(time, "ratio_high"));
-    cells[COLUMN_PEAK] = cell_bytes(sheet, number_of(resident, "peak_bytes"));
-    cells[COLUMN_MEAN] = cell_bytes(sheet, number_of(resident, "mean_bytes"));
-    cells[COLUMN_END] = cell_bytes(sheet, number_of(resident, "end_bytes"));
+    cells[COLUMN_VERSION] = res_cell_plain(candidate, "version", "-");
+    cells[COLUMN_QUIET] = res_cell_ns(res_cell_number(time, "quiet_ns_per_op"));
+    cells[COLUMN_TYPICAL] = cell_typical(res_cell_number(time, "typical_ns_per_op"),
+                                         res_cell_number(time, "typical_ns_per_op_deviation"), sheet->style);
+    cells[COLUMN_DIFFERENCE] = is_baseline ? res_strdup("")
+                                           : res_cell_percent(res_cell_number(time, "ratio"));
+    cells[COLUMN_INTERVAL] = is_baseline ? res_strdup("")
+                                         : res_cell_interval(res_cell_number(time, "ratio_low"),
+                                                             res_cell_number(time, "ratio_high"));
+    cells[COLUMN_PEAK] = cell_bytes(sheet, res_cell_number(resident, "peak_bytes"));
+    cells[COLUMN_MEAN] = cell_bytes(sheet, res_cell_number(resident, "mean_bytes"));
+    cells[COLUMN_END] = cell_bytes(sheet, res_cell_number(resident, "end_bytes"));
     if (failed) {
         cells[COLUMN_VERDICT] = res_strdup("failed");
         cells[COLUMN_PEAK_DIFFERENCE] = res_strdup("-");
@@ -170,9 +127,9 @@ static void fill_row(struct sheet *sheet, const json_t *candidate)
         cells[COLUMN_VERDICT] = res_strdup("baseline");
         cells[COLUMN_PEAK_DIFFERENCE] = res_strdup("baseline");
     } else {
-        char *percent = cell_percent(number_of(resident, "peak_ratio"));
+        char *percent = res_cell_percent(res_cell_number(resident, "peak_ratio"));
         row->verdict = json_string_value(json_object_get(time, "verdict"));
-        cells[COLUMN_VERDICT] = plain_of(time, "verdict", "-");
+        cells[COLUMN_VERDICT] = res_cell_plain(time, "verdict", "-");
         cells[COLUMN_PEAK_DIFFERENCE] = res_printf(
             "%s %s", percent, memory_word(json_string_value(json_object_get(resident, "peak_verdict"))));
         free(percent);
@@ -188,7 +145,7 @@ static void choose_unit(struct sheet *sheet, const json_t *candidates)
     json_t *candidate;
     json_array_foreach(candidates, index, candidate)
     {
-        const double peak = number_of(json_object_get(candidate, "resident"), "peak_bytes");
+        const double peak = res_cell_number(json_object_get(candidate, "resident"), "peak_bytes");
         largest = isfinite(peak) ? fmax(largest, peak) : largest;
     }
     sheet->unit = largest < 1e6 ? "kB" : largest < 1e10 ? "MB" : "GB";
@@ -353,205 +310,20 @@ static void add_sheet(struct res_text *text, const char *baseline, const json_t 
     sheet_release(&sheet);
 }
 
-/* ---- the lines around it -------------------------------------------------------------------- */
-
-/* Words up to the last column, following lines indented below the first. */
-static void add_wrapped(struct res_text *text, const char *label, const char *words)
-{
-    const size_t indent = 12;
-    size_t column = indent;
-    res_text_printf(text, "%-*s", (int)indent, label);
-    while (*words != '\0') {
-        const size_t length = strcspn(words, " ");
-        char *word = res_strndup(words, length);
-        const size_t columns = res_text_columns(word);
-        if (column > indent && column + 1 + columns > RES_TABLE_COLUMNS) {
-            res_text_printf(text, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column > indent) {
-            res_text_add(text, " ", 1);
-            column++;
-        }
-        res_text_printf(text, "%s", word);
-        column += columns;
-        free(word);
-        words += length;
-        words += strspn(words, " ");
-    }
-    res_text_add(text, "\n", 1);
-}
-
-static void add_workload_line(struct res_text *text, const json_t *workload)
-{
-    char *name = plain_of(workload, "name", "?");
-    char ops[32], duration[32], live[32], threads_text[32];
-    const json_int_t threads = json_integer_value(json_object_get(workload, "threads"));
-    const double duration_ns = number_of(workload, "duration_ns");
-    res_text_printf(
-        text, "%s: %s ops, %s thread%s, %s%s, live peak %s\n\n", name,
-        res_text_grouped((unsigned long long)json_integer_value(json_object_get(workload, "ops")), ops),
-        res_text_grouped((unsigned long long)threads, threads_text), threads == 1 ? "" : "s",
-        duration_ns > 0 ? "recorded over " : "without recorded time",
-        duration_ns > 0 ? res_text_duration(duration_ns, duration) : "",
-        res_text_bytes(number_of(workload, "live_peak_bytes"), live));
-    free(name);
-}
-
-static void add_rounds_line(struct res_text *text, const json_t *result, const json_t *workload)
-{
-    const json_int_t rounds = json_integer_value(json_object_get(workload, "rounds"));
-    struct res_text words = {0};
-    res_text_printf(
-        &words,
-        "%d, in an order shuffled by seed %lld, each run a process of its own; one warm-up run of each "
-        "candidate came before and is not counted",
-        (int)rounds, (long long)json_integer_value(json_object_get(result, "seed")));
-    if (json_is_true(json_object_get(result, "stopped")))
-        res_text_printf(&words, "; stopped before the %lld asked for",
-                        (long long)json_integer_value(json_object_get(result, "rounds_asked")));
-    add_wrapped(text, "rounds", words.text);
-    free(words.text);
-}
-
-static void add_floor_line(struct res_text *text, const json_t *workload)
-{
-    const json_t *floor = json_object_get(workload, "floor");
-    const json_t *time = json_object_get(floor, "time");
-    const char *failed = json_string_value(json_object_get(floor, "failed"));
-    char *words = NULL;
-    if (!json_is_object(floor) || failed != NULL) {
-        words = res_printf("not known (%s): the harness' own time is still in the figures",
-                           failed != NULL ? failed : "mallab-replay-none is not there");
-    } else {
-        char *quiet = cell_ns(number_of(time, "quiet_ns_per_op"));
-        char *typical = cell_ns(number_of(time, "typical_ns_per_op"));
-        words = res_printf(
-            "%s ns per op quiet, %s typical: the harness without an allocator, already subtracted", quiet,
-            typical);
-        free(quiet);
-        free(typical);
-    }
-    char *plain = res_text_plain(words);
-    add_wrapped(text, "floor", plain);
-    free(plain);
-    free(words);
-}
-
-static void add_noise_line(struct res_text *text, const char *baseline, const json_t *workload)
-{
-    const json_t *control = json_object_get(workload, "control");
-    const json_t *time = json_object_get(control, "time");
-    const json_t *resident = json_object_get(control, "resident");
-    char *difference = cell_percent(number_of(time, "ratio"));
-    char *interval = cell_interval(number_of(time, "ratio_low"), number_of(time, "ratio_high"));
-    char *peak = cell_percent(number_of(resident, "peak_ratio"));
-    const char *verdict = json_string_value(json_object_get(time, "verdict"));
-    const bool restless = verdict != NULL && (strcmp(verdict, res_verdict_name(RES_FASTER)) == 0 ||
-                                              strcmp(verdict, res_verdict_name(RES_SLOWER)) == 0);
-    char *words = res_printf("%s against itself: time %s %s, peak %s%s; smaller differences are called same",
-                             baseline, difference, interval, peak,
-                             restless ? " (more than chance: this machine was not quiet)" : "");
-    add_wrapped(text, "noise", words);
-    free(words);
-    free(difference);
-    free(interval);
-    free(peak);
-}
-
-static void add_machine_line(struct res_text *text, const json_t *machine)
-{
-    struct res_text words = {0};
-    char memory[32];
-    char *cpu = plain_of(machine, "cpu", "unknown processor");
-    char *kernel = plain_of(machine, "kernel", "?");
-    char *libc = plain_of(machine, "libc", "libc unknown");
-    char *thp = plain_of(machine, "transparent_huge_pages", "unknown");
-    char *governor = plain_of(machine, "governor", "unknown");
-    const double load = number_of(machine, "load_1_minute");
-    res_text_printf(&words, "%s, %lld CPUs, %s", cpu,
-                    (long long)json_integer_value(json_object_get(machine, "cpus")),
-                    res_text_bytes(fmax(number_of(machine, "memory_bytes"), 0), memory));
-    if (json_is_true(json_object_get(machine, "virtual_machine")))
-        res_text_printf(&words, ", virtual");
-    res_text_printf(&words, "; Linux %s, %s; huge pages %s, governor %s", kernel, libc, thp, governor);
-    if (isfinite(load))
-        res_text_printf(&words, ", load %.1f", load);
-    add_wrapped(text, "machine", words.text);
-    free(words.text);
-    free(cpu);
-    free(kernel);
-    free(libc);
-    free(thp);
-    free(governor);
-}
-
-static void add_named_reason(struct res_text *text, const char *label, const json_t *object, const char *key)
-{
-    char *name = plain_of(object, "name", "?");
-    char *reason = plain_of(object, key, "?");
-    char *words = res_printf("%s: %s", name, reason);
-    add_wrapped(text, label, words);
-    free(words);
-    free(name);
-    free(reason);
-}
-
-static void add_failed_lines(struct res_text *text, const json_t *workload)
-{
-    const json_t *control = json_object_get(workload, "control");
-    size_t index;
-    json_t *object;
-    json_array_foreach(json_object_get(workload, "candidates"), index, object)
-    {
-        if (json_is_string(json_object_get(object, "failed")))
-            add_named_reason(text, "failed", object, "failed");
-    }
-    if (json_is_string(json_object_get(control, "failed")))
-        add_named_reason(text, "control", control, "failed");
-}
-
-/* What holds for all workloads of the result; said once, with the last. */
-static void add_common_lines(struct res_text *text, const json_t *result)
-{
-    size_t index;
-    json_t *object;
-    add_machine_line(text, json_object_get(result, "machine"));
-    json_array_foreach(json_object_get(result, "missing"), index, object)
-    {
-        add_named_reason(text, "missing", object, "reason");
-    }
-}
-
-static void add_advice(struct res_text *text, const json_t *result, const json_t *workload)
-{
-    char *advice = res_advice(result, workload);
-    char *plain = res_text_plain(advice);
-    add_wrapped(text, "advice", plain);
-    free(plain);
-    free(advice);
-}
-
 char *res_table_text(const json_t *result, const struct res_style *style)
 {
     const json_t *workloads = json_object_get(result, "workloads");
     struct res_text text = {0};
     size_t index;
     json_t *workload;
-    char *baseline = plain_of(result, "baseline", "?");
+    char *baseline = res_cell_plain(result, "baseline", "?");
     json_array_foreach(workloads, index, workload)
     {
         if (index > 0)
             res_text_add(&text, "\n", 1);
-        add_workload_line(&text, workload);
+        res_notes_head(&text, workload);
         add_sheet(&text, baseline, workload, style);
-        res_text_add(&text, "\n", 1);
-        add_rounds_line(&text, result, workload);
-        add_floor_line(&text, workload);
-        add_noise_line(&text, baseline, workload);
-        if (index + 1 == json_array_size(workloads))
-            add_common_lines(&text, result);
-        add_failed_lines(&text, workload);
-        add_advice(&text, result, workload);
+        res_notes_foot(&text, result, workload, index + 1 == json_array_size(workloads));
     }
     free(baseline);
     return text.text != NULL ? text.text : res_strdup("no workload was replayed\n");

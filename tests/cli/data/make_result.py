@@ -51,5 +51,6 @@ result = {
          "candidates": [dict(base, resident=dict(base["resident"], peak_bytes=4096, mean_bytes=4096, end_bytes=0)),
                         entry("jemalloc", "5.3.0", 20.0, 21.6, 1.005, "same", 8192, 2.0, "undecided")],
          "control": base, "floor": None}]}
+result["workloads"][0]["candidates"][1]["runs"] = [{"substituted": ["reallocarray", "pvalloc"]}]
 path = pathlib.Path(__file__).with_name("result.json")
 path.write_text(json.dumps(result, indent=1) + "\n")

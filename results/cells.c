@@ -1,0 +1,53 @@
+/* cells.c - single figures as text. */
+#include "results/cells.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "results/support.h"
+
+double res_cell_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+char *res_cell_plain(const json_t *object, const char *key, const char *otherwise)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return res_text_plain(text != NULL ? text : otherwise);
+}
+
+char *res_cell_ns(double ns)
+{
+    if (!isfinite(ns))
+        return res_strdup("-");
+    return res_printf(ns < 9.995 ? "%.2f" : ns < 999.95 ? "%.1f" : "%.0f", ns);
+}
+
+static void print_percent(char *ret_text, size_t size, double ratio)
+{
+    double percent = (ratio - 1) * 100;
+    if (fabs(percent) < 0.05)
+        percent = 0; /* no "-0.0" */
+    snprintf(ret_text, size, fabs(percent) < 99.95 ? "%+.1f" : "%+.0f", percent);
+}
+
+char *res_cell_percent(double ratio)
+{
+    char percent[32];
+    if (!isfinite(ratio))
+        return res_strdup("-");
+    print_percent(percent, sizeof percent, ratio);
+    return res_printf("%s%%", percent);
+}
+
+char *res_cell_interval(double low, double high)
+{
+    char ends[2][32];
+    if (!isfinite(low) || !isfinite(high))
+        return res_strdup("");
+    print_percent(ends[0], sizeof ends[0], low);
+    print_percent(ends[1], sizeof ends[1], high);
+    return res_printf("[%s %s]", ends[0], ends[1]);
+}

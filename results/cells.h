@@ -1,0 +1,23 @@
+/* cells.h - single figures of a result (json.h) as text, as table and notes print them.
+ *
+ * Strings belong to the caller. A figure that is not there is NAN as a number and "-" as text. */
+#ifndef MALLAB_RESULTS_CELLS_H
+#define MALLAB_RESULTS_CELLS_H
+
+#include <jansson.h>
+
+/* res_cell_number - a number of an object, NAN when it is missing or none. */
+double res_cell_number(const json_t *object, const char *key);
+
+/* res_cell_plain - a string of an object fit for a terminal (res_text_plain); `otherwise` when it is missing. */
+char *res_cell_plain(const json_t *object, const char *key, const char *otherwise);
+
+/* res_cell_ns - nanoseconds with three digits: "9.24", "12.5", "1204". */
+char *res_cell_ns(double ns);
+
+/* res_cell_percent / res_cell_interval - ratios as percent of difference: "-35.0%", "[-36.3 -33.0]"; an interval
+ * that is not there is "". */
+char *res_cell_percent(double ratio);
+char *res_cell_interval(double low, double high);
+
+#endif

@@ -1,0 +1,229 @@
+/* notes.c - words around the table. */
+#include "results/notes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/cells.h"
+#include "results/statistics.h"
+#include "results/table.h"
+
+/* Words up to the last column, following lines indented below the first. */
+static void add_wrapped(struct res_text *text, const char *label, const char *words)
+{
+    const size_t indent = 12;
+    size_t column = indent;
+    res_text_printf(text, "%-*s", (int)indent, label);
+    while (*words != '\0') {
+        const size_t length = strcspn(words, " ");
+        char *word = res_strndup(words, length);
+        const size_t columns = res_text_columns(word);
+        if (column > indent && column + 1 + columns > RES_TABLE_COLUMNS) {
+            res_text_printf(text, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            res_text_add(text, " ", 1);
+            column++;
+        }
+        res_text_printf(text, "%s", word);
+        column += columns;
+        free(word);
+        words += length;
+        words += strspn(words, " ");
+    }
+    res_text_add(text, "\n", 1);
+}
+
+void res_notes_head(struct res_text *text, const json_t *workload)
+{
+    char *name = res_cell_plain(workload, "name", "?");
+    char ops[32], duration[32], live[32], threads_text[32];
+    const json_int_t threads = json_integer_value(json_object_get(workload, "threads"));
+    const double duration_ns = res_cell_number(workload, "duration_ns");
+    res_text_printf(
+        text, "%s: %s ops, %s thread%s, %s%s, live peak %s\n\n", name,
+        res_text_grouped((unsigned long long)json_integer_value(json_object_get(workload, "ops")), ops),
+        res_text_grouped((unsigned long long)threads, threads_text), threads == 1 ? "" : "s",
+        duration_ns > 0 ? "recorded over " : "without recorded time",
+        duration_ns > 0 ? res_text_duration(duration_ns, duration) : "",
+        res_text_bytes(res_cell_number(workload, "live_peak_bytes"), live));
+    free(name);
+}
+
+static void add_rounds_line(struct res_text *text, const json_t *result, const json_t *workload)
+{
+    const json_int_t rounds = json_integer_value(json_object_get(workload, "rounds"));
+    struct res_text words = {0};
+    res_text_printf(
+        &words,
+        "%d, in an order shuffled by seed %lld, each run a process of its own; one warm-up run of each "
+        "candidate came before and is not counted",
+        (int)rounds, (long long)json_integer_value(json_object_get(result, "seed")));
+    if (json_is_true(json_object_get(result, "stopped")))
+        res_text_printf(&words, "; stopped before the %lld asked for",
+                        (long long)json_integer_value(json_object_get(result, "rounds_asked")));
+    add_wrapped(text, "rounds", words.text);
+    free(words.text);
+}
+
+static void add_floor_line(struct res_text *text, const json_t *workload)
+{
+    const json_t *floor = json_object_get(workload, "floor");
+    const json_t *time = json_object_get(floor, "time");
+    const char *failed = json_string_value(json_object_get(floor, "failed"));
+    char *words = NULL;
+    if (!json_is_object(floor) || failed != NULL) {
+        words = res_printf("not known (%s): the harness' own time is still in the figures",
+                           failed != NULL ? failed : "mallab-replay-none is not there");
+    } else {
+        char *quiet = res_cell_ns(res_cell_number(time, "quiet_ns_per_op"));
+        char *typical = res_cell_ns(res_cell_number(time, "typical_ns_per_op"));
+        words = res_printf(
+            "%s ns per op quiet, %s typical: the harness without an allocator, already subtracted", quiet,
+            typical);
+        free(quiet);
+        free(typical);
+    }
+    char *plain = res_text_plain(words);
+    add_wrapped(text, "floor", plain);
+    free(plain);
+    free(words);
+}
+
+static void add_noise_line(struct res_text *text, const char *baseline, const json_t *workload)
+{
+    const json_t *control = json_object_get(workload, "control");
+    const json_t *time = json_object_get(control, "time");
+    const json_t *resident = json_object_get(control, "resident");
+    char *difference = res_cell_percent(res_cell_number(time, "ratio"));
+    char *interval = res_cell_interval(res_cell_number(time, "ratio_low"),
+                                       res_cell_number(time, "ratio_high"));
+    char *peak = res_cell_percent(res_cell_number(resident, "peak_ratio"));
+    const char *verdict = json_string_value(json_object_get(time, "verdict"));
+    const bool restless = verdict != NULL && (strcmp(verdict, res_verdict_name(RES_FASTER)) == 0 ||
+                                              strcmp(verdict, res_verdict_name(RES_SLOWER)) == 0);
+    char *words = res_printf("%s against itself: time %s %s, peak %s%s; smaller differences are called same",
+                             baseline, difference, interval, peak,
+                             restless ? " (more than chance: this machine was not quiet)" : "");
+    add_wrapped(text, "noise", words);
+    free(words);
+    free(difference);
+    free(interval);
+    free(peak);
+}
+
+static void add_machine_line(struct res_text *text, const json_t *machine)
+{
+    struct res_text words = {0};
+    char memory[32];
+    char *cpu = res_cell_plain(machine, "cpu", "unknown processor");
+    char *kernel = res_cell_plain(machine, "kernel", "?");
+    char *libc = res_cell_plain(machine, "libc", "libc unknown");
+    char *thp = res_cell_plain(machine, "transparent_huge_pages", "unknown");
+    char *governor = res_cell_plain(machine, "governor", "unknown");
+    const double load = res_cell_number(machine, "load_1_minute");
+    res_text_printf(&words, "%s, %lld CPUs, %s", cpu,
+                    (long long)json_integer_value(json_object_get(machine, "cpus")),
+                    res_text_bytes(fmax(res_cell_number(machine, "memory_bytes"), 0), memory));
+    if (json_is_true(json_object_get(machine, "virtual_machine")))
+        res_text_printf(&words, ", virtual");
+    res_text_printf(&words, "; Linux %s, %s; huge pages %s, governor %s", kernel, libc, thp, governor);
+    if (isfinite(load))
+        res_text_printf(&words, ", load %.1f", load);
+    add_wrapped(text, "machine", words.text);
+    free(words.text);
+    free(cpu);
+    free(kernel);
+    free(libc);
+    free(thp);
+    free(governor);
+}
+
+static void add_named_reason(struct res_text *text, const char *label, const json_t *object, const char *key)
+{
+    char *name = res_cell_plain(object, "name", "?");
+    char *reason = res_cell_plain(object, key, "?");
+    char *words = res_printf("%s: %s", name, reason);
+    add_wrapped(text, label, words);
+    free(words);
+    free(name);
+    free(reason);
+}
+
+static void add_failed_lines(struct res_text *text, const json_t *workload)
+{
+    const json_t *control = json_object_get(workload, "control");
+    size_t index;
+    json_t *object;
+    json_array_foreach(json_object_get(workload, "candidates"), index, object)
+    {
+        if (json_is_string(json_object_get(object, "failed")))
+            add_named_reason(text, "failed", object, "failed");
+    }
+    if (json_is_string(json_object_get(control, "failed")))
+        add_named_reason(text, "control", control, "failed");
+}
+
+/* Calls that a library does not have, and that the replay made through another function of it. */
+static void add_stand_in_lines(struct res_text *text, const json_t *workload)
+{
+    size_t index, place;
+    json_t *candidate, *call;
+    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    {
+        const json_t *run = json_array_get(json_object_get(candidate, "runs"), 0);
+        struct res_text words = {0};
+        json_array_foreach(json_object_get(run, "substituted"), place, call)
+        {
+            const char *name = json_string_value(call);
+            res_text_printf(&words, "%s%s", words.text != NULL ? ", " : "", name != NULL ? name : "?");
+        }
+        if (words.text != NULL) {
+            char *name = res_cell_plain(candidate, "name", "?");
+            char *calls = res_text_plain(words.text);
+            char *line = res_printf("%s has no %s: another of its functions stood in", name, calls);
+            add_wrapped(text, "stand-ins", line);
+            free(line);
+            free(calls);
+            free(name);
+        }
+        free(words.text);
+    }
+}
+
+/* What holds for all workloads of the result; said once, with the last. */
+static void add_common_lines(struct res_text *text, const json_t *result)
+{
+    size_t index;
+    json_t *object;
+    add_machine_line(text, json_object_get(result, "machine"));
+    json_array_foreach(json_object_get(result, "missing"), index, object)
+    {
+        add_named_reason(text, "missing", object, "reason");
+    }
+}
+
+static void add_advice(struct res_text *text, const json_t *result, const json_t *workload)
+{
+    char *advice = res_advice(result, workload);
+    char *plain = res_text_plain(advice);
+    add_wrapped(text, "advice", plain);
+    free(plain);
+    free(advice);
+}
+
+void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload, bool is_last)
+{
+    char *baseline = res_cell_plain(result, "baseline", "?");
+    res_text_add(text, "\n", 1);
+    add_rounds_line(text, result, workload);
+    add_floor_line(text, workload);
+    add_noise_line(text, baseline, workload);
+    if (is_last)
+        add_common_lines(text, result);
+    add_stand_in_lines(text, workload);
+    add_failed_lines(text, workload);
+    add_advice(text, result, workload);
+    free(baseline);
+}

@@ -1,0 +1,17 @@
+/* notes.h - the lines around a table: what was replayed, what the figures rest on, what is missing, what to do. */
+#ifndef MALLAB_RESULTS_NOTES_H
+#define MALLAB_RESULTS_NOTES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "results/support.h"
+
+/* res_notes_head - the line above the table, and an empty one. */
+void res_notes_head(struct res_text *text, const json_t *workload);
+
+/* res_notes_foot - the lines below the table, the advice last, none wider than RES_TABLE_COLUMNS where words allow.
+ * is_last  also what holds for all workloads of the result: said once, with the last. */
+void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload, bool is_last);
+
+#endif
