@@ -216,6 +216,14 @@ static void add_smallest(struct res_text *text, const struct options *options, c
     add_time(text, smallest);
 }
 
+static size_t count_of(const struct options *options, enum res_verdict verdict)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < options->count; i++)
+        count += &options->items[i] != options->baseline && is(options->items[i].time, verdict);
+    return count;
+}
+
 /* What to do where the noise may have hidden a difference. */
 static void add_noise(struct res_text *text, const json_t *workload, const char *undecided, int rounds)
 {
@@ -247,6 +255,9 @@ char *res_advice(const json_t *result, const json_t *workload)
     else if (rounds < (json_int_t)RES_ROUNDS_FOR_VERDICT)
         res_text_printf(&text, "No advice from %d round%s: a verdict takes at least %u (-n 10)", (int)rounds,
                         rounds == 1 ? "" : "s", RES_ROUNDS_FOR_VERDICT);
+    else if (best == NULL && smallest == NULL && count_of(&options, RES_SLOWER) + 1 == options.count)
+        res_text_printf(&text, "Stay with %s: every other candidate is slower, and none is smaller",
+                        baseline);
     else if (best == NULL && smallest == NULL)
         res_text_printf(&text, "Stay with %s: no candidate is faster or smaller beyond the noise", baseline);
     else
@@ -255,7 +266,7 @@ char *res_advice(const json_t *result, const json_t *workload)
         add_best(&text, &options, best, workload);
     if (claims && smallest != NULL && smallest != best)
         add_smallest(&text, &options, smallest, best);
-    if (best == NULL && options.baseline != NULL && options.count >= 2 &&
+    if (best == NULL && options.baseline != NULL && count_of(&options, RES_SLOWER) + 1 < options.count &&
         rounds >= (json_int_t)RES_ROUNDS_FOR_VERDICT)
         add_noise(&text, workload, undecided, (int)rounds);
     res_text_printf(&text, ".");

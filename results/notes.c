@@ -9,6 +9,8 @@
 #include "results/statistics.h"
 #include "results/table.h"
 
+#define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
+
 /* Words up to the last column, following lines indented below the first. */
 static void add_wrapped(struct res_text *text, const char *label, const char *words)
 {
@@ -213,6 +215,18 @@ static void add_advice(struct res_text *text, const json_t *result, const json_t
     free(advice);
 }
 
+static void add_few_line(struct res_text *text, const json_t *workload)
+{
+    char digits[32];
+    const json_int_t ops = json_integer_value(json_object_get(workload, "ops"));
+    if (ops >= FEW_OPS)
+        return;
+    char *words = res_printf("%s calls are few: the allocators' own start may be most of what is measured",
+                             res_text_grouped((unsigned long long)ops, digits));
+    add_wrapped(text, "note", words);
+    free(words);
+}
+
 void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload, bool is_last)
 {
     char *baseline = res_cell_plain(result, "baseline", "?");
@@ -222,6 +236,7 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
     add_noise_line(text, baseline, workload);
     if (is_last)
         add_common_lines(text, result);
+    add_few_line(text, workload);
     add_stand_in_lines(text, workload);
     add_failed_lines(text, workload);
     add_advice(text, result, workload);
