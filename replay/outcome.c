@@ -198,12 +198,13 @@ static void say(const char *key, const char *value)
     printf("%-16s%s\n", key, value);
 }
 
+/* Decimal units, as in every table of mallab. */
 static void say_bytes(const char *key, double bytes)
 {
-    static const char *const UNITS[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    static const char *const UNITS[] = {"B", "kB", "MB", "GB", "TB"};
     size_t unit = 0;
-    for (; bytes >= 1024 && unit + 1 < sizeof UNITS / sizeof UNITS[0]; unit++)
-        bytes /= 1024;
+    for (; bytes >= 1000 && unit + 1 < sizeof UNITS / sizeof UNITS[0]; unit++)
+        bytes /= 1000;
     printf("%-16s%.*f %s\n", key, unit == 0 ? 0 : 1, bytes, UNITS[unit]);
 }
 
