@@ -381,18 +381,19 @@ static int give_out(const struct ab *ab, json_t *result)
     char *problem = NULL;
     int code = CLI_DONE;
     free(compact);
+    /* Kept first: whoever reads our stdout may have gone. */
+    if (settings->output != NULL &&
+        !cli_output_write(settings->output, settings->force, document, strlen(document), &problem)) {
+        cli_say(&CLI_AB, "%s", problem);
+        free(problem);
+        code = CLI_FAILED;
+    }
     if (settings->json) {
         fputs(document, stdout);
     } else {
         char *table = res_table_text(result, &style);
         fputs(table, stdout);
         free(table);
-    }
-    if (settings->output != NULL &&
-        !cli_output_write(settings->output, settings->force, document, strlen(document), &problem)) {
-        cli_say(&CLI_AB, "%s", problem);
-        free(problem);
-        code = CLI_FAILED;
     }
     free(document);
     return code;
@@ -416,6 +417,8 @@ static int run_experiment(struct ab *ab)
         .progress = on_progress,
         .context = &ab->progress,
     };
+    /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */
+    signal(SIGPIPE, SIG_IGN);
     cli_progress_begin(&ab->progress, settings->progress);
     res_experiment_run(&options, &experiment);
     cli_progress_end(&ab->progress);
