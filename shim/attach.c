@@ -17,7 +17,6 @@
 
 struct seg_header *shim_segment;
 struct shim_process *shim_process;
-__thread uint32_t shim_fork_number __attribute__((tls_model("initial-exec")));
 
 /* Ordinary memory, so that a child knows who it comes from and what was decided. */
 static uint64_t my_serial;
@@ -173,7 +172,7 @@ static void fill_slot(struct seg_slot *slot, const char *executable)
 {
     slot->serial = atomic_fetch_add_explicit(&shim_segment->serials, 1, memory_order_relaxed) + 1;
     slot->parent_serial = my_serial;
-    slot->fork_number = my_serial != SEG_NOBODY ? shim_fork_number : 0;
+    slot->fork_number = fork_begin_process();
     slot->parent_pid = (uint32_t)raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
     slot->map_address = (uint64_t)(uintptr_t)shim_segment;
     atomic_store_explicit(&slot->lane_count, 0, memory_order_relaxed);

@@ -132,9 +132,10 @@ static size_t describe(const struct collector *collector, const struct collect_i
     meta[count++] = (struct fp_meta){"executable", executable};
     meta[count++] = (struct fp_meta){"parent_pid", parent_pid};
     if (parent != NULL) {
-        (void)snprintf(fork_number, sizeof fork_number, "%u", image->fork_number);
         meta[count++] = (struct fp_meta){"fork_of", printable(parent->file, fork_of, sizeof fork_of)};
-        meta[count++] = (struct fp_meta){"fork_number", fork_number};
+        (void)snprintf(fork_number, sizeof fork_number, "%u", image->fork_number);
+        if (image->fork_number != 0) /* else the parent has no mark of it */
+            meta[count++] = (struct fp_meta){"fork_number", fork_number};
     }
     if (uname(&host) == 0)
         meta[count++] = (struct fp_meta){"host_kernel", host.release};
@@ -455,23 +456,25 @@ static bool has_gone(const struct collector *collector, struct collect_image *im
 void image_check_ends(struct collector *collector, bool thorough)
 {
     static struct pollfd watched[SEG_SLOT_COUNT];
-    static uint32_t slots[SEG_SLOT_COUNT];
+    static struct collect_image *images[SEG_SLOT_COUNT];
     nfds_t count = 0;
+    int ends;
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
         if (collector->image_of_slot[slot] == 0)
             continue;
-        slots[count] = slot;
-        /* a negative descriptor is passed over by poll */
-        watched[count++] = (struct pollfd){collector->images[collector->image_of_slot[slot] - 1]->pidfd,
-                                           POLLIN, 0};
+        images[count] = collector->images[collector->image_of_slot[slot] - 1];
+        watched[count] = (struct pollfd){images[count]->pidfd, POLLIN,
+                                         0}; /* poll passes over negative ones */
+        count++;
     }
-    if (count == 0 || poll(watched, count, 0) < 0)
-        return;
+    ends = count > 0 ? poll(watched, count, 0) : 0;
+    if (ends > 0)
+        image_discover(collector); /* a last image of a dead process tells that those before it execed */
     for (nfds_t i = 0; i < count; i++) {
-        struct collect_image *image = collector->images[collector->image_of_slot[slots[i]] - 1];
         enum image_end end = IMAGE_EXIT;
-        if (watched[i].revents != 0 || has_gone(collector, image, thorough, &end))
-            image_finish(collector, image, end);
+        if (!images[i]->ended &&
+            ((ends > 0 && watched[i].revents != 0) || has_gone(collector, images[i], thorough, &end)))
+            image_finish(collector, images[i], end);
     }
 }
 

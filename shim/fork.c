@@ -11,12 +11,30 @@
 static pthread_key_t exit_key;
 static _Atomic uint32_t armed; /* inherited by children, as the handlers are: 0 no, 1 under way, 2 armed */
 static _Atomic uint32_t forks;
+static __thread uint32_t fork_number
+    __attribute__((tls_model("initial-exec"))); /* under way; the child's copy */
 
 /* Ours were registered at the first allocation, so they run last of all: next to the fork itself. */
 static void before_fork(void)
 {
-    shim_fork_number = atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed) + 1;
-    lane_write_mark(FP_MARK_FORK, shim_fork_number);
+    if (shim_lane == NULL && lane_attach() == NULL)
+        return; /* not recorded, or in the middle of attaching */
+    fork_number = atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed) + 1;
+    lane_write_mark(FP_MARK_FORK, fork_number);
+}
+
+/* A child made by a raw clone later must not take this number for its own. */
+static void after_fork_in_parent(void)
+{
+    fork_number = 0;
+}
+
+uint32_t fork_begin_process(void)
+{
+    const uint32_t number = fork_number;
+    fork_number = 0;
+    atomic_store_explicit(&forks, 0, memory_order_relaxed);
+    return number;
 }
 
 /* Destructors of other keys may free after ours has run, so wait for the last iteration. */
@@ -42,7 +60,7 @@ void fork_arm_process(void)
         return;
     if (pthread_key_create(&exit_key, at_thread_exit) != 0)
         return; /* 1024 keys in use: threads end without a mark, their chunks are found by the collector */
-    if (pthread_atfork(before_fork, NULL, NULL) != 0)
+    if (pthread_atfork(before_fork, after_fork_in_parent, NULL) != 0)
         return;
     atomic_store(&armed, 2);
 }

@@ -103,7 +103,6 @@ struct shim_process {
 
 extern struct seg_header *shim_segment; /* ordinary memory: children inherit the mapping and this */
 extern struct shim_process *shim_process;
-extern __thread uint32_t shim_fork_number __attribute__((tls_model("initial-exec")));
 
 /* attach_process - bring the process to PROCESS_ON or PROCESS_OFF; safe against races and forks.
  * Returns whether it is on. errno may change. */
@@ -142,6 +141,10 @@ const char *text_base_name(const char *path);
 /* fork_arm_process / fork_arm_thread - register the handlers; once per address space, once per lane.
  * They may call malloc. */
 void fork_arm_process(void);
+
+/* fork_begin_process - a process image begins: count its forks anew.
+ * Returns the number of the fork that made it, 0 when there was none, or none that we saw (a raw clone). */
+uint32_t fork_begin_process(void);
 void fork_arm_thread(struct lane *lane);
 
 /* ---- lane.c ------------------------------------------------------------------------------------------ */

@@ -52,10 +52,36 @@ static int do_fork(void)
     return 0;
 }
 
+static pid_t do_nothing(void)
+{
+    const pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    return pid;
+}
+
+/* Children of children; each process counts its forks from 1. */
+static int do_generations(void)
+{
+    for (int generation = 0; generation < 3; generation++) {
+        pid_t pid;
+        use(6080 + (size_t)generation, COUNT);
+        pid = fork();
+        if (pid != 0) {
+            await(pid);
+            return 0;
+        }
+    }
+    use(6083, COUNT);
+    return 0;
+}
+
+/* No fork handler sees it. */
 static int do_rawclone(void)
 {
     pid_t pid;
     use(6004, COUNT);
+    await(do_nothing());
     pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (pid == 0) {
         use(6005, COUNT);
@@ -202,6 +228,8 @@ int main(int argc, char **argv)
     }
     if (strcmp(what, "fork") == 0)
         return do_fork();
+    if (strcmp(what, "generations") == 0)
+        return do_generations();
     if (strcmp(what, "rawclone") == 0)
         return do_rawclone();
     if (strcmp(what, "forkthreads") == 0)

@@ -39,6 +39,12 @@ def test_fork():
         check(child.info['meta']['fork_of'], os.path.basename(parent.path), mode + ': fork_of')
         check(int(child.info['meta']['parent_pid']), parent.info['pid'], mode + ': parent_pid')
         check(child.info['trailer_lanes'][0]['main'], True, mode + ': the child has a main thread')
+        check(child.info['meta'].get('fork_number'), '1' if mode == 'fork' else None, mode + ': fork_number')
+    recording = run('generations')
+    chain = [one_with(recording, size) for size in (6080, 6081, 6082, 6083)]
+    for parent, child in zip(chain, chain[1:]):
+        check(child.info['meta']['fork_of'], os.path.basename(parent.path), 'generations: fork_of')
+        check(child.info['meta']['fork_number'], '1', 'generations: fork_number')
     recording = run('fork')
     parent, child = one_with(recording, 6003), one_with(recording, 6002)
     forks = [m for m in parent.marks if m.call == '(fork)']

@@ -12,7 +12,6 @@
 
 struct seg_header *shim_segment;
 struct shim_process *shim_process;
-__thread uint32_t shim_fork_number __attribute__((tls_model("initial-exec")));
 static bool recording_is_on;
 
 bool attach_process(void)
