@@ -351,6 +351,8 @@ static enum fp_status take(struct conv_pair *pair, const struct conv_event *even
 static enum fp_status take_events(void *data, const struct conv_event *events, size_t count)
 {
     struct conv_pair *pair = data;
+    for (size_t i = 0; i < count && i < PREFETCH_AHEAD; i++)
+        conv_live_prefetch(&pair->live, events[i].address);
     for (size_t i = 0; i < count; i++) {
         enum fp_status status;
         if (i + PREFETCH_AHEAD < count)

@@ -1,6 +1,7 @@
 /* test_convert_file.c - whole files: footprints in, workloads out; damaged, cut and foreign ones; recording
  * directories; the same input gives the same bytes. */
 #include "convert/convert.h"
+#include "footprint/workload.h"
 
 #include "unit/harness.h"
 #include "unit/history.h"
@@ -74,6 +75,83 @@ TEST(report_survey_and_workload_agree)
     conv_report_release(&report);
     conv_survey_release(&survey);
     conv_survey_release(&workload);
+}
+
+/* Follow the ops of a workload along the history it came from. */
+struct follower {
+    const struct history *history;
+    size_t *position;     /* by lane */
+    uint64_t *address_of; /* by id */
+    size_t wrong_call, wrong_size, wrong_object;
+};
+
+static const struct history_mark *next_mark(struct follower *follower, uint32_t lane)
+{
+    const struct history_lane *marks = &follower->history->lanes[lane];
+    if (follower->position[lane] == marks->count)
+        return NULL;
+    return &marks->marks[follower->position[lane]++];
+}
+
+static void follow_op(struct follower *follower, uint32_t lane, const struct wl_op *op)
+{
+    const struct history_mark *mark = next_mark(follower, lane);
+    uint64_t old_address = 0;
+    if (mark != NULL && mark->shape.call == FP_MARK_RESIZE_FROM) {
+        old_address = mark->address;
+        mark = next_mark(follower, lane);
+    }
+    if (mark == NULL || mark->shape.call != op->call) {
+        follower->wrong_call++;
+        return;
+    }
+    if (op->call == FP_CALL_FREE)
+        old_address = mark->address;
+    else
+        follower->wrong_size += op->size != mark->shape.size;
+    if (old_address != 0)
+        follower->wrong_object += follower->address_of[op->id] != old_address;
+    follower->address_of[op->id] = op->call == FP_CALL_FREE ? 0 : mark->address;
+}
+
+/* Every thread's ops are its marks in their order, and each op is on the object that its address held. */
+TEST(ops_are_the_recorded_calls_on_the_recorded_objects)
+{
+    const struct history_options options = {
+        .threads = 4, .events = 6000, .objects = 120, .bump_every = 16, .bump_ns = 1000, .resize_share = 12};
+    const char *fp = scratch_path("follow.fp"), *wl = scratch_path("follow.wl");
+    struct follower follower = {0};
+    struct conv_report report;
+    struct wl_reader *reader = NULL;
+    struct wl_window window;
+    struct history history;
+    history_init(&history, options.threads, 21);
+    history_simulate(&history, &options);
+    history_cut(&history, 300);
+    CHECK_U64(history_write(&history, fp, 50, true), FP_OK);
+    CHECK_U64(convert(fp, wl, &(struct conv_options){.window_ops = 500}, &report), FP_OK);
+    CHECK_U64(wl_reader_open(wl, NULL, &reader), FP_OK);
+    follower.history = &history;
+    follower.position = calloc(options.threads, sizeof *follower.position);
+    follower.address_of = calloc((size_t)report.survey.id_max + 1, sizeof *follower.address_of);
+    while (wl_reader_next(reader, &window) == FP_OK) {
+        const struct wl_op *op = window.ops;
+        for (uint32_t run = 0; run < window.run_count; run++) {
+            const struct wl_thread *thread = &wl_reader_summary(reader)->threads[window.runs[run].thread];
+            for (uint32_t i = 0; i < window.runs[run].op_count; i++)
+                follow_op(&follower, thread->thread_id - 50, op++);
+        }
+    }
+    for (uint32_t lane = 0; lane < options.threads; lane++)
+        CHECK_U64(follower.position[lane], history.lanes[lane].count);
+    CHECK_U64(follower.wrong_call, 0);
+    CHECK_U64(follower.wrong_size, 0);
+    CHECK_U64(follower.wrong_object, 0);
+    wl_reader_close(reader);
+    conv_report_release(&report);
+    free(follower.position);
+    free(follower.address_of);
+    history_release(&history);
 }
 
 TEST(same_input_same_bytes)
@@ -344,9 +422,9 @@ TEST(other_kinds_are_told_apart)
     CHECK(access(scratch_path("x.wl"), F_OK) != 0);
 }
 
-RUN_TESTS(T(report_survey_and_workload_agree), T(same_input_same_bytes),
-          T(outputs_are_not_overwritten_unasked), T(cut_footprints_convert_what_is_whole),
-          T(flipped_bits_are_refused_or_salvaged), T(a_newer_file_is_told_by_both_versions),
-          T(blocks_that_are_missing_are_told), T(a_forked_process_inherits_objects),
-          T(of_a_recording_the_busiest_process_is_converted), T(hostile_recordings_are_refused),
-          T(other_kinds_are_told_apart))
+RUN_TESTS(T(report_survey_and_workload_agree), T(ops_are_the_recorded_calls_on_the_recorded_objects),
+          T(same_input_same_bytes), T(outputs_are_not_overwritten_unasked),
+          T(cut_footprints_convert_what_is_whole), T(flipped_bits_are_refused_or_salvaged),
+          T(a_newer_file_is_told_by_both_versions), T(blocks_that_are_missing_are_told),
+          T(a_forked_process_inherits_objects), T(of_a_recording_the_busiest_process_is_converted),
+          T(hostile_recordings_are_refused), T(other_kinds_are_told_apart))
