@@ -377,7 +377,11 @@ static int give_out(const struct ab *ab, json_t *result)
     const struct settings *settings = &ab->settings;
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->colour};
     char *compact = json_dumps(result, JSON_INDENT(1));
-    char *document = res_printf("%s\n", compact != NULL ? compact : "{}");
+    if (compact == NULL) {
+        cli_say(&CLI_AB, "no memory to write the result");
+        return CLI_FAILED;
+    }
+    char *document = res_printf("%s\n", compact);
     char *problem = NULL;
     int code = CLI_DONE;
     free(compact);

@@ -52,6 +52,35 @@ static void close_end(int *fd)
     *fd = -1;
 }
 
+/* Another number, from 3 up, for a descriptor that took one of the standard ones: the user may have started us with
+ * those closed, and CMD is to find them so. */
+static int above_standard(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(fd);
+    return moved;
+}
+
+static bool make_pipe(int *ret_ends)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    /* The second first: closing the first would free a low number for it. */
+    ends[1] = above_standard(ends[1]);
+    ends[0] = above_standard(ends[0]);
+    ret_ends[0] = ends[0];
+    ret_ends[1] = ends[1];
+    if (ends[0] < 0 || ends[1] < 0) {
+        close_end(&ret_ends[0]);
+        close_end(&ret_ends[1]);
+        return false;
+    }
+    return true;
+}
+
 static pid_t wait_for(pid_t pid, int *ret_status)
 {
     pid_t ended;
@@ -119,7 +148,7 @@ static bool fork_command(const char *path, char *const *arguments, const char *s
 {
     int go[2] = {-1, -1};
     int failed[2] = {-1, -1};
-    if (pipe2(go, O_CLOEXEC) != 0 || pipe2(failed, O_CLOEXEC) != 0) {
+    if (!make_pipe(go) || !make_pipe(failed)) {
         const int error = errno;
         close_end(&go[0]);
         close_end(&go[1]);
@@ -204,7 +233,7 @@ static void become_collector(const struct cli_record *record, const char *progra
                              int ready, int control)
 {
     char **words = collector_arguments(record, program, directory, ready, control);
-    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const int null = above_standard(open("/dev/null", O_RDWR | O_CLOEXEC));
     unsetenv("LD_PRELOAD"); /* it is not to be recorded, nor to run on an allocator under test */
     unsetenv("MALLAB_SEGMENT");
     if (null < 0 || fcntl(ready, F_SETFD, 0) != 0 || fcntl(control, F_SETFD, 0) != 0)
@@ -249,7 +278,7 @@ static bool start_collector(const struct cli_record *record, const char *program
     int ready[2] = {-1, -1};
     int control[2] = {-1, -1};
     *ret_collector = (struct collector){.pid = -1, .control = -1};
-    if (pipe2(ready, O_CLOEXEC) != 0 || pipe2(control, O_CLOEXEC) != 0) {
+    if (!make_pipe(ready) || !make_pipe(control)) {
         ret_collector->problem = res_printf("no pipe to the collector: %s", strerror(errno));
         close_end(&ready[0]);
         close_end(&ready[1]);
