@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -420,6 +421,18 @@ static void run_both(struct command *command, struct collector *collector, struc
     give_signals_back(saved);
 }
 
+/* A limit of file sizes holds for shared memory too, which the collector's errno does not tell. Takes over problem. */
+static char *with_limit(char *problem)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return problem;
+    char *longer = res_printf("%s; files and shared memory are limited to %llu bytes here: raise 'ulimit -f'",
+                              problem, (unsigned long long)limit.rlim_cur);
+    free(problem);
+    return longer;
+}
+
 static char *check_shim(const char *shim)
 {
     if (shim == NULL)
@@ -454,8 +467,7 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
         recorded.collector = collector.pid;
         run_both(&command, &collector, &recorded);
     } else {
-        recorded.problem = collector.problem;
-        collector.problem = NULL;
+        recorded.problem = with_limit(collector.problem);
         close_end(&command.go); /* the command has done nothing yet, and ends */
         wait_for(command.pid, &recorded.status);
         close_end(&collector.control);
