@@ -1,16 +1,10 @@
 /* names.c - words for kinds, irregularities and errors. */
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "convert/input.h"
-
-#define VERSION_OFFSET 8 /* docs/format.md, "File header" */
-
-_Static_assert(FP_VERSION == WL_VERSION, "the wording below names one version for both formats");
 
 struct irregularity_words {
     const char *name;
@@ -96,28 +90,16 @@ enum fp_status conv_fail(struct conv_error *error, const char *path, enum fp_sta
     va_start(list, format);
     vsnprintf(error->what, sizeof error->what, format, list);
     va_end(list);
-    error->cause = (struct fp_error){status, sys_errno, offset, error->what};
+    error->cause = fp_error_make(status, sys_errno, offset, error->what);
     return status;
-}
-
-/* The format version that a file states, 0 when it cannot be read. Both formats have it in one place. */
-static unsigned version_of(const char *path)
-{
-    unsigned char bytes[2] = {0, 0};
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    if (pread(fd, bytes, sizeof bytes, VERSION_OFFSET) != (ssize_t)sizeof bytes)
-        bytes[0] = bytes[1] = 0;
-    (void)close(fd); /* only read from */
-    return bytes[0] | (unsigned)bytes[1] << 8;
 }
 
 enum fp_status conv_fail_with(struct conv_error *error, const char *path, const struct fp_error *cause)
 {
     if (cause->status == FP_ERR_VERSION)
         return conv_fail(error, path, cause->status, 0, cause->offset,
-                         "is of format version %u, this mallab reads up to %u", version_of(path), FP_VERSION);
+                         "is of format version %u, this mallab reads up to %u", cause->version_found,
+                         cause->version_known);
     return conv_fail(error, path, cause->status, cause->sys_errno, cause->offset, "%s",
                      cause->what != NULL ? cause->what : fp_status_name(cause->status));
 }

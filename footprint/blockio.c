@@ -44,7 +44,9 @@ enum fp_status file_header_check(const uint8_t header[FILE_HEADER_BYTES], const 
     } else if (get_u16(header + 8) == 0 || get_u16(header + 8) > version_max) {
         error.status = FP_ERR_VERSION;
         error.offset = 8;
-        error.what = "written in a newer format version than this mallab reads (1)";
+        error.what = "of a format version that this mallab does not read";
+        error.version_found = get_u16(header + 8);
+        error.version_known = version_max;
     } else if (get_u16(header + 10) != FILE_HEADER_BYTES || get_u64(header + 56) != XXH64(header, 56, 0)) {
         error.status = FP_ERR_CHECKSUM;
         error.what = "file header is damaged";

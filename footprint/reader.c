@@ -29,7 +29,7 @@ struct fp_reader {
 static enum fp_status fail(struct fp_reader *reader, enum fp_status status, int sys_errno, uint64_t offset,
                            const char *what)
 {
-    reader->error = (struct fp_error){status, sys_errno, offset, what};
+    reader->error = fp_error_make(status, sys_errno, offset, what);
     return status;
 }
 
@@ -196,7 +196,7 @@ static void scan_blocks(struct fp_reader *reader)
     if (!reader->info.has_trailer)
         reader->info.tail_error = reader->error;
     else if (offset != reader->info.file_bytes)
-        reader->info.tail_error = (struct fp_error){FP_ERR_CORRUPT, 0, offset, "bytes follow the trailer"};
+        reader->info.tail_error = fp_error_make(FP_ERR_CORRUPT, 0, offset, "bytes follow the trailer");
 }
 
 static enum fp_status read_head(struct fp_reader *reader)

@@ -40,8 +40,14 @@ char *fp_error_text(const struct fp_error *error, const char *path, char *ret_te
     const char *remedy = status < WORDS_LENGTH ? WORDS[status].remedy : NULL;
     const char *what = error->what != NULL ? error->what : fp_status_name(error->status);
     char offset[48] = "";
+    char versions[80];
     if (size == 0)
         return ret_text;
+    if (error->version_known != 0) {
+        snprintf(versions, sizeof versions, "is of format version %u, this mallab reads up to %u",
+                 error->version_found, error->version_known);
+        what = versions;
+    }
     if (status >= FP_ERR_FOREIGN && status <= FP_ERR_CHECKSUM)
         snprintf(offset, sizeof offset, " at byte %llu", (unsigned long long)error->offset);
     snprintf(ret_text, size, "%s%s%s%s%s%s%s%s%s", path != NULL ? "'" : "", path != NULL ? path : "",

@@ -32,7 +32,15 @@ struct fp_error {
     int sys_errno;   /* errno of the failed call, 0 when none */
     uint64_t offset; /* first byte of the file that was not understood */
     const char *what;
+    uint16_t version_found, version_known; /* FP_ERR_VERSION: the file's, and the newest that is read */
 };
+
+/* fp_error_make - an error without versions. */
+static inline struct fp_error fp_error_make(enum fp_status status, int sys_errno, uint64_t offset,
+                                            const char *what)
+{
+    return (struct fp_error){.status = status, .sys_errno = sys_errno, .offset = offset, .what = what};
+}
 
 /* fp_status_name - the constant's name without its prefix in lower case ("checksum").
  * Returns a static string for every int, "unknown" for values outside the enum. */

@@ -4,7 +4,7 @@
 
 static enum fp_status fail(struct wl_writer *writer, enum fp_status status, const char *what)
 {
-    writer->file.error = (struct fp_error){status, 0, writer->file.bytes, what};
+    writer->file.error = fp_error_make(status, 0, writer->file.bytes, what);
     return status;
 }
 

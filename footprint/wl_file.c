@@ -14,7 +14,7 @@
 
 static enum fp_status fail(struct wl_file *file, enum fp_status status, int sys_errno, const char *what)
 {
-    file->error = (struct fp_error){status, sys_errno, file->bytes, what};
+    file->error = fp_error_make(status, sys_errno, file->bytes, what);
     return status;
 }
 

@@ -55,7 +55,7 @@ struct opening {
 
 static enum fp_status fail(struct fp_error *error, enum fp_status status, uint64_t offset, const char *what)
 {
-    *error = (struct fp_error){status, 0, offset, what};
+    *error = fp_error_make(status, 0, offset, what);
     return status;
 }
 
@@ -66,12 +66,11 @@ static enum fp_status map_file(struct opening *opening, const char *path)
     void *file = NULL;
     enum fp_status status = FP_OK;
     if (fd < 0) {
-        opening->error = (struct fp_error){FP_ERR_OPEN, errno, 0, "cannot open"};
+        opening->error = fp_error_make(FP_ERR_OPEN, errno, 0, "cannot open");
         return FP_ERR_OPEN;
     }
     if (fstat(fd, &stat) != 0 || S_ISDIR(stat.st_mode)) {
-        opening->error = (struct fp_error){FP_ERR_READ, S_ISDIR(stat.st_mode) ? EISDIR : errno, 0,
-                                           "cannot read"};
+        opening->error = fp_error_make(FP_ERR_READ, S_ISDIR(stat.st_mode) ? EISDIR : errno, 0, "cannot read");
         status = FP_ERR_READ;
     } else if (!S_ISREG(stat.st_mode)) {
         status = fail(&opening->error, FP_ERR_READ, 0, "not a regular file: save the pipe to a file first");
@@ -80,7 +79,7 @@ static enum fp_status map_file(struct opening *opening, const char *path)
     } else {
         file = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (file == MAP_FAILED) {
-            opening->error = (struct fp_error){FP_ERR_READ, errno, 0, "cannot map"};
+            opening->error = fp_error_make(FP_ERR_READ, errno, 0, "cannot map");
             status = FP_ERR_READ;
         }
     }

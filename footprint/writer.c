@@ -29,7 +29,7 @@ struct fp_writer {
 
 static enum fp_status fail(struct fp_writer *writer, enum fp_status status, int sys_errno, const char *what)
 {
-    writer->error = (struct fp_error){status, sys_errno, writer->bytes, what};
+    writer->error = fp_error_make(status, sys_errno, writer->bytes, what);
     return status;
 }
 

@@ -85,8 +85,8 @@ TEST(statuses_have_pinned_values_and_names)
 
 TEST(errors_are_one_line_with_cause_place_and_remedy)
 {
-    const struct fp_error damaged = {FP_ERR_CHECKSUM, 0, 8192, "checksum of a block differs"};
-    const struct fp_error missing = {FP_ERR_OPEN, ENOENT, 0, "cannot open"};
+    const struct fp_error damaged = fp_error_make(FP_ERR_CHECKSUM, 0, 8192, "checksum of a block differs");
+    const struct fp_error missing = fp_error_make(FP_ERR_OPEN, ENOENT, 0, "cannot open");
     const struct fp_error bare = {.status = FP_ERR_LIMIT};
     char text[256];
     char small[12];

@@ -274,7 +274,7 @@ TEST(newer_and_foreign_files_are_named)
 {
     static uint8_t bytes[65536];
     const size_t size = good_file(bytes, sizeof bytes);
-    struct fp_error error = {FP_ERR_TRUNCATED, 0, 8192, "the file ends inside a block"};
+    struct fp_error error = fp_error_make(FP_ERR_TRUNCATED, 0, 8192, "the file ends inside a block");
     char text[256];
     bool complete;
     put_u16(bytes + 8, FP_VERSION + 1);
