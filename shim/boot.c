@@ -69,6 +69,7 @@ bool boot_resolve(void)
     *(void **)&shim_next.valloc = next_of("valloc");
     *(void **)&shim_next.pvalloc = next_of("pvalloc");
     *(void **)&shim_next.malloc_usable_size = next_of("malloc_usable_size");
+    *(void **)&shim_next.clock_gettime = next_of("clock_gettime");
     *(void **)&shim_next.malloc = next_of("malloc");
     /* The program must not find our failed look-ups in its own dlerror(). */
     (void)dlerror();

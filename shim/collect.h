@@ -28,6 +28,7 @@ struct collect_options {
     int control_fd;          /* -1: none */
     bool no_follow;
     bool drop;
+    bool no_tsc; /* CLOCK_MONOTONIC even where the TSC would serve */
     bool unique; /* take another directory when `out` holds something */
     bool join;   /* hand out the segment of a recording that is going on in `out` */
 };
@@ -46,7 +47,7 @@ struct collect_clock {
 /* clock_start - choose and calibrate; takes about 2 ms where the TSC is used.
  * clock_anchor - take a new anchor; cheap, once a round.
  * clock_ns - nanoseconds since recording began of a raw reading; 0 for readings before it. */
-void clock_start(struct collect_clock *clock);
+void clock_start(struct collect_clock *clock, bool no_tsc);
 void clock_anchor(struct collect_clock *clock);
 uint64_t clock_ns(const struct collect_clock *clock, uint64_t raw);
 uint64_t clock_monotonic_ns(void);

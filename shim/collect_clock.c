@@ -69,9 +69,9 @@ static void read_both(enum seg_clock kind, uint64_t *ret_ticks, uint64_t *ret_ns
     }
 }
 
-void clock_start(struct collect_clock *clock)
+void clock_start(struct collect_clock *clock, bool no_tsc)
 {
-    clock->kind = choose_clock();
+    clock->kind = no_tsc ? SEG_CLOCK_MONOTONIC : choose_clock();
     clock->ns_per_tick = 1;
     read_both(clock->kind, &clock->first_ticks, &clock->first_ns);
     clock->start_unix_ns = timespec_ns(CLOCK_REALTIME);

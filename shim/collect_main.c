@@ -83,7 +83,7 @@ __attribute__((format(printf, 2, 3))) static int fail(struct collector *collecto
 static const char USAGE[] =
     "usage: mallab-collect --out DIR [--memory BYTES] [--max-size BYTES] [--duration NS] [--no-follow]\n"
     "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
-    "                      [--unique | --join]\n"
+    "                      [--clock auto|monotonic] [--unique | --join]\n"
     "\n"
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
     "libmallab.so; of no use by hand.\n";
@@ -134,6 +134,9 @@ static bool parse_option(struct collect_options *options, int option, const char
             return false;
         options->leader_pid = (uint32_t)number;
         return true;
+    case 't':
+        options->no_tsc = strcmp(value, "monotonic") == 0;
+        return options->no_tsc || strcmp(value, "auto") == 0;
     case 'u':
         options->unique = true;
         return true;
@@ -149,19 +152,13 @@ static bool parse_option(struct collect_options *options, int option, const char
 static int parse_options(int argc, char **argv, struct collect_options *options)
 {
     static const struct option LONG[] = {
-        {"out", required_argument, NULL, 'o'},
-        {"memory", required_argument, NULL, 'm'},
-        {"max-size", required_argument, NULL, 's'},
-        {"duration", required_argument, NULL, 'd'},
-        {"no-follow", no_argument, NULL, 'n'},
-        {"on-full", required_argument, NULL, 'f'},
-        {"ready-fd", required_argument, NULL, 'r'},
-        {"control-fd", required_argument, NULL, 'c'},
-        {"leader", required_argument, NULL, 'l'},
-        {"unique", no_argument, NULL, 'u'},
-        {"join", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"out", required_argument, NULL, 'o'},      {"memory", required_argument, NULL, 'm'},
+        {"max-size", required_argument, NULL, 's'}, {"duration", required_argument, NULL, 'd'},
+        {"no-follow", no_argument, NULL, 'n'},      {"on-full", required_argument, NULL, 'f'},
+        {"ready-fd", required_argument, NULL, 'r'}, {"control-fd", required_argument, NULL, 'c'},
+        {"leader", required_argument, NULL, 'l'},   {"unique", no_argument, NULL, 'u'},
+        {"join", no_argument, NULL, 'j'},           {"clock", required_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
     };
     int option;
     *options = (struct collect_options){.memory_bytes = MEMORY_DEFAULT, .ready_fd = -1, .control_fd = -1};
@@ -462,7 +459,7 @@ static int prepare(struct collector *collector, bool *ret_joined)
         break;
     }
     segment_remove_stale();
-    clock_start(&collector->clock);
+    clock_start(&collector->clock, collector->options.no_tsc);
     collector->options.out = collector->directory;
     if (!segment_create(&collector->segment, &collector->options, &reason))
         return fail(collector, "%s", reason);

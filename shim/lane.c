@@ -308,6 +308,14 @@ static uint64_t read_clock(const struct seg_header *segment)
     if (likely(segment->clock == SEG_CLOCK_TSC))
         return __rdtsc();
 #endif
+    if (likely(shim_next.clock_gettime != NULL)) {
+        struct timespec now;
+        const int saved = errno;
+        const bool told = shim_next.clock_gettime(CLOCK_MONOTONIC, &now) == 0;
+        errno = saved;
+        if (told)
+            return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    }
     return raw_now_ns();
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "shim/lane.h"
 #include "shim/segment.h"
@@ -58,6 +59,7 @@ struct shim_next {
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
     size_t (*malloc_usable_size)(void *);
+    int (*clock_gettime)(clockid_t, struct timespec *); /* libc's, which makes no system call */
     void *operators[NEXT_OPERATOR_COUNT];
 };
 

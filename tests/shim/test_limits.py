@@ -97,7 +97,8 @@ def test_collector_killed():
     collector.process.wait()
     process.stdin.close()
     check(process.wait(timeout=100), 0, 'exit status')
-    os.unlink(collector.segment)
+    check(recorded.Collector().end().json['processes'], [], 'another recording')
+    check(os.path.exists(collector.segment), False, 'the segment it left is removed by the next collector')
     (name,) = [n for n in os.listdir(collector.directory) if n.endswith('.fp')]
     footprint = recorded.Footprint(os.path.join(collector.directory, name))
     check(footprint.info['has_trailer'], False, 'trailer')

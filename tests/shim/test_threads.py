@@ -7,8 +7,8 @@ from recorded import check, check_whole
 PROGRAM = recorded.program('threads')
 
 
-def run(mode):
-    recording = recorded.record([PROGRAM, mode])
+def run(mode, *options):
+    recording = recorded.record([PROGRAM, mode], options=options)
     footprint = recording.only()
     check_whole(footprint, mode)
     return footprint
@@ -50,6 +50,13 @@ def legal_order(f, what):
 
 def test_handover():
     f = run('handover')
+    check_handover(f)
+    f = run('handover', '--clock', 'monotonic') # where the TSC does not serve
+    check(f.info['meta']['clock'], 'monotonic', 'clock')
+    check_handover(f)
+
+
+def check_handover(f):
     check(f.info['lanes'], 5, 'lanes')
     check(f.count('realloc', 200), 4 * (100000 // 64 + 1), 'reallocs')
     check(f.info['calls']['free'] >= 4 * 100000, True, 'frees')

@@ -12,6 +12,7 @@
 
 struct seg_header *shim_segment;
 struct shim_process *shim_process;
+struct shim_next shim_next;
 static bool recording_is_on;
 
 bool attach_process(void)
