@@ -140,15 +140,14 @@ static void summarize(const struct conv_report *report, const char *output, bool
     const struct conv_survey *survey = &report->survey;
     char ops[32], threads[32], span[32];
     const double seconds = (double)report->elapsed_ns / 1e9;
+    const double rate = seconds > 0 ? (double)survey->events / seconds : 0;
     if (!quiet)
-        cli_say(&CLI_CONVERT, "%s ops of %s thread%s, %.2f bytes each, written to %s in %s%s%.0f%s",
+        cli_say(&CLI_CONVERT, "%s ops of %s thread%s, %.2f bytes each, written to %s in %s (%.2f M events/s)",
                 res_text_grouped(survey->ops, ops), res_text_grouped(survey->threads, threads),
                 survey->threads == 1 ? "" : "s",
                 survey->ops > 0 ? (double)report->bytes_out / (double)survey->ops : 0.0,
                 strcmp(output, "-") == 0 ? "stdout" : output,
-                res_text_duration((double)report->elapsed_ns, span), seconds > 0.01 ? ", " : "",
-                seconds > 0.01 ? (double)survey->events / seconds / 1e6 : 0.0,
-                seconds > 0.01 ? " M events/s" : "");
+                res_text_duration((double)report->elapsed_ns, span), rate / 1e6);
     if (survey->process_count > 1)
         cli_say(&CLI_CONVERT,
                 "the recording holds %zu processes; converted: process %u, '%s' (--process chooses another)",
