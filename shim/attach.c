@@ -61,7 +61,7 @@ static void read_executable(char *ret_path, size_t size)
 
 static uint64_t pid_namespace(void)
 {
-    struct stat status;
+    struct stat status = {0};
 #if defined(SYS_newfstatat)
     if (raw_call(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/ns/pid", (long)&status, 0, 0, 0) == 0)
         return status.st_ino;
@@ -116,7 +116,7 @@ static void *map_aligned(int fd, size_t size)
 /* Returns NULL on success, else the reason. No descriptor stays open. */
 static const char *map_segment(const char *path)
 {
-    struct stat status;
+    struct stat status = {0};
     struct seg_header *segment;
     const char *reason;
     const long fd = raw_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);

@@ -159,6 +159,14 @@ struct collector {
     bool complete;
 };
 
+/* collect_image_in - the image in a slot, NULL when there is none that we know. */
+static inline struct collect_image *collect_image_in(const struct collector *collector, uint32_t slot)
+{
+    if (slot >= SEG_SLOT_COUNT || collector->image_of_slot[slot] == 0 || collector->images == NULL)
+        return NULL;
+    return collector->images[collector->image_of_slot[slot] - 1];
+}
+
 /* ---- drain ------------------------------------------------------------------------------------------ */
 
 /* drain_scan - take every FULL chunk. Returns how many were taken. */

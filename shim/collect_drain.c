@@ -61,12 +61,11 @@ static bool queue_insert(struct collect_lane *lane, uint32_t index, uint64_t seq
 static void take_chunk(struct collector *collector, uint32_t index, uint64_t word)
 {
     struct seg_chunk_header *chunk = seg_chunk(collector->segment.header, index);
-    const uint32_t slot = seg_chunk_slot_of(word);
-    const uint32_t image_number = slot < SEG_SLOT_COUNT ? collector->image_of_slot[slot] : 0;
+    struct collect_image *image = collect_image_in(collector, seg_chunk_slot_of(word));
     struct collect_lane *lane = NULL;
 
-    if (image_number != 0 && atomic_load_explicit(&chunk->magic, memory_order_acquire) == SEG_CHUNK_MAGIC)
-        lane = image_lane(collector->images[image_number - 1], seg_chunk_lane_of(word));
+    if (image != NULL && atomic_load_explicit(&chunk->magic, memory_order_acquire) == SEG_CHUNK_MAGIC)
+        lane = image_lane(image, seg_chunk_lane_of(word));
     if (lane == NULL || !queue_insert(lane, index, chunk->sequence)) {
         free_chunk(collector, index, SEG_CHUNK_BYTES / FP_RECORD_BYTES);
         return;
@@ -92,8 +91,7 @@ uint32_t drain_scan(struct collector *collector)
             collector->free_chunks++;
         } else if (seg_chunk_state_of(word) == SEG_CHUNK_FULL) {
             /* Its process may have attached after our last look at the slots. */
-            const uint32_t slot = seg_chunk_slot_of(word);
-            if (slot < SEG_SLOT_COUNT && collector->image_of_slot[slot] == 0)
+            if (collect_image_in(collector, seg_chunk_slot_of(word)) == NULL)
                 image_discover(collector);
             take_chunk(collector, index, word);
             taken++;
@@ -154,10 +152,9 @@ static struct collect_lane *longest_queue(struct collector *collector, size_t le
 {
     struct collect_lane *longest = NULL;
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        struct collect_image *image;
-        if (collector->image_of_slot[slot] == 0)
+        struct collect_image *image = collect_image_in(collector, slot);
+        if (image == NULL)
             continue;
-        image = collector->images[collector->image_of_slot[slot] - 1];
         for (uint32_t i = 0; i < image->lane_count; i++) {
             struct collect_lane *lane = image->lanes[i];
             if (lane == NULL || lane->queue_length < least || lane->queue[0].sequence != lane->next_chunk)
@@ -233,14 +230,10 @@ void drain_dead_threads(struct collector *collector)
     for (uint32_t index = 0; index < ready; index++) {
         const uint64_t word = atomic_load_explicit(&states[index], memory_order_acquire);
         const struct seg_chunk_header *chunk = seg_chunk(segment, index);
-        const struct collect_image *image;
+        const struct collect_image *image = collect_image_in(collector, seg_chunk_slot_of(word));
         char path[64];
-        if (collector->taken[index] || seg_chunk_state_of(word) != SEG_CHUNK_OPEN ||
-            seg_chunk_slot_of(word) >= SEG_SLOT_COUNT ||
-            collector->image_of_slot[seg_chunk_slot_of(word)] == 0)
-            continue;
-        image = collector->images[collector->image_of_slot[seg_chunk_slot_of(word)] - 1];
-        if (!image->confirmed || atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC)
+        if (collector->taken[index] || seg_chunk_state_of(word) != SEG_CHUNK_OPEN || image == NULL ||
+            !image->confirmed || atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC)
             continue; /* thread ids mean something only in a process that was found under its own id */
         (void)snprintf(path, sizeof path, "/proc/%u/task/%u", image->pid, chunk->thread_id); /* fits */
         if (access(path, F_OK) == 0)

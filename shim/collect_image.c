@@ -151,10 +151,9 @@ static uint64_t bytes_so_far(const struct collector *collector)
 {
     uint64_t bytes = collector->bytes_finished;
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        const struct collect_image *image;
-        if (collector->image_of_slot[slot] == 0)
+        const struct collect_image *image = collect_image_in(collector, slot);
+        if (image == NULL)
             continue;
-        image = collector->images[collector->image_of_slot[slot] - 1];
         if (image->writer != NULL)
             bytes += fp_writer_bytes(image->writer);
     }
@@ -220,10 +219,9 @@ static bool list_image(struct collector *collector, struct collect_image *image)
 static void end_former_image(struct collector *collector, uint32_t pid)
 {
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        struct collect_image *image;
-        if (collector->image_of_slot[slot] == 0)
+        struct collect_image *image = collect_image_in(collector, slot);
+        if (image == NULL)
             continue;
-        image = collector->images[collector->image_of_slot[slot] - 1];
         if (image->pid == pid)
             image_finish(collector, image, IMAGE_EXEC);
     }
@@ -460,9 +458,9 @@ void image_check_ends(struct collector *collector, bool thorough)
     nfds_t count = 0;
     int ends;
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        if (collector->image_of_slot[slot] == 0)
+        images[count] = collect_image_in(collector, slot);
+        if (images[count] == NULL)
             continue;
-        images[count] = collector->images[collector->image_of_slot[slot] - 1];
         watched[count] = (struct pollfd){images[count]->pidfd, POLLIN,
                                          0}; /* poll passes over negative ones */
         count++;

@@ -374,9 +374,11 @@ static void stop_recording(struct collector *collector)
     set_closing(collector->segment.header, SEG_CLOSED);
     (void)nanosleep(&last_calls, NULL); /* cut short only costs stores of other threads under way */
     (void)drain_scan(collector);
-    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
-        if (collector->image_of_slot[slot] != 0)
-            image_finish(collector, collector->images[collector->image_of_slot[slot] - 1], IMAGE_RUNNING);
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        struct collect_image *image = collect_image_in(collector, slot);
+        if (image != NULL)
+            image_finish(collector, image, IMAGE_RUNNING);
+    }
 }
 
 static void run(struct collector *collector)

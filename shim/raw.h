@@ -89,7 +89,7 @@ static inline uint32_t raw_gettid(void)
 /* raw_now_ns - CLOCK_MONOTONIC, by the kernel and not by a library that the program may have replaced. */
 static inline uint64_t raw_now_ns(void)
 {
-    struct timespec now;
+    struct timespec now = {0, 0};
     if (raw_call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0) != 0)
         return 0;
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;

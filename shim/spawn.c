@@ -204,7 +204,7 @@ bool spawn_collector(const char *name, char *ret_path, size_t path_size, char *r
     const size_t area_bytes = sizeof(struct spawn) + ENTRIES_MOST * sizeof(char *);
     struct spawn *spawn;
     char line[PATH_BYTES] = "";
-    int ends[2];
+    int ends[2] = {-1, -1};
     bool started, ok = false;
     long area = raw_mmap(NULL, area_bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
