@@ -114,6 +114,12 @@ static void *operator_of_caller(const char *name, const void *caller)
         return NULL;
     found = dlsym(handle, name);
     (void)dlclose(handle); /* only our own reference: the caller is running code of it */
+    /* We keep the address, so what it lies in must stay; the program may unload the library that brought it. */
+    if (found != NULL && dladdr(found, &info) != 0 && info.dli_fname != NULL) {
+        handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        if (handle != NULL)
+            (void)dlclose(handle); /* the mark stays */
+    }
     return found;
 }
 
