@@ -162,39 +162,45 @@ void wl_writer_thread_exit(struct wl_writer *writer, uint32_t thread)
 
 /* ---- the dictionary of shapes -------------------------------------------------------------- */
 
-static uint32_t shape_slot(const struct fp_shape *shape)
+/* Neighbouring sizes of one call lie in neighbouring slots: a program's usual sizes then share a few cache lines. */
+static uint32_t shape_slot(unsigned call, uint64_t size, uint64_t extra)
 {
-    uint64_t hash = shape->size * UINT64_C(0x9e3779b97f4a7c15);
-    hash ^= (shape->extra << 8 | shape->call) * UINT64_C(0xc2b2ae3d27d4eb4f);
-    return (uint32_t)((hash ^ hash >> 29) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHAPE_TABLE_BITS));
+    const uint64_t high = (size >> 12) ^ extra << 20;
+    const uint64_t slot = (size & 4095) / 8 + (size & 7) * 6151 + call * 521 +
+                          (high * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+    return (uint32_t)slot & ((1u << SHAPE_TABLE_BITS) - 1);
+}
+
+static bool shape_add(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra)
+{
+    struct fp_shape normal = {(uint8_t)(call & ~SHAPE_FRESH), size, extra};
+    if (!shape_normalise(&normal))
+        return false;
+    normal.call = (uint8_t)call;
+    /* Room is certain: a window begins with a new dictionary when it might overflow this one. */
+    writer->keys[writer->shape_count] = (struct fp_shape){(uint8_t)call, size, extra};
+    writer->shapes[writer->shape_count++] = normal;
+    return true;
 }
 
 /* The index of a shape in the dictionary, which it joins when it is new. Keyed by what callers give, so that
  * only new shapes need to be normalised. Returns false for a shape that the format cannot hold. */
-static bool shape_find(struct wl_writer *writer, const struct fp_shape *key, uint16_t *ret_index)
+static bool shape_find(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
+                       uint16_t *ret_index)
 {
-    uint32_t slot = shape_slot(key);
-    struct fp_shape normal = *key;
-    for (;;) {
-        const uint32_t entry = writer->shape_table[slot];
-        const struct fp_shape *known;
-        if (entry == 0)
-            break;
-        known = &writer->keys[entry - 1];
-        if (known->size == key->size && known->extra == key->extra && known->call == key->call) {
+    uint32_t slot = shape_slot(call, size, extra);
+    uint32_t entry;
+    while ((entry = writer->shape_table[slot]) != 0) {
+        const struct fp_shape *known = &writer->keys[entry - 1];
+        if (known->size == size && known->extra == extra && known->call == call) {
             *ret_index = (uint16_t)(entry - 1);
             return true;
         }
         slot = (slot + 1) & ((1u << SHAPE_TABLE_BITS) - 1);
     }
-    normal.call &= (uint8_t)~SHAPE_FRESH;
-    if (!shape_normalise(&normal))
+    if (!shape_add(writer, call, size, extra))
         return false;
-    normal.call = key->call;
-    /* Room is certain: a window begins with a new dictionary when it might overflow this one. */
-    writer->keys[writer->shape_count] = *key;
-    writer->shapes[writer->shape_count] = normal;
-    *ret_index = (uint16_t)writer->shape_count++;
+    *ret_index = (uint16_t)(writer->shape_count - 1);
     writer->shape_table[slot] = writer->shape_count;
     return true;
 }
@@ -238,7 +244,6 @@ static enum fp_status begin_op(struct wl_writer *writer, uint32_t thread, const 
                                bool fresh, uint64_t time_ns, uint16_t *ret_shape)
 {
     const uint32_t window = (uint32_t)writer->summary.windows + 1;
-    struct fp_shape key = *shape;
     struct thread_state *state;
     if (writer->broken != FP_OK)
         return writer->broken;
@@ -262,9 +267,8 @@ static enum fp_status begin_op(struct wl_writer *writer, uint32_t thread, const 
     }
     if (writer->op_count % WL_TIME_STRIDE == 0)
         writer->times[writer->op_count / WL_TIME_STRIDE] = writer->now_ns;
-    if (fresh)
-        key.call |= SHAPE_FRESH;
-    if (!shape_find(writer, &key, ret_shape))
+    /* The shape is read field by field: callers have just stored it so, and a copy would wait for the stores. */
+    if (!shape_find(writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra, ret_shape))
         return fail(writer, FP_ERR_LIMIT, "a size or alignment beyond the format's limit of 2^48");
     return FP_OK;
 }
