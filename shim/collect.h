@@ -57,7 +57,7 @@ uint64_t clock_monotonic_ns(void);
 struct collect_segment {
     struct seg_header *header;
     int fd;
-    char path[96];
+    char path[512]; /* as much as the shim takes */
     bool grown_out; /* no more memory to be had */
     bool can_look;  /* /proc/PID/map_files tells whether a process has the segment mapped */
 };

@@ -109,15 +109,11 @@ static bool create_in(struct collect_segment *segment, const struct collect_opti
 bool segment_create(struct collect_segment *segment, const struct collect_options *options,
                     const char **ret_reason)
 {
-    char folder[64];
     if (create_in(segment, options, "/dev/shm"))
         return true;
     /* A container without /dev/shm: the output directory, where pages cost more. main() made it absolute. */
-    if (strlen(options->out) < sizeof folder - 1 && options->out[0] == '/') {
-        (void)snprintf(folder, sizeof folder, "%s", options->out); /* length checked above */
-        if (create_in(segment, options, folder))
-            return true;
-    }
+    if (options->out[0] == '/' && create_in(segment, options, options->out))
+        return true;
     *ret_reason = "no shared memory: /dev/shm is not usable or full (try a smaller --memory)";
     return false;
 }

@@ -87,6 +87,22 @@ def test_disk_full():
         subprocess.run(['umount', folder], check=True)
 
 
+def test_no_shared_memory():
+    """Where /dev/shm cannot be written, the segment lies in the output directory while recording."""
+    script = 'mount -t tmpfs -o ro tmpfs /dev/shm && MALLAB_OUT="$1" LD_PRELOAD="$2" "$0" 20000'
+    out = os.path.join(tempfile.mkdtemp(prefix='mallab-test-'), 'out')
+    result = subprocess.run(['unshare', '-m', 'sh', '-c', script, CHURN, out, recorded.SHIM], check=False,
+                            stderr=subprocess.PIPE, text=True, env=recorded.clean_environment())
+    if 'mount' in result.stderr or 'unshare' in result.stderr:
+        print('left out: needs root')
+        return
+    check((result.returncode, result.stderr), (0, ''), 'exit status and stderr')
+    recording = recorded.wait_complete(out)
+    check_whole(recording.only(), 'no shared memory')
+    check(recording.only().info['events'], 40000, 'events')
+    check(sorted(os.listdir(out)), sorted(['recording.json', os.path.basename(recording.only().path)]), 'left over')
+
+
 def test_collector_killed():
     """The program does not wait for a dead collector; and blocks that were written are readable."""
     collector = recorded.Collector('--memory', '1000000')
@@ -191,6 +207,6 @@ def test_unrecordable():
             check([line[:23] for line in lines], [] if quiet else ['mallab: not recording: '], 'lines for %s' % extra)
 
 
-recorded.main([test_small_memory, test_drop, test_max_size, test_file_size_limit, test_disk_full,
+recorded.main([test_small_memory, test_drop, test_max_size, test_file_size_limit, test_disk_full, test_no_shared_memory,
                test_collector_killed, test_duration, test_no_follow, test_directories, test_taken_under_preload,
                test_two_at_once, test_unrecordable])
