@@ -192,6 +192,9 @@ uint32_t drain_blocks(struct collector *collector)
         collector->freed++; /* new room is told like freed room */
     }
     wake_waiters(collector);
+    /* As many lanes as chunks, each with a little in its own: nothing here to free, and they need not go on. */
+    atomic_store_explicit(&collector->segment.header->starved,
+                          collector->free_chunks == 0 && collector->taken_chunks == 0, memory_order_relaxed);
     if (collector->taken_chunks == 0)
         return 0;
     while ((lane = longest_queue(collector, is_below(collector, 4) ? 1 : COLLECT_CHUNKS_PER_BLOCK, &image)) !=

@@ -21,6 +21,7 @@
 #define LANE_BLOCKS       8192u /* a million threads at one time */
 #define LANE_REUSE_TRIES  16u
 #define WAIT_NS           2000000u /* one futex wait for room; short, so that a dead collector is noticed */
+#define STARVED_WAITS     50       /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
 #define COLLECTOR_LATE_NS 2000000000u /* without a heartbeat for so long, look whether it is alive */
 #define COLLECTOR_HUNG_NS UINT64_C(30000000000) /* alive but not working: stop waiting for it */
 
@@ -111,6 +112,7 @@ static void lane_start(struct lane *lane)
     lane->sequence = 0;
     lane->lost_pending = 0;
     lane->gap_pending = false;
+    lane->gave_up = false;
     lane->armed = false;
     lane->exit_rounds = 0;
     lane->as_call = 0;
@@ -228,9 +230,11 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     struct seg_slot *slot = shim_process->slot;
     const uint64_t start = raw_now_ns();
     bool found = false;
+    int starved = 0;
     atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&segment->space_waiters, 1, memory_order_relaxed);
-    while (!found && !collector_is_gone() && !atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
+    while (!found && starved < STARVED_WAITS && !collector_is_gone() &&
+           !atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
         const uint32_t space = atomic_load_explicit(&segment->space, memory_order_acquire);
         found = claim_chunk(lane, ret_index);
         if (found)
@@ -238,7 +242,9 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
         if (atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
             ring(segment);
         (void)raw_futex_wait(&segment->space, space, WAIT_NS); /* whatever woke us, look again */
+        starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + 1 : 0;
     }
+    lane->gave_up = !found;
     atomic_fetch_sub_explicit(&segment->space_waiters, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&slot->stall_ns, raw_now_ns() - start, memory_order_relaxed);
     return found;
@@ -278,7 +284,8 @@ static bool open_chunk(struct lane *lane, unsigned call)
         shim_process->lost_contact = false;
     }
     if (!claim_chunk(lane, &index)) {
-        if (segment->flags & SEG_FLAG_DROP) {
+        const bool hopeless = lane->gave_up && atomic_load_explicit(&segment->starved, memory_order_relaxed);
+        if (hopeless || segment->flags & SEG_FLAG_DROP) {
             lane_lose(lane, call, FP_LOSS_RING_FULL);
             return false;
         }
@@ -288,6 +295,7 @@ static bool open_chunk(struct lane *lane, unsigned call)
             return false;
         }
     }
+    lane->gave_up = false;
     populate(index);
     chunk = seg_chunk(segment, index);
     chunk->sequence = lane->sequence++;

@@ -68,6 +68,7 @@ struct seg_header {
     _Atomic uint32_t closing;            /* enum seg_closing; futex */
     _Atomic uint32_t space;              /* futex: stepped when chunks became free and somebody waits */
     _Atomic uint64_t heartbeat_ns;       /* CLOCK_MONOTONIC at the collector's last round */
+    _Atomic uint32_t starved; /* every chunk is open in some lane: waiting for one may last for ever */
 
     /* Written by the processes and the collector. */
     _Alignas(64) _Atomic uint32_t doorbell; /* futex the collector sleeps on */

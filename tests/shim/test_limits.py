@@ -11,6 +11,7 @@ from recorded import check, check_whole
 
 CHURN = recorded.program('churn')
 PROCESSES = recorded.program('processes')
+THREADS = recorded.program('threads')
 COUNT = 300000
 EVENTS = 2 * COUNT # a free and a malloc a turn
 
@@ -40,6 +41,18 @@ def test_drop():
     check(recording.json['complete'], False, 'complete')
     check(recording.json['lost'], {'ring_full': lost}, 'lost, in recording.json')
     check(recording.json['stalls'], 0, 'stalls')
+
+
+def test_more_threads_than_chunks():
+    """Every chunk is held by an idle thread: the others go on, unrecorded and counted, and recording resumes."""
+    whole = recorded.record([THREADS, 'crowd']).only()
+    check_whole(whole, 'crowd')
+    recording = recorded.record([THREADS, 'crowd'], options=['--memory', '300000'])
+    footprint = recording.only()
+    check(set(footprint.info['lost']), {'ring_full'}, 'causes')
+    check(total(footprint), whole.info['events'], 'events and losses')
+    check(footprint.count('malloc', 7501) < whole.count('malloc', 7501), True, 'calls of the crowd')
+    check(footprint.count('malloc', 7502) > 0, True, 'calls after it')
 
 
 def test_max_size():
@@ -207,6 +220,6 @@ def test_unrecordable():
             check([line[:23] for line in lines], [] if quiet else ['mallab: not recording: '], 'lines for %s' % extra)
 
 
-recorded.main([test_small_memory, test_drop, test_max_size, test_file_size_limit, test_disk_full, test_no_shared_memory,
+recorded.main([test_small_memory, test_drop, test_more_threads_than_chunks, test_max_size, test_file_size_limit, test_disk_full, test_no_shared_memory,
                test_collector_killed, test_duration, test_no_follow, test_directories, test_taken_under_preload,
                test_two_at_once, test_unrecordable])
