@@ -6,6 +6,7 @@ does, and knows when it has ended; `preload` sets LD_PRELOAD only, and waits for
 import collections
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -68,15 +69,18 @@ class Recording:
         return [f for f in self.footprints if f.info['meta']['program'] == name]
 
 
-def _temporary():
-    return tempfile.mkdtemp(prefix='mallab-test-')
+def temporary():
+    """A directory that goes when every check has passed, and stays to be looked at otherwise."""
+    folder = tempfile.mkdtemp(prefix='mallab-test-')
+    TEMPORARY.append(folder)
+    return folder
 
 
 class Collector:
     """A mallab-collect under our control; `end` tells it that nobody new will come and waits for it."""
 
     def __init__(self, *options, directory=None):
-        self.directory = directory or os.path.join(_temporary(), 'out')
+        self.directory = directory or os.path.join(temporary(), 'out')
         ready_read, ready_write = os.pipe()
         control_read, self.control = os.pipe()
         self.process = subprocess.Popen(
@@ -126,7 +130,7 @@ def wait_complete(directory, limit=60):
 
 def preload(command, env=None, status=0, **kwargs):
     """Run a command under LD_PRELOAD alone."""
-    directory = os.path.join(_temporary(), 'out')
+    directory = os.path.join(temporary(), 'out')
     result = subprocess.run(command, check=False, timeout=100, text=True, stdout=subprocess.PIPE,
                             env=clean_environment({'LD_PRELOAD': SHIM, 'MALLAB_OUT': directory, **(env or {})}),
                             **kwargs)
@@ -137,6 +141,7 @@ def preload(command, env=None, status=0, **kwargs):
 
 
 FAILURES = []
+TEMPORARY = []
 
 
 def check(actual, expected, what):
@@ -163,3 +168,5 @@ def main(tests):
         test()
     if FAILURES:
         raise SystemExit('%d checks failed' % len(FAILURES))
+    for folder in TEMPORARY:
+        shutil.rmtree(folder)

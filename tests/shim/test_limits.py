@@ -4,7 +4,6 @@ import os
 import resource
 import signal
 import subprocess
-import tempfile
 
 import recorded
 from recorded import check, check_whole
@@ -80,7 +79,7 @@ def test_file_size_limit():
 
 def test_disk_full():
     """A file system of 1 MiB, when we may mount one."""
-    folder = tempfile.mkdtemp(prefix='mallab-test-')
+    folder = recorded.temporary()
     mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], stderr=subprocess.DEVNULL,
                              check=False)
     if mounted.returncode != 0:
@@ -103,7 +102,7 @@ def test_disk_full():
 def test_no_shared_memory():
     """Where /dev/shm cannot be written, the segment lies in the output directory while recording."""
     script = 'mount -t tmpfs -o ro tmpfs /dev/shm && MALLAB_OUT="$1" LD_PRELOAD="$2" "$0" 20000'
-    out = os.path.join(tempfile.mkdtemp(prefix='mallab-test-'), 'out')
+    out = os.path.join(recorded.temporary(), 'out')
     result = subprocess.run(['unshare', '-m', 'sh', '-c', script, CHURN, out, recorded.SHIM], check=False,
                             stderr=subprocess.PIPE, text=True, env=recorded.clean_environment())
     if 'mount' in result.stderr or 'unshare' in result.stderr:
@@ -160,7 +159,7 @@ def test_no_follow():
 
 def test_directories():
     """A directory that holds something is refused and left as it is; so is a symbolic link."""
-    folder = tempfile.mkdtemp(prefix='mallab-test-')
+    folder = recorded.temporary()
     used, empty, link = (os.path.join(folder, name) for name in ('used', 'empty', 'link'))
     os.mkdir(used)
     os.mkdir(empty)
@@ -180,7 +179,7 @@ def test_directories():
 
 def test_taken_under_preload():
     """The shim never writes into a recording that is there; it takes a directory beside it."""
-    folder = tempfile.mkdtemp(prefix='mallab-test-')
+    folder = recorded.temporary()
     out = os.path.join(folder, 'out')
     env = recorded.clean_environment({'LD_PRELOAD': recorded.SHIM, 'MALLAB_OUT': out})
     subprocess.run([recorded.program('never')], env=env, check=True)
@@ -205,7 +204,7 @@ def test_two_at_once():
 
 def test_unrecordable():
     """No segment, no collector, no permission: one line on stderr, the program as ever; silent with MALLAB_QUIET."""
-    folder = tempfile.mkdtemp(prefix='mallab-test-')
+    folder = recorded.temporary()
     foreign = os.path.join(folder, 'foreign')
     with open(foreign, 'wb') as file:
         file.write(b'x' * 100000)

@@ -5,7 +5,6 @@ import os
 import shutil
 import struct
 import subprocess
-import tempfile
 
 import recorded
 from recorded import check, check_whole
@@ -29,7 +28,7 @@ def plain(command, **kwargs):
 def test_nothing_noticed():
     expected = plain([SIGHT])
     check(expected.returncode, 3, 'exit status without')
-    out = os.path.join(tempfile.mkdtemp(prefix='mallab-test-'), 'out')
+    out = os.path.join(recorded.temporary(), 'out')
     actual = plain([SIGHT], env={'LD_PRELOAD': recorded.SHIM, 'MALLAB_OUT': out})
     for part in ('stdout', 'stderr', 'returncode'):
         check(getattr(actual, part), getattr(expected, part), part + ' under a plain preload')
@@ -55,7 +54,7 @@ def test_closed_descriptors():
 
 def test_collector_holds_nothing():
     """No pipe, terminal or file of the program's stays open in the collector, and it stands in no directory of ours."""
-    out = os.path.join(tempfile.mkdtemp(prefix='mallab-test-'), 'out')
+    out = os.path.join(recorded.temporary(), 'out')
     process = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                env=recorded.clean_environment({'LD_PRELOAD': recorded.SHIM, 'MALLAB_OUT': out}))
     process.stdin.write(b'x')
@@ -130,7 +129,7 @@ def test_never_allocates():
 
 def test_own_programs():
     """mallab, mallab-collect and mallab-replay-* are left alone, under whichever path."""
-    folder = tempfile.mkdtemp(prefix='mallab-test-')
+    folder = recorded.temporary()
     for name in ('mallab', 'mallab-replay-glibc'):
         copy = os.path.join(folder, name)
         shutil.copy(recorded.program('never'), copy)
@@ -141,7 +140,7 @@ def test_own_programs():
 
 def test_default_directory():
     """Without MALLAB_OUT the recording is ./mallab-NAME.PID."""
-    folder = tempfile.mkdtemp(prefix='mallab-test-')
+    folder = recorded.temporary()
     process = subprocess.Popen([recorded.program('never')], cwd=folder,
                                env=recorded.clean_environment({'LD_PRELOAD': recorded.SHIM}))
     check(process.wait(), 0, 'exit status')
