@@ -8,10 +8,13 @@ import pathlib
 import sys
 
 
-def last_line(test):
-    """The reason of a skip is the last thing a test prints."""
-    text = (test.get("stdout", "") + test.get("stderr", "")).strip()
-    return text.splitlines()[-1] if text else "no reason printed"
+def reasons(test):
+    """A test that is skipped prints why last; one that skips a part of itself prints a line "skipped WHAT: WHY"."""
+    lines = (test.get("stdout", "").strip() or test.get("stderr", "").strip()).splitlines()
+    named = [line[len("skipped "):] for line in lines if line.startswith("skipped ")]
+    if test["result"] == "SKIP":
+        return named or lines[-1:] or ["no reason printed"]
+    return named
 
 
 def main():
@@ -25,9 +28,8 @@ def main():
         for line in log.read_text(errors="replace").splitlines():
             test = json.loads(line)
             counts[test["result"]] = counts.get(test["result"], 0) + 1
-            if test["result"] == "SKIP":
-                notes.append(f"skipped  {step}: {test['name']}: {last_line(test)}")
-            elif test["result"] not in ("OK", "EXPECTEDFAIL"):
+            notes += [f"skipped  {step}: {test['name']}: {why}" for why in reasons(test)]
+            if test["result"] not in ("OK", "SKIP", "EXPECTEDFAIL"):
                 notes.append(f"{test['result'].lower():8} {step}: {test['name']}")
     notes += [f"skipped  {line}" for line in (work / "skipped").read_text().splitlines()]
     print("tests: " + (", ".join(f"{n} {kind.lower()}" for kind, n in sorted(counts.items())) or "none run"))
