@@ -48,6 +48,7 @@ enum conv_irregularity {
     CONV_SALVAGED_BLOCKS,     /* damaged blocks left out (options.salvage) */
     CONV_CUT_LINES,           /* an importer's last line that has no end and no meaning */
     CONV_INHERITED_FREES,     /* in a forked process, releases and reallocs of its parent's objects */
+    CONV_SIZE_DIFFERS,        /* a release that states another size than its object was given */
     CONV_IRREGULARITY_COUNT,
 };
 

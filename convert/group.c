@@ -86,6 +86,22 @@ static inline int effect_of(const struct conv_event *event, uint64_t *ret_addres
     return fp_call_kind_of(event->call) == FP_KIND_ALLOCATE ? 1 : -1;
 }
 
+/* The size that the event's object has, or is said to have. */
+static uint64_t size_told(const struct conv_event *event)
+{
+    const struct fp_shape shape = conv_event_shape(event);
+    switch (fp_call_kind_of(event->call)) {
+    case FP_KIND_ALLOCATE:
+        return fp_shape_bytes(&shape);
+    case FP_KIND_RESIZE: /* one that failed leaves an object of unknown size */
+        return event->address != 0 ? fp_shape_bytes(&shape) : CONV_ANY_SIZE;
+    case FP_KIND_RELEASE:
+        return fp_call_tells_size(event->call) ? event->size : CONV_ANY_SIZE;
+    default:
+        return CONV_ANY_SIZE;
+    }
+}
+
 static inline size_t slot_of(const struct conv_group *group, size_t mask, uint64_t address)
 {
     size_t at = conv_mix(address, group->seed) & mask;
@@ -159,15 +175,16 @@ static bool counts_fit(const struct conv_group_slot *slot, bool live)
 
 static bool add_address(struct conv_group *group, struct conv_group_slot *slot, const struct conv_sink *sink)
 {
-    const bool live = sink->is_live(sink->data, slot->address);
+    uint64_t bytes = CONV_ANY_SIZE;
+    const bool live = sink->is_live(sink->data, slot->address, &bytes);
     slot->is_shared = false; /* once */
     if (!counts_fit(slot, live))
         return true;
     if (!RESERVE(group, addresses, address_capacity, group->address_count + 1))
         return false;
     slot->shared = (uint32_t)group->address_count;
-    group->addresses[group->address_count++] = (struct conv_group_address){.address = slot->address,
-                                                                           .live_first = live};
+    group->addresses[group->address_count++] = (struct conv_group_address){
+        .address = slot->address, .live_first = live, .bytes_first = bytes};
     return true;
 }
 
@@ -176,6 +193,7 @@ static bool make_steps(struct conv_group *group, const struct conv_sink *sink)
     const uint32_t *touches = group->order;
     group->step_count = 0;
     group->address_count = 0;
+    group->tells_sizes = false;
     for (uint32_t lane = 0; lane < group->lane_count; lane++) {
         group->lanes[lane].step_begin = (uint32_t)group->step_count;
         for (uint32_t i = group->lanes[lane].begin; i < group->lanes[lane].end; i++) {
@@ -195,7 +213,9 @@ static bool make_steps(struct conv_group *group, const struct conv_sink *sink)
                 .event = i,
                 .address = slot->shared,
                 .lane = lane,
+                .bytes = size_told(&group->events[i]),
                 .effect = (int8_t)effect_of(&group->events[i], &address)};
+            group->tells_sizes |= fp_call_tells_size(group->events[i].call);
         }
         group->lanes[lane].step_end = (uint32_t)group->step_count;
     }
@@ -220,6 +240,7 @@ void conv_group_reset(struct conv_group *group)
     for (size_t i = 0; i < group->address_count; i++) {
         struct conv_group_address *address = &group->addresses[i];
         address->live = address->live_first;
+        address->bytes = address->bytes_first;
         address->left = 0;
         for (int want = 0; want < 2; want++)
             address->waiting_head[want] = address->waiting_tail[want] = NONE;
@@ -257,13 +278,8 @@ static uint32_t dequeue(struct conv_group *group, uint32_t *head)
     return lane;
 }
 
-static bool is_legal(const struct conv_group *group, const struct conv_group_step *step)
-{
-    return group->addresses[step->address].live == (step->effect < 0);
-}
-
-/* Take a step: its address changes, and one lane that waited for the change may go on. One is enough:
- * its own step changes the address back. */
+/* Take a step: its address changes, and one lane that waited for the change may go on. One is enough, as its
+ * own step changes the address back, unless it turns out to have waited for another size. */
 static void take_step(struct conv_group *group, struct queue *queue, uint32_t number, bool moved)
 {
     struct conv_group_step *step = &group->steps[number];
@@ -271,11 +287,15 @@ static void take_step(struct conv_group *group, struct queue *queue, uint32_t nu
     const int now = step->effect > 0;
     uint32_t woken;
     address->live = now;
+    if (now)
+        address->bytes = step->bytes;
     address->left--;
     group->plan[group->plan_count++] = (struct conv_group_choice){.step = number, .moved = moved};
-    woken = dequeue(group, &address->waiting_head[now]);
-    if (woken != NONE)
-        enqueue(group, &queue->head, &queue->tail, woken);
+    do {
+        woken = dequeue(group, &address->waiting_head[now]);
+        if (woken != NONE)
+            enqueue(group, &queue->head, &queue->tail, woken);
+    } while (woken != NONE && group->by_size);
 }
 
 /* Move one lane on as far as it may go, and leave it waiting where it may not. */
@@ -286,7 +306,7 @@ static void run_lane(struct conv_group *group, struct queue *queue, uint32_t num
         const struct conv_group_step *step = &group->steps[lane->step];
         if (step->taken)
             continue;
-        if (!is_legal(group, step)) {
+        if (!conv_group_is_legal(group, step)) {
             struct conv_group_address *address = &group->addresses[step->address];
             const int wanted = step->effect < 0;
             enqueue(group, &address->waiting_head[wanted], &address->waiting_tail[wanted], number);
@@ -493,12 +513,18 @@ static bool lanes_searchable(const struct conv_group *group)
 static void order_steps(struct conv_group *group, size_t events, struct conv_survey *survey)
 {
     const uint32_t states_max = states_allowed(group, events);
-    if (order_greedily(group))
-        return;
-    count_own_steps(group);
-    survey->groups_searched++;
-    if (states_max > 0 && lanes_searchable(group) && conv_group_search(group, states_max))
-        return;
+    /* First an order that fits the sizes too. A program may state wrong ones: then they are given up. */
+    for (int sizes = group->tells_sizes; sizes >= 0; sizes--) {
+        group->by_size = sizes;
+        if (order_greedily(group))
+            return;
+        if (sizes == group->tells_sizes) {
+            count_own_steps(group);
+            survey->groups_searched++;
+        }
+        if (states_max > 0 && lanes_searchable(group) && conv_group_search(group, states_max))
+            return;
+    }
     if (group->step_count <= REPAIR_STEPS_MAX)
         order_with_repair(group, survey);
     else

@@ -5,7 +5,9 @@
  * two lanes touch within the group constrain it; all other events follow their lane.
  *
  *   step    an event on such an address; a lane's steps are what greedy order and search move through
- *   effect  +1: the address holds an object afterwards, -1: it does not, 0: none of the order's business */
+ *   effect  +1: the address holds an object afterwards, -1: it does not, 0: none of the order's business
+ *   size    what an allocation asked for, and what a sized release says: where both are known they agree in a
+ *           correct program, which tells orders apart that the addresses alone do not */
 #ifndef MALLAB_CONVERT_GROUP_H
 #define MALLAB_CONVERT_GROUP_H
 
@@ -19,6 +21,7 @@
 #define CONV_SEARCH_STATES 20000u /* positions of all lanes that one search may visit */
 #define CONV_SEARCH_LANES  1024u
 #define CONV_SEARCH_WORK   512u /* steps that may be looked at for each state, on average */
+#define CONV_ANY_SIZE      UINT64_MAX
 
 /* Consecutive events of one lane: events[begin] .. events[end - 1] of the group. */
 struct conv_group_lane {
@@ -35,12 +38,14 @@ struct conv_group_step {
     uint32_t address;  /* index into addresses */
     uint32_t lane;     /* index into lanes */
     uint32_t own_left; /* steps of this lane on this address, from this one on */
+    uint64_t bytes;    /* asked for or stated; CONV_ANY_SIZE when the call does not tell */
     int8_t effect;
     bool taken; /* moved forward by the repair */
 };
 
 struct conv_group_address {
     uint64_t address;
+    uint64_t bytes_first, bytes; /* of its object, when live */
     bool live_first, live;
     uint32_t left;                             /* steps not yet taken, of all lanes */
     uint32_t waiting_head[2], waiting_tail[2]; /* lanes waiting for it to be dead [0] or live [1] */
@@ -50,6 +55,7 @@ struct conv_group_address {
 struct conv_group_choice {
     uint32_t step;
     bool moved;
+    uint64_t bytes_before; /* of the address, for going back */
 };
 
 struct conv_group_slot;
@@ -73,6 +79,8 @@ struct conv_group {
     size_t address_count, address_capacity;
     struct conv_group_choice *plan;
     size_t plan_count, plan_capacity;
+    bool tells_sizes;  /* some step is a sized release */
+    bool by_size;      /* the order being made heeds sizes */
     uint64_t *visited; /* of the search */
     uint64_t seed;
     uint64_t states_spent, states_earned; /* budget of searches over the whole pass */
@@ -94,6 +102,16 @@ bool conv_group_arrange(struct conv_group *group, const struct conv_sink *sink, 
  * as memo: what is live follows from them. Private to group.c and its tests.
  * Returns  true: plan holds the order. false: there is none, or the cap was reached. */
 bool conv_group_search(struct conv_group *group, uint32_t states_max);
+
+/* conv_group_is_legal - whether a step may be taken as its address stands. */
+static inline bool conv_group_is_legal(const struct conv_group *group, const struct conv_group_step *step)
+{
+    const struct conv_group_address *address = &group->addresses[step->address];
+    if (step->effect > 0)
+        return !address->live;
+    return address->live && (!group->by_size || step->bytes == address->bytes ||
+                             step->bytes == CONV_ANY_SIZE || address->bytes == CONV_ANY_SIZE);
+}
 
 /* conv_group_reset - lanes at their first steps, addresses as at the group's start. */
 void conv_group_reset(struct conv_group *group);

@@ -26,6 +26,7 @@ static const struct irregularity_words IRREGULARITIES[CONV_IRREGULARITY_COUNT] =
     [CONV_SALVAGED_BLOCKS] = {"salvaged_blocks", true},
     [CONV_CUT_LINES] = {"cut_lines", true},
     [CONV_INHERITED_FREES] = {"inherited_frees", false},
+    [CONV_SIZE_DIFFERS] = {"size_differs", true},
 };
 
 const char *conv_irregularity_name(unsigned irregularity)

@@ -253,7 +253,7 @@ static enum fp_status resize_result(struct conv_pair *pair, struct conv_pair_lan
 static enum fp_status release(struct conv_pair *pair, const struct conv_pair_lane *lane,
                               const struct conv_event *event)
 {
-    const struct fp_shape shape = conv_event_shape(event);
+    struct fp_shape shape = conv_event_shape(event);
     struct conv_live_entry *entry;
     struct conv_object object;
     if (event->address == 0) {
@@ -270,6 +270,11 @@ static enum fp_status release(struct conv_pair *pair, const struct conv_pair_lan
     }
     object = conv_live_object(entry);
     conv_live_remove(&pair->live, entry);
+    if (shape.call != FP_CALL_FREE && shape.size != object.bytes && fp_call_tells_size(shape.call)) {
+        /* Allocators believe the size: replayed as stated, it would corrupt their lists. */
+        irregular(pair, CONV_SIZE_DIFFERS);
+        shape.size = object.bytes;
+    }
     return emit_release(pair, lane, &shape, object);
 }
 
@@ -364,10 +369,16 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
     return FP_OK;
 }
 
-static bool is_live(void *data, uint64_t address)
+static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
 {
     struct conv_pair *pair = data;
-    return address != 0 && address < CONV_ADDRESS_LIMIT && conv_live_find(&pair->live, address) != NULL;
+    const struct conv_live_entry *entry = address != 0 && address < CONV_ADDRESS_LIMIT
+                                              ? conv_live_find(&pair->live, address)
+                                              : NULL;
+    if (entry == NULL)
+        return false;
+    *ret_bytes = conv_live_object(entry).bytes;
+    return true;
 }
 
 struct conv_sink conv_pair_sink(struct conv_pair *pair)

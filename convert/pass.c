@@ -38,10 +38,10 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
     return pass->pair.events(pass->pair.data, events, count);
 }
 
-static bool is_live(void *data, uint64_t address)
+static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
 {
     const struct pass *pass = data;
-    return pass->pair.is_live(pass->pair.data, address);
+    return pass->pair.is_live(pass->pair.data, address, ret_bytes);
 }
 
 enum fp_status conv_pass_run(const struct conv_input *input, const struct conv_options *options,

@@ -32,6 +32,14 @@ static uint64_t mark_of(uint32_t lane, uint32_t step)
     return hash ^ hash >> 31;
 }
 
+/* A number for "an object of this size stands at this address". With sizes heeded, what is live no longer
+ * follows from the lanes' positions alone; without, it does, and the state stays as small as it was. */
+static uint64_t size_mark(const struct conv_group *group, uint32_t address)
+{
+    const struct conv_group_address *at = &group->addresses[address];
+    return group->by_size && at->live ? mark_of(address, (uint32_t)(at->bytes ^ at->bytes >> 32)) * 3 : 0;
+}
+
 /* Returns whether the present position is new. */
 static bool visit(struct search *search)
 {
@@ -50,22 +58,29 @@ static void go(struct search *search, struct conv_group_lane *lane)
 {
     struct conv_group *group = search->group;
     const struct conv_group_step *step = &group->steps[lane->step];
-    group->addresses[step->address].live = step->effect > 0;
-    group->addresses[step->address].left--;
-    group->plan[group->plan_count++] = (struct conv_group_choice){.step = lane->step};
-    search->position -= mark_of(step->lane, lane->step);
-    search->position += mark_of(step->lane, ++lane->step);
+    struct conv_group_address *address = &group->addresses[step->address];
+    group->plan[group->plan_count++] = (struct conv_group_choice){.step = lane->step,
+                                                                  .bytes_before = address->bytes};
+    search->position -= mark_of(step->lane, lane->step) + size_mark(group, step->address);
+    address->live = step->effect > 0;
+    if (address->live)
+        address->bytes = step->bytes;
+    address->left--;
+    search->position += mark_of(step->lane, ++lane->step) + size_mark(group, step->address);
 }
 
 static void go_back(struct search *search)
 {
     struct conv_group *group = search->group;
-    const struct conv_group_step *step = &group->steps[group->plan[--group->plan_count].step];
+    const struct conv_group_choice *undone = &group->plan[--group->plan_count];
+    const struct conv_group_step *step = &group->steps[undone->step];
+    struct conv_group_address *address = &group->addresses[step->address];
     struct conv_group_lane *lane = &group->lanes[step->lane];
-    search->position -= mark_of(step->lane, lane->step);
-    search->position += mark_of(step->lane, --lane->step);
-    group->addresses[step->address].live = step->effect < 0;
-    group->addresses[step->address].left++;
+    search->position -= mark_of(step->lane, lane->step) + size_mark(group, step->address);
+    address->live = step->effect < 0;
+    address->bytes = undone->bytes_before;
+    address->left++;
+    search->position += mark_of(step->lane, --lane->step) + size_mark(group, step->address);
 }
 
 static bool may_go(const struct conv_group *group, const struct conv_group_lane *lane)
@@ -74,7 +89,7 @@ static bool may_go(const struct conv_group *group, const struct conv_group_lane 
     if (lane->step == lane->step_end)
         return false;
     step = &group->steps[lane->step];
-    return group->addresses[step->address].live == (step->effect < 0);
+    return conv_group_is_legal(group, step);
 }
 
 /* Whether no other lane has anything to do with the address any more: then going on takes nothing from

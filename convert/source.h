@@ -40,8 +40,9 @@ struct conv_sink {
     void *data;
     /* Takes count events, borrowed for the call. What it returns other than FP_OK ends the pass. */
     enum fp_status (*events)(void *data, const struct conv_event *events, size_t count);
-    /* Whether an object stands at address after all events handed over so far. */
-    bool (*is_live)(void *data, uint64_t address);
+    /* Whether an object stands at address after all events handed over so far; if so, ret_bytes receives its
+     * requested size. */
+    bool (*is_live)(void *data, uint64_t address, uint64_t *ret_bytes);
 };
 
 #endif

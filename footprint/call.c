@@ -82,6 +82,21 @@ enum fp_extra fp_call_extra_of(unsigned call)
     return traits_of(call)->extra;
 }
 
+bool fp_call_tells_size(unsigned call)
+{
+    switch (call) {
+    case FP_CALL_FREE_SIZED:
+    case FP_CALL_FREE_ALIGNED_SIZED:
+    case FP_CALL_DELETE_SIZED:
+    case FP_CALL_DELETE_ARRAY_SIZED:
+    case FP_CALL_DELETE_SIZED_ALIGNED:
+    case FP_CALL_DELETE_ARRAY_SIZED_ALIGNED:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool fp_mark_is_valid(unsigned call)
 {
     return traits_of(call)->name != NULL;

@@ -84,6 +84,10 @@ enum fp_call fp_call_from_name(const char *name);
 enum fp_call_kind fp_call_kind_of(unsigned call);
 enum fp_extra fp_call_extra_of(unsigned call);
 
+/* fp_call_tells_size - whether a release states the size of its object (free_sized, operator delete(size),
+ * ...), which allocators may believe without a look. False for all other calls. */
+bool fp_call_tells_size(unsigned call);
+
 /* fp_mark_is_valid - whether a number is a call or a mark of this version. */
 bool fp_mark_is_valid(unsigned call);
 

@@ -212,6 +212,7 @@ struct history_options {
     uint32_t bump_every;   /* own events between stamps; 16 in the shim */
     uint64_t bump_ns;      /* least time between bumps of a thread; 1000 in the shim */
     uint32_t resize_share; /* of 100 calls */
+    uint32_t sized_share;  /* of 100 releases: they state their object's size */
 };
 
 enum history_step { HISTORY_IDLE, HISTORY_ALLOCATED, HISTORY_RELEASING, HISTORY_RESIZING, HISTORY_RESIZED };
@@ -227,11 +228,19 @@ struct history_thread {
 struct history_heap {
     uint64_t *spare; /* freed last, on top */
     size_t spare_count;
-    uint64_t fresh; /* the next address never used */
-    uint64_t *live; /* published: any thread may release it */
+    uint64_t fresh;  /* the next address never used */
+    uint64_t *sizes; /* of what stands at HISTORY_BASE + 16 * index */
+    uint64_t *live;  /* published: any thread may release it */
     size_t live_count;
     uint64_t word, now_ns;
 };
+
+#define HISTORY_BASE 0x10000u
+
+static inline uint64_t *history_size(struct history_heap *heap, uint64_t address)
+{
+    return &heap->sizes[(address - HISTORY_BASE) / 16];
+}
 
 static inline uint64_t history_take(struct history_heap *heap)
 {
@@ -251,7 +260,13 @@ static inline void history_record(struct history *history, const struct history_
                                   unsigned call, uint64_t address)
 {
     uint64_t stamp = UINT64_MAX;
-    const uint64_t size = call == FP_CALL_FREE ? 0 : 16 + thread->events % 7 * 24;
+    uint64_t size = 0;
+    if (call == FP_CALL_DELETE_SIZED)
+        size = *history_size(heap, address);
+    else if (call != FP_CALL_FREE)
+        size = 16 + thread->events % 7 * 24;
+    if (call == FP_CALL_MALLOC || call == FP_CALL_REALLOC)
+        *history_size(heap, address) = size;
     if (thread->events++ % options->bump_every == 0) {
         stamp = heap->now_ns;
         if (thread->seen != heap->word) {
@@ -282,7 +297,11 @@ static inline void history_step(struct history *history, const struct history_op
             thread->address = history_pick(history, heap);
             thread->epoch = heap->word;
             thread->step = HISTORY_RELEASING;
-            history_record(history, options, heap, thread, lane, FP_CALL_FREE, thread->address);
+            history_record(history, options, heap, thread, lane,
+                           options->sized_share > 0 && options->sized_share > history_random(history) % 100
+                               ? FP_CALL_DELETE_SIZED
+                               : FP_CALL_FREE,
+                           thread->address);
         } else {
             thread->address = history_take(heap);
             thread->step = HISTORY_ALLOCATED;
@@ -319,10 +338,11 @@ static inline void history_simulate(struct history *history, const struct histor
 {
     const size_t room = (size_t)options->threads * (options->events + 8);
     struct history_thread *threads = calloc(options->threads, sizeof *threads);
-    struct history_heap heap = {.fresh = 0x10000, .word = 1, .now_ns = 100};
+    struct history_heap heap = {.fresh = HISTORY_BASE, .word = 1, .now_ns = 100};
     size_t steps = room * 3;
     heap.spare = calloc(room, sizeof *heap.spare);
     heap.live = calloc(room, sizeof *heap.live);
+    heap.sizes = calloc(room + 1, sizeof *heap.sizes);
     while (steps > 0) {
         const uint32_t lane = (uint32_t)(history_random(history) % options->threads);
         size_t slice = 1 + history_random(history) % 40;
@@ -335,6 +355,7 @@ static inline void history_simulate(struct history *history, const struct histor
     history->end_ns = heap.now_ns;
     free(heap.spare);
     free(heap.live);
+    free(heap.sizes);
     free(threads);
 }
 

@@ -10,8 +10,9 @@ struct checker {
     const struct history *history;
     size_t *position; /* by lane: next mark expected */
     bool *live;       /* by address / 16 */
+    uint64_t *sizes;  /* likewise, of what is live */
     size_t live_capacity;
-    size_t events, out_of_lane, illegal;
+    size_t events, out_of_lane, illegal, wrong_sizes;
     bool lane_order_matters;
 };
 
@@ -22,6 +23,7 @@ static bool *live_of(struct checker *checker, uint64_t address)
         const size_t capacity = at * 2 + 1024;
         checker->live = realloc(checker->live, capacity);
         memset(checker->live + checker->live_capacity, 0, capacity - checker->live_capacity);
+        checker->sizes = realloc(checker->sizes, capacity * sizeof *checker->sizes);
         checker->live_capacity = capacity;
     }
     return &checker->live[at];
@@ -35,7 +37,10 @@ static void check_address(struct checker *checker, const struct conv_event *even
         return;
     live = live_of(checker, event->address);
     checker->illegal += *live == allocates;
+    checker->wrong_sizes += event->call == FP_CALL_DELETE_SIZED && *live &&
+                            checker->sizes[event->address / 16] != event->size;
     *live = allocates;
+    checker->sizes[event->address / 16] = event->size;
 }
 
 static enum fp_status check_events(void *data, const struct conv_event *events, size_t count)
@@ -57,9 +62,13 @@ static enum fp_status check_events(void *data, const struct conv_event *events, 
     return FP_OK;
 }
 
-static bool check_is_live(void *data, uint64_t address)
+static bool check_is_live(void *data, uint64_t address, uint64_t *ret_bytes)
 {
-    return *live_of(data, address);
+    const struct checker *checker = data;
+    if (!*live_of(data, address))
+        return false;
+    *ret_bytes = checker->sizes[address / 16];
+    return true;
 }
 
 static void order_and_check(struct history *history, uint32_t group_events, struct conv_survey *survey,
@@ -73,6 +82,7 @@ static void order_and_check(struct history *history, uint32_t group_events, stru
     CHECK_U64(conv_order_run(&blocks, UINT64_C(1) << 30, group_events, &sink, survey), FP_OK);
     free(checker.position);
     free(checker.live);
+    free(checker.sizes);
     *ret = checker;
 }
 
@@ -107,6 +117,10 @@ static uint64_t simulate_and_check(const struct history_options *options, uint64
         CHECK_U64(survey.irregular[CONV_ORDER_REPAIRED], 0);
         CHECK_U64(checker.out_of_lane, 0);
     }
+    if (options->sized_share == 100 && options->resize_share == 0)
+        CHECK_U64(checker.wrong_sizes, 0); /* with all sizes stated, those at an epoch's end follow too */
+    else
+        CHECK(checker.wrong_sizes * 500 <= checker.events); /* a realloc does not state the size it takes */
     if (harness_failures != failures)
         fprintf(stderr, "repeat with: seed %" PRIu64 ", %u threads, %zu events, %u objects\n", seed,
                 options->threads, options->events, options->objects);
@@ -127,6 +141,65 @@ TEST(preempted_threads_come_out_legal)
         searched += simulate_and_check(&options, seed, seed % 2 == 0 ? 50 : 4000, false);
     }
     CHECK(searched > 0); /* greedy order alone would not have done */
+}
+
+/* Releases that state a size leave only orders in which it is their object's: none is paired with another. */
+TEST(stated_sizes_are_heeded)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        const struct history_options options = {.threads = 2 + (uint32_t)(seed % 3),
+                                                .events = 4000,
+                                                .objects = 40 + (uint32_t)(seed % 5) * 40,
+                                                .bump_every = 16,
+                                                .bump_ns = 1000,
+                                                .resize_share = seed % 3 == 0 ? 15 : 0,
+                                                .sized_share = 100};
+        (void)simulate_and_check(&options, seed, seed % 2 == 0 ? 50 : 4000, false);
+    }
+}
+
+/* Both lanes free x and take it again: only the sizes tell who came first. */
+TEST(sizes_decide_where_addresses_do_not)
+{
+    struct history history;
+    struct conv_survey survey;
+    struct checker checker;
+    const uint64_t x = 16;
+    history_init(&history, 3, 1);
+    history_add(&history, 2, FP_CALL_MALLOC, x, 64, 0, 0);
+    history_add(&history, 0, FP_CALL_DELETE_SIZED, x, 32, 5, 100);
+    history_add(&history, 0, FP_CALL_MALLOC, x, 48, 5, UINT64_MAX);
+    history_add(&history, 1, FP_CALL_DELETE_SIZED, x, 64, 5, 200);
+    history_add(&history, 1, FP_CALL_MALLOC, x, 32, 5, UINT64_MAX);
+    history_add(&history, 2, FP_CALL_DELETE_SIZED, x, 48, 9, 300);
+    history_cut(&history, 100);
+    order_and_check(&history, 0, &survey, &checker);
+    CHECK_U64(checker.events, 6);
+    CHECK_U64(checker.illegal, 0);
+    CHECK_U64(checker.wrong_sizes, 0);
+    CHECK_U64(survey.groups_searched, 0);
+    history_release(&history);
+}
+
+/* A program that states wrong sizes is still put in an order that its addresses allow. */
+TEST(wrong_sizes_do_not_spoil_the_order)
+{
+    struct history history;
+    struct conv_survey survey;
+    struct checker checker;
+    const uint64_t x = 16;
+    history_init(&history, 3, 1);
+    history_add(&history, 2, FP_CALL_MALLOC, x, 64, 0, 0);
+    history_add(&history, 0, FP_CALL_DELETE_SIZED, x, 8, 5, 100);
+    history_add(&history, 0, FP_CALL_MALLOC, x, 8, 5, UINT64_MAX);
+    history_add(&history, 1, FP_CALL_DELETE_SIZED, x, 9, 5, 200);
+    history_cut(&history, 100);
+    order_and_check(&history, 0, &survey, &checker);
+    CHECK_U64(checker.events, 4);
+    CHECK_U64(checker.illegal, 0);
+    CHECK_U64(checker.out_of_lane, 0);
+    CHECK_U64(survey.irregular[CONV_ORDER_REPAIRED], 0);
+    history_release(&history);
 }
 
 /* Six threads passing four blocks around: some groups are beyond the search. All events are kept, every
@@ -258,7 +331,8 @@ TEST(an_oversized_epoch_is_cut_by_time)
     history_release(&history);
 }
 
-RUN_TESTS(T(preempted_threads_come_out_legal), T(what_cannot_be_searched_is_repaired),
-          T(one_thread_needs_no_epochs), T(a_stuck_group_is_searched),
+RUN_TESTS(T(preempted_threads_come_out_legal), T(stated_sizes_are_heeded),
+          T(sizes_decide_where_addresses_do_not), T(wrong_sizes_do_not_spoil_the_order),
+          T(what_cannot_be_searched_is_repaired), T(one_thread_needs_no_epochs), T(a_stuck_group_is_searched),
           T(a_group_without_order_is_repaired_inside), T(an_irregular_event_does_not_block),
           T(a_failed_realloc_returns_its_address), T(an_oversized_epoch_is_cut_by_time))

@@ -84,7 +84,7 @@ static const char *end(void)
             left--;
             at += (size_t)snprintf(text + at, sizeof text - at, "%s%c%u", at > 0 ? " " : "",
                                    fresh ? 'R' : fp_call_name(op->call)[0], op->id);
-            if (fp_call_kind_of(op->call) != FP_KIND_RELEASE)
+            if (fp_call_kind_of(op->call) != FP_KIND_RELEASE || fp_call_tells_size(op->call))
                 at += (size_t)snprintf(text + at, sizeof text - at, ":%" PRIu64, op->size);
             if (window.runs[run].thread != 0)
                 at += (size_t)snprintf(text + at, sizeof text - at, "@%u", window.runs[run].thread);
@@ -256,6 +256,36 @@ TEST(addresses_and_sizes_beyond_48_bits_are_left_out)
     check_irregular(CONV_IMPOSSIBLE_CALLS, 3);
 }
 
+/* Allocators believe the size: what is replayed is the object's own. */
+TEST(a_release_of_another_size_gets_its_objects)
+{
+    static const unsigned SIZED[] = {FP_CALL_FREE_SIZED,           FP_CALL_FREE_ALIGNED_SIZED,
+                                     FP_CALL_DELETE_SIZED,         FP_CALL_DELETE_ARRAY_SIZED,
+                                     FP_CALL_DELETE_SIZED_ALIGNED, FP_CALL_DELETE_ARRAY_SIZED_ALIGNED};
+    begin();
+    for (size_t i = 0; i < sizeof SIZED / sizeof SIZED[0]; i++) {
+        const uint64_t alignment = fp_call_extra_of(SIZED[i]) == FP_EXTRA_ALIGNMENT ? 64 : 0;
+        allocate(0, 0x1000, 100);
+        event_at(0, SIZED[i], 0x1000, 0, 32, alignment);
+        allocate(0, 0x1000, 64);
+        event_at(0, SIZED[i], 0x1000, 0, 64, alignment);
+    }
+    CHECK_STR(end(), "m1:100 f1:100 m1:64 f1:64 m1:100 f1:100 m1:64 f1:64 m1:100 o1:100 m1:64 o1:64 "
+                     "m1:100 o1:100 m1:64 o1:64 m1:100 o1:100 m1:64 o1:64 m1:100 o1:100 m1:64 o1:64");
+    check_irregular(CONV_SIZE_DIFFERS, 6);
+}
+
+TEST(a_release_without_a_size_fits_any)
+{
+    begin();
+    allocate(0, 0x1000, 100);
+    event_at(0, FP_CALL_DELETE_ALIGNED, 0x1000, 0, 0, 64);
+    allocate(0, 0x1000, 100);
+    event_at(0, FP_CALL_DELETE, 0x1000, 0, 0, 0);
+    CHECK_STR(end(), "m1:100 o1 m1:100 o1");
+    check_irregular(CONV_IRREGULARITY_COUNT, 0);
+}
+
 /* The table keeps what it holds while it grows and while entries move back over removed ones. */
 TEST(the_table_holds_many)
 {
@@ -290,4 +320,5 @@ RUN_TESTS(T(plain_life), T(a_realloc_of_null_allocates), T(others_may_take_the_a
           T(a_realloc_that_never_returned_leaves_its_object), T(a_gap_ends_what_was_under_way),
           T(failed_allocations_are_counted_only), T(frees_of_unknown_addresses_are_left_out),
           T(reallocs_of_unknown_addresses_allocate), T(an_allocation_over_a_live_object_releases_it),
-          T(addresses_and_sizes_beyond_48_bits_are_left_out), T(the_table_holds_many))
+          T(addresses_and_sizes_beyond_48_bits_are_left_out), T(a_release_of_another_size_gets_its_objects),
+          T(a_release_without_a_size_fits_any), T(the_table_holds_many))
