@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A C++ program: every form of new and delete it uses is recorded under its own name, as often as it was called."""
+"""C++ programs: every form of new and delete is recorded under its own name, as often as it was called, and what a
+delete says of its object's size is true in the replay too, whichever thread deletes."""
 import unittest
 
 import lab
@@ -29,6 +30,23 @@ class Containers(lab.Lab):
         self.assertGreater(counts["operator new"], 20000)
         self.assertGreater(counts["malloc"], 500)  # exceptions are thrown from malloc
         self.replay_everywhere(self.convert(recording))
+
+
+PIPELINE = lab.PROGRAMS / "pipeline"
+SIZED = lab.PROGRAMS / "libsized.so"
+
+
+@unittest.skipUnless(PIPELINE.exists(), "no C++ compiler when the tests were built")
+class SizedDelete(lab.Lab):
+    def test_threads_that_take_over_blocks_state_the_right_sizes(self):
+        recording = self.record(PIPELINE, 40000)
+        info = self.info(recording)
+        self.assert_whole(info)
+        self.assertGreater(info["events_by_call"]["operator delete(size)"], 200000)
+        self.assertEqual({name: n for name, n in info["irregularities"].items() if n}, {})
+        workload = self.convert(recording)
+        run = self.answer("replay", "--json", "-a", SIZED, workload)  # it aborts at the first wrong size
+        self.assertEqual(run["digest"], self.replay_everywhere(workload)["glibc"]["digest"])
 
 
 if __name__ == "__main__":
