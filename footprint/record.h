@@ -1,84 +1,103 @@
-/* record.h - the 16-byte record that the shim stores for a call and the collector reads.
+/* record.h - the words that the shim stores for a call and the collector reads.
  *
- * Two 64-bit words. Word 0 is written last and is never 0, so that a reader of a zeroed chunk,
- * or of a chunk whose writer was killed, sees each record whole or not at all.
+ * A chunk is a sequence of records of one to three 64-bit words. A record's first word is written last and is
+ * never 0, so that a reader of a zeroed chunk, or of a chunk whose writer was killed, sees each record whole or
+ * not at all; the first word that is 0 is the end. Its low 4 bits tell what it is:
  *
- *   word 0   bits  0-7   call, mark or FP_RECORD_* (never 0)
- *            bits  8-15  epoch, bits 32-39
- *            bits 16-63  address (48 bits; user space on x86-64 and aarch64 without LVA ends below)
- *   word 1   bits  0-31  size, low 32 bits
- *            bits 32-63  epoch, bits 0-31
+ *   1 - 11           a call in one word (fp_record_code): bits 4-47 address / 16, 48-63 size. extra is the one that
+ *                    a program rarely departs from: 1 for calloc, else 0
+ *   FP_RECORD_WIDE   any call or mark, three words: bits 4-11 call, 16-63 address; size; extra
+ *   FP_RECORD_EPOCH  one word: bits 4-63 epoch of what follows
+ *   FP_RECORD_STAMP  two words: bits 4-63 epoch of what follows; raw clock (segment's: TSC ticks, or ns of
+ *                    CLOCK_MONOTONIC)
+ *   FP_RECORD_LONG   any call or mark, two words: bits 4-11 call, 16-63 address; bits 0-31 size, 32-63 extra
  *
- * FP_RECORD_WIDE carries what does not fit the record that follows it in the same lane:
- *            word 0 bits 16-63  size, bits 32-63 (in the low 32 of the 48 bits)
- *            word 1             extra (count or alignment), 64 bits
- * FP_RECORD_STAMP carries a time and the whole epoch; it stands for no call:
- *            word 0 bits  8-63  epoch, low 56 bits
- *            word 1             raw clock (fp_clock of the segment: TSC ticks, or ns of CLOCK_MONOTONIC)
+ * Nearly all calls of real programs fit one word, and the memory that records pass through on their way to another
+ * processor is most of what recording costs. Addresses have 48 bits (user space on x86-64, and on aarch64
+ * without LVA, ends below).
  *
- * Epochs: see docs/order.md. A record's 40 bits are completed by the stamps before it; a lane
- * writes a stamp first in each chunk and then first in each 256-byte group, or in every fourth
- * of them while its process has one lane only. */
+ * Epochs: see docs/order.md. A lane writes a stamp first in each chunk and at each multiple of a group's bytes,
+ * FP_RECORD_GROUP_BYTES or four times as many while its process has one lane only; no record crosses such a
+ * multiple, what is left before it is filled with epochs. */
 #ifndef MALLAB_FOOTPRINT_RECORD_H
 #define MALLAB_FOOTPRINT_RECORD_H
 
 #include <stdint.h>
 
+#include "footprint/call.h"
+
 enum {
-    FP_RECORD_WIDE = 62,
-    FP_RECORD_STAMP = 63,
+    FP_RECORD_CODE_MASK = 15,
+    FP_RECORD_WIDE = 12,
+    FP_RECORD_EPOCH = 13,
+    FP_RECORD_STAMP = 14,
+    FP_RECORD_LONG = 15,
 };
 
-#define FP_RECORD_BYTES       16u
-#define FP_RECORD_GROUP_BYTES 256u /* a lane stamps at each multiple (or fourth): 15 records to a stamp */
+#define FP_RECORD_GROUP_BYTES 128u /* a lane stamps at each multiple (or fourth): 14 calls to a stamp */
 
-struct fp_record {
-    uint64_t word0;
-    uint64_t word1;
-};
+#define FP_RECORD_SHORT_SIZE_BITS 16u
+#define FP_RECORD_ADDRESS_BITS    48u
 
-static inline uint64_t fp_record_word0(unsigned call, uint64_t epoch, uint64_t address)
+/* fp_record_code - the code of a call that may stand in one word, 0 for one that may not. */
+static inline unsigned fp_record_code(unsigned call)
 {
-    return (uint64_t)call | (epoch >> 32 & 0xff) << 8 | address << 16;
+    switch (call) {
+    case FP_CALL_MALLOC:
+        return 1;
+    case FP_CALL_FREE:
+        return 2;
+    case FP_CALL_CALLOC:
+        return 3;
+    case FP_CALL_REALLOC:
+        return 4;
+    case FP_MARK_RESIZE_FROM:
+        return 5;
+    case FP_CALL_NEW:
+        return 6;
+    case FP_CALL_NEW_ARRAY:
+        return 7;
+    case FP_CALL_DELETE:
+        return 8;
+    case FP_CALL_DELETE_ARRAY:
+        return 9;
+    case FP_CALL_DELETE_SIZED:
+        return 10;
+    case FP_CALL_DELETE_ARRAY_SIZED:
+        return 11;
+    default:
+        return 0;
+    }
 }
 
-static inline uint64_t fp_record_word1(uint64_t epoch, uint64_t size)
+/* fp_record_extra - the extra that a call in one word stands for. */
+static inline uint64_t fp_record_extra(unsigned call)
 {
-    return epoch << 32 | (size & 0xffffffffu);
+    return call == FP_CALL_CALLOC ? 1 : 0;
 }
 
-static inline unsigned fp_record_call(const struct fp_record *record)
+/* fp_record_is_short - whether these numbers fit one word; the call is judged by fp_record_code. */
+static inline int fp_record_is_short(uint64_t address, uint64_t size)
 {
-    return (unsigned)(record->word0 & 0xff);
+    return (size >> FP_RECORD_SHORT_SIZE_BITS | address >> FP_RECORD_ADDRESS_BITS |
+            (address & FP_RECORD_CODE_MASK)) == 0;
 }
 
-static inline uint64_t fp_record_address(const struct fp_record *record)
+static inline uint64_t fp_record_short(unsigned code, uint64_t address, uint64_t size)
 {
-    return record->word0 >> 16;
+    return code | address | size << FP_RECORD_ADDRESS_BITS;
 }
 
-static inline uint64_t fp_record_size32(const struct fp_record *record)
+/* fp_record_first - the first word of FP_RECORD_LONG or _WIDE. */
+static inline uint64_t fp_record_first(unsigned code, unsigned call, uint64_t address)
 {
-    return record->word1 & 0xffffffffu;
+    return (uint64_t)code | (uint64_t)call << 4 | address << 16;
 }
 
-/* fp_record_epoch40 - the low 40 bits of the epoch of a call's record. */
-static inline uint64_t fp_record_epoch40(const struct fp_record *record)
+/* fp_record_epoch - the first word of FP_RECORD_EPOCH or _STAMP. */
+static inline uint64_t fp_record_epoch(unsigned code, uint64_t epoch)
 {
-    return record->word1 >> 32 | (record->word0 >> 8 & 0xff) << 32;
-}
-
-/* fp_epoch_extend - complete 40 bits by the newest whole epoch known of the lane.
- * Valid while the two are less than 2^39 apart, which at one step per microsecond is six days. */
-static inline uint64_t fp_epoch_extend(uint64_t base, uint64_t low40)
-{
-    const uint64_t span = UINT64_C(1) << 40;
-    uint64_t epoch = (base & ~(span - 1)) | low40;
-    if (epoch + span / 2 < base)
-        epoch += span;
-    else if (epoch > base + span / 2 && epoch >= span)
-        epoch -= span;
-    return epoch;
+    return (uint64_t)code | epoch << 4;
 }
 
 #endif

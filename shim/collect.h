@@ -16,7 +16,7 @@
 #include "footprint/footprint.h"
 #include "shim/segment.h"
 
-#define COLLECT_CHUNKS_PER_BLOCK 16u /* 16 chunks of at most 3836 marks fit FP_BLOCK_MARKS_MAX */
+#define COLLECT_CHUNKS_PER_BLOCK 16u /* 16 chunks of at most 4088 marks fit FP_BLOCK_MARKS_MAX */
 
 struct collect_options {
     const char *out;
@@ -96,10 +96,8 @@ struct collect_lane {
     uint64_t next_chunk; /* sequence of the chunk that continues what is written */
     uint64_t next_block;
     uint64_t marks;
-    uint64_t epoch;    /* newest whole epoch seen */
-    uint64_t time_ns;  /* newest stamp: times never decrease within a lane */
-    bool wide_pending; /* a FP_RECORD_WIDE waits for its record */
-    uint64_t wide_size, wide_extra;
+    uint64_t epoch;   /* of the records being read */
+    uint64_t time_ns; /* newest stamp: times never decrease within a lane */
 };
 
 enum image_end {
@@ -193,20 +191,23 @@ struct decode_block {
     uint64_t events; /* marks that are calls */
     uint32_t *table; /* shape dictionary: generation << 16 | index, open addressing */
     uint32_t generation;
-    bool is_mark[256]; /* fp_mark_is_valid, as a table */
+    bool is_mark[256];        /* fp_mark_is_valid, as a table */
+    uint8_t short_calls[16];  /* fp_record_code backwards; 0 for codes that are no call */
+    uint8_t short_extras[16]; /* fp_record_extra of those */
 };
 
 bool decode_init(struct decode_block *block);
 void decode_release(struct decode_block *block);
 void decode_clear(struct decode_block *block);
 
-/* decode_chunk - append a chunk's records to the block, from record number `first`.
- * damaged      counts records that are none.
- * Returns      0 when the chunk is done; else the record to go on with after the block was written and cleared
+/* decode_chunk - append a chunk's records to the block, from word number `first`, 0 for the first record.
+ * damaged      counts words that are no record.
+ * ret_words    words from the chunk's start that may differ from 0.
+ * Returns      0 when the chunk is done; else the word to go on with after the block was written and cleared
  *              (it was full, or epochs were too far apart). */
 uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
                       const struct collect_clock *clock, const struct seg_chunk_header *chunk, uint32_t first,
-                      uint64_t *damaged, uint32_t *ret_records);
+                      uint64_t *damaged, uint32_t *ret_words);
 
 /* ---- images ------------------------------------------------------------------------------------------- */
 

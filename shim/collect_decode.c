@@ -6,10 +6,10 @@
 
 #define likely_true(condition) __builtin_expect(!!(condition), 1)
 
-#define TABLE_BITS        17u /* twice FP_BLOCK_MARKS_MAX shapes */
-#define TABLE_MASK        ((1u << TABLE_BITS) - 1)
-#define GENERATION_LIMIT  0xffffu
-#define RECORDS_PER_CHUNK (SEG_CHUNK_BYTES / FP_RECORD_BYTES)
+#define TABLE_BITS       17u /* twice FP_BLOCK_MARKS_MAX shapes */
+#define TABLE_MASK       ((1u << TABLE_BITS) - 1)
+#define GENERATION_LIMIT 0xffffu
+#define WORDS_PER_CHUNK  (SEG_CHUNK_BYTES / (uint32_t)sizeof(uint64_t))
 
 _Static_assert(FP_BLOCK_MARKS_MAX <= 0x10000, "a shape's index has 16 bits in the dictionary");
 
@@ -22,6 +22,11 @@ bool decode_init(struct decode_block *block)
     block->table = calloc((size_t)TABLE_MASK + 1, sizeof *block->table);
     for (unsigned call = 0; call < 256; call++)
         block->is_mark[call] = fp_mark_is_valid(call);
+    for (unsigned call = 0; call < 64; call++) {
+        const unsigned code = fp_record_code(call);
+        block->short_calls[code] = code != 0 ? (uint8_t)call : 0;
+        block->short_extras[code] = code != 0 ? (uint8_t)fp_record_extra(call) : 0;
+    }
     if (block->marks == NULL || block->shapes == NULL || block->stamps == NULL || block->table == NULL)
         return false;
     decode_clear(block);
@@ -79,83 +84,87 @@ static void append_stamp(struct decode_block *block, struct collect_lane *lane, 
     block->stamps[block->stamp_count++] = (struct fp_stamp){block->mark_count, time_ns};
 }
 
-/* The extra of a record that came without FP_RECORD_WIDE. */
-static inline uint64_t plain_extra(unsigned call)
-{
-    return call == FP_CALL_CALLOC || call == FP_CALL_REALLOCARRAY ? 1 : 0;
-}
+/* A record's call in numbers, and the words it took; 0 words: it is none. */
+struct decoded_call {
+    uint64_t address, size, extra;
+    uint8_t call;
+};
 
-/* The record's epoch, completed by the lane's; nearly always no more than the low bits differ. */
-static inline uint64_t whole_epoch(uint64_t newest, const struct fp_record *record)
+static inline uint32_t decode_call(const struct decode_block *block, const uint64_t *words, uint32_t left,
+                                   struct decoded_call *ret_call)
 {
-    const uint64_t low40 = fp_record_epoch40(record), mask = (UINT64_C(1) << 40) - 1;
-    if (likely_true((newest & mask) == low40))
-        return newest;
-    return fp_epoch_extend(newest, low40);
-}
-
-static inline void remember_wide(struct collect_lane *lane, const struct fp_record *record)
-{
-    lane->wide_pending = true;
-    lane->wide_size = (record->word0 >> 16 & 0xffffffff) << 32;
-    lane->wide_extra = record->word1;
+    const uint64_t first = words[0];
+    const unsigned code = first & FP_RECORD_CODE_MASK;
+    if (likely_true(block->short_calls[code] != 0)) {
+        *ret_call = (struct decoded_call){.address = first & ((UINT64_C(1) << FP_RECORD_ADDRESS_BITS) - 1) &
+                                                     ~(uint64_t)FP_RECORD_CODE_MASK,
+                                          .size = first >> FP_RECORD_ADDRESS_BITS,
+                                          .extra = block->short_extras[code],
+                                          .call = block->short_calls[code]};
+        return 1;
+    }
+    *ret_call = (struct decoded_call){.address = first >> 16, .call = (uint8_t)(first >> 4)};
+    if (!block->is_mark[ret_call->call])
+        return 0;
+    if (code == FP_RECORD_LONG && left >= 2) {
+        ret_call->size = words[1] & 0xffffffff;
+        ret_call->extra = words[1] >> 32;
+        return 2;
+    }
+    if (code == FP_RECORD_WIDE && left >= 3) {
+        ret_call->size = words[1];
+        ret_call->extra = words[2];
+        return 3;
+    }
+    return 0;
 }
 
 uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
                       const struct collect_clock *clock, const struct seg_chunk_header *chunk, uint32_t first,
-                      uint64_t *damaged, uint32_t *ret_records)
+                      uint64_t *damaged, uint32_t *ret_words)
 {
-    const struct fp_record *records = (const struct fp_record *)chunk;
+    const uint64_t *words = (const uint64_t *)chunk;
     struct fp_mark *marks = block->marks;
-    uint32_t at = first != 0 ? first : SEG_CHUNK_HEADER / FP_RECORD_BYTES, next = 0;
+    uint32_t at = first != 0 ? first : SEG_CHUNK_HEADER / (uint32_t)sizeof(uint64_t), next = 0;
     uint32_t mark_count =
         block->mark_count; /* in registers: stores to marks might alias the block's fields */
     uint64_t base_epoch = block->base_epoch, events = 0;
 
-    for (; at < RECORDS_PER_CHUNK; at++) {
-        const struct fp_record record = records[at];
-        const unsigned call = fp_record_call(&record);
-        uint64_t epoch, size, extra;
-        if (!block->is_mark[call]) {
-            if (record.word0 == 0) {
-                /* The end; but a single hole, left by whatever killed one store, does not hide what follows. */
-                if (at + 1 == RECORDS_PER_CHUNK || records[at + 1].word0 == 0)
-                    break;
-            } else if (call == FP_RECORD_STAMP) {
-                lane->epoch = record.word0 >> 8;
+    while (at < WORDS_PER_CHUNK && words[at] != 0) {
+        const unsigned code = words[at] & FP_RECORD_CODE_MASK;
+        struct decoded_call call;
+        uint32_t taken;
+        if (code == FP_RECORD_EPOCH || (code == FP_RECORD_STAMP && at + 1 < WORDS_PER_CHUNK)) {
+            lane->epoch = words[at++] >> 4;
+            if (code == FP_RECORD_STAMP) {
                 block->mark_count = mark_count;
-                append_stamp(block, lane, clock_ns(clock, record.word1));
-            } else if (call == FP_RECORD_WIDE) {
-                remember_wide(lane, &record);
-            } else {
-                (*damaged)++;
+                append_stamp(block, lane, clock_ns(clock, words[at++]));
             }
             continue;
         }
-        epoch = whole_epoch(lane->epoch, &record);
+        taken = decode_call(block, words + at, WORDS_PER_CHUNK - at, &call);
+        if (taken == 0) {
+            (*damaged)++;
+            at++;
+            continue;
+        }
         if (mark_count == 0)
-            base_epoch = epoch;
-        if (mark_count == FP_BLOCK_MARKS_MAX || epoch < base_epoch || epoch - base_epoch > UINT32_MAX) {
+            base_epoch = lane->epoch;
+        if (mark_count == FP_BLOCK_MARKS_MAX || lane->epoch < base_epoch ||
+            lane->epoch - base_epoch > UINT32_MAX) {
             next = at;
             break;
         }
-        size = fp_record_size32(&record);
-        extra = plain_extra(call);
-        if (lane->wide_pending) {
-            lane->wide_pending = false;
-            if (call != FP_MARK_GAP) { /* then the wide record's own call was lost */
-                size |= lane->wide_size;
-                extra = lane->wide_extra;
-            }
-        }
-        marks[mark_count++] = (struct fp_mark){fp_record_address(&record),
-                                               shape_index(block, (uint8_t)call, size, extra),
-                                               (uint32_t)(epoch - base_epoch)};
-        events += call < FP_CALL_COUNT;
+        marks[mark_count++] = (struct fp_mark){call.address,
+                                               shape_index(block, call.call, call.size, call.extra),
+                                               (uint32_t)(lane->epoch - base_epoch)};
+        events += call.call < FP_CALL_COUNT;
+        at += taken;
     }
     block->mark_count = mark_count;
     block->base_epoch = base_epoch;
     block->events += events;
-    *ret_records = at;
+    /* A record cut short by the death of its writer has its later words in place, and its first one not. */
+    *ret_words = at + 2 < WORDS_PER_CHUNK ? at + 3 : WORDS_PER_CHUNK;
     return next;
 }

@@ -26,10 +26,10 @@ static struct decode_block *block_for_use(void)
 
 /* ---- taking -------------------------------------------------------------------------------------- */
 
-static void free_chunk(struct collector *collector, uint32_t index, uint32_t records)
+static void free_chunk(struct collector *collector, uint32_t index, uint32_t words)
 {
     struct seg_header *segment = collector->segment.header;
-    memset(seg_chunk(segment, index), 0, (size_t)records * FP_RECORD_BYTES);
+    memset(seg_chunk(segment, index), 0, (size_t)words * sizeof(uint64_t));
     collector->taken[index] = 0;
     collector->freed++;
     collector->free_chunks++;
@@ -67,7 +67,7 @@ static void take_chunk(struct collector *collector, uint32_t index, uint64_t wor
     if (image != NULL && atomic_load_explicit(&chunk->magic, memory_order_acquire) == SEG_CHUNK_MAGIC)
         lane = image_lane(image, seg_chunk_lane_of(word));
     if (lane == NULL || !queue_insert(lane, index, chunk->sequence)) {
-        free_chunk(collector, index, SEG_CHUNK_BYTES / FP_RECORD_BYTES);
+        free_chunk(collector, index, SEG_CHUNK_BYTES / sizeof(uint64_t));
         return;
     }
     lane->thread_id = chunk->thread_id;
@@ -113,14 +113,14 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
     while (done < lane->queue_length && done < COLLECT_CHUNKS_PER_BLOCK) {
         const struct taken_chunk *taken = &lane->queue[done];
         const struct seg_chunk_header *chunk = seg_chunk(collector->segment.header, taken->index);
-        uint32_t records = 0, next = 0;
+        uint32_t words = 0, next = 0;
         if (taken->sequence != lane->next_chunk && !all)
             break;
         while (block != NULL &&
-               (next = decode_chunk(block, lane, &collector->clock, chunk, next, &damaged, &records)) != 0)
+               (next = decode_chunk(block, lane, &collector->clock, chunk, next, &damaged, &words)) != 0)
             image_store(collector, image, lane, block);
         lane->next_chunk = taken->sequence + 1;
-        free_chunk(collector, taken->index, block != NULL ? records : SEG_CHUNK_BYTES / FP_RECORD_BYTES);
+        free_chunk(collector, taken->index, block != NULL ? words : SEG_CHUNK_BYTES / sizeof(uint64_t));
         collector->taken_chunks--;
         done++;
     }

@@ -45,14 +45,14 @@ static __attribute__((noinline)) void *malloc_slow(size_t size)
         return boot_or_enomem(0, size);
     address = shim_next.malloc(size);
     if (turn == TURN_RECORD)
-        turn_allocated(lane, FP_CALL_MALLOC, address, size, 0, 0);
+        turn_allocated(lane, FP_CALL_MALLOC, address, size, 0);
     return address;
 }
 
 /* Out of line, and returning the address, so that malloc keeps two registers over its call and not four. */
 static __attribute__((noinline)) void *malloc_finish(struct lane *lane, void *address, size_t size)
 {
-    lane = lane_record_slow(lane, FP_CALL_MALLOC, (uintptr_t)address, size, 0, size >> 32 != 0);
+    lane = lane_record_slow(lane, FP_CALL_MALLOC, (uintptr_t)address, size, 0);
     lane_set_gate(lane, GATE_OPEN);
     return address;
 }
@@ -65,10 +65,9 @@ void *malloc(size_t size)
         return malloc_slow(size);
     lane_set_gate(lane, GATE_FORWARD);
     address = shim_next.malloc(size);
-    if (unlikely(lane_is_at_boundary(lane) || size >> 32 != 0))
-        return malloc_finish(lane, address, size);
     lane_set_gate(lane, GATE_RECORD);
-    lane_store(lane, FP_CALL_MALLOC, (uintptr_t)address, size);
+    if (unlikely(!lane_store(lane, fp_record_code(FP_CALL_MALLOC), (uintptr_t)address, size)))
+        return malloc_finish(lane, address, size);
     lane_set_gate(lane, GATE_OPEN);
     return address;
 }
@@ -80,10 +79,18 @@ static __attribute__((noinline)) void free_slow(void *address)
     if (turn == TURN_BOOT)
         return; /* only boot memory can exist by now, and it is never returned */
     if (turn == TURN_RECORD)
-        lane = turn_record(lane, FP_CALL_FREE, address, 0, 0, 0);
+        lane = turn_record(lane, FP_CALL_FREE, address, 0, 0);
     shim_next.free(address);
     if (turn == TURN_RECORD)
         turn_done(lane);
+}
+
+/* What is left of a free that did not fit one word. */
+static __attribute__((noinline)) void free_finish(struct lane *lane, void *address)
+{
+    lane = lane_record_slow(lane, FP_CALL_FREE, (uintptr_t)address, 0, 0);
+    lane_set_gate(lane, GATE_OPEN);
+    shim_next.free(address);
 }
 
 /* The gate is open while the next free runs, so that the call below is a jump without a frame. Whatever that
@@ -94,12 +101,15 @@ void free(void *address)
     struct lane *lane = shim_lane;
     if (unlikely(boot_owns(address)))
         return;
-    if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN || lane_is_at_boundary(lane))) {
+    if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN)) {
         free_slow(address);
         return;
     }
     lane_set_gate(lane, GATE_RECORD);
-    lane_store(lane, FP_CALL_FREE, (uintptr_t)address, 0);
+    if (unlikely(!lane_store(lane, fp_record_code(FP_CALL_FREE), (uintptr_t)address, 0))) {
+        free_finish(lane, address);
+        return;
+    }
     lane_set_gate(lane, GATE_OPEN);
     shim_next.free(address);
 }
@@ -119,7 +129,7 @@ void *calloc(size_t count, size_t size)
     }
     address = shim_next.calloc(count, size);
     if (turn == TURN_RECORD)
-        turn_allocated(lane, FP_CALL_CALLOC, address, size, count, 1);
+        turn_allocated(lane, FP_CALL_CALLOC, address, size, count);
     return address;
 }
 
@@ -137,7 +147,7 @@ static struct lane *resize_from(struct lane *lane, const void *address)
 {
     if (address == NULL)
         return lane;
-    return turn_record(lane, FP_MARK_RESIZE_FROM, address, 0, 0, 0);
+    return turn_record(lane, FP_MARK_RESIZE_FROM, address, 0, 0);
 }
 
 void *realloc(void *address, size_t size)
@@ -155,7 +165,7 @@ void *realloc(void *address, size_t size)
         result = shim_next.realloc(address, size);
     }
     if (turn == TURN_RECORD)
-        turn_allocated(lane, FP_CALL_REALLOC, result, size, 0, 0);
+        turn_allocated(lane, FP_CALL_REALLOC, result, size, 0);
     return result;
 }
 
@@ -190,7 +200,7 @@ void *reallocarray(void *address, size_t count, size_t size)
         result = next_reallocarray(address, count, size);
     }
     if (turn == TURN_RECORD)
-        turn_allocated(lane, FP_CALL_REALLOCARRAY, result, size, count, 1);
+        turn_allocated(lane, FP_CALL_REALLOCARRAY, result, size, count);
     return result;
 }
 
@@ -206,7 +216,7 @@ void free_sized(void *address, size_t size)
     if (turn == TURN_BOOT)
         return;
     if (turn == TURN_RECORD)
-        lane = turn_record(lane, FP_CALL_FREE_SIZED, address, size, 0, 0);
+        lane = turn_record(lane, FP_CALL_FREE_SIZED, address, size, 0);
     if (shim_next.free_sized != NULL)
         shim_next.free_sized(address, size);
     else
@@ -225,7 +235,7 @@ void free_aligned_sized(void *address, size_t alignment, size_t size)
     if (turn == TURN_BOOT)
         return;
     if (turn == TURN_RECORD)
-        lane = turn_record(lane, FP_CALL_FREE_ALIGNED_SIZED, address, size, alignment, 0);
+        lane = turn_record(lane, FP_CALL_FREE_ALIGNED_SIZED, address, size, alignment);
     if (shim_next.free_aligned_sized != NULL)
         shim_next.free_aligned_sized(address, alignment, size);
     else
@@ -250,7 +260,7 @@ int posix_memalign(void **ret_address, size_t alignment, size_t size)
     }
     error = shim_next.posix_memalign(ret_address, alignment, size);
     if (turn == TURN_RECORD)
-        turn_allocated(lane, FP_CALL_POSIX_MEMALIGN, error == 0 ? *ret_address : NULL, size, alignment, 0);
+        turn_allocated(lane, FP_CALL_POSIX_MEMALIGN, error == 0 ? *ret_address : NULL, size, alignment);
     return error;
 }
 
@@ -277,7 +287,7 @@ static void *aligned(unsigned call, void *(*next)(size_t, size_t), size_t alignm
         next = call == FP_CALL_MEMALIGN ? shim_next.memalign : shim_next.aligned_alloc;
     address = next != NULL ? next(alignment, size) : by_posix_memalign(alignment, size);
     if (turn == TURN_RECORD)
-        turn_allocated(lane, call, address, size, alignment, 0);
+        turn_allocated(lane, call, address, size, alignment);
     return address;
 }
 
@@ -305,7 +315,7 @@ void *valloc(size_t size)
         return boot_or_enomem(PAGE_ALIGNMENT, size);
     address = shim_next.valloc != NULL ? shim_next.valloc(size) : by_posix_memalign(page_bytes(), size);
     if (turn == TURN_RECORD)
-        turn_allocated(lane, FP_CALL_VALLOC, address, size, 0, 0);
+        turn_allocated(lane, FP_CALL_VALLOC, address, size, 0);
     return address;
 }
 
@@ -323,7 +333,7 @@ void *pvalloc(size_t size)
         address = by_posix_memalign(mask + 1, size > SIZE_MAX - mask ? size : (size + mask) & ~mask);
     }
     if (turn == TURN_RECORD)
-        turn_allocated(lane, FP_CALL_PVALLOC, address, size, 0, 0);
+        turn_allocated(lane, FP_CALL_PVALLOC, address, size, 0);
     return address;
 }
 

@@ -69,7 +69,7 @@ static inline void *operator_leave(struct lane *lane, unsigned call, void *addre
     if (lane->as_call == 0)
         return address; /* recorded when it passed through malloc; the gate is open again */
     lane->as_call = 0;
-    turn_allocated(lane, call, address, size, extra, 0);
+    turn_allocated(lane, call, address, size, extra);
     return address;
 }
 
@@ -183,7 +183,7 @@ static inline bool delete_enter(unsigned call, void *address, size_t size, size_
     if (turn == TURN_BOOT)
         return false;
     if (turn == TURN_RECORD)
-        *ret_lane = turn_record(lane, call, address, size, alignment, 0);
+        *ret_lane = turn_record(lane, call, address, size, alignment);
     return true;
 }
 

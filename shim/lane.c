@@ -120,6 +120,7 @@ static void lane_start(struct lane *lane)
     lane->thread_id = raw_gettid();
     lane->seen_clock = 0;
     /* The events so far were of fewer threads and may be millions: keep them out of the new thread's group. */
+    lane->epoch = 0; /* no word's value: the first record goes the slow way */
     lane->seen_epoch = number == 0 ? 0 : atomic_fetch_add_explicit(&slot->epoch, 1, memory_order_acq_rel) + 1;
     lane_set_gate(lane, GATE_OPEN);
 }
@@ -304,7 +305,7 @@ static bool open_chunk(struct lane *lane, unsigned call)
     chunk->thread_id = lane->thread_id;
     atomic_store_explicit(&chunk->magic, SEG_CHUNK_MAGIC, memory_order_release);
     lane->chunk = index;
-    lane->cursor = (struct fp_record *)(chunk + 1);
+    lane->cursor = (uint64_t *)(chunk + 1);
     return true;
 }
 
@@ -327,34 +328,51 @@ static uint64_t read_clock(const struct seg_header *segment)
     return raw_now_ns();
 }
 
+/* One word after its successors are in place: whoever sees it sees the whole record. */
+static void store_first(struct lane *lane, uint64_t word, uint32_t words)
+{
+    __atomic_store_n(lane->cursor, word, __ATOMIC_RELEASE);
+    lane->cursor += words;
+}
+
 /* docs/order.md, "Stepping": at most one step of the shared word per lane and bump_ticks, and none while the
  * process has a single thread. */
 static void write_stamp(struct lane *lane)
 {
     struct seg_header *segment = shim_segment;
-    struct fp_record *record = lane->cursor;
-    const uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
     const uint64_t now = read_clock(segment);
-    __atomic_store_n(&record->word1, now, __ATOMIC_RELAXED);
-    __atomic_store_n(&record->word0, (uint64_t)FP_RECORD_STAMP | epoch << 8, __ATOMIC_RELEASE);
-    lane->cursor = record + 1;
-    if (atomic_load_explicit(&shim_process->slot->lane_count, memory_order_relaxed) == 1)
-        return;
-    lane->group_mask = LANE_GROUP_MANY - 1;
-    if (epoch != lane->seen_epoch) {
+    uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
+    if (atomic_load_explicit(&shim_process->slot->lane_count, memory_order_relaxed) > 1) {
+        lane->group_mask = LANE_GROUP_MANY - 1;
+        if (epoch == lane->seen_epoch && now - lane->seen_clock >= segment->bump_ticks) {
+            epoch = atomic_fetch_add_explicit(lane->epoch_word, 1, memory_order_acq_rel) + 1;
+            lane->seen_clock = now;
+        } else if (epoch != lane->seen_epoch) {
+            lane->seen_clock = now;
+        }
         lane->seen_epoch = epoch;
-        lane->seen_clock = now;
-    } else if (now - lane->seen_clock >= segment->bump_ticks) {
-        lane->seen_epoch = atomic_fetch_add_explicit(lane->epoch_word, 1, memory_order_acq_rel) + 1;
-        lane->seen_clock = now;
     }
+    __atomic_store_n(lane->cursor + 1, now, __ATOMIC_RELAXED);
+    store_first(lane, fp_record_epoch(FP_RECORD_STAMP, epoch), 2);
+    lane->epoch = epoch;
 }
 
-/* Make the cursor point at room for one record. */
-static bool make_room(struct lane *lane, unsigned call)
+static void store_long(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
 {
-    if (likely(!lane_is_at_boundary(lane)))
-        return true;
+    uint64_t *cursor = lane->cursor;
+    if ((size | extra) >> 32 == 0) {
+        __atomic_store_n(cursor + 1, size | extra << 32, __ATOMIC_RELAXED);
+        store_first(lane, fp_record_first(FP_RECORD_LONG, call, address), 2);
+        return;
+    }
+    __atomic_store_n(cursor + 1, size, __ATOMIC_RELAXED);
+    __atomic_store_n(cursor + 2, extra, __ATOMIC_RELAXED);
+    store_first(lane, fp_record_first(FP_RECORD_WIDE, call, address), 3);
+}
+
+/* A boundary is left behind: a chunk if need be, a stamp, and a gap where calls are missing before it. */
+static bool begin_group(struct lane *lane, unsigned call)
+{
     if (((uintptr_t)lane->cursor & (SEG_CHUNK_BYTES - 1)) == 0) {
         lane_close_chunk(lane);
         if (!open_chunk(lane, call))
@@ -362,24 +380,49 @@ static bool make_room(struct lane *lane, unsigned call)
     }
     write_stamp(lane);
     if (unlikely(lane->gap_pending)) {
-        lane_store(lane, FP_MARK_GAP, 0, lane->lost_pending);
+        store_long(lane, FP_MARK_GAP, 0, lane->lost_pending, 0);
         lane->lost_pending = 0;
         lane->gap_pending = false;
     }
     return true;
 }
 
-static void store_wide(struct lane *lane, uint64_t size, uint64_t extra)
+static uint32_t words_left(const struct lane *lane)
 {
-    struct fp_record *record = lane->cursor;
-    __atomic_store_n(&record->word1, extra, __ATOMIC_RELAXED);
-    __atomic_store_n(&record->word0, (uint64_t)FP_RECORD_WIDE | (size >> 32) << 16, __ATOMIC_RELEASE);
-    lane->cursor = record + 1;
+    const uintptr_t past = (uintptr_t)lane->cursor & lane->group_mask;
+    return (uint32_t)((lane->group_mask + 1 - past) / sizeof(uint64_t));
+}
+
+#define RECORD_WORDS_MOST 3u
+
+_Static_assert(LANE_GROUP_MANY / sizeof(uint64_t) >= 2 + 2 * RECORD_WORDS_MOST + 1,
+               "a stamp, a gap, an epoch and a record fit one group");
+
+/* Make the cursor point at room for a record of so many words, with the epoch that it is to have before it. */
+static bool make_room(struct lane *lane, unsigned call, uint32_t words)
+{
+    for (;;) {
+        uint64_t epoch;
+        if (lane_is_at_boundary(lane) && !begin_group(lane, call))
+            return false;
+        epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
+        if (words_left(lane) >= words + (epoch != lane->epoch)) {
+            if (epoch != lane->epoch)
+                store_first(lane, fp_record_epoch(FP_RECORD_EPOCH, epoch), 1);
+            lane->epoch = epoch;
+            return true;
+        }
+        while (!lane_is_at_boundary(lane))
+            store_first(lane, fp_record_epoch(FP_RECORD_EPOCH, lane->epoch), 1);
+    }
 }
 
 __attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address,
-                                                        uint64_t size, uint64_t extra, bool wide)
+                                                        uint64_t size, uint64_t extra)
 {
+    const unsigned code = extra == fp_record_extra(call) && fp_record_is_short(address, size)
+                              ? fp_record_code(call)
+                              : 0;
     if (unlikely(atomic_load_explicit(&lane->state, memory_order_relaxed) == LANE_FREE)) {
         /* Wiped: this is a forked child's first record. */
         lane_set_gate(lane, GATE_OPEN);
@@ -388,13 +431,12 @@ __attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsig
             return &lane_dummy;
     }
     lane_set_gate(lane, GATE_RECORD);
-    if (wide) {
-        if (!make_room(lane, call))
-            return lane;
-        store_wide(lane, size, extra);
+    if (code != 0) {
+        if (make_room(lane, call, 1))
+            store_first(lane, fp_record_short(code, address, size), 1);
+    } else if (make_room(lane, call, (size | extra) >> 32 == 0 ? 2 : 3)) {
+        store_long(lane, call, address, size, extra);
     }
-    if (make_room(lane, call))
-        lane_store(lane, call, address, size);
     return lane;
 }
 
@@ -403,6 +445,6 @@ void lane_write_mark(unsigned mark, uint64_t number)
     struct lane *lane = shim_lane;
     if (lane == NULL || lane_gate(lane) != GATE_OPEN)
         return;
-    lane = lane_record(lane, mark, 0, number);
+    lane = lane_record(lane, mark, 0, number, 0);
     lane_set_gate(lane, GATE_OPEN);
 }

@@ -37,9 +37,10 @@ enum lane_state {
 };
 
 struct lane {
-    struct fp_record *cursor;     /* next record; NULL without a chunk */
+    uint64_t *cursor;             /* next word; NULL without a chunk */
     uintptr_t group_mask;         /* a stamp is due where cursor & group_mask is 0: LANE_GROUP_* less 1 */
     _Atomic uint64_t *epoch_word; /* of our slot */
+    uint64_t epoch;               /* of the records at the cursor */
     _Atomic uint32_t gate;        /* enum lane_gate; atomic for the thread's own signal handlers only */
     _Atomic uint32_t state;       /* enum lane_state */
     uint64_t seen_epoch;          /* docs/order.md: "remembered" epoch and clock */
@@ -68,10 +69,10 @@ extern __thread struct lane *shim_lane __attribute__((tls_model("initial-exec"))
 struct lane *lane_attach(void);
 
 /* lane_record_slow - the whole work of a record: group boundaries, wide numbers, chunk change, forked children.
- * extra     FP_EXTRA_*'s number; `wide` says that it, or the size's upper half, must be stored.
+ * extra     FP_EXTRA_*'s number.
  * Returns   the lane that the thread has now, with its gate at GATE_RECORD; a dummy one when off. */
 struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address, uint64_t size,
-                              uint64_t extra, bool wide);
+                              uint64_t extra);
 
 /* lane_count_reentrant - note that a call could not be recorded because one was being recorded. */
 void lane_count_reentrant(struct lane *lane);
@@ -90,22 +91,19 @@ static inline uint32_t lane_gate(const struct lane *lane)
     return atomic_load_explicit(&lane->gate, memory_order_relaxed);
 }
 
-#define LANE_PREFETCH_BYTES 1024 /* ahead of the cursor; past a chunk's end it does no harm */
+#define LANE_PREFETCH_BYTES 512 /* ahead of the cursor; past a chunk's end it does no harm */
 
-/* lane_store - put one record at the cursor, which must have room.
- * The epoch is read here, so callers keep the law of order by calling it after the allocator returned
- * (allocations) or before it is entered (releases). Acquire, with fetch_add of other lanes: see docs/order.md. */
-static inline void lane_store(struct lane *lane, unsigned call, uintptr_t address, uint64_t size)
+/* lane_prefetch - the collector zeroed the lines ahead on another processor: ask for them, and for leave to write,
+ * before the stores need them. gcc knows prefetchw only for processors that promise it; others take it for a
+ * no-operation (Intel SDM vol. 2, PREFETCHW; AMD64 manual vol. 3). */
+static inline void lane_prefetch(const uint64_t *cursor)
 {
-    struct fp_record *record = lane->cursor;
-    const uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
-    __atomic_store_n(&record->word1, fp_record_word1(epoch, size), __ATOMIC_RELAXED);
-    /* release: whoever sees word 0 sees word 1; pairs with the collector's acquire of the chunk's state,
-     * or with the death of this process */
-    __atomic_store_n(&record->word0, fp_record_word0(call, epoch, address), __ATOMIC_RELEASE);
-    lane->cursor = record + 1;
-    /* The collector zeroed these lines on another processor: ask for them before the stores need them. */
-    __builtin_prefetch((const char *)record + LANE_PREFETCH_BYTES, 1);
+    const char *ahead = (const char *)cursor + LANE_PREFETCH_BYTES;
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*ahead));
+#else
+    __builtin_prefetch(ahead, 1);
+#endif
 }
 
 /* A lane that is alone in its process has its own order, and needs stamps for the time only. */
@@ -118,14 +116,35 @@ static inline bool lane_is_at_boundary(const struct lane *lane)
     return ((uintptr_t)lane->cursor & lane->group_mask) == 0;
 }
 
-/* lane_record - store a call whose numbers fit one record; the fast path.
- * Returns the lane to go on with, gate at GATE_RECORD. */
-static inline struct lane *lane_record(struct lane *lane, unsigned call, uintptr_t address, uint64_t size)
+/* lane_store - put a call of one word at the cursor, with the gate at GATE_RECORD; the fast path.
+ * The epoch is read here, so callers keep the law of order by calling it after the allocator returned
+ * (allocations) or before it is entered (releases). Acquire, with fetch_add of other lanes: see docs/order.md.
+ * code      fp_record_code's; 0 never fits.
+ * Returns   whether it was stored; if not, lane_record_slow has to. */
+static inline bool lane_store(struct lane *lane, unsigned code, uintptr_t address, uint64_t size)
+{
+    uint64_t *cursor = lane->cursor;
+    uint64_t epoch;
+    if (unlikely(code == 0 || lane_is_at_boundary(lane)))
+        return false;
+    epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
+    if (unlikely(epoch != lane->epoch || !fp_record_is_short(address, size)))
+        return false;
+    /* One word, so whole or absent; the collector reads it after an acquire of the chunk's state, or when the
+     * writer is dead. */
+    __atomic_store_n(cursor, fp_record_short(code, address, size), __ATOMIC_RELAXED);
+    lane->cursor = cursor + 1;
+    lane_prefetch(cursor);
+    return true;
+}
+
+/* lane_record - store a call. Returns the lane to go on with, gate at GATE_RECORD. */
+static inline struct lane *lane_record(struct lane *lane, unsigned call, uintptr_t address, uint64_t size,
+                                       uint64_t extra)
 {
     lane_set_gate(lane, GATE_RECORD);
-    if (unlikely(lane_is_at_boundary(lane) || size >> 32 != 0))
-        return lane_record_slow(lane, call, address, size, 0, size >> 32 != 0);
-    lane_store(lane, call, address, size);
+    if (unlikely(extra != fp_record_extra(call) || !lane_store(lane, fp_record_code(call), address, size)))
+        return lane_record_slow(lane, call, address, size, extra);
     return lane;
 }
 

@@ -3,7 +3,7 @@
  *   segment  a file of the collector's in /dev/shm, mapped MAP_SHARED by everybody, held open by nobody
  *   slot     one process image's line in the process table
  *   lane     one thread's stream of records; numbered within its slot
- *   chunk    SEG_CHUNK_BYTES of records of one lane: a header, then fp_records (footprint/record.h)
+ *   chunk    SEG_CHUNK_BYTES of one lane: a header, then records (footprint/record.h)
  *
  * A segment is: seg_header, slots, chunk state words, chunks; each part page-aligned, chunks at multiples
  * of their size so that a cursor's low bits tell where in its chunk it stands.
@@ -12,7 +12,7 @@
  *                   -> FULL (its process; or the collector, once the thread or process is dead)
  *                   -> FREE (the collector, after writing and zeroing it)
  * A claim and its owner are one word, so a SIGKILL at any instruction leaves a state that tells whose chunk
- * it is. Records become visible by word 0, which is stored last; the collector reads a chunk only when it is
+ * it is. Records become visible by their first word, which is stored last; the collector reads a chunk only when it is
  * FULL (acquire, with the release that stored FULL) or when its writer is dead. */
 #ifndef MALLAB_SHIM_SEGMENT_H
 #define MALLAB_SHIM_SEGMENT_H
@@ -24,11 +24,11 @@
 #include "footprint/record.h"
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      1u                           /* bump with any change of this file's layouts */
-#define SEG_CHUNK_BYTES  65536u
+#define SEG_VERSION      2u                           /* bump with any change of this file's layouts */
+#define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
-#define SEG_CHUNKS_MOST  (1u << 20)
+#define SEG_CHUNKS_MOST  (1u << 21)
 #define SEG_CHUNK_HEADER 64u
 #define SEG_EXECUTABLE   256u
 #define SEG_NOBODY       UINT64_C(0) /* serial of no process */

@@ -16,8 +16,7 @@ void turn_operator_left(struct lane *lane)
         return;
     call = lane->as_call;
     lane->as_call = 0;
-    lane = lane_record_slow(lane, call, 0, lane->as_size, lane->as_extra,
-                            lane->as_extra != 0 || lane->as_size >> 32 != 0);
+    lane = lane_record_slow(lane, call, 0, lane->as_size, lane->as_extra);
     lane_set_gate(lane, GATE_OPEN);
 }
 
@@ -50,31 +49,22 @@ __attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane)
     return TURN_RECORD;
 }
 
-void turn_allocated(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra,
-                    size_t plain_extra)
+void turn_allocated(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra)
 {
     /* A smaller request than the operator's own is not the one that serves it. */
     if (unlikely(lane->as_call != 0) && size >= lane->as_size) {
         call = lane->as_call;
         size = lane->as_size;
         extra = lane->as_extra;
-        plain_extra = 0;
         lane->as_call = 0;
     }
-    if (likely(extra == plain_extra))
-        lane = lane_record(lane, call, (uintptr_t)address, size);
-    else
-        lane = lane_record_slow(lane, call, (uintptr_t)address, size, extra, true);
+    lane = lane_record(lane, call, (uintptr_t)address, size, extra);
     turn_done(lane);
 }
 
-struct lane *turn_record(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra,
-                         size_t plain_extra)
+struct lane *turn_record(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra)
 {
-    if (likely(extra == plain_extra))
-        lane = lane_record(lane, call, (uintptr_t)address, size);
-    else
-        lane = lane_record_slow(lane, call, (uintptr_t)address, size, extra, true);
+    lane = lane_record(lane, call, (uintptr_t)address, size, extra);
     lane_set_gate(lane, GATE_FORWARD | (lane->as_call != 0 ? GATE_AS : 0));
     return lane;
 }

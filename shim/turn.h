@@ -39,13 +39,11 @@ static inline void turn_done(struct lane *lane)
 void turn_operator_left(struct lane *lane);
 
 /* turn_allocated - record an allocation that has returned, as the operator around it if there is one, and open
- * the gate. plain_extra is the extra that a record without FP_RECORD_WIDE stands for. */
-void turn_allocated(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra,
-                    size_t plain_extra);
+ * the gate. */
+void turn_allocated(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra);
 
 /* turn_record - store a mark before the allocator is entered, and put the gate (back) to GATE_FORWARD.
  * Returns the lane to go on with. */
-struct lane *turn_record(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra,
-                         size_t plain_extra);
+struct lane *turn_record(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra);
 
 #endif

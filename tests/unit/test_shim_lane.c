@@ -67,18 +67,18 @@ static void set_up(uint32_t flags)
     recording_is_on = true;
 }
 
-static void allocate(unsigned call, uintptr_t address, size_t size, size_t extra, size_t plain_extra)
+static void allocate(unsigned call, uintptr_t address, size_t size, size_t extra)
 {
     struct lane *lane;
     CHECK_U64(turn_take(&lane), TURN_RECORD);
-    turn_allocated(lane, call, (void *)address, size, extra, plain_extra);
+    turn_allocated(lane, call, (void *)address, size, extra);
 }
 
 static void release(uintptr_t address)
 {
     struct lane *lane;
     CHECK_U64(turn_take(&lane), TURN_RECORD);
-    turn_done(turn_record(lane, FP_CALL_FREE, (void *)address, 0, 0, 0));
+    turn_done(turn_record(lane, FP_CALL_FREE, (void *)address, 0, 0));
 }
 
 static uint64_t state_of(uint32_t index)
@@ -93,12 +93,12 @@ static const struct decode_block *decode(uint32_t index)
     static struct collect_lane lane;
     const struct collect_clock clock = {.kind = SEG_CLOCK_MONOTONIC, .ns_per_tick = 1};
     uint64_t damaged = 0;
-    uint32_t records;
+    uint32_t words;
     if (block.marks == NULL)
         CHECK(decode_init(&block));
     decode_clear(&block);
     memset(&lane, 0, sizeof lane);
-    CHECK_U64(decode_chunk(&block, &lane, &clock, seg_chunk(shim_segment, index), 0, &damaged, &records), 0);
+    CHECK_U64(decode_chunk(&block, &lane, &clock, seg_chunk(shim_segment, index), 0, &damaged, &words), 0);
     CHECK_U64(damaged, 0);
     return &block;
 }
@@ -124,12 +124,12 @@ TEST(calls_become_records)
     const struct decode_block *block;
     const struct seg_chunk_header *chunk;
     set_up(0);
-    allocate(FP_CALL_MALLOC, 0x7fff12345670, 100, 0, 0);
-    allocate(FP_CALL_CALLOC, 0x1000, 8, 12, 1);
-    allocate(FP_CALL_CALLOC, 0x2000, 8, 1, 1);
-    allocate(FP_CALL_MEMALIGN, 0x3000, (size_t)5 << 33, 64, 0);
-    allocate(FP_CALL_MALLOC, 0x4000, 0xffffffff, 0, 0);
-    allocate(FP_CALL_MALLOC, 0, (size_t)1 << 62, 0, 0);
+    allocate(FP_CALL_MALLOC, 0x7fff12345670, 100, 0);
+    allocate(FP_CALL_CALLOC, 0x1000, 8, 12);
+    allocate(FP_CALL_CALLOC, 0x2000, 8, 1);
+    allocate(FP_CALL_MEMALIGN, 0x3000, (size_t)5 << 33, 64);
+    allocate(FP_CALL_MALLOC, 0x4000, 0xffffffff, 0);
+    allocate(FP_CALL_MALLOC, 0, (size_t)1 << 62, 0);
     release(0x1000);
     release(0);
     chunk = seg_chunk(shim_segment, 0);
@@ -149,26 +149,35 @@ TEST(calls_become_records)
     check_mark(block, 7, FP_CALL_FREE, 0, 0, 0);
 }
 
-/* Every wide record may meet a group's or a chunk's end between itself and its call. */
-TEST(wide_records_across_boundaries)
+static const unsigned long_calls[3] = {FP_CALL_MALLOC, FP_CALL_MEMALIGN, FP_CALL_CALLOC};
+
+static uint64_t long_extra(uint64_t i)
+{
+    const uint64_t extras[3] = {0, i, i << 30};
+    return extras[i % 3];
+}
+
+/* A record of any length may meet a group's or a chunk's end: none crosses it. */
+TEST(long_records_at_boundaries)
 {
     uint32_t found = 0;
     set_up(0);
-    for (size_t i = 0; i < 6000; i++)
-        allocate(i % 3 == 0 ? FP_CALL_MALLOC : FP_CALL_MEMALIGN, 16 * i + 16, i, i % 3 == 0 ? 0 : i, 0);
+    for (size_t i = 0; i < 9000; i++) {
+        if (i % 7 == 0)
+            slot->epoch++; /* another lane's step: one word more */
+        allocate(long_calls[i % 3], 16 * i + 16, i, long_extra(i));
+    }
     for (uint32_t index = 0; index < CHUNKS && state_of(index) != 0; index++) {
         const struct decode_block *block = decode(index);
         for (uint32_t mark = 0; mark < block->mark_count; mark++, found++) {
             const struct fp_shape *shape = &block->shapes[block->marks[mark].shape];
-            if (mark == 0)
-                continue; /* its wide record may stand in the chunk before, and decode() forgets */
-            check_mark(block, mark, found % 3 == 0 ? FP_CALL_MALLOC : FP_CALL_MEMALIGN, 16 * found + 16,
-                       found, found % 3 == 0 ? 0 : found);
+            check_mark(block, mark, long_calls[found % 3], 16 * found + 16, found, long_extra(found));
+            CHECK_U64(block->base_epoch + block->marks[mark].epoch, 2 + found / 7);
             if (shape->size != found)
                 return; /* one message is enough */
         }
     }
-    CHECK_U64(found, 6000);
+    CHECK_U64(found, 9000);
 }
 
 TEST(chunks_follow_each_other)
@@ -184,6 +193,18 @@ TEST(chunks_follow_each_other)
 }
 
 /* record.h: a stamp first in each chunk and in each group; groups are longer while a lane is alone. */
+static void check_stamps(uint32_t index, uint32_t group_bytes)
+{
+    const char *chunk = (const char *)seg_chunk(shim_segment, index);
+    for (uint32_t at = SEG_CHUNK_HEADER; at < 1000 * 8; at += 8) {
+        const unsigned code = *(const uint64_t *)(chunk + at) & FP_RECORD_CODE_MASK;
+        const bool due = at == SEG_CHUNK_HEADER || at % group_bytes == 0;
+        CHECK_U64(code == FP_RECORD_STAMP, due);
+        if (due)
+            at += 8; /* its clock */
+    }
+}
+
 TEST(stamps_stand_where_they_should)
 {
     struct lane *first;
@@ -191,22 +212,12 @@ TEST(stamps_stand_where_they_should)
     for (int i = 0; i < 1000; i++)
         release(16);
     first = shim_lane;
-    for (uint32_t at = SEG_CHUNK_HEADER; at < 1000 * 16; at += 16) {
-        const struct fp_record *record = (const struct fp_record *)((const char *)seg_chunk(shim_segment, 0) +
-                                                                    at);
-        const bool due = at == SEG_CHUNK_HEADER || at % LANE_GROUP_ALONE == 0;
-        CHECK_U64(fp_record_call(record) == FP_RECORD_STAMP, due);
-    }
+    check_stamps(0, LANE_GROUP_ALONE);
     shim_lane = NULL; /* another thread */
     for (int i = 0; i < 1000; i++)
         release(16);
     CHECK(shim_lane != first);
-    for (uint32_t at = SEG_CHUNK_HEADER; at < 1000 * 16; at += 16) {
-        const struct fp_record *record = (const struct fp_record *)((const char *)seg_chunk(shim_segment, 1) +
-                                                                    at);
-        const bool due = at == SEG_CHUNK_HEADER || at % LANE_GROUP_MANY == 0;
-        CHECK_U64(fp_record_call(record) == FP_RECORD_STAMP, due);
-    }
+    check_stamps(1, LANE_GROUP_MANY);
     CHECK_U64(first->group_mask, LANE_GROUP_ALONE - 1);
     shim_lane = first;
     for (int i = 0; i < 64; i++)
@@ -241,7 +252,7 @@ TEST(nested_calls_are_the_allocators_own)
     set_up(0);
     CHECK_U64(turn_take(&lane), TURN_RECORD);
     CHECK_U64(turn_take(&inner), TURN_FORWARD);
-    turn_allocated(lane, FP_CALL_MALLOC, (void *)16, 1, 0, 0);
+    turn_allocated(lane, FP_CALL_MALLOC, (void *)16, 1, 0);
     CHECK_U64(slot->lost[FP_LOSS_REENTRANT], 0);
     CHECK_U64(decode(0)->mark_count, 1);
 }
@@ -279,7 +290,7 @@ TEST(dropped_calls_leave_a_gap)
         release(16);
     CHECK_U64(decode(0)->mark_count + slot->lost[FP_LOSS_RING_FULL], 5000);
     CHECK_U64(turn_take(&lane), TURN_RECORD); /* half a realloc is no call */
-    turn_done(turn_record(lane, FP_MARK_RESIZE_FROM, (void *)16, 0, 0, 0));
+    turn_done(turn_record(lane, FP_MARK_RESIZE_FROM, (void *)16, 0, 0));
     CHECK_U64(decode(0)->mark_count + slot->lost[FP_LOSS_RING_FULL], 5000);
     seg_chunk_states(shim_segment)[5] = SEG_CHUNK_FREE;
     memset(seg_chunk(shim_segment, 5), 0, SEG_CHUNK_BYTES);
@@ -300,13 +311,13 @@ TEST(operators_name_the_call_that_serves_them)
     lane->as_extra = 64;
     lane->as_frame = UINTPTR_MAX; /* we are below any operator's frame */
     lane_set_gate(lane, GATE_AS);
-    allocate(FP_CALL_MALLOC, 0x10, 99, 0, 0); /* too small to be the one */
+    allocate(FP_CALL_MALLOC, 0x10, 99, 0); /* too small to be the one */
     CHECK_U64(lane_gate(lane), GATE_AS);
     release(0x10);
     CHECK_U64(lane_gate(lane), GATE_AS);
-    allocate(FP_CALL_ALIGNED_ALLOC, 0x40, 128, 64, 0);
+    allocate(FP_CALL_ALIGNED_ALLOC, 0x40, 128, 64);
     CHECK_U64(lane_gate(lane), GATE_OPEN);
-    allocate(FP_CALL_MALLOC, 0x80, 200, 0, 0);
+    allocate(FP_CALL_MALLOC, 0x80, 200, 0);
     check_mark(decode(0), 1, FP_CALL_MALLOC, 0x10, 99, 0);
     check_mark(decode(0), 2, FP_CALL_FREE, 0x10, 0, 0);
     check_mark(decode(0), 3, FP_CALL_NEW_ALIGNED, 0x40, 100, 64);
@@ -359,7 +370,7 @@ TEST(stopped_recordings_take_nothing_more)
     CHECK_U64(slot->lost[FP_LOSS_RING_FULL] + slot->lost[FP_LOSS_COLLECTOR], 0);
 }
 
-RUN_TESTS(T(calls_become_records), T(wide_records_across_boundaries), T(chunks_follow_each_other),
+RUN_TESTS(T(calls_become_records), T(long_records_at_boundaries), T(chunks_follow_each_other),
           T(stamps_stand_where_they_should), T(epochs_step_with_several_lanes_only),
           T(nested_calls_are_the_allocators_own), T(handlers_calls_are_counted), T(dropped_calls_leave_a_gap),
           T(operators_name_the_call_that_serves_them), T(an_operator_left_by_an_exception_has_failed),
