@@ -120,6 +120,7 @@ struct collect_image {
     bool ended;
     enum image_end end;
     char executable[SEG_EXECUTABLE];
+    char program[SEG_PROGRAM];
     char file[160];
     struct fp_writer *writer; /* NULL when it could not be created, or is finished */
     bool writing;             /* false after a write failed: drain and count only */

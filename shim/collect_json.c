@@ -57,10 +57,9 @@ static json_t *process(const struct collect_image *image)
 {
     static const char *const ENDS[] = {
         [IMAGE_RUNNING] = "running", [IMAGE_EXIT] = "exit", [IMAGE_EXEC] = "exec"};
-    const char *slash = strrchr(image->executable, '/');
     json_t *object = json_object();
     json_object_set_new(object, "file", text(image->file));
-    json_object_set_new(object, "name", text(slash != NULL ? slash + 1 : image->executable));
+    json_object_set_new(object, "name", text(image->program));
     json_object_set_new(object, "pid", number(image->pid));
     json_object_set_new(object, "parent_pid", number(image->parent_pid));
     json_object_set_new(object, "events", number(image->events));
