@@ -208,6 +208,8 @@ static enum fp_status read_head(struct fp_reader *reader)
         return fail(reader, FP_ERR_READ, errno, 0, "cannot read");
     if (S_ISDIR(stat.st_mode))
         return fail(reader, FP_ERR_READ, EISDIR, 0, "cannot read");
+    if (!S_ISREG(stat.st_mode))
+        return fail(reader, FP_ERR_FOREIGN, 0, 0, "not a regular file");
     reader->info.file_bytes = (uint64_t)stat.st_size;
     if (stat.st_size < (off_t)sizeof header) {
         uint8_t magic[8];
@@ -240,7 +242,8 @@ enum fp_status fp_reader_open(const char *path, struct fp_error *ret_error, stru
         return FP_ERR_MEMORY;
     }
     reader->context = ZSTD_createDCtx();
-    reader->fd = open(path, O_RDONLY | O_CLOEXEC);
+    reader->fd = open(path,
+                      O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* a pipe must not keep us waiting */
     if (reader->fd < 0)
         status = fail(reader, FP_ERR_OPEN, errno, 0, "cannot open");
     else if (reader->context == NULL)
