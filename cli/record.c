@@ -159,6 +159,29 @@ static const char *shown_directory(const struct cli_record *record, const struct
     return record->directory != NULL ? record->directory : slash != NULL ? slash + 1 : recorded->directory;
 }
 
+/* Its death is none of the command's doing, but the recording ends there. */
+static void report_collector(const struct cli_recorded *recorded, const struct cli_totals *totals,
+                             const char *shown)
+{
+    const int status = recorded->collector_status;
+    char events[32], processes[32];
+    char *how = WIFSIGNALED(status) ? res_printf("signal %d", WTERMSIG(status))
+                                    : res_printf("exit code %d", WEXITSTATUS(status));
+    if (totals->events > 0)
+        cli_say(&CLI_RECORD,
+                "the collector ended early (%s): what was not written by then is lost; '%s' holds about %s "
+                "events "
+                "of %s process%s: go on with 'mallab info %s' or 'mallab convert %s'",
+                how, shown, res_text_grouped(totals->events, events),
+                res_text_grouped(totals->processes, processes), totals->processes == 1 ? "" : "es", shown,
+                shown);
+    else
+        cli_say(&CLI_RECORD,
+                "the collector ended early (%s), before it had written any event to '%s': record again", how,
+                shown);
+    free(how);
+}
+
 static void report(const struct cli_recorded *recorded, const char *shown, bool quiet)
 {
     char events[32], processes[32], lost[32];
@@ -167,8 +190,12 @@ static void report(const struct cli_recorded *recorded, const char *shown, bool 
         cli_say(
             &CLI_RECORD,
             "process %d and perhaps more still run and are recorded by mallab-collect (process %d) in the "
-            "background; '%s' can be read when they have ended",
+            "background; 'mallab info %s' tells what is written so far, and when they have ended",
             (int)recorded->still_running, (int)recorded->collector, shown);
+        return;
+    }
+    if (recorded->collector_status != 0) {
+        report_collector(recorded, &totals, shown);
         return;
     }
     if (!quiet && totals.known)
