@@ -12,6 +12,10 @@
 #include "cli/target.h"
 #include "results/support.h"
 
+/* A block holds up to 16 chunks' marks, 60,000, at up to 6 bytes each where addresses are scattered; and is written
+ * whole or not at all. */
+#define SIZE_LIMIT_LEAST (UINT64_C(512) << 10)
+
 static const char HELP[] = "usage: mallab record [OPTION...] [--] CMD [ARG...]\n"
                            "\n"
                            "Run CMD and record every call of its malloc family into a directory of\n"
@@ -21,8 +25,8 @@ static const char HELP[] = "usage: mallab record [OPTION...] [--] CMD [ARG...]\n
                            "  -o, --output DIR     the recording, new or empty [./mallab-NAME.PID]\n"
                            "\n"
                            "how much\n"
-                           "      --max-size N     stop recording at N bytes on disk; K, M, G are powers\n"
-                           "                       of 1024; CMD goes on [no limit]\n"
+                           "      --max-size N     stop recording at N bytes on disk, 512K at least; K, M,\n"
+                           "                       G are powers of 1024; CMD goes on [no limit]\n"
                            "      --duration T     stop recording after T: 90s, 5m, 8h; CMD goes on [none]\n"
                            "      --no-follow      record CMD itself only, not the processes it starts\n"
                            "      --memory N       bytes of memory shared with the collector\n"
@@ -68,6 +72,12 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_MAX_SIZE:
         if (!cli_parse_size(optarg, &record->size_limit_bytes))
             return cli_misuse(&CLI_RECORD, "'%s' is no size: write bytes, or 64M, 1.5G", optarg);
+        if (record->size_limit_bytes < SIZE_LIMIT_LEAST)
+            return cli_misuse(
+                &CLI_RECORD,
+                "--max-size %s may keep nothing, as one block of a program's calls can be larger: "
+                "the least is 512K",
+                optarg);
         break;
     case OPTION_MEMORY:
         if (!cli_parse_size(optarg, &record->memory_bytes))
