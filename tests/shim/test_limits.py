@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import subprocess
+import time
 
 import recorded
 from recorded import check, check_whole
@@ -134,6 +135,23 @@ def test_collector_killed():
     check(footprint.info['events'] > 0, True, 'events written before')
 
 
+def test_slow_program():
+    """What a program did is written while it pauses, although it is less than a block's worth."""
+    collector = recorded.Collector()
+    process = subprocess.Popen([CHURN, '30000', 'pause'], env=collector.environment(), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    check(process.stdout.readline(), b'half\n', 'the program runs')
+    path = os.path.join(collector.directory, 'shim_churn.%d.fp' % process.pid)
+    while not os.path.exists(path) or recorded.Footprint(path).info['events'] == 0:
+        time.sleep(0.05) # the test's time-out is the limit
+    check(recorded.Footprint(path).info['has_trailer'], False, 'trailer')
+    process.stdin.close()
+    check(process.wait(timeout=100), 0, 'exit status')
+    footprint = collector.end().only()
+    check_whole(footprint, 'slow program')
+    check(footprint.info['events'], 60000, 'events')
+
+
 def test_who_collects():
     """While it goes on, recording.json says by whom and where; once finished, there is nobody to name."""
     collector = recorded.Collector()
@@ -238,5 +256,5 @@ def test_unrecordable():
 
 
 recorded.main([test_small_memory, test_drop, test_more_threads_than_chunks, test_max_size, test_file_size_limit, test_disk_full, test_no_shared_memory,
-               test_collector_killed, test_who_collects, test_duration, test_no_follow, test_directories, test_taken_under_preload,
+               test_collector_killed, test_slow_program, test_who_collects, test_duration, test_no_follow, test_directories, test_taken_under_preload,
                test_two_at_once, test_unrecordable])
