@@ -152,7 +152,10 @@ static void summarize(const struct conv_report *report, const char *output, bool
         cli_say(&CLI_CONVERT,
                 "the recording holds %zu processes; converted: process %u, '%s' (--process chooses another)",
                 survey->process_count, survey->process_id, survey->program);
-    if (!survey->complete)
+    if (survey->unfinished_why[0] != '\0')
+        cli_say(&CLI_CONVERT, "the recording is not finished, and taken as far as it is written: %s",
+                survey->unfinished_why);
+    if (!survey->complete && strcmp(survey->incomplete_why, survey->unfinished_why) != 0)
         cli_say(&CLI_CONVERT, "the recording is not whole: %s", survey->incomplete_why);
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
         if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i))

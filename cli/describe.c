@@ -134,6 +134,13 @@ json_t *cli_survey_json(const struct conv_survey *survey)
         json_object_set_new(object, "windows", number(survey->windows));
         json_object_set_new(object, "id_max", number(survey->id_max));
     }
+    if (survey->recording_state != CONV_RECORDING_NONE) {
+        json_object_set_new(object, "recording_state",
+                            json_string(conv_recording_state_name(survey->recording_state)));
+        json_object_set_new(object, "collector_pid",
+                            survey->collector_pid != 0 ? number(survey->collector_pid) : json_null());
+        json_object_set_new(object, "unfinished_why", text(survey->unfinished_why));
+    }
     if (survey->kind == CONV_KIND_RECORDING)
         json_object_set_new(object, "process_list", process_array(survey));
     return object;
@@ -233,6 +240,15 @@ static void print_sizes(const struct conv_survey *survey, bool utf8)
     }
 }
 
+/* "exit" in the file says only that the process is gone; a signal may have ended it. A footprint with its trailer
+ * had an end, and where nothing is listed that is all there is to know. */
+static const char *end_of(const struct conv_process *process)
+{
+    if (strcmp(process->ended, "exit") == 0 || (process->ended[0] == '\0' && process->complete))
+        return "ended";
+    return process->ended[0] != '\0' ? process->ended : "unknown";
+}
+
 static void print_processes(const struct conv_survey *survey)
 {
     char events[32];
@@ -242,9 +258,9 @@ static void print_processes(const struct conv_survey *survey)
     for (size_t i = 0; i < survey->process_count; i++) {
         const struct conv_process *process = &survey->processes[i];
         char *file = res_text_plain(process->file);
-        char *ended = res_text_plain(process->ended);
+        char *ended = res_text_plain(end_of(process));
         printf("%-10u %-10u %14s  %-8s %s%s\n", process->process_id, process->parent_process_id,
-               res_text_grouped(process->events, events), *ended != '\0' ? ended : "unknown", file,
+               res_text_grouped(process->events, events), ended, file,
                process->complete ? "" : " (not whole)");
         free(file);
         free(ended);
@@ -261,7 +277,11 @@ static void print_losses(const struct conv_survey *survey)
                  fp_loss_name(i));
         lost = lost || survey->lost[i] > 0;
     }
-    if (!lost && survey->kind != CONV_KIND_WORKLOAD)
+    if (!lost && survey->recording_state == CONV_RECORDING_GOING_ON)
+        line("lost", "nothing so far");
+    else if (!lost && survey->unfinished_why[0] != '\0')
+        line("lost", "not known: what was not written was not counted");
+    else if (!lost && survey->kind != CONV_KIND_WORKLOAD)
         line("lost", "nothing");
     bool irregular = false;
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {

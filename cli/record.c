@@ -12,6 +12,10 @@
 #include "cli/target.h"
 #include "results/support.h"
 
+/* A block holds up to 16 chunks' marks, 60,000, at up to 6 bytes each where addresses are scattered; and is written
+ * whole or not at all. */
+#define SIZE_LIMIT_LEAST (UINT64_C(512) << 10)
+
 static const char HELP[] = "usage: mallab record [OPTION...] [--] CMD [ARG...]\n"
                            "\n"
                            "Run CMD and record every call of its malloc family into a directory of\n"
@@ -21,8 +25,8 @@ static const char HELP[] = "usage: mallab record [OPTION...] [--] CMD [ARG...]\n
                            "  -o, --output DIR     the recording, new or empty [./mallab-NAME.PID]\n"
                            "\n"
                            "how much\n"
-                           "      --max-size N     stop recording at N bytes on disk; K, M, G are powers\n"
-                           "                       of 1024; CMD goes on [no limit]\n"
+                           "      --max-size N     stop recording at N bytes on disk, 512K at least; K, M,\n"
+                           "                       G are powers of 1024; CMD goes on [no limit]\n"
                            "      --duration T     stop recording after T: 90s, 5m, 8h; CMD goes on [none]\n"
                            "      --no-follow      record CMD itself only, not the processes it starts\n"
                            "      --memory N       bytes of memory shared with the collector\n"
@@ -68,6 +72,12 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_MAX_SIZE:
         if (!cli_parse_size(optarg, &record->size_limit_bytes))
             return cli_misuse(&CLI_RECORD, "'%s' is no size: write bytes, or 64M, 1.5G", optarg);
+        if (record->size_limit_bytes < SIZE_LIMIT_LEAST)
+            return cli_misuse(
+                &CLI_RECORD,
+                "--max-size %s may keep nothing, as one block of a program's calls can be larger: "
+                "the least is 512K",
+                optarg);
         break;
     case OPTION_MEMORY:
         if (!cli_parse_size(optarg, &record->memory_bytes))
@@ -159,6 +169,29 @@ static const char *shown_directory(const struct cli_record *record, const struct
     return record->directory != NULL ? record->directory : slash != NULL ? slash + 1 : recorded->directory;
 }
 
+/* Its death is none of the command's doing, but the recording ends there. */
+static void report_collector(const struct cli_recorded *recorded, const struct cli_totals *totals,
+                             const char *shown)
+{
+    const int status = recorded->collector_status;
+    char events[32], processes[32];
+    char *how = WIFSIGNALED(status) ? res_printf("signal %d", WTERMSIG(status))
+                                    : res_printf("exit code %d", WEXITSTATUS(status));
+    if (totals->events > 0)
+        cli_say(&CLI_RECORD,
+                "the collector ended early (%s): what was not written by then is lost; '%s' holds about %s "
+                "events "
+                "of %s process%s: go on with 'mallab info %s' or 'mallab convert %s'",
+                how, shown, res_text_grouped(totals->events, events),
+                res_text_grouped(totals->processes, processes), totals->processes == 1 ? "" : "es", shown,
+                shown);
+    else
+        cli_say(&CLI_RECORD,
+                "the collector ended early (%s), before it had written any event to '%s': record again", how,
+                shown);
+    free(how);
+}
+
 static void report(const struct cli_recorded *recorded, const char *shown, bool quiet)
 {
     char events[32], processes[32], lost[32];
@@ -167,8 +200,12 @@ static void report(const struct cli_recorded *recorded, const char *shown, bool 
         cli_say(
             &CLI_RECORD,
             "process %d and perhaps more still run and are recorded by mallab-collect (process %d) in the "
-            "background; '%s' can be read when they have ended",
+            "background; 'mallab info %s' tells what is written so far, and when they have ended",
             (int)recorded->still_running, (int)recorded->collector, shown);
+        return;
+    }
+    if (recorded->collector_status != 0) {
+        report_collector(recorded, &totals, shown);
         return;
     }
     if (!quiet && totals.known)

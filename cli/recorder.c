@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "convert/recording.h"
 #include "results/support.h"
 
 extern char **environ;
@@ -306,13 +307,12 @@ static bool start_collector(const struct cli_record *record, const char *program
     return ret_collector->segment != NULL;
 }
 
-/* Returns whether it ended within that time. */
-static bool collector_ends(const struct collector *collector, uint64_t within_ns)
+/* Returns whether it ended within that time; ret_status is set then, as from waitpid. */
+static bool collector_ends(const struct collector *collector, uint64_t within_ns, int *ret_status)
 {
     const uint64_t begin = now_ns();
     struct timespec pause = {.tv_nsec = 1000000};
-    int status;
-    while (waitpid(collector->pid, &status, WNOHANG) == 0) {
+    while (waitpid(collector->pid, ret_status, WNOHANG) == 0) {
         if (now_ns() - begin >= within_ns)
             return false;
         nanosleep(&pause, NULL); /* a signal only shortens it */
@@ -395,7 +395,7 @@ static void finish_collector(struct collector *collector, struct cli_recorded *r
 {
     const uint64_t begin = now_ns();
     close_end(&collector->control);
-    while (!collector_ends(collector, COLLECTOR_WAITS_NS)) {
+    while (!collector_ends(collector, COLLECTOR_WAITS_NS, &recorded->collector_status)) {
         recorded->still_running = recorded_process(collector);
         /* Where nobody runs, it is writing what is left, for which it may need its time. */
         if (recorded->still_running != 0 || now_ns() - begin > COLLECTOR_LONGEST_NS)
@@ -472,7 +472,8 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
         wait_for(command.pid, &recorded.status);
         close_end(&collector.control);
         if (collector.pid > 0)
-            (void)collector_ends(&collector, COLLECTOR_WAITS_NS); /* it failed: nothing more to hear of it */
+            (void)collector_ends(&collector, COLLECTOR_WAITS_NS,
+                                 &recorded.collector_status); /* it failed: nothing more to hear of it */
     }
 out:
     close_end(&command.failed);
@@ -497,18 +498,40 @@ static uint64_t count_of(const json_t *object, const char *key)
     return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
 }
 
+static json_t *load_recording(const char *directory)
+{
+    char *path = res_path_join(directory, "recording.json");
+    json_t *recording = json_load_file(path, 0, NULL);
+    free(path);
+    return recording;
+}
+
+/* Of what the collector did not finish, the footprints tell, without their events being read. */
+static void total_footprints(const char *directory, struct cli_totals *totals)
+{
+    struct conv_survey survey = {0};
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    bool complete;
+    totals->unfinished = true;
+    totals->known = conv_recording_list(directory, &survey, &complete, error) == FP_OK;
+    totals->processes = survey.process_count;
+    for (size_t i = 0; i < survey.process_count; i++)
+        totals->events += survey.processes[i].events;
+    conv_survey_release(&survey);
+    free(error);
+}
+
 struct cli_totals cli_record_totals(const char *directory)
 {
     struct cli_totals totals = {0};
-    char *path = res_path_join(directory, "recording.json");
-    json_t *recording = json_load_file(path, 0, NULL);
-    json_t *processes = json_object_get(recording, "processes");
+    json_t *recording = load_recording(directory);
     size_t used = 0;
     const char *cause;
     json_t *value;
-    free(path);
-    if (!json_is_object(recording)) {
+    if (!json_is_array(json_object_get(recording, "processes")) ||
+        json_object_get(recording, "collector") != NULL) {
         json_decref(recording);
+        total_footprints(directory, &totals);
         return totals;
     }
     totals.known = true;
@@ -516,7 +539,7 @@ struct cli_totals cli_record_totals(const char *directory)
     totals.events = count_of(recording, "events");
     totals.bytes = count_of(recording, "bytes");
     totals.stalls = count_of(recording, "stalls");
-    totals.processes = json_array_size(processes);
+    totals.processes = json_array_size(json_object_get(recording, "processes"));
     totals.bytes_per_event = totals.events > 0 ? (double)totals.bytes / (double)totals.events : 0;
     json_object_foreach(json_object_get(recording, "lost"), cause, value)
     {

@@ -29,6 +29,7 @@ struct cli_recorded {
     char *directory;     /* of the recording; absolute when not given */
     pid_t still_running; /* another process of the tree that still runs, and the collector with it; 0: none */
     pid_t collector;
+    int collector_status; /* as from waitpid; 0 when it ended as it should, and while it runs on */
 };
 
 /* cli_record_run - record a command to its end.
@@ -38,9 +39,10 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
                     struct cli_recorded *ret);
 void cli_recorded_release(struct cli_recorded *recorded);
 
-/* What the recording says of itself, from its recording.json. Its counts are 0 until the collector has ended. */
+/* What the recording says of itself, from its recording.json; of an unfinished one, what its footprints hold. */
 struct cli_totals {
-    bool known; /* the file was there and could be read */
+    bool known;      /* either could be read */
+    bool unfinished; /* events is then about right: some marks are no events; bytes, lost and stalls are 0 */
     bool complete;
     uint64_t events, processes, bytes, lost, stalls;
     double bytes_per_event;

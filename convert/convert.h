@@ -96,11 +96,26 @@ struct conv_options {
     void *progress_data;
 };
 
+/* Whether a recording's collector has done its work. */
+enum conv_recording_state {
+    CONV_RECORDING_NONE = 0, /* the input is no recording */
+    CONV_RECORDING_FINISHED,
+    CONV_RECORDING_GOING_ON,     /* it is being written now */
+    CONV_RECORDING_ENDED_EARLY,  /* the collector was killed, or the machine stopped */
+    CONV_RECORDING_COPIED,       /* the copy will not grow, whatever the recording does */
+    CONV_RECORDING_OUT_OF_SIGHT, /* the collector is in another pid namespace */
+    CONV_RECORDING_UNKNOWN,      /* recording.json is missing or damaged, or does not say */
+};
+
+/* conv_recording_state_name - "finished", "recording", "ended_early", "copied", "out_of_sight", "unknown"; NULL for
+ * CONV_RECORDING_NONE and outside the enum. Static. */
+const char *conv_recording_state_name(enum conv_recording_state state);
+
 /* One process of a recording. Strings belong to the struct that holds it. */
 struct conv_process {
     char *file;  /* name within the directory */
     char *name;  /* program; "" when unknown */
-    char *ended; /* "exit", "exec", "running", or "" when unknown */
+    char *ended; /* "exit" (gone, however it ended), "exec", "running", or "" when unknown */
     uint32_t process_id, parent_process_id;
     uint64_t events;
     bool complete;
@@ -140,6 +155,9 @@ struct conv_survey {
     /* of an order that had to be rebuilt from several lanes */
     uint64_t groups, groups_searched;
     /* of a recording */
+    enum conv_recording_state recording_state;
+    uint32_t collector_pid;   /* of an unfinished one; 0 when unknown */
+    char unfinished_why[256]; /* "" when finished */
     size_t process_count;
     struct conv_process *processes;
 };

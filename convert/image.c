@@ -165,7 +165,9 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
     const struct image *image = data;
     const struct fp_error *tail = &image->info->tail_error;
     survey->complete = true;
-    if (!image->info->has_trailer)
+    if (!image->info->has_trailer && survey->unfinished_why[0] != '\0')
+        conv_incomplete(survey, "%s", survey->unfinished_why); /* that is why, and says more */
+    else if (!image->info->has_trailer)
         conv_incomplete(survey, "%s at byte %llu: the recorder did not finish",
                         tail->what != NULL ? tail->what : "the file ends", (unsigned long long)tail->offset);
     conclude_losses(image, gap_calls, survey);

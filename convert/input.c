@@ -20,6 +20,10 @@ static enum fp_status open_recording(const char *path, const struct conv_options
     process = conv_recording_choose(survey, options->process_id);
     if (process == NULL)
         return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process %u", options->process_id);
+    if (process->events == 0 && survey->recording_state == CONV_RECORDING_GOING_ON)
+        return conv_fail(error, directory, FP_ERR_READ, 0, 0,
+                         "nothing is written yet%s: it is still being recorded (collector %u)",
+                         options->process_id != 0 ? " of this process" : "", survey->collector_pid);
     if ((size_t)snprintf(survey->input, sizeof survey->input, "%s/%s", directory, process->file) >=
         sizeof survey->input)
         return conv_fail(error, directory, FP_ERR_LIMIT, 0, 0, "the path is too long");

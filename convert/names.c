@@ -58,6 +58,27 @@ const char *conv_kind_name(enum conv_kind kind)
     return "unknown";
 }
 
+const char *conv_recording_state_name(enum conv_recording_state state)
+{
+    switch (state) {
+    case CONV_RECORDING_FINISHED:
+        return "finished";
+    case CONV_RECORDING_GOING_ON:
+        return "recording";
+    case CONV_RECORDING_ENDED_EARLY:
+        return "ended_early";
+    case CONV_RECORDING_COPIED:
+        return "copied";
+    case CONV_RECORDING_OUT_OF_SIGHT:
+        return "out_of_sight";
+    case CONV_RECORDING_UNKNOWN:
+        return "unknown";
+    case CONV_RECORDING_NONE:
+        break;
+    }
+    return NULL;
+}
+
 uint64_t conv_survey_class_min(unsigned size_class)
 {
     return size_class == 0 ? 0 : UINT64_C(1) << (size_class - 1);

@@ -159,6 +159,8 @@ static enum fp_status survey_recording(const char *path, const struct conv_optio
     bool complete;
     enum fp_status status = conv_recording_list(path, survey, &complete, error);
     survey->complete = true;
+    if (status == FP_OK && survey->unfinished_why[0] != '\0')
+        conv_incomplete(survey, "%s", survey->unfinished_why);
     for (size_t i = 0; i < survey->process_count && status == FP_OK; i++) {
         struct conv_process *process = &survey->processes[i];
         char file[2 * CONV_PATH_BYTES];
@@ -170,7 +172,7 @@ static enum fp_status survey_recording(const char *path, const struct conv_optio
     if (status != FP_OK)
         return status;
     if (!complete && survey->complete)
-        conv_incomplete(survey, "recording.json is missing or says that it is not complete");
+        conv_incomplete(survey, "recording.json says that it is not complete");
     name_recording(survey);
     if (survey->events > 0)
         survey->bytes_per_event = (double)survey->file_bytes / (double)survey->events;

@@ -156,6 +156,23 @@ static enum fp_status add_block(struct fp_reader *reader, uint64_t offset, const
     return FP_OK;
 }
 
+/* After a machine stopped, a file may have its length and not its last data. Whether only zeroes are left. */
+static bool zeroes_to_the_end(struct fp_reader *reader, uint64_t offset)
+{
+    uint8_t bytes[4096];
+    while (offset < reader->info.file_bytes) {
+        const uint64_t rest = reader->info.file_bytes - offset;
+        const size_t size = rest < sizeof bytes ? (size_t)rest : sizeof bytes;
+        if (read_at(reader, offset, bytes, size) != FP_OK)
+            return false;
+        for (size_t i = 0; i < size; i++)
+            if (bytes[i] != 0)
+                return false;
+        offset += size;
+    }
+    return true;
+}
+
 static enum fp_status scan_block(struct fp_reader *reader, uint64_t offset, uint64_t *ret_next)
 {
     uint8_t bytes[BLOCK_HEADER_BYTES];
@@ -165,6 +182,8 @@ static enum fp_status scan_block(struct fp_reader *reader, uint64_t offset, uint
     if (status != FP_OK)
         return status;
     status = block_header_parse(bytes, &header, &what);
+    if (status != FP_OK && zeroes_to_the_end(reader, offset))
+        return fail(reader, FP_ERR_TRUNCATED, 0, offset, "nothing but zeroes follows");
     if (status != FP_OK)
         return fail(reader, status, 0, offset, what);
     *ret_next = offset + BLOCK_HEADER_BYTES + header.payload_bytes;
@@ -208,6 +227,8 @@ static enum fp_status read_head(struct fp_reader *reader)
         return fail(reader, FP_ERR_READ, errno, 0, "cannot read");
     if (S_ISDIR(stat.st_mode))
         return fail(reader, FP_ERR_READ, EISDIR, 0, "cannot read");
+    if (!S_ISREG(stat.st_mode))
+        return fail(reader, FP_ERR_FOREIGN, 0, 0, "not a regular file");
     reader->info.file_bytes = (uint64_t)stat.st_size;
     if (stat.st_size < (off_t)sizeof header) {
         uint8_t magic[8];
@@ -240,7 +261,8 @@ enum fp_status fp_reader_open(const char *path, struct fp_error *ret_error, stru
         return FP_ERR_MEMORY;
     }
     reader->context = ZSTD_createDCtx();
-    reader->fd = open(path, O_RDONLY | O_CLOEXEC);
+    reader->fd = open(path,
+                      O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* a pipe must not keep us waiting */
     if (reader->fd < 0)
         status = fail(reader, FP_ERR_OPEN, errno, 0, "cannot open");
     else if (reader->context == NULL)

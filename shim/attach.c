@@ -20,6 +20,7 @@ struct shim_process *shim_process;
 
 /* Ordinary memory, so that a child knows who it comes from and what was decided. */
 static uint64_t my_serial;
+static char my_program[SEG_PROGRAM]; /* of this image: its children go by it, whatever argv[0] became */
 static bool never;
 
 void *attach_wipe_mapping(size_t size)
@@ -57,6 +58,24 @@ static void read_executable(char *ret_path, size_t size)
     long length = raw_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)ret_path, (long)size - 1,
                            0, 0);
     ret_path[length > 0 ? length : 0] = '\0';
+}
+
+/* argv[0] by way of /proc: libc may not have it yet, and a program writes titles into its own. */
+static void find_program(const char *executable)
+{
+    char called[512] = "";
+    long fd;
+    if (my_program[0] != '\0')
+        return;
+    fd = raw_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        const long got = raw_read((int)fd, called, sizeof called - 1);
+        called[got > 0 ? got : 0] = '\0';
+        raw_close((int)fd);
+    }
+    if (strlen(called) == sizeof called - 1) /* cut: its last part is not the name */
+        called[0] = '\0';
+    text_called_name(my_program, sizeof my_program, called, executable);
 }
 
 static uint64_t pid_namespace(void)
@@ -182,6 +201,8 @@ static void fill_slot(struct seg_slot *slot, const char *executable)
     atomic_store_explicit(&slot->stall_ns, 0, memory_order_relaxed);
     memset(slot->executable, 0, sizeof slot->executable);
     text_append(slot->executable, sizeof slot->executable, executable);
+    memset(slot->program, 0, sizeof slot->program);
+    text_append(slot->program, sizeof slot->program, my_program);
     atomic_store_explicit(&slot->epoch, 1, memory_order_relaxed);
 }
 
@@ -251,8 +272,9 @@ static bool attach_now(void)
         never = true;
         return false;
     }
+    find_program(executable);
     if (shim_segment == NULL)
-        reason = find_segment(text_base_name(executable));
+        reason = find_segment(my_program);
     if (reason == NULL)
         reason = take_slot(executable);
     if (reason == NULL)

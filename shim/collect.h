@@ -93,6 +93,7 @@ struct collect_lane {
     uint32_t thread_id;
     struct taken_chunk *queue; /* ascending sequence */
     size_t queue_length, queue_capacity;
+    uint64_t waiting_ns; /* CLOCK_MONOTONIC at which the queue was empty or written last */
     uint64_t next_chunk; /* sequence of the chunk that continues what is written */
     uint64_t next_block;
     uint64_t marks;
@@ -118,6 +119,7 @@ struct collect_image {
     bool ended;
     enum image_end end;
     char executable[SEG_EXECUTABLE];
+    char program[SEG_PROGRAM];
     char file[160];
     struct fp_writer *writer; /* NULL when it could not be created, or is finished */
     bool writing;             /* false after a write failed: drain and count only */
@@ -172,6 +174,10 @@ uint32_t drain_scan(struct collector *collector);
 
 /* drain_blocks - write the lanes that have a block's worth, and more under pressure. Returns chunks freed. */
 uint32_t drain_blocks(struct collector *collector);
+
+/* drain_waiting - write the lanes whose chunks have waited for a block's worth for some seconds: what a slow program
+ * has done is not to depend for hours on our being alive. */
+void drain_waiting(struct collector *collector);
 
 /* drain_image - take and write everything of an image whose threads are all dead, or that is given up. */
 void drain_image(struct collector *collector, struct collect_image *image);

@@ -1,7 +1,7 @@
 /* collect_drain.c - chunks out of the segment, in each lane's order, into blocks.
  *
- * A lane's chunks wait in the segment itself until there are enough for a block of good compression; when free
- * chunks run short, the longest queues go first. A chunk is zeroed before it is free again: a record is there when
+ * A lane's chunks wait in the segment itself until there are enough for a block of good compression, or some
+ * seconds have passed; when free chunks run short, the longest queues go first. A chunk is zeroed before it is free again: a record is there when
  * its first word is not zero. */
 #include "shim/collect.h"
 
@@ -13,6 +13,7 @@
 #include "shim/raw.h"
 
 #define GROW_LEAST 64u
+#define WAITING_NS UINT64_C(5000000000) /* for a block's worth of chunks; blocks of less compress less */
 
 static struct decode_block decoded;
 
@@ -70,6 +71,8 @@ static void take_chunk(struct collector *collector, uint32_t index, uint64_t wor
         free_chunk(collector, index, SEG_CHUNK_BYTES / sizeof(uint64_t));
         return;
     }
+    if (lane->queue_length == 1)
+        lane->waiting_ns = clock_monotonic_ns();
     lane->thread_id = chunk->thread_id;
     collector->taken[index] = 1;
     collector->taken_chunks++;
@@ -130,6 +133,7 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
         decode_clear(block); /* stamps without marks */
     memmove(lane->queue, lane->queue + done, (lane->queue_length - done) * sizeof *lane->queue);
     lane->queue_length -= done;
+    lane->waiting_ns = clock_monotonic_ns();
     image->lost[FP_LOSS_COLLECTOR] += damaged;
     return done;
 }
@@ -205,6 +209,20 @@ uint32_t drain_blocks(struct collector *collector)
             break; /* look around: new chunks, ends, the heartbeat */
     }
     return freed;
+}
+
+void drain_waiting(struct collector *collector)
+{
+    const uint64_t now = clock_monotonic_ns();
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        struct collect_image *image = collect_image_in(collector, slot);
+        for (uint32_t i = 0; image != NULL && i < image->lane_count; i++) {
+            struct collect_lane *lane = image->lanes[i];
+            if (lane != NULL && lane->queue_length > 0 && lane->queue[0].sequence == lane->next_chunk &&
+                now - lane->waiting_ns >= WAITING_NS)
+                (void)write_block(collector, image, lane, false); /* the waiters are told in drain_blocks */
+        }
+    }
 }
 
 /* ---- ends -------------------------------------------------------------------------------------------------- */

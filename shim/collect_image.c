@@ -80,16 +80,10 @@ static bool process_exists(uint32_t pid)
 
 /* ---- the footprint ------------------------------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* The program's name as a file name: no control characters, no leading dot, not long. */
 static void file_stem(const struct collect_image *image, char *ret_stem, size_t size)
 {
-    const char *name = base_name(image->executable);
+    const char *name = image->program;
     size_t length = 0;
     for (; name[length] != '\0' && length + 1 < size; length++) {
         const unsigned char byte = (unsigned char)name[length];
@@ -121,14 +115,15 @@ static const char *printable(const char *text, char *ret_copy, size_t size)
 static size_t describe(const struct collector *collector, const struct collect_image *image,
                        struct fp_meta *meta)
 {
-    static char executable[SEG_EXECUTABLE], parent_pid[12], fork_number[12], cpus[12], fork_of[160];
+    static char program[SEG_PROGRAM], executable[SEG_EXECUTABLE], parent_pid[12], fork_number[12], cpus[12],
+        fork_of[160];
     static struct utsname host;
     const struct collect_image *parent = image_of_serial(collector, image->parent_serial);
     size_t count = 0;
     (void)snprintf(parent_pid, sizeof parent_pid, "%u", image->parent_pid);
     (void)snprintf(cpus, sizeof cpus, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
     printable(image->executable, executable, sizeof executable);
-    meta[count++] = (struct fp_meta){"program", base_name(executable)};
+    meta[count++] = (struct fp_meta){"program", printable(image->program, program, sizeof program)};
     meta[count++] = (struct fp_meta){"executable", executable};
     meta[count++] = (struct fp_meta){"parent_pid", parent_pid};
     if (parent != NULL) {
@@ -245,6 +240,8 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     image->fork_number = slot->fork_number;
     memcpy(image->executable, slot->executable, sizeof image->executable);
     image->executable[sizeof image->executable - 1] = '\0';
+    memcpy(image->program, slot->program, sizeof image->program);
+    image->program[sizeof image->program - 1] = '\0';
     image->pidfd = open_pidfd(pid);
     image->confirmed = maps_segment(&collector->segment, pid, image->map_address) == MAPPED_YES;
     collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;

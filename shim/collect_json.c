@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define TEMPORARY "recording.json.new"
@@ -57,10 +59,9 @@ static json_t *process(const struct collect_image *image)
 {
     static const char *const ENDS[] = {
         [IMAGE_RUNNING] = "running", [IMAGE_EXIT] = "exit", [IMAGE_EXEC] = "exec"};
-    const char *slash = strrchr(image->executable, '/');
     json_t *object = json_object();
     json_object_set_new(object, "file", text(image->file));
-    json_object_set_new(object, "name", text(slash != NULL ? slash + 1 : image->executable));
+    json_object_set_new(object, "name", text(image->program));
     json_object_set_new(object, "pid", number(image->pid));
     json_object_set_new(object, "parent_pid", number(image->parent_pid));
     json_object_set_new(object, "events", number(image->events));
@@ -71,6 +72,47 @@ static json_t *process(const struct collect_image *image)
     json_object_set_new(object, "lost", losses(image->lost));
     json_object_set_new(object, "complete", json_boolean(is_complete(image)));
     json_object_set_new(object, "ended", json_string(ENDS[image->end]));
+    return object;
+}
+
+/* Field 22 of /proc/self/stat, clock ticks from boot: with it, a process id is never mistaken for a later owner's.
+ * 0 when it cannot be read. */
+static uint64_t my_start_ticks(void)
+{
+    char stat[1024] = "";
+    const char *at;
+    unsigned field = 2; /* which ends at the last ')' */
+    FILE *file = fopen("/proc/self/stat", "re");
+    if (file == NULL)
+        return 0;
+    (void)!fgets(stat, sizeof stat, file); /* an empty line has no ')' */
+    (void)fclose(file);                    /* only read */
+    for (at = strrchr(stat, ')'); at != NULL && field < 22; field++) {
+        at = strchr(at, ' ');
+        if (at != NULL)
+            at++;
+    }
+    return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+/* Who is writing, and where: what a reader needs to find out whether that goes on (convert/unfinished.c). */
+static json_t *collector_object(const struct collector *collector)
+{
+    json_t *object = json_object();
+    char boot[64] = "";
+    struct stat directory;
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file != NULL) {
+        (void)!fgets(boot, sizeof boot, file); /* stays empty */
+        (void)fclose(file);                    /* only read */
+    }
+    boot[strcspn(boot, "\n")] = '\0';
+    json_object_set_new(object, "pid", number((uint64_t)getpid()));
+    json_object_set_new(object, "start_ticks", number(my_start_ticks()));
+    json_object_set_new(object, "boot_id", text(boot));
+    json_object_set_new(object, "pid_namespace", number(collector->segment.header->pid_namespace));
+    if (fstat(collector->directory_fd, &directory) == 0)
+        json_object_set_new(object, "directory_inode", number(directory.st_ino));
     return object;
 }
 
@@ -104,8 +146,10 @@ static json_t *whole(const struct collector *collector, bool final)
     json_object_set_new(object, "stalls", number(stalls));
     json_object_set_new(object, "stall_ns", number(stall_ns));
     json_object_set_new(object, "processes_unattached", number(unattached));
-    if (!final)
+    if (!final) {
         json_object_set_new(object, "segment_path", text(collector->segment.path));
+        json_object_set_new(object, "collector", collector_object(collector));
+    }
     json_object_set_new(object, "processes", processes);
     return object;
 }

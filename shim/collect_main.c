@@ -22,13 +22,13 @@
 #include "shim/raw.h"
 
 #define MEMORY_DEFAULT    (UINT64_C(128) << 20)
-#define NAP_NS            1000000u    /* while there is work; also the collector's step of the epoch words */
-#define SLEEP_NS          5000000u    /* while there is none */
-#define LONG_SLEEP_NS     20000000u   /* and has not been for long */
-#define IDLE_ROUNDS       20u         /* of napping before sleeping */
-#define SLEEP_ROUNDS      400u        /* of sleeping before sleeping long: two seconds */
-#define LOOK_NS           50000000u   /* between looks for execs */
-#define THREADS_NS        1000000000u /* and for dead threads, one system call a thread */
+#define NAP_NS            1000000u  /* while there is work; also the collector's step of the epoch words */
+#define SLEEP_NS          5000000u  /* while there is none */
+#define LONG_SLEEP_NS     20000000u /* and has not been for long */
+#define IDLE_ROUNDS       20u       /* of napping before sleeping */
+#define SLEEP_ROUNDS      400u      /* of sleeping before sleeping long: two seconds */
+#define LOOK_NS           50000000u /* between looks for execs */
+#define THREADS_NS        1000000000u /* and for dead threads, one system call a thread, and for chunks that wait */
 #define NOBODY_CAME_NS    UINT64_C(10000000000)
 #define JOIN_NS           UINT64_C(3000000000)
 #define LAST_CALLS_NS     20000000u /* for stores under way when --duration has passed */
@@ -404,6 +404,7 @@ static void run(struct collector *collector)
         if (now - threads_ns >= THREADS_NS) {
             threads_ns = now;
             drain_dead_threads(collector);
+            drain_waiting(collector);
         }
         if (collector->options.duration_ns != 0 &&
             now - collector->started_ns >= collector->options.duration_ns) {

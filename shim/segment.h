@@ -31,6 +31,7 @@
 #define SEG_CHUNKS_MOST  (1u << 21)
 #define SEG_CHUNK_HEADER 64u
 #define SEG_EXECUTABLE   256u
+#define SEG_PROGRAM      64u
 #define SEG_NOBODY       UINT64_C(0) /* serial of no process */
 
 enum seg_clock {
@@ -111,6 +112,7 @@ struct seg_slot {
     _Atomic uint64_t stalls; /* waits for a free chunk */
     _Atomic uint64_t stall_ns;
     char executable[SEG_EXECUTABLE];
+    char program[SEG_PROGRAM];            /* the name that the program was called by */
     _Alignas(128) _Atomic uint64_t epoch; /* the order word (docs/order.md), alone in its pair of lines */
 };
 
@@ -133,7 +135,7 @@ struct seg_chunk_header {
 #define SEG_CHUNK_MAGIC UINT64_C(0x6b6e756863626c6d)
 
 _Static_assert(sizeof(struct seg_chunk_header) == SEG_CHUNK_HEADER, "records start after the header");
-_Static_assert(sizeof(struct seg_slot) == 512, "slots must not share the epoch's cache line");
+_Static_assert(sizeof(struct seg_slot) == 640, "slots must not share the epoch's cache line");
 _Static_assert(sizeof(struct seg_header) <= 4096, "the header fits a page");
 
 /* seg_chunk_word - a chunk's state word: state in bits 0-3, slot in 4-23, lane in 24-63. */

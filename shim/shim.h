@@ -138,6 +138,10 @@ const char *text_getenv(const char *name);
 /* text_base_name - what follows the last slash. */
 const char *text_base_name(const char *path);
 
+/* text_called_name - what to call a program: the last part of argv[0] (a link's name, an applet's), or of the
+ * executable's path where argv[0] is no plain name of less than `size` bytes (a title, empty, cut). */
+void text_called_name(char *ret_name, size_t size, const char *called, const char *executable);
+
 /* ---- fork.c: forks and ends of threads ------------------------------------------------------------ */
 
 /* fork_arm_process / fork_arm_thread - register the handlers; once per address space, once per lane.

@@ -31,6 +31,34 @@ const char *text_base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+/* What a file name may hold unquoted: an argv[0] with anything else is a title, not a name. */
+static bool is_name_byte(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+           byte == '.' || byte == '_' || byte == '-' || byte == '+';
+}
+
+static bool is_name(const char *name, size_t size)
+{
+    size_t length = 0;
+    if (name[0] == '.')
+        return false;
+    while (length < size && is_name_byte(name[length]))
+        length++;
+    return length > 0 && length < size && name[length] == '\0';
+}
+
+void text_called_name(char *ret_name, size_t size, const char *called, const char *executable)
+{
+    const char *name = text_base_name(called);
+    if (name[0] == '-') /* a login shell */
+        name++;
+    if (!is_name(name, size))
+        name = text_base_name(executable);
+    ret_name[0] = '\0';
+    text_append(ret_name, size, name);
+}
+
 /* The loader itself allocates before libc's constructor sets environ. */
 static char **environment_from_proc(void)
 {

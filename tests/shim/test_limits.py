@@ -1,9 +1,11 @@
 """At every limit the program goes on, unrecorded, and what is missing is counted under its cause: memory, disk,
 file size, --max-size, --duration; a collector that is killed; directories that are not ours to use."""
+import json
 import os
 import resource
 import signal
 import subprocess
+import time
 
 import recorded
 from recorded import check, check_whole
@@ -133,6 +135,40 @@ def test_collector_killed():
     check(footprint.info['events'] > 0, True, 'events written before')
 
 
+def test_slow_program():
+    """What a program did is written while it pauses, although it is less than a block's worth."""
+    collector = recorded.Collector()
+    process = subprocess.Popen([CHURN, '30000', 'pause'], env=collector.environment(), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    check(process.stdout.readline(), b'half\n', 'the program runs')
+    path = os.path.join(collector.directory, 'shim_churn.%d.fp' % process.pid)
+    while not os.path.exists(path) or recorded.Footprint(path).info['events'] == 0:
+        time.sleep(0.05) # the test's time-out is the limit
+    check(recorded.Footprint(path).info['has_trailer'], False, 'trailer')
+    process.stdin.close()
+    check(process.wait(timeout=100), 0, 'exit status')
+    footprint = collector.end().only()
+    check_whole(footprint, 'slow program')
+    check(footprint.info['events'], 60000, 'events')
+
+
+def test_who_collects():
+    """While it goes on, recording.json says by whom and where; once finished, there is nobody to name."""
+    collector = recorded.Collector()
+    with open(os.path.join(collector.directory, 'recording.json'), encoding='utf-8') as file:
+        told = json.load(file)['collector']
+    with open('/proc/%d/stat' % collector.process.pid, encoding='utf-8') as file:
+        start = int(file.read().rsplit(')', 1)[1].split()[19])
+    with open('/proc/sys/kernel/random/boot_id', encoding='utf-8') as file:
+        boot = file.read().strip()
+    check(told, {'pid': collector.process.pid, 'start_ticks': start, 'boot_id': boot,
+                 'pid_namespace': os.stat('/proc/self/ns/pid').st_ino,
+                 'directory_inode': os.stat(collector.directory).st_ino}, 'the collector')
+    subprocess.run([CHURN, '100'], env=collector.environment(), check=True)
+    finished = collector.end().json
+    check([key for key in ('collector', 'segment_path') if key in finished], [], 'keys of an unfinished recording')
+
+
 def test_duration():
     """After --duration the program goes on, unrecorded; its footprint is finished, not complete."""
     collector = recorded.Collector('--duration', str(10 ** 9))
@@ -220,5 +256,5 @@ def test_unrecordable():
 
 
 recorded.main([test_small_memory, test_drop, test_more_threads_than_chunks, test_max_size, test_file_size_limit, test_disk_full, test_no_shared_memory,
-               test_collector_killed, test_duration, test_no_follow, test_directories, test_taken_under_preload,
+               test_collector_killed, test_slow_program, test_who_collects, test_duration, test_no_follow, test_directories, test_taken_under_preload,
                test_two_at_once, test_unrecordable])

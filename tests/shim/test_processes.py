@@ -116,4 +116,22 @@ def test_ends():
     check(footprint.count('malloc', 6070) > 0, True, 'calls of the others')
 
 
-recorded.main([test_fork, test_fork_in_threads, test_exec, test_exec_under_preload, test_daemon, test_ends])
+def test_names():
+    """A program goes by the name it was called by, as a link's or an applet's; its children too."""
+    folder = recorded.temporary()
+    link = os.path.join(folder, 'alias-of-it')
+    program = recorded.program('processes')
+    os.symlink(program, link)
+    for way in (recorded.record, recorded.preload):
+        recording = way([link, 'fork'])
+        check([p['name'] for p in recording.json['processes']], ['alias-of-it'] * 2, 'names in recording.json')
+        for footprint in recording.footprints:
+            meta = footprint.info['meta']
+            check((meta['program'], meta['executable']), ('alias-of-it', os.path.realpath(program)), 'names')
+            check(os.path.basename(footprint.path), 'alias-of-it.%d.fp' % footprint.info['pid'], 'file name')
+    for title in ('', 'a title: 3 [x]', '../', '.', 'x' * 100):
+        recording = recorded.record([title, 'kill'], status=-9, executable=program)
+        check(recording.only().info['meta']['program'], 'shim_processes', 'name of one called %r' % title)
+
+
+recorded.main([test_fork, test_fork_in_threads, test_exec, test_exec_under_preload, test_daemon, test_ends, test_names])

@@ -218,6 +218,37 @@ TEST(cut_footprints_convert_what_is_whole)
     free(bytes);
 }
 
+/* A machine that stopped leaves zeroes where data should have come; with anything behind them it is damage. */
+TEST(a_tail_of_zeroes_is_no_more_than_a_cut)
+{
+    static const size_t tails[] = {1, 63, 64, 65, 4096, 10000};
+    const char *whole = scratch_path("zeroes.fp"), *tailed = scratch_path("tailed.fp");
+    struct conv_survey survey = {0};
+    uint64_t events;
+    size_t size;
+    char *bytes;
+    make_footprint(whole, 2, 5, 9, false);
+    bytes = scratch_read(whole, &size);
+    CHECK_U64(conv_survey_file(whole, NULL, &survey, &error), FP_OK);
+    events = survey.events;
+    conv_survey_release(&survey);
+    for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
+        char *longer = calloc(1, size + tails[i]);
+        memcpy(longer, bytes, size);
+        scratch_write(tailed, longer, size + tails[i]);
+        CHECK_U64(conv_survey_file(tailed, NULL, &survey, &error), FP_OK);
+        CHECK_U64(survey.events, events);
+        CHECK(!survey.complete);
+        conv_survey_release(&survey);
+        longer[size + tails[i] - 1] = 1;
+        scratch_write(tailed, longer, size + tails[i]);
+        CHECK_U64(conv_survey_file(tailed, NULL, &survey, &error), tails[i] < 64 ? FP_OK : FP_ERR_CORRUPT);
+        conv_survey_release(&survey);
+        free(longer);
+    }
+    free(bytes);
+}
+
 /* One flipped bit: refused with the file's name, and nothing left behind; or it hit what carries nothing. */
 TEST(flipped_bits_are_refused_or_salvaged)
 {
@@ -357,7 +388,7 @@ TEST(of_a_recording_the_busiest_process_is_converted)
         CHECK_U64(report.survey.process_count, 2);
         CHECK_U64(report.survey.process_id, 11);
         CHECK(report.survey.processes[1].chosen && !report.survey.processes[0].chosen);
-        CHECK_STR(report.survey.processes[0].name, "sh");
+        CHECK_STR(report.survey.processes[0].name, json ? "sh" : "made-up");
         events = report.survey.events;
         conv_report_release(&report);
         options.process_id = 10;
@@ -424,7 +455,8 @@ TEST(other_kinds_are_told_apart)
 
 RUN_TESTS(T(report_survey_and_workload_agree), T(ops_are_the_recorded_calls_on_the_recorded_objects),
           T(same_input_same_bytes), T(outputs_are_not_overwritten_unasked),
-          T(cut_footprints_convert_what_is_whole), T(flipped_bits_are_refused_or_salvaged),
-          T(a_newer_file_is_told_by_both_versions), T(blocks_that_are_missing_are_told),
-          T(a_forked_process_inherits_objects), T(of_a_recording_the_busiest_process_is_converted),
-          T(hostile_recordings_are_refused), T(other_kinds_are_told_apart))
+          T(cut_footprints_convert_what_is_whole), T(a_tail_of_zeroes_is_no_more_than_a_cut),
+          T(flipped_bits_are_refused_or_salvaged), T(a_newer_file_is_told_by_both_versions),
+          T(blocks_that_are_missing_are_told), T(a_forked_process_inherits_objects),
+          T(of_a_recording_the_busiest_process_is_converted), T(hostile_recordings_are_refused),
+          T(other_kinds_are_told_apart))

@@ -32,6 +32,33 @@ TEST(base_name)
     CHECK_STR(text_base_name("dir/"), "");
 }
 
+/* A link's or an applet's name, as long as it is one; the executable's otherwise. */
+TEST(called_name)
+{
+    static const struct {
+        const char *called, *executable, *name;
+    } cases[] = {
+        {"/usr/bin/redis-server", "/usr/bin/redis-check-rdb", "redis-server"},
+        {"ls", "/bin/busybox", "ls"},
+        {"-bash", "/usr/bin/bash", "bash"},
+        {"", "/usr/bin/true", "true"},
+        {"-", "/usr/bin/true", "true"},
+        {"dir/", "/usr/bin/true", "true"},
+        {"..", "/usr/bin/true", "true"},
+        {".hidden", "/usr/bin/true", "true"},
+        {"sshd: someone [priv]", "/usr/sbin/sshd", "sshd"},
+        {"a\nb", "/usr/bin/true", "true"},
+        {"far-too-long-a-name", "/usr/bin/true", "true"},
+        {"true", "/opt/a-name-that-is-cut", "true"},
+        {" ", "/opt/a-name-that-is-cut", "a-name-that-is-"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char name[16];
+        text_called_name(name, sizeof name, cases[i].called, cases[i].executable);
+        CHECK_STR(name, cases[i].name);
+    }
+}
+
 /* The loader allocates before libc has set environ; /proc tells the same. */
 TEST(environment_without_libc)
 {
@@ -71,4 +98,5 @@ TEST(boot_memory)
     CHECK(!boot_owns(boot_buffer - 1));
 }
 
-RUN_TESTS(T(append), T(append_number), T(base_name), T(environment_without_libc), T(boot_memory))
+RUN_TESTS(T(append), T(append_number), T(base_name), T(called_name), T(environment_without_libc),
+          T(boot_memory))

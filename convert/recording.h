@@ -1,0 +1,36 @@
+/* recording.h - what stands in a recording's directory, finished or not. Private to convert/ and cli/.
+ *
+ *   finished    its collector has ended in good order: recording.json lists the processes
+ *   unfinished  recorded still, or its collector was killed, or recording.json is damaged or missing: then every
+ *               *.fp of the directory is taken, in the order of their names' bytes
+ *
+ * A directory may change while it is read: footprints appear and grow. What is whole when it is looked at counts. */
+#ifndef MALLAB_CONVERT_RECORDING_H
+#define MALLAB_CONVERT_RECORDING_H
+
+#include <jansson.h>
+
+#include "convert/convert.h"
+
+/* conv_recording_list - the processes of a recording's directory, without reading their events.
+ * path           the directory or its recording.json.
+ * survey         zeroed; processes (events: marks where they are not listed), program, start, input, recording_state,
+ *                collector_pid and unfinished_why are filled. End it with conv_survey_release, whatever the status.
+ * ret_complete   what recording.json says; false without one.
+ * Returns        FP_OK, with one process at least; else the status in error: FP_ERR_READ when nothing is written. */
+enum fp_status conv_recording_list(const char *path, struct conv_survey *survey, bool *ret_complete,
+                                   struct conv_error *error);
+
+/* conv_recording_directory - the directory meant by path: itself, or that of its recording.json. */
+void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYTES]);
+
+/* conv_recording_choose - the process to convert: process_id's, or of all, the one with most events (of
+ * equal ones the first). Marks it chosen. NULL: there is none of that id. */
+struct conv_process *conv_recording_choose(struct conv_survey *survey, uint32_t process_id);
+
+/* conv_unfinished_judge - from an unfinished recording.json, what became of the collector: fills survey's
+ * recording_state, collector_pid and unfinished_why.
+ * root       its JSON, of any shape. */
+void conv_unfinished_judge(const json_t *root, const char *directory, struct conv_survey *survey);
+
+#endif

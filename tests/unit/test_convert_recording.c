@@ -1,0 +1,405 @@
+/* test_convert_recording.c - recordings that are not finished: written to now, left by a killed collector, copied,
+ * with a damaged recording.json, with odd files among the footprints. */
+#include "convert/recording.h"
+
+#include <sys/wait.h>
+
+#include "unit/harness.h"
+#include "unit/history.h"
+#include "unit/scratch.h"
+
+static struct conv_error error;
+
+/* ---- recordings made up --------------------------------------------------------------------- */
+
+static const char *in(const char *directory, const char *name)
+{
+    static char paths[4][1024];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+    return path;
+}
+
+static void add_footprint(const char *directory, const char *name, uint32_t process_id, uint32_t events,
+                          bool trailer)
+{
+    const struct history_options options = {
+        .threads = 1, .events = events, .objects = 100, .bump_every = 16, .bump_ns = 1000};
+    struct history history;
+    history_init(&history, 1, process_id);
+    history_simulate(&history, &options);
+    history_cut(&history, 400);
+    CHECK_U64(history_write(&history, in(directory, name), process_id, trailer), FP_OK);
+    history_release(&history);
+}
+
+static const char *new_directory(void)
+{
+    static unsigned number;
+    char name[32];
+    const char *directory;
+    snprintf(name, sizeof name, "recording.%u", number++);
+    directory = scratch_path(name);
+    CHECK(mkdir(directory, 0700) == 0);
+    return directory;
+}
+
+static void write_json(const char *directory, const char *text)
+{
+    scratch_write(in(directory, "recording.json"), text, strlen(text));
+}
+
+/* What a collector says of itself. */
+struct collector {
+    long pid;
+    unsigned long long start_ticks, pid_namespace, inode;
+    char boot_id[64];
+};
+
+/* Field 22 of /proc/PID/stat; the name of a test's program holds no blank. */
+static unsigned long long start_ticks_of(long pid)
+{
+    char path[64];
+    unsigned long long ticks = 0;
+    FILE *file;
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    file = fopen(path, "r");
+    CHECK(file != NULL);
+    if (file == NULL)
+        return 0;
+    for (int i = 0; i < 21; i++)
+        CHECK(fscanf(file, "%*s") == 0);
+    CHECK(fscanf(file, "%llu", &ticks) == 1);
+    (void)fclose(file);
+    return ticks;
+}
+
+/* This process as the collector. */
+static struct collector myself(const char *directory)
+{
+    struct collector collector = {.pid = getpid(), .start_ticks = start_ticks_of(getpid())};
+    struct stat facts;
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    CHECK(file != NULL && fscanf(file, "%63s", collector.boot_id) == 1);
+    if (file != NULL)
+        (void)fclose(file);
+    CHECK(stat("/proc/self/ns/pid", &facts) == 0);
+    collector.pid_namespace = facts.st_ino;
+    CHECK(stat(directory, &facts) == 0);
+    collector.inode = facts.st_ino;
+    return collector;
+}
+
+static void write_unfinished(const char *directory, const struct collector *collector)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "{\"schema\": \"mallab-recording/1\", \"started_unix_ns\": 5, \"complete\": false,"
+             " \"segment_path\": \"/dev/shm/none\", \"collector\": {\"pid\": %ld, \"start_ticks\": %llu,"
+             " \"boot_id\": \"%s\", \"pid_namespace\": %llu, \"directory_inode\": %llu}, \"processes\": []}",
+             collector->pid, collector->start_ticks, collector->boot_id, collector->pid_namespace,
+             collector->inode);
+    write_json(directory, text);
+}
+
+static struct conv_survey survey_of(const char *directory)
+{
+    struct conv_survey survey = {0};
+    char text[CONV_PATH_BYTES + 512];
+    CHECK_U64(conv_survey_file(directory, NULL, &survey, &error), FP_OK);
+    if (error.cause.status != FP_OK)
+        fprintf(stderr, "%s\n", conv_error_text(&error, text, sizeof text));
+    return survey;
+}
+
+/* ---- what became of the collector ------------------------------------------------------------- */
+
+static void check_state(const char *directory, const struct collector *collector,
+                        enum conv_recording_state state, const char *why)
+{
+    struct conv_survey survey;
+    write_unfinished(directory, collector);
+    survey = survey_of(directory);
+    CHECK_U64(survey.recording_state, state);
+    CHECK_U64(survey.collector_pid, (uint64_t)collector->pid);
+    CHECK(!survey.complete);
+    CHECK_STR(survey.incomplete_why, why);
+    CHECK_U64(survey.process_count, 1);
+    CHECK(survey.events > 500);
+    conv_survey_release(&survey);
+}
+
+TEST(a_collector_is_told_from_others)
+{
+    static const char ended[] = "its collector ended before it had finished";
+    const char *directory = new_directory();
+    const struct collector me = myself(directory);
+    struct collector other;
+    char why[128];
+    pid_t child;
+    siginfo_t info;
+    add_footprint(directory, "a.1.fp", 1, 1000, false);
+    snprintf(why, sizeof why, "it is still being recorded (collector %ld)", me.pid);
+    check_state(directory, &me, CONV_RECORDING_GOING_ON, why);
+    other = me;
+    other.start_ticks++; /* the process id, used again */
+    check_state(directory, &other, CONV_RECORDING_ENDED_EARLY, ended);
+    other = me;
+    other.boot_id[0] ^= 1;
+    check_state(directory, &other, CONV_RECORDING_ENDED_EARLY, ended);
+    other = me;
+    other.inode++;
+    check_state(directory, &other, CONV_RECORDING_COPIED, "it was copied before its collector had finished");
+    other = me;
+    other.pid_namespace++;
+    check_state(directory, &other, CONV_RECORDING_OUT_OF_SIGHT,
+                "its collector had not finished, and cannot be seen from here (another pid namespace)");
+    child = fork();
+    if (child == 0)
+        _exit(0);
+    CHECK(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) == 0);
+    other = me;
+    other.pid = child;
+    other.start_ticks = start_ticks_of(child);
+    check_state(directory, &other, CONV_RECORDING_ENDED_EARLY, ended); /* dead, and not waited for */
+    CHECK(waitpid(child, NULL, 0) == child);
+    check_state(directory, &other, CONV_RECORDING_ENDED_EARLY, ended);
+}
+
+TEST(an_unfinished_json_need_not_name_its_collector)
+{
+    static const char *const texts[] = {
+        "{\"schema\": \"mallab-recording/1\", \"segment_path\": \"/dev/shm/x\", \"processes\": []}",
+        "{\"schema\": \"mallab-recording/1\", \"collector\": 7}",
+        "{\"schema\": \"mallab-recording/1\", \"collector\": [{}], \"processes\": [{\"file\": \"/etc/x\"}]}",
+    };
+    const char *directory = new_directory();
+    add_footprint(directory, "a.1.fp", 1, 1000, true);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct conv_survey survey;
+        write_json(directory, texts[i]);
+        survey = survey_of(directory);
+        CHECK_U64(survey.recording_state, CONV_RECORDING_UNKNOWN);
+        CHECK_STR(survey.incomplete_why, "its collector had not finished");
+        conv_survey_release(&survey);
+    }
+    write_json(directory,
+               "{\"schema\": \"mallab-recording/1\", \"collector\": {\"pid\": -1, \"boot_id\": 3}}");
+    {
+        struct conv_survey survey = survey_of(directory);
+        CHECK_U64(survey.recording_state, CONV_RECORDING_ENDED_EARLY);
+        conv_survey_release(&survey);
+    }
+}
+
+/* ---- which footprints ------------------------------------------------------------------------- */
+
+TEST(every_footprint_is_taken_in_the_order_of_names)
+{
+    static const char *const order[] = {"B.3.fp", "a.1.2.fp", "a.1.fp", "link.fp"};
+    const char *directory = new_directory(), *elsewhere = scratch_path("elsewhere.fp"), *wl;
+    const struct collector me = myself(directory);
+    const struct conv_options options = {.overwrite = true};
+    struct conv_survey survey;
+    struct conv_report report = {0};
+    char real[600];
+    add_footprint(directory, "a.1.fp", 1, 1000, true);
+    add_footprint(directory, "a.1.2.fp", 2, 3000, false);
+    add_footprint(directory, "B.3.fp", 3, 500, false);
+    add_footprint(directory, "../elsewhere.fp", 4, 400, true);
+    CHECK(realpath(elsewhere, real) != NULL);
+    CHECK(symlink(real, in(directory, "link.fp")) == 0);
+    scratch_write(in(directory, ".hidden.fp"), "x", 1);
+    scratch_write(in(directory, "other.txt"), "x", 1);
+    write_unfinished(directory, &me);
+    survey = survey_of(directory);
+    CHECK_U64(survey.process_count, sizeof order / sizeof order[0]);
+    for (size_t i = 0; i < survey.process_count; i++)
+        CHECK_STR(survey.processes[i].file, order[i]);
+    CHECK_STR(survey.processes[1].ended, "running");
+    CHECK(survey.processes[2].complete && !survey.processes[1].complete);
+    CHECK_U64(survey.start_unix_ns, 5);
+    conv_survey_release(&survey);
+    wl = scratch_path("order.wl");
+    CHECK_U64(conv_file(directory, wl, &options, &report, &error), FP_OK);
+    CHECK_U64(report.survey.process_id, 2); /* the busiest */
+    CHECK(!report.survey.complete);
+    CHECK_STR(report.survey.incomplete_why, report.survey.unfinished_why);
+    conv_report_release(&report);
+}
+
+TEST(what_is_no_footprint_is_passed_over_and_named)
+{
+    const char *directory = new_directory();
+    const struct collector me = myself(directory);
+    char foreign[100];
+    struct conv_survey survey;
+    memset(foreign, 'x', sizeof foreign);
+    add_footprint(directory, "a.1.fp", 1, 1000, true);
+    scratch_write(in(directory, "empty.fp"), "", 0);
+    scratch_write(in(directory, "short.fp"), "MALLABFP", 8);
+    scratch_write(in(directory, "foreign.fp"), foreign, sizeof foreign);
+    CHECK(mkdir(in(directory, "directory.fp"), 0700) == 0);
+    CHECK(mkfifo(in(directory, "fifo.fp"), 0600) == 0);
+    CHECK(symlink("nowhere", in(directory, "broken.fp")) == 0);
+    write_unfinished(directory, &me);
+    survey = survey_of(directory);
+    CHECK_U64(survey.process_count, 1);
+    CHECK(strstr(survey.incomplete_why, "2 footprints hold nothing yet") != NULL);
+    CHECK(strstr(survey.incomplete_why, "left out: 'broken.fp'") != NULL);
+    CHECK(strstr(survey.incomplete_why, "and others") != NULL);
+    conv_survey_release(&survey);
+}
+
+TEST(a_pipe_among_listed_footprints_keeps_nobody_waiting)
+{
+    const char *directory = new_directory();
+    struct conv_survey survey = {0};
+    CHECK(mkfifo(in(directory, "fifo.fp"), 0600) == 0);
+    write_json(directory, "{\"schema\": \"mallab-recording/1\", \"complete\": true, \"processes\": ["
+                          "{\"file\": \"fifo.fp\", \"name\": \"a\", \"pid\": 1}]}");
+    CHECK(conv_survey_file(directory, NULL, &survey, &error) == FP_ERR_FOREIGN);
+    CHECK(unlink(in(directory, "recording.json")) == 0);
+    CHECK(mkfifo(in(directory, "recording.json"), 0600) == 0);
+    CHECK(conv_survey_file(directory, NULL, &survey, &error) == FP_ERR_OPEN);
+}
+
+/* ---- nothing there ------------------------------------------------------------------------------ */
+
+static void check_refused(const char *directory, const char *words)
+{
+    struct conv_survey survey = {0};
+    const struct conv_options options = {.from = "recording"};
+    CHECK(conv_survey_file(directory, &options, &survey, &error) != FP_OK);
+    CHECK_U64(conv_error_exit_code(&error), 3);
+    if (strstr(error.what, words) == NULL)
+        CHECK_STR(error.what, words);
+}
+
+TEST(nothing_written_is_said_so)
+{
+    const char *directory = new_directory();
+    const struct collector me = myself(directory);
+    struct collector dead = me;
+    struct conv_report report = {0};
+    struct conv_survey survey;
+    char words[100];
+    dead.start_ticks++;
+    snprintf(words, sizeof words, "nothing is written yet: it is still being recorded (collector %ld)",
+             me.pid);
+    for (int empty_file = 0; empty_file < 2; empty_file++) {
+        if (empty_file)
+            scratch_write(in(directory, "a.1.fp"), "", 0);
+        write_unfinished(directory, &me);
+        check_refused(directory, words);
+        write_unfinished(directory, &dead);
+        check_refused(directory, "nothing was written: its collector ended before it had finished");
+    }
+    /* A header and no event: who runs is known, and there is nothing to convert. */
+    CHECK(unlink(in(directory, "a.1.fp")) == 0);
+    add_footprint(directory, "a.1.fp", 1, 0, false);
+    write_unfinished(directory, &me);
+    survey = survey_of(directory);
+    CHECK_U64(survey.events, 0);
+    CHECK_U64(survey.process_count, 1);
+    CHECK(strstr(survey.incomplete_why, "; nothing is written yet") != NULL);
+    conv_survey_release(&survey);
+    CHECK_U64(conv_file(directory, scratch_path("none.wl"), NULL, &report, &error), FP_ERR_READ);
+    CHECK(strstr(error.what, "nothing is written yet: it is still being recorded") != NULL);
+    CHECK(access(scratch_path("none.wl"), F_OK) != 0);
+}
+
+/* ---- damage ------------------------------------------------------------------------------------- */
+
+TEST(a_json_cut_anywhere_is_made_up_for)
+{
+    static const char text[] =
+        "{\"schema\": \"mallab-recording/1\", \"complete\": true, \"processes\": ["
+        "{\"file\": \"a.1.fp\", \"name\": \"a\", \"pid\": 1, \"events\": 1000, \"ended\": \"exit\"}]}";
+    const char *directory = new_directory();
+    struct conv_survey survey;
+    uint64_t events;
+    add_footprint(directory, "a.1.fp", 1, 1000, true);
+    write_json(directory, text);
+    survey = survey_of(directory);
+    CHECK(survey.complete);
+    CHECK_U64(survey.recording_state, CONV_RECORDING_FINISHED);
+    events = survey.events;
+    conv_survey_release(&survey);
+    for (size_t length = 0; length < sizeof text - 1; length++) {
+        scratch_write(in(directory, "recording.json"), text, length);
+        survey = survey_of(directory);
+        CHECK(!survey.complete);
+        CHECK_U64(survey.recording_state, CONV_RECORDING_UNKNOWN);
+        CHECK(strstr(survey.incomplete_why, "its recording.json is damaged (not JSON") != NULL);
+        CHECK_U64(survey.process_count, 1);
+        CHECK_U64(survey.events, events);
+        conv_survey_release(&survey);
+    }
+    write_json(directory, "{\"schema\": \"mallab-recording/1\", \"complete\": true, \"processes\": []}");
+    survey = survey_of(directory);
+    CHECK_STR(survey.incomplete_why, "its recording.json lists no process");
+    conv_survey_release(&survey);
+    CHECK(unlink(in(directory, "recording.json")) == 0);
+    survey = survey_of(directory);
+    CHECK_STR(survey.incomplete_why, "it has no recording.json");
+    conv_survey_release(&survey);
+    /* Newer or foreign is no damage. */
+    write_json(directory, "{\"schema\": \"mallab-recording/2\", \"processes\": []}");
+    check_refused(directory, "this mallab reads");
+    write_json(directory, "{\"schema\": \"other/1\", \"processes\": []}");
+    check_refused(directory, "not a mallab recording");
+}
+
+/* A writer appends in pieces of any size while we read, over and over: more each time, and at last all. */
+TEST(a_footprint_may_grow_while_it_is_read)
+{
+    const char *directory = new_directory();
+    const struct collector me = myself(directory);
+    struct conv_survey survey = {0};
+    uint64_t events = 0, all;
+    size_t size = 0;
+    char *bytes;
+    int status = -1;
+    pid_t writer;
+    add_footprint(directory, "../whole.fp", 7, 100000, true);
+    bytes = scratch_read(in(directory, "../whole.fp"), &size);
+    CHECK_U64(conv_survey_file(in(directory, "../whole.fp"), NULL, &survey, &error), FP_OK);
+    all = survey.events;
+    conv_survey_release(&survey);
+    write_unfinished(directory, &me);
+    writer = fork();
+    if (writer == 0) {
+        FILE *file = fopen(in(directory, "a.7.fp"), "wb");
+        for (size_t at = 0, piece = 1; file != NULL && at < size; at += piece, piece = piece % 97 + 1) {
+            if (piece > size - at)
+                piece = size - at;
+            (void)!fwrite(bytes + at, 1, piece, file);
+            (void)fflush(file);
+        }
+        _exit(file == NULL || fclose(file) != 0);
+    }
+    for (bool last = false;;) {
+        const enum fp_status read = conv_survey_file(directory, &(struct conv_options){.from = "recording"},
+                                                     &survey, &error);
+        CHECK(read == FP_OK || (read == FP_ERR_READ && strstr(error.what, "nothing is written yet") != NULL));
+        if (read == FP_OK) {
+            CHECK(survey.events >= events);
+            CHECK(!survey.complete);
+            events = survey.events;
+            conv_survey_release(&survey);
+        }
+        if (last)
+            break;
+        last = waitpid(writer, &status, WNOHANG) == writer;
+    }
+    CHECK_U64((uint64_t)status, 0);
+    CHECK_U64(events, all);
+    free(bytes);
+}
+
+RUN_TESTS(T(a_collector_is_told_from_others), T(an_unfinished_json_need_not_name_its_collector),
+          T(every_footprint_is_taken_in_the_order_of_names), T(what_is_no_footprint_is_passed_over_and_named),
+          T(a_pipe_among_listed_footprints_keeps_nobody_waiting), T(nothing_written_is_said_so),
+          T(a_json_cut_anywhere_is_made_up_for), T(a_footprint_may_grow_while_it_is_read))
