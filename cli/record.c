@@ -16,31 +16,34 @@
  * whole or not at all. */
 #define SIZE_LIMIT_LEAST (UINT64_C(512) << 10)
 
-static const char HELP[] = "usage: mallab record [OPTION...] [--] CMD [ARG...]\n"
-                           "\n"
-                           "Run CMD and record every call of its malloc family into a directory of\n"
-                           "footprints. Exit status, output and signals are CMD's.\n"
-                           "\n"
-                           "where to\n"
-                           "  -o, --output DIR     the recording, new or empty [./mallab-NAME.PID]\n"
-                           "\n"
-                           "how much\n"
-                           "      --max-size N     stop recording at N bytes on disk, 512K at least; K, M,\n"
-                           "                       G are powers of 1024; CMD goes on [no limit]\n"
-                           "      --duration T     stop recording after T: 90s, 5m, 8h; CMD goes on [none]\n"
-                           "      --no-follow      record CMD itself only, not the processes it starts\n"
-                           "      --memory N       bytes of memory shared with the collector\n"
-                           "                       [the collector's choice]\n"
-                           "      --on-full WHAT   when that memory is full: 'wait' for the collector, or\n"
-                           "                       'drop' and count what is lost [wait]\n"
-                           "\n"
-                           "messages\n"
-                           "  -q, --quiet          no summary at the end; losses are still told\n"
-                           "  -h, --help           print this help\n"
-                           "\n"
-                           "example: mallab record -o run1 -- sqlite3 :memory: 'SELECT 1'\n"
-                           "exit codes: CMD's; 2 misuse, 125 CMD cannot be recorded, 126 CMD cannot be\n"
-                           "executed, 127 CMD is not there\n";
+static const char HELP[] =
+    "usage: mallab record [OPTION...] [--] CMD [ARG...]\n"
+    "\n"
+    "Run CMD and record every call of its malloc family into a directory of\n"
+    "footprints. Exit status, output and signals are CMD's.\n"
+    "\n"
+    "where to\n"
+    "  -o, --output DIR     the recording, new or empty [./mallab-NAME.PID]\n"
+    "\n"
+    "how much\n"
+    "      --max-size N     stop recording at N bytes on disk, 512K at least; K, M,\n"
+    "                       G are powers of 1024; CMD goes on [no limit]\n"
+    "      --duration T     stop recording after T: 90s, 5m, 8h; CMD goes on [none]\n"
+    "      --no-follow      record CMD itself only, not the processes it starts\n"
+    "      --memory N       bytes of memory shared with the collector\n"
+    "                       [the collector's choice]\n"
+    "      --on-full WHAT   when that memory is full: 'wait' for the collector, or\n"
+    "                       'drop' and count what is lost [wait]\n"
+    "      --order WHAT     how threads are ordered: by 'epochs', or by 'stamps', the\n"
+    "                       clock read at every call, as a check and slower [epochs]\n"
+    "\n"
+    "messages\n"
+    "  -q, --quiet          no summary at the end; losses are still told\n"
+    "  -h, --help           print this help\n"
+    "\n"
+    "example: mallab record -o run1 -- sqlite3 :memory: 'SELECT 1'\n"
+    "exit codes: CMD's; 2 misuse, 125 CMD cannot be recorded, 126 CMD cannot be\n"
+    "executed, 127 CMD is not there\n";
 
 enum {
     OPTION_MAX_SIZE = 256,
@@ -48,6 +51,7 @@ enum {
     OPTION_NO_FOLLOW,
     OPTION_MEMORY,
     OPTION_ON_FULL,
+    OPTION_ORDER,
 };
 
 struct settings {
@@ -95,6 +99,11 @@ static int take_option(int option, char **argv, struct settings *settings)
             return cli_misuse(&CLI_RECORD, "--on-full takes 'wait' or 'drop', not '%s'", optarg);
         record->on_full = optarg;
         break;
+    case OPTION_ORDER:
+        if (strcmp(optarg, "epochs") != 0 && strcmp(optarg, "stamps") != 0)
+            return cli_misuse(&CLI_RECORD, "--order takes 'epochs' or 'stamps', not '%s'", optarg);
+        record->order = optarg;
+        break;
     default:
         return cli_option_refused(&CLI_RECORD, option, argv);
     }
@@ -110,6 +119,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
         {"memory", required_argument, NULL, OPTION_MEMORY},
         {"on-full", required_argument, NULL, OPTION_ON_FULL},
+        {"order", required_argument, NULL, OPTION_ORDER},
         {"quiet", no_argument, NULL, 'q'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},

@@ -199,7 +199,7 @@ struct collector {
 static char **collector_arguments(const struct cli_record *record, const char *program, const char *directory,
                                   int ready, int control)
 {
-    char **words = res_calloc(20, sizeof *words);
+    char **words = res_calloc(32, sizeof *words);
     size_t count = 0;
     words[count++] = res_strdup(program);
     words[count++] = res_strdup("--out");
@@ -224,6 +224,10 @@ static char **collector_arguments(const struct cli_record *record, const char *p
     }
     if (record->no_follow)
         words[count++] = res_strdup("--no-follow");
+    if (record->order != NULL) {
+        words[count++] = res_strdup("--order");
+        words[count++] = res_strdup(record->order);
+    }
     if (record->on_full != NULL) {
         words[count++] = res_strdup("--on-full");
         words[count++] = res_strdup(record->on_full);

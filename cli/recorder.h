@@ -18,6 +18,7 @@ struct cli_record {
     uint64_t size_limit_bytes;
     uint64_t duration_ns;
     bool no_follow;
+    const char *order;     /* "epochs" or "stamps"; NULL: default */
     const char *on_full;   /* "wait" or "drop"; NULL: default */
     bool stdout_to_stderr; /* for `ab`, whose own answer goes to stdout */
 };

@@ -27,6 +27,7 @@ struct collect_options {
     int ready_fd;            /* -1: none */
     int control_fd;          /* -1: none */
     bool no_follow;
+    bool stamps; /* SEG_FLAG_STAMPS */
     bool drop;
     bool no_tsc; /* CLOCK_MONOTONIC even where the TSC would serve */
     bool unique; /* take another directory when `out` holds something */

@@ -138,7 +138,7 @@ static size_t describe(const struct collector *collector, const struct collect_i
     meta[count++] = (struct fp_meta){"cpus", cpus};
     meta[count++] = (struct fp_meta){"clock", collector->clock.kind == SEG_CLOCK_TSC ? "tsc" : "monotonic"};
     meta[count++] = (struct fp_meta){"mallab_version", MALLAB_VERSION};
-    meta[count++] = (struct fp_meta){"order", "epoch"};
+    meta[count++] = (struct fp_meta){"order", collector->options.stamps ? "stamps" : "epoch"};
     return count;
 }
 

@@ -83,7 +83,7 @@ __attribute__((format(printf, 2, 3))) static int fail(struct collector *collecto
 static const char USAGE[] =
     "usage: mallab-collect --out DIR [--memory BYTES] [--max-size BYTES] [--duration NS] [--no-follow]\n"
     "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
-    "                      [--clock auto|monotonic] [--unique | --join]\n"
+    "                      [--clock auto|monotonic] [--order epochs|stamps] [--unique | --join]\n"
     "\n"
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
     "libmallab.so; of no use by hand.\n";
@@ -137,6 +137,9 @@ static bool parse_option(struct collect_options *options, int option, const char
     case 't':
         options->no_tsc = strcmp(value, "monotonic") == 0;
         return options->no_tsc || strcmp(value, "auto") == 0;
+    case 'e':
+        options->stamps = strcmp(value, "stamps") == 0;
+        return options->stamps || strcmp(value, "epochs") == 0;
     case 'u':
         options->unique = true;
         return true;
@@ -152,13 +155,21 @@ static bool parse_option(struct collect_options *options, int option, const char
 static int parse_options(int argc, char **argv, struct collect_options *options)
 {
     static const struct option LONG[] = {
-        {"out", required_argument, NULL, 'o'},      {"memory", required_argument, NULL, 'm'},
-        {"max-size", required_argument, NULL, 's'}, {"duration", required_argument, NULL, 'd'},
-        {"no-follow", no_argument, NULL, 'n'},      {"on-full", required_argument, NULL, 'f'},
-        {"ready-fd", required_argument, NULL, 'r'}, {"control-fd", required_argument, NULL, 'c'},
-        {"leader", required_argument, NULL, 'l'},   {"unique", no_argument, NULL, 'u'},
-        {"join", no_argument, NULL, 'j'},           {"clock", required_argument, NULL, 't'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+        {"out", required_argument, NULL, 'o'},
+        {"memory", required_argument, NULL, 'm'},
+        {"max-size", required_argument, NULL, 's'},
+        {"duration", required_argument, NULL, 'd'},
+        {"no-follow", no_argument, NULL, 'n'},
+        {"on-full", required_argument, NULL, 'f'},
+        {"ready-fd", required_argument, NULL, 'r'},
+        {"control-fd", required_argument, NULL, 'c'},
+        {"leader", required_argument, NULL, 'l'},
+        {"unique", no_argument, NULL, 'u'},
+        {"join", no_argument, NULL, 'j'},
+        {"clock", required_argument, NULL, 't'},
+        {"order", required_argument, NULL, 'e'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     int option;
     *options = (struct collect_options){.memory_bytes = MEMORY_DEFAULT, .ready_fd = -1, .control_fd = -1};
@@ -435,7 +446,8 @@ static void fill_header(struct collector *collector)
     segment->owner_uid = geteuid();
     segment->collector_pid = (uint32_t)getpid();
     segment->clock = collector->clock.kind;
-    segment->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0);
+    segment->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0) |
+                     (options->stamps ? SEG_FLAG_STAMPS : 0);
     segment->bump_ticks = (uint64_t)(1000.0 / collector->clock.ns_per_tick);
     segment->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
     atomic_store_explicit(&segment->leader_pid, options->leader_pid, memory_order_relaxed);

@@ -108,6 +108,8 @@ static void lane_start(struct lane *lane)
     const uint32_t number = atomic_fetch_add_explicit(&slot->lane_count, 1, memory_order_relaxed);
     lane->cursor = NULL;
     lane->group_mask = (number == 0 ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1;
+    if (shim_segment->flags & SEG_FLAG_STAMPS)
+        lane->group_mask = 0;
     lane->epoch_word = &slot->epoch;
     lane->sequence = 0;
     lane->lost_pending = 0;
@@ -335,6 +337,13 @@ static void store_first(struct lane *lane, uint64_t word, uint32_t words)
     lane->cursor += words;
 }
 
+static void store_stamp(struct lane *lane, uint64_t epoch, uint64_t clock)
+{
+    __atomic_store_n(lane->cursor + 1, clock, __ATOMIC_RELAXED);
+    store_first(lane, fp_record_epoch(FP_RECORD_STAMP, epoch), 2);
+    lane->epoch = epoch;
+}
+
 /* docs/order.md, "Stepping": at most one step of the shared word per lane and bump_ticks, and none while the
  * process has a single thread. */
 static void write_stamp(struct lane *lane)
@@ -352,9 +361,23 @@ static void write_stamp(struct lane *lane)
         }
         lane->seen_epoch = epoch;
     }
-    __atomic_store_n(lane->cursor + 1, now, __ATOMIC_RELAXED);
-    store_first(lane, fp_record_epoch(FP_RECORD_STAMP, epoch), 2);
-    lane->epoch = epoch;
+    store_stamp(lane, epoch, now);
+}
+
+/* --order stamps: the clock is the epoch. Read neither before what came before it on this processor nor after what
+ * follows: lfence waits for all earlier instructions, and holds back later ones (Intel SDM vol. 2, LFENCE and
+ * RDTSC; dispatch-serializing on AMD under Linux too). */
+static void write_clock_epoch(struct lane *lane)
+{
+    uint64_t now;
+#if defined(__x86_64__)
+    _mm_lfence();
+#endif
+    now = read_clock(shim_segment);
+#if defined(__x86_64__)
+    _mm_lfence();
+#endif
+    store_stamp(lane, now, now);
 }
 
 static void store_long(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
@@ -378,7 +401,10 @@ static bool begin_group(struct lane *lane, unsigned call)
         if (!open_chunk(lane, call))
             return false;
     }
-    write_stamp(lane);
+    if (unlikely(lane->group_mask == 0))
+        write_clock_epoch(lane);
+    else
+        write_stamp(lane);
     if (unlikely(lane->gap_pending)) {
         store_long(lane, FP_MARK_GAP, 0, lane->lost_pending, 0);
         lane->lost_pending = 0;
@@ -387,10 +413,17 @@ static bool begin_group(struct lane *lane, unsigned call)
     return true;
 }
 
-static uint32_t words_left(const struct lane *lane)
+/* Words from the cursor to the next multiple of mask + 1. */
+static uint32_t words_left(const struct lane *lane, uintptr_t mask)
 {
-    const uintptr_t past = (uintptr_t)lane->cursor & lane->group_mask;
-    return (uint32_t)((lane->group_mask + 1 - past) / sizeof(uint64_t));
+    const uintptr_t past = (uintptr_t)lane->cursor & mask;
+    return (uint32_t)((mask + 1 - past) / sizeof(uint64_t));
+}
+
+static void fill_up(struct lane *lane, uintptr_t mask)
+{
+    while (((uintptr_t)lane->cursor & mask) != 0)
+        store_first(lane, fp_record_epoch(FP_RECORD_EPOCH, lane->epoch), 1);
 }
 
 #define RECORD_WORDS_MOST 3u
@@ -401,19 +434,23 @@ _Static_assert(LANE_GROUP_MANY / sizeof(uint64_t) >= 2 + 2 * RECORD_WORDS_MOST +
 /* Make the cursor point at room for a record of so many words, with the epoch that it is to have before it. */
 static bool make_room(struct lane *lane, unsigned call, uint32_t words)
 {
+    if (unlikely(lane->group_mask == 0)) {
+        if (words_left(lane, SEG_CHUNK_BYTES - 1) < 2 + RECORD_WORDS_MOST + words)
+            fill_up(lane, SEG_CHUNK_BYTES - 1);
+        return begin_group(lane, call);
+    }
     for (;;) {
         uint64_t epoch;
         if (lane_is_at_boundary(lane) && !begin_group(lane, call))
             return false;
         epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
-        if (words_left(lane) >= words + (epoch != lane->epoch)) {
+        if (words_left(lane, lane->group_mask) >= words + (epoch != lane->epoch)) {
             if (epoch != lane->epoch)
                 store_first(lane, fp_record_epoch(FP_RECORD_EPOCH, epoch), 1);
             lane->epoch = epoch;
             return true;
         }
-        while (!lane_is_at_boundary(lane))
-            store_first(lane, fp_record_epoch(FP_RECORD_EPOCH, lane->epoch), 1);
+        fill_up(lane, lane->group_mask);
     }
 }
 

@@ -42,7 +42,7 @@ enum seg_clock {
 enum seg_flag {
     SEG_FLAG_DROP = 1u << 0,      /* with no chunk free, lose the call instead of waiting */
     SEG_FLAG_NO_FOLLOW = 1u << 1, /* only leader_pid is recorded */
-    SEG_FLAG_STAMPS = 1u << 2,    /* reserved: a stamp before every record (ORDER=stamps) */
+    SEG_FLAG_STAMPS = 1u << 2,    /* --order stamps: the clock, read at every call, is its epoch */
 };
 
 /* Constant once the collector has published magic; the rest in cache lines by writer. */
