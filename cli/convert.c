@@ -135,32 +135,35 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 }
 
 /* How it went, in one line, and a line for what casts doubt on the recording. */
-static void summarize(const struct conv_report *report, const char *output, bool quiet)
+static void summarize(const struct cli_verb *verb, const struct conv_report *report, const char *output,
+                      bool quiet)
 {
     const struct conv_survey *survey = &report->survey;
     char ops[32], threads[32], span[32];
     const double seconds = (double)report->elapsed_ns / 1e9;
     const double rate = seconds > 0 ? (double)survey->events / seconds : 0;
     if (!quiet)
-        cli_say(&CLI_CONVERT, "%s ops of %s thread%s, %.2f bytes each, written to %s in %s (%.2f M events/s)",
+        cli_say(verb, "%s ops of %s thread%s, %.2f bytes each, written to %s in %s (%.2f M events/s)",
                 res_text_grouped(survey->ops, ops), res_text_grouped(survey->threads, threads),
                 survey->threads == 1 ? "" : "s",
                 survey->ops > 0 ? (double)report->bytes_out / (double)survey->ops : 0.0,
                 strcmp(output, "-") == 0 ? "stdout" : output,
                 res_text_duration((double)report->elapsed_ns, span), rate / 1e6);
+    if (survey->ops == 0)
+        cli_say(verb, "'%s' holds no calls: there is nothing to replay", output);
     if (survey->process_count > 1)
-        cli_say(&CLI_CONVERT,
+        cli_say(verb,
                 "the recording holds %zu processes; converted: process %u, '%s' (--process chooses another)",
                 survey->process_count, survey->process_id, survey->program);
     if (survey->unfinished_why[0] != '\0')
-        cli_say(&CLI_CONVERT, "the recording is not finished, and taken as far as it is written: %s",
+        cli_say(verb, "the recording is not finished, and taken as far as it is written: %s",
                 survey->unfinished_why);
     if (!survey->complete && strcmp(survey->incomplete_why, survey->unfinished_why) != 0)
-        cli_say(&CLI_CONVERT, "the recording is not whole: %s", survey->incomplete_why);
+        cli_say(verb, "the recording is not whole: %s", survey->incomplete_why);
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
         if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i))
-            cli_say(&CLI_CONVERT, "repaired: %s, %s times (docs/irregularities.md)",
-                    conv_irregularity_name(i), res_text_grouped(survey->irregular[i], ops));
+            cli_say(verb, "repaired: %s, %s times (docs/irregularities.md)", conv_irregularity_name(i),
+                    res_text_grouped(survey->irregular[i], ops));
     }
 }
 
@@ -174,8 +177,8 @@ static int print_report(const struct conv_report *report, const char *output)
     return cli_print_json(object);
 }
 
-int cli_convert_file(const char *input, const char *output, const struct conv_options *options, bool quiet,
-                     bool progress, bool json)
+int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
+                     const struct conv_options *options, bool quiet, bool progress, bool json)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
     struct cli_progress line;
@@ -199,10 +202,10 @@ int cli_convert_file(const char *input, const char *output, const struct conv_op
         sigaction(numbers[i], &saved[i], NULL);
     int code = CLI_DONE;
     if (status != FP_OK) {
-        cli_say(&CLI_CONVERT, "%s", conv_error_text(error, text, sizeof text));
+        cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
         code = conv_error_exit_code(error);
     } else {
-        summarize(&report, output, quiet);
+        summarize(verb, &report, output, quiet);
         if (json)
             code = print_report(&report, output);
         conv_report_release(&report);
@@ -249,8 +252,8 @@ static int run_convert(int argc, char **argv)
     char *problem = NULL;
     int code = CLI_FAILED;
     if (cli_output_check(output, settings.convert.overwrite, &problem))
-        code = cli_convert_file(input, output, &settings.convert, settings.quiet, !settings.no_progress,
-                                settings.json);
+        code = cli_convert_file(&CLI_CONVERT, input, output, &settings.convert, settings.quiet,
+                                !settings.no_progress, settings.json);
     else
         cli_say(&CLI_CONVERT, "%s", problem);
     free(problem);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/choice.h"
@@ -148,10 +149,15 @@ static int become_replay(const struct settings *settings, const struct res_candi
 static bool is_workload(const char *path)
 {
     const enum conv_kind kind = conv_detect(path);
+    struct stat facts;
     if (kind == CONV_KIND_WORKLOAD)
         return true;
-    if (access(path, R_OK) != 0)
+    if (strcmp(path, "-") == 0)
+        cli_say(&CLI_REPLAY, "a workload is not read from a pipe, as it is mapped: name a file");
+    else if (access(path, R_OK) != 0)
         cli_say(&CLI_REPLAY, "cannot read '%s': %s", path, strerror(errno));
+    else if (kind == CONV_KIND_UNKNOWN && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode))
+        cli_say(&CLI_REPLAY, "'%s' is a directory, not a workload", path);
     else if (kind == CONV_KIND_UNKNOWN)
         cli_say(&CLI_REPLAY, "'%s' is no workload: is it the right file?", path);
     else

@@ -13,6 +13,12 @@
 #include "footprint/workload.h"
 #include "results/support.h"
 
+static uint64_t meta_number(const struct wl_reader *reader, const char *key)
+{
+    const char *value = wl_reader_meta(reader, key);
+    return value != NULL ? strtoull(value, NULL, 10) : 0;
+}
+
 int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res_workload *ret_workload)
 {
     struct fp_error error;
@@ -32,7 +38,15 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res
         .duration_ns = summary->duration_ns,
         .live_peak_bytes = summary->live_bytes_peak,
         .threads = summary->thread_count,
+        .processes = meta_number(reader, "recording_processes"),
     };
+    const char *program = wl_reader_meta(reader, "program");
+    const uint64_t all_events = meta_number(reader, "recording_events");
+    snprintf(ret_workload->program, sizeof ret_workload->program, "%s", program != NULL ? program : "");
+    if (all_events == 0)
+        ret_workload->processes = 0;
+    else
+        ret_workload->events_share = (double)meta_number(reader, "process_events") / (double)all_events;
     wl_reader_close(reader);
     if (ret_workload->ops == 0) {
         cli_say(verb, "'%s' holds no calls: there is nothing to replay", path);
@@ -42,22 +56,23 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res
 }
 
 /* In a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */
-static int convert_in_child(const struct cli_prepare *prepare, const char *input, const char *output)
+static int convert_in_child(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
+                            const char *output)
 {
     const struct conv_options options = {.overwrite = prepare->force};
     int status = 0;
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0)
-        _exit(cli_convert_file(input, output, &options, prepare->quiet, prepare->progress, false));
+        _exit(cli_convert_file(verb, input, output, &options, prepare->quiet, prepare->progress, false));
     if (child < 0) {
-        cli_say(&CLI_CONVERT, "cannot convert '%s': no process: %s", input, strerror(errno));
+        cli_say(verb, "cannot convert '%s': no process: %s", input, strerror(errno));
         return CLI_FAILED;
     }
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     if (WIFSIGNALED(status)) {
-        cli_say(&CLI_CONVERT, "the conversion of '%s' was ended by signal %d", input, WTERMSIG(status));
+        cli_say(verb, "the conversion of '%s' was ended by signal %d", input, WTERMSIG(status));
         return CLI_FAILED;
     }
     return WEXITSTATUS(status);
@@ -82,6 +97,10 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
                          size_t number, char **ret_path)
 {
     const enum conv_kind kind = conv_detect(input);
+    if (strcmp(input, "-") == 0) {
+        cli_say(verb, "a workload is not read from a pipe, as every run reads it anew: name a file");
+        return CLI_MISUSE;
+    }
     if (kind == CONV_KIND_WORKLOAD) {
         *ret_path = res_strdup(input);
         return CLI_DONE;
@@ -91,7 +110,7 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
         return CLI_UNREADABLE;
     }
     char *output = free_name(prepare->directory, input, number);
-    const int code = convert_in_child(prepare, input, output);
+    const int code = convert_in_child(verb, prepare, input, output);
     if (code == CLI_DONE)
         *ret_path = output;
     else

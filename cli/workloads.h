@@ -9,10 +9,10 @@
 #include "convert/convert.h"
 #include "results/experiment.h"
 
-/* cli_convert_file - convert one file, telling what happened on stderr as `mallab convert` does; a signal that ends
- * the process leaves no half file. json: print the report on stdout. Returns an exit code. */
-int cli_convert_file(const char *input, const char *output, const struct conv_options *options, bool quiet,
-                     bool progress, bool json);
+/* cli_convert_file - convert one file, telling what happened on stderr in the name of `verb`; a signal that ends the
+ * process leaves no half file. json: print the report on stdout. Returns an exit code. */
+int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
+                     const struct conv_options *options, bool quiet, bool progress, bool json);
 
 /* cli_workload_name - the default output for an input: its name with .wl. The caller's to free. */
 char *cli_workload_name(const char *input);

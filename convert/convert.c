@@ -9,8 +9,9 @@
 #include <time.h>
 
 #include "convert/pass.h"
+#include "convert/stats.h"
 
-#define META_ENTRIES_MAX 4u
+#define META_ENTRIES_MAX 8u
 
 /* For a signal handler: the name stays whole while the flag is up. */
 static char temporary_name[CONV_PATH_BYTES];
@@ -55,7 +56,7 @@ static enum fp_status create_writer(const char *out_path, const struct conv_opti
                                                      .zstd_level = options->zstd_level};
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for writing"};
     struct fp_meta meta[META_ENTRIES_MAX];
-    char start[24];
+    char start[24], processes[24], process_events[24], recording_events[24];
     size_t count = 0;
     make_value(survey->program);
     if (survey->program[0] != '\0')
@@ -65,6 +66,20 @@ static enum fp_status create_writer(const char *out_path, const struct conv_opti
     if (survey->start_unix_ns != 0) {
         snprintf(start, sizeof start, "%" PRIu64, survey->start_unix_ns);
         meta[count++] = (struct fp_meta){"recorded_unix_ns", start};
+    }
+    if (survey->process_count > 1) {
+        uint64_t chosen = 0, all = 0;
+        for (size_t i = 0; i < survey->process_count; i++) {
+            all = conv_add_saturating(all, survey->processes[i].events);
+            if (survey->processes[i].chosen)
+                chosen = survey->processes[i].events;
+        }
+        snprintf(processes, sizeof processes, "%zu", survey->process_count);
+        snprintf(process_events, sizeof process_events, "%" PRIu64, chosen);
+        snprintf(recording_events, sizeof recording_events, "%" PRIu64, all);
+        meta[count++] = (struct fp_meta){"recording_processes", processes};
+        meta[count++] = (struct fp_meta){"recording_events", recording_events};
+        meta[count++] = (struct fp_meta){"process_events", process_events};
     }
     assert(count <= META_ENTRIES_MAX);
     if (wl_writer_create(out_path, options->overwrite, &writer_options, meta, count, &cause, ret_writer) ==

@@ -342,7 +342,9 @@ static enum fp_status fail_without_process(const char *directory, const struct c
     if (survey->recording_state == CONV_RECORDING_FINISHED)
         return conv_fail(error, directory, FP_ERR_READ, 0, 0, "holds no footprint: no process was recorded");
     if (survey->recording_state == CONV_RECORDING_UNKNOWN && passed->empty == 0)
-        return conv_fail(error, directory, FP_ERR_FOREIGN, 0, 0, "holds no footprint");
+        return conv_fail(
+            error, directory, FP_ERR_READ, 0, 0,
+            "is a directory without a footprint (*.fp): name the one that 'mallab record' wrote");
     return conv_fail(error, directory, FP_ERR_READ, 0, 0, "nothing was written: %s", survey->unfinished_why);
 }
 

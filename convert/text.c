@@ -78,7 +78,7 @@ static enum fp_status open_archive(struct conv_text *text, struct conv_error *er
         return archive_fail(text, error);
     status = next_member(text, error);
     if (status == FP_END)
-        return conv_fail(error, text->path, FP_ERR_FOREIGN, 0, 0, "holds nothing");
+        return conv_fail(error, text->path, FP_ERR_FOREIGN, 0, 0, "is empty");
     return status;
 }
 

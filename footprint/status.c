@@ -48,7 +48,9 @@ char *fp_error_text(const struct fp_error *error, const char *path, char *ret_te
                  error->version_found, error->version_known);
         what = versions;
     }
-    if (status >= FP_ERR_FOREIGN && status <= FP_ERR_CHECKSUM)
+    /* What is of another kind is so as a whole. */
+    if (status >= FP_ERR_FOREIGN && status <= FP_ERR_CHECKSUM &&
+        (status != FP_ERR_FOREIGN || error->offset != 0))
         snprintf(offset, sizeof offset, " at byte %llu", (unsigned long long)error->offset);
     snprintf(ret_text, size, "%s%s%s%s%s%s%s%s%s", path != NULL ? "'" : "", path != NULL ? path : "",
              path != NULL ? "': " : "", what, offset, error->sys_errno != 0 ? ": " : "",

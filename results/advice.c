@@ -7,11 +7,11 @@
 #include "results/support.h"
 #include "results/table.h"
 
-#define LARGE_NOISE 0.1 /* of a ratio; differences between allocators are mostly of that size */
+#define LARGE_NOISE 0.05 /* of a ratio; more hides differences that people would act on */
 
 struct option {
     const char *name;
-    const char *time, *peak; /* verdicts */
+    enum res_verdict time, peak;
     double time_ratio, time_low, time_high, quiet_ns;
     double peak_ratio;
 };
@@ -28,15 +28,9 @@ static double ratio_of(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static const char *verdict_of(const json_t *object, const char *key)
+static enum res_verdict verdict_of(const json_t *object, const char *key)
 {
-    const char *verdict = json_string_value(json_object_get(object, key));
-    return verdict != NULL ? verdict : res_verdict_name(RES_UNDECIDED);
-}
-
-static bool is(const char *verdict, enum res_verdict wanted)
-{
-    return strcmp(verdict, res_verdict_name(wanted)) == 0;
+    return res_verdict_from(json_string_value(json_object_get(object, key)));
 }
 
 static struct options options_of(const char *baseline, const json_t *workload)
@@ -73,12 +67,12 @@ static struct options options_of(const char *baseline, const json_t *workload)
 
 static bool is_faster(const struct option *option, const struct options *options)
 {
-    return option != options->baseline && is(option->time, RES_FASTER);
+    return option != options->baseline && option->time == RES_FASTER;
 }
 
 static bool is_smaller(const struct option *option, const struct options *options)
 {
-    return option != options->baseline && is(option->peak, RES_FASTER);
+    return option != options->baseline && option->peak == RES_FASTER;
 }
 
 static const struct option *fastest_of(const struct options *options)
@@ -117,29 +111,6 @@ static const struct option *smallest_of(const struct options *options)
     return best;
 }
 
-/* The other ones that the intervals do not tell apart from the fastest. */
-static char *equals_of(const struct options *options, const struct option *fastest, const struct option *best)
-{
-    struct res_text names = {0};
-    for (size_t i = 0; i < options->count; i++) {
-        const struct option *option = &options->items[i];
-        if (option != best && is_faster(option, options) && option->time_low <= fastest->time_high)
-            res_text_printf(&names, "%s%s", names.text != NULL ? ", " : "", option->name);
-    }
-    return names.text;
-}
-
-static char *undecided_of(const struct options *options)
-{
-    struct res_text names = {0};
-    for (size_t i = 0; i < options->count; i++) {
-        const struct option *option = &options->items[i];
-        if (option != options->baseline && is(option->time, RES_UNDECIDED))
-            res_text_printf(&names, "%s%s", names.text != NULL ? ", " : "", option->name);
-    }
-    return names.text;
-}
-
 static double percent(double ratio)
 {
     return fabs(ratio - 1) * 100;
@@ -148,6 +119,44 @@ static double percent(double ratio)
 static void add_percent(struct res_text *text, double ratio)
 {
     res_text_printf(text, percent(ratio) < 9.95 ? "%.1f %%" : "%.0f %%", percent(ratio));
+}
+
+static int compare_by_time(const void *left, const void *right)
+{
+    const struct option *const *a = left, *const *b = right;
+    return ((*a)->time_ratio > (*b)->time_ratio) - ((*a)->time_ratio < (*b)->time_ratio);
+}
+
+/* The other ones that the intervals do not tell apart from the fastest, the best first. */
+static char *equals_of(const struct options *options, const struct option *fastest, const struct option *best)
+{
+    struct res_text names = {0};
+    const struct option **equals = res_calloc(options->count, sizeof *equals);
+    size_t count = 0;
+    for (size_t i = 0; i < options->count; i++) {
+        const struct option *option = &options->items[i];
+        if (option != best && is_faster(option, options) && option->time_low <= fastest->time_high)
+            equals[count++] = option;
+    }
+    qsort(equals, count, sizeof *equals, compare_by_time);
+    for (size_t i = 0; i < count; i++) {
+        res_text_printf(&names, "%s%s (", i > 0 ? ", " : "", equals[i]->name);
+        add_percent(&names, equals[i]->time_ratio);
+        res_text_printf(&names, ")");
+    }
+    free(equals);
+    return names.text;
+}
+
+static char *undecided_of(const struct options *options)
+{
+    struct res_text names = {0};
+    for (size_t i = 0; i < options->count; i++) {
+        const struct option *option = &options->items[i];
+        if (option != options->baseline && option->time == RES_UNDECIDED)
+            res_text_printf(&names, "%s%s", names.text != NULL ? ", " : "", option->name);
+    }
+    return names.text;
 }
 
 static void add_saving(struct res_text *text, const struct options *options, const struct option *option,
@@ -168,10 +177,10 @@ static void add_saving(struct res_text *text, const struct options *options, con
 
 static void add_memory(struct res_text *text, const struct option *option)
 {
-    const bool less = is(option->peak, RES_FASTER);
-    if (is(option->peak, RES_SAME)) {
+    const bool less = option->peak == RES_FASTER;
+    if (option->peak == RES_SAME) {
         res_text_printf(text, ", with the same peak of memory");
-    } else if (!is(option->peak, RES_UNDECIDED)) {
+    } else if (option->peak != RES_UNDECIDED) {
         res_text_printf(text, less ? " and " : ", but ");
         add_percent(text, option->peak_ratio);
         res_text_printf(text, " %s memory at the peak", less ? "less" : "more");
@@ -180,12 +189,12 @@ static void add_memory(struct res_text *text, const struct option *option)
 
 static void add_time(struct res_text *text, const struct option *option)
 {
-    if (is(option->time, RES_SAME)) {
+    if (option->time == RES_SAME) {
         res_text_printf(text, " at the same speed");
-    } else if (is(option->time, RES_UNDECIDED)) {
+    } else if (option->time == RES_UNDECIDED) {
         res_text_printf(text, ", its speed undecided");
     } else {
-        const bool faster = is(option->time, RES_FASTER);
+        const bool faster = option->time == RES_FASTER;
         res_text_printf(text, faster ? ", and " : ", but ");
         add_percent(text, option->time_ratio);
         res_text_printf(text, " %s time in allocator calls", faster ? "less" : "more");
@@ -220,55 +229,81 @@ static size_t count_of(const struct options *options, enum res_verdict verdict)
 {
     size_t count = 0;
     for (size_t i = 0; i < options->count; i++)
-        count += &options->items[i] != options->baseline && is(options->items[i].time, verdict);
+        count += &options->items[i] != options->baseline && options->items[i].time == verdict;
     return count;
 }
 
-/* What to do where the noise may have hidden a difference. */
-static void add_noise(struct res_text *text, const json_t *workload, const char *undecided, int rounds)
+struct noise {
+    double low, high; /* of the baseline's ratio to itself */
+    bool is_large;
+};
+
+static struct noise noise_of(const json_t *workload)
 {
     const json_t *time = json_object_get(json_object_get(workload, "control"), "time");
-    const double low = ratio_of(time, "ratio_low");
-    const double high = ratio_of(time, "ratio_high");
-    if (high - 1 > LARGE_NOISE || 1 - low > LARGE_NOISE)
+    struct noise noise = {.low = ratio_of(time, "ratio_low"), .high = ratio_of(time, "ratio_high")};
+    noise.is_large = noise.high - 1 > LARGE_NOISE || 1 - noise.low > LARGE_NOISE;
+    return noise;
+}
+
+/* What to do where the noise may have hidden a difference. */
+static void add_noise(struct res_text *text, const struct noise *noise, const char *undecided, int rounds)
+{
+    if (noise->is_large)
         res_text_printf(
             text, "; the noise is large (%+.0f to %+.0f %%): repeat it on a quieter machine, or with -n %d",
-            (low - 1) * 100, (high - 1) * 100, rounds * 3);
+            (noise->low - 1) * 100, (noise->high - 1) * 100, rounds * 3);
     else if (undecided != NULL)
         res_text_printf(text, "; more rounds (-n %d) may decide on %s", rounds * 3, undecided);
+}
+
+/* Nobody is better as far as can be seen: that is a reason to stay only where enough can be seen. */
+static void add_nobody(struct res_text *text, const char *baseline, const struct noise *noise,
+                       const char *undecided, int rounds)
+{
+    if (noise->is_large) {
+        res_text_printf(
+            text,
+            "No verdict on time: the noise (%+.0f to %+.0f %%) hides what is smaller; repeat it on a "
+            "quieter machine, or with -n %d; none is shown to need less memory at the peak than %s",
+            (noise->low - 1) * 100, (noise->high - 1) * 100, rounds * 3, baseline);
+        return;
+    }
+    res_text_printf(text, "Stay with %s: no candidate is faster or smaller beyond the noise", baseline);
+    add_noise(text, noise, undecided, rounds);
 }
 
 char *res_advice(const json_t *result, const json_t *workload)
 {
     const char *baseline = json_string_value(json_object_get(result, "baseline"));
-    const json_int_t rounds = json_integer_value(json_object_get(workload, "rounds"));
+    const int rounds = (int)json_integer_value(json_object_get(workload, "rounds"));
+    const struct noise noise = noise_of(workload);
     struct res_text text = {0};
     struct options options = options_of(baseline, workload);
     const struct option *best = best_of(&options, fastest_of(&options));
     const struct option *smallest = smallest_of(&options);
     char *undecided = undecided_of(&options);
-    bool claims = false;
-    if (options.baseline == NULL)
+    if (options.baseline == NULL) {
         res_text_printf(&text, "No advice: the baseline %s has no figures", baseline);
-    else if (options.count < 2)
+    } else if (options.count < 2) {
         res_text_printf(&text, "No advice: there is nothing to compare %s with", baseline);
-    else if (rounds < (json_int_t)RES_ROUNDS_FOR_VERDICT)
-        res_text_printf(&text, "No advice from %d round%s: a verdict takes at least %u (-n 10)", (int)rounds,
+    } else if (rounds < (int)RES_ROUNDS_FOR_VERDICT) {
+        res_text_printf(&text, "No advice from %d round%s: a verdict takes at least %u (-n 10)", rounds,
                         rounds == 1 ? "" : "s", RES_ROUNDS_FOR_VERDICT);
-    else if (best == NULL && smallest == NULL && count_of(&options, RES_SLOWER) + 1 == options.count)
-        res_text_printf(&text, "Stay with %s: every other candidate is slower, and none is smaller",
-                        baseline);
-    else if (best == NULL && smallest == NULL)
-        res_text_printf(&text, "Stay with %s: no candidate is faster or smaller beyond the noise", baseline);
-    else
-        claims = true;
-    if (claims && best != NULL)
-        add_best(&text, &options, best, workload);
-    if (claims && smallest != NULL && smallest != best)
-        add_smallest(&text, &options, smallest, best);
-    if (best == NULL && options.baseline != NULL && count_of(&options, RES_SLOWER) + 1 < options.count &&
-        rounds >= (json_int_t)RES_ROUNDS_FOR_VERDICT)
-        add_noise(&text, workload, undecided, (int)rounds);
+    } else if (best == NULL && smallest == NULL) {
+        if (count_of(&options, RES_SLOWER) + 1 == options.count)
+            res_text_printf(&text, "Stay with %s: every other candidate is slower, and none is smaller",
+                            baseline);
+        else
+            add_nobody(&text, baseline, &noise, undecided, rounds);
+    } else {
+        if (best != NULL)
+            add_best(&text, &options, best, workload);
+        if (smallest != NULL && smallest != best)
+            add_smallest(&text, &options, smallest, best);
+        if (best == NULL && count_of(&options, RES_SLOWER) + 1 < options.count)
+            add_noise(&text, &noise, undecided, rounds);
+    }
     res_text_printf(&text, ".");
     free(undecided);
     free(options.items);

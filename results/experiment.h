@@ -23,13 +23,16 @@
 
 /* What is replayed; strings borrowed. */
 struct res_workload {
-    const char *name; /* for people: the file's base name */
+    const char *name;  /* for people: the file's base name */
+    char program[128]; /* recorded; "" when unknown */
     const char *path;
     uint64_t file_digest; /* wl_reader_digest */
     uint64_t ops;
     uint64_t duration_ns; /* recorded */
     uint64_t live_peak_bytes;
     uint32_t threads;
+    uint64_t processes;  /* of the recording that this was one of; 0: not known, or the only one */
+    double events_share; /* of all their events */
 };
 
 struct res_options {

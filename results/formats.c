@@ -164,7 +164,14 @@ char *res_table_markdown(const json_t *result)
         char digits[32];
         char *advice = res_advice(result, workload);
         res_text_printf(&text, "%s### ", index > 0 ? "\n" : "");
+        char *program = res_workload_program(workload);
         md_text(&text, json_string_value(json_object_get(workload, "name")));
+        if (program != NULL) {
+            res_text_printf(&text, " (");
+            md_text(&text, program);
+            res_text_printf(&text, ")");
+        }
+        free(program);
         res_text_printf(&text, "\n\n%s ops, %lld rounds\n\n",
                         res_text_grouped(
                             (unsigned long long)json_integer_value(json_object_get(workload, "ops")), digits),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "results/figures.h"
@@ -44,8 +45,11 @@ static json_t *hexadecimal(uint64_t value)
     return json_string(digits);
 }
 
+/* prefix: "" is time, others are memory. */
 static void set_difference(json_t *object, const char *prefix, const struct res_difference *difference)
 {
+    const char *verdict = prefix[0] == '\0' ? res_verdict_name(difference->verdict)
+                                            : res_verdict_memory_name(difference->verdict);
     const struct {
         const char *suffix;
         json_t *value;
@@ -53,7 +57,7 @@ static void set_difference(json_t *object, const char *prefix, const struct res_
         {"ratio", number(difference->ratio)},
         {"ratio_low", number(difference->interval.low)},
         {"ratio_high", number(difference->interval.high)},
-        {"verdict", json_string(res_verdict_name(difference->verdict))},
+        {"verdict", json_string(verdict)},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         char key[64];
@@ -138,6 +142,13 @@ static json_t *workload_object(const struct res_trial *trial, uint64_t seed)
     for (size_t i = 0; i < trial->candidate_count; i++)
         json_array_append_new(candidates, entry_object(trial, &trial->entries[i], seed));
     json_object_set_new(object, "name", text(workload->name));
+    json_object_set_new(object, "program",
+                        workload->program[0] != '\0' ? text(workload->program) : json_null());
+    json_object_set_new(object, "processes",
+                        workload->processes > 1 ? json_integer((json_int_t)workload->processes)
+                                                : json_null());
+    json_object_set_new(object, "events_share",
+                        workload->processes > 1 ? number(workload->events_share) : json_null());
     json_object_set_new(object, "digest", text(trial->digest));
     json_object_set_new(object, "file_digest", hexadecimal(workload->file_digest));
     json_object_set_new(object, "ops", json_integer((json_int_t)workload->ops));
@@ -197,7 +208,7 @@ json_t *res_json_experiment(const struct res_experiment *experiment, const struc
     json_object_set_new(result, "stopped", json_boolean(experiment->stopped));
     json_object_set_new(result, "seed", json_integer((json_int_t)options->seed));
     json_object_set_new(result, "resamples", json_integer(RES_RESAMPLES));
-    json_object_set_new(result, "touch", text(options->touch));
+    json_object_set_new(result, "touch", text(options->touch != NULL ? options->touch : "page"));
     json_object_set_new(result, "warmup", warmup_object());
     json_object_set_new(result, "machine", res_machine_describe());
     json_object_set_new(result, "missing", missing_array(missing, missing_count));
@@ -282,6 +293,12 @@ json_t *res_json_load(const char *path, char **ret_problem)
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     if (file == NULL) {
         *ret_problem = res_strdup(strerror(errno));
+        return NULL;
+    }
+    struct stat facts;
+    if (fstat(fileno(file), &facts) == 0 && S_ISDIR(facts.st_mode)) {
+        fclose(file);
+        *ret_problem = res_strdup("is a directory: name a result in it");
         return NULL;
     }
     json_t *result = json_loadf(file, JSON_REJECT_DUPLICATES, &error);

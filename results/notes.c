@@ -9,7 +9,8 @@
 #include "results/statistics.h"
 #include "results/table.h"
 
-#define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
+#define UNSTEADY 0.2   /* typical deviation over the median */
+#define FEW_OPS  20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
 
 /* Words up to the last column, following lines indented below the first. */
 static void add_wrapped(struct res_text *text, const char *label, const char *words)
@@ -37,19 +38,41 @@ static void add_wrapped(struct res_text *text, const char *label, const char *wo
     res_text_add(text, "\n", 1);
 }
 
+char *res_workload_program(const json_t *workload)
+{
+    const char *name = json_string_value(json_object_get(workload, "name"));
+    const char *program = json_string_value(json_object_get(workload, "program"));
+    const json_int_t processes = json_integer_value(json_object_get(workload, "processes"));
+    const size_t length = program != NULL ? strlen(program) : 0;
+    const bool says_nothing = length == 0 || (name != NULL && strncmp(name, program, length) == 0 &&
+                                              (name[length] == '.' || name[length] == '\0'));
+    char *plain, *words;
+    if (says_nothing && processes < 2)
+        return NULL;
+    plain = res_text_plain(length > 0 ? program : "a program without name");
+    words = processes < 2 ? res_strdup(plain)
+                          : res_printf("%s, 1 of %lld processes, %.0f %% of the events", plain,
+                                       (long long)processes, 100 * res_cell_number(workload, "events_share"));
+    free(plain);
+    return words;
+}
+
 void res_notes_head(struct res_text *text, const json_t *workload)
 {
     char *name = res_cell_plain(workload, "name", "?");
     char ops[32], duration[32], live[32], threads_text[32];
     const json_int_t threads = json_integer_value(json_object_get(workload, "threads"));
     const double duration_ns = res_cell_number(workload, "duration_ns");
+    char *program = res_workload_program(workload);
     res_text_printf(
-        text, "%s: %s ops, %s thread%s, %s%s, live peak %s\n\n", name,
+        text, "%s%s%s%s: %s ops, %s thread%s, %s%s, live peak %s\n\n", name, program != NULL ? " (" : "",
+        program != NULL ? program : "", program != NULL ? ")" : "",
         res_text_grouped((unsigned long long)json_integer_value(json_object_get(workload, "ops")), ops),
         res_text_grouped((unsigned long long)threads, threads_text), threads == 1 ? "" : "s",
         duration_ns > 0 ? "recorded over " : "without recorded time",
         duration_ns > 0 ? res_text_duration(duration_ns, duration) : "",
         res_text_bytes(res_cell_number(workload, "live_peak_bytes"), live));
+    free(program);
     free(name);
 }
 
@@ -103,11 +126,12 @@ static void add_noise_line(struct res_text *text, const char *baseline, const js
                                        res_cell_number(time, "ratio_high"));
     char *peak = res_cell_percent(res_cell_number(resident, "peak_ratio"));
     const char *verdict = json_string_value(json_object_get(time, "verdict"));
-    const bool restless = verdict != NULL && (strcmp(verdict, res_verdict_name(RES_FASTER)) == 0 ||
-                                              strcmp(verdict, res_verdict_name(RES_SLOWER)) == 0);
-    char *words = res_printf("%s against itself: time %s %s, peak %s%s; smaller differences are called same",
-                             baseline, difference, interval, peak,
-                             restless ? " (more than chance: this machine was not quiet)" : "");
+    const bool restless = res_verdict_from(verdict) >= RES_FASTER;
+    char *words = res_printf(
+        "%s against itself: time %s %s, peak %s%s; a difference counts when its range leaves out 0 and its "
+        "median lies outside this range, taken in both directions",
+        baseline, difference, interval, peak,
+        restless ? " (more than chance: this machine was not quiet)" : "");
     add_wrapped(text, "noise", words);
     free(words);
     free(difference);
@@ -165,6 +189,33 @@ static void add_failed_lines(struct res_text *text, const json_t *workload)
     }
     if (json_is_string(json_object_get(control, "failed")))
         add_named_reason(text, "control", control, "failed");
+}
+
+/* Candidates whose runs differed too much for their median to mean much. */
+static void add_unsteady_line(struct res_text *text, const json_t *workload)
+{
+    struct res_text words = {0};
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    {
+        const json_t *time = json_object_get(candidate, "time");
+        const double typical = res_cell_number(time, "typical_ns_per_op");
+        const double deviation = res_cell_number(time, "typical_ns_per_op_deviation");
+        if (!(typical > 0) || !(deviation > UNSTEADY * typical))
+            continue;
+        char *name = res_cell_plain(candidate, "name", "?");
+        res_text_printf(&words, "%s%s", words.text != NULL ? ", " : "", name);
+        free(name);
+    }
+    if (words.text != NULL) {
+        char *line = res_printf("the runs of %s differ by more than %.0f %% from their own median: trust the "
+                                "quiet figure more than the typical one",
+                                words.text, UNSTEADY * 100);
+        add_wrapped(text, "unsteady", line);
+        free(line);
+    }
+    free(words.text);
 }
 
 /* Calls that a library does not have, and that the replay made through another function of it. */
@@ -237,6 +288,7 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
     if (is_last)
         add_common_lines(text, result);
     add_few_line(text, workload);
+    add_unsteady_line(text, workload);
     add_stand_in_lines(text, workload);
     add_failed_lines(text, workload);
     add_advice(text, result, workload);

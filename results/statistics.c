@@ -118,13 +118,34 @@ enum res_verdict res_judge(const struct res_comparison *comparison)
     return comparison->ratio < 1 ? RES_FASTER : RES_SLOWER;
 }
 
+static const char *const TIME_NAMES[] = {
+    [RES_UNDECIDED] = "undecided",
+    [RES_SAME] = "same",
+    [RES_FASTER] = "faster",
+    [RES_SLOWER] = "slower",
+};
+
+static const char *const MEMORY_NAMES[] = {
+    [RES_UNDECIDED] = "undecided",
+    [RES_SAME] = "same",
+    [RES_FASTER] = "less",
+    [RES_SLOWER] = "more",
+};
+
 const char *res_verdict_name(enum res_verdict verdict)
 {
-    static const char *const names[] = {
-        [RES_UNDECIDED] = "undecided",
-        [RES_SAME] = "same",
-        [RES_FASTER] = "faster",
-        [RES_SLOWER] = "slower",
-    };
-    return names[verdict];
+    return TIME_NAMES[verdict];
+}
+
+const char *res_verdict_memory_name(enum res_verdict verdict)
+{
+    return MEMORY_NAMES[verdict];
+}
+
+enum res_verdict res_verdict_from(const char *name)
+{
+    for (int verdict = RES_SAME; name != NULL && verdict <= RES_SLOWER; verdict++)
+        if (strcmp(name, TIME_NAMES[verdict]) == 0 || strcmp(name, MEMORY_NAMES[verdict]) == 0)
+            return (enum res_verdict)verdict;
+    return RES_UNDECIDED;
 }

@@ -29,8 +29,14 @@ enum res_verdict {
     RES_SLOWER = 3, /* for memory: more */
 };
 
-/* res_verdict_name - "undecided", "same", "faster", "slower": the words of the JSON. */
+/* res_verdict_name - "undecided", "same", "faster", "slower": the words of the JSON for time. */
 const char *res_verdict_name(enum res_verdict verdict);
+
+/* res_verdict_memory_name - "undecided", "same", "less", "more": those for memory. */
+const char *res_verdict_memory_name(enum res_verdict verdict);
+
+/* res_verdict_from - a verdict from either's words; RES_UNDECIDED for others and NULL. */
+enum res_verdict res_verdict_from(const char *name);
 
 /* res_quantile - the value below which a part of the samples lies, 0 <= part <= 1, count > 0.
  * Source  R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996),

@@ -86,16 +86,10 @@ static char *cell_bytes(const struct sheet *sheet, double bytes)
     return res_printf(fabs(value) < 9.995 ? "%.2f" : fabs(value) < 999.95 ? "%.1f" : "%.0f", value);
 }
 
-/* What the verdicts of time mean for memory. */
-static const char *memory_word(const char *verdict)
+static const char *memory_word(const char *name)
 {
-    if (verdict == NULL)
-        return "?";
-    if (strcmp(verdict, res_verdict_name(RES_FASTER)) == 0)
-        return "less";
-    if (strcmp(verdict, res_verdict_name(RES_SLOWER)) == 0)
-        return "more";
-    return strcmp(verdict, res_verdict_name(RES_SAME)) == 0 ? "same" : "?";
+    const enum res_verdict verdict = res_verdict_from(name);
+    return verdict == RES_UNDECIDED ? "?" : res_verdict_memory_name(verdict);
 }
 
 static void fill_row(struct sheet *sheet, const json_t *candidate)

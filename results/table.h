@@ -26,6 +26,10 @@ char *res_table_text(const json_t *result, const struct res_style *style);
 char *res_table_markdown(const json_t *result);
 char *res_table_csv(const json_t *result);
 
+/* res_workload_program - what was recorded, where the workload's name does not say it: "python3", or "cc1, 1 of 4
+ * processes, 97 % of the events". The caller's to free; NULL: nothing to add. */
+char *res_workload_program(const json_t *workload);
+
 /* res_advice - one sentence on a workload of a result: what to take, and how sure that is. Claims no difference
  * whose verdict is `same` or `undecided`. The caller's to free. */
 char *res_advice(const json_t *result, const json_t *workload);

@@ -1,6 +1,7 @@
 -- The program that scripts/quickstart measures: a table of 300,000 rows made, indexed and queried in memory.
 -- Sized so that sqlite3 makes about a million calls of the malloc family: three quarters while inserting (the text of a
 -- row is made and dropped), the rest in the sorters, the group-by and the page cache of the queries.
+.print "==> sqlite3 says:"
 create table visit(id integer primary key, person integer not null, page text not null, ms integer not null, note text);
 with recursive n(i) as (select 1 union all select i + 1 from n where i < 300000)
 insert into visit

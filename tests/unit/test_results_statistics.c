@@ -195,10 +195,21 @@ TEST(verdicts_follow_their_rules)
     CHECK_U64(judged(NAN, NAN, NAN, NAN, 10, 0.99, 1.01), RES_UNDECIDED);
 }
 
+TEST(verdicts_have_words_for_time_and_for_memory)
+{
+    for (int verdict = RES_UNDECIDED; verdict <= RES_SLOWER; verdict++) {
+        CHECK_U64(res_verdict_from(res_verdict_name((enum res_verdict)verdict)), (unsigned)verdict);
+        CHECK_U64(res_verdict_from(res_verdict_memory_name((enum res_verdict)verdict)), (unsigned)verdict);
+    }
+    CHECK_STR(res_verdict_memory_name(RES_SLOWER), "more");
+    CHECK_U64(res_verdict_from("better"), RES_UNDECIDED);
+    CHECK_U64(res_verdict_from(NULL), RES_UNDECIDED);
+}
+
 RUN_TESTS(T(quantiles_are_those_of_definition_7), T(medians_and_spreads_of_known_samples),
           T(samples_are_left_as_they_were), T(quiet_takes_the_least_of_each_batch),
           T(shuffles_are_repeated_by_their_seed_and_favour_nobody), T(random_numbers_are_splitmix64),
           T(bootstrap_repeats_by_seed_and_covers_the_truth),
           T(bootstrap_of_one_or_equal_samples_is_that_sample),
           T(equal_candidates_are_seldom_told_apart_and_real_differences_mostly),
-          T(verdicts_follow_their_rules))
+          T(verdicts_follow_their_rules), T(verdicts_have_words_for_time_and_for_memory))
