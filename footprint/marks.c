@@ -26,7 +26,7 @@ static bool encoder_prepare(struct marks_encoder *encoder, const struct fp_block
         [MARKS_SHAPES] = (size_t)block->shape_count * SHAPE_BYTES_MAX,
         [MARKS_SHAPE_LOW] = count,
         [MARKS_SHAPE_HIGH] = count,
-        [MARKS_ADDRESS] = count * 3,
+        [MARKS_ADDRESS] = count * 3 + 1, /* put_short_varint writes one more */
         [MARKS_LITERAL] = count * VARINT_BYTES_MAX,
         [MARKS_EPOCH] = count * 5,
         [MARKS_STAMP_GAP] = (size_t)block->stamp_count * 3,
@@ -35,6 +35,8 @@ static bool encoder_prepare(struct marks_encoder *encoder, const struct fp_block
     for (int i = 0; i < MARKS_COLUMNS; i++)
         if (!bytes_reserve(&encoder->columns[i], room[i] + VARINT_BYTES_MAX))
             return false;
+    if (!bytes_reserve(&encoder->literals, count * sizeof(uint64_t)))
+        return false;
     if (encoder->last_seen == NULL) {
         encoder->last_seen = calloc((size_t)1 << LAST_SEEN_BITS, sizeof *encoder->last_seen);
         if (encoder->last_seen == NULL)
@@ -93,6 +95,17 @@ static void encode_stamps(struct marks_encoder *encoder, const struct fp_block *
     encoder->columns[MARKS_STAMP_TIME].size = (size_t)(time - encoder->columns[MARKS_STAMP_TIME].at);
 }
 
+/* put_varint without a branch, for up to 21 bits. Distances are long and short at random: a processor would guess
+ * the number of bytes wrong half of the time. Needs room for four bytes. */
+static inline uint8_t *put_short_varint(uint8_t *at, uint32_t value)
+{
+    const uint32_t two = value > 0x7f, three = value > 0x3fff;
+    put_u32(at, (value & 0x7f) | two << 7 | (value >> 7 & 0x7f) << 8 | three << 15 | value >> 14 << 16);
+    return at + 1 + two + three;
+}
+
+#define LOOK_AHEAD 16u /* marks: about a memory latency */
+
 /* Addresses and their distances. Literals are gathered raw first, because the shift that fits them all
  * is known at the end only; encode_literals writes their column. Returns how many there are. */
 static uint32_t encode_addresses(struct marks_encoder *encoder, const struct fp_block *block,
@@ -104,18 +117,21 @@ static uint32_t encode_addresses(struct marks_encoder *encoder, const struct fp_
     uint32_t literal_count = 0;
     for (uint32_t i = 0; i < block->mark_count; i++) {
         const uint64_t address = marks[i].address;
-        uint32_t *seen;
+        uint32_t *seen, before, code;
+        bool is_known;
+        if (i + LOOK_AHEAD < block->mark_count)
+            __builtin_prefetch(&encoder->last_seen[hash_address(marks[i + LOOK_AHEAD].address)], 1);
         if (address == 0) {
             *at++ = ADDRESS_NULL;
             continue;
         }
         seen = &encoder->last_seen[hash_address(address)];
-        if ((*seen & 0xffff0000u) == tag && marks[*seen & 0xffff].address == address) {
-            at = put_varint(at, i - (*seen & 0xffff) + 1);
-        } else {
-            *at++ = ADDRESS_LITERAL;
-            literals[literal_count++] = address;
-        }
+        before = (*seen & 0xffff0000u) == tag ? *seen & 0xffff : i;
+        is_known = before != i && marks[before].address == address;
+        code = is_known ? i - before + 1 : ADDRESS_LITERAL;
+        literals[literal_count] = address;
+        literal_count += !is_known;
+        at = put_short_varint(at, code);
         *seen = tag | i;
     }
     encoder->columns[MARKS_ADDRESS].size = (size_t)(at - encoder->columns[MARKS_ADDRESS].at);
@@ -174,15 +190,12 @@ enum fp_status marks_encode(struct marks_encoder *encoder, const struct fp_block
         return FP_ERR_ARGUMENT;
     if (!encoder_prepare(encoder, block))
         return FP_ERR_MEMORY;
-    literals = malloc((size_t)block->mark_count * sizeof *literals);
-    if (literals == NULL)
-        return FP_ERR_MEMORY;
+    literals = (uint64_t *)(void *)encoder->literals.at;
     if (block->stamp_count > 0)
         base_time = block->stamps[0].time_ns / FP_TIME_UNIT_NS;
     encode_shapes(encoder, block);
     encode_stamps(encoder, block, base_time);
     shift = encode_literals(encoder, literals, encode_addresses(encoder, block, literals));
-    free(literals);
     if (!encode_marks(encoder, block))
         return FP_ERR_ARGUMENT;
     for (int i = 0; i < MARKS_COLUMNS; i++)
@@ -203,6 +216,7 @@ void marks_encoder_release(struct marks_encoder *encoder)
 {
     for (int i = 0; i < MARKS_COLUMNS; i++)
         bytes_release(&encoder->columns[i]);
+    bytes_release(&encoder->literals);
     free(encoder->last_seen);
     *encoder = (struct marks_encoder){0};
 }

@@ -26,6 +26,7 @@ struct marks_encoder {
     uint32_t *last_seen; /* hashed address -> generation << 16 | mark */
     uint32_t generation;
     struct bytes columns[MARKS_COLUMNS];
+    struct bytes literals; /* addresses, 8 bytes each, before they are shifted */
 };
 
 /* marks_encode - turn a block into columns that point into the encoder.

@@ -195,8 +195,9 @@ struct decode_block {
     struct fp_stamp *stamps;
     uint32_t mark_count, shape_count, stamp_count;
     uint64_t base_epoch;
-    uint64_t events; /* marks that are calls */
-    uint32_t *table; /* shape dictionary: generation << 16 | index, open addressing */
+    uint64_t events;  /* marks that are calls */
+    uint32_t *table;  /* shape dictionary: generation << 16 | index, open addressing */
+    uint32_t *direct; /* likewise by code and size, for shapes that fit a record of one word */
     uint32_t generation;
     bool is_mark[256];        /* fp_mark_is_valid, as a table */
     uint8_t short_calls[16];  /* fp_record_code backwards; 0 for codes that are no call */

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define likely_true(condition) __builtin_expect(!!(condition), 1)
+#define likely_true(condition)   __builtin_expect(!!(condition), 1)
+#define unlikely_true(condition) __builtin_expect(!!(condition), 0)
 
+#define DIRECT_ENTRIES   (((size_t)FP_RECORD_CODE_MASK + 1) << FP_RECORD_SHORT_SIZE_BITS)
 #define TABLE_BITS       17u /* twice FP_BLOCK_MARKS_MAX shapes */
 #define TABLE_MASK       ((1u << TABLE_BITS) - 1)
 #define GENERATION_LIMIT 0xffffu
@@ -20,6 +22,7 @@ bool decode_init(struct decode_block *block)
     block->shapes = malloc(FP_BLOCK_MARKS_MAX * sizeof *block->shapes);
     block->stamps = malloc((FP_BLOCK_MARKS_MAX + 1) * sizeof *block->stamps);
     block->table = calloc((size_t)TABLE_MASK + 1, sizeof *block->table);
+    block->direct = calloc(DIRECT_ENTRIES, sizeof *block->direct);
     for (unsigned call = 0; call < 256; call++)
         block->is_mark[call] = fp_mark_is_valid(call);
     for (unsigned call = 0; call < 64; call++) {
@@ -27,7 +30,8 @@ bool decode_init(struct decode_block *block)
         block->short_calls[code] = code != 0 ? (uint8_t)call : 0;
         block->short_extras[code] = code != 0 ? (uint8_t)fp_record_extra(call) : 0;
     }
-    if (block->marks == NULL || block->shapes == NULL || block->stamps == NULL || block->table == NULL)
+    if (block->marks == NULL || block->shapes == NULL || block->stamps == NULL || block->table == NULL ||
+        block->direct == NULL)
         return false;
     decode_clear(block);
     return true;
@@ -39,6 +43,7 @@ void decode_release(struct decode_block *block)
     free(block->shapes);
     free(block->stamps);
     free(block->table);
+    free(block->direct);
     memset(block, 0, sizeof *block);
 }
 
@@ -46,15 +51,33 @@ void decode_clear(struct decode_block *block)
 {
     block->mark_count = block->shape_count = block->stamp_count = 0;
     block->events = 0;
-    /* Entries of former generations count as empty, so the table is wiped only once in 65535 blocks. */
+    /* Entries of former generations count as empty, so the tables are wiped only once in 65535 blocks. */
     if (block->generation == GENERATION_LIMIT) {
         memset(block->table, 0, ((size_t)TABLE_MASK + 1) * sizeof *block->table);
+        memset(block->direct, 0, DIRECT_ENTRIES * sizeof *block->direct);
         block->generation = 0;
     }
     block->generation++;
 }
 
-static inline uint32_t shape_index(struct decode_block *block, uint8_t call, uint64_t size, uint64_t extra)
+static uint32_t new_shape(struct decode_block *block, uint8_t call, uint64_t size, uint64_t extra)
+{
+    block->shapes[block->shape_count] = (struct fp_shape){call, size, extra};
+    return block->shape_count++;
+}
+
+/* The shape of a record of one word. Its code and size are the place in the table: neighbouring sizes share lines of
+ * the cache, where a hash would scatter them. */
+static inline uint32_t direct_index(struct decode_block *block, unsigned code, uint64_t size)
+{
+    uint32_t *entry = &block->direct[(size_t)code << FP_RECORD_SHORT_SIZE_BITS | size];
+    if (unlikely_true(*entry >> 16 != block->generation))
+        *entry = block->generation << 16 |
+                 new_shape(block, block->short_calls[code], size, block->short_extras[code]);
+    return *entry & 0xffff;
+}
+
+static uint32_t shape_index(struct decode_block *block, uint8_t call, uint64_t size, uint64_t extra)
 {
     const uint64_t mixed = (size * 64 + call + extra * UINT64_C(0x632be59bd9b4e019)) *
                            UINT64_C(0x9e3779b97f4a7c15);
@@ -69,8 +92,7 @@ static inline uint32_t shape_index(struct decode_block *block, uint8_t call, uin
             return entry & 0xffff;
     }
     block->table[at] = block->generation << 16 | block->shape_count;
-    block->shapes[block->shape_count] = (struct fp_shape){call, size, extra};
-    return block->shape_count++;
+    return new_shape(block, call, size, extra);
 }
 
 static void append_stamp(struct decode_block *block, struct collect_lane *lane, uint64_t time_ns)
@@ -84,39 +106,39 @@ static void append_stamp(struct decode_block *block, struct collect_lane *lane, 
     block->stamps[block->stamp_count++] = (struct fp_stamp){block->mark_count, time_ns};
 }
 
-/* A record's call in numbers, and the words it took; 0 words: it is none. */
-struct decoded_call {
-    uint64_t address, size, extra;
-    uint8_t call;
-};
-
-static inline uint32_t decode_call(const struct decode_block *block, const uint64_t *words, uint32_t left,
-                                   struct decoded_call *ret_call)
+/* A record's address and shape. Returns the words it took; 0: it is no record. */
+static inline uint32_t decode_call(struct decode_block *block, const uint64_t *words, uint32_t left,
+                                   uint64_t *ret_address, uint32_t *ret_shape)
 {
     const uint64_t first = words[0];
     const unsigned code = first & FP_RECORD_CODE_MASK;
+    uint32_t taken = 0;
+    uint64_t size = 0, extra = 0;
+    uint8_t call;
     if (likely_true(block->short_calls[code] != 0)) {
-        *ret_call = (struct decoded_call){.address = first & ((UINT64_C(1) << FP_RECORD_ADDRESS_BITS) - 1) &
-                                                     ~(uint64_t)FP_RECORD_CODE_MASK,
-                                          .size = first >> FP_RECORD_ADDRESS_BITS,
-                                          .extra = block->short_extras[code],
-                                          .call = block->short_calls[code]};
+        *ret_address = first & ((UINT64_C(1) << FP_RECORD_ADDRESS_BITS) - 1) & ~(uint64_t)FP_RECORD_CODE_MASK;
+        *ret_shape = direct_index(block, code, first >> FP_RECORD_ADDRESS_BITS);
         return 1;
     }
-    *ret_call = (struct decoded_call){.address = first >> 16, .call = (uint8_t)(first >> 4)};
-    if (!block->is_mark[ret_call->call])
-        return 0;
+    call = (uint8_t)(first >> 4);
     if (code == FP_RECORD_LONG && left >= 2) {
-        ret_call->size = words[1] & 0xffffffff;
-        ret_call->extra = words[1] >> 32;
-        return 2;
+        size = words[1] & 0xffffffff;
+        extra = words[1] >> 32;
+        taken = 2;
+    } else if (code == FP_RECORD_WIDE && left >= 3) {
+        size = words[1];
+        extra = words[2];
+        taken = 3;
     }
-    if (code == FP_RECORD_WIDE && left >= 3) {
-        ret_call->size = words[1];
-        ret_call->extra = words[2];
-        return 3;
-    }
-    return 0;
+    if (taken == 0 || !block->is_mark[call])
+        return 0;
+    *ret_address = first >> 16;
+    /* A shape has one number in a block, whatever record it came by. */
+    *ret_shape = fp_record_code(call) != 0 && extra == fp_record_extra(call) &&
+                         size >> FP_RECORD_SHORT_SIZE_BITS == 0
+                     ? direct_index(block, fp_record_code(call), size)
+                     : shape_index(block, call, size, extra);
+    return taken;
 }
 
 uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
@@ -132,20 +154,14 @@ uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
 
     while (at < WORDS_PER_CHUNK && words[at] != 0) {
         const unsigned code = words[at] & FP_RECORD_CODE_MASK;
-        struct decoded_call call;
-        uint32_t taken;
+        uint64_t address;
+        uint32_t shape, taken;
         if (code == FP_RECORD_EPOCH || (code == FP_RECORD_STAMP && at + 1 < WORDS_PER_CHUNK)) {
             lane->epoch = words[at++] >> 4;
             if (code == FP_RECORD_STAMP) {
                 block->mark_count = mark_count;
                 append_stamp(block, lane, clock_ns(clock, words[at++]));
             }
-            continue;
-        }
-        taken = decode_call(block, words + at, WORDS_PER_CHUNK - at, &call);
-        if (taken == 0) {
-            (*damaged)++;
-            at++;
             continue;
         }
         if (mark_count == 0)
@@ -155,10 +171,14 @@ uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
             next = at;
             break;
         }
-        marks[mark_count++] = (struct fp_mark){call.address,
-                                               shape_index(block, call.call, call.size, call.extra),
-                                               (uint32_t)(lane->epoch - base_epoch)};
-        events += call.call < FP_CALL_COUNT;
+        taken = decode_call(block, words + at, WORDS_PER_CHUNK - at, &address, &shape);
+        if (taken == 0) {
+            (*damaged)++;
+            at++;
+            continue;
+        }
+        marks[mark_count++] = (struct fp_mark){address, shape, (uint32_t)(lane->epoch - base_epoch)};
+        events += block->shapes[shape].call < FP_CALL_COUNT;
         at += taken;
     }
     block->mark_count = mark_count;
