@@ -72,6 +72,10 @@ void segment_publish(struct collect_segment *segment);
 /* segment_grow - put memory behind `count` more chunks; false when there is none or all have it. */
 bool segment_grow(struct collect_segment *segment, uint32_t count);
 
+/* process_start_ticks - field 22 of /proc/PID/stat (proc(5)), clock ticks from boot to the start of a process: with it,
+ * a process id is never mistaken for a later owner's. 0 when it cannot be read. */
+uint64_t process_start_ticks(uint32_t pid);
+
 /* segment_remove_stale - unlink segments of ours whose collectors were killed; whoever maps one keeps it. */
 void segment_remove_stale(void);
 

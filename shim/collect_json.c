@@ -75,26 +75,6 @@ static json_t *process(const struct collect_image *image)
     return object;
 }
 
-/* Field 22 of /proc/self/stat, clock ticks from boot: with it, a process id is never mistaken for a later owner's.
- * 0 when it cannot be read. */
-static uint64_t my_start_ticks(void)
-{
-    char stat[1024] = "";
-    const char *at;
-    unsigned field = 2; /* which ends at the last ')' */
-    FILE *file = fopen("/proc/self/stat", "re");
-    if (file == NULL)
-        return 0;
-    (void)!fgets(stat, sizeof stat, file); /* an empty line has no ')' */
-    (void)fclose(file);                    /* only read */
-    for (at = strrchr(stat, ')'); at != NULL && field < 22; field++) {
-        at = strchr(at, ' ');
-        if (at != NULL)
-            at++;
-    }
-    return at != NULL ? strtoull(at, NULL, 10) : 0;
-}
-
 /* Who is writing, and where: what a reader needs to find out whether that goes on (convert/unfinished.c). */
 static json_t *collector_object(const struct collector *collector)
 {
@@ -108,7 +88,7 @@ static json_t *collector_object(const struct collector *collector)
     }
     boot[strcspn(boot, "\n")] = '\0';
     json_object_set_new(object, "pid", number((uint64_t)getpid()));
-    json_object_set_new(object, "start_ticks", number(my_start_ticks()));
+    json_object_set_new(object, "start_ticks", number(process_start_ticks((uint32_t)getpid())));
     json_object_set_new(object, "boot_id", text(boot));
     json_object_set_new(object, "pid_namespace", number(collector->segment.header->pid_namespace));
     if (fstat(collector->directory_fd, &directory) == 0)

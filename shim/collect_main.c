@@ -445,6 +445,7 @@ static void fill_header(struct collector *collector)
     segment->version = SEG_VERSION;
     segment->owner_uid = geteuid();
     segment->collector_pid = (uint32_t)getpid();
+    segment->collector_start = process_start_ticks(segment->collector_pid);
     segment->clock = collector->clock.kind;
     segment->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0) |
                      (options->stamps ? SEG_FLAG_STAMPS : 0);

@@ -152,10 +152,39 @@ void segment_remove(struct collect_segment *segment)
     segment->fd = -1;
 }
 
+uint64_t process_start_ticks(uint32_t pid)
+{
+    char path[64], stat[1024] = "";
+    const char *at;
+    unsigned field = 2; /* which ends at the last ')' */
+    FILE *file;
+    (void)snprintf(path, sizeof path, "/proc/%u/stat", pid); /* fits */
+    file = fopen(path, "re");
+    if (file == NULL)
+        return 0;
+    (void)!fgets(stat, sizeof stat, file); /* an empty line has no ')' */
+    (void)fclose(file);                    /* only read */
+    for (at = strrchr(stat, ')'); at != NULL && field < 22; field++) {
+        at = strchr(at, ' ');
+        if (at != NULL)
+            at++;
+    }
+    return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+/* Another process may have got a dead collector's number. */
+static bool is_alive(const struct seg_header *header)
+{
+    const uint64_t start = process_start_ticks(header->collector_pid);
+    if (kill((pid_t)header->collector_pid, 0) != 0 && errno == ESRCH)
+        return false;
+    return start == 0 || header->collector_start == 0 || start == header->collector_start;
+}
+
 /* Whether a header read from a file is a segment of ours, and its collector alive. */
 static bool is_ours(const struct seg_header *header, bool *ret_alive)
 {
-    *ret_alive = kill((pid_t)header->collector_pid, 0) == 0 || errno != ESRCH;
+    *ret_alive = is_alive(header);
     return header->magic == SEG_MAGIC && header->version == SEG_VERSION && header->owner_uid == geteuid() &&
            header->collector_pid != 0 && header->pid_namespace == pid_namespace();
 }

@@ -60,8 +60,9 @@ struct seg_header {
     uint64_t states_offset;
     uint64_t chunks_offset;
     uint64_t segment_bytes;
-    uint64_t bump_ticks;    /* clock units between two steps of the epoch word by one lane */
-    uint64_t pid_namespace; /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
+    uint64_t bump_ticks;      /* clock units between two steps of the epoch word by one lane */
+    uint64_t collector_start; /* process_start_ticks of collector_pid; 0 unknown */
+    uint64_t pid_namespace;   /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
 
     /* Written by the collector. */
     _Alignas(64) _Atomic uint32_t ready; /* chunks below this index have memory behind them */

@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import signal
+import struct
 import subprocess
 import time
 
@@ -14,6 +15,7 @@ CHURN = recorded.program('churn')
 PROCESSES = recorded.program('processes')
 THREADS = recorded.program('threads')
 COUNT = 300000
+PID_OFFSET = 16 # of collector_pid in struct seg_header
 EVENTS = 2 * COUNT # a free and a malloc a turn
 
 
@@ -133,6 +135,22 @@ def test_collector_killed():
     footprint = recorded.Footprint(os.path.join(collector.directory, name))
     check(footprint.info['has_trailer'], False, 'trailer')
     check(footprint.info['events'] > 0, True, 'events written before')
+
+
+def test_a_dead_collectors_number_may_be_another_process():
+    """A segment that a killed collector left is removed although its process id is in use again."""
+    collector = recorded.Collector()
+    collector.process.send_signal(signal.SIGKILL)
+    collector.process.wait()
+    with open(collector.segment, 'r+b') as segment:
+        header = bytearray(segment.read(64))
+        (pid,) = struct.unpack_from('<I', header, PID_OFFSET)
+        check(pid, collector.process.pid, 'the offset of collector_pid')
+        struct.pack_into('<I', header, PID_OFFSET, os.getpid())
+        segment.seek(0)
+        segment.write(header)
+    recorded.Collector().end()
+    check(os.path.exists(collector.segment), False, 'the segment is removed')
 
 
 def test_slow_program():
@@ -256,5 +274,6 @@ def test_unrecordable():
 
 
 recorded.main([test_small_memory, test_drop, test_more_threads_than_chunks, test_max_size, test_file_size_limit, test_disk_full, test_no_shared_memory,
-               test_collector_killed, test_slow_program, test_who_collects, test_duration, test_no_follow, test_directories, test_taken_under_preload,
+               test_collector_killed,
+               test_a_dead_collectors_number_may_be_another_process, test_slow_program, test_who_collects, test_duration, test_no_follow, test_directories, test_taken_under_preload,
                test_two_at_once, test_unrecordable])
