@@ -23,6 +23,7 @@ static const char HELP[] = "usage: mallab convert [OPTION...] INPUT\n"
                            "  -f, --force          replace OUT when it exists\n"
                            "      --from FORMAT    footprint, recording or android [found out]\n"
                            "      --process PID    which process of a recording [the one with most events]\n"
+                           "      --no-inherited   begin a forked process without its parent's objects\n"
                            "      --salvage        leave out damaged blocks instead of refusing the file\n"
                            "      --json           print the report as JSON on stdout\n"
                            "  -q, --quiet          no summary; what was repaired or lost is still told\n"
@@ -35,6 +36,7 @@ static const char HELP[] = "usage: mallab convert [OPTION...] INPUT\n"
 enum {
     OPTION_FROM = 256,
     OPTION_PROCESS,
+    OPTION_NO_INHERITED,
     OPTION_SALVAGE,
     OPTION_JSON,
     OPTION_NO_PROGRESS,
@@ -88,6 +90,9 @@ static int take_option(int option, char **argv, struct settings *settings)
             return cli_misuse(&CLI_CONVERT, "'%s' is no process id", optarg);
         settings->convert.process_id = (uint32_t)process;
         break;
+    case OPTION_NO_INHERITED:
+        settings->convert.no_inherited = true;
+        break;
     case OPTION_SALVAGE:
         settings->convert.salvage = true;
         break;
@@ -110,6 +115,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"force", no_argument, NULL, 'f'},
         {"from", required_argument, NULL, OPTION_FROM},
         {"process", required_argument, NULL, OPTION_PROCESS},
+        {"no-inherited", no_argument, NULL, OPTION_NO_INHERITED},
         {"salvage", no_argument, NULL, OPTION_SALVAGE},
         {"json", no_argument, NULL, OPTION_JSON},
         {"quiet", no_argument, NULL, 'q'},
@@ -155,6 +161,13 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
         cli_say(verb,
                 "the recording holds %zu processes; converted: process %u, '%s' (--process chooses another)",
                 survey->process_count, survey->process_id, survey->program);
+    if (survey->inherited_objects > 0)
+        cli_say(verb, "process %u was forked: it begins with %s objects of its parent's (%s)",
+                survey->process_id, res_text_grouped(survey->inherited_objects, ops),
+                res_text_bytes((double)survey->inherited_bytes, span));
+    if (survey->inherited_why[0] != '\0')
+        cli_say(verb, "not all that process %u inherited is known: %s", survey->process_id,
+                survey->inherited_why);
     if (survey->unfinished_why[0] != '\0')
         cli_say(verb, "the recording is not finished, and taken as far as it is written: %s",
                 survey->unfinished_why);

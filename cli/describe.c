@@ -96,6 +96,8 @@ static void set_numbers(json_t *object, const struct conv_survey *survey)
         {"live_peak_objects", survey->live_objects_peak},
         {"live_end_bytes", survey->live_bytes_end},
         {"live_end_objects", survey->live_objects_end},
+        {"inherited_objects", survey->inherited_objects},
+        {"inherited_bytes", survey->inherited_bytes},
         {"largest_request_bytes", survey->largest_size},
         {"file_bytes", survey->file_bytes},
     };
@@ -126,6 +128,7 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     json_object_set_new(object, "sizes", sizes_array(survey));
     json_object_set_new(object, "complete", json_boolean(survey->complete));
     json_object_set_new(object, "incomplete_why", text(survey->incomplete_why));
+    json_object_set_new(object, "inherited_why", text(survey->inherited_why));
     json_object_set_new(object, "lost", lost);
     json_object_set_new(object, "irregularities", irregular);
     if (survey->kind == CONV_KIND_WORKLOAD) {
@@ -318,6 +321,15 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
          res_text_grouped(survey->live_objects_peak, two));
     line("live at end", "%s in %s objects", res_text_bytes((double)survey->live_bytes_end, one),
          res_text_grouped(survey->live_objects_end, two));
+    if (survey->inherited_objects > 0)
+        line("inherited", "%s in %s objects of the parent, alive at the fork",
+             res_text_bytes((double)survey->inherited_bytes, one),
+             res_text_grouped(survey->inherited_objects, two));
+    if (survey->inherited_why[0] != '\0') {
+        char *why = res_text_plain(survey->inherited_why);
+        line("inherited", "not all is known: %s", why);
+        free(why);
+    }
     if (survey->complete) {
         line("complete", "yes");
     } else {

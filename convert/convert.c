@@ -109,6 +109,10 @@ static enum fp_status write_notes(struct wl_writer *writer, const struct conv_su
         status = wl_writer_note(writer, "incomplete_why", survey->incomplete_why);
     if (status == FP_OK)
         status = note_count(writer, "", "lost_calls", lost);
+    if (status == FP_OK && survey->inherited_objects > 0)
+        status = note_count(writer, "", "inherited_objects", survey->inherited_objects);
+    if (status == FP_OK && survey->inherited_objects > 0)
+        status = note_count(writer, "", "inherited_bytes", survey->inherited_bytes);
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT && status == FP_OK; i++)
         if (survey->irregular[i] > 0)
             status = note_count(writer, "irregular_", conv_irregularity_name(i), survey->irregular[i]);

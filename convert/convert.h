@@ -90,6 +90,7 @@ struct conv_options {
     uint32_t window_ops;   /* 0: the writer's default */
     int zstd_level;        /* 0: the writer's default */
     bool overwrite;        /* replace an existing output */
+    bool no_inherited;     /* begin forked processes without their parents' objects */
     bool salvage;          /* leave out damaged blocks instead of refusing */
     uint64_t memory_bytes; /* bound on decoded blocks held at once; 0: 1 GiB */
     conv_progress_fn *progress;
@@ -142,6 +143,9 @@ struct conv_survey {
     uint64_t largest_size;
     uint64_t class_count[CONV_SIZE_CLASSES]; /* allocations and resizes by requested size */
     uint64_t class_bytes[CONV_SIZE_CLASSES]; /* saturating */
+    uint64_t inherited_objects,
+        inherited_bytes;     /* of a forked process, from its parent; ops, but no events */
+    char inherited_why[192]; /* why they are not, or not all, known; "" else */
     uint64_t irregular[CONV_IRREGULARITY_COUNT];
     uint64_t lost[FP_LOSS_COUNT]; /* calls, from the trailer; from gap marks without one */
     uint64_t lost_marks;          /* in blocks left out by salvage */

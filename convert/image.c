@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/inherit.h"
 #include "convert/input.h"
 #include "convert/order.h"
 
@@ -121,6 +122,33 @@ static void name_lane(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *
 
 /* ---- the pass ------------------------------------------------------------------------------ */
 
+/* A forked process begins with its parent's objects, on its main thread. */
+static enum fp_status run_inherited(struct image *image, const struct conv_sink *sink,
+                                    struct conv_survey *survey)
+{
+    struct conv_estate estate;
+    uint32_t main_lane = 0;
+    enum fp_status status;
+    if (image->options.no_inherited || sink->inherit == NULL || image->info->lane_count == 0 ||
+        fp_reader_meta(image->reader, "fork_of") == NULL)
+        return FP_OK;
+    for (uint32_t lane = 0; lane < image->info->lane_count; lane++) {
+        uint32_t thread_id;
+        bool is_main;
+        name_lane(image, lane, &thread_id, &is_main);
+        if (is_main)
+            main_lane = lane;
+    }
+    status = conv_inherit(image->path, image->reader, &image->options, &estate);
+    snprintf(survey->inherited_why, sizeof survey->inherited_why, "%s", estate.why);
+    for (size_t i = 0; i < estate.count; i++)
+        estate.objects[i].lane = main_lane;
+    if (status == FP_OK)
+        status = sink->inherit(sink->data, estate.objects, estate.count);
+    conv_estate_release(&estate);
+    return status;
+}
+
 static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_survey *survey,
                           struct conv_error *error)
 {
@@ -128,6 +156,9 @@ static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_
     const struct conv_blocks blocks = {
         .data = image, .lane_count = image->info->lane_count, .notes = notes_of, .load = load};
     const uint64_t buffer_bytes = image->options.memory_bytes;
+    const enum fp_status status = run_inherited(image, sink, survey);
+    if (status != FP_OK)
+        return status;
     image->survey = survey;
     image->error = error;
     survey->irregular[CONV_MISSING_BLOCKS] += image->missing_blocks;

@@ -111,8 +111,8 @@ static enum fp_status make_place(struct conv_pair *pair, const struct conv_pair_
     return FP_OK;
 }
 
-static enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                                    const struct conv_event *event, uint64_t bytes)
+static enum fp_status create(struct conv_pair *pair, const struct conv_pair_lane *lane,
+                             const struct conv_event *event, uint64_t bytes)
 {
     struct conv_survey *survey = pair->survey;
     const struct fp_shape shape = conv_event_shape(event);
@@ -123,7 +123,6 @@ static enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_pa
         return status;
     survey->ops++;
     survey->ops_by_call[event->call]++;
-    conv_stats_request(survey, bytes);
     conv_stats_live(survey, bytes, 0, 1);
     if (pair->writer != NULL) {
         status = wl_writer_allocate(pair->writer, lane->thread, &shape, pair->last_time_ns, &object.id);
@@ -131,6 +130,13 @@ static enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_pa
             return status;
     }
     return conv_live_insert_at(&pair->live, entry, event->address, object) ? FP_OK : FP_ERR_MEMORY;
+}
+
+static enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_pair_lane *lane,
+                                    const struct conv_event *event, uint64_t bytes)
+{
+    conv_stats_request(pair->survey, bytes);
+    return create(pair, lane, event, bytes);
 }
 
 /* Put an object back where it stood when its realloc began. */
@@ -369,6 +375,26 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
     return FP_OK;
 }
 
+/* Ops like any, but no events: the program did not call for them here. */
+static enum fp_status inherit(void *data, const struct conv_event *objects, size_t count)
+{
+    struct conv_pair *pair = data;
+    struct conv_survey *survey = pair->survey;
+    for (size_t i = 0; i < count; i++) {
+        const struct fp_shape shape = conv_event_shape(&objects[i]);
+        const uint64_t bytes = fp_shape_bytes(&shape);
+        struct conv_pair_lane *lane;
+        enum fp_status status = lane_of(pair, objects[i].lane, &lane);
+        if (status == FP_OK)
+            status = create(pair, lane, &objects[i], bytes);
+        if (status != FP_OK)
+            return status;
+        survey->inherited_objects++;
+        survey->inherited_bytes = conv_add_saturating(survey->inherited_bytes, bytes);
+    }
+    return FP_OK;
+}
+
 static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
 {
     struct conv_pair *pair = data;
@@ -383,5 +409,5 @@ static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
 
 struct conv_sink conv_pair_sink(struct conv_pair *pair)
 {
-    return (struct conv_sink){.data = pair, .events = take_events, .is_live = is_live};
+    return (struct conv_sink){.data = pair, .events = take_events, .is_live = is_live, .inherit = inherit};
 }

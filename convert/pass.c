@@ -38,6 +38,12 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
     return pass->pair.events(pass->pair.data, events, count);
 }
 
+static enum fp_status inherit(void *data, const struct conv_event *objects, size_t count)
+{
+    const struct pass *pass = data;
+    return pass->pair.inherit(pass->pair.data, objects, count);
+}
+
 static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
 {
     const struct pass *pass = data;
@@ -48,7 +54,8 @@ enum fp_status conv_pass_run(const struct conv_input *input, const struct conv_o
                              struct wl_writer *writer, struct conv_survey *survey, struct conv_error *error)
 {
     struct pass pass = {.input = input, .options = options, .next_progress = PROGRESS_EVENTS};
-    const struct conv_sink sink = {.data = &pass, .events = take_events, .is_live = is_live};
+    const struct conv_sink sink = {
+        .data = &pass, .events = take_events, .is_live = is_live, .inherit = inherit};
     struct conv_pair pair;
     enum fp_status status = FP_ERR_MEMORY;
     error->cause.status = FP_OK;

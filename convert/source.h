@@ -43,6 +43,9 @@ struct conv_sink {
     /* Whether an object stands at address after all events handed over so far; if so, ret_bytes receives its
      * requested size. */
     bool (*is_live)(void *data, uint64_t address, uint64_t *ret_bytes);
+    /* Takes objects that were there before the first event, as their allocations; before any events. NULL: they are
+     * of no interest. */
+    enum fp_status (*inherit)(void *data, const struct conv_event *objects, size_t count);
 };
 
 #endif

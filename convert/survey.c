@@ -76,6 +76,8 @@ static void take_notes(const struct wl_reader *reader, struct conv_survey *surve
         snprintf(key, sizeof key, "irregular_%s", conv_irregularity_name(i));
         survey->irregular[i] = meta_number(reader, key);
     }
+    survey->inherited_objects = meta_number(reader, "inherited_objects");
+    survey->inherited_bytes = meta_number(reader, "inherited_bytes");
     survey->lost_marks = meta_number(reader, "lost_calls"); /* causes are not kept apart in a workload */
 }
 
@@ -127,7 +129,10 @@ static enum fp_status survey_process(const char *path, const struct conv_options
 {
     struct conv_survey survey = {0};
     struct conv_input input;
-    enum fp_status status = conv_footprint_open(path, options, &survey, error, &input);
+    struct conv_options own = *options;
+    enum fp_status status;
+    own.no_inherited = true; /* each of many children would read all of its parent again */
+    status = conv_footprint_open(path, &own, &survey, error, &input);
     if (status != FP_OK)
         return status;
     status = survey_input(&input, path, options, &survey, error);

@@ -1,0 +1,184 @@
+/* test_convert_inherit.c - a forked process begins with its parent's objects, and hostile families are survived. */
+#include "convert/inherit.h"
+
+#include <fcntl.h>
+
+#include "unit/harness.h"
+#include "unit/scratch.h"
+
+struct call {
+    unsigned call;
+    uint64_t address, size, extra;
+};
+
+static struct conv_error error;
+
+/* A footprint of one thread. fork_of NULL: not forked. number 0: no fork_number. */
+static const char *write_process(const char *name, uint32_t process_id, const char *fork_of, unsigned number,
+                                 const struct call *calls, uint32_t count)
+{
+    const char *path = scratch_path(name);
+    const struct fp_writer_options options = {.process_id = process_id};
+    const struct fp_lane lane = {.thread_id = process_id, .is_main = true, .marks = count};
+    const struct fp_trailer trailer = {.end_time_ns = 6400, .lane_count = 1, .lanes = &lane};
+    char digits[16];
+    struct fp_meta meta[2] = {{"fork_of", fork_of}, {"fork_number", digits}};
+    struct fp_writer *writer = NULL;
+    struct fp_mark marks[16];
+    struct fp_shape shapes[16];
+    const struct fp_block block = {
+        .base_epoch = 1, .mark_count = count, .shape_count = count, .marks = marks, .shapes = shapes};
+    snprintf(digits, sizeof digits, "%u", number);
+    for (uint32_t i = 0; i < count; i++) {
+        marks[i] = (struct fp_mark){.address = calls[i].address, .shape = i};
+        shapes[i] = (struct fp_shape){
+            .call = (uint8_t)calls[i].call, .size = calls[i].size, .extra = calls[i].extra};
+    }
+    CHECK_U64(fp_writer_create(AT_FDCWD, path, &options, meta,
+                               fork_of == NULL ? 0
+                               : number != 0   ? 2
+                                               : 1,
+                               NULL, &writer),
+              FP_OK);
+    CHECK_U64(fp_writer_block(writer, &block), FP_OK);
+    CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
+    return path;
+}
+
+static const struct call ONE_FREE[] = {{FP_CALL_FREE, 0x1000, 0, 0}};
+
+static void estate_of(const char *path, struct conv_estate *ret_estate)
+{
+    static const struct conv_options options = {0};
+    struct fp_error cause;
+    struct fp_reader *reader = NULL;
+    CHECK_U64(fp_reader_open(path, &cause, &reader), FP_OK);
+    CHECK_U64(conv_inherit(path, reader, &options, ret_estate), FP_OK);
+    fp_reader_close(reader);
+}
+
+static void check_object(const struct conv_estate *estate, size_t at, unsigned call, uint64_t address,
+                         uint64_t size, uint64_t extra)
+{
+    CHECK(at < estate->count);
+    if (at >= estate->count)
+        return;
+    CHECK_U64(estate->objects[at].call, call);
+    CHECK_U64(estate->objects[at].address, address);
+    CHECK_U64(estate->objects[at].size, size);
+    CHECK_U64(estate->objects[at].extra, extra);
+    CHECK_U64(estate->objects[at].time_ns, 0);
+}
+
+/* Each object by the call that made it, the oldest first; what was resized by malloc; nothing of after the fork. */
+TEST(the_living_are_inherited_by_age)
+{
+    static const struct call parent[] = {
+        {FP_CALL_MALLOC, 0x1000, 10, 0},
+        {FP_CALL_CALLOC, 0x2000, 4, 5},
+        {FP_CALL_NEW_ALIGNED, 0x3000, 7, 64},
+        {FP_CALL_MALLOC, 0x4000, 40, 0},
+        {FP_CALL_FREE, 0x1000, 0, 0},
+        {FP_MARK_RESIZE_FROM, 0x4000, 0, 0},
+        {FP_CALL_REALLOC, 0x5000, 50, 0},
+        {FP_CALL_MALLOC, 0x1000, 11, 0},
+        {FP_MARK_FORK, 0, 1, 0},
+        {FP_CALL_MALLOC, 0x6000, 60, 0},
+        {FP_MARK_FORK, 0, 2, 0},
+        {FP_CALL_FREE, 0x2000, 0, 0},
+    };
+    struct conv_estate estate;
+    write_process("sh.1.fp", 1, NULL, 0, parent, 12);
+    estate_of(write_process("sh.2.fp", 2, "sh.1.fp", 1, ONE_FREE, 1), &estate);
+    CHECK_U64(estate.count, 4);
+    check_object(&estate, 0, FP_CALL_CALLOC, 0x2000, 4, 5);
+    check_object(&estate, 1, FP_CALL_NEW_ALIGNED, 0x3000, 7, 64);
+    check_object(&estate, 2, FP_CALL_MALLOC, 0x5000, 50, 0);
+    check_object(&estate, 3, FP_CALL_MALLOC, 0x1000, 11, 0);
+    CHECK_STR(estate.why, "");
+    conv_estate_release(&estate);
+    estate_of(write_process("sh.3.fp", 3, "sh.1.fp", 2, ONE_FREE, 1), &estate);
+    CHECK_U64(estate.count, 5);
+    conv_estate_release(&estate);
+}
+
+TEST(a_realloc_under_way_has_not_begun)
+{
+    static const struct call parent[] = {{FP_CALL_MALLOC, 0x4000, 40, 0},
+                                         {FP_MARK_RESIZE_FROM, 0x4000, 0, 0},
+                                         {FP_MARK_FORK, 0, 1, 0},
+                                         {FP_CALL_REALLOC, 0x5000, 50, 0}};
+    static const struct call failed[] = {{FP_CALL_MALLOC, 0x4000, 40, 0},
+                                         {FP_MARK_RESIZE_FROM, 0x4000, 0, 0},
+                                         {FP_CALL_REALLOC, 0, 50, 0},
+                                         {FP_MARK_FORK, 0, 1, 0}};
+    struct conv_estate estate;
+    write_process("way.1.fp", 1, NULL, 0, parent, 4);
+    estate_of(write_process("way.2.fp", 2, "way.1.fp", 1, ONE_FREE, 1), &estate);
+    CHECK_U64(estate.count, 1);
+    check_object(&estate, 0, FP_CALL_MALLOC, 0x4000, 40, 0);
+    conv_estate_release(&estate);
+    write_process("failed.1.fp", 1, NULL, 0, failed, 4);
+    estate_of(write_process("failed.2.fp", 2, "failed.1.fp", 1, ONE_FREE, 1), &estate);
+    CHECK_U64(estate.count, 1);
+    check_object(&estate, 0, FP_CALL_MALLOC, 0x4000, 40, 0);
+    conv_estate_release(&estate);
+}
+
+/* Grandparent, parent, child: what the parent released of the grandparent's is gone. */
+TEST(estates_pass_through_generations)
+{
+    static const struct call first[] = {
+        {FP_CALL_MALLOC, 0x1000, 10, 0}, {FP_CALL_MALLOC, 0x2000, 20, 0}, {FP_MARK_FORK, 0, 1, 0}};
+    static const struct call second[] = {
+        {FP_CALL_FREE, 0x1000, 0, 0}, {FP_CALL_MALLOC, 0x1000, 30, 0}, {FP_MARK_FORK, 0, 1, 0}};
+    struct conv_survey survey = {0};
+    struct conv_estate estate;
+    const char *child;
+    write_process("g.1.fp", 1, NULL, 0, first, 3);
+    write_process("g.2.fp", 2, "g.1.fp", 1, second, 3);
+    child = write_process("g.3.fp", 3, "g.2.fp", 1, ONE_FREE, 1);
+    estate_of(child, &estate);
+    CHECK_U64(estate.count, 2);
+    check_object(&estate, 0, FP_CALL_MALLOC, 0x2000, 20, 0);
+    check_object(&estate, 1, FP_CALL_MALLOC, 0x1000, 30, 0);
+    conv_estate_release(&estate);
+    CHECK_U64(conv_survey_file(child, NULL, &survey, &error), FP_OK);
+    CHECK_U64(survey.inherited_objects, 2);
+    CHECK_U64(survey.inherited_bytes, 50);
+    CHECK_U64(survey.events, 1);
+    CHECK_U64(survey.ops, 3);
+    CHECK_U64(survey.requested_bytes, 0);
+    CHECK_U64(survey.live_objects_end, 1);
+    CHECK_U64(survey.irregular[CONV_INHERITED_FREES], 0);
+    conv_survey_release(&survey);
+}
+
+/* No parent, no mark, no number, a name that leads elsewhere, a family that is its own ancestor. */
+TEST(what_cannot_be_known_is_left_out_and_told)
+{
+    static const struct call parent[] = {{FP_CALL_MALLOC, 0x1000, 10, 0}, {FP_MARK_FORK, 0, 1, 0}};
+    const struct {
+        const char *fork_of;
+        unsigned number;
+        const char *why;
+    } families[] = {
+        {"nobody.9.fp", 1, "cannot be read"}, {"p.1.fp", 7, "ends before its fork 7"},
+        {"p.1.fp", 0, "no mark of the fork"}, {"../p.1.fp", 1, "named strangely"},
+        {"..", 1, "named strangely"},         {"c.2.fp", 1, "more than 64 ancestors"},
+    };
+    write_process("p.1.fp", 1, NULL, 0, parent, 2);
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        struct conv_estate estate;
+        const char *child = scratch_path("c.2.fp");
+        (void)unlink(child);
+        estate_of(write_process("c.2.fp", 2, families[i].fork_of, families[i].number, ONE_FREE, 1), &estate);
+        CHECK_U64(estate.count, 0);
+        if (strstr(estate.why, families[i].why) == NULL)
+            CHECK_STR(estate.why, families[i].why);
+        conv_estate_release(&estate);
+    }
+}
+
+RUN_TESTS(T(the_living_are_inherited_by_age), T(a_realloc_under_way_has_not_begun),
+          T(estates_pass_through_generations), T(what_cannot_be_known_is_left_out_and_told))
