@@ -61,6 +61,7 @@ struct shim_next {
     size_t (*malloc_usable_size)(void *);
     int (*clock_gettime)(clockid_t, struct timespec *); /* libc's, which makes no system call */
     void *operators[NEXT_OPERATOR_COUNT];
+    bool is_libc; /* malloc is libc's own */
 };
 
 extern struct shim_next shim_next;

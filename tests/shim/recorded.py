@@ -165,7 +165,9 @@ def check_whole(footprint, what):
 def main(tests):
     for test in tests:
         print('==', test.__name__, flush=True)
+        began = time.monotonic()
         test()
+        print("   %.1f s" % (time.monotonic() - began), flush=True)
     if FAILURES:
         raise SystemExit('%d checks failed' % len(FAILURES))
     for folder in TEMPORARY:
