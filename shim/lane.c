@@ -158,6 +158,8 @@ static void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause)
     if (call >= FP_CALL_COUNT)
         return; /* half a realloc: its other half is the call */
     lane->lost_pending++;
+    if (unlikely(shim_process->slot == NULL))
+        return; /* a forked child that has not attached yet, interrupted in its first call */
     atomic_fetch_add_explicit(&shim_process->slot->lost[cause], 1, memory_order_relaxed);
 }
 
