@@ -225,8 +225,27 @@ static void report(const struct cli_recorded *recorded, const char *shown, bool 
                 res_text_grouped(totals.lost, lost));
     if (totals.lost > 0)
         cli_say(&CLI_RECORD, "the recording is not whole, calls were lost: %s", totals.lost_by_cause);
+    if (totals.unattached > 0)
+        cli_say(&CLI_RECORD, "%s process%s not recorded: more than can be recorded at one time",
+                res_text_grouped(totals.unattached, events), totals.unattached == 1 ? " was" : "es were");
     if (totals.events == 0)
         warn_of_nothing(recorded, &totals);
+    else if (!quiet && totals.silent[0] != '\0')
+        cli_say(&CLI_RECORD,
+                "no call was seen of %s: such a program makes none, or brings an allocator of its own that "
+                "is not "
+                "called through malloc",
+                totals.silent);
+}
+
+/* A recording may look whole and lack the program that it was made for. */
+static void report_unrecorded(const struct cli_watch *watch)
+{
+    for (size_t i = 0; i < watch->found_count; i++)
+        cli_say(&CLI_RECORD, "not recorded: '%s' (process %d) %s", watch->found[i].name,
+                (int)watch->found[i].pid, watch->found[i].obstacle);
+    if (watch->more > 0)
+        cli_say(&CLI_RECORD, "not recorded: %zu more programs", watch->more);
 }
 
 static int run_record(int argc, char **argv)
@@ -254,6 +273,7 @@ static int run_record(int argc, char **argv)
         cli_say(&CLI_RECORD, "%s", recorded.problem);
     else
         report(&recorded, shown_directory(&settings.record, &recorded), settings.quiet);
+    report_unrecorded(&recorded.watch);
     const int code = recorded.code != 0 ? recorded.code : end_as(recorded.status);
     cli_recorded_release(&recorded);
     return code;

@@ -365,19 +365,6 @@ static char *directory_for(const struct cli_record *record, const char *path, pi
     return res_printf("%s/mallab-%.100s.%d", here, slash != NULL ? slash + 1 : path, (int)pid);
 }
 
-static bool maps_file(const char *pid, const char *path)
-{
-    char maps[64], line[PATH_MAX + 256];
-    bool found = false;
-    snprintf(maps, sizeof maps, "/proc/%.20s/maps", pid);
-    FILE *file = fopen(maps, "re");
-    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
-        found = strstr(line, path) != NULL;
-    if (file != NULL)
-        fclose(file);
-    return found;
-}
-
 /* A process that has the segment mapped, 0 when none has. Exact where a list of process ids would not be: ids are
  * used again, and a process that ended but was not waited for maps nothing. */
 static pid_t recorded_process(const struct collector *collector)
@@ -387,7 +374,7 @@ static pid_t recorded_process(const struct collector *collector)
     const struct dirent *entry;
     while (entries != NULL && found == 0 && (entry = readdir(entries)) != NULL) {
         const pid_t pid = (pid_t)atoi(entry->d_name); /* 0 for what is no process */
-        if (pid > 0 && pid != collector->pid && maps_file(entry->d_name, collector->segment))
+        if (pid > 0 && pid != collector->pid && cli_watch_maps_file(pid, collector->segment))
             found = pid;
     }
     if (entries != NULL)
@@ -419,6 +406,7 @@ static void run_both(struct command *command, struct collector *collector, struc
         recorded->code = error == ENOENT ? CLI_RECORD_NOT_FOUND : CLI_RECORD_NOT_EXECUTABLE;
         recorded->problem = res_printf("cannot run the command: %s", strerror(error));
     }
+    cli_watch_until_end(&recorded->watch, command->pid, collector->segment);
     wait_for(command->pid, &recorded->status);
     command_pid = 0;
     finish_collector(collector, recorded);
@@ -525,6 +513,26 @@ static void total_footprints(const char *directory, struct cli_totals *totals)
     free(error);
 }
 
+static void list_silent(const json_t *processes, struct cli_totals *totals)
+{
+    size_t index, used = 0;
+    json_t *process;
+    json_array_foreach(processes, index, process)
+    {
+        char quoted[80];
+        const char *name = json_string_value(json_object_get(process, "name"));
+        if (name == NULL || count_of(process, "events") > 0 || count_of(process, "threads") > 1 ||
+            json_object_size(json_object_get(process, "lost")) > 0)
+            continue;
+        char *plain = res_text_plain(name);
+        snprintf(quoted, sizeof quoted, "'%.70s'", plain);
+        free(plain);
+        if (strstr(totals->silent, quoted) == NULL && used + strlen(quoted) + 3 < sizeof totals->silent)
+            used += (size_t)snprintf(totals->silent + used, sizeof totals->silent - used, "%s%s",
+                                     used > 0 ? ", " : "", quoted);
+    }
+}
+
 struct cli_totals cli_record_totals(const char *directory)
 {
     struct cli_totals totals = {0};
@@ -544,6 +552,8 @@ struct cli_totals cli_record_totals(const char *directory)
     totals.bytes = count_of(recording, "bytes");
     totals.stalls = count_of(recording, "stalls");
     totals.processes = json_array_size(json_object_get(recording, "processes"));
+    totals.unattached = count_of(recording, "processes_unattached");
+    list_silent(json_object_get(recording, "processes"), &totals);
     totals.bytes_per_event = totals.events > 0 ? (double)totals.bytes / (double)totals.events : 0;
     json_object_foreach(json_object_get(recording, "lost"), cause, value)
     {

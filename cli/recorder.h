@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/watch.h"
+
 struct cli_record {
     const char *directory; /* NULL: ./mallab-NAME.PID */
     uint64_t memory_bytes; /* of the shared segment; 0: the collector's default. Likewise the others */
@@ -30,7 +32,8 @@ struct cli_recorded {
     char *directory;     /* of the recording; absolute when not given */
     pid_t still_running; /* another process of the tree that still runs, and the collector with it; 0: none */
     pid_t collector;
-    int collector_status; /* as from waitpid; 0 when it ended as it should, and while it runs on */
+    struct cli_watch watch; /* what was seen not to be recorded */
+    int collector_status;   /* as from waitpid; 0 when it ended as it should, and while it runs on */
 };
 
 /* cli_record_run - record a command to its end.
@@ -48,6 +51,8 @@ struct cli_totals {
     uint64_t events, processes, bytes, lost, stalls;
     double bytes_per_event;
     char lost_by_cause[256]; /* "disk_full 12, size_limit 3"; "" when nothing was lost */
+    uint64_t unattached;     /* processes that were more than can be recorded at one time */
+    char silent[256];        /* "'a', 'b'": programs that loaded the recorder and made no call */
 };
 
 /* cli_record_totals - read them. */

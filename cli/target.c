@@ -165,6 +165,27 @@ static void check_elf(struct cli_target *target, const char *path, int fd, const
                    path));
 }
 
+const char *cli_target_obstacle(int fd, bool *ret_sure)
+{
+    ElfW(Ehdr) head;
+    struct stat facts;
+    *ret_sure = true;
+    if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+        return NULL;
+    if (head.e_ident[EI_CLASS] != NATIVE_CLASS ||
+        (NATIVE_MACHINE != EM_NONE && head.e_machine != NATIVE_MACHINE))
+        return "is built for another machine type than this mallab";
+    if (!has_loader(fd, &head))
+        return "is statically linked: no library can be preloaded into it";
+    *ret_sure = false; /* to the user that it belongs to, the loader treats it as any other */
+    if (fstat(fd, &facts) == 0 && (facts.st_mode & (S_ISUID | S_ISGID)) != 0)
+        return "is setuid or setgid: the loader takes no preloaded library into it";
+    if (fgetxattr(fd, "security.capability", NULL, 0) > 0)
+        return "has file capabilities: the loader takes no preloaded library into it";
+    return NULL;
+}
+
 /* The interpreter of a '#!' line; NULL for none. */
 static char *interpreter_of(const char *bytes, size_t length)
 {

@@ -6,6 +6,8 @@
 #ifndef MALLAB_CLI_TARGET_H
 #define MALLAB_CLI_TARGET_H
 
+#include <stdbool.h>
+
 struct cli_target {
     char *path;    /* what to execute; set when code is 0 */
     int code;      /* 0: can be recorded; else the exit code for `record` (125, 126, 127) */
@@ -16,6 +18,10 @@ struct cli_target {
  * Only what is known before the start is checked: what the program starts in turn is not.
  * ret_target  strings are the caller's: cli_target_release. */
 void cli_target_find(const char *command, struct cli_target *ret_target);
+/* cli_target_obstacle - why the recorder cannot be preloaded into an executable; NULL when it can.
+ * ret_sure   false where it depends on who runs it. */
+const char *cli_target_obstacle(int fd, bool *ret_sure);
+
 void cli_target_release(struct cli_target *target);
 
 #endif

@@ -14,6 +14,8 @@
 
 #define ATTACH_WAIT_NS 10000000u
 #define CLOSING_WAITS  100 /* of ATTACH_WAIT_NS: a collector that died while closing */
+#define SLOT_WAIT_NS   2000000u
+#define CROWDED_WAITS  50 /* of SLOT_WAIT_NS, in a row */
 
 struct seg_header *shim_segment;
 struct shim_process *shim_process;
@@ -22,6 +24,7 @@ struct shim_process *shim_process;
 static uint64_t my_serial;
 static char my_program[SEG_PROGRAM]; /* of this image: its children go by it, whatever argv[0] became */
 static bool never;
+static bool foreign; /* what a parent found holds for its children, who may have no /proc to ask */
 
 void *attach_wipe_mapping(size_t size)
 {
@@ -178,9 +181,12 @@ static const char *find_segment(const char *name)
 
 /* ---- the slot --------------------------------------------------------------------------------------- */
 
+/* pid: 0 in another namespace, where the collector's leader cannot be. */
 static bool may_follow(struct seg_header *segment, uint32_t pid)
 {
     uint32_t leader = 0;
+    if (pid == 0)
+        return !(segment->flags & SEG_FLAG_NO_FOLLOW);
     if (atomic_compare_exchange_strong_explicit(&segment->leader_pid, &leader, pid, memory_order_relaxed,
                                                 memory_order_relaxed))
         return true;
@@ -193,6 +199,8 @@ static void fill_slot(struct seg_slot *slot, const char *executable)
     slot->parent_serial = my_serial;
     slot->fork_number = fork_begin_process();
     slot->parent_pid = (uint32_t)raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
+    slot->inner_pid = raw_getpid();
+    slot->pid_namespace = pid_namespace();
     slot->map_address = (uint64_t)(uintptr_t)shim_segment;
     atomic_store_explicit(&slot->lane_count, 0, memory_order_relaxed);
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
@@ -217,47 +225,93 @@ static bool stays_open(struct seg_header *segment)
     return atomic_load_explicit(&segment->closing, memory_order_seq_cst) == SEG_OPEN;
 }
 
-/* Returns NULL on success, "" when the process is to stay unrecorded in silence, else the reason. */
-static const char *take_slot(const char *executable)
+/* A parent outside its child's namespace has the id 0 there. */
+static void find_namespace(const struct seg_header *segment)
+{
+    const uint64_t namespace = pid_namespace();
+    if (namespace != 0 && segment->pid_namespace != 0)
+        foreign = namespace != segment->pid_namespace;
+    else if (raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0) == 0)
+        foreign = true;
+}
+
+/* Whether a claim stands, or the recording has ended meanwhile. */
+static bool claim_stands(struct seg_header *segment, struct seg_slot *slot)
+{
+    /* Either we see `closing`, or the collector, which sets it before its last look, sees our claim. */
+    if (atomic_load_explicit(&segment->closing, memory_order_seq_cst) == SEG_OPEN)
+        return true;
+    atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
+    return false;
+}
+
+static struct seg_slot *claim_slot(struct seg_header *segment, uint32_t pid)
+{
+    struct seg_slot *slots = seg_slots(segment);
+    for (uint32_t index = 0; index < segment->slot_count; index++) {
+        uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_relaxed);
+        if (word != SEG_SLOT_FREE)
+            continue;
+        /* acquire: pairs with the collector's release of the slot's former use */
+        if (atomic_compare_exchange_strong_explicit(&slots[index].state, &word,
+                                                    seg_slot_word(SEG_SLOT_ATTACHING, pid),
+                                                    memory_order_seq_cst, memory_order_relaxed))
+            return &slots[index];
+    }
+    return NULL;
+}
+
+/* Processes may end faster than the collector finishes their footprints; then new ones wait, unless every slot is a
+ * live process's. */
+static struct seg_slot *wait_for_slot(struct seg_header *segment, uint32_t pid)
+{
+    struct seg_slot *slot = claim_slot(segment, pid);
+    int crowded = 0;
+    while (slot == NULL && crowded < CROWDED_WAITS && !(segment->flags & SEG_FLAG_DROP) &&
+           !lane_collector_is_gone() &&
+           atomic_load_explicit(&segment->closing, memory_order_relaxed) != SEG_CLOSED) {
+        if (atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
+            lane_ring(segment);
+        (void)raw_futex_wait(&segment->space, atomic_load_explicit(&segment->space, memory_order_relaxed),
+                             SLOT_WAIT_NS); /* whatever woke us, look again */
+        slot = claim_slot(segment, pid);
+        crowded = atomic_load_explicit(&segment->crowded, memory_order_relaxed) ? crowded + 1 : 0;
+    }
+    return slot;
+}
+
+/* Returns whether the process has a slot and is recorded. */
+static bool take_slot(const char *executable)
 {
     struct seg_header *segment = shim_segment;
-    struct seg_slot *slots = seg_slots(segment);
-    const uint32_t pid = raw_getpid();
-    const uint64_t namespace = pid_namespace();
+    struct seg_slot *slot;
+    uint32_t pid;
 
-    if (segment->pid_namespace != 0 && namespace != 0 && segment->pid_namespace != namespace)
-        return "the process is in another pid namespace than its collector";
+    find_namespace(segment);
+    shim_process->foreign = foreign;
+    pid = foreign ? 0 : raw_getpid();
     if (!may_follow(segment, pid) || atomic_load_explicit(&segment->stopped, memory_order_relaxed))
-        return "";
-    for (uint32_t index = 0; index < segment->slot_count; index++) {
-        struct seg_slot *slot = &slots[index];
-        uint64_t word = SEG_SLOT_FREE;
-        /* acquire: pairs with the collector's release of the slot's former use */
-        if (!atomic_compare_exchange_strong_explicit(&slot->state, &word,
-                                                     seg_slot_word(SEG_SLOT_ATTACHING, pid),
-                                                     memory_order_seq_cst, memory_order_relaxed))
-            continue;
-        /* Either we see `closing`, or the collector, which sets it before its last look, sees our claim. */
-        if (atomic_load_explicit(&segment->closing, memory_order_seq_cst) != SEG_OPEN) {
-            atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
-            if (!stays_open(segment))
-                return "";
-            index--; /* the same slot again */
-            continue;
+        return false;
+    for (;;) {
+        slot = wait_for_slot(segment, pid);
+        if (slot == NULL) {
+            atomic_fetch_add_explicit(&segment->unattached, 1, memory_order_relaxed);
+            return false;
         }
-        fill_slot(slot, executable);
-        my_serial = slot->serial;
-        shim_process->slot = slot;
-        shim_process->slot_index = index;
-        shim_process->lost_contact = 0;
-        lane_forget_inherited();
-        atomic_store_explicit(&slot->state, seg_slot_word(SEG_SLOT_ATTACHED, pid), memory_order_release);
-        atomic_fetch_add_explicit(&segment->doorbell, 1, memory_order_release);
-        raw_futex_wake(&segment->doorbell, 1);
-        return NULL;
+        if (claim_stands(segment, slot))
+            break;
+        if (!stays_open(segment))
+            return false;
     }
-    atomic_fetch_add_explicit(&segment->unattached, 1, memory_order_relaxed);
-    return "too many processes at one time";
+    fill_slot(slot, executable);
+    my_serial = slot->serial;
+    shim_process->slot = slot;
+    shim_process->slot_index = (uint32_t)(slot - seg_slots(segment));
+    shim_process->lost_contact = 0;
+    lane_forget_inherited();
+    atomic_store_explicit(&slot->state, seg_slot_word(SEG_SLOT_ATTACHED, pid), memory_order_release);
+    lane_ring(segment);
+    return true;
 }
 
 /* ---- once per process image and per forked child ------------------------------------------------------ */
@@ -276,11 +330,8 @@ static bool attach_now(void)
     if (shim_segment == NULL)
         reason = find_segment(my_program);
     if (reason == NULL)
-        reason = take_slot(executable);
-    if (reason == NULL)
-        return true;
-    if (reason[0] != '\0')
-        complain(reason);
+        return take_slot(executable); /* what found no slot is counted, and told at the end */
+    complain(reason);
     if (shim_segment == NULL)
         never = true; /* children would fail the same way, and say so again */
     return false;

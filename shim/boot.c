@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct shim_next shim_next;
@@ -50,6 +51,12 @@ static void *next_of(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
+static bool in_one_object(const void *first, const void *second)
+{
+    Dl_info one, other;
+    return dladdr(first, &one) != 0 && dladdr(second, &other) != 0 && one.dli_fbase == other.dli_fbase;
+}
+
 bool boot_resolve(void)
 {
     if (likely(atomic_load_explicit(&boot_done, memory_order_acquire)))
@@ -71,6 +78,7 @@ bool boot_resolve(void)
     *(void **)&shim_next.malloc_usable_size = next_of("malloc_usable_size");
     *(void **)&shim_next.clock_gettime = next_of("clock_gettime");
     *(void **)&shim_next.malloc = next_of("malloc");
+    shim_next.is_libc = in_one_object((void *)(uintptr_t)shim_next.malloc, (void *)(uintptr_t)abort);
     /* The program must not find our failed look-ups in its own dlerror(). */
     (void)dlerror();
     atomic_store_explicit(&boot_done, 1, memory_order_release);

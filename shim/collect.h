@@ -118,7 +118,9 @@ struct collect_image {
     uint64_t serial, parent_serial;
     uint64_t map_address;
     uint32_t parent_pid, fork_number;
-    int pidfd;               /* -1: the kernel has none, or the process is gone */
+    int pidfd;    /* -1: the kernel has none, or the process is gone */
+    bool foreign; /* in a pid namespace below ours: thread ids are those of that one */
+    uint32_t inner_pid;
     bool confirmed;          /* its pid was seen to map the segment: it means here what it means there */
     unsigned looks_unmapped; /* in a row */
     bool ended;
@@ -147,6 +149,8 @@ struct collector {
     struct collect_image **images; /* all, in order of discovery; freed at the end */
     size_t image_count, image_capacity;
     uint32_t image_of_slot[SEG_SLOT_COUNT]; /* index + 1 into images */
+    uint64_t
+        claimed_ns[SEG_SLOT_COUNT]; /* since when a claim of an unknown process stands, 0 there is none */
     size_t running;
     uint64_t serials_seen;
     bool attaching;       /* a slot was seen claimed and not yet attached */
@@ -244,6 +248,16 @@ bool image_unattached_remain(struct collector *collector);
 void image_store(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
                  struct decode_block *block);
 struct collect_lane *image_lane(struct collect_image *image, uint32_t number);
+
+/* image_maps - whether a process is seen to have the segment at that address. */
+bool image_maps(const struct collect_segment *segment, uint32_t pid, uint64_t address);
+
+/* ---- foreign ------------------------------------------------------------------------------------------- */
+
+/* foreign_find - the process id, in our namespace, of a slot's process that is in another below it.
+ * ret_parent    its parent's id here; untouched when there is none.
+ * Returns       0 when there is no such process: it has ended. Walks /proc. */
+uint32_t foreign_find(const struct collector *collector, const struct seg_slot *slot, uint32_t *ret_parent);
 
 /* image_test_looking - find out whether this kernel shows mappings, by our own. */
 void image_test_looking(struct collect_segment *segment);

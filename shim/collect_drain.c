@@ -254,7 +254,8 @@ void drain_dead_threads(struct collector *collector)
         const struct collect_image *image = collect_image_in(collector, seg_chunk_slot_of(word));
         char path[64];
         if (collector->taken[index] || seg_chunk_state_of(word) != SEG_CHUNK_OPEN || image == NULL ||
-            !image->confirmed || atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC)
+            !image->confirmed || image->foreign ||
+            atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC)
             continue; /* thread ids mean something only in a process that was found under its own id */
         (void)snprintf(path, sizeof path, "/proc/%u/task/%u", image->pid, chunk->thread_id); /* fits */
         if (access(path, F_OK) == 0)

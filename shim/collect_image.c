@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define NAMES_PER_PID      1000u
+#define CLAIM_LONGEST_NS   UINT64_C(10000000000)
 #define RESERVE_WHEN_BELOW 65536u /* bytes free on the disk */
 
 /* ---- identity ------------------------------------------------------------------------------------ */
@@ -64,6 +65,11 @@ static enum mapped maps_segment(const struct collect_segment *segment, uint32_t 
         return errno == ENOENT ? MAPPED_NO : MAPPED_UNKNOWN;
     target[length] = '\0';
     return strncmp(target, segment->path, strlen(segment->path)) == 0 ? MAPPED_YES : MAPPED_NO;
+}
+
+bool image_maps(const struct collect_segment *segment, uint32_t pid, uint64_t address)
+{
+    return maps_segment(segment, pid, address) == MAPPED_YES;
 }
 
 void image_test_looking(struct collect_segment *segment)
@@ -210,43 +216,78 @@ static bool list_image(struct collector *collector, struct collect_image *image)
     return true;
 }
 
-/* A second image of a pid in the table: the first has execed. */
-static void end_former_image(struct collector *collector, uint32_t pid)
+/* A second image of a pid in the table: the earlier has execed, or, where the later was forked, ended. The later may
+ * be found first, when both came while we looked. */
+static void end_former_image(struct collector *collector, struct collect_image *fresh)
 {
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
         struct collect_image *image = collect_image_in(collector, slot);
-        if (image == NULL)
+        if (image == NULL || image == fresh || image->pid != fresh->pid)
             continue;
-        if (image->pid == pid)
-            image_finish(collector, image, IMAGE_EXEC);
+        const struct collect_image *later = image->serial < fresh->serial ? fresh : image;
+        image_finish(collector, later == fresh ? image : fresh,
+                     later->parent_serial != SEG_NOBODY ? IMAGE_EXIT : IMAGE_EXEC);
     }
 }
 
 static void adopt(struct collector *collector, uint32_t slot_index, const struct seg_slot *slot, uint32_t pid)
 {
     struct collect_image *image;
-    end_former_image(collector, pid);
+    const bool foreign = pid == 0;
+    uint32_t parent_pid = slot->parent_pid;
+    if (foreign)
+        pid = foreign_find(collector, slot, &parent_pid);
     image = calloc(1, sizeof *image);
     if (image == NULL || !list_image(collector, image)) {
         free(image);
         return; /* its chunks are freed unread; as without memory nothing could be written */
     }
     image->slot = slot_index;
-    image->pid = pid;
+    image->foreign = foreign;
+    image->inner_pid = slot->inner_pid;
+    image->pid = pid != 0 ? pid : slot->inner_pid; /* ended already: the only id that there is */
     image->serial = slot->serial;
     image->parent_serial = slot->parent_serial;
     image->map_address = slot->map_address;
-    image->parent_pid = slot->parent_pid;
+    image->parent_pid = parent_pid;
     image->fork_number = slot->fork_number;
     memcpy(image->executable, slot->executable, sizeof image->executable);
     image->executable[sizeof image->executable - 1] = '\0';
     memcpy(image->program, slot->program, sizeof image->program);
     image->program[sizeof image->program - 1] = '\0';
-    image->pidfd = open_pidfd(pid);
-    image->confirmed = maps_segment(&collector->segment, pid, image->map_address) == MAPPED_YES;
+    image->pidfd = pid != 0 ? open_pidfd(pid) : -1;
+    image->confirmed = pid != 0 && image_maps(&collector->segment, pid, image->map_address);
     collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
     collector->running++;
     open_footprint(collector, image);
+    if (pid == 0)
+        image_finish(collector, image, IMAGE_EXIT);
+    else
+        end_former_image(collector, image);
+}
+
+/* A claim from another pid namespace does not say whose it is: one that stands for so long was killed within it. */
+static bool claimer_lives(struct collector *collector, uint32_t slot, uint64_t word)
+{
+    const uint32_t pid = (uint32_t)(word >> 32);
+    const uint64_t now = clock_monotonic_ns();
+    if (pid != 0)
+        return process_exists(pid);
+    if (collector->claimed_ns[slot] == 0)
+        collector->claimed_ns[slot] = now;
+    return now - collector->claimed_ns[slot] < CLAIM_LONGEST_NS;
+}
+
+/* Images are listed, and files named, in the order in which the processes came. Few at a time. */
+static void sort_by_serial(const struct seg_slot *slots, uint32_t *indexes, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        const uint32_t index = indexes[i];
+        uint32_t at = i;
+        for (; at > 0 && slots[indexes[at - 1]].serial > slots[index].serial; at--)
+            indexes[at] = indexes[at - 1];
+        indexes[at] = index;
+    }
 }
 
 /* A serial is taken between the claim of a slot and its last store: so while the count stands still and no claim
@@ -258,19 +299,27 @@ void image_discover(struct collector *collector)
     const uint64_t serials = atomic_load_explicit(&segment->serials, memory_order_seq_cst);
     if (serials == collector->serials_seen && !collector->attaching)
         return;
+    uint32_t found[SEG_SLOT_COUNT], count = 0;
     collector->serials_seen = serials;
     collector->attaching = false;
     for (uint32_t index = 0; index < SEG_SLOT_COUNT; index++) {
-        const uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_seq_cst);
+        uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_seq_cst);
         if (collector->image_of_slot[index] != 0)
             continue;
+        if ((word & 0xffffffff) != SEG_SLOT_ATTACHING)
+            collector->claimed_ns[index] = 0;
         if ((word & 0xffffffff) == SEG_SLOT_ATTACHED)
-            adopt(collector, index, &slots[index], (uint32_t)(word >> 32));
-        else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING && process_exists((uint32_t)(word >> 32)))
+            found[count++] = index;
+        else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING && claimer_lives(collector, index, word))
             collector->attaching = true;
-        else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING)
-            atomic_store_explicit(&slots[index].state, SEG_SLOT_FREE, memory_order_release);
+        else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING &&
+                 !atomic_compare_exchange_strong(&slots[index].state, &word, SEG_SLOT_FREE))
+            collector->attaching = true; /* it got to the end of its claim before it died */
     }
+    sort_by_serial(slots, found, count);
+    for (uint32_t i = 0; i < count; i++)
+        adopt(collector, found[i], &slots[found[i]],
+              (uint32_t)(atomic_load_explicit(&slots[found[i]].state, memory_order_relaxed) >> 32));
 }
 
 /* ---- lanes and blocks ---------------------------------------------------------------------------------------- */
@@ -369,7 +418,7 @@ static void write_trailer(struct collector *collector, struct collect_image *ima
         if (image->lanes[i] == NULL)
             continue;
         lanes[i].thread_id = image->lanes[i]->thread_id;
-        lanes[i].is_main = image->lanes[i]->thread_id == image->pid;
+        lanes[i].is_main = image->lanes[i]->thread_id == image->inner_pid;
         lanes[i].marks = image->lanes[i]->marks;
     }
     memcpy(trailer.lost, image->lost, sizeof trailer.lost);
@@ -452,8 +501,8 @@ void image_check_ends(struct collector *collector, bool thorough)
 {
     static struct pollfd watched[SEG_SLOT_COUNT];
     static struct collect_image *images[SEG_SLOT_COUNT];
-    nfds_t count = 0;
-    int ends;
+    static enum image_end ends[SEG_SLOT_COUNT];
+    nfds_t count = 0, gone = 0;
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
         images[count] = collect_image_in(collector, slot);
         if (images[count] == NULL)
@@ -462,15 +511,21 @@ void image_check_ends(struct collector *collector, bool thorough)
                                          0}; /* poll passes over negative ones */
         count++;
     }
-    ends = count > 0 ? poll(watched, count, 0) : 0;
-    if (ends > 0)
-        image_discover(collector); /* a last image of a dead process tells that those before it execed */
+    if (count > 0 && poll(watched, count, 0) < 0)
+        count = 0; /* no memory for it just now */
     for (nfds_t i = 0; i < count; i++) {
         enum image_end end = IMAGE_EXIT;
-        if (!images[i]->ended &&
-            ((ends > 0 && watched[i].revents != 0) || has_gone(collector, images[i], thorough, &end)))
-            image_finish(collector, images[i], end);
+        if (watched[i].revents == 0 && !has_gone(collector, images[i], thorough, &end))
+            continue;
+        images[gone] = images[i];
+        ends[gone++] = end;
     }
+    if (gone > 0)
+        image_discover(collector); /* a last image of a dead process tells that those before it execed */
+    for (nfds_t i = 0; i < gone; i++)
+        image_finish(collector, images[i], ends[i]); /* nothing, where the discovery did it */
+    atomic_store_explicit(&collector->segment.header->crowded, collector->running == SEG_SLOT_COUNT,
+                          memory_order_relaxed);
 }
 
 void image_bump_epochs(struct collector *collector)

@@ -195,8 +195,10 @@ void *reallocarray(void *address, size_t count, size_t size)
             result = address != NULL ? move_from_boot(address, bytes) : boot_or_enomem(0, bytes);
         }
     } else {
-        if (turn == TURN_RECORD)
+        if (turn == TURN_RECORD) {
             lane = resize_from(lane, address);
+            lane_set_gate(lane, lane_gate(lane) | GATE_PASS);
+        }
         result = next_reallocarray(address, count, size);
     }
     if (turn == TURN_RECORD)

@@ -184,6 +184,8 @@ static inline bool delete_enter(unsigned call, void *address, size_t size, size_
         return false;
     if (turn == TURN_RECORD)
         *ret_lane = turn_record(lane, call, address, size, alignment);
+    if (*ret_lane != NULL)
+        lane_set_gate(*ret_lane, lane_gate(*ret_lane) | GATE_PASS);
     return true;
 }
 

@@ -17,13 +17,14 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels refuse it */
 #endif
 
-#define LANES_PER_BLOCK   128u
-#define LANE_BLOCKS       8192u /* a million threads at one time */
-#define LANE_REUSE_TRIES  16u
-#define WAIT_NS           2000000u /* one futex wait for room; short, so that a dead collector is noticed */
-#define STARVED_WAITS     50       /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
-#define COLLECTOR_LATE_NS 2000000000u /* without a heartbeat for so long, look whether it is alive */
-#define COLLECTOR_HUNG_NS UINT64_C(30000000000) /* alive but not working: stop waiting for it */
+#define LANES_PER_BLOCK     128u
+#define LANE_BLOCKS         8192u /* a million threads at one time */
+#define LANE_REUSE_TRIES    16u
+#define WAIT_NS             2000000u /* one futex wait for room; short, so that a dead collector is noticed */
+#define STARVED_WAITS       50       /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
+#define COLLECTOR_LATE_NS   2000000000u /* without a heartbeat for so long, look whether it is alive */
+#define COLLECTOR_HUNG_NS   UINT64_C(30000000000) /* alive but not working: stop waiting for it */
+#define COLLECTOR_UNSEEN_NS UINT64_C(5000000000)  /* where nobody can tell whether it is alive */
 
 __thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
 
@@ -159,6 +160,8 @@ static void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause)
     if (call >= FP_CALL_COUNT)
         return; /* half a realloc: its other half is the call */
     lane->lost_pending++;
+    if (unlikely(shim_process->slot == NULL))
+        return; /* a forked child that has not attached yet, interrupted in its first call */
     atomic_fetch_add_explicit(&shim_process->slot->lost[cause], 1, memory_order_relaxed);
 }
 
@@ -169,7 +172,7 @@ void lane_count_reentrant(struct lane *lane)
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-static void ring(struct seg_header *segment)
+void lane_ring(struct seg_header *segment)
 {
     atomic_fetch_add_explicit(&segment->doorbell, 1, memory_order_release);
     raw_futex_wake(&segment->doorbell, 1);
@@ -188,7 +191,7 @@ void lane_close_chunk(struct lane *lane)
     /* A missed ring costs the collector's time-out, no record. */
     if (atomic_load_explicit(&segment->asleep, memory_order_relaxed) == SEG_SLEEP &&
         atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) == SEG_SLEEP)
-        ring(segment);
+        lane_ring(segment);
 }
 
 /* The lowest free chunk: low indexes are in use first, so an index tells how short the pool is. */
@@ -208,20 +211,22 @@ static bool claim_chunk(struct lane *lane, uint32_t *ret_index)
             continue;
         if (index >= ready / 2 &&
             atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
-            ring(segment);
+            lane_ring(segment);
         *ret_index = index;
         return true;
     }
     return false;
 }
 
-static bool collector_is_gone(void)
+bool lane_collector_is_gone(void)
 {
     struct seg_header *segment = shim_segment;
     const uint64_t heartbeat = atomic_load_explicit(&segment->heartbeat_ns, memory_order_relaxed);
     const uint64_t now = raw_now_ns();
     if (now < heartbeat + COLLECTOR_LATE_NS)
         return false;
+    if (shim_process->foreign) /* its process id means nothing here */
+        return now > heartbeat + COLLECTOR_UNSEEN_NS;
     return now > heartbeat + COLLECTOR_HUNG_NS ||
            raw_call(SYS_kill, (long)segment->collector_pid, 0, 0, 0, 0, 0) == -ESRCH;
 }
@@ -236,14 +241,14 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     int starved = 0;
     atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&segment->space_waiters, 1, memory_order_relaxed);
-    while (!found && starved < STARVED_WAITS && !collector_is_gone() &&
+    while (!found && starved < STARVED_WAITS && !lane_collector_is_gone() &&
            !atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
         const uint32_t space = atomic_load_explicit(&segment->space, memory_order_acquire);
         found = claim_chunk(lane, ret_index);
         if (found)
             break;
         if (atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
-            ring(segment);
+            lane_ring(segment);
         (void)raw_futex_wait(&segment->space, space, WAIT_NS); /* whatever woke us, look again */
         starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + 1 : 0;
     }
@@ -280,7 +285,7 @@ static bool open_chunk(struct lane *lane, unsigned call)
     }
     if (shim_process->lost_contact) {
         /* Only look, never wait, for a collector that was found dead. */
-        if (collector_is_gone()) {
+        if (lane_collector_is_gone()) {
             lane_lose(lane, call, FP_LOSS_COLLECTOR);
             return false;
         }
@@ -293,7 +298,7 @@ static bool open_chunk(struct lane *lane, unsigned call)
             return false;
         }
         if (!wait_for_chunk(lane, &index)) {
-            shim_process->lost_contact = collector_is_gone();
+            shim_process->lost_contact = lane_collector_is_gone();
             lane_lose(lane, call, shim_process->lost_contact ? FP_LOSS_COLLECTOR : FP_LOSS_RING_FULL);
             return false;
         }

@@ -27,6 +27,7 @@ enum lane_gate {
     GATE_FORWARD = 1, /* inside the next allocator: nested calls are its own business */
     GATE_RECORD = 2,  /* storing a record: a nested call comes from a signal handler */
     GATE_AS = 4,      /* an operator new is under way, see as_call; may be joined with the others */
+    GATE_PASS = 8, /* with GATE_FORWARD: what that calls is ours (delete calls free, reallocarray realloc) */
     GATE_BUSY = GATE_FORWARD | GATE_RECORD,
 };
 

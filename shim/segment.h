@@ -24,7 +24,7 @@
 #include "footprint/record.h"
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      2u                           /* bump with any change of this file's layouts */
+#define SEG_VERSION      3u                           /* bump with any change of this file's layouts */
 #define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
@@ -71,6 +71,7 @@ struct seg_header {
     _Atomic uint32_t space;              /* futex: stepped when chunks became free and somebody waits */
     _Atomic uint64_t heartbeat_ns;       /* CLOCK_MONOTONIC at the collector's last round */
     _Atomic uint32_t starved; /* every chunk is open in some lane: waiting for one may last for ever */
+    _Atomic uint32_t crowded; /* every slot is a live process's: likewise */
 
     /* Written by the processes and the collector. */
     _Alignas(64) _Atomic uint32_t doorbell; /* futex the collector sleeps on */
@@ -101,14 +102,15 @@ enum seg_slot_state {
 };
 
 struct seg_slot {
-    _Atomic uint64_t state; /* enum seg_slot_state, pid in bits 32-63 */
+    _Atomic uint64_t state; /* enum seg_slot_state, pid in bits 32-63: 0 for one of another pid namespace */
     uint64_t serial;        /* of this process image, from 1, never used twice in a segment */
     uint64_t parent_serial; /* of the process that forked this one; SEG_NOBODY for a fresh image */
     uint64_t map_address;   /* where this process has the segment, to prove that a pid is still this image */
     uint32_t parent_pid;
     uint32_t fork_number; /* FP_MARK_FORK that the parent wrote before this process came to be */
     _Atomic uint32_t lane_count;
-    uint32_t reserved;
+    uint32_t inner_pid;     /* as the process knows it */
+    uint64_t pid_namespace; /* inode of the process's, 0 unknown */
     _Atomic uint64_t lost[FP_LOSS_COUNT];
     _Atomic uint64_t stalls; /* waits for a free chunk */
     _Atomic uint64_t stall_ns;

@@ -61,6 +61,7 @@ struct shim_next {
     size_t (*malloc_usable_size)(void *);
     int (*clock_gettime)(clockid_t, struct timespec *); /* libc's, which makes no system call */
     void *operators[NEXT_OPERATOR_COUNT];
+    bool is_libc; /* malloc is libc's own */
 };
 
 extern struct shim_next shim_next;
@@ -100,6 +101,7 @@ struct shim_process {
     uint32_t slot_index;
     struct seg_slot *slot;
     uint64_t lost_contact;                            /* the collector was found dead */
+    bool foreign;                                     /* in another pid namespace than the collector */
     _Atomic uint64_t populated[SEG_CHUNKS_MOST / 64]; /* chunks whose pages this process has mapped */
 };
 
@@ -157,6 +159,12 @@ void fork_arm_thread(struct lane *lane);
 
 /* lane_forget_inherited - in a forked child: never hand out a lane that the parent may have used. */
 void lane_forget_inherited(void);
+
+/* lane_collector_is_gone - whether the collector is dead, or has not worked for so long that it may as well be. */
+bool lane_collector_is_gone(void);
+
+/* lane_ring - wake the collector. */
+void lane_ring(struct seg_header *segment);
 
 /* lane_close_chunk - hand the lane's chunk to the collector; the next record opens another. */
 void lane_close_chunk(struct lane *lane);

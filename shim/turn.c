@@ -33,7 +33,9 @@ __attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane)
     if (lane == NULL && !attach_or_not(&lane))
         return boot_resolve() ? TURN_FORWARD : TURN_BOOT;
     gate = lane_gate(lane);
-    if (gate & GATE_RECORD)
+    /* libc's allocator calls none of its exported names but for GATE_PASS: a call nested in it is a signal handler's,
+     * recorded because a realloc's two halves belong together. Other allocators' may be their own. */
+    if ((gate & GATE_RECORD) || ((gate & (GATE_FORWARD | GATE_PASS)) == GATE_FORWARD && shim_next.is_libc))
         lane_count_reentrant(lane);
     if (gate & GATE_BUSY)
         return TURN_FORWARD;

@@ -1,0 +1,246 @@
+/* watch.c - look at a tree of processes from outside, ever more seldom while it lasts. */
+#include "cli/watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/target.h"
+#include "results/support.h"
+
+#define LOOK_FIRST_NS UINT64_C(1000000)
+#define LOOK_LAST_NS  UINT64_C(250000000)
+#define DOUBT_NS      UINT64_C(500000000) /* for a program that is being loaded to reach the recorder */
+#define TREE_MAX      4096
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+bool cli_watch_maps_file(pid_t pid, const char *path)
+{
+    char maps[64], line[PATH_MAX + 256];
+    bool found = false;
+    snprintf(maps, sizeof maps, "/proc/%d/maps", (int)pid);
+    FILE *file = fopen(maps, "re");
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
+        found = strstr(line, path) != NULL;
+    if (file != NULL)
+        fclose(file);
+    return found;
+}
+
+/* ---- one process ---------------------------------------------------------------------------- */
+
+/* Field 22 of its stat: tells a process from a later one of the same id. 0 for one that is gone or a zombie. */
+static uint64_t start_ticks(pid_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return 0;
+    const bool got = fgets(text, sizeof text, file) != NULL;
+    fclose(file);
+    const char *at = got ? strrchr(text, ')') : NULL;
+    if (at == NULL || strlen(at) < 3 || at[2] == 'Z' || at[2] == 'X')
+        return 0;
+    for (int field = 2; field < 22 && at != NULL; field++) {
+        at = strchr(at, ' ');
+        at = at != NULL ? at + 1 : NULL;
+    }
+    return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+static char *read_whole(pid_t pid, const char *name, size_t *ret_size)
+{
+    char path[64];
+    char *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return NULL;
+    for (size_t got = 1; got > 0; size += got) {
+        text = res_realloc(text, size + 4096 + 1, 1);
+        got = fread(text + size, 1, 4096, file);
+    }
+    text[size] = '\0';
+    *ret_size = size;
+    fclose(file);
+    return text;
+}
+
+/* Of the environment that it was started with. True when that cannot be told: of a process that is loading or ending,
+ * neither environment nor command line can be read. */
+static bool was_preloaded(pid_t pid)
+{
+    size_t size = 0, command_size = 0;
+    char *command = NULL, *environment = read_whole(pid, "environ", &size);
+    bool found = environment == NULL;
+    for (size_t at = 0; !found && at < size; at += strlen(environment + at) + 1)
+        found = strncmp(environment + at, "LD_PRELOAD=", 11) == 0 &&
+                strstr(environment + at, "libmallab.so") != NULL;
+    if (!found && size == 0) {
+        command = read_whole(pid, "cmdline", &command_size);
+        found = command == NULL || command_size == 0;
+    }
+    free(environment);
+    free(command);
+    return found;
+}
+
+static bool is_ours(const char *name)
+{
+    return strcmp(name, "mallab") == 0 || strcmp(name, "mallab-collect") == 0 ||
+           strncmp(name, "mallab-replay-", 14) == 0;
+}
+
+/* Both by /proc/PID/exe, which works whatever the process's root, and whether or not the file is still there.
+ * Returns false for a process that cannot be looked at, that is one of ours, or a thread of the kernel's. */
+static bool find_name(pid_t pid, struct cli_unrecorded *ret)
+{
+    char path[64], target[PATH_MAX];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    const ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length <= 0)
+        return false;
+    target[length] = '\0';
+    char *deleted = strstr(target, " (deleted)");
+    if (deleted != NULL)
+        *deleted = '\0';
+    const char *slash = strrchr(target, '/');
+    snprintf(ret->name, sizeof ret->name, "%.63s", slash != NULL ? slash + 1 : target);
+    return !is_ours(ret->name);
+}
+
+static const char *find_obstacle(pid_t pid, bool *ret_sure)
+{
+    char path[64];
+    const char *obstacle;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    obstacle = fd >= 0 ? cli_target_obstacle(fd, ret_sure) : NULL;
+    if (fd >= 0)
+        close(fd);
+    if (obstacle == NULL && !was_preloaded(pid)) {
+        *ret_sure = true;
+        obstacle =
+            "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears it";
+    }
+    if (obstacle == NULL) {
+        *ret_sure = false;
+        obstacle =
+            "could not reach the recording: it runs as another user, in another root directory, or under a "
+            "limit of its address space";
+    }
+    return obstacle;
+}
+
+/* ---- what was seen ----------------------------------------------------------------------------- */
+
+static void note_found(struct cli_watch *watch, const struct cli_unrecorded *seen)
+{
+    for (size_t i = 0; i < watch->found_count; i++)
+        if (strcmp(watch->found[i].name, seen->name) == 0 && watch->found[i].obstacle == seen->obstacle)
+            return;
+    if (watch->found_count < CLI_WATCH_MAX)
+        watch->found[watch->found_count++] = *seen;
+    else
+        watch->more++;
+}
+
+/* Returns whether it was there, unrecorded, long enough ago to be sure now. */
+static bool was_doubtful(struct cli_watch *watch, const struct cli_unrecorded *seen)
+{
+    for (size_t i = 0; i < watch->doubtful_count; i++) {
+        struct cli_unrecorded *before = &watch->doubtful[i];
+        if (before->pid == seen->pid && before->start_ticks == seen->start_ticks &&
+            strcmp(before->name, seen->name) == 0)
+            return seen->seen_ns - before->seen_ns >= DOUBT_NS;
+    }
+    if (watch->doubtful_count < CLI_WATCH_MAX)
+        watch->doubtful[watch->doubtful_count++] = *seen;
+    else
+        watch->doubtful[seen->pid % CLI_WATCH_MAX] =
+            *seen; /* the older one is named at another time, or never */
+    return false;
+}
+
+static void look_at(struct cli_watch *watch, pid_t pid, const char *segment)
+{
+    struct cli_unrecorded seen = {.pid = pid, .start_ticks = start_ticks(pid), .seen_ns = now_ns()};
+    bool sure = false;
+    if (seen.start_ticks == 0 || !find_name(pid, &seen) || cli_watch_maps_file(pid, segment))
+        return;
+    seen.obstacle = find_obstacle(pid, &sure);
+    if (!sure && !was_doubtful(watch, &seen))
+        return;
+    /* It may have ended or become another program while we looked: then what we saw was of two. */
+    struct cli_unrecorded again = {.pid = pid};
+    if (start_ticks(pid) == seen.start_ticks && find_name(pid, &again) &&
+        strcmp(again.name, seen.name) == 0 && !cli_watch_maps_file(pid, segment))
+        note_found(watch, &seen);
+}
+
+static void look_at_tree(struct cli_watch *watch, pid_t command, const char *segment)
+{
+    static pid_t tree[TREE_MAX];
+    size_t count = 1;
+    tree[0] = command;
+    for (size_t i = 0; i < count; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/task", (int)tree[i]);
+        DIR *tasks = opendir(path);
+        const struct dirent *task;
+        look_at(watch, tree[i], segment);
+        while (tasks != NULL && (task = readdir(tasks)) != NULL) {
+            char children[PATH_MAX];
+            int child;
+            snprintf(children, sizeof children, "%s/%.20s/children", path, task->d_name);
+            FILE *file = task->d_name[0] != '.' ? fopen(children, "re") : NULL;
+            while (file != NULL && count < TREE_MAX && fscanf(file, "%d", &child) == 1)
+                tree[count++] = child;
+            if (file != NULL)
+                fclose(file);
+        }
+        if (tasks != NULL)
+            closedir(tasks);
+    }
+}
+
+/* ---- the wait --------------------------------------------------------------------------------------- */
+
+void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment)
+{
+    uint64_t pause_ns = LOOK_FIRST_NS;
+    sigset_t ends, before;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &ends,
+                &before); /* so that one between the question and the pause cuts the pause short */
+    for (;;) {
+        siginfo_t info = {0};
+        const struct timespec pause = {0, (long)pause_ns};
+        if (waitid(P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0)
+            break;
+        look_at_tree(watch, command, segment);
+        (void)sigtimedwait(&ends, NULL,
+                           &pause); /* another child's end, or a signal, brings only one more look */
+        if (pause_ns < LOOK_LAST_NS)
+            pause_ns *= 2;
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}

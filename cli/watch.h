@@ -1,0 +1,38 @@
+/* watch.h - processes of a recorded command's tree that are not recorded, and why.
+ *
+ *   look        a walk over the command's descendants, as /proc shows them
+ *   obstacle    why a process has no recorder in it
+ *
+ * Seen from outside: a process that lives for less than a few milliseconds between two looks is missed. */
+#ifndef MALLAB_CLI_WATCH_H
+#define MALLAB_CLI_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define CLI_WATCH_MAX 32 /* of each kind: programs named, and processes that need a second look */
+
+struct cli_unrecorded {
+    char name[64];        /* the executable's base name */
+    const char *obstacle; /* static text */
+    pid_t pid;            /* of the first one seen */
+    uint64_t start_ticks;
+    uint64_t seen_ns; /* CLOCK_MONOTONIC at its first look */
+};
+
+struct cli_watch {
+    struct cli_unrecorded found[CLI_WATCH_MAX], doubtful[CLI_WATCH_MAX];
+    size_t found_count, doubtful_count;
+    size_t more; /* programs beyond those */
+};
+
+/* cli_watch_until_end - wait until a child of ours can be waited for, looking at its tree meanwhile.
+ * segment    path of the shared memory that recorded processes have mapped. */
+void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment);
+
+/* cli_watch_maps_file - whether a process has that file mapped; false also when it cannot be told. */
+bool cli_watch_maps_file(pid_t pid, const char *path);
+
+#endif

@@ -1,0 +1,216 @@
+/* tree.c - process trees and changes of surroundings; each process allocates objects of a size that tells who it was.
+ * Checked by test_tree.py.
+ *
+ *   leaf SIZE COUNT     allocate and free COUNT objects
+ *   many COUNT          COUNT short processes, up to 16 at a time: forks, every fourth also forks, every eighth execs
+ *   long COUNT          parent and child allocate at the same time, COUNT each, the child in a thread too
+ *   daemon              double fork, setsid, every descriptor closed, in /
+ *   reuse PID           two children one after the other, both with the process id PID
+ *   chroot DIR | setuid ID | unshare FLAGS      then a fork; both allocate
+ *   setuidexec ID       and the child execs */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COUNT   100
+#define AT_ONCE 16
+
+static char *self;
+
+static void use(size_t size, int count)
+{
+    for (int i = 0; i < count; i++) {
+        void *volatile object = malloc(size);
+        free(object);
+    }
+}
+
+static int await(pid_t pid)
+{
+    int status = 1;
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        abort();
+    return 0;
+}
+
+/* ---- many ------------------------------------------------------------------------------------------- */
+
+static void leaf_of_many(int number)
+{
+    use(4001, 10);
+    if (number % 4 == 1) {
+        const pid_t pid = fork();
+        if (pid == 0) {
+            use(4002, 10);
+            _exit(0);
+        }
+        await(pid);
+    }
+    if (number % 8 == 2)
+        execl(self, self, "leaf", "4003", "10", (char *)NULL);
+    _exit(0);
+}
+
+static int many(int count)
+{
+    int running = 0;
+    for (int i = 0; i < count; i++) {
+        pid_t pid;
+        if (running == AT_ONCE) {
+            int status = 1;
+            if (wait(&status) < 0 || status != 0)
+                return 1;
+            running--;
+        }
+        pid = fork();
+        if (pid < 0)
+            return 1;
+        if (pid == 0)
+            leaf_of_many(i);
+        running++;
+    }
+    for (; running > 0; running--) {
+        int status = 1;
+        if (wait(&status) < 0 || status != 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- long --------------------------------------------------------------------------------------------- */
+
+static void *use_in_thread(void *count)
+{
+    use(4012, (int)(intptr_t)count);
+    return NULL;
+}
+
+static int long_fork(int count)
+{
+    const pid_t pid = fork();
+    if (pid == 0) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, use_in_thread, (void *)(intptr_t)count) != 0)
+            abort();
+        use(4011, count);
+        pthread_join(thread, NULL);
+        exit(0);
+    }
+    use(4010, count);
+    return await(pid);
+}
+
+/* ---- daemon --------------------------------------------------------------------------------------------- */
+
+/* What daemons do, and then what broke recorders: the first descriptors that it opens are its own. */
+static int daemonise(void)
+{
+    int ends[2], file;
+    char text[16] = "";
+    if (pipe(ends) != 0)
+        return 1;
+    use(4020, COUNT);
+    if (fork() != 0)
+        _exit(0);
+    setsid();
+    use(4021, COUNT);
+    if (fork() != 0)
+        _exit(0);
+    closefrom(0);
+    if (chdir("/") != 0)
+        abort();
+    use(4022, COUNT);
+    file = open("/dev/shm", O_RDWR | O_TMPFILE, 0600);
+    if (file != 0 || write(file, "mine", 4) != 4)
+        abort();
+    use(4023, 100 * COUNT);
+    if (pread(file, text, sizeof text, 0) != 4 || strcmp(text, "mine") != 0)
+        abort();
+    use(4024, COUNT);
+    _exit(0);
+}
+
+/* ---- surroundings ------------------------------------------------------------------------------------------ */
+
+static int both(size_t parent, size_t child, int exec)
+{
+    pid_t pid;
+    use(parent, COUNT);
+    pid = fork();
+    if (pid < 0)
+        return 1;
+    if (pid == 0) {
+        use(child, COUNT);
+        if (exec)
+            execl(self, self, "leaf", "4099", "10", (char *)NULL);
+        _exit(exec ? 1 : 0);
+    }
+    return await(pid);
+}
+
+static int reuse(int wanted)
+{
+    for (size_t size = 4030; size < 4032; size++) {
+        pid_t pid;
+        int tries = 0;
+        do {
+            const int file = open("/proc/sys/kernel/ns_last_pid", O_WRONLY);
+            if (file < 0 || dprintf(file, "%d", wanted - 1) < 0)
+                return 77;
+            close(file);
+            pid = fork();
+            if (pid == 0) {
+                if (getpid() == wanted)
+                    use(size, COUNT);
+                _exit(0);
+            }
+            await(pid);
+        } while (pid != wanted && ++tries < 1000);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "", *value = argc > 2 ? argv[2] : "";
+    self = argv[0];
+    if (strcmp(what, "leaf") == 0 && argc == 4) {
+        use((size_t)atoi(value), atoi(argv[3]));
+        return 0;
+    }
+    if (strcmp(what, "many") == 0)
+        return many(atoi(value));
+    if (strcmp(what, "long") == 0)
+        return long_fork(atoi(value));
+    if (strcmp(what, "daemon") == 0)
+        return daemonise();
+    if (strcmp(what, "reuse") == 0)
+        return reuse(atoi(value));
+    use(4040, COUNT);
+    if (strcmp(what, "chroot") == 0) {
+        if (chroot(value) != 0 || chdir("/") != 0)
+            return 77;
+        return both(4041, 4042, 0);
+    }
+    if (strncmp(what, "setuid", 6) == 0) {
+        const uid_t id = (uid_t)atoi(value);
+        if (setgroups(0, NULL) != 0 || setresgid(id, id, id) != 0 || setresuid(id, id, id) != 0)
+            return 77;
+        return both(4041, 4042, strcmp(what, "setuidexec") == 0);
+    }
+    if (strcmp(what, "unshare") == 0) {
+        if (unshare(atoi(value)) != 0)
+            return 77;
+        return both(4041, 4042, 0);
+    }
+    return 2;
+}
