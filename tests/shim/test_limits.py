@@ -34,7 +34,16 @@ def test_small_memory():
 
 def test_drop():
     """With --on-full drop it does not wait; gaps stand where calls are missing, and add up to the loss."""
-    recording = recorded.record([CHURN, str(2 * COUNT)], options=['--memory', '300000', '--on-full', 'drop'])
+    collector = recorded.Collector('--memory', '300000', '--on-full', 'drop')
+    collector.process.send_signal(signal.SIGSTOP) # it cannot keep up with the first half
+    process = subprocess.Popen([CHURN, str(2 * COUNT), 'pause'], env=collector.environment(), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    check(process.stdout.readline(), b'half\n', 'the program does not wait')
+    collector.process.send_signal(signal.SIGCONT)
+    time.sleep(0.3) # for chunks to become free; without any the gap would stand nowhere
+    process.stdin.close()
+    check(process.wait(timeout=100), 0, 'exit status')
+    recording = collector.end()
     footprint = recording.only()
     lost = footprint.info['lost'].get('ring_full', 0)
     check(lost > 0, True, 'something was lost (otherwise this test shows nothing)')
