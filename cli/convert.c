@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/progress.h"
+#include "cli/recover.h"
 #include "cli/workloads.h"
 #include "convert/convert.h"
 #include "results/support.h"
@@ -264,6 +265,7 @@ static int run_convert(int argc, char **argv)
     const char *output = named != NULL ? named : settings.output;
     char *problem = NULL;
     int code = CLI_FAILED;
+    (void)cli_recover(&CLI_CONVERT, input);
     if (cli_output_check(output, settings.convert.overwrite, &problem))
         code = cli_convert_file(&CLI_CONVERT, input, output, &settings.convert, settings.quiet,
                                 !settings.no_progress, settings.json);

@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/recorder.h"
+#include "cli/recover.h"
 #include "cli/target.h"
 #include "results/support.h"
 
@@ -205,6 +206,7 @@ static void report_collector(const struct cli_recorded *recorded, const struct c
 static void report(const struct cli_recorded *recorded, const char *shown, bool quiet)
 {
     char events[32], processes[32], lost[32];
+    const bool recovered = recorded->collector_status != 0 && cli_recover(&CLI_RECORD, recorded->directory);
     const struct cli_totals totals = cli_record_totals(recorded->directory);
     if (recorded->still_running != 0) {
         cli_say(
@@ -214,7 +216,7 @@ static void report(const struct cli_recorded *recorded, const char *shown, bool 
             (int)recorded->still_running, (int)recorded->collector, shown);
         return;
     }
-    if (recorded->collector_status != 0) {
+    if (recorded->collector_status != 0 && !recovered) {
         report_collector(recorded, &totals, shown);
         return;
     }

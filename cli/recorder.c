@@ -386,6 +386,8 @@ static void finish_collector(struct collector *collector, struct cli_recorded *r
 {
     const uint64_t begin = now_ns();
     close_end(&collector->control);
+    if (collector->pid < 0)
+        return;
     while (!collector_ends(collector, COLLECTOR_WAITS_NS, &recorded->collector_status)) {
         recorded->still_running = recorded_process(collector);
         /* Where nobody runs, it is writing what is left, for which it may need its time. */
@@ -406,7 +408,8 @@ static void run_both(struct command *command, struct collector *collector, struc
         recorded->code = error == ENOENT ? CLI_RECORD_NOT_FOUND : CLI_RECORD_NOT_EXECUTABLE;
         recorded->problem = res_printf("cannot run the command: %s", strerror(error));
     }
-    cli_watch_until_end(&recorded->watch, command->pid, collector->segment);
+    cli_watch_until_end(&recorded->watch, command->pid, collector->segment, &collector->pid,
+                        &recorded->collector_status);
     wait_for(command->pid, &recorded->status);
     command_pid = 0;
     finish_collector(collector, recorded);

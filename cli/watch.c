@@ -223,7 +223,8 @@ static void look_at_tree(struct cli_watch *watch, pid_t command, const char *seg
 
 /* ---- the wait --------------------------------------------------------------------------------------- */
 
-void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment)
+void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, pid_t *collector,
+                         int *ret_collector_status)
 {
     uint64_t pause_ns = LOOK_FIRST_NS;
     sigset_t ends, before;
@@ -236,6 +237,8 @@ void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *seg
         const struct timespec pause = {0, (long)pause_ns};
         if (waitid(P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0)
             break;
+        if (*collector > 0 && waitpid(*collector, ret_collector_status, WNOHANG) == *collector)
+            *collector = -1;
         look_at_tree(watch, command, segment);
         (void)sigtimedwait(&ends, NULL,
                            &pause); /* another child's end, or a signal, brings only one more look */

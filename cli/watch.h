@@ -29,8 +29,11 @@ struct cli_watch {
 };
 
 /* cli_watch_until_end - wait until a child of ours can be waited for, looking at its tree meanwhile.
- * segment    path of the shared memory that recorded processes have mapped. */
-void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment);
+ * segment         path of the shared memory that recorded processes have mapped.
+ * collector       waited for at once when it ends first, and then set to -1: the recorded processes take a dead
+ *                 process that nobody waited for to be alive, and would wait for it. */
+void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, pid_t *collector,
+                         int *ret_collector_status);
 
 /* cli_watch_maps_file - whether a process has that file mapped; false also when it cannot be told. */
 bool cli_watch_maps_file(pid_t pid, const char *path);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/recover.h"
 #include "footprint/workload.h"
 #include "results/support.h"
 
@@ -97,6 +98,8 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
                          size_t number, char **ret_path)
 {
     const enum conv_kind kind = conv_detect(input);
+    if (kind == CONV_KIND_RECORDING)
+        (void)cli_recover(verb, input);
     if (strcmp(input, "-") == 0) {
         cli_say(verb, "a workload is not read from a pipe, as every run reads it anew: name a file");
         return CLI_MISUSE;

@@ -270,7 +270,7 @@ static enum fp_status live_through(struct heap *heap, const struct ancestor *anc
     const struct conv_sink sink = {.data = heap, .events = take_events, .is_live = is_live};
     struct conv_survey *survey = calloc(1, sizeof *survey);
     struct conv_error *error = calloc(1, sizeof *error);
-    struct conv_input input;
+    struct conv_input input = {0};
     enum fp_status status = FP_ERR_MEMORY;
     heap->fork_number = ancestor->fork_number;
     heap->reached = false;

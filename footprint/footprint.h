@@ -105,6 +105,15 @@ enum fp_status fp_writer_create(int directory_fd, const char *path, const struct
                                 const struct fp_meta *meta, size_t meta_count, struct fp_error *ret_error,
                                 struct fp_writer **ret_writer);
 
+/* fp_writer_resume - go on with a footprint that has no trailer.
+ * options      process_id and start_unix_ns are the file's own and not looked at.
+ * whole_bytes  where its last whole block ends: what stands behind is cut off. A reader tells it, in
+ *              tail_error.offset.
+ * Returns      FP_OK; FP_ERR_OPEN, FP_ERR_WRITE, FP_ERR_MEMORY. */
+enum fp_status fp_writer_resume(int directory_fd, const char *path, const struct fp_writer_options *options,
+                                uint64_t whole_bytes, struct fp_error *ret_error,
+                                struct fp_writer **ret_writer);
+
 /* fp_writer_block - encode and append one block.
  * block     borrowed; must keep the rules at struct fp_block, else FP_ERR_ARGUMENT.
  * Returns   FP_OK; FP_ERR_WRITE (the file is cut back to its last whole block; further calls

@@ -121,6 +121,38 @@ enum fp_status fp_writer_create(int directory_fd, const char *path, const struct
     return FP_OK;
 }
 
+enum fp_status fp_writer_resume(int directory_fd, const char *path, const struct fp_writer_options *options,
+                                uint64_t whole_bytes, struct fp_error *ret_error,
+                                struct fp_writer **ret_writer)
+{
+    struct fp_writer *writer = calloc(1, sizeof *writer);
+    enum fp_status status = FP_OK;
+    if (writer == NULL) {
+        if (ret_error != NULL)
+            *ret_error = (struct fp_error){.status = FP_ERR_MEMORY, .what = "no memory for a writer"};
+        return FP_ERR_MEMORY;
+    }
+    writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
+    writer->size_limit = options->size_limit_bytes;
+    writer->bytes = whole_bytes;
+    writer->context = ZSTD_createCCtx();
+    writer->fd = openat(directory_fd, path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (writer->context == NULL)
+        status = fail(writer, FP_ERR_MEMORY, 0, "no memory for a compressor");
+    else if (writer->fd < 0)
+        status = fail(writer, FP_ERR_OPEN, errno, "cannot open for writing");
+    else if (ftruncate(writer->fd, (off_t)whole_bytes) != 0)
+        status = fail(writer, FP_ERR_WRITE, errno, "cannot cut off a half block");
+    if (status != FP_OK) {
+        if (ret_error != NULL)
+            *ret_error = writer->error;
+        fp_writer_abandon(writer);
+        return status;
+    }
+    *ret_writer = writer;
+    return FP_OK;
+}
+
 enum fp_status fp_writer_block(struct fp_writer *writer, const struct fp_block *block)
 {
     struct block_header header;

@@ -29,9 +29,10 @@ struct collect_options {
     bool no_follow;
     bool stamps; /* SEG_FLAG_STAMPS */
     bool drop;
-    bool no_tsc; /* CLOCK_MONOTONIC even where the TSC would serve */
-    bool unique; /* take another directory when `out` holds something */
-    bool join;   /* hand out the segment of a recording that is going on in `out` */
+    bool no_tsc;  /* CLOCK_MONOTONIC even where the TSC would serve */
+    bool unique;  /* take another directory when `out` holds something */
+    bool recover; /* take over what a killed collector left of `out` */
+    bool join;    /* hand out the segment of a recording that is going on in `out` */
 };
 
 /* ---- clock ------------------------------------------------------------------------------------- */
@@ -76,7 +77,8 @@ bool segment_grow(struct collect_segment *segment, uint32_t count);
  * a process id is never mistaken for a later owner's. 0 when it cannot be read. */
 uint64_t process_start_ticks(uint32_t pid);
 
-/* segment_remove_stale - unlink segments of ours whose collectors were killed; whoever maps one keeps it. */
+/* segment_remove_stale - unlink segments of ours whose collectors were killed, unless their recording still waits to be
+ * recovered; whoever maps one keeps it. */
 void segment_remove_stale(void);
 
 /* segment_remove - unlink the file; processes that are still mapped keep theirs. */
@@ -85,6 +87,9 @@ void segment_remove(struct collect_segment *segment);
 /* segment_path_of_recording - read `segment_path` from a recording that is still going on.
  * Returns whether there is one whose collector is alive. */
 bool segment_path_of_recording(int directory_fd, char *ret_path, size_t size);
+
+/* segment_of_dead_collector - the segment of a recording whose collector was killed; its header as it is now. */
+bool segment_of_dead_collector(int directory_fd, char *ret_path, size_t size, struct seg_header *ret_header);
 
 /* ---- lanes, images ------------------------------------------------------------------------------- */
 
@@ -127,7 +132,7 @@ struct collect_image {
     enum image_end end;
     char executable[SEG_EXECUTABLE];
     char program[SEG_PROGRAM];
-    char file[160];
+    char file[SEG_FILE];
     struct fp_writer *writer; /* NULL when it could not be created, or is finished */
     bool writing;             /* false after a write failed: drain and count only */
     enum fp_loss stopped_by, limit_cause;
@@ -174,6 +179,16 @@ static inline struct collect_image *collect_image_in(const struct collector *col
     if (slot >= SEG_SLOT_COUNT || collector->image_of_slot[slot] == 0 || collector->images == NULL)
         return NULL;
     return collector->images[collector->image_of_slot[slot] - 1];
+}
+
+/* collect_elapsed_ns - nanoseconds since recording began; of a recovered one, at its collector's last word. */
+static inline uint64_t collect_elapsed_ns(const struct collector *collector)
+{
+    const struct seg_header *segment = collector->segment.header;
+    const uint64_t now = collector->options.recover && segment != NULL
+                             ? atomic_load_explicit(&segment->heartbeat_ns, memory_order_relaxed)
+                             : clock_monotonic_ns();
+    return now > collector->clock.first_ns ? now - collector->clock.first_ns : 0;
 }
 
 /* ---- drain ------------------------------------------------------------------------------------------ */
@@ -227,6 +242,9 @@ uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
 
 /* ---- images ------------------------------------------------------------------------------------------- */
 
+/* image_list - append to images; false: no memory. */
+bool image_list(struct collector *collector, struct collect_image *image);
+
 /* image_discover - open a footprint for every slot attached since the last look. */
 void image_discover(struct collector *collector);
 
@@ -266,5 +284,22 @@ void image_test_looking(struct collect_segment *segment);
 
 /* json_write - write recording.json anew and put it in place of the old one. Returns false with errno set. */
 bool json_write(struct collector *collector, bool final);
+
+/* ---- recovery ------------------------------------------------------------------------------------------ */
+
+enum recover_result {
+    RECOVER_DONE,
+    RECOVER_NOTHING, /* no segment, or its collector lives, or somebody else is at it */
+    RECOVER_FAILED,
+};
+
+/* recover_open - map the segment of options.out's dead collector and check it. ret_reason is set unless RECOVER_DONE. */
+enum recover_result recover_open(struct collector *collector, const char **ret_reason);
+
+/* recover_run - stop the segment, write everything in it, finish all footprints. */
+void recover_run(struct collector *collector);
+
+/* recover_footprint - go on with the footprint that a slot names. Returns false when there is none to go on with. */
+bool recover_footprint(struct collector *collector, struct collect_image *image, const struct seg_slot *slot);
 
 #endif

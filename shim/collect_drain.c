@@ -12,8 +12,9 @@
 
 #include "shim/raw.h"
 
-#define GROW_LEAST 64u
-#define WAITING_NS UINT64_C(5000000000) /* for a block's worth of chunks; blocks of less compress less */
+#define GROW_LEAST      64u
+#define WORDS_PER_CHUNK (SEG_CHUNK_BYTES / (uint32_t)sizeof(uint64_t))
+#define WAITING_NS      UINT64_C(5000000000) /* for a block's worth of chunks; blocks of less compress less */
 
 static struct decode_block decoded;
 
@@ -67,8 +68,11 @@ static void take_chunk(struct collector *collector, uint32_t index, uint64_t wor
 
     if (image != NULL && atomic_load_explicit(&chunk->magic, memory_order_acquire) == SEG_CHUNK_MAGIC)
         lane = image_lane(image, seg_chunk_lane_of(word));
+    /* Written already, when its collector died before it was freed: only a recovered segment has such. */
+    if (lane != NULL && chunk->block != 0 && chunk->block <= lane->next_block)
+        lane = NULL;
     if (lane == NULL || !queue_insert(lane, index, chunk->sequence)) {
-        free_chunk(collector, index, SEG_CHUNK_BYTES / sizeof(uint64_t));
+        free_chunk(collector, index, WORDS_PER_CHUNK);
         return;
     }
     if (lane->queue_length == 1)
@@ -111,26 +115,34 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
                             struct collect_lane *lane, bool all)
 {
     struct decode_block *block = block_for_use();
+    uint32_t words[COLLECT_CHUNKS_PER_BLOCK];
     uint64_t damaged = 0;
     uint32_t done = 0;
     while (done < lane->queue_length && done < COLLECT_CHUNKS_PER_BLOCK) {
         const struct taken_chunk *taken = &lane->queue[done];
-        const struct seg_chunk_header *chunk = seg_chunk(collector->segment.header, taken->index);
-        uint32_t words = 0, next = 0;
+        struct seg_chunk_header *chunk = seg_chunk(collector->segment.header, taken->index);
+        uint32_t next = chunk->split < WORDS_PER_CHUNK ? (uint32_t)chunk->split : 0;
+        words[done] = WORDS_PER_CHUNK;
         if (taken->sequence != lane->next_chunk && !all)
             break;
-        while (block != NULL &&
-               (next = decode_chunk(block, lane, &collector->clock, chunk, next, &damaged, &words)) != 0)
+        chunk->block = lane->next_block + 1;
+        while (block != NULL && (next = decode_chunk(block, lane, &collector->clock, chunk, next, &damaged,
+                                                     &words[done])) != 0) {
             image_store(collector, image, lane, block);
+            chunk->split = next;
+            chunk->block = lane->next_block + 1;
+        }
         lane->next_chunk = taken->sequence + 1;
-        free_chunk(collector, taken->index, block != NULL ? words : SEG_CHUNK_BYTES / sizeof(uint64_t));
-        collector->taken_chunks--;
         done++;
     }
     if (block != NULL && block->mark_count > 0)
         image_store(collector, image, lane, block);
     if (block != NULL)
         decode_clear(block); /* stamps without marks */
+    /* Not before: what is freed and not written would be lost with us. */
+    for (uint32_t i = 0; i < done; i++)
+        free_chunk(collector, lane->queue[i].index, words[i]);
+    collector->taken_chunks -= done;
     memmove(lane->queue, lane->queue + done, (lane->queue_length - done) * sizeof *lane->queue);
     lane->queue_length -= done;
     lane->waiting_ns = clock_monotonic_ns();

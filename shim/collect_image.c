@@ -171,7 +171,10 @@ static void open_footprint(struct collector *collector, struct collect_image *im
     char stem[96];
     const size_t meta_count = describe(collector, image, meta);
     const uint64_t used = bytes_so_far(collector), limit = collector->options.max_size_bytes;
+    struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
 
+    if (collector->options.recover && recover_footprint(collector, image, slot))
+        return;
     file_stem(image, stem, sizeof stem);
     image->stopped_by = FP_LOSS_DISK_FULL;
     image->limit_cause = FP_LOSS_DISK_FULL;
@@ -189,6 +192,8 @@ static void open_footprint(struct collector *collector, struct collect_image *im
                                   &image->writer);
     }
     image->writing = status == FP_OK;
+    atomic_store_explicit(&slot->events, 0, memory_order_relaxed);
+    (void)snprintf(slot->file, sizeof slot->file, "%s", image->writing ? image->file : ""); /* fits */
 }
 
 /* ---- discovery -------------------------------------------------------------------------------------------- */
@@ -202,7 +207,7 @@ static int open_pidfd(uint32_t pid)
 #endif
 }
 
-static bool list_image(struct collector *collector, struct collect_image *image)
+bool image_list(struct collector *collector, struct collect_image *image)
 {
     if (collector->image_count == collector->image_capacity) {
         const size_t capacity = collector->image_capacity > 0 ? collector->image_capacity * 2 : 16;
@@ -238,7 +243,7 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     if (foreign)
         pid = foreign_find(collector, slot, &parent_pid);
     image = calloc(1, sizeof *image);
-    if (image == NULL || !list_image(collector, image)) {
+    if (image == NULL || !image_list(collector, image)) {
         free(image);
         return; /* its chunks are freed unread; as without memory nothing could be written */
     }
@@ -392,6 +397,8 @@ void image_store(struct collector *collector, struct collect_image *image, struc
             lane->marks += block->mark_count;
             image->events += block->events;
             image->bytes = fp_writer_bytes(image->writer);
+            atomic_store_explicit(&seg_slots(collector->segment.header)[image->slot].events, image->events,
+                                  memory_order_relaxed);
         } else {
             stop_writing(collector, image, status == FP_ERR_LIMIT ? image->limit_cause : FP_LOSS_DISK_FULL);
         }
@@ -405,7 +412,7 @@ void image_store(struct collector *collector, struct collect_image *image, struc
 
 static void write_trailer(struct collector *collector, struct collect_image *image)
 {
-    struct fp_trailer trailer = {.end_time_ns = clock_monotonic_ns() - collector->clock.first_ns,
+    struct fp_trailer trailer = {.end_time_ns = collect_elapsed_ns(collector),
                                  .lane_count = image->lane_count};
     struct fp_lane *lanes = calloc(image->lane_count + 1, sizeof *lanes);
     struct statvfs space;
@@ -467,6 +474,8 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
         collector->execed_pid = image->pid;
         collector->execed_ns = clock_monotonic_ns();
     }
+    slot->file[0] = '\0'; /* the next one's in this slot is not known yet */
+    atomic_store_explicit(&slot->events, 0, memory_order_relaxed);
     if (end != IMAGE_RUNNING) /* a process that goes on keeps its slot: it may still count in it */
         atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
 }

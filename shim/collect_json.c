@@ -118,7 +118,7 @@ static json_t *whole(const struct collector *collector, bool final)
     json_object_set_new(object, "schema", json_string("mallab-recording/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "started_unix_ns", number(collector->clock.start_unix_ns));
-    json_object_set_new(object, "duration_ns", number(clock_monotonic_ns() - collector->clock.first_ns));
+    json_object_set_new(object, "duration_ns", number(collect_elapsed_ns(collector)));
     json_object_set_new(object, "complete", json_boolean(complete));
     json_object_set_new(object, "events", number(events));
     json_object_set_new(object, "bytes", number(bytes));
@@ -126,6 +126,8 @@ static json_t *whole(const struct collector *collector, bool final)
     json_object_set_new(object, "stalls", number(stalls));
     json_object_set_new(object, "stall_ns", number(stall_ns));
     json_object_set_new(object, "processes_unattached", number(unattached));
+    if (collector->options.recover)
+        json_object_set_new(object, "recovered", json_true());
     if (!final) {
         json_object_set_new(object, "segment_path", text(collector->segment.path));
         json_object_set_new(object, "collector", collector_object(collector));

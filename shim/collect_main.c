@@ -39,6 +39,7 @@ enum exit_code {
     EXIT_DONE = 0,
     EXIT_FAILED = 1,
     EXIT_MISUSE = 2,
+    EXIT_NOTHING = 3, /* --recover: there is nothing to recover */
 };
 
 /* ---- the one answer ------------------------------------------------------------------------------- */
@@ -84,6 +85,7 @@ static const char USAGE[] =
     "usage: mallab-collect --out DIR [--memory BYTES] [--max-size BYTES] [--duration NS] [--no-follow]\n"
     "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
     "                      [--clock auto|monotonic] [--order epochs|stamps] [--unique | --join]\n"
+    "       mallab-collect --recover --out DIR\n"
     "\n"
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
     "libmallab.so; of no use by hand.\n";
@@ -140,6 +142,9 @@ static bool parse_option(struct collect_options *options, int option, const char
     case 'e':
         options->stamps = strcmp(value, "stamps") == 0;
         return options->stamps || strcmp(value, "epochs") == 0;
+    case 'R':
+        options->recover = true;
+        return true;
     case 'u':
         options->unique = true;
         return true;
@@ -155,21 +160,14 @@ static bool parse_option(struct collect_options *options, int option, const char
 static int parse_options(int argc, char **argv, struct collect_options *options)
 {
     static const struct option LONG[] = {
-        {"out", required_argument, NULL, 'o'},
-        {"memory", required_argument, NULL, 'm'},
-        {"max-size", required_argument, NULL, 's'},
-        {"duration", required_argument, NULL, 'd'},
-        {"no-follow", no_argument, NULL, 'n'},
-        {"on-full", required_argument, NULL, 'f'},
-        {"ready-fd", required_argument, NULL, 'r'},
-        {"control-fd", required_argument, NULL, 'c'},
-        {"leader", required_argument, NULL, 'l'},
-        {"unique", no_argument, NULL, 'u'},
-        {"join", no_argument, NULL, 'j'},
-        {"clock", required_argument, NULL, 't'},
-        {"order", required_argument, NULL, 'e'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"out", required_argument, NULL, 'o'},      {"memory", required_argument, NULL, 'm'},
+        {"max-size", required_argument, NULL, 's'}, {"duration", required_argument, NULL, 'd'},
+        {"no-follow", no_argument, NULL, 'n'},      {"on-full", required_argument, NULL, 'f'},
+        {"ready-fd", required_argument, NULL, 'r'}, {"control-fd", required_argument, NULL, 'c'},
+        {"leader", required_argument, NULL, 'l'},   {"unique", no_argument, NULL, 'u'},
+        {"join", no_argument, NULL, 'j'},           {"clock", required_argument, NULL, 't'},
+        {"recover", no_argument, NULL, 'R'},        {"order", required_argument, NULL, 'e'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
     };
     int option;
     *options = (struct collect_options){.memory_bytes = MEMORY_DEFAULT, .ready_fd = -1, .control_fd = -1};
@@ -392,6 +390,14 @@ static void stop_recording(struct collector *collector)
     }
 }
 
+/* For whoever recovers the segment when we are killed. */
+static void share_clock(struct collector *collector)
+{
+    struct seg_header *segment = collector->segment.header;
+    atomic_store_explicit(&segment->clock_last_ticks, collector->clock.last_ticks, memory_order_relaxed);
+    atomic_store_explicit(&segment->clock_last_ns, collector->clock.last_ns, memory_order_relaxed);
+}
+
 static void run(struct collector *collector)
 {
     struct seg_header *segment = collector->segment.header;
@@ -404,6 +410,7 @@ static void run(struct collector *collector)
         uint32_t work;
         atomic_store_explicit(&segment->heartbeat_ns, now, memory_order_relaxed);
         clock_anchor(&collector->clock);
+        share_clock(collector);
         image_discover(collector);
         image_bump_epochs(collector);
         work = drain_scan(collector);
@@ -447,6 +454,12 @@ static void fill_header(struct collector *collector)
     segment->collector_pid = (uint32_t)getpid();
     segment->collector_start = process_start_ticks(segment->collector_pid);
     segment->clock = collector->clock.kind;
+    segment->clock_first_ticks = collector->clock.first_ticks;
+    segment->clock_first_ns = collector->clock.first_ns;
+    segment->clock_start_unix_ns = collector->clock.start_unix_ns;
+    if (strlen(collector->directory) < sizeof segment->directory)
+        (void)snprintf(segment->directory, sizeof segment->directory, "%s", collector->directory); /* fits */
+    share_clock(collector);
     segment->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0) |
                      (options->stamps ? SEG_FLAG_STAMPS : 0);
     segment->bump_ticks = (uint64_t)(1000.0 / collector->clock.ns_per_tick);
@@ -499,6 +512,27 @@ static int prepare(struct collector *collector, bool *ret_joined)
     return EXIT_DONE;
 }
 
+/* The reason goes to stderr: it was asked for by a person's command. */
+static int recover(struct collector *collector)
+{
+    const char *reason = NULL;
+    const enum recover_result result = recover_open(collector, &reason);
+    if (result == RECOVER_NOTHING)
+        return EXIT_NOTHING; /* as it should be */
+    if (result == RECOVER_FAILED) {
+        fprintf(stderr, "mallab-collect: %s: %s\n", collector->options.out, reason);
+        return EXIT_FAILED;
+    }
+    recover_run(collector);
+    if (!json_write(collector, true)) {
+        fprintf(stderr, "mallab-collect: %s: cannot write recording.json: %s\n", collector->options.out,
+                strerror(errno));
+        return EXIT_FAILED;
+    }
+    segment_remove(&collector->segment);
+    return EXIT_DONE;
+}
+
 static void release(struct collector *collector)
 {
     for (size_t i = 0; i < collector->image_count; i++)
@@ -517,6 +551,12 @@ int main(int argc, char **argv)
     if (code == 2) {
         (void)fputs("mallab-collect: bad options; see mallab-collect --help\n", stderr);
         return EXIT_MISUSE;
+    }
+    if (collector.options.recover) {
+        (void)umask(077);
+        code = recover(&collector);
+        release(&collector);
+        return code;
     }
     close_inherited(&collector.options);
     settle(&collector);

@@ -200,6 +200,60 @@ static bool read_header(int directory_fd, const char *path, struct seg_header *r
     return whole;
 }
 
+/* recording.json's segment_path and the header there; false: none, or none of ours. */
+static bool segment_named(int directory_fd, char *ret_path, size_t size, struct seg_header *ret_header,
+                          bool *ret_alive)
+{
+    const char *path;
+    bool found = false;
+    json_t *recording;
+    const json_t *inode;
+    struct stat directory;
+    const int fd = openat(directory_fd, "recording.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    recording = json_loadfd(fd, 0, NULL);
+    (void)close(fd);
+    path = json_string_value(json_object_get(recording, "segment_path"));
+    /* A copy's shared memory is the original's, and so is what to recover. */
+    inode = json_object_get(json_object_get(recording, "collector"), "directory_inode");
+    if (json_is_integer(inode) && fstat(directory_fd, &directory) == 0 &&
+        (uint64_t)json_integer_value(inode) != directory.st_ino)
+        path = NULL;
+    if (path != NULL && strlen(path) < size && read_header(AT_FDCWD, path, ret_header) &&
+        is_ours(ret_header, ret_alive)) {
+        (void)snprintf(ret_path, size, "%s", path); /* length checked above */
+        found = true;
+    }
+    json_decref(recording);
+    return found;
+}
+
+bool segment_of_dead_collector(int directory_fd, char *ret_path, size_t size, struct seg_header *ret_header)
+{
+    bool alive;
+    return segment_named(directory_fd, ret_path, size, ret_header, &alive) && !alive;
+}
+
+/* Whether a recording still waits for what is in its dead collector's segment. */
+static bool is_wanted(const struct seg_header *header, const char *name)
+{
+    char path[512];
+    struct seg_header found;
+    bool wanted;
+    int directory_fd;
+    if (strnlen(header->directory, sizeof header->directory) == sizeof header->directory ||
+        header->directory[0] != '/')
+        return false;
+    directory_fd = open(header->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory_fd < 0)
+        return false;
+    wanted = segment_of_dead_collector(directory_fd, path, sizeof path, &found) &&
+             strlen(path) > strlen(name) && strcmp(path + strlen(path) - strlen(name), name) == 0;
+    (void)close(directory_fd);
+    return wanted;
+}
+
 void segment_remove_stale(void)
 {
     DIR *directory = opendir("/dev/shm");
@@ -212,7 +266,8 @@ void segment_remove_stale(void)
         struct seg_header header;
         bool alive;
         if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
-            read_header(dirfd(directory), entry->d_name, &header) && is_ours(&header, &alive) && !alive)
+            read_header(dirfd(directory), entry->d_name, &header) && is_ours(&header, &alive) && !alive &&
+            !is_wanted(&header, entry->d_name))
             (void)unlinkat(dirfd(directory), entry->d_name, 0); /* another collector may have been faster */
     }
     (void)closedir(directory); /* only read */
@@ -222,20 +277,7 @@ void segment_remove_stale(void)
 bool segment_path_of_recording(int directory_fd, char *ret_path, size_t size)
 {
     struct seg_header header;
-    const char *path;
-    bool found = false, alive;
-    json_t *recording;
-    const int fd = openat(directory_fd, "recording.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    recording = json_loadfd(fd, 0, NULL);
-    (void)close(fd);
-    path = json_string_value(json_object_get(recording, "segment_path"));
-    if (path != NULL && strlen(path) < size && read_header(AT_FDCWD, path, &header) &&
-        is_ours(&header, &alive) && alive && header.closing != SEG_CLOSED) {
-        (void)snprintf(ret_path, size, "%s", path); /* length checked above */
-        found = true;
-    }
-    json_decref(recording);
-    return found;
+    bool alive;
+    return segment_named(directory_fd, ret_path, size, &header, &alive) && alive &&
+           header.closing != SEG_CLOSED;
 }

@@ -24,7 +24,7 @@
 #include "footprint/record.h"
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      3u                           /* bump with any change of this file's layouts */
+#define SEG_VERSION      4u                           /* bump with any change of this file's layouts */
 #define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
@@ -32,6 +32,8 @@
 #define SEG_CHUNK_HEADER 64u
 #define SEG_EXECUTABLE   256u
 #define SEG_PROGRAM      64u
+#define SEG_FILE         160u
+#define SEG_DIRECTORY    2048u
 #define SEG_NOBODY       UINT64_C(0) /* serial of no process */
 
 enum seg_clock {
@@ -60,9 +62,11 @@ struct seg_header {
     uint64_t states_offset;
     uint64_t chunks_offset;
     uint64_t segment_bytes;
-    uint64_t bump_ticks;      /* clock units between two steps of the epoch word by one lane */
-    uint64_t collector_start; /* process_start_ticks of collector_pid; 0 unknown */
-    uint64_t pid_namespace;   /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
+    uint64_t bump_ticks; /* clock units between two steps of the epoch word by one lane */
+    uint64_t clock_first_ticks, clock_first_ns, clock_start_unix_ns; /* struct collect_clock */
+    uint64_t collector_start;      /* process_start_ticks of collector_pid; 0 unknown */
+    char directory[SEG_DIRECTORY]; /* of the recording, absolute; "" when it does not fit */
+    uint64_t pid_namespace; /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
 
     /* Written by the collector. */
     _Alignas(64) _Atomic uint32_t ready; /* chunks below this index have memory behind them */
@@ -70,6 +74,7 @@ struct seg_header {
     _Atomic uint32_t closing;            /* enum seg_closing; futex */
     _Atomic uint32_t space;              /* futex: stepped when chunks became free and somebody waits */
     _Atomic uint64_t heartbeat_ns;       /* CLOCK_MONOTONIC at the collector's last round */
+    _Atomic uint64_t clock_last_ticks, clock_last_ns; /* struct collect_clock, likewise */
     _Atomic uint32_t starved; /* every chunk is open in some lane: waiting for one may last for ever */
     _Atomic uint32_t crowded; /* every slot is a live process's: likewise */
 
@@ -116,6 +121,8 @@ struct seg_slot {
     _Atomic uint64_t stall_ns;
     char executable[SEG_EXECUTABLE];
     char program[SEG_PROGRAM];            /* the name that the program was called by */
+    char file[SEG_FILE];                  /* the collector's: its footprint, for whoever recovers it */
+    _Atomic uint64_t events;              /* the collector's: calls written to it */
     _Alignas(128) _Atomic uint64_t epoch; /* the order word (docs/order.md), alone in its pair of lines */
 };
 
@@ -132,13 +139,16 @@ struct seg_chunk_header {
     uint64_t serial;   /* of the process */
     uint32_t lane;
     uint32_t thread_id;
-    uint64_t reserved[4];
+    /* The collector's, so that a chunk is not written twice when it dies between writing and freeing: */
+    uint64_t block; /* 1 + number of the block that its records go into, from `split` on; 0: none yet */
+    uint64_t split; /* word at which that block begins in this chunk; 0: at its first record */
+    uint64_t reserved[2];
 };
 
 #define SEG_CHUNK_MAGIC UINT64_C(0x6b6e756863626c6d)
 
 _Static_assert(sizeof(struct seg_chunk_header) == SEG_CHUNK_HEADER, "records start after the header");
-_Static_assert(sizeof(struct seg_slot) == 640, "slots must not share the epoch's cache line");
+_Static_assert(sizeof(struct seg_slot) == 768, "slots must not share the epoch's cache line");
 _Static_assert(sizeof(struct seg_header) <= 4096, "the header fits a page");
 
 /* seg_chunk_word - a chunk's state word: state in bits 0-3, slot in 4-23, lane in 24-63. */

@@ -3,6 +3,7 @@ file size, --max-size, --duration; a collector that is killed; directories that 
 import json
 import os
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -139,7 +140,10 @@ def test_collector_killed():
     process.stdin.close()
     check(process.wait(timeout=100), 0, 'exit status')
     check(recorded.Collector().end().json['processes'], [], 'another recording')
-    check(os.path.exists(collector.segment), False, 'the segment it left is removed by the next collector')
+    check(os.path.exists(collector.segment), True, 'what can be recovered is kept')
+    shutil.move(os.path.join(collector.directory, 'recording.json'), os.path.join(collector.directory, 'moved'))
+    recorded.Collector().end()
+    check(os.path.exists(collector.segment), False, 'the segment that nobody waits for is removed by the next collector')
     (name,) = [n for n in os.listdir(collector.directory) if n.endswith('.fp')]
     footprint = recorded.Footprint(os.path.join(collector.directory, name))
     check(footprint.info['has_trailer'], False, 'trailer')
@@ -158,6 +162,7 @@ def test_a_dead_collectors_number_may_be_another_process():
         struct.pack_into('<I', header, PID_OFFSET, os.getpid())
         segment.seek(0)
         segment.write(header)
+    shutil.rmtree(collector.directory)
     recorded.Collector().end()
     check(os.path.exists(collector.segment), False, 'the segment is removed')
 
