@@ -14,6 +14,8 @@
 
 #define CLI_WATCH_MAX 32 /* of each kind: programs named, and processes that need a second look */
 
+struct cli_verb;
+
 struct cli_unrecorded {
     char name[64];        /* the executable's base name */
     const char *obstacle; /* static text */
@@ -31,6 +33,10 @@ struct cli_watch {
 /* cli_watch_until_end - wait until a child of ours can be waited for, looking at its tree meanwhile.
  * segment    path of the shared memory that recorded processes have mapped. */
 void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment);
+
+/* cli_watch_report - one line on stderr for each program, with the reason: a recording may look whole and lack the
+ * program that it was made for. */
+void cli_watch_report(const struct cli_verb *verb, const struct cli_watch *watch);
 
 /* cli_watch_maps_file - whether a process has that file mapped; false also when it cannot be told. */
 bool cli_watch_maps_file(pid_t pid, const char *path);

@@ -59,6 +59,11 @@ class Unrecorded(lab.Lab):
         self.assert_named(said, "static-one", "statically linked")
         self.assertIn("events of", said)
 
+    def test_ab_says_so_too(self):
+        program = self.waiting(self.SLEEPER, "static-one", "-static")
+        result = self.mallab("ab", "-n", 1, "-a", "glibc", "--", "sh", "-c", f"{program}; ls; exit 0")
+        self.assert_named(result.stderr.decode(), "static-one", "statically linked")
+
     def test_cleared_environment(self):
         program = self.waiting(self.SLEEPER, "cleared")
         self.assert_named(self.said("env", "-i", program), "cleared", "LD_PRELOAD")
