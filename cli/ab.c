@@ -284,6 +284,7 @@ static int record_command(const struct ab *ab, char **ret_recording)
     } else {
         cli_record_run(&record, target.path, command, &recorded);
         tell_end(&recorded, name);
+        cli_watch_report(&CLI_AB, &recorded.watch);
         usable = recorded.code == 0 && recorded.still_running == 0 && is_usable(directory, name);
     }
     cli_target_release(&target);

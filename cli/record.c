@@ -240,16 +240,6 @@ static void report(const struct cli_recorded *recorded, const char *shown, bool 
                 totals.silent);
 }
 
-/* A recording may look whole and lack the program that it was made for. */
-static void report_unrecorded(const struct cli_watch *watch)
-{
-    for (size_t i = 0; i < watch->found_count; i++)
-        cli_say(&CLI_RECORD, "not recorded: '%s' (process %d) %s", watch->found[i].name,
-                (int)watch->found[i].pid, watch->found[i].obstacle);
-    if (watch->more > 0)
-        cli_say(&CLI_RECORD, "not recorded: %zu more programs", watch->more);
-}
-
 static int run_record(int argc, char **argv)
 {
     struct settings settings = {0};
@@ -275,7 +265,7 @@ static int run_record(int argc, char **argv)
         cli_say(&CLI_RECORD, "%s", recorded.problem);
     else
         report(&recorded, shown_directory(&settings.record, &recorded), settings.quiet);
-    report_unrecorded(&recorded.watch);
+    cli_watch_report(&CLI_RECORD, &recorded.watch);
     const int code = recorded.code != 0 ? recorded.code : end_as(recorded.status);
     cli_recorded_release(&recorded);
     return code;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/target.h"
 #include "results/support.h"
 
@@ -122,7 +123,9 @@ static bool find_name(pid_t pid, struct cli_unrecorded *ret)
     if (deleted != NULL)
         *deleted = '\0';
     const char *slash = strrchr(target, '/');
-    snprintf(ret->name, sizeof ret->name, "%.63s", slash != NULL ? slash + 1 : target);
+    char *plain = res_text_plain(slash != NULL ? slash + 1 : target);
+    snprintf(ret->name, sizeof ret->name, "%.63s", plain);
+    free(plain);
     return !is_ours(ret->name);
 }
 
@@ -246,4 +249,13 @@ void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *seg
             pause_ns *= 2;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+void cli_watch_report(const struct cli_verb *verb, const struct cli_watch *watch)
+{
+    for (size_t i = 0; i < watch->found_count; i++)
+        cli_say(verb, "not recorded: '%s' (process %d) %s", watch->found[i].name, (int)watch->found[i].pid,
+                watch->found[i].obstacle);
+    if (watch->more > 0)
+        cli_say(verb, "not recorded: %zu more programs", watch->more);
 }

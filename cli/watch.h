@@ -14,6 +14,8 @@
 
 #define CLI_WATCH_MAX 32 /* of each kind: programs named, and processes that need a second look */
 
+struct cli_verb;
+
 struct cli_unrecorded {
     char name[64];        /* the executable's base name */
     const char *obstacle; /* static text */
@@ -34,6 +36,10 @@ struct cli_watch {
  *                 process that nobody waited for to be alive, and would wait for it. */
 void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, pid_t *collector,
                          int *ret_collector_status);
+
+/* cli_watch_report - one line on stderr for each program, with the reason: a recording may look whole and lack the
+ * program that it was made for. */
+void cli_watch_report(const struct cli_verb *verb, const struct cli_watch *watch);
 
 /* cli_watch_maps_file - whether a process has that file mapped; false also when it cannot be told. */
 bool cli_watch_maps_file(pid_t pid, const char *path);

@@ -55,6 +55,19 @@ def test_many():
     check(all(sample[size] > 0 for size in (4001, 4002, 4003)), True, 'the sample has all kinds: %s' % sample)
 
 
+def test_crowd():
+    """More processes at one time than can be recorded: the others run as ever, in silence, and are counted."""
+    collector = recorded.Collector()
+    result = subprocess.run([TREE, 'crowd', '1100'], env=collector.environment(), check=False, stderr=subprocess.PIPE)
+    check((result.returncode, result.stderr), (0, b''), 'exit status and stderr')
+    json = collector.end_json()
+    check(json['processes_unattached'] >= 1101 - 1024, True, 'unrecorded: %d' % json['processes_unattached'])
+    check(len(json['processes']) + json['processes_unattached'], 1101, 'processes, recorded and not')
+    check(len(json['processes']) >= 1000, True, 'recorded: %d' % len(json['processes']))
+    check({p['events'] for p in json['processes'] if p['parent_pid'] == json['processes'][0]['pid']}, {20}, 'events')
+    check(json['complete'], False, 'complete')
+
+
 def test_long():
     recording = whole(recorded.record([TREE, 'long', '50000']), 'long')
     check([by_size(recording, size) for size in (4010, 4011, 4012)], [50000] * 3, 'calls')
@@ -136,5 +149,5 @@ def test_modes():
         check(stat.S_IMODE(os.stat(os.path.join(collector.directory, name)).st_mode), 0o600, 'mode of ' + name)
 
 
-recorded.main([test_many, test_long, test_daemon, test_reused_pid, test_chroot, test_dropped_user, test_namespaces,
+recorded.main([test_many, test_crowd, test_long, test_daemon, test_reused_pid, test_chroot, test_dropped_user, test_namespaces,
                test_modes])

@@ -3,6 +3,7 @@
  *
  *   leaf SIZE COUNT     allocate and free COUNT objects
  *   many COUNT          COUNT short processes, up to 16 at a time: forks, every fourth also forks, every eighth execs
+ *   crowd COUNT         COUNT processes, all at one time
  *   long COUNT          parent and child allocate at the same time, COUNT each, the child in a thread too
  *   daemon              double fork, setsid, every descriptor closed, in /
  *   reuse PID           two children one after the other, both with the process id PID
@@ -79,6 +80,34 @@ static int many(int count)
         running++;
     }
     for (; running > 0; running--) {
+        int status = 1;
+        if (wait(&status) < 0 || status != 0)
+            return 1;
+    }
+    return 0;
+}
+
+static int crowd(int count)
+{
+    int done[2], go[2];
+    char byte = 0;
+    if (pipe(done) != 0 || pipe(go) != 0)
+        return 1;
+    for (int i = 0; i < count; i++) {
+        const pid_t pid = fork();
+        if (pid < 0)
+            return 1;
+        if (pid == 0) {
+            close(go[1]);
+            use(4004, 10);
+            _exit(write(done[1], &byte, 1) != 1 || read(go[0], &byte, 1) != 0);
+        }
+    }
+    for (int i = 0; i < count; i++)
+        if (read(done[0], &byte, 1) != 1)
+            return 1;
+    close(go[1]); /* all have allocated, and none has ended */
+    for (int i = 0; i < count; i++) {
         int status = 1;
         if (wait(&status) < 0 || status != 0)
             return 1;
@@ -189,6 +218,8 @@ int main(int argc, char **argv)
     }
     if (strcmp(what, "many") == 0)
         return many(atoi(value));
+    if (strcmp(what, "crowd") == 0)
+        return crowd(atoi(value));
     if (strcmp(what, "long") == 0)
         return long_fork(atoi(value));
     if (strcmp(what, "daemon") == 0)

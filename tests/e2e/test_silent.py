@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Silent nothing is a defect: what of a command's tree was not recorded is named after the run, with the reason; what
+was recorded is told; mallab's own programs are left alone; recordings nest."""
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+import lab
+
+STATIC = lab.PROGRAMS / "still-static"
+ROOT = os.geteuid() == 0
+
+
+class Unrecorded(lab.Lab):
+    """Each command runs long enough to be seen: the looks begin a millisecond after the start."""
+
+    def said(self, *command, status=lab.DONE, options=()):
+        result = self.mallab("record", "-o", "recording", *options, "--", *command, status=status)
+        return result.stderr.decode()
+
+    def assert_named(self, said, name, reason):
+        lines = [line for line in said.splitlines() if f"not recorded: '{name}'" in line]
+        self.assertEqual(len(lines), 1, said)
+        self.assertIn(reason, lines[0])
+
+    def waiting(self, source, name, *arguments):
+        """A program that waits for its input to end, so that it is there when it is looked at."""
+        path = self.place / name
+        built = lab.run(["cc", "-x", "c", "-o", path, *arguments, "-"], stdin=None, input=source)
+        if built.returncode != 0:
+            self.skipTest(f"cannot build {name}: {built.stderr.decode().splitlines()[0]}")
+        return path
+
+    SLEEPER = b"#include <unistd.h>\nint main(void) { usleep(1500000); return 0; }\n"
+    OWN_MALLOC = b"""
+        #include <stddef.h>
+        #include <unistd.h>
+        static char memory[1 << 20];
+        static size_t used;
+        static void *own_malloc(size_t size) { used += size; return memory + used - size; }
+        int main(void) { for (int i = 0; i < 1000; i++) ((char *)own_malloc(100))[0] = 1; return 0; }
+    """
+
+    # 32-bit x86, without any library: nanosleep, exit
+    OTHER_MACHINE = b"""
+        void _start(void)
+        {
+            int time[2] = {1, 500000000}, result;
+            __asm__ volatile("int $0x80" : "=a"(result) : "a"(162), "b"(time), "c"(0) : "memory");
+            __asm__ volatile("int $0x80" : : "a"(1), "b"(0));
+        }
+    """
+
+    def test_static_child(self):
+        program = self.waiting(self.SLEEPER, "static-one", "-static")
+        said = self.said("sh", "-c", f"{program}; {program}; exit 3", status=3)
+        self.assert_named(said, "static-one", "statically linked")
+        self.assertIn("events of", said)
+
+    def test_ab_says_so_too(self):
+        program = self.waiting(self.SLEEPER, "static-one", "-static")
+        result = self.mallab("ab", "-n", 1, "-a", "glibc", "--", "sh", "-c", f"{program}; ls; exit 0")
+        self.assert_named(result.stderr.decode(), "static-one", "statically linked")
+
+    def test_cleared_environment(self):
+        program = self.waiting(self.SLEEPER, "cleared")
+        self.assert_named(self.said("env", "-i", program), "cleared", "LD_PRELOAD")
+        self.assertEqual(self.info(self.place / "recording")["processes"], 1)
+
+    @unittest.skipUnless(ROOT and shutil.which("setpriv"), "needs root and setpriv")
+    def test_setuid_child(self):
+        program = self.waiting(self.SLEEPER, "set-id")
+        os.chmod(self.place, 0o755)
+        os.chown(program, 1, 1)
+        os.chmod(program, 0o4755)
+        said = self.said("setpriv", "--reuid", "65534", "--clear-groups", program)
+        self.assert_named(said, "set-id", "setuid")
+
+    @unittest.skipUnless(ROOT and shutil.which("setpriv") and shutil.which("setcap"), "needs root, setpriv, setcap")
+    def test_capable_child(self):
+        program = self.waiting(self.SLEEPER, "capable")
+        os.chmod(self.place, 0o755)
+        made = subprocess.run(["setcap", "cap_net_bind_service=ep", program], capture_output=True)
+        if made.returncode != 0:
+            self.skipTest(f"setcap: {made.stderr.decode().strip()}")
+        said = self.said("setpriv", "--reuid", "65534", "--clear-groups", program)
+        self.assert_named(said, "capable", "capabilities")
+
+    @unittest.skipUnless(ROOT and shutil.which("setpriv"), "needs root and setpriv")
+    def test_another_user_after_exec(self):
+        program = self.waiting(self.SLEEPER, "other-user")
+        os.chmod(self.place, 0o755)
+        said = self.said("setpriv", "--reuid", "65534", "--clear-groups", program)
+        self.assert_named(said, "other-user", "another user")
+
+    def test_other_machine(self):
+        program = self.waiting(self.OTHER_MACHINE, "thirty-two", "-m32", "-nostdlib", "-static", "-fno-pic")
+        if lab.run([program]).returncode != 0:
+            self.skipTest("this kernel runs no 32-bit programs")
+        self.assert_named(self.said("sh", "-c", f"{program}; true"), "thirty-two", "machine type")
+
+    def test_own_allocator(self):
+        program = self.waiting(self.OWN_MALLOC, "own-malloc")
+        said = self.said(program)
+        self.assertIn("nothing was recorded", said)
+        self.assertIn("allocator of its own", said)
+        shutil.rmtree(self.place / "recording")
+        said = self.said("sh", "-c", f"{program}; true")
+        self.assertIn("no call was seen of 'own-malloc'", said)
+        self.assertIn("allocator of its own", said)
+
+    def test_nothing_is_said_of_a_whole_tree(self):
+        said = self.said("sh", "-c", "sleep 1; cat /dev/null; env true; (exit 0)")
+        self.assertNotIn("not recorded", said)
+
+    def test_quiet_is_quiet_of_what_is_well(self):
+        self.assertEqual(self.said("sh", "-c", "ls >/dev/null", options=["--quiet"]), "")
+
+
+class Nested(lab.Lab):
+    def test_a_recording_in_a_recording(self):
+        """The inner command is the inner recording's; mallab itself is in neither."""
+        rounds = 20_000
+        inner = [lab.BUILD / "mallab", "record", "--quiet", "-o", self.place / "inner", "--", lab.PROGRAMS / "repeat",
+                 rounds]
+        alone = self.info(self.record(lab.PROGRAMS / "repeat", rounds, name="alone"))
+        self.mallab("record", "--quiet", "-o", "outer", "--", "sh", "-c", '"$@"; exit 0', "sh", *inner)
+        info = self.info(self.place / "inner")
+        self.assert_whole(info)
+        self.assertEqual(info["events"], alone["events"])
+        outer = json.loads((self.place / "outer" / "recording.json").read_text())
+        self.assertEqual({p["name"] for p in outer["processes"]}, {"sh"})
+        self.assertIs(outer["complete"], True)
+
+    def test_own_programs_are_left_alone(self):
+        for program in ("mallab", "mallab-collect"):
+            result = lab.run([lab.BUILD / program, "--help"], cwd=self.place, env={"LD_PRELOAD": str(lab.SHIM)})
+            self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.assertEqual(list(self.place.iterdir()), [])
+
+    def test_two_at_once(self):
+        processes = [subprocess.Popen([lab.BUILD / "mallab", "record", "--quiet", "-o", self.place / str(i), "--",
+                                       lab.PROGRAMS / "repeat", "20000"], stdout=subprocess.DEVNULL) for i in range(3)]
+        self.assertEqual([process.wait() for process in processes], [0, 0, 0])
+        infos = [self.info(self.place / str(i)) for i in range(3)]
+        for info in infos:
+            self.assert_whole(info)
+        self.assertEqual(len({info["events"] for info in infos}), 1)
+
+    def test_a_planted_link_is_refused(self):
+        (self.place / "victim").mkdir()
+        (self.place / "planted").symlink_to(self.place / "victim")
+        self.mallab("record", "-o", "planted", "--", "true", status=125)
+        self.assertEqual(list((self.place / "victim").iterdir()), [])
+
+
+if __name__ == "__main__":
+    lab.main()
