@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,6 +97,31 @@ static json_t *collector_object(const struct collector *collector)
     return object;
 }
 
+/* What recording took outside the program, for whoever decides whether to leave it on (docs/cost.md). */
+static void put_cost(json_t *object, const struct seg_header *segment)
+{
+    const uint64_t chunks = atomic_load_explicit(&segment->ready, memory_order_relaxed);
+    unsigned long long pages = 0, shared = 0;
+    struct rusage usage;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file != NULL) {
+        if (fscanf(file, "%*u %llu %llu", &pages, &shared) != 2)
+            pages = shared = 0;
+        (void)fclose(file); /* only read */
+    }
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        json_object_set_new(object, "collector_cpu_ns",
+                            number(((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) *
+                                       1000000000u +
+                                   ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) *
+                                       1000u));
+    if (pages > shared)
+        json_object_set_new(object, "collector_bytes",
+                            number((uint64_t)(pages - shared) * (uint64_t)sysconf(_SC_PAGESIZE)));
+    json_object_set_new(object, "segment_bytes",
+                        number(segment->chunks_offset + chunks * (uint64_t)SEG_CHUNK_BYTES));
+}
+
 static json_t *whole(const struct collector *collector, bool final)
 {
     const struct seg_header *segment = collector->segment.header;
@@ -128,7 +154,9 @@ static json_t *whole(const struct collector *collector, bool final)
     json_object_set_new(object, "processes_unattached", number(unattached));
     if (collector->options.recover)
         json_object_set_new(object, "recovered", json_true());
-    if (!final) {
+    if (final) {
+        put_cost(object, segment);
+    } else {
         json_object_set_new(object, "segment_path", text(collector->segment.path));
         json_object_set_new(object, "collector", collector_object(collector));
     }
