@@ -1,8 +1,10 @@
-/* loops.c - three loops of malloc and free that time themselves, for scripts/bench.
+/* loops.c - loops of malloc and free that time themselves, for scripts/bench.
  *
  *   loops pair EVENTS      one object, allocated and freed
  *   loops random EVENTS    10,000 live objects of 16 to 1024 bytes, one at random replaced
  *   loops handover EVENTS  two threads, each freeing what the other allocated
+ *   loops threads EVENTS N N threads with 1,000 live objects each; every eighth object goes to the next thread,
+ *                          which frees it
  *
  * Prints {"ns": wall time of the loop, "cpu_ns": of it in this process, all threads}. Start-up and end are
  * not in it. */
@@ -15,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LIVE = 10000, RING = 1024 };
+enum { LIVE = 10000, RING = 1024, OWN = 1000, SHARE = 8, THREADS_MOST = 1024 };
 
 static void *volatile escape; /* keeps the compiler from removing malloc with its free */
 
@@ -148,9 +150,75 @@ static void handover(uint64_t events)
     stop();
 }
 
+/* One of many: replaces its own objects, puts each SHARE-th of those that go into the next one's ring, and frees what
+ * comes in its own. Where the ring is full it frees the object itself, so nobody waits for anybody. */
+struct worker {
+    struct ring in, *out;
+    uint64_t objects, random;
+    pthread_barrier_t *begin, *finished;
+    pthread_t thread;
+};
+
+static void part_with(struct worker *worker, void *object, uint64_t number)
+{
+    struct ring *out = worker->out;
+    const uint64_t head = atomic_load_explicit(&out->head, memory_order_relaxed);
+    if (!object || number % SHARE != 0 ||
+        head - atomic_load_explicit(&out->tail, memory_order_acquire) == RING) {
+        free(object);
+        return;
+    }
+    out->slots[head % RING] = object;
+    atomic_store_explicit(&out->head, head + 1, memory_order_release); /* pairs with the acquire in take */
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    void *own[OWN] = {NULL};
+    pthread_barrier_wait(worker->begin);
+    for (uint64_t i = 0; i < worker->objects; i++) {
+        const uint64_t r = next_random(&worker->random);
+        void **slot = &own[r % OWN];
+        if (*slot)
+            part_with(worker, *slot, i);
+        *slot = allocate(16 + (r >> 32) % 497);
+        if (i % 64 == 0)
+            take(&worker->in);
+    }
+    for (int i = 0; i < OWN; i++)
+        if (own[i])
+            free(own[i]);
+    pthread_barrier_wait(worker->finished);
+    take(&worker->in);
+    return NULL;
+}
+
+static void threads(uint64_t events, unsigned count)
+{
+    static struct worker workers[THREADS_MOST];
+    pthread_barrier_t begin, finished;
+    pthread_barrier_init(&begin, NULL, count + 1);
+    pthread_barrier_init(&finished, NULL, count);
+    for (unsigned i = 0; i < count; i++) {
+        workers[i].out = &workers[(i + 1) % count].in;
+        workers[i].objects = events / 2 / count;
+        workers[i].random = 88172645463325252u + i * 0x9e3779b97f4a7c15u;
+        workers[i].begin = &begin;
+        workers[i].finished = &finished;
+        if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
+            abort();
+    }
+    start(); /* all threads are there and wait: starting them is not in the figures */
+    pthread_barrier_wait(&begin);
+    for (unsigned i = 0; i < count; i++)
+        pthread_join(workers[i].thread, NULL);
+    stop();
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 3)
+    if (argc < 3)
         return 2;
     const uint64_t events = strtoull(argv[2], NULL, 10);
     if (strcmp(argv[1], "pair") == 0)
@@ -159,6 +227,9 @@ int main(int argc, char **argv)
         replace_random(events);
     else if (strcmp(argv[1], "handover") == 0)
         handover(events);
+    else if (strcmp(argv[1], "threads") == 0 && argc == 4 && atoi(argv[3]) > 0 &&
+             atoi(argv[3]) <= THREADS_MOST)
+        threads(events, (unsigned)atoi(argv[3]));
     else
         return 2;
     return 0;

@@ -1,0 +1,65 @@
+"""The steps behind the recorder: bytes of a footprint, converting, replaying."""
+import random
+import shutil
+
+from programs import MALLAB, answer, run
+
+TARGET_BYTES = {"python": 1.5, "cc1": 1.8, "sqlite": 0.4}
+
+
+class Pipeline:
+    def __init__(self, report, workshop, rounds):
+        self.report, self.workshop, self.rounds = report, workshop, rounds
+        self.recordings = {}
+
+    def recording_of(self, name):
+        if name not in self.recordings:
+            command, env = self.workshop.programs()[name]
+            recording = self.workshop.fresh(name)
+            run([MALLAB, "record", "-q", "-o", recording, "--", *command], env)
+            self.recordings[name] = recording
+        return self.recordings[name]
+
+    def footprint(self):
+        """Bytes per event of three real programs."""
+        for name, target in TARGET_BYTES.items():
+            info = answer("info", "--json", self.recording_of(name))
+            self.report.note(f"{name}: {info['events']} events")
+            self.report.add(f"footprint/{name}", [info["bytes_per_event"]], "B/event", target)
+
+    def convert(self):
+        """Events per second of CPU, bytes per op, memory against length."""
+        for name in TARGET_BYTES:
+            recording = self.recording_of(name)
+            events = answer("info", "--json", recording)["events"]
+            rates = []
+            for _ in range(self.rounds):
+                workload = self.workshop.fresh("wl")
+                _, _, cpu = run([MALLAB, "convert", "-q", "-o", workload, recording])
+                rates.append(events / cpu / 1e6)
+            self.report.add(f"convert/{name}", rates, "M ev/s", 25, at_most=False)
+            ops = answer("info", "--json", workload)["events"]
+            self.report.add(f"convert/{name}: workload", [workload.stat().st_size / ops], "B/op", 1.0)
+        peaks = []
+        for events in (4_000_000, 16_000_000):
+            recording = self.workshop.fresh("length")
+            run([MALLAB, "record", "-q", "-o", recording, "--", self.workshop.helper("loops"), "random", events])
+            peaks.append(self.peak_of([MALLAB, "convert", "-q", "-o", self.workshop.fresh("wl"), recording]))
+            shutil.rmtree(recording)
+        self.report.add("convert/memory, 4 times the length", [peaks[1] / peaks[0]], "x", 1.1)
+        self.report.add("convert/peak resident", [peaks[1] / 1024], "MiB")
+
+    def peak_of(self, command):
+        return self.workshop.measured(command)["peak_kb"]
+
+    def replay(self):
+        """Nanoseconds per op of the harness alone, and of glibc."""
+        for name in TARGET_BYTES:
+            workload = self.workshop.fresh("wl")
+            run([MALLAB, "convert", "-q", "-o", workload, self.recording_of(name)])
+            samples = {"none": [], "glibc": []}
+            for _ in range(self.rounds):
+                for candidate in random.sample(list(samples), 2):
+                    samples[candidate].append(answer("replay", "--json", "-a", candidate, workload)["ns_per_op"])
+            self.report.add(f"replay/{name}: none", samples["none"], "ns/op", 3)
+            self.report.add(f"replay/{name}: glibc", samples["glibc"], "ns/op")
