@@ -110,11 +110,10 @@ static void put_cost(json_t *object, const struct seg_header *segment)
         (void)fclose(file); /* only read */
     }
     if (getrusage(RUSAGE_SELF, &usage) == 0)
-        json_object_set_new(object, "collector_cpu_ns",
-                            number(((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) *
-                                       1000000000u +
-                                   ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) *
-                                       1000u));
+        json_object_set_new(
+            object, "collector_cpu_ns",
+            number(((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
+                   ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u));
     if (pages > shared)
         json_object_set_new(object, "collector_bytes",
                             number((uint64_t)(pages - shared) * (uint64_t)sysconf(_SC_PAGESIZE)));
