@@ -249,8 +249,10 @@ static void fill_slot(struct seg_slot *slot, const char *executable)
     text_append(slot->program, sizeof slot->program, my_program);
     atomic_store_explicit(&slot->epoch, 1, memory_order_relaxed);
     /* One that changes meanwhile is stored here by the collector when it finds us. */
-    atomic_store_explicit(&slot->control, atomic_load_explicit(&shim_segment->control, memory_order_relaxed),
+    atomic_store_explicit(&slot->cut,
+                          seg_cut(0, atomic_load_explicit(&shim_segment->paused, memory_order_relaxed) != 0),
                           memory_order_relaxed);
+    atomic_store_explicit(&slot->cut_before, 0, memory_order_relaxed);
 }
 
 static bool stays_open(struct seg_header *segment)

@@ -229,8 +229,8 @@ uint32_t drain_scan(struct collector *collector);
 /* drain_blocks - write the lanes that have a block's worth, and more under pressure. Returns chunks freed. */
 uint32_t drain_blocks(struct collector *collector);
 
-/* drain_cut - write all that was recorded before the collector's last change of the control word: whole chunks, and what
- * stands so far in those of lanes that have not heeded it yet.
+/* drain_cut - write all that was recorded before the newest cut: whole chunks, and what
+ * stands so far in those of lanes that have not come to it yet.
  * drain_present - likewise all that has been recorded by now. */
 void drain_cut(struct collector *collector, struct collect_image *image);
 void drain_present(struct collector *collector);

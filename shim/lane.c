@@ -116,7 +116,7 @@ static void lane_start(struct lane *lane)
     lane->lost_pending = 0;
     lane->gap_pending = false;
     lane->gap_lost = false;
-    lane->control = atomic_load_explicit(&slot->control, memory_order_relaxed);
+    lane->cut = 0;
     lane->gave_up = false;
     lane->armed = false;
     lane->exit_rounds = 0;
@@ -313,7 +313,7 @@ static bool open_chunk(struct lane *lane, unsigned call)
     chunk->serial = shim_process->slot->serial;
     chunk->lane = lane->number;
     chunk->thread_id = lane->thread_id;
-    chunk->control = lane->control;
+    chunk->cut = lane->cut;
     atomic_store_explicit(&chunk->magic, SEG_CHUNK_MAGIC, memory_order_release);
     lane->chunk = index;
     lane->cursor = (uint64_t *)(chunk + 1);
@@ -376,7 +376,7 @@ static void write_stamp(struct lane *lane)
 /* --order stamps: the clock is the epoch. Read neither before what came before it on this processor nor after what
  * follows: lfence waits for all earlier instructions, and holds back later ones (Intel SDM vol. 2, LFENCE and
  * RDTSC; dispatch-serializing on AMD under Linux too). */
-static void write_clock_epoch(struct lane *lane)
+static uint64_t read_clock_in_order(void)
 {
     uint64_t now;
 #if defined(__x86_64__)
@@ -386,7 +386,7 @@ static void write_clock_epoch(struct lane *lane)
 #if defined(__x86_64__)
     _mm_lfence();
 #endif
-    store_stamp(lane, now, now);
+    return now;
 }
 
 static void store_long(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
@@ -402,8 +402,9 @@ static void store_long(struct lane *lane, unsigned call, uintptr_t address, uint
     store_first(lane, fp_record_first(FP_RECORD_WIDE, call, address), 3);
 }
 
-/* A boundary is left behind: a chunk if need be, a stamp, and a gap where calls are missing before it. */
-static bool begin_group(struct lane *lane, unsigned call)
+/* A boundary is left behind: a chunk if need be, a stamp, and a gap where calls are missing before it.
+ * clock     of --order stamps: the record's. */
+static bool begin_group(struct lane *lane, unsigned call, uint64_t clock)
 {
     if (((uintptr_t)lane->cursor & (SEG_CHUNK_BYTES - 1)) == 0) {
         lane_close_chunk(lane);
@@ -411,7 +412,7 @@ static bool begin_group(struct lane *lane, unsigned call)
             return false;
     }
     if (unlikely(lane->group_mask == 0))
-        write_clock_epoch(lane);
+        store_stamp(lane, clock, clock);
     else
         write_stamp(lane);
     if (unlikely(lane->gap_pending)) {
@@ -441,45 +442,56 @@ static void fill_up(struct lane *lane, uintptr_t mask)
 _Static_assert(LANE_GROUP_MANY / sizeof(uint64_t) >= 2 + 2 * RECORD_WORDS_MOST + 1,
                "a stamp, a gap, an epoch and a record fit one group");
 
-static uint32_t present_control(void)
+/* The cut that a record of this epoch stands behind. The newest may be announced and not yet come to. */
+static uint64_t cut_of(uint64_t epoch)
 {
-    return atomic_load_explicit(&shim_process->slot->control, memory_order_acquire);
+    const struct seg_slot *slot = shim_process->slot;
+    /* acquire: the one before is stored first */
+    const uint64_t cut = atomic_load_explicit(&slot->cut, memory_order_acquire);
+    if (likely(epoch >= seg_cut_epoch(cut)))
+        return cut;
+    return atomic_load_explicit(&slot->cut_before, memory_order_relaxed);
 }
 
-/* Whether this lane may record. What it has goes to the collector when that asks. */
-static bool heed_control(struct lane *lane)
+/* Stand where a record of this epoch has to: behind a new cut begins another chunk.
+ * Returns whether that may be recorded. */
+static bool heed_cut(struct lane *lane, uint64_t epoch)
 {
-    const uint32_t control = present_control();
-    if (unlikely(control != lane->control)) {
+    const uint64_t cut = cut_of(epoch);
+    if (unlikely(cut > lane->cut)) {
         lane_close_chunk(lane);
-        lane->control = control;
+        lane->cut = cut;
     }
-    if (likely(!(control & SEG_CONTROL_PAUSED)))
+    if (likely(!(lane->cut & SEG_CUT_PAUSED)))
         return true;
     lane->gap_pending = true;
     return false;
 }
 
+/* --order stamps: a stamp of its own for each record. */
+static bool make_stamped_room(struct lane *lane, unsigned call, uint32_t words)
+{
+    const uint64_t now = read_clock_in_order();
+    if (!heed_cut(lane, now))
+        return false;
+    if (words_left(lane, SEG_CHUNK_BYTES - 1) < 2 + RECORD_WORDS_MOST + words)
+        fill_up(lane, SEG_CHUNK_BYTES - 1);
+    return begin_group(lane, call, now);
+}
+
 /* Make the cursor point at room for a record of so many words, with the epoch that it is to have before it. */
 static bool make_room(struct lane *lane, unsigned call, uint32_t words)
 {
-    if (!heed_control(lane))
-        return false;
-    if (unlikely(lane->group_mask == 0)) {
-        if (words_left(lane, SEG_CHUNK_BYTES - 1) < 2 + RECORD_WORDS_MOST + words)
-            fill_up(lane, SEG_CHUNK_BYTES - 1);
-        return begin_group(lane, call);
-    }
+    if (unlikely(lane->group_mask == 0))
+        return make_stamped_room(lane, call, words);
     for (;;) {
-        uint64_t epoch;
-        if (lane_is_at_boundary(lane) && !begin_group(lane, call))
+        const uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
+        if (!heed_cut(lane, epoch))
             return false;
-        epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
-        /* Looked at after the epoch: no record has one from behind the cut and stands before it. */
-        if (unlikely(present_control() != lane->control)) {
-            if (!heed_control(lane))
+        if (lane_is_at_boundary(lane)) {
+            if (!begin_group(lane, call, 0))
                 return false;
-            continue;
+            continue; /* that took time, and may have stepped the epoch: see whether a cut was passed */
         }
         if (words_left(lane, lane->group_mask) >= words + (epoch != lane->epoch)) {
             if (epoch != lane->epoch)
