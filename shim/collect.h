@@ -332,7 +332,7 @@ void image_test_looking(struct collect_segment *segment);
 
 /* ---- control -------------------------------------------------------------------------------------------- */
 
-/* control_init - take the signals by which a recording is controlled while it runs (docs/architecture.md).
+/* control_init - take the signals by which a recording is controlled while it runs (mallab-record(1)).
  * control_begin - the first window, and the pause that --paused asks for; before the segment is published.
  * control_adopt - let a slot that was just found heed what it may have missed.
  * control_heed - do what was asked for since the last round. Returns whether the recording is to end.
