@@ -51,6 +51,8 @@ enum fp_call {
     FP_MARK_GAP = 51,         /* size: calls of this thread lost here; ids of order are broken */
 };
 
+#define FP_GAP_PAUSE 1u /* extra of FP_MARK_GAP: recording was paused here, as asked; nothing is lost */
+
 enum fp_call_kind {
     FP_KIND_NONE = 0,
     FP_KIND_ALLOCATE = 1,

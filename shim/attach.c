@@ -91,6 +91,14 @@ static uint64_t pid_namespace(void)
     return 0;
 }
 
+/* Whether --only wants this program, by the name that it was called by or the file's. */
+static bool is_asked_for(const char *executable)
+{
+    const char *only = text_getenv("MALLAB_ONLY");
+    return only == NULL || only[0] == '\0' || text_matches(only, my_program) ||
+           text_matches(only, text_base_name(executable));
+}
+
 /* ---- the segment ---------------------------------------------------------------------------------- */
 
 static const char *check_header(const struct seg_header *header, uint64_t file_bytes)
@@ -167,6 +175,34 @@ static const char *map_segment(const char *path)
     return NULL;
 }
 
+/* A process that is not asked for is counted, with some names for whoever mistyped one; and keeps nothing mapped, so
+ * that its recording does not wait for it. */
+static void count_other(void)
+{
+    const char *given = text_getenv("MALLAB_SEGMENT");
+    const long fd = given != NULL && given[0] != '\0' ? raw_open(given, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+    struct stat status = {0};
+    struct seg_header *segment;
+    uint64_t number;
+    long area;
+    if (fd < 0)
+        return;
+    if (raw_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size >= (off_t)sizeof *segment) {
+        area = raw_mmap(NULL, sizeof *segment, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd);
+        segment = (struct seg_header *)area;
+        if (area > 0 && check_header(segment, (uint64_t)status.st_size) == NULL &&
+            segment->owner_uid == status.st_uid) {
+            number = atomic_fetch_add_explicit(&segment->others, 1, memory_order_relaxed);
+            if (number < SEG_OTHERS)
+                text_append(segment->other_names[number], SEG_PROGRAM, my_program);
+        }
+        if (area > 0)
+            raw_munmap(segment, sizeof *segment);
+    }
+    raw_close((int)fd);
+}
+
 static const char *find_segment(const char *name)
 {
     static char message[256];
@@ -212,6 +248,9 @@ static void fill_slot(struct seg_slot *slot, const char *executable)
     memset(slot->program, 0, sizeof slot->program);
     text_append(slot->program, sizeof slot->program, my_program);
     atomic_store_explicit(&slot->epoch, 1, memory_order_relaxed);
+    /* One that changes meanwhile is stored here by the collector when it finds us. */
+    atomic_store_explicit(&slot->control, atomic_load_explicit(&shim_segment->control, memory_order_relaxed),
+                          memory_order_relaxed);
 }
 
 static bool stays_open(struct seg_header *segment)
@@ -327,6 +366,11 @@ static bool attach_now(void)
         return false;
     }
     find_program(executable);
+    if (shim_segment == NULL && !is_asked_for(executable)) {
+        count_other();
+        never = true; /* its forked children go by the same name */
+        return false;
+    }
     if (shim_segment == NULL)
         reason = find_segment(my_program);
     if (reason == NULL)

@@ -29,10 +29,14 @@ struct collect_options {
     bool no_follow;
     bool stamps; /* SEG_FLAG_STAMPS */
     bool drop;
-    bool no_tsc;  /* CLOCK_MONOTONIC even where the TSC would serve */
-    bool unique;  /* take another directory when `out` holds something */
-    bool recover; /* take over what a killed collector left of `out` */
-    bool join;    /* hand out the segment of a recording that is going on in `out` */
+    bool no_tsc;        /* CLOCK_MONOTONIC even where the TSC would serve */
+    bool unique;        /* take another directory when `out` holds something */
+    bool recover;       /* take over what a killed collector left of `out` */
+    bool join;          /* hand out the segment of a recording that is going on in `out` */
+    bool paused;        /* begin without recording, until told to start */
+    uint64_t window_ns; /* a new window so often; 0: one for all */
+    uint64_t keep;      /* windows kept, the present one among them; 0: all */
+    const char *only; /* as --only says, to be told in recording.json; the shim has it from its environment */
 };
 
 /* ---- clock ------------------------------------------------------------------------------------- */
@@ -117,6 +121,15 @@ enum image_end {
     IMAGE_EXEC,
 };
 
+/* One footprint of an image: of a window, or the only one. */
+struct collect_part {
+    char file[SEG_FILE];
+    uint32_t window; /* 0: the recording is not cut into windows */
+    uint64_t events, bytes, lost;
+    bool has_trailer;
+    bool removed; /* by --keep */
+};
+
 struct collect_image {
     uint32_t slot;
     uint32_t pid;
@@ -132,17 +145,26 @@ struct collect_image {
     enum image_end end;
     char executable[SEG_EXECUTABLE];
     char program[SEG_PROGRAM];
-    char file[SEG_FILE];
-    struct fp_writer *writer; /* NULL when it could not be created, or is finished */
-    bool writing;             /* false after a write failed: drain and count only */
+    char stem[SEG_FILE]; /* its footprints are STEM.fp, or STEM.wNNNN.fp by window; "" before the first */
+    struct collect_part *parts; /* the last one is being written while there is a writer */
+    size_t part_count, part_capacity;
+    struct fp_writer
+        *writer;  /* NULL when it could not be created, is finished, or waits for its first block */
+    bool writing; /* false after a write failed: drain and count only */
+    bool between; /* the last part is finished, and another begins with the next block */
     enum fp_loss stopped_by, limit_cause;
-    bool trailer_written;
     struct collect_lane **lanes; /* by number; NULL where nothing came yet */
     uint32_t lane_capacity, lane_count;
-    uint64_t events;
+    uint64_t events; /* of the parts that are kept; likewise bytes */
     uint64_t bytes;
     uint64_t lost[FP_LOSS_COUNT]; /* ours; the slot's are added at the end */
+    uint64_t told[FP_LOSS_COUNT]; /* of all losses, those that stand in a trailer */
     uint64_t stalls, stall_ns;
+};
+
+/* A stretch of time in which nothing was recorded, as asked. ns since recording began. */
+struct collect_pause {
+    uint64_t from_ns, to_ns; /* to_ns 0: it lasts */
 };
 
 struct collector {
@@ -162,8 +184,15 @@ struct collector {
     uint8_t *taken;       /* per chunk: 1 while it is in a queue */
     uint32_t free_chunks; /* below ready, at the last scan */
     uint32_t taken_chunks;
-    uint64_t freed;            /* chunks freed since waiters were last told */
-    uint64_t bytes_finished;   /* of finished footprints */
+    uint64_t freed;           /* chunks freed since waiters were last told */
+    uint64_t bytes_finished;  /* of finished footprints that are kept */
+    uint32_t window;          /* the present one's number, from 1; 0: not cut into windows */
+    uint64_t window_begin_ns; /* CLOCK_MONOTONIC */
+    uint64_t removed_windows, removed_events, removed_processes; /* by --keep */
+    struct collect_pause *pauses;
+    size_t pause_count, pause_capacity;
+    bool paused;
+    uint64_t status_number;    /* requests answered */
     uint64_t started_ns;       /* CLOCK_MONOTONIC */
     uint64_t file_limit_bytes; /* RLIMIT_FSIZE, 0: none */
     int reserve_fd;            /* disk space kept back for trailers, -1 when given up */
@@ -199,6 +228,12 @@ uint32_t drain_scan(struct collector *collector);
 /* drain_blocks - write the lanes that have a block's worth, and more under pressure. Returns chunks freed. */
 uint32_t drain_blocks(struct collector *collector);
 
+/* drain_cut - write all that was recorded before the collector's last change of the control word: whole chunks, and what
+ * stands so far in those of lanes that have not heeded it yet.
+ * drain_present - likewise all that has been recorded by now. */
+void drain_cut(struct collector *collector, struct collect_image *image);
+void drain_present(struct collector *collector);
+
 /* drain_waiting - write the lanes whose chunks have waited for a block's worth for some seconds: what a slow program
  * has done is not to depend for hours on our being alive. */
 void drain_waiting(struct collector *collector);
@@ -233,12 +268,12 @@ void decode_clear(struct decode_block *block);
 
 /* decode_chunk - append a chunk's records to the block, from word number `first`, 0 for the first record.
  * damaged      counts words that are no record.
- * ret_words    words from the chunk's start that may differ from 0.
+ * ret_at       the first word not read: 0 as yet in a chunk that its writer still has.
  * Returns      0 when the chunk is done; else the word to go on with after the block was written and cleared
  *              (it was full, or epochs were too far apart). */
 uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
                       const struct collect_clock *clock, const struct seg_chunk_header *chunk, uint32_t first,
-                      uint64_t *damaged, uint32_t *ret_words);
+                      uint64_t *damaged, uint32_t *ret_at);
 
 /* ---- images ------------------------------------------------------------------------------------------- */
 
@@ -257,6 +292,20 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
 
 /* image_bump_epochs - step the word of every image with several threads. */
 void image_bump_epochs(struct collector *collector);
+
+/* image_open_part - begin another footprint of an image, in the present window. image->writing tells whether it could.
+ * image_close_part - write the trailer of the one that is being written, if any. */
+void image_open_part(struct collector *collector, struct collect_image *image);
+void image_close_part(struct collector *collector, struct collect_image *image);
+
+/* image_add_part - room for another part; counted by the caller. NULL: no memory. */
+struct collect_part *image_add_part(struct collect_image *image);
+
+/* image_file - the name of its newest footprint, "" when it has none. */
+const char *image_file(const struct collect_image *image);
+
+/* image_bytes_so_far - of all footprints that are kept. */
+uint64_t image_bytes_so_far(const struct collector *collector);
 
 /* image_unattached_remain - whether some process has the segment mapped without having attached: a forked child
  * that has not allocated yet. Walks /proc. */
@@ -279,6 +328,19 @@ uint32_t foreign_find(const struct collector *collector, const struct seg_slot *
 
 /* image_test_looking - find out whether this kernel shows mappings, by our own. */
 void image_test_looking(struct collect_segment *segment);
+
+/* ---- control -------------------------------------------------------------------------------------------- */
+
+/* control_init - take the signals by which a recording is controlled while it runs (docs/architecture.md).
+ * control_begin - the first window, and the pause that --paused asks for; before the segment is published.
+ * control_adopt - let a slot that was just found heed what it may have missed.
+ * control_heed - do what was asked for since the last round. Returns whether the recording is to end.
+ * control_is_due - whether something was asked for: a signal may come just before a sleep. */
+void control_init(void);
+void control_begin(struct collector *collector);
+void control_adopt(struct collector *collector, struct seg_slot *slot);
+bool control_heed(struct collector *collector);
+bool control_is_due(void);
 
 /* ---- recording.json ------------------------------------------------------------------------------------ */
 

@@ -143,7 +143,7 @@ static inline uint32_t decode_call(struct decode_block *block, const uint64_t *w
 
 uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
                       const struct collect_clock *clock, const struct seg_chunk_header *chunk, uint32_t first,
-                      uint64_t *damaged, uint32_t *ret_words)
+                      uint64_t *damaged, uint32_t *ret_at)
 {
     const uint64_t *words = (const uint64_t *)chunk;
     struct fp_mark *marks = block->marks;
@@ -152,7 +152,8 @@ uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
         block->mark_count; /* in registers: stores to marks might alias the block's fields */
     uint64_t base_epoch = block->base_epoch, events = 0;
 
-    while (at < WORDS_PER_CHUNK && words[at] != 0) {
+    /* acquire: the chunk may still be its writer's, who stores a record's first word last (release) */
+    while (at < WORDS_PER_CHUNK && __atomic_load_n(&words[at], __ATOMIC_ACQUIRE) != 0) {
         const unsigned code = words[at] & FP_RECORD_CODE_MASK;
         uint64_t address;
         uint32_t shape, taken;
@@ -184,7 +185,6 @@ uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
     block->mark_count = mark_count;
     block->base_epoch = base_epoch;
     block->events += events;
-    /* A record cut short by the death of its writer has its later words in place, and its first one not. */
-    *ret_words = at + 2 < WORDS_PER_CHUNK ? at + 3 : WORDS_PER_CHUNK;
+    *ret_at = at;
     return next;
 }

@@ -69,8 +69,12 @@ static void take_chunk(struct collector *collector, uint32_t index, uint64_t wor
     if (image != NULL && atomic_load_explicit(&chunk->magic, memory_order_acquire) == SEG_CHUNK_MAGIC)
         lane = image_lane(image, seg_chunk_lane_of(word));
     /* Written already, when its collector died before it was freed: only a recovered segment has such. */
-    if (lane != NULL && chunk->block != 0 && chunk->block <= lane->next_block)
-        lane = NULL;
+    if (lane != NULL && chunk->block != 0 && chunk->block <= lane->next_block) {
+        if (chunk->rest == 0)
+            lane = NULL;
+        else
+            chunk->split = chunk->rest;
+    }
     if (lane == NULL || !queue_insert(lane, index, chunk->sequence)) {
         free_chunk(collector, index, WORDS_PER_CHUNK);
         return;
@@ -109,29 +113,69 @@ uint32_t drain_scan(struct collector *collector)
 
 /* ---- writing ------------------------------------------------------------------------------------------ */
 
-/* One block of the lane's queue, or less when chunks are missing in between. `all`: gaps do not stop it, the
- * writers are dead and nothing more will come. Returns chunks freed. */
+/* Store a block that holds a chunk's records up to the word `next`. What the chunk says of that is true at every
+ * moment at which we may be killed: with `rest` set, the block may stand in the file or not. */
+static void store_up_to(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
+                        struct decode_block *block, struct seg_chunk_header *chunk, uint32_t next)
+{
+    __atomic_store_n(&chunk->rest, next, __ATOMIC_RELEASE);
+    image_store(collector, image, lane, block);
+    __atomic_store_n(&chunk->split, next, __ATOMIC_RELEASE);
+    __atomic_store_n(&chunk->block, lane->next_block + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&chunk->rest, 0, __ATOMIC_RELEASE);
+}
+
+/* The epoch at a word of a chunk whose beginning was read by a collector that is dead. */
+static void find_epoch(struct collect_lane *lane, const struct seg_chunk_header *chunk, uint32_t end)
+{
+    const uint64_t *words = (const uint64_t *)chunk;
+    uint32_t at = SEG_CHUNK_HEADER / (uint32_t)sizeof(uint64_t);
+    while (at < end) {
+        const unsigned code = words[at] & FP_RECORD_CODE_MASK;
+        if (code == FP_RECORD_EPOCH || code == FP_RECORD_STAMP)
+            lane->epoch = words[at] >> 4;
+        at += code == FP_RECORD_WIDE ? 3 : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2 : 1;
+    }
+}
+
+/* A chunk's records that were not read yet, into the block, and into the file where that is full.
+ * Returns the word behind them. */
+static uint32_t read_chunk(struct collector *collector, struct collect_image *image,
+                           struct collect_lane *lane, struct decode_block *block,
+                           struct seg_chunk_header *chunk, uint64_t *damaged)
+{
+    uint32_t next = chunk->split < WORDS_PER_CHUNK ? (uint32_t)chunk->split : WORDS_PER_CHUNK;
+    uint32_t at = WORDS_PER_CHUNK;
+    if (collector->options.recover)
+        find_epoch(lane, chunk, next);
+    chunk->block = lane->next_block + 1;
+    while ((next = decode_chunk(block, lane, &collector->clock, chunk, next, damaged, &at)) != 0)
+        store_up_to(collector, image, lane, block, chunk, next);
+    return at;
+}
+
+/* A record cut short by the death of its writer has its later words in place, and its first one not. */
+static uint32_t words_used(uint32_t at)
+{
+    return at + 2 < WORDS_PER_CHUNK ? at + 3 : WORDS_PER_CHUNK;
+}
+
+/* One block of the lane's queue, of `most` chunks or less when some are missing in between. `all`: gaps do not stop
+ * it, the writers are dead and nothing more will come. Returns chunks freed. */
 static uint32_t write_block(struct collector *collector, struct collect_image *image,
-                            struct collect_lane *lane, bool all)
+                            struct collect_lane *lane, size_t most, bool all)
 {
     struct decode_block *block = block_for_use();
     uint32_t words[COLLECT_CHUNKS_PER_BLOCK];
     uint64_t damaged = 0;
     uint32_t done = 0;
-    while (done < lane->queue_length && done < COLLECT_CHUNKS_PER_BLOCK) {
+    while (done < lane->queue_length && done < COLLECT_CHUNKS_PER_BLOCK && done < most) {
         const struct taken_chunk *taken = &lane->queue[done];
         struct seg_chunk_header *chunk = seg_chunk(collector->segment.header, taken->index);
-        uint32_t next = chunk->split < WORDS_PER_CHUNK ? (uint32_t)chunk->split : 0;
-        words[done] = WORDS_PER_CHUNK;
         if (taken->sequence != lane->next_chunk && !all)
             break;
-        chunk->block = lane->next_block + 1;
-        while (block != NULL && (next = decode_chunk(block, lane, &collector->clock, chunk, next, &damaged,
-                                                     &words[done])) != 0) {
-            image_store(collector, image, lane, block);
-            chunk->split = next;
-            chunk->block = lane->next_block + 1;
-        }
+        words[done] = block != NULL ? words_used(read_chunk(collector, image, lane, block, chunk, &damaged))
+                                    : WORDS_PER_CHUNK;
         lane->next_chunk = taken->sequence + 1;
         done++;
     }
@@ -215,7 +259,7 @@ uint32_t drain_blocks(struct collector *collector)
         return 0;
     while ((lane = longest_queue(collector, is_below(collector, 4) ? 1 : COLLECT_CHUNKS_PER_BLOCK, &image)) !=
            NULL) {
-        freed += write_block(collector, image, lane, false);
+        freed += write_block(collector, image, lane, COLLECT_CHUNKS_PER_BLOCK, false);
         wake_waiters(collector);
         if (freed >= 4 * COLLECT_CHUNKS_PER_BLOCK)
             break; /* look around: new chunks, ends, the heartbeat */
@@ -232,8 +276,93 @@ void drain_waiting(struct collector *collector)
             struct collect_lane *lane = image->lanes[i];
             if (lane != NULL && lane->queue_length > 0 && lane->queue[0].sequence == lane->next_chunk &&
                 now - lane->waiting_ns >= WAITING_NS)
-                (void)write_block(collector, image, lane, false); /* the waiters are told in drain_blocks */
+                (void)write_block(collector, image, lane, COLLECT_CHUNKS_PER_BLOCK,
+                                  false); /* the waiters are told in drain_blocks */
         }
+    }
+}
+
+/* ---- what stands so far ---------------------------------------------------------------------------------- */
+
+/* The records in a chunk that its writer still has, and may be writing to. */
+static void read_open_chunk(struct collector *collector, struct collect_image *image,
+                            struct seg_chunk_header *chunk, uint32_t lane_number)
+{
+    struct decode_block *block = block_for_use();
+    struct collect_lane *lane = image_lane(image, lane_number);
+    uint64_t damaged = 0;
+    uint32_t at;
+    if (block == NULL || lane == NULL || lane->queue_length > 0 || chunk->sequence != lane->next_chunk)
+        return; /* not its turn: what goes before it is on its way */
+    lane->thread_id = chunk->thread_id;
+    at = read_chunk(collector, image, lane, block, chunk, &damaged);
+    if (block->mark_count > 0)
+        store_up_to(collector, image, lane, block, chunk, at);
+    decode_clear(block); /* stamps without marks: they are read again with what follows */
+    image->lost[FP_LOSS_COLLECTOR] += damaged;
+}
+
+/* Open chunks, all or those begun before the control word changed last. */
+static void read_open_chunks(struct collector *collector, struct collect_image *image, bool all)
+{
+    struct seg_header *segment = collector->segment.header;
+    _Atomic uint64_t *states = seg_chunk_states(segment);
+    const uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_relaxed);
+    const uint32_t control = atomic_load_explicit(&segment->control, memory_order_relaxed);
+    for (uint32_t index = 0; index < ready; index++) {
+        const uint64_t word = atomic_load_explicit(&states[index], memory_order_acquire);
+        struct seg_chunk_header *chunk = seg_chunk(segment, index);
+        if (seg_chunk_state_of(word) != SEG_CHUNK_OPEN || collector->taken[index] ||
+            seg_chunk_slot_of(word) != image->slot ||
+            atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC)
+            continue;
+        if (all || chunk->control != control)
+            read_open_chunk(collector, image, chunk, seg_chunk_lane_of(word));
+    }
+}
+
+/* Chunks at the head of a queue that were begun before the control word changed last. */
+static size_t chunks_before(const struct collector *collector, const struct collect_lane *lane)
+{
+    struct seg_header *segment = collector->segment.header;
+    const uint32_t control = atomic_load_explicit(&segment->control, memory_order_relaxed);
+    size_t count = 0;
+    while (count < lane->queue_length && seg_chunk(segment, lane->queue[count].index)->control != control)
+        count++;
+    return count;
+}
+
+static void write_queues(struct collector *collector, struct collect_image *image, bool all)
+{
+    for (uint32_t i = 0; i < image->lane_count; i++) {
+        struct collect_lane *lane = image->lanes[i];
+        size_t left = lane == NULL ? 0 : all ? lane->queue_length : chunks_before(collector, lane);
+        uint32_t written = 1;
+        while (left > 0 && written > 0) {
+            written = write_block(collector, image, lane, left, false);
+            left -= written;
+        }
+    }
+    wake_waiters(collector);
+}
+
+void drain_cut(struct collector *collector, struct collect_image *image)
+{
+    write_queues(collector, image, false);
+    read_open_chunks(collector, image, false);
+}
+
+void drain_present(struct collector *collector)
+{
+    /* Twice: a lane may close one chunk behind our back, and fill the next in front of us. */
+    (void)drain_scan(collector);
+    (void)drain_scan(collector);
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        struct collect_image *image = collect_image_in(collector, slot);
+        if (image == NULL)
+            continue;
+        write_queues(collector, image, true);
+        read_open_chunks(collector, image, true);
     }
 }
 
@@ -251,7 +380,8 @@ void drain_image(struct collector *collector, struct collect_image *image)
     }
     for (uint32_t i = 0; i < image->lane_count; i++)
         while (image->lanes[i] != NULL && image->lanes[i]->queue_length > 0)
-            (void)write_block(collector, image, image->lanes[i], true); /* wakes are told below */
+            (void)write_block(collector, image, image->lanes[i], COLLECT_CHUNKS_PER_BLOCK,
+                              true); /* wakes are told below */
     wake_waiters(collector);
 }
 

@@ -8,21 +8,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gnu/libc-version.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
-#define NAMES_PER_PID      1000u
-#define CLAIM_LONGEST_NS   UINT64_C(10000000000)
-#define RESERVE_WHEN_BELOW 65536u /* bytes free on the disk */
+#define CLAIM_LONGEST_NS UINT64_C(10000000000)
 
 /* ---- identity ------------------------------------------------------------------------------------ */
 
@@ -82,118 +76,6 @@ void image_test_looking(struct collect_segment *segment)
 static bool process_exists(uint32_t pid)
 {
     return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
-}
-
-/* ---- the footprint ------------------------------------------------------------------------------------- */
-
-/* The program's name as a file name: no control characters, no leading dot, not long. */
-static void file_stem(const struct collect_image *image, char *ret_stem, size_t size)
-{
-    const char *name = image->program;
-    size_t length = 0;
-    for (; name[length] != '\0' && length + 1 < size; length++) {
-        const unsigned char byte = (unsigned char)name[length];
-        ret_stem[length] = byte < ' ' || byte == 127 || (length == 0 && byte == '.') ? '_' : (char)byte;
-    }
-    ret_stem[length] = '\0';
-    if (length == 0)
-        (void)snprintf(ret_stem, size, "process"); /* fits */
-}
-
-static const struct collect_image *image_of_serial(const struct collector *collector, uint64_t serial)
-{
-    for (size_t i = collector->image_count; serial != SEG_NOBODY && i-- > 0;)
-        if (collector->images[i]->serial == serial)
-            return collector->images[i];
-    return NULL;
-}
-
-/* Meta data must be UTF-8 without newline: a program's path may be neither. */
-static const char *printable(const char *text, char *ret_copy, size_t size)
-{
-    size_t i = 0;
-    for (; text[i] != '\0' && i + 1 < size; i++)
-        ret_copy[i] = (unsigned char)text[i] < ' ' || (unsigned char)text[i] >= 127 ? '?' : text[i];
-    ret_copy[i] = '\0';
-    return ret_copy;
-}
-
-static size_t describe(const struct collector *collector, const struct collect_image *image,
-                       struct fp_meta *meta)
-{
-    static char program[SEG_PROGRAM], executable[SEG_EXECUTABLE], parent_pid[12], fork_number[12], cpus[12],
-        fork_of[160];
-    static struct utsname host;
-    const struct collect_image *parent = image_of_serial(collector, image->parent_serial);
-    size_t count = 0;
-    (void)snprintf(parent_pid, sizeof parent_pid, "%u", image->parent_pid);
-    (void)snprintf(cpus, sizeof cpus, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
-    printable(image->executable, executable, sizeof executable);
-    meta[count++] = (struct fp_meta){"program", printable(image->program, program, sizeof program)};
-    meta[count++] = (struct fp_meta){"executable", executable};
-    meta[count++] = (struct fp_meta){"parent_pid", parent_pid};
-    if (parent != NULL) {
-        meta[count++] = (struct fp_meta){"fork_of", printable(parent->file, fork_of, sizeof fork_of)};
-        (void)snprintf(fork_number, sizeof fork_number, "%u", image->fork_number);
-        if (image->fork_number != 0) /* else the parent has no mark of it */
-            meta[count++] = (struct fp_meta){"fork_number", fork_number};
-    }
-    if (uname(&host) == 0)
-        meta[count++] = (struct fp_meta){"host_kernel", host.release};
-    meta[count++] = (struct fp_meta){"libc", gnu_get_libc_version()};
-    meta[count++] = (struct fp_meta){"cpus", cpus};
-    meta[count++] = (struct fp_meta){"clock", collector->clock.kind == SEG_CLOCK_TSC ? "tsc" : "monotonic"};
-    meta[count++] = (struct fp_meta){"mallab_version", MALLAB_VERSION};
-    meta[count++] = (struct fp_meta){"order", collector->options.stamps ? "stamps" : "epoch"};
-    return count;
-}
-
-static uint64_t bytes_so_far(const struct collector *collector)
-{
-    uint64_t bytes = collector->bytes_finished;
-    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        const struct collect_image *image = collect_image_in(collector, slot);
-        if (image == NULL)
-            continue;
-        if (image->writer != NULL)
-            bytes += fp_writer_bytes(image->writer);
-    }
-    return bytes;
-}
-
-static void open_footprint(struct collector *collector, struct collect_image *image)
-{
-    struct fp_writer_options options = {.process_id = image->pid,
-                                        .start_unix_ns = collector->clock.start_unix_ns};
-    struct fp_meta meta[16];
-    struct fp_error error = {0};
-    enum fp_status status = FP_ERR_EXISTS;
-    char stem[96];
-    const size_t meta_count = describe(collector, image, meta);
-    const uint64_t used = bytes_so_far(collector), limit = collector->options.max_size_bytes;
-    struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
-
-    if (collector->options.recover && recover_footprint(collector, image, slot))
-        return;
-    file_stem(image, stem, sizeof stem);
-    image->stopped_by = FP_LOSS_DISK_FULL;
-    image->limit_cause = FP_LOSS_DISK_FULL;
-    options.size_limit_bytes = collector->file_limit_bytes;
-    if (limit != 0 && (collector->file_limit_bytes == 0 || limit - used < collector->file_limit_bytes)) {
-        options.size_limit_bytes = limit > used ? limit - used : 1;
-        image->limit_cause = FP_LOSS_SIZE_LIMIT;
-    }
-    for (uint32_t number = 1; status == FP_ERR_EXISTS && number <= NAMES_PER_PID; number++) {
-        if (number == 1)
-            (void)snprintf(image->file, sizeof image->file, "%s.%u.fp", stem, image->pid); /* fits */
-        else
-            (void)snprintf(image->file, sizeof image->file, "%s.%u.%u.fp", stem, image->pid, number);
-        status = fp_writer_create(collector->directory_fd, image->file, &options, meta, meta_count, &error,
-                                  &image->writer);
-    }
-    image->writing = status == FP_OK;
-    atomic_store_explicit(&slot->events, 0, memory_order_relaxed);
-    (void)snprintf(slot->file, sizeof slot->file, "%s", image->writing ? image->file : ""); /* fits */
 }
 
 /* ---- discovery -------------------------------------------------------------------------------------------- */
@@ -264,7 +146,9 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     image->confirmed = pid != 0 && image_maps(&collector->segment, pid, image->map_address);
     collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
     collector->running++;
-    open_footprint(collector, image);
+    control_adopt(collector, &seg_slots(collector->segment.header)[slot_index]);
+    if (!collector->options.recover || !recover_footprint(collector, image, slot))
+        image_open_part(collector, image);
     if (pid == 0)
         image_finish(collector, image, IMAGE_EXIT);
     else
@@ -327,7 +211,7 @@ void image_discover(struct collector *collector)
               (uint32_t)(atomic_load_explicit(&slots[found[i]].state, memory_order_relaxed) >> 32));
 }
 
-/* ---- lanes and blocks ---------------------------------------------------------------------------------------- */
+/* ---- lanes ------------------------------------------------------------------------------------------------- */
 
 struct collect_lane *image_lane(struct collect_image *image, uint32_t number)
 {
@@ -356,89 +240,7 @@ struct collect_lane *image_lane(struct collect_image *image, uint32_t number)
     return image->lanes[number];
 }
 
-/* Give the disk its last reserve back, so that trailers and recording.json can still be written. */
-static void release_reserve(struct collector *collector)
-{
-    if (collector->reserve_fd < 0)
-        return;
-    (void)close(collector->reserve_fd); /* unlinked already: its blocks are free now */
-    collector->reserve_fd = -1;
-}
-
-static void stop_writing(struct collector *collector, struct collect_image *image, enum fp_loss cause)
-{
-    image->writing = false;
-    image->stopped_by = cause;
-    if (cause == FP_LOSS_DISK_FULL)
-        release_reserve(collector);
-}
-
-void image_store(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
-                 struct decode_block *block)
-{
-    const struct fp_block out = {
-        .lane = lane->number,
-        .sequence = lane->next_block,
-        .base_epoch = block->base_epoch,
-        .mark_count = block->mark_count,
-        .shape_count = block->shape_count,
-        .stamp_count = block->stamp_count,
-        .marks = block->marks,
-        .shapes = block->shapes,
-        .stamps = block->stamps,
-    };
-    const uint64_t limit = collector->options.max_size_bytes;
-    if (image->writing && limit != 0 && bytes_so_far(collector) >= limit)
-        stop_writing(collector, image, FP_LOSS_SIZE_LIMIT);
-    if (image->writing) {
-        const enum fp_status status = fp_writer_block(image->writer, &out);
-        if (status == FP_OK) {
-            lane->next_block++;
-            lane->marks += block->mark_count;
-            image->events += block->events;
-            image->bytes = fp_writer_bytes(image->writer);
-            atomic_store_explicit(&seg_slots(collector->segment.header)[image->slot].events, image->events,
-                                  memory_order_relaxed);
-        } else {
-            stop_writing(collector, image, status == FP_ERR_LIMIT ? image->limit_cause : FP_LOSS_DISK_FULL);
-        }
-    }
-    if (!image->writing)
-        image->lost[image->stopped_by] += block->events;
-    decode_clear(block);
-}
-
 /* ---- ends ----------------------------------------------------------------------------------------------------- */
-
-static void write_trailer(struct collector *collector, struct collect_image *image)
-{
-    struct fp_trailer trailer = {.end_time_ns = collect_elapsed_ns(collector),
-                                 .lane_count = image->lane_count};
-    struct fp_lane *lanes = calloc(image->lane_count + 1, sizeof *lanes);
-    struct statvfs space;
-    struct stat file;
-    if (image->writer == NULL || lanes == NULL) {
-        free(lanes);
-        return;
-    }
-    for (uint32_t i = 0; i < image->lane_count; i++) {
-        if (image->lanes[i] == NULL)
-            continue;
-        lanes[i].thread_id = image->lanes[i]->thread_id;
-        lanes[i].is_main = image->lanes[i]->thread_id == image->inner_pid;
-        lanes[i].marks = image->lanes[i]->marks;
-    }
-    memcpy(trailer.lost, image->lost, sizeof trailer.lost);
-    trailer.lanes = lanes;
-    if (fstatvfs(collector->directory_fd, &space) == 0 &&
-        space.f_bavail * space.f_frsize < RESERVE_WHEN_BELOW)
-        release_reserve(collector);
-    image->trailer_written = fp_writer_finish(image->writer, &trailer, NULL) == FP_OK;
-    image->writer = NULL;
-    if (fstatat(collector->directory_fd, image->file, &file, AT_SYMLINK_NOFOLLOW) == 0)
-        image->bytes = (uint64_t)file.st_size;
-    free(lanes);
-}
 
 void image_finish(struct collector *collector, struct collect_image *image, enum image_end end)
 {
@@ -453,9 +255,7 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
         image->lost[cause] += atomic_load_explicit(&slot->lost[cause], memory_order_relaxed);
     image->stalls = atomic_load_explicit(&slot->stalls, memory_order_relaxed);
     image->stall_ns = atomic_load_explicit(&slot->stall_ns, memory_order_relaxed);
-    if (image->writer != NULL)
-        image->bytes = fp_writer_bytes(image->writer);
-    write_trailer(collector, image);
+    image_close_part(collector, image);
     collector->bytes_finished += image->bytes;
     if (image->pidfd >= 0)
         (void)close(image->pidfd);

@@ -51,9 +51,34 @@ static uint64_t sum(const uint64_t *lost)
     return total;
 }
 
+/* From the process' begin to its end, all of it, with nothing lost. */
 static bool is_complete(const struct collect_image *image)
 {
-    return image->ended && image->end != IMAGE_RUNNING && image->trailer_written && sum(image->lost) == 0;
+    if (!image->ended || image->end == IMAGE_RUNNING || sum(image->lost) != 0)
+        return false;
+    for (size_t i = 0; i < image->part_count; i++)
+        if (!image->parts[i].has_trailer || image->parts[i].removed)
+            return false;
+    return image->part_count > 0;
+}
+
+/* The footprints that are there, in the order of their windows; where none could be made, the name it would have. */
+static void put_files(json_t *object, const struct collect_image *image)
+{
+    json_t *files = json_array();
+    char none[SEG_FILE + 8];
+    for (size_t i = 0; i < image->part_count; i++)
+        if (!image->parts[i].removed)
+            json_array_append_new(files, text(image->parts[i].file));
+    if (json_array_size(files) == 0) {
+        (void)snprintf(none, sizeof none, "%s.fp", image->stem); /* fits */
+        json_object_set_new(object, "file", text(none));
+    } else {
+        json_object_set(object, "file", json_array_get(files, 0));
+    }
+    if (image->part_count > 0 && image->parts[0].window != 0)
+        json_object_set(object, "files", files);
+    json_decref(files);
 }
 
 static json_t *process(const struct collect_image *image)
@@ -61,7 +86,7 @@ static json_t *process(const struct collect_image *image)
     static const char *const ENDS[] = {
         [IMAGE_RUNNING] = "running", [IMAGE_EXIT] = "exit", [IMAGE_EXEC] = "exec"};
     json_t *object = json_object();
-    json_object_set_new(object, "file", text(image->file));
+    put_files(object, image);
     json_object_set_new(object, "name", text(image->program));
     json_object_set_new(object, "pid", number(image->pid));
     json_object_set_new(object, "parent_pid", number(image->parent_pid));
@@ -121,12 +146,86 @@ static void put_cost(json_t *object, const struct seg_header *segment)
                         number(segment->chunks_offset + chunks * (uint64_t)SEG_CHUNK_BYTES));
 }
 
+/* What was asked for, where that leaves something out. */
+static void put_choices(json_t *object, const struct collector *collector)
+{
+    const struct seg_header *segment = collector->segment.header;
+    const uint64_t others = atomic_load_explicit(&segment->others, memory_order_relaxed);
+    json_t *pauses = json_array(), *names = json_array();
+    for (size_t i = 0; i < collector->pause_count; i++) {
+        json_t *pause = json_object();
+        const uint64_t to_ns = collector->pauses[i].to_ns;
+        json_object_set_new(pause, "from_ns", number(collector->pauses[i].from_ns));
+        json_object_set_new(pause, "to_ns", number(to_ns != 0 ? to_ns : collect_elapsed_ns(collector)));
+        json_array_append_new(pauses, pause);
+    }
+    if (collector->pause_count > 0)
+        json_object_set(object, "pauses", pauses);
+    json_decref(pauses);
+    for (uint64_t i = 0; i < others && i < SEG_OTHERS; i++) {
+        char name[SEG_PROGRAM];
+        memcpy(name, segment->other_names[i], sizeof name);
+        name[sizeof name - 1] = '\0';
+        if (name[0] != '\0')
+            json_array_append_new(names, text(name));
+    }
+    if (collector->options.only != NULL) {
+        json_object_set_new(object, "only", text(collector->options.only));
+        json_object_set_new(object, "processes_not_asked_for", number(others));
+        json_object_set(object, "programs_not_asked_for", names);
+    }
+    json_decref(names);
+    if (collector->window != 0) {
+        json_object_set_new(object, "window_ns", number(collector->options.window_ns));
+        json_object_set_new(object, "windows", number(collector->window));
+        json_object_set_new(object, "windows_removed", number(collector->removed_windows));
+        json_object_set_new(object, "events_removed", number(collector->removed_events));
+        json_object_set_new(object, "processes_removed", number(collector->removed_processes));
+    }
+}
+
+/* Of a recording that goes on: for `mallab top`, and for whoever asked for something. */
+static void put_state(json_t *object, const struct collector *collector)
+{
+    const struct seg_header *segment = collector->segment.header;
+    const uint64_t chunks = atomic_load_explicit(&segment->ready, memory_order_relaxed);
+    json_t *ring = json_object();
+    json_object_set_new(object, "state", json_string(collector->paused ? "paused" : "recording"));
+    json_object_set_new(object, "status_number", number(collector->status_number));
+    json_object_set_new(ring, "chunks", number(chunks));
+    json_object_set_new(ring, "chunks_used",
+                        number(chunks > collector->free_chunks ? chunks - collector->free_chunks : 0));
+    json_object_set_new(ring, "chunks_most", number(segment->chunk_count));
+    json_object_set_new(ring, "chunk_bytes", number(SEG_CHUNK_BYTES));
+    json_object_set_new(object, "ring", ring);
+    json_object_set_new(object, "segment_path", text(collector->segment.path));
+    json_object_set_new(object, "collector", collector_object(collector));
+}
+
+/* What an image lost so far: a process counts in its slot until it has ended. */
+static uint64_t lost_so_far(const struct collector *collector, const struct collect_image *image,
+                            unsigned cause)
+{
+    const struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
+    return image->lost[cause] +
+           (image->ended ? 0 : atomic_load_explicit(&slot->lost[cause], memory_order_relaxed));
+}
+
+static void add_stalls(const struct collector *collector, const struct collect_image *image, uint64_t *stalls,
+                       uint64_t *stall_ns)
+{
+    const struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
+    *stalls += image->ended ? image->stalls : atomic_load_explicit(&slot->stalls, memory_order_relaxed);
+    *stall_ns += image->ended ? image->stall_ns : atomic_load_explicit(&slot->stall_ns, memory_order_relaxed);
+}
+
 static json_t *whole(const struct collector *collector, bool final)
 {
     const struct seg_header *segment = collector->segment.header;
     uint64_t events = 0, bytes = 0, stalls = 0, stall_ns = 0, lost[FP_LOSS_COUNT] = {0};
     const uint64_t unattached = atomic_load_explicit(&segment->unattached, memory_order_relaxed);
-    bool complete = final && unattached == 0;
+    bool complete = final && unattached == 0 && collector->pause_count == 0 &&
+                    collector->removed_windows == 0;
     json_t *object = json_object(), *processes = json_array();
 
     for (size_t i = 0; i < collector->image_count; i++) {
@@ -134,10 +233,9 @@ static json_t *whole(const struct collector *collector, bool final)
         json_array_append_new(processes, process(image));
         events += image->events;
         bytes += image->bytes;
-        stalls += image->stalls;
-        stall_ns += image->stall_ns;
+        add_stalls(collector, image, &stalls, &stall_ns);
         for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-            lost[cause] += image->lost[cause];
+            lost[cause] += lost_so_far(collector, image, cause);
         complete = complete && is_complete(image);
     }
     json_object_set_new(object, "schema", json_string("mallab-recording/1"));
@@ -153,12 +251,11 @@ static json_t *whole(const struct collector *collector, bool final)
     json_object_set_new(object, "processes_unattached", number(unattached));
     if (collector->options.recover)
         json_object_set_new(object, "recovered", json_true());
-    if (final) {
+    put_choices(object, collector);
+    if (final)
         put_cost(object, segment);
-    } else {
-        json_object_set_new(object, "segment_path", text(collector->segment.path));
-        json_object_set_new(object, "collector", collector_object(collector));
-    }
+    else
+        put_state(object, collector);
     json_object_set_new(object, "processes", processes);
     return object;
 }

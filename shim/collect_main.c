@@ -85,6 +85,7 @@ static const char USAGE[] =
     "usage: mallab-collect --out DIR [--memory BYTES] [--max-size BYTES] [--duration NS] [--no-follow]\n"
     "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
     "                      [--clock auto|monotonic] [--order epochs|stamps] [--unique | --join]\n"
+    "                      [--paused] [--window NS [--keep N]] [--only NAMES]\n"
     "       mallab-collect --recover --out DIR\n"
     "\n"
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
@@ -142,6 +143,16 @@ static bool parse_option(struct collect_options *options, int option, const char
     case 'e':
         options->stamps = strcmp(value, "stamps") == 0;
         return options->stamps || strcmp(value, "epochs") == 0;
+    case 'p':
+        options->paused = true;
+        return true;
+    case 'w':
+        return parse_number(value, UINT64_MAX, &options->window_ns);
+    case 'k':
+        return parse_number(value, UINT32_MAX, &options->keep);
+    case 'y':
+        options->only = value;
+        return true;
     case 'R':
         options->recover = true;
         return true;
@@ -167,6 +178,8 @@ static int parse_options(int argc, char **argv, struct collect_options *options)
         {"leader", required_argument, NULL, 'l'},   {"unique", no_argument, NULL, 'u'},
         {"join", no_argument, NULL, 'j'},           {"clock", required_argument, NULL, 't'},
         {"recover", no_argument, NULL, 'R'},        {"order", required_argument, NULL, 'e'},
+        {"paused", no_argument, NULL, 'p'},         {"window", required_argument, NULL, 'w'},
+        {"keep", required_argument, NULL, 'k'},     {"only", required_argument, NULL, 'y'},
         {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
     };
     int option;
@@ -208,6 +221,7 @@ static void settle(struct collector *collector)
     for (size_t i = 0; i < sizeof IGNORED / sizeof IGNORED[0]; i++)
         (void)signal(IGNORED[i], SIG_IGN); /* cannot fail for these signals */
     (void)signal(SIGCHLD, SIG_DFL);
+    control_init();
     (void)setsid(); /* fails where we lead a session already, which is as good */
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         limit.rlim_cur = limit.rlim_max;
@@ -370,6 +384,8 @@ static void rest(struct collector *collector, uint32_t idle_rounds)
     const bool sleep = idle_rounds > IDLE_ROUNDS;
     const uint64_t duration = !sleep ? NAP_NS : idle_rounds > SLEEP_ROUNDS ? LONG_SLEEP_NS : SLEEP_NS;
     const uint32_t doorbell = atomic_load_explicit(&segment->doorbell, memory_order_acquire);
+    if (control_is_due())
+        return; /* one that comes from here on is found after the time-out, unless it ends the sleep */
     atomic_store_explicit(&segment->asleep, sleep ? SEG_SLEEP : SEG_NAP, memory_order_seq_cst);
     /* a ring that came before `asleep` was set has changed the doorbell, or is made up for by the time-out */
     (void)raw_futex_wait(&segment->doorbell, doorbell, duration);
@@ -424,8 +440,8 @@ static void run(struct collector *collector)
             drain_dead_threads(collector);
             drain_waiting(collector);
         }
-        if (collector->options.duration_ns != 0 &&
-            now - collector->started_ns >= collector->options.duration_ns) {
+        if (control_heed(collector) || (collector->options.duration_ns != 0 &&
+                                        now - collector->started_ns >= collector->options.duration_ns)) {
             stop_recording(collector);
             return;
         }
@@ -464,6 +480,7 @@ static void fill_header(struct collector *collector)
                      (options->stamps ? SEG_FLAG_STAMPS : 0);
     segment->bump_ticks = (uint64_t)(1000.0 / collector->clock.ns_per_tick);
     segment->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+    control_begin(collector);
     atomic_store_explicit(&segment->leader_pid, options->leader_pid, memory_order_relaxed);
     atomic_store_explicit(&segment->heartbeat_ns, clock_monotonic_ns(), memory_order_relaxed);
 }
@@ -535,9 +552,12 @@ static int recover(struct collector *collector)
 
 static void release(struct collector *collector)
 {
-    for (size_t i = 0; i < collector->image_count; i++)
+    for (size_t i = 0; i < collector->image_count; i++) {
+        free(collector->images[i]->parts);
         free(collector->images[i]);
+    }
     free(collector->images);
+    free(collector->pauses);
     free(collector->taken);
 }
 

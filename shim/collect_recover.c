@@ -105,6 +105,8 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
     }
     take_clock(&collector->clock, &seen);
     collector->options.stamps = (seen.flags & SEG_FLAG_STAMPS) != 0;
+    /* The present one may have its footprints' trailers already. */
+    collector->window = seen.window != 0 && seen.window < UINT32_MAX ? seen.window + 1 : 0;
     image_test_looking(&collector->segment);
     return RECOVER_DONE;
 }
@@ -145,36 +147,25 @@ static bool take_lanes(struct collect_image *image, const struct fp_reader_info 
     return true;
 }
 
-bool recover_footprint(struct collector *collector, struct collect_image *image, const struct seg_slot *slot)
+/* STEM.fp or STEM.wNNNN.fp: window 0 for the first. */
+static bool split_name(const char *name, size_t size, char ret_stem[SEG_FILE], uint32_t *ret_window)
 {
-    struct fp_writer_options options = {.size_limit_bytes = collector->file_limit_bytes};
-    const struct fp_reader_info *info;
-    struct fp_reader *reader;
-    if (!is_plain_name(slot->file, sizeof slot->file))
+    const size_t length = is_plain_name(name, size) ? strlen(name) : 0;
+    size_t digits = 0, stem;
+    *ret_window = 0;
+    if (length < 4 || length >= SEG_FILE || strcmp(name + length - 3, ".fp") != 0)
         return false;
-    reader = open_footprint(collector, slot->file);
-    if (reader == NULL)
-        return false;
-    info = fp_reader_info(reader);
-    (void)snprintf(image->file, sizeof image->file, "%s", slot->file); /* fits: checked above */
-    image->events = atomic_load_explicit(&slot->events, memory_order_relaxed);
-    image->bytes = info->file_bytes;
-    image->stopped_by = image->limit_cause = FP_LOSS_COLLECTOR;
-    image->trailer_written = info->has_trailer;
-    if (take_lanes(image, info) && !info->has_trailer)
-        image->writing = fp_writer_resume(collector->directory_fd, slot->file, &options,
-                                          info->tail_error.offset, NULL, &image->writer) == FP_OK;
-    fp_reader_close(reader);
+    stem = length - 3;
+    while (digits < stem && name[stem - 1 - digits] >= '0' && name[stem - 1 - digits] <= '9')
+        digits++;
+    if (digits >= 4 && digits < 10 && digits + 2 < stem && name[stem - digits - 1] == 'w' &&
+        name[stem - digits - 2] == '.') {
+        *ret_window = (uint32_t)strtoul(name + stem - digits, NULL, 10);
+        stem -= digits + 2;
+    }
+    memcpy(ret_stem, name, stem);
+    ret_stem[stem] = '\0';
     return true;
-}
-
-/* Processes that had ended before the collector did have a footprint and no slot. */
-static bool is_listed(const struct collector *collector, const char *name)
-{
-    for (size_t i = 0; i < collector->image_count; i++)
-        if (strcmp(collector->images[i]->file, name) == 0)
-            return true;
-    return false;
 }
 
 static uint64_t count_events(struct fp_reader *reader)
@@ -193,52 +184,203 @@ static uint64_t count_events(struct fp_reader *reader)
     return events;
 }
 
-static void list_former(struct collector *collector, const char *name)
+/* What a part's file tells of the image. Parts come in the order of their windows. */
+static struct collect_part *take_part(struct collect_image *image, const char *name, uint32_t window,
+                                      struct fp_reader *reader)
 {
-    struct fp_reader *reader = open_footprint(collector, name);
-    struct collect_image *image = reader != NULL ? calloc(1, sizeof *image) : NULL;
-    const struct fp_reader_info *info;
-    const char *value;
-    if (image == NULL || !image_list(collector, image)) {
-        free(image);
-        fp_reader_close(reader);
-        return;
+    const struct fp_reader_info *info = fp_reader_info(reader);
+    struct collect_part *part = image_add_part(image);
+    if (part == NULL)
+        return NULL;
+    image->part_count++;
+    (void)snprintf(part->file, sizeof part->file, "%s", name); /* fits: checked by split_name */
+    part->window = window;
+    part->bytes = info->file_bytes;
+    part->events = count_events(reader);
+    part->has_trailer = info->has_trailer;
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+        part->lost += info->trailer.lost[cause];
+    image->bytes += part->bytes;
+    image->events += part->events;
+    return part;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Four digits and more: a longer number is a later window, whatever the order of the names. */
+static int by_window(const void *a, const void *b)
+{
+    const struct collect_part *one = a, *other = b;
+    return one->window < other->window ? -1 : one->window > other->window;
+}
+
+/* The directory's names in order; the caller releases them. */
+struct listing {
+    struct dirent **entries;
+    int count;
+};
+
+static struct listing list_directory(const struct collector *collector)
+{
+    struct listing listing = {0};
+    listing.count = scandir(collector->directory, &listing.entries, NULL, by_name);
+    return listing;
+}
+
+static void listing_release(struct listing *listing)
+{
+    for (int i = 0; i < listing->count; i++)
+        free(listing->entries[i]);
+    free(listing->entries);
+}
+
+/* The names of an image's parts, by window; the caller frees them. */
+static struct collect_part *find_parts(const struct listing *listing, const char *stem, size_t *ret_count)
+{
+    struct collect_part *parts = NULL;
+    size_t count = 0;
+    for (int i = 0; i < listing->count; i++) {
+        const char *name = listing->entries[i]->d_name;
+        char other[SEG_FILE];
+        uint32_t window;
+        if (!split_name(name, SEG_FILE, other, &window) || strcmp(other, stem) != 0)
+            continue;
+        struct collect_part *grown = realloc(parts, (count + 1) * sizeof *grown);
+        if (grown == NULL)
+            break; /* those found so far are recovered */
+        parts = grown;
+        parts[count] = (struct collect_part){.window = window};
+        memcpy(parts[count++].file, name, strlen(name) + 1); /* split_name saw that it fits */
     }
+    *ret_count = count;
+    if (parts != NULL)
+        qsort(parts, count, sizeof *parts, by_window);
+    return parts;
+}
+
+/* Of the last part, an image goes on with what has no trailer yet. */
+static void go_on_with(struct collector *collector, struct collect_image *image, const char *name,
+                       uint32_t window, bool last)
+{
+    const struct fp_writer_options options = {.size_limit_bytes = collector->file_limit_bytes};
+    struct fp_reader *reader = open_footprint(collector, name);
+    const struct fp_reader_info *info;
+    struct collect_part *part;
+    bool usable;
+    if (reader == NULL)
+        return;
     info = fp_reader_info(reader);
-    (void)snprintf(image->file, sizeof image->file, "%s", name); /* a longer one is not ours */
-    value = fp_reader_meta(reader, "program");
+    for (uint32_t i = 0; i < image->lane_count; i++)
+        if (image->lanes[i] != NULL)
+            image->lanes[i]->marks = 0;
+    usable = take_lanes(image, info);
+    part = take_part(image, name, window, reader);
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+        image->told[cause] += info->trailer.lost[cause];
+    image->between = window != 0 && info->has_trailer;
+    if (last && usable && part != NULL && !info->has_trailer)
+        image->writing = fp_writer_resume(collector->directory_fd, name, &options, info->tail_error.offset,
+                                          NULL, &image->writer) == FP_OK;
+    fp_reader_close(reader);
+}
+
+bool recover_footprint(struct collector *collector, struct collect_image *image, const struct seg_slot *slot)
+{
+    struct listing listing;
+    struct collect_part *parts;
+    size_t count;
+    uint32_t window;
+    if (!split_name(slot->file, sizeof slot->file, image->stem, &window)) {
+        image->stem[0] = '\0';
+        return false;
+    }
+    listing = list_directory(collector);
+    parts = find_parts(&listing, image->stem, &count);
+    listing_release(&listing);
+    image->stopped_by = image->limit_cause = FP_LOSS_COLLECTOR;
+    for (size_t i = 0; i < count; i++)
+        go_on_with(collector, image, parts[i].file, parts[i].window, i + 1 == count);
+    free(parts);
+    /* The process' own losses stand in its slot, whether told or not; the others were the collector's. */
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
+        const uint64_t own = atomic_load_explicit(&slot->lost[cause], memory_order_relaxed);
+        image->lost[cause] = image->told[cause] > own ? image->told[cause] - own : 0;
+    }
+    if (image->part_count > 0)
+        return true;
+    image->stem[0] = '\0';
+    return false;
+}
+
+/* Processes that had ended before the collector did have footprints and no slot. */
+static struct collect_image *find_image(const struct collector *collector, const char *stem)
+{
+    for (size_t i = 0; i < collector->image_count; i++)
+        if (strcmp(collector->images[i]->stem, stem) == 0)
+            return collector->images[i];
+    return NULL;
+}
+
+static void describe_former(struct collect_image *image, const char *stem, const struct fp_reader *reader)
+{
+    const char *value = fp_reader_meta(reader, "program");
+    (void)snprintf(image->stem, sizeof image->stem, "%s", stem);
     (void)snprintf(image->program, sizeof image->program, "%s", value != NULL ? value : "");
     value = fp_reader_meta(reader, "parent_pid");
     image->parent_pid = value != NULL ? (uint32_t)strtoul(value, NULL, 10) : 0;
-    image->pid = info->process_id;
+    image->pid = fp_reader_info(reader)->process_id;
     image->pidfd = -1;
     image->ended = true;
     image->end = IMAGE_EXIT;
-    image->trailer_written = info->has_trailer;
-    image->lane_count = info->lane_count;
-    image->bytes = info->file_bytes;
-    image->events = count_events(reader);
-    memcpy(image->lost, info->trailer.lost, sizeof image->lost);
+}
+
+static void list_former_part(struct collector *collector, struct collect_image *image, const char *stem,
+                             const struct collect_part *found)
+{
+    struct fp_reader *reader = open_footprint(collector, found->file);
+    const struct fp_reader_info *info;
+    if (reader == NULL)
+        return;
+    info = fp_reader_info(reader);
+    if (image->part_count == 0)
+        describe_former(image, stem, reader);
+    (void)take_part(image, found->file, found->window, reader); /* without memory it is left out */
+    if (info->lane_count > image->lane_count)
+        image->lane_count = info->lane_count;
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+        image->lost[cause] += info->trailer.lost[cause];
     fp_reader_close(reader);
+}
+
+static void list_former(struct collector *collector, const struct listing *listing, const char *stem)
+{
+    struct collect_image *image = calloc(1, sizeof *image);
+    size_t count;
+    struct collect_part *parts = find_parts(listing, stem, &count);
+    for (size_t i = 0; image != NULL && i < count; i++)
+        list_former_part(collector, image, stem, &parts[i]);
+    free(parts);
+    if (image == NULL || image->part_count == 0 || !image_list(collector, image)) {
+        if (image != NULL)
+            free(image->parts);
+        free(image);
+    }
 }
 
 static void list_all_former(struct collector *collector)
 {
-    const int copy = openat(collector->directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;
-    const struct dirent *entry;
-    if (directory == NULL) {
-        if (copy >= 0)
-            (void)close(copy);
-        return;
+    struct listing listing = list_directory(collector);
+    for (int i = 0; i < listing.count; i++) {
+        char stem[SEG_FILE];
+        uint32_t window;
+        if (split_name(listing.entries[i]->d_name, SEG_FILE, stem, &window) &&
+            find_image(collector, stem) == NULL)
+            list_former(collector, &listing, stem);
     }
-    while ((entry = readdir(directory)) != NULL) {
-        const size_t length = strlen(entry->d_name);
-        if (length > 3 && strcmp(entry->d_name + length - 3, ".fp") == 0 &&
-            !is_listed(collector, entry->d_name))
-            list_former(collector, entry->d_name);
-    }
-    (void)closedir(directory); /* only read */
+    listing_release(&listing);
 }
 
 /* ---- all ----------------------------------------------------------------------------------------- */

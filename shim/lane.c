@@ -115,6 +115,8 @@ static void lane_start(struct lane *lane)
     lane->sequence = 0;
     lane->lost_pending = 0;
     lane->gap_pending = false;
+    lane->gap_lost = false;
+    lane->control = atomic_load_explicit(&slot->control, memory_order_relaxed);
     lane->gave_up = false;
     lane->armed = false;
     lane->exit_rounds = 0;
@@ -157,6 +159,7 @@ cold_path struct lane *lane_attach(void)
 static void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause)
 {
     lane->gap_pending = true;
+    lane->gap_lost = true;
     if (call >= FP_CALL_COUNT)
         return; /* half a realloc: its other half is the call */
     lane->lost_pending++;
@@ -310,6 +313,7 @@ static bool open_chunk(struct lane *lane, unsigned call)
     chunk->serial = shim_process->slot->serial;
     chunk->lane = lane->number;
     chunk->thread_id = lane->thread_id;
+    chunk->control = lane->control;
     atomic_store_explicit(&chunk->magic, SEG_CHUNK_MAGIC, memory_order_release);
     lane->chunk = index;
     lane->cursor = (uint64_t *)(chunk + 1);
@@ -411,9 +415,10 @@ static bool begin_group(struct lane *lane, unsigned call)
     else
         write_stamp(lane);
     if (unlikely(lane->gap_pending)) {
-        store_long(lane, FP_MARK_GAP, 0, lane->lost_pending, 0);
+        store_long(lane, FP_MARK_GAP, 0, lane->lost_pending, lane->gap_lost ? 0 : FP_GAP_PAUSE);
         lane->lost_pending = 0;
         lane->gap_pending = false;
+        lane->gap_lost = false;
     }
     return true;
 }
@@ -436,9 +441,30 @@ static void fill_up(struct lane *lane, uintptr_t mask)
 _Static_assert(LANE_GROUP_MANY / sizeof(uint64_t) >= 2 + 2 * RECORD_WORDS_MOST + 1,
                "a stamp, a gap, an epoch and a record fit one group");
 
+static uint32_t present_control(void)
+{
+    return atomic_load_explicit(&shim_process->slot->control, memory_order_acquire);
+}
+
+/* Whether this lane may record. What it has goes to the collector when that asks. */
+static bool heed_control(struct lane *lane)
+{
+    const uint32_t control = present_control();
+    if (unlikely(control != lane->control)) {
+        lane_close_chunk(lane);
+        lane->control = control;
+    }
+    if (likely(!(control & SEG_CONTROL_PAUSED)))
+        return true;
+    lane->gap_pending = true;
+    return false;
+}
+
 /* Make the cursor point at room for a record of so many words, with the epoch that it is to have before it. */
 static bool make_room(struct lane *lane, unsigned call, uint32_t words)
 {
+    if (!heed_control(lane))
+        return false;
     if (unlikely(lane->group_mask == 0)) {
         if (words_left(lane, SEG_CHUNK_BYTES - 1) < 2 + RECORD_WORDS_MOST + words)
             fill_up(lane, SEG_CHUNK_BYTES - 1);
@@ -449,6 +475,12 @@ static bool make_room(struct lane *lane, unsigned call, uint32_t words)
         if (lane_is_at_boundary(lane) && !begin_group(lane, call))
             return false;
         epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
+        /* Looked at after the epoch: no record has one from behind the cut and stands before it. */
+        if (unlikely(present_control() != lane->control)) {
+            if (!heed_control(lane))
+                return false;
+            continue;
+        }
         if (words_left(lane, lane->group_mask) >= words + (epoch != lane->epoch)) {
             if (epoch != lane->epoch)
                 store_first(lane, fp_record_epoch(FP_RECORD_EPOCH, epoch), 1);

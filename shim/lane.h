@@ -53,9 +53,11 @@ struct lane {
     uint32_t chunk;       /* index, while cursor is not NULL */
     uint32_t exit_rounds; /* destructor iterations seen */
     uint32_t as_call;     /* 0: none, or recorded already */
+    uint32_t control;     /* of our slot, as seen last: SEG_CONTROL_PAUSED */
     bool gap_pending;
-    bool armed;   /* the thread-exit destructor is set */
-    bool gave_up; /* waited in vain for a chunk, and none was free since */
+    bool gap_lost; /* it is one of lost calls, not only of a pause */
+    bool armed;    /* the thread-exit destructor is set */
+    bool gave_up;  /* waited in vain for a chunk, and none was free since */
     uint64_t as_size, as_extra;
     uintptr_t as_frame; /* stack address of the operator: a call from above it is not nested in it */
 };

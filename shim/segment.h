@@ -24,7 +24,7 @@
 #include "footprint/record.h"
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      4u                           /* bump with any change of this file's layouts */
+#define SEG_VERSION      5u                           /* bump with any change of this file's layouts */
 #define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
@@ -35,6 +35,7 @@
 #define SEG_FILE         160u
 #define SEG_DIRECTORY    2048u
 #define SEG_NOBODY       UINT64_C(0) /* serial of no process */
+#define SEG_OTHERS       8u          /* names of programs that --only leaves out, as examples */
 
 enum seg_clock {
     SEG_CLOCK_TSC = 1,       /* rdtsc ticks */
@@ -46,6 +47,12 @@ enum seg_flag {
     SEG_FLAG_NO_FOLLOW = 1u << 1, /* only leader_pid is recorded */
     SEG_FLAG_STAMPS = 1u << 2,    /* --order stamps: the clock, read at every call, is its epoch */
 };
+
+/* What the collector asks of every lane: a word that differs from the one a lane saw last ends the lane's chunk, and
+ * while its lowest bit is set no other is begun. Stored before a step of the epoch word, which sends each lane's next
+ * call the slow way: so calls of lower epochs stand before the cut, and all others behind it. */
+#define SEG_CONTROL_PAUSED 1u
+#define SEG_CONTROL_TURN   2u /* added at each change */
 
 /* Constant once the collector has published magic; the rest in cache lines by writer. */
 struct seg_header {
@@ -77,6 +84,9 @@ struct seg_header {
     _Atomic uint64_t clock_last_ticks, clock_last_ns; /* struct collect_clock, likewise */
     _Atomic uint32_t starved; /* every chunk is open in some lane: waiting for one may last for ever */
     _Atomic uint32_t crowded; /* every slot is a live process's: likewise */
+    _Atomic uint32_t control; /* for slots that are being taken: see SEG_CONTROL_PAUSED */
+    _Atomic uint32_t
+        window; /* number of the present window, from 1; 0: the recording is not cut into windows */
 
     /* Written by the processes and the collector. */
     _Alignas(64) _Atomic uint32_t doorbell; /* futex the collector sleeps on */
@@ -85,6 +95,8 @@ struct seg_header {
     _Atomic uint32_t leader_pid; /* the first process that attached; 0 none yet */
     _Atomic uint64_t serials;    /* processes attached so far */
     _Atomic uint64_t unattached; /* processes that found no slot */
+    _Atomic uint64_t others;     /* processes whose names --only leaves out */
+    char other_names[SEG_OTHERS][SEG_PROGRAM];
 };
 
 enum seg_closing {
@@ -120,10 +132,12 @@ struct seg_slot {
     _Atomic uint64_t stalls; /* waits for a free chunk */
     _Atomic uint64_t stall_ns;
     char executable[SEG_EXECUTABLE];
-    char program[SEG_PROGRAM];            /* the name that the program was called by */
-    char file[SEG_FILE];                  /* the collector's: its footprint, for whoever recovers it */
-    _Atomic uint64_t events;              /* the collector's: calls written to it */
-    _Alignas(128) _Atomic uint64_t epoch; /* the order word (docs/order.md), alone in its pair of lines */
+    char program[SEG_PROGRAM]; /* the name that the program was called by */
+    char file[SEG_FILE];       /* the collector's: its footprint, for whoever recovers it */
+    _Atomic uint64_t events;   /* the collector's: calls written to it */
+    _Alignas(128) _Atomic uint64_t
+        epoch;                /* the order word (docs/order.md), in a pair of lines of their own with */
+    _Atomic uint32_t control; /* the collector's: see SEG_CONTROL_PAUSED */
 };
 
 enum seg_chunk_state {
@@ -140,9 +154,11 @@ struct seg_chunk_header {
     uint32_t lane;
     uint32_t thread_id;
     /* The collector's, so that a chunk is not written twice when it dies between writing and freeing: */
-    uint64_t block; /* 1 + number of the block that its records go into, from `split` on; 0: none yet */
-    uint64_t split; /* word at which that block begins in this chunk; 0: at its first record */
-    uint64_t reserved[2];
+    uint64_t block;   /* 1 + number of the block that its records go into, from `split` on; 0: none yet */
+    uint64_t split;   /* word at which that block begins in this chunk; 0: at its first record */
+    uint64_t rest;    /* word at which the block after that one begins; 0: that one takes all */
+    uint32_t control; /* the writer's: what it saw when it began the chunk */
+    uint32_t reserved;
 };
 
 #define SEG_CHUNK_MAGIC UINT64_C(0x6b6e756863626c6d)

@@ -144,6 +144,10 @@ const char *text_base_name(const char *path);
  * executable's path where argv[0] is no plain name of less than `size` bytes (a title, empty, cut). */
 void text_called_name(char *ret_name, size_t size, const char *called, const char *executable);
 
+/* text_matches - whether one of the patterns, separated by commas, is the whole name; '*' stands for any characters,
+ * '?' for one. An empty pattern matches nothing. */
+bool text_matches(const char *patterns, const char *name);
+
 /* ---- fork.c: forks and ends of threads ------------------------------------------------------------ */
 
 /* fork_arm_process / fork_arm_thread - register the handlers; once per address space, once per lane.

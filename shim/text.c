@@ -59,6 +59,42 @@ void text_called_name(char *ret_name, size_t size, const char *called, const cha
     text_append(ret_name, size, name);
 }
 
+/* Iterative, because a pattern of many stars must not cost more than its length times the name's: on a mismatch the
+ * last star takes one character more. */
+static bool matches_one(const char *pattern, size_t length, const char *name)
+{
+    const char *end = pattern + length, *star = NULL, *retry = name;
+    while (*name != '\0') {
+        if (pattern < end && *pattern == '*') {
+            star = pattern++;
+            retry = name;
+        } else if (pattern < end && (*pattern == '?' || *pattern == *name)) {
+            pattern++;
+            name++;
+        } else if (star != NULL) {
+            pattern = star + 1;
+            name = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (pattern < end && *pattern == '*')
+        pattern++;
+    return pattern == end;
+}
+
+bool text_matches(const char *patterns, const char *name)
+{
+    for (;;) {
+        const size_t length = strcspn(patterns, ",");
+        if (length > 0 && matches_one(patterns, length, name))
+            return true;
+        if (patterns[length] == '\0')
+            return false;
+        patterns += length + 1;
+    }
+}
+
 /* The loader itself allocates before libc's constructor sets environ. */
 static char **environment_from_proc(void)
 {

@@ -1,0 +1,251 @@
+/* collect_control.c - a recording controlled while it runs: pauses, windows, fresh figures, its end.
+ *
+ * Asked for by signals to the collector, never to a recorded process; answered in recording.json:
+ *
+ *   SIGUSR1         pause                       SIGRTMIN + 1   begin a new window
+ *   SIGUSR2         go on                       SIGRTMIN + 2   end the recording; the program runs on
+ *                                               SIGRTMIN + 3   write what there is, and recording.json anew
+ *
+ * A cut, which begins a window or a pause, goes through all threads at one epoch: see SEG_CONTROL_PAUSED. */
+#include "shim/collect.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HEED_NS 2000000 /* given to the lanes that are recording to come to their next call */
+
+enum request {
+    REQUEST_WINDOW = 1,
+    REQUEST_END = 2,
+    REQUEST_STATUS = 3,
+    REQUEST_COUNT,
+};
+
+static volatile sig_atomic_t requested[REQUEST_COUNT];
+static volatile sig_atomic_t wanted_paused, wanted_changed;
+
+static void on_signal(int number)
+{
+    if (number == SIGUSR1 || number == SIGUSR2) {
+        wanted_paused = number == SIGUSR1;
+        wanted_changed = 1;
+    } else {
+        requested[number - SIGRTMIN] = 1;
+    }
+}
+
+void control_init(void)
+{
+    const struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: a sleep ends */
+    (void)sigaction(SIGUSR1, &action, NULL);                   /* cannot fail for these signals */
+    (void)sigaction(SIGUSR2, &action, NULL);
+    for (int request = 1; request < REQUEST_COUNT; request++)
+        (void)sigaction(SIGRTMIN + request, &action, NULL);
+}
+
+bool control_is_due(void)
+{
+    for (int request = 1; request < REQUEST_COUNT; request++)
+        if (requested[request])
+            return true;
+    return wanted_changed;
+}
+
+static bool take_request(enum request request)
+{
+    const bool asked = requested[request];
+    requested[request] = 0; /* one that comes between these lines is answered by what follows them */
+    return asked;
+}
+
+/* ---- the cut ----------------------------------------------------------------------------------------- */
+
+static void set_slot(struct seg_slot *slot, uint32_t control)
+{
+    atomic_store_explicit(&slot->control, control, memory_order_relaxed);
+    /* release: whoever reads the new epoch (acquire) sees the new control word */
+    atomic_fetch_add_explicit(&slot->epoch, 1, memory_order_acq_rel);
+}
+
+void control_adopt(struct collector *collector, struct seg_slot *slot)
+{
+    const uint32_t control = atomic_load_explicit(&collector->segment.header->control, memory_order_relaxed);
+    if (atomic_load_explicit(&slot->control, memory_order_relaxed) != control)
+        set_slot(slot, control);
+}
+
+/* After it, what was recorded before it is written. */
+static void cut(struct collector *collector, bool paused)
+{
+    struct seg_header *segment = collector->segment.header;
+    struct seg_slot *slots = seg_slots(segment);
+    const struct timespec heeded = {0, HEED_NS};
+    uint32_t control = atomic_load_explicit(&segment->control, memory_order_relaxed);
+    control = ((control & ~SEG_CONTROL_PAUSED) + SEG_CONTROL_TURN) | (paused ? SEG_CONTROL_PAUSED : 0);
+    atomic_store_explicit(&segment->control, control, memory_order_relaxed);
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
+        if (collect_image_in(collector, slot) != NULL)
+            set_slot(&slots[slot], control);
+    (void)nanosleep(&heeded, NULL); /* shorter only leaves more chunks to be read while they are open */
+    image_discover(collector);
+    /* Twice: a lane may close one chunk behind our back, and fill the next in front of us. */
+    (void)drain_scan(collector);
+    (void)drain_scan(collector);
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        struct collect_image *image = collect_image_in(collector, slot);
+        if (image != NULL)
+            drain_cut(collector, image);
+    }
+}
+
+/* ---- pauses ---------------------------------------------------------------------------------------------- */
+
+static void note_pause(struct collector *collector)
+{
+    if (!collector->paused) {
+        if (collector->pause_count > 0)
+            collector->pauses[collector->pause_count - 1].to_ns = collect_elapsed_ns(collector);
+        return;
+    }
+    if (collector->pause_count == collector->pause_capacity) {
+        const size_t capacity = collector->pause_capacity * 2 + 8;
+        struct collect_pause *grown = realloc(collector->pauses, capacity * sizeof *grown);
+        if (grown == NULL)
+            return; /* the footprints have their marks */
+        collector->pauses = grown;
+        collector->pause_capacity = capacity;
+    }
+    collector->pauses[collector->pause_count++] = (struct collect_pause){collect_elapsed_ns(collector), 0};
+}
+
+static bool heed_pause(struct collector *collector)
+{
+    if (!wanted_changed)
+        return false;
+    wanted_changed = 0;
+    if ((wanted_paused != 0) == collector->paused)
+        return true; /* as it is: answered all the same */
+    collector->paused = wanted_paused != 0;
+    note_pause(collector);
+    cut(collector, collector->paused);
+    return true;
+}
+
+/* ---- windows --------------------------------------------------------------------------------------------- */
+
+static void remove_part(struct collector *collector, struct collect_image *image, struct collect_part *part)
+{
+    (void)unlinkat(collector->directory_fd, part->file, 0); /* gone already is as good */
+    part->removed = true;
+    image->bytes -= part->bytes;
+    image->events -= part->events;
+    if (image->ended)
+        collector->bytes_finished -= part->bytes;
+    collector->removed_events += part->events;
+}
+
+static bool is_gone(const struct collect_image *image)
+{
+    if (!image->ended || image->part_count == 0)
+        return false;
+    for (size_t i = 0; i < image->part_count; i++)
+        if (!image->parts[i].removed)
+            return false;
+    return true;
+}
+
+/* Processes of which nothing is kept any more: in a recording that goes on for weeks they would grow without end. */
+static void forget_gone(struct collector *collector)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < collector->image_count; i++) {
+        struct collect_image *image = collector->images[i];
+        if (is_gone(image)) {
+            collector->removed_processes++;
+            free(image->parts);
+            free(image);
+            continue;
+        }
+        collector->images[kept++] = image;
+        if (!image->ended)
+            collector->image_of_slot[image->slot] = (uint32_t)kept;
+    }
+    collector->image_count = kept;
+}
+
+static void remove_old_windows(struct collector *collector)
+{
+    const uint64_t keep = collector->options.keep;
+    if (keep == 0 || collector->window <= keep)
+        return;
+    collector->removed_windows = collector->window - keep;
+    for (size_t i = 0; i < collector->image_count; i++) {
+        struct collect_image *image = collector->images[i];
+        for (size_t part = 0; part < image->part_count; part++)
+            if (!image->parts[part].removed && image->parts[part].window <= collector->removed_windows)
+                remove_part(collector, image, &image->parts[part]);
+    }
+    forget_gone(collector);
+}
+
+static void begin_window(struct collector *collector)
+{
+    cut(collector, collector->paused);
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        struct collect_image *image = collect_image_in(collector, slot);
+        if (image == NULL)
+            continue;
+        image_close_part(collector, image);
+        image->between =
+            true; /* also where a full disk or a limit had stopped it: there may be room by now */
+    }
+    collector->window++;
+    collector->window_begin_ns = clock_monotonic_ns();
+    atomic_store_explicit(&collector->segment.header->window, collector->window, memory_order_relaxed);
+    remove_old_windows(collector);
+}
+
+static bool heed_window(struct collector *collector)
+{
+    const bool asked = take_request(REQUEST_WINDOW);
+    if (collector->window == 0)
+        return asked; /* not cut into windows: whoever asks finds none */
+    if (!asked && (collector->options.window_ns == 0 ||
+                   clock_monotonic_ns() - collector->window_begin_ns < collector->options.window_ns))
+        return false;
+    begin_window(collector);
+    return true;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------- */
+
+void control_begin(struct collector *collector)
+{
+    struct seg_header *segment = collector->segment.header;
+    collector->window = collector->options.window_ns != 0 ? 1 : 0;
+    collector->window_begin_ns = clock_monotonic_ns();
+    atomic_store_explicit(&segment->window, collector->window, memory_order_relaxed);
+    collector->paused = collector->options.paused;
+    if (!collector->paused)
+        return;
+    wanted_paused = 1;
+    atomic_store_explicit(&segment->control, SEG_CONTROL_PAUSED, memory_order_relaxed);
+    note_pause(collector);
+}
+
+bool control_heed(struct collector *collector)
+{
+    bool changed = heed_pause(collector);
+    changed = heed_window(collector) || changed;
+    if (take_request(REQUEST_STATUS)) {
+        drain_present(collector);
+        collector->status_number++;
+        changed = true;
+    }
+    if (changed)
+        (void)json_write(collector, false); /* whoever waits for an answer sees that there is none */
+    return take_request(REQUEST_END);
+}
