@@ -16,23 +16,24 @@
 #include "cli/progress.h"
 #include "cli/top.h"
 
-static const char HELP[] = "usage: mallab top [OPTION...] DIR\n"
-                           "\n"
-                           "Show what a program does while it is recorded: its calls, live memory, sizes,\n"
-                           "threads and processes, and whether the recorder keeps up. Ends when the recording\n"
-                           "does; Ctrl-C ends it before.\n"
-                           "\n"
-                           "      --interval T     time between two frames, 100ms at least [2s]\n"
-                           "      --count N        end after N frames\n"
-                           "      --once           print one frame and end\n"
-                           "      --process PID    only this process [all]\n"
-                           "      --lines N        lines of a frame [those of the terminal, else 24]\n"
-                           "      --json           an object a line for each frame\n"
-                           "      --no-progress    no progress on stderr while what is there is read\n"
-                           "  -h, --help           print this help\n"
-                           "\n"
-                           "example: mallab top mallab-web.4242\n"
-                           "exit codes: 0 done, 1 failed, 2 misuse, 3 DIR unreadable, damaged or too new\n";
+static const char HELP[] =
+    "usage: mallab top [OPTION...] DIR\n"
+    "\n"
+    "Show what a program does while it is recorded: its calls, live memory, sizes,\n"
+    "threads and processes, and whether the recorder keeps up. Ends when the recording\n"
+    "does; Ctrl-C ends it before.\n"
+    "\n"
+    "      --interval T     time between two frames, 100ms at least [2s]\n"
+    "      --count N        end after N frames\n"
+    "      --once           print one frame and end\n"
+    "      --process PID    only this process [all]\n"
+    "      --lines N        lines of a frame [those of the terminal, else 24]\n"
+    "      --json           an object a line for each frame\n"
+    "      --no-progress    no progress on stderr while what is there is read\n"
+    "  -h, --help           print this help\n"
+    "\n"
+    "example: mallab top mallab-web.4242\n"
+    "exit codes: 0 done, 1 failed, 2 misuse, 3 DIR unreadable, damaged or too new\n";
 
 #define INTERVAL_NS_DEFAULT UINT64_C(2000000000)
 #define INTERVAL_NS_LEAST   UINT64_C(100000000)
@@ -59,9 +60,10 @@ struct top {
     const char *path;
     struct conv_view *view;
     struct cli_progress progress;
-    bool in_place;     /* a terminal, on which frames are drawn over one another */
-    bool drawn;        /* the cursor is hidden, and to be shown again */
-    uint64_t seen_ns;  /* CLOCK_MONOTONIC when the newest numbers were asked for; before_ns: likewise, a frame before */
+    bool in_place; /* a terminal, on which frames are drawn over one another */
+    bool drawn;    /* the cursor is hidden, and to be shown again */
+    uint64_t
+        seen_ns; /* CLOCK_MONOTONIC when the newest numbers were asked for; before_ns: likewise, a frame before */
     uint64_t before_ns, drawn_ns;
     uint64_t frames;
     int signal; /* that ends us; 0: none came */
@@ -366,8 +368,8 @@ static int run(struct top *top)
     top->in_place = !top->settings.json && top->settings.count != 1 && isatty(STDOUT_FILENO) == 1 &&
                     terminal != NULL && strcmp(terminal, "dumb") != 0;
     allow_many_files();
-    cli_progress_begin(&top->progress, top->settings.no_progress || top->in_place ? CLI_PROGRESS_NEVER
-                                                                                  : CLI_PROGRESS_AUTO);
+    cli_progress_begin(&top->progress,
+                       top->settings.no_progress || top->in_place ? CLI_PROGRESS_NEVER : CLI_PROGRESS_AUTO);
     signals_of_ours(&set);
     sigprocmask(SIG_BLOCK, &set, &before);
     if (conv_view_open(top->path, (uint32_t)top->settings.process_id, &top->view, error) == FP_OK)

@@ -163,9 +163,8 @@ static void set_numbers(json_t *object, const struct conv_view *view, const stru
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         json_object_set_new(object, numbers[i].key, number(numbers[i].value));
     json_object_set_new(object, "events_per_s", rate(moment, view->sum.events, view->sum_before.events));
-    json_object_set_new(
-        object, "bytes_per_event",
-        json_real(view->sum.events > 0 ? (double)written / (double)view->sum.events : 0.0));
+    json_object_set_new(object, "bytes_per_event",
+                        json_real(view->sum.events > 0 ? (double)written / (double)view->sum.events : 0.0));
 }
 
 static json_t *lost_object(const struct conv_view *view)

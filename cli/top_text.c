@@ -30,8 +30,11 @@ static const char *compact(double value, char *ret_text)
         value /= 1000;
         unit++;
     }
-    snprintf(ret_text, 32, value < 9.995 ? "%.2f %c" : value < 99.95 ? "%.1f %c" : "%.0f %c", value,
-             units[unit]);
+    snprintf(ret_text, 32,
+             value < 9.995   ? "%.2f %c"
+             : value < 99.95 ? "%.1f %c"
+                             : "%.0f %c",
+             value, units[unit]);
     return ret_text;
 }
 
@@ -129,8 +132,7 @@ static void put_title(struct page *page, const struct conv_view *view, const str
     else if (moment->is_first)
         snprintf(right, sizeof right, "/s: since the start");
     else
-        snprintf(right, sizeof right, "/s: of %s",
-                 res_text_duration((double)moment->interval_ns, interval));
+        snprintf(right, sizeof right, "/s: of %s", res_text_duration((double)moment->interval_ns, interval));
     put(page, "%-*s %s", 79 - (int)strlen(right), left, right);
     free(left);
     free(program);
@@ -333,11 +335,10 @@ static void threads_table(const struct conv_view *view, const struct cli_top_mom
     for (size_t i = 0; i < count; i++) {
         const struct conv_tally_lane *lane = &threads[i].process->tally.lanes[threads[i].lane];
         snprintf(lane_name, sizeof lane_name, "%u, %u", threads[i].process->process_id, threads[i].lane);
-        table_add(ret_table,
-                  res_printf("%-18.18s%9s%9s", lane_name, compact((double)lane->events, events),
-                             lane->exited && lane->events == lane->events_before
-                                 ? "ended"
-                                 : compact_rate(moment, lane->events, lane->events_before, rate)));
+        table_add(ret_table, res_printf("%-18.18s%9s%9s", lane_name, compact((double)lane->events, events),
+                                        lane->exited && lane->events == lane->events_before
+                                            ? "ended"
+                                            : compact_rate(moment, lane->events, lane->events_before, rate)));
     }
     free(threads);
 }
@@ -348,9 +349,9 @@ static void processes_table(const struct conv_view *view, const struct cli_top_m
     const struct conv_view_process **processes = res_calloc(rows + 1, sizeof(*processes));
     const size_t count = cli_top_processes(view, processes, rows);
     char title[64], bytes[32], rate[32];
-    table_add(ret_table, res_printf("%-23s%9s%9s",
-                                    title_of("process", count, view->process_count, title, sizeof title),
-                                    "live", "events/s"));
+    table_add(ret_table,
+              res_printf("%-23s%9s%9s", title_of("process", count, view->process_count, title, sizeof title),
+                         "live", "events/s"));
     for (size_t i = 0; i < count; i++) {
         const struct conv_tally *tally = &processes[i]->tally;
         char *name = res_text_plain(processes[i]->name);
@@ -390,7 +391,8 @@ void cli_top_text(const struct conv_view *view, const struct cli_top_moment *mom
     /* Each pair of tables takes an empty line and a title. */
     const size_t rows = page.lines_left > 4 ? page.lines_left - 4 : 0;
     const size_t calls = calls_table(view, moment, 0, NULL), sizes = sizes_table(view, moment, 0, NULL);
-    const size_t threads = (size_t)sums.threads, processes = view->process_count > 1 ? view->process_count : 0;
+    const size_t threads = (size_t)sums.threads,
+                 processes = view->process_count > 1 ? view->process_count : 0;
     const size_t upper_wanted = calls > sizes ? calls : sizes;
     const size_t lower_wanted = at_most(threads > processes ? threads : processes, ROWS_MAX);
     const size_t lower_least = at_most(lower_wanted, rows / 3);

@@ -154,8 +154,7 @@ bool conv_view_is_running(const struct conv_view *view, const struct conv_view_p
 
 bool conv_view_goes_on(const struct conv_view *view)
 {
-    return view->status.state == CONV_RECORDING_GOING_ON ||
-           view->status.state == CONV_RECORDING_OUT_OF_SIGHT;
+    return view->status.state == CONV_RECORDING_GOING_ON || view->status.state == CONV_RECORDING_OUT_OF_SIGHT;
 }
 
 /* ---- parts ---------------------------------------------------------------------------------- */
@@ -361,7 +360,8 @@ enum fp_status conv_view_refresh(struct conv_view *view, struct conv_error *ret_
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static enum fp_status read_block(struct conv_view *view, struct conv_view_part *part, struct conv_error *error)
+static enum fp_status read_block(struct conv_view *view, struct conv_view_part *part,
+                                 struct conv_error *error)
 {
     struct fp_block block;
     struct conv_tally *tally = &part->process->tally;

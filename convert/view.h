@@ -21,9 +21,9 @@
 struct conv_view_status {
     enum conv_recording_state state;
     bool paused;
-    bool told;         /* the figures below are the collector's, at its last word */
-    bool ring_told;    /* likewise the ring_ ones */
-    uint64_t number;   /* of that word */
+    bool told;       /* the figures below are the collector's, at its last word */
+    bool ring_told;  /* likewise the ring_ ones */
+    uint64_t number; /* of that word */
     uint64_t start_unix_ns, duration_ns;
     uint64_t events, bytes;
     uint64_t stalls, stall_ns;
@@ -35,8 +35,8 @@ struct conv_view_status {
 
 struct conv_view_process {
     struct conv_tally tally;
-    char *stem;        /* of its footprints' names */
-    char name[256];    /* program; "" when unknown */
+    char *stem;     /* of its footprints' names */
+    char name[256]; /* program; "" when unknown */
     uint32_t process_id, parent_process_id;
     uint64_t lost[FP_LOSS_COUNT]; /* from trailers */
     bool trailed;                 /* its newest part has a trailer */
