@@ -127,7 +127,8 @@ static void set_told(json_t *object, const struct conv_view *view)
         ring = json_object();
         json_object_set_new(ring, "chunks", number(status->ring_chunks));
         json_object_set_new(ring, "chunks_used", number(status->ring_chunks_used));
-        json_object_set_new(ring, "bytes", number(status->ring_bytes));
+        json_object_set_new(ring, "chunks_most", number(status->ring_chunks_most));
+        json_object_set_new(ring, "chunk_bytes", number(status->ring_chunk_bytes));
     }
     json_object_set_new(object, "ring", ring);
     json_object_set_new(object, "stalls", status->told ? number(status->stalls) : json_null());

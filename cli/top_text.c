@@ -160,9 +160,8 @@ static void put_ring(struct page *page, const struct conv_view *view)
     const struct conv_view_status *status = &view->status;
     char left[64] = "not told", right[64] = "not told", number[32];
     if (status->ring_told)
-        snprintf(left, sizeof left, "%llu of %llu chunks in use, %s",
-                 (unsigned long long)status->ring_chunks_used, (unsigned long long)status->ring_chunks,
-                 res_text_bytes((double)status->ring_bytes, number));
+        snprintf(left, sizeof left, "%llu of %llu chunks in use",
+                 (unsigned long long)status->ring_chunks_used, (unsigned long long)status->ring_chunks_most);
     else if (!conv_view_goes_on(view))
         snprintf(left, sizeof left, "given back");
     if (status->told && status->stalls == 0)

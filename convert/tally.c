@@ -92,7 +92,7 @@ static enum fp_status take_mark(struct conv_tally *tally, struct conv_tally_lane
         lane->exited = true;
         return FP_OK;
     case FP_MARK_GAP:
-        if (shape->extra == 0) { /* else it was asked for (a pause), and nothing is lost */
+        if (shape->extra != FP_GAP_PAUSE) {
             tally->lost_calls = conv_add_saturating(tally->lost_calls, shape->size);
             tally->sum->lost_calls = conv_add_saturating(tally->sum->lost_calls, shape->size);
         }

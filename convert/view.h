@@ -27,7 +27,8 @@ struct conv_view_status {
     uint64_t start_unix_ns, duration_ns;
     uint64_t events, bytes;
     uint64_t stalls, stall_ns;
-    uint64_t ring_chunks, ring_chunks_used, ring_bytes;
+    uint64_t ring_chunks, ring_chunks_used, ring_chunks_most,
+        ring_chunk_bytes;         /* there are, of that, may be */
     uint64_t lost[FP_LOSS_COUNT]; /* with one process chosen, its own */
     uint32_t collector_pid;
     char why[256]; /* why it is not finished; "" else */

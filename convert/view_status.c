@@ -32,7 +32,8 @@ static void take_figures(const json_t *root, uint32_t only, struct conv_view_sta
         status->ring_told = true;
         status->ring_chunks = number_of(ring, "chunks");
         status->ring_chunks_used = number_of(ring, "chunks_used");
-        status->ring_bytes = number_of(ring, "bytes");
+        status->ring_chunks_most = number_of(ring, "chunks_most");
+        status->ring_chunk_bytes = number_of(ring, "chunk_bytes");
     }
     if (only == 0) {
         status->events = number_of(root, "events");
