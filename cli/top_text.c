@@ -210,8 +210,11 @@ static void put_head(struct page *page, const struct conv_view *view, const stru
     put_facts(page, "processes", left, "threads", right);
     snprintf(left, sizeof left, "%s, %s/s", compact((double)view->sum.events, one),
              compact_rate(moment, view->sum.events, view->sum_before.events, two));
-    snprintf(right, sizeof right, "%s, %.2f bytes an event", res_text_bytes((double)view->bytes, one),
-             view->sum.events > 0 && !moment->catching_up ? (double)written / (double)view->sum.events : 0.0);
+    if (view->sum.events > 0 && !moment->catching_up)
+        snprintf(right, sizeof right, "%s, %.2f bytes an event", res_text_bytes((double)view->bytes, one),
+                 (double)written / (double)view->sum.events);
+    else
+        snprintf(right, sizeof right, "%s", res_text_bytes((double)view->bytes, one));
     put_facts(page, "events", left, "on disk", right);
     put_live(page, view);
     put_ring(page, view);

@@ -6,20 +6,17 @@
 
 #include "convert/stats.h"
 
-#define NO_NOTE       UINT32_MAX
-#define SEVERAL_LANES UINT32_MAX /* no lane has this number: footprint.h, FP_LANES_MAX */
-#define DEBTS_FEW     65536u     /* 3 MiB of notes and table */
-#define DEBT_ROUNDS   4u         /* refreshes, seconds each: a lane's last events are written by then */
+#define NO_NOTE     UINT32_MAX
+#define VACANT_MOST 65536u /* 3 MiB of notes and table: below, nothing is looked for */
 
-/* Of an address at which an object is live or something is owed or expected. */
+/* Of an address. */
 struct conv_balance_note {
-    uint64_t epoch;      /* of the live object's allocation */
-    uint64_t owed_epoch; /* the highest of what is owed */
-    uint32_t lane;       /* of the live object's allocation */
-    uint32_t owed_lane;  /* of what is owed; SEVERAL_LANES */
-    uint16_t owed, expected;
-    uint16_t round; /* in which the debts changed last */
-    bool live;
+    uint64_t epoch;  /* the newest seen */
+    uint32_t lane;   /* of the first event of that epoch */
+    int16_t balance; /* of all events seen since the address was vacant and settled */
+    int8_t newest;   /* the balance of the newest epoch alone */
+    bool live : 1;
+    bool mixed : 1; /* the newest epoch's events are of several lanes */
 };
 
 void conv_live_sum_peak(struct conv_live_sum *sum)
@@ -32,7 +29,7 @@ void conv_live_sum_peak(struct conv_live_sum *sum)
 
 bool conv_balance_init(struct conv_balance *balance, struct conv_live_sum *sum)
 {
-    *balance = (struct conv_balance){.sum = sum, .note_spare = NO_NOTE};
+    *balance = (struct conv_balance){.sum = sum, .note_spare = NO_NOTE, .vacant_most = VACANT_MOST};
     return conv_live_init(&balance->table);
 }
 
@@ -77,7 +74,8 @@ void conv_balance_release(struct conv_balance *balance)
     conv_live_release(&balance->table);
     free(balance->notes);
     balance->notes = NULL;
-    balance->note_count = balance->note_capacity = balance->indebted = 0;
+    balance->note_count = balance->note_capacity = 0;
+    balance->vacant = 0;
     balance->note_spare = NO_NOTE;
 }
 
@@ -107,7 +105,7 @@ static bool take_note(struct conv_balance *balance, uint32_t *ret_number)
     return true;
 }
 
-/* The note of address, made when there is none; its entry in *ret_entry. NULL: no memory. */
+/* The note of address, made when there is none: then of balance 0. Its entry in *ret_entry. NULL: no memory. */
 static struct conv_balance_note *note_at(struct conv_balance *balance, uint64_t address,
                                          struct conv_live_entry **ret_entry)
 {
@@ -121,155 +119,139 @@ static struct conv_balance_note *note_at(struct conv_balance *balance, uint64_t 
             balance->note_spare = object.id;
             return NULL;
         }
+        balance->vacant++;
         entry = conv_live_place(&balance->table, address); /* the table may have moved */
     }
     *ret_entry = entry;
     return &balance->notes[conv_live_object(entry).id];
 }
 
-static bool is_indebted(const struct conv_balance_note *note)
-{
-    return note->owed > 0 || note->expected > 0;
-}
-
-/* Drop the note of an address at which there is nothing any more. */
-static void drop_idle(struct conv_balance *balance, struct conv_live_entry *entry)
+static void drop_vacant(struct conv_balance *balance, struct conv_live_entry *entry)
 {
     const uint32_t number = conv_live_object(entry).id;
-    struct conv_balance_note *note = &balance->notes[number];
-    if (note->live || is_indebted(note))
-        return;
-    note->lane = balance->note_spare;
+    assert(!balance->notes[number].live);
+    balance->notes[number].lane = balance->note_spare;
     balance->note_spare = number;
+    balance->vacant--;
     conv_live_remove(&balance->table, entry);
 }
 
-/* Change one kind of debt of a note by one; beyond what it can hold it stays. */
-static void change_debt(struct conv_balance *balance, struct conv_balance_note *note, uint16_t *debt,
-                        bool more)
-{
-    const bool before = is_indebted(note);
-    if (more ? *debt < UINT16_MAX : *debt > 0)
-        *debt = (uint16_t)(more ? *debt + 1 : *debt - 1);
-    note->round = (uint16_t)balance->round;
-    balance->indebted += is_indebted(note);
-    balance->indebted -= before;
-}
-
-static void set_live(struct conv_balance *balance, struct conv_balance_note *note,
-                     struct conv_live_entry *entry, uint64_t bytes, struct conv_moment moment)
-{
-    note->live = true;
-    note->epoch = moment.epoch;
-    note->lane = moment.lane;
-    entry->word1 = (entry->word1 & ~LIVE_LOW48) | bytes;
-    count_begin(balance, bytes);
-}
-
-static void set_dead(struct conv_balance *balance, struct conv_balance_note *note,
-                     const struct conv_live_entry *entry)
-{
-    note->live = false;
-    count_end(balance, conv_live_object(entry).bytes);
-}
-
 /* ---- events --------------------------------------------------------------------------------- */
+
+/* Whether an object is at the address, now that an event was added to its note. */
+static bool judge(struct conv_balance_note *note, int change, struct conv_moment moment)
+{
+    const int balance = note->balance + change;
+    if (balance >= INT16_MIN && balance <= INT16_MAX)
+        note->balance = (int16_t)balance;
+    if (moment.epoch > note->epoch) {
+        note->epoch = moment.epoch;
+        note->lane = moment.lane;
+        note->newest = 0;
+        note->mixed = false;
+    }
+    if (moment.epoch == note->epoch) {
+        const int newest = note->newest + change;
+        if (newest >= INT8_MIN && newest <= INT8_MAX)
+            note->newest = (int8_t)newest;
+        note->mixed = note->mixed || moment.lane != note->lane;
+        if (!note->mixed)
+            return change > 0;
+        if (note->newest != 0)
+            return note->newest > 0;
+    } else if (!note->mixed || note->newest != 0) {
+        return note->live; /* whatever was before the newest */
+    }
+    return note->balance > 0;
+}
+
+static void apply(struct conv_balance *balance, struct conv_live_entry *entry, int change, uint64_t bytes,
+                  struct conv_moment moment)
+{
+    struct conv_balance_note *note = &balance->notes[conv_live_object(entry).id];
+    const bool was = note->live;
+    if (was)
+        count_end(balance, conv_live_object(entry).bytes);
+    note->live = judge(note, change, moment);
+    if (change > 0 && moment.epoch == note->epoch)
+        entry->word1 = (entry->word1 & ~LIVE_LOW48) | bytes;
+    if (note->live)
+        count_begin(balance, conv_live_object(entry).bytes);
+    balance->vacant += was;
+    balance->vacant -= note->live;
+    if (!note->live && balance->alone)
+        drop_vacant(balance, entry);
+}
+
+/* A note that is new takes the event's moment: nothing newer was seen. */
+static struct conv_balance_note *note_for(struct conv_balance *balance, uint64_t address,
+                                          struct conv_moment moment, struct conv_live_entry **ret_entry)
+{
+    const size_t before = balance->table.count;
+    struct conv_balance_note *note = note_at(balance, address, ret_entry);
+    if (note != NULL && balance->table.count != before) {
+        note->epoch = moment.epoch;
+        note->lane = moment.lane;
+    }
+    return note;
+}
 
 bool conv_balance_add(struct conv_balance *balance, uint64_t address, uint64_t bytes,
                       struct conv_moment moment)
 {
     struct conv_live_entry *entry;
-    struct conv_balance_note *note = note_at(balance, address, &entry);
-    if (note == NULL)
+    if (note_for(balance, address, moment, &entry) == NULL)
         return false;
-    if (note->owed > 0 && moment.lane != note->owed_lane && moment.epoch <= note->owed_epoch) {
-        change_debt(balance, note, &note->owed, false);
-        drop_idle(balance, entry);
-        return true;
-    }
-    if (note->live) {
-        change_debt(balance, note, &note->expected, true);
-        if (moment.lane != note->lane && moment.epoch < note->epoch)
-            return true; /* it was released before what stands here was allocated */
-        set_dead(balance, note, entry);
-    }
-    set_live(balance, note, entry, bytes, moment);
+    apply(balance, entry, 1, bytes, moment);
     return true;
-}
-
-static void owe(struct conv_balance *balance, struct conv_balance_note *note, struct conv_moment moment)
-{
-    if (note->owed == 0) {
-        note->owed_epoch = moment.epoch;
-        note->owed_lane = moment.lane;
-    } else {
-        if (moment.epoch > note->owed_epoch)
-            note->owed_epoch = moment.epoch;
-        if (moment.lane != note->owed_lane)
-            note->owed_lane = SEVERAL_LANES;
-    }
-    change_debt(balance, note, &note->owed, true);
-}
-
-/* Whether a release is of an object that stood here before the live one. */
-static bool is_older(const struct conv_balance_note *note, struct conv_moment moment)
-{
-    return moment.lane != note->lane &&
-           (moment.epoch < note->epoch || (moment.epoch == note->epoch && note->expected > 0));
 }
 
 bool conv_balance_remove(struct conv_balance *balance, uint64_t address, struct conv_moment moment,
                          bool *ret_known, uint64_t *ret_bytes)
 {
     struct conv_live_entry *entry;
-    struct conv_balance_note *note = note_at(balance, address, &entry);
+    const struct conv_balance_note *note = note_for(balance, address, moment, &entry);
+    uint64_t objects = balance->objects;
     if (note == NULL)
         return false;
-    *ret_known = note->live && !is_older(note, moment);
-    if (*ret_known) {
-        *ret_bytes = conv_live_object(entry).bytes;
-        set_dead(balance, note, entry);
-    } else if (note->expected > 0) {
-        change_debt(balance, note, &note->expected, false);
-    } else {
-        owe(balance, note, moment);
-    }
-    drop_idle(balance, entry);
+    *ret_bytes = conv_live_object(entry).bytes;
+    apply(balance, entry, -1, 0, moment);
+    *ret_known = balance->objects < objects;
     return true;
 }
 
 bool conv_balance_restore(struct conv_balance *balance, uint64_t address, bool known, uint64_t bytes,
                           struct conv_moment moment)
 {
-    struct conv_live_entry *entry;
-    struct conv_balance_note *note = note_at(balance, address, &entry);
-    if (note == NULL)
-        return false;
-    if (known && !note->live)
-        set_live(balance, note, entry, bytes, moment);
-    else if (!known && note->owed > 0)
-        change_debt(balance, note, &note->owed, false);
-    drop_idle(balance, entry);
+    const struct conv_live_entry *there = conv_live_find(&balance->table, address);
+    struct conv_balance_note *note = there != NULL ? &balance->notes[conv_live_object(there).id] : NULL;
+    if (known && (note == NULL || !note->live))
+        return conv_balance_add(balance, address, bytes, moment);
+    if (note != NULL && note->balance < INT16_MAX)
+        note->balance++;
     return true;
 }
 
-void conv_balance_forget(struct conv_balance *balance)
+/* ---- settling ------------------------------------------------------------------------------- */
+
+void conv_balance_settle(struct conv_balance *balance, uint64_t horizon)
 {
     struct conv_live *table = &balance->table;
-    balance->round++;
-    if (balance->indebted < DEBTS_FEW || balance->indebted < balance->objects / 2)
+    if (balance->vacant < balance->vacant_most)
         return;
     for (size_t i = 0; i <= table->mask;) {
         struct conv_live_entry *entry = &table->entries[i];
-        const size_t before = table->count;
-        if (!conv_live_is_empty(entry)) {
-            struct conv_balance_note *note = &balance->notes[conv_live_object(entry).id];
-            if (is_indebted(note) && (uint16_t)((uint16_t)balance->round - note->round) > DEBT_ROUNDS) {
-                note->owed = note->expected = 0;
-                balance->indebted--;
-                drop_idle(balance, entry);
-            }
+        struct conv_balance_note *note = conv_live_is_empty(entry)
+                                             ? NULL
+                                             : &balance->notes[conv_live_object(entry).id];
+        if (note != NULL && note->epoch < horizon && !note->live) {
+            drop_vacant(balance, entry);
+            continue; /* another entry may stand here now */
         }
-        i += table->count == before; /* a removal moves another entry here */
+        if (note != NULL && note->epoch < horizon)
+            note->balance = 1; /* also where releases were lost, or unknown */
+        i++;
     }
+    /* Not again before as many have come as it took to look at all. */
+    balance->vacant_most = balance->vacant * 2 + balance->objects / 2 + VACANT_MOST;
 }

@@ -2,16 +2,16 @@
  *
  * Whoever reads a recording while it is written gets blocks of its threads as they are written, not as things
  * happened: a release may be seen before its allocation, and an allocation where the release before it has not been
- * seen. What is live follows all the same as soon as everything was seen, because each address is allocated and
- * released in turn:
+ * seen. What is live follows all the same as soon as everything was seen:
  *
- *   owed      releases seen at an address for which no allocation was: the allocation, when it comes, makes no object
- *   expected  allocations seen at an address whose release was not: the release, when it comes, ends no object
+ *   newest   the event of the highest epoch at an address: an allocation, then an object is live there; or a release.
+ *            Within a lane the later one is the newer
+ *   balance  allocations less releases seen at an address. It decides where several lanes' events are of the newest
+ *            epoch, as each address is allocated and released in turn
+ *   note     what is kept of an address: of one that holds no object, until nothing older can come any more
  *
- * Epochs (footprint.h) and the order within a lane tell most of the events that are older than what stands at an
- * address from those that are newer. With a single lane that is all of them, and the result is that of convert/pair.c.
- *
- * Memory follows live objects; debts that nothing settles are forgotten in time (conv_balance_forget). */
+ * With a single lane the result is that of convert/pair.c at every event. Memory follows live objects, and what happens
+ * within the epochs by which lanes are read apart. */
 #ifndef MALLAB_CONVERT_BALANCE_H
 #define MALLAB_CONVERT_BALANCE_H
 
@@ -42,12 +42,12 @@ struct conv_moment {
 struct conv_balance_note;
 
 struct conv_balance {
-    struct conv_live table; /* address -> number of a note, and the bytes of a live object */
+    struct conv_live table; /* address -> number of a note, and the bytes of its newest allocation */
     struct conv_balance_note *notes;
     uint32_t note_count, note_capacity, note_spare;
-    uint32_t indebted; /* notes with something owed or expected */
-    uint32_t round;
-    uint64_t bytes, objects;   /* live in this process */
+    size_t vacant, vacant_most; /* notes of addresses without an object; how many may pile up */
+    bool alone;              /* set by the caller: events of one lane only, so that nothing older can come */
+    uint64_t bytes, objects; /* live in this process */
     struct conv_live_sum *sum; /* borrowed */
 };
 
@@ -75,8 +75,8 @@ bool conv_balance_remove(struct conv_balance *balance, uint64_t address, struct 
 bool conv_balance_restore(struct conv_balance *balance, uint64_t address, bool known, uint64_t bytes,
                           struct conv_moment moment);
 
-/* conv_balance_forget - everything written so far has been read. When debts are many, those that are older than a few
- * such rounds are dropped: releases of what was allocated before the recording began, calls that were lost. */
-void conv_balance_forget(struct conv_balance *balance);
+/* conv_balance_settle - every event of an epoch below `horizon` has been seen. When notes of vacant addresses are many,
+ * those are dropped that nothing older can come to; cheap, to be called often. */
+void conv_balance_settle(struct conv_balance *balance, uint64_t horizon);
 
 #endif

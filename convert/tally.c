@@ -162,7 +162,7 @@ enum fp_status conv_tally_block(struct conv_tally *tally, const struct fp_block 
             lane->epoch = epoch;
         status = take(tally, lane, &block->shapes[mark->shape], mark->address,
                       (struct conv_moment){lane->epoch, block->lane});
-        if (tally->alone)
+        if (tally->balance.alone)
             conv_live_sum_peak(&tally->sum->live);
     }
     tally->events += lane->events - before;

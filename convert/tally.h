@@ -48,7 +48,6 @@ struct conv_tally {
     uint32_t threads, threads_exited;
     uint64_t events, events_before;
     uint64_t lost_calls;
-    bool alone; /* set by the caller: all of it is known to be of one lane, so that peaks are exact */
     bool ended;
 };
 

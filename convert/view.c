@@ -14,11 +14,20 @@
 
 #define FOOTPRINT_HEADER_BYTES 64 /* docs/format.md */
 
+/* Blocks of all lanes are read by their lowest epoch, so that lanes stay together; those of a lane in their order, whose
+ * epochs a signal handler may disturb. */
+struct turn {
+    uint64_t epoch; /* not below that of the lane's block before */
+    size_t block;
+};
+
 struct conv_view_part {
     char *name;
     struct conv_view_process *process; /* NULL until it could be opened */
     struct fp_reader *reader;          /* NULL before, and when all was read */
-    size_t next_block;
+    struct turn *turns;                /* of the blocks found, in the order in which they are to be read */
+    size_t turn_count, turn_next;
+    size_t blocks; /* of the reader's, those that were given a turn */
     uint64_t marks, bytes;
     bool present; /* in the directory */
     bool done;    /* nothing more to be read: the end was read, or it is not looked at */
@@ -42,6 +51,7 @@ static void free_part(struct conv_view_part *part)
     if (part == NULL)
         return;
     fp_reader_close(part->reader);
+    free(part->turns);
     free(part->name);
     free(part);
 }
@@ -196,7 +206,7 @@ static enum fp_status open_part(struct conv_view *view, struct conv_view_part *p
     if (status != FP_OK) {
         if (holds_nothing(path) || (status == FP_ERR_OPEN && cause.sys_errno == ENOENT))
             return FP_OK;
-        if (status != FP_ERR_FOREIGN)
+        if (status != FP_ERR_FOREIGN && cause.sys_errno != EISDIR)
             return conv_fail_with(error, path, &cause);
         part->done = true;
         view->foreign++;
@@ -222,6 +232,49 @@ static enum fp_status open_part(struct conv_view *view, struct conv_view_part *p
     return FP_OK;
 }
 
+static int by_turn(const void *a, const void *b)
+{
+    const struct turn *one = a, *two = b;
+    if (one->epoch != two->epoch)
+        return one->epoch < two->epoch ? -1 : 1;
+    return (one->block > two->block) - (one->block < two->block);
+}
+
+/* Give turns to the blocks that were not there before; all others have been read. */
+static bool give_turns(struct conv_view_part *part)
+{
+    const struct fp_reader_info *info = fp_reader_info(part->reader);
+    const struct conv_tally *tally = &part->process->tally;
+    const size_t count = info->block_count - part->blocks;
+    struct turn *turns;
+    uint64_t *epochs;
+    if (count == 0)
+        return true;
+    turns = malloc(count * sizeof *turns);
+    epochs = calloc(info->lane_count + 1, sizeof *epochs);
+    if (turns == NULL || epochs == NULL) {
+        free(turns);
+        free(epochs);
+        return false;
+    }
+    for (uint32_t i = 0; i < info->lane_count && i < tally->lane_count; i++)
+        epochs[i] = tally->lanes[i].epoch;
+    for (size_t i = 0; i < count; i++) {
+        const struct fp_block_entry *block = &info->blocks[part->blocks + i];
+        if (block->base_epoch > epochs[block->lane])
+            epochs[block->lane] = block->base_epoch;
+        turns[i] = (struct turn){.epoch = epochs[block->lane], .block = part->blocks + i};
+    }
+    free(epochs);
+    qsort(turns, count, sizeof *turns, by_turn);
+    free(part->turns);
+    part->turns = turns;
+    part->turn_count = count;
+    part->turn_next = 0;
+    part->blocks = info->block_count;
+    return true;
+}
+
 /* See what was appended. A file may end within a block while it is written; it may not go on with something else, though
  * a writer that found the disk full may just have cut it back. */
 static enum fp_status refresh_part(struct conv_view *view, struct conv_view_part *part,
@@ -243,7 +296,7 @@ static enum fp_status refresh_part(struct conv_view *view, struct conv_view_part
     view->marks_known += info->mark_count - part->marks;
     part->marks = info->mark_count;
     part->bytes = info->file_bytes;
-    return FP_OK;
+    return part->turn_next < part->turn_count || give_turns(part) ? FP_OK : no_memory(view, error);
 }
 
 static enum fp_status new_part(const char *name, struct conv_view_part **ret_part)
@@ -266,7 +319,7 @@ static bool keep_absent(struct conv_view *view, struct conv_view_part *part)
     if (part->present)
         view->bytes_removed += part->bytes;
     part->present = false;
-    return part->reader != NULL && part->next_block < fp_reader_info(part->reader)->block_count;
+    return part->reader != NULL && part->turn_next < part->turn_count;
 }
 
 static void drop_part(struct conv_view_part *part)
@@ -365,15 +418,19 @@ static enum fp_status read_block(struct conv_view *view, struct conv_view_part *
 {
     struct fp_block block;
     struct conv_tally *tally = &part->process->tally;
-    enum fp_status status = fp_reader_block(part->reader, part->next_block, &view->buffer, &block);
+    enum fp_status status = fp_reader_block(part->reader, part->turns[part->turn_next].block, &view->buffer,
+                                            &block);
     if (status != FP_OK)
         return fail_part(view, part, fp_reader_error(part->reader), error);
-    tally->alone = tally->lane_count <= 1 && fp_reader_info(part->reader)->lane_count <= 1;
+    tally->balance.alone = tally->lane_count <= 1 && fp_reader_info(part->reader)->lane_count <= 1;
     status = conv_tally_block(tally, &block);
     if (status != FP_OK)
         return no_memory(view, error);
-    part->next_block++;
+    part->turn_next++;
     view->marks_read += block.mark_count;
+    conv_balance_settle(&tally->balance, part->turn_next < part->turn_count
+                                             ? part->turns[part->turn_next].epoch
+                                             : tally->lanes[block.lane].epoch);
     return FP_OK;
 }
 
@@ -417,9 +474,7 @@ static enum fp_status end_processes(struct conv_view *view, struct conv_error *e
                           (process->parts_open == 0 && process->gone);
         if (process->tally.ended)
             continue;
-        if (!over)
-            conv_balance_forget(&process->tally.balance);
-        else if (end_process(view, &process->tally) != FP_OK)
+        if (over && end_process(view, &process->tally) != FP_OK)
             return no_memory(view, error);
     }
     return FP_OK;
@@ -435,7 +490,7 @@ enum fp_status conv_view_read(struct conv_view *view, uint64_t marks_max, bool *
         struct conv_view_part *part = view->parts[i];
         if (part->reader == NULL)
             continue;
-        while (status == FP_OK && part->next_block < fp_reader_info(part->reader)->block_count) {
+        while (status == FP_OK && part->turn_next < part->turn_count) {
             if (view->marks_read >= until) {
                 *ret_more = true;
                 conv_live_sum_peak(&view->sum.live);

@@ -1,0 +1,5 @@
+#include "unit/harness.h"
+TEST(x)
+{
+}
+RUN_TESTS(T(x))
