@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/attach.h"
 #include "cli/cli.h"
 #include "cli/recorder.h"
 #include "cli/recover.h"
@@ -16,6 +17,7 @@
 /* A block holds up to 16 chunks' marks, 60,000, at up to 6 bytes each where addresses are scattered; and is written
  * whole or not at all. */
 #define SIZE_LIMIT_LEAST (UINT64_C(512) << 10)
+#define WINDOW_LEAST_NS  UINT64_C(1000000000)
 
 static const char HELP[] =
     "usage: mallab record [OPTION...] [--] CMD [ARG...]\n"
@@ -31,6 +33,8 @@ static const char HELP[] =
     "                       G are powers of 1024; CMD goes on [no limit]\n"
     "      --duration T     stop recording after T: 90s, 5m, 8h; CMD goes on [none]\n"
     "      --no-follow      record CMD itself only, not the processes it starts\n"
+    "      --only NAMES     record only programs of these names, with commas between;\n"
+    "                       * and ? stand for any characters and for one\n"
     "      --memory N       bytes of memory shared with the collector\n"
     "                       [the collector's choice]\n"
     "      --on-full WHAT   when that memory is full: 'wait' for the collector, or\n"
@@ -38,11 +42,26 @@ static const char HELP[] =
     "      --order WHAT     how threads are ordered: by 'epochs', or by 'stamps', the\n"
     "                       clock read at every call, as a check and slower [epochs]\n"
     "\n"
+    "for a long night\n"
+    "      --window T       cut the recording into windows of T: 1h, 30m; each can be\n"
+    "                       converted by itself [one for all]\n"
+    "      --keep N         keep the last N windows, remove older ones [all]\n"
+    "      --paused         begin without recording, until told to start\n"
+    "\n"
+    "instead of CMD, for a recording that goes on\n"
+    "      --attach-to DIR  the recording; and one of\n"
+    "      --stop, --start  pause, go on\n"
+    "      --rotate         begin the next window now\n"
+    "      --end            finish the recording; its programs run on\n"
+    "      --status         write all calls made so far, and tell how it stands;\n"
+    "                       'mallab top DIR' shows more\n"
+    "\n"
     "messages\n"
     "  -q, --quiet          no summary at the end; losses are still told\n"
     "  -h, --help           print this help\n"
     "\n"
     "example: mallab record -o run1 -- sqlite3 :memory: 'SELECT 1'\n"
+    "         mallab record --attach-to run1 --stop\n"
     "exit codes: CMD's; 2 misuse, 125 CMD cannot be recorded, 126 CMD cannot be\n"
     "executed, 127 CMD is not there\n";
 
@@ -53,12 +72,57 @@ enum {
     OPTION_MEMORY,
     OPTION_ON_FULL,
     OPTION_ORDER,
+    OPTION_ONLY,
+    OPTION_WINDOW,
+    OPTION_KEEP,
+    OPTION_PAUSED,
+    OPTION_ATTACH_TO,
+    OPTION_REQUEST, /* the first of cli_request, in its order */
 };
 
 struct settings {
     struct cli_record record;
+    const char *attach_to;
+    bool requested;
+    enum cli_request request;
     bool quiet, help;
 };
+
+static int take_control_option(int option, char **argv, struct settings *settings)
+{
+    struct cli_record *record = &settings->record;
+    switch (option) {
+    case OPTION_ONLY:
+        if (optarg[strspn(optarg, ",")] == '\0')
+            return cli_misuse(&CLI_RECORD, "--only names no program");
+        record->only = optarg;
+        break;
+    case OPTION_WINDOW:
+        if (!cli_parse_duration(optarg, &record->window_ns))
+            return cli_misuse(&CLI_RECORD, "'%s' is no duration: write 90s, 5m or 8h", optarg);
+        if (record->window_ns < WINDOW_LEAST_NS)
+            return cli_misuse(&CLI_RECORD, "--window %s is too short: the least is 1s", optarg);
+        break;
+    case OPTION_KEEP:
+        if (!cli_parse_count(optarg, 1, UINT32_MAX, &record->keep))
+            return cli_misuse(&CLI_RECORD, "--keep takes a number of windows, not '%s'", optarg);
+        break;
+    case OPTION_PAUSED:
+        record->paused = true;
+        break;
+    case OPTION_ATTACH_TO:
+        settings->attach_to = optarg;
+        break;
+    default:
+        if (option < OPTION_REQUEST)
+            return cli_option_refused(&CLI_RECORD, option, argv);
+        if (settings->requested)
+            return cli_misuse(&CLI_RECORD, "one of --stop, --start, --rotate, --end, --status at a time");
+        settings->requested = true;
+        settings->request = (enum cli_request)(option - OPTION_REQUEST);
+    }
+    return -1;
+}
 
 /* Returns -1 to go on, else an exit code. */
 static int take_option(int option, char **argv, struct settings *settings)
@@ -106,8 +170,25 @@ static int take_option(int option, char **argv, struct settings *settings)
         record->order = optarg;
         break;
     default:
-        return cli_option_refused(&CLI_RECORD, option, argv);
+        return take_control_option(option, argv, settings);
     }
+    return -1;
+}
+
+static int check_options(int argc, char **argv, const struct settings *settings)
+{
+    if (settings->help)
+        return -1;
+    if (settings->attach_to != NULL && !settings->requested)
+        return cli_misuse(&CLI_RECORD, "--attach-to needs one of --stop, --start, --rotate, --end, --status");
+    if (settings->attach_to != NULL && optind < argc)
+        return cli_misuse(&CLI_RECORD, "--attach-to takes no command: '%s' would not be run", argv[optind]);
+    if (settings->attach_to == NULL && settings->requested)
+        return cli_misuse(&CLI_RECORD, "which recording? Name it with --attach-to DIR");
+    if (settings->attach_to == NULL && optind >= argc)
+        return cli_misuse(&CLI_RECORD, "no command: put it behind '--'");
+    if (settings->record.keep != 0 && settings->record.window_ns == 0)
+        return cli_misuse(&CLI_RECORD, "--keep counts windows: say how long one is with --window");
     return -1;
 }
 
@@ -121,6 +202,16 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"memory", required_argument, NULL, OPTION_MEMORY},
         {"on-full", required_argument, NULL, OPTION_ON_FULL},
         {"order", required_argument, NULL, OPTION_ORDER},
+        {"only", required_argument, NULL, OPTION_ONLY},
+        {"window", required_argument, NULL, OPTION_WINDOW},
+        {"keep", required_argument, NULL, OPTION_KEEP},
+        {"paused", no_argument, NULL, OPTION_PAUSED},
+        {"attach-to", required_argument, NULL, OPTION_ATTACH_TO},
+        {"status", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_STATUS},
+        {"stop", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_PAUSE},
+        {"start", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_RESUME},
+        {"rotate", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_WINDOW},
+        {"end", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_END},
         {"quiet", no_argument, NULL, 'q'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -132,9 +223,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         if (code >= 0)
             return code;
     }
-    if (!ret_settings->help && optind >= argc)
-        return cli_misuse(&CLI_RECORD, "no command: put it behind '--'");
-    return -1;
+    return check_options(argc, argv, ret_settings);
 }
 
 /* The shell is to see what it would have seen: the same code, or death by the same signal. */
@@ -157,7 +246,10 @@ static int end_as(int status)
 
 static void warn_of_nothing(const struct cli_recorded *recorded, const struct cli_totals *totals)
 {
-    if (!totals->known)
+    if (totals->others > 0 && totals->processes == 0)
+        cli_say(&CLI_RECORD, "nothing was recorded: no program goes by a name that --only asks for; seen: %s",
+                totals->other_names);
+    else if (!totals->known)
         cli_say(&CLI_RECORD, "nothing can be said of the recording: '%s/recording.json' cannot be read",
                 recorded->directory);
     else if (totals->processes == 0)
@@ -167,6 +259,11 @@ static void warn_of_nothing(const struct cli_recorded *recorded, const struct cl
                 "'mallab record' behind the wrapper");
     else if (totals->lost > 0)
         cli_say(&CLI_RECORD, "nothing was recorded: all calls were lost");
+    else if (totals->events_removed > 0)
+        cli_say(&CLI_RECORD, "no call was made in the windows that are kept");
+    else if (totals->pauses > 0)
+        cli_say(&CLI_RECORD, "nothing was recorded: the recording was paused, and no call made outside its "
+                             "pauses");
     else
         cli_say(&CLI_RECORD,
                 "nothing was recorded: the program made no call, or brings an allocator of its own that "
@@ -203,6 +300,26 @@ static void report_collector(const struct cli_recorded *recorded, const struct c
     free(how);
 }
 
+static void report_choices(const struct cli_totals *totals)
+{
+    char others[32], events[32], since[32];
+    if (totals->others > 0 && totals->processes > 0)
+        cli_say(&CLI_RECORD, "%s process%s not asked for (--only): %s",
+                res_text_grouped(totals->others, others), totals->others == 1 ? " was" : "es were",
+                totals->other_names);
+    if (totals->pauses > 0)
+        cli_say(&CLI_RECORD, "paused %llu time%s, %s in all: what was called then is not in it",
+                (unsigned long long)totals->pauses, totals->pauses == 1 ? "" : "s",
+                res_text_duration((double)totals->paused_ns, since));
+    if (totals->windows_removed > 0)
+        cli_say(&CLI_RECORD, "%llu windows, of which the last %llu are kept; %s events were in the others",
+                (unsigned long long)totals->windows,
+                (unsigned long long)(totals->windows - totals->windows_removed),
+                res_text_grouped(totals->events_removed, events));
+    else if (totals->windows > 1)
+        cli_say(&CLI_RECORD, "%llu windows", (unsigned long long)totals->windows);
+}
+
 static void report(const struct cli_recorded *recorded, const char *shown, bool quiet)
 {
     char events[32], processes[32], lost[32];
@@ -225,6 +342,8 @@ static void report(const struct cli_recorded *recorded, const char *shown, bool 
                 res_text_grouped(totals.events, events), res_text_grouped(totals.processes, processes),
                 totals.processes == 1 ? "" : "es", totals.bytes_per_event, shown,
                 res_text_grouped(totals.lost, lost));
+    if (!quiet)
+        report_choices(&totals);
     if (totals.lost > 0)
         cli_say(&CLI_RECORD, "the recording is not whole, calls were lost: %s", totals.lost_by_cause);
     if (totals.unattached > 0)
@@ -252,6 +371,10 @@ static int run_record(int argc, char **argv)
         fputs(HELP, stdout);
         return CLI_DONE;
     }
+    if (settings.attach_to != NULL)
+        return cli_attach(&CLI_RECORD, settings.attach_to, settings.request);
+    if (settings.record.only == NULL)
+        settings.record.only = getenv("MALLAB_ONLY");
     cli_target_find(argv[optind], &target);
     if (target.code != 0) {
         const int code = target.code;

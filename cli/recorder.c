@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,7 +20,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "convert/recording.h"
 #include "results/support.h"
 
 extern char **environ;
@@ -100,19 +98,21 @@ struct command {
     int failed; /* read end: errno of an exec that failed */
 };
 
-static void set_environment(const char *directory, const char *shim, const char *segment)
+static void set_environment(const char *directory, const char *shim, const char *segment, const char *only)
 {
     const char *before = getenv("LD_PRELOAD");
     char *preload = before != NULL && *before != '\0' ? res_printf("%s:%s", shim, before) : res_strdup(shim);
     if (setenv("MALLAB_OUT", directory, 1) != 0 || setenv("MALLAB_SEGMENT", segment, 1) != 0 ||
         setenv("LD_PRELOAD", preload, 1) != 0)
         _exit(CLI_RECORD_FAILED);
+    if (only != NULL && setenv("MALLAB_ONLY", only, 1) != 0)
+        _exit(CLI_RECORD_FAILED);
     free(preload);
 }
 
 /* In the child: wait, then become the command. message is "DIRECTORY\0SEGMENT\0". */
 static void become_command(int go, int failed, const char *path, char *const *arguments, const char *shim,
-                           bool stdout_to_stderr)
+                           const struct cli_record *record)
 {
     char message[2 * READY_BYTES_MAX];
     size_t length = 0;
@@ -124,8 +124,8 @@ static void become_command(int go, int failed, const char *path, char *const *ar
     }
     if (length == 0 || message[length - 1] != '\0')
         _exit(CLI_RECORD_FAILED); /* our parent gave up, and says why */
-    set_environment(message, shim, message + strlen(message) + 1);
-    if (stdout_to_stderr)
+    set_environment(message, shim, message + strlen(message) + 1, record->only);
+    if (record->stdout_to_stderr)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     execv(path, arguments);
     if (errno == ENOEXEC) {
@@ -145,8 +145,8 @@ static void become_command(int go, int failed, const char *path, char *const *ar
     _exit(error == ENOENT ? CLI_RECORD_NOT_FOUND : CLI_RECORD_NOT_EXECUTABLE);
 }
 
-static bool fork_command(const char *path, char *const *arguments, const char *shim, bool stdout_to_stderr,
-                         struct command *ret_command)
+static bool fork_command(const char *path, char *const *arguments, const char *shim,
+                         const struct cli_record *record, struct command *ret_command)
 {
     int go[2] = {-1, -1};
     int failed[2] = {-1, -1};
@@ -162,7 +162,7 @@ static bool fork_command(const char *path, char *const *arguments, const char *s
     if (pid == 0) {
         close(go[1]);
         close(failed[0]);
-        become_command(go[0], failed[1], path, arguments, shim, stdout_to_stderr);
+        become_command(go[0], failed[1], path, arguments, shim, record);
     }
     const int error = errno;
     close(go[0]);
@@ -215,6 +215,8 @@ static char **collector_arguments(const struct cli_record *record, const char *p
         {"--memory", record->memory_bytes},
         {"--max-size", record->size_limit_bytes},
         {"--duration", record->duration_ns},
+        {"--window", record->window_ns},
+        {"--keep", record->keep},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (numbers[i].value != 0) {
@@ -224,6 +226,12 @@ static char **collector_arguments(const struct cli_record *record, const char *p
     }
     if (record->no_follow)
         words[count++] = res_strdup("--no-follow");
+    if (record->paused)
+        words[count++] = res_strdup("--paused");
+    if (record->only != NULL) {
+        words[count++] = res_strdup("--only");
+        words[count++] = res_strdup(record->only);
+    }
     if (record->order != NULL) {
         words[count++] = res_strdup("--order");
         words[count++] = res_strdup(record->order);
@@ -396,11 +404,13 @@ static void finish_collector(struct collector *collector, struct cli_recorded *r
     }
 }
 
-static void run_both(struct command *command, struct collector *collector, struct cli_recorded *recorded)
+static void run_both(const struct cli_record *record, struct command *command, struct collector *collector,
+                     struct cli_recorded *recorded)
 {
     struct sigaction saved[HANDLED_COUNT];
     int error = 0;
     command_pid = command->pid;
+    recorded->watch.only = record->only;
     take_signals(saved);
     if (!let_go(command, recorded->directory, collector->segment))
         error = errno;
@@ -452,7 +462,7 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
             "mallab-collect is not there: it belongs beside mallab or into " MALLAB_LIBEXECDIR);
     if (recorded.problem != NULL)
         goto out;
-    if (!fork_command(path, arguments, shim, record->stdout_to_stderr, &command)) {
+    if (!fork_command(path, arguments, shim, record, &command)) {
         recorded.problem = res_printf("no process for the command: %s", strerror(errno));
         goto out;
     }
@@ -460,7 +470,7 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
     if (start_collector(record, program, recorded.directory, &command, &collector)) {
         recorded.code = 0;
         recorded.collector = collector.pid;
-        run_both(&command, &collector, &recorded);
+        run_both(record, &command, &collector, &recorded);
     } else {
         recorded.problem = with_limit(collector.problem);
         close_end(&command.go); /* the command has done nothing yet, and ends */
@@ -483,89 +493,4 @@ void cli_recorded_release(struct cli_recorded *recorded)
     free(recorded->problem);
     free(recorded->directory);
     *recorded = (struct cli_recorded){0};
-}
-
-/* ---- what was recorded ---------------------------------------------------------------------- */
-
-static uint64_t count_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
-}
-
-static json_t *load_recording(const char *directory)
-{
-    char *path = res_path_join(directory, "recording.json");
-    json_t *recording = json_load_file(path, 0, NULL);
-    free(path);
-    return recording;
-}
-
-/* Of what the collector did not finish, the footprints tell, without their events being read. */
-static void total_footprints(const char *directory, struct cli_totals *totals)
-{
-    struct conv_survey survey = {0};
-    struct conv_error *error = res_calloc(1, sizeof *error);
-    bool complete;
-    totals->unfinished = true;
-    totals->known = conv_recording_list(directory, &survey, &complete, error) == FP_OK;
-    totals->processes = survey.process_count;
-    for (size_t i = 0; i < survey.process_count; i++)
-        totals->events += survey.processes[i].events;
-    conv_survey_release(&survey);
-    free(error);
-}
-
-static void list_silent(const json_t *processes, struct cli_totals *totals)
-{
-    size_t index, used = 0;
-    json_t *process;
-    json_array_foreach(processes, index, process)
-    {
-        char quoted[80];
-        const char *name = json_string_value(json_object_get(process, "name"));
-        if (name == NULL || count_of(process, "events") > 0 || count_of(process, "threads") > 1 ||
-            json_object_size(json_object_get(process, "lost")) > 0)
-            continue;
-        char *plain = res_text_plain(name);
-        snprintf(quoted, sizeof quoted, "'%.70s'", plain);
-        free(plain);
-        if (strstr(totals->silent, quoted) == NULL && used + strlen(quoted) + 3 < sizeof totals->silent)
-            used += (size_t)snprintf(totals->silent + used, sizeof totals->silent - used, "%s%s",
-                                     used > 0 ? ", " : "", quoted);
-    }
-}
-
-struct cli_totals cli_record_totals(const char *directory)
-{
-    struct cli_totals totals = {0};
-    json_t *recording = load_recording(directory);
-    size_t used = 0;
-    const char *cause;
-    json_t *value;
-    if (!json_is_array(json_object_get(recording, "processes")) ||
-        json_object_get(recording, "collector") != NULL) {
-        json_decref(recording);
-        total_footprints(directory, &totals);
-        return totals;
-    }
-    totals.known = true;
-    totals.complete = json_is_true(json_object_get(recording, "complete"));
-    totals.events = count_of(recording, "events");
-    totals.bytes = count_of(recording, "bytes");
-    totals.stalls = count_of(recording, "stalls");
-    totals.processes = json_array_size(json_object_get(recording, "processes"));
-    totals.unattached = count_of(recording, "processes_unattached");
-    list_silent(json_object_get(recording, "processes"), &totals);
-    totals.bytes_per_event = totals.events > 0 ? (double)totals.bytes / (double)totals.events : 0;
-    json_object_foreach(json_object_get(recording, "lost"), cause, value)
-    {
-        const uint64_t count = json_is_integer(value) ? (uint64_t)json_integer_value(value) : 0;
-        totals.lost += count;
-        if (count > 0 && used < sizeof totals.lost_by_cause)
-            used += (size_t)snprintf(totals.lost_by_cause + used, sizeof totals.lost_by_cause - used,
-                                     "%s%.40s %llu", used > 0 ? ", " : "", cause, (unsigned long long)count);
-    }
-    json_decref(recording);
-    return totals;
 }

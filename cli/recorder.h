@@ -19,6 +19,10 @@ struct cli_record {
     uint64_t memory_bytes; /* of the shared segment; 0: the collector's default. Likewise the others */
     uint64_t size_limit_bytes;
     uint64_t duration_ns;
+    uint64_t window_ns; /* cut into windows so long; 0: not */
+    uint64_t keep;      /* windows; 0: all */
+    const char *only;   /* names of the programs to record, patterns between commas; NULL: all */
+    bool paused;        /* begin without recording */
     bool no_follow;
     const char *order;     /* "epochs" or "stamps"; NULL: default */
     const char *on_full;   /* "wait" or "drop"; NULL: default */
@@ -52,7 +56,11 @@ struct cli_totals {
     double bytes_per_event;
     char lost_by_cause[256]; /* "disk_full 12, size_limit 3"; "" when nothing was lost */
     uint64_t unattached;     /* processes that were more than can be recorded at one time */
-    char silent[256];        /* "'a', 'b'": programs that loaded the recorder and made no call */
+    uint64_t others;         /* processes whose names `only` leaves out */
+    char other_names[256];   /* "'a', 'b'": of some of them */
+    uint64_t pauses, paused_ns;
+    uint64_t windows, windows_removed, events_removed;
+    char silent[256]; /* "'a', 'b'": programs that loaded the recorder and made no call */
 };
 
 /* cli_record_totals - read them. */

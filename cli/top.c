@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/control.h"
 #include "cli/progress.h"
 #include "cli/top.h"
 
@@ -38,6 +39,7 @@ static const char HELP[] =
 #define INTERVAL_NS_DEFAULT UINT64_C(2000000000)
 #define INTERVAL_NS_LEAST   UINT64_C(100000000)
 #define CATCH_UP_FRAME_NS   UINT64_C(250000000) /* often enough to see it move */
+#define ANSWER_NS           UINT64_C(500000000) /* Ctrl-C is not heeded so long */
 #define SLICE_MARKS         262144u             /* some 10 ms of reading between two looks at signals */
 
 enum {
@@ -59,7 +61,9 @@ struct top {
     struct settings settings;
     const char *path;
     struct conv_view *view;
+    struct cli_control control;
     struct cli_progress progress;
+    bool may_ask;  /* control is open */
     bool in_place; /* a terminal, on which frames are drawn over one another */
     bool drawn;    /* the cursor is hidden, and to be shown again */
     uint64_t
@@ -293,9 +297,16 @@ static void show_catching_up(struct top *top)
 
 /* ---- the loop ------------------------------------------------------------------------------- */
 
-/* What was recorded by now is to be found in the footprints and in recording.json. */
+/* What was recorded by now is to be found in the footprints and in recording.json. Where the collector cannot be asked, or
+ * has no time, what it has written so far must do. */
 static void ask_for_fresh_numbers(struct top *top)
 {
+    char *problem = NULL;
+    if (top->frames == 0)
+        top->may_ask = cli_control_open(top->view->directory, &top->control, &problem) == CLI_CONTROL_OPEN;
+    if (top->may_ask)
+        (void)cli_control_ask(&top->control, CLI_REQUEST_STATUS, ANSWER_NS, &problem);
+    free(problem);
     top->seen_ns = now_ns(CLOCK_MONOTONIC);
 }
 
@@ -377,6 +388,7 @@ static int run(struct top *top)
     else
         code = fail(top, error);
     leave_terminal(top);
+    cli_control_release(&top->control);
     conv_view_free(top->view);
     free(error);
     if (top->signal != 0 && top->signal != SIGINT)
@@ -387,7 +399,7 @@ static int run(struct top *top)
 
 static int run_top(int argc, char **argv)
 {
-    struct top top = {.settings = {.interval_ns = INTERVAL_NS_DEFAULT}};
+    struct top top = {.control.pidfd = -1, .settings = {.interval_ns = INTERVAL_NS_DEFAULT}};
     const int misuse = take_options(argc, argv, &top.settings);
     if (misuse >= 0)
         return misuse;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -182,11 +183,28 @@ static bool was_doubtful(struct cli_watch *watch, const struct cli_unrecorded *s
     return false;
 }
 
+/* By the executable's name: what a program was called by cannot always be told from outside. */
+static bool is_asked_for(const char *only, const char *name)
+{
+    char pattern[256];
+    for (; only != NULL; only = *only != '\0' ? only + 1 : NULL) {
+        const size_t length = strcspn(only, ",");
+        snprintf(pattern, sizeof pattern, "%.*s", (int)length, only);
+        if (fnmatch(pattern, name, 0) == 0)
+            return true;
+        only += length;
+        if (*only == '\0')
+            return false;
+    }
+    return true;
+}
+
 static void look_at(struct cli_watch *watch, pid_t pid, const char *segment)
 {
     struct cli_unrecorded seen = {.pid = pid, .start_ticks = start_ticks(pid), .seen_ns = now_ns()};
     bool sure = false;
-    if (seen.start_ticks == 0 || !find_name(pid, &seen) || cli_watch_maps_file(pid, segment))
+    if (seen.start_ticks == 0 || !find_name(pid, &seen) || !is_asked_for(watch->only, seen.name) ||
+        cli_watch_maps_file(pid, segment))
         return;
     seen.obstacle = find_obstacle(pid, &sure);
     if (!sure && !was_doubtful(watch, &seen))

@@ -25,6 +25,7 @@ struct cli_unrecorded {
 };
 
 struct cli_watch {
+    const char *only; /* names that are to be recorded, patterns between commas; NULL: all */
     struct cli_unrecorded found[CLI_WATCH_MAX], doubtful[CLI_WATCH_MAX];
     size_t found_count, doubtful_count;
     size_t more; /* programs beyond those */

@@ -48,7 +48,10 @@ enum conv_irregularity {
     CONV_SALVAGED_BLOCKS,     /* damaged blocks left out (options.salvage) */
     CONV_CUT_LINES,           /* an importer's last line that has no end and no meaning */
     CONV_INHERITED_FREES,     /* in a forked process, releases and reallocs of its parent's objects */
-    CONV_SIZE_DIFFERS,        /* a release that states another size than its object was given */
+    CONV_PAUSES,              /* places where a lane says that recording was paused */
+    CONV_UNRECORDED_OBJECTS, /* releases and reallocs of objects made before the first window there is, or in a pause */
+    CONV_UNRECORDED_FREES, /* allocations over a live object, after a pause */
+    CONV_SIZE_DIFFERS,     /* a release that states another size than its object was given */
     CONV_IRREGULARITY_COUNT,
 };
 
@@ -56,7 +59,8 @@ enum conv_irregularity {
 const char *conv_irregularity_name(unsigned irregularity);
 
 /* conv_irregularity_is_defect - whether it casts doubt on the recording. False for what correct
- * programs do on correct recordings: failed_calls, realloc_to_zero, unfinished_calls, inherited_frees. */
+ * programs do on correct recordings: failed_calls, realloc_to_zero, unfinished_calls, inherited_frees, pauses,
+ * unrecorded_objects, unrecorded_frees. */
 bool conv_irregularity_is_defect(unsigned irregularity);
 
 /* conv_kind_name - "footprint", "workload", "recording", "android", "result", "unknown". Static. */

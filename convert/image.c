@@ -1,6 +1,5 @@
-/* image.c - a footprint as an input: its blocks by lane, its lanes' names, what its trailer says. */
-#include <assert.h>
-#include <stdarg.h>
+/* image.c - a process image as an input: its footprints' blocks by lane, its lanes' names, what its trailers say. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,31 +7,34 @@
 #include "convert/inherit.h"
 #include "convert/input.h"
 #include "convert/order.h"
+#include "convert/parts.h"
 
 #define BUFFER_BYTES_DEFAULT (UINT64_C(1) << 30)
 
 struct image {
     const char *path;
-    struct fp_reader *reader;
-    const struct fp_reader_info *info;
+    struct conv_parts parts;
+    enum conv_extent extent;
     struct conv_options options;
     struct conv_block_note *notes; /* of all lanes, lane after lane */
     size_t *first;                 /* by lane: index into notes; one more than lanes */
     uint64_t missing_blocks;
-    uint64_t end_ns;
     struct conv_survey *survey; /* while it runs */
     struct conv_error *error;
 };
 
 /* ---- the index by lane --------------------------------------------------------------------- */
 
-/* Blocks of one lane stand in the file in their order; a jump in their numbers is a loss. */
-static enum fp_status check_sequence(struct image *image, const struct fp_block_entry *entry,
-                                     uint64_t *next_sequence, struct conv_block_note *note,
-                                     struct conv_error *error)
+/* Blocks of one lane stand in the file in their order; a jump in their numbers is a loss. Where the image's first
+ * window is not there, a lane begins with whatever comes first. */
+static enum fp_status check_sequence(struct image *image, const struct conv_part *part,
+                                     const struct fp_block_entry *entry, uint64_t *next_sequence,
+                                     struct conv_block_note *note, struct conv_error *error)
 {
+    if (*next_sequence == 0 && !image->parts.from_begin)
+        *next_sequence = entry->sequence;
     if (entry->sequence < *next_sequence)
-        return conv_fail(error, image->path, FP_ERR_CORRUPT, 0, entry->offset,
+        return conv_fail(error, part->path, FP_ERR_CORRUPT, 0, entry->offset,
                          "a block of a thread comes after its successors");
     note->after_missing = entry->sequence > *next_sequence;
     image->missing_blocks += entry->sequence - *next_sequence;
@@ -40,35 +42,46 @@ static enum fp_status check_sequence(struct image *image, const struct fp_block_
     return FP_OK;
 }
 
+/* Sort a part's blocks by lane. fill and next_sequence: an entry for each lane. */
+static enum fp_status sort_part(struct image *image, const struct conv_part *part, size_t *fill,
+                                uint64_t *next_sequence, struct conv_error *error)
+{
+    enum fp_status status = FP_OK;
+    for (size_t i = 0; i < part->info->block_count && status == FP_OK; i++) {
+        const struct fp_block_entry *entry = &part->info->blocks[i];
+        struct conv_block_note *note = &image->notes[fill[entry->lane]++];
+        *note = (struct conv_block_note){
+            .index = part->first_block + i, .base_epoch = entry->base_epoch, .mark_count = entry->mark_count};
+        status = check_sequence(image, part, entry, &next_sequence[entry->lane], note, error);
+    }
+    return status;
+}
+
 /* Sort the blocks by lane, counting. fill and next_sequence: a zeroed entry for each lane. */
 static enum fp_status sort_blocks(struct image *image, size_t *fill, uint64_t *next_sequence,
                                   struct conv_error *error)
 {
-    const struct fp_reader_info *info = image->info;
+    const struct conv_parts *parts = &image->parts;
     enum fp_status status = FP_OK;
-    for (size_t i = 0; i < info->block_count; i++)
-        image->first[info->blocks[i].lane + 1]++;
-    for (size_t i = 0; i < info->lane_count; i++) {
+    for (size_t p = 0; p < parts->count; p++)
+        for (size_t i = 0; i < parts->parts[p].info->block_count; i++)
+            image->first[parts->parts[p].info->blocks[i].lane + 1]++;
+    for (size_t i = 0; i < parts->lane_count; i++) {
         image->first[i + 1] += image->first[i];
         fill[i] = image->first[i];
     }
-    for (size_t i = 0; i < info->block_count && status == FP_OK; i++) {
-        const struct fp_block_entry *entry = &info->blocks[i];
-        struct conv_block_note *note = &image->notes[fill[entry->lane]++];
-        *note = (struct conv_block_note){
-            .index = i, .base_epoch = entry->base_epoch, .mark_count = entry->mark_count};
-        status = check_sequence(image, entry, &next_sequence[entry->lane], note, error);
-    }
+    for (size_t p = 0; p < parts->count && status == FP_OK; p++)
+        status = sort_part(image, &parts->parts[p], fill, next_sequence, error);
     return status;
 }
 
 static enum fp_status index_lanes(struct image *image, struct conv_error *error)
 {
-    const size_t lanes = image->info->lane_count;
+    const size_t lanes = image->parts.lane_count;
     uint64_t *next_sequence = calloc(lanes + 1, sizeof *next_sequence);
     size_t *fill = calloc(lanes + 1, sizeof *fill);
     enum fp_status status;
-    image->notes = calloc(image->info->block_count + 1, sizeof *image->notes);
+    image->notes = calloc(image->parts.block_count + 1, sizeof *image->notes);
     image->first = calloc(lanes + 2, sizeof *image->first);
     if (next_sequence != NULL && fill != NULL && image->notes != NULL && image->first != NULL)
         status = sort_blocks(image, fill, next_sequence, error);
@@ -90,15 +103,16 @@ static enum fp_status load(void *data, size_t index, struct fp_block_buffer *buf
                            struct fp_block *ret_block)
 {
     struct image *image = data;
-    const enum fp_status status = fp_reader_block(image->reader, index, buffer, ret_block);
+    const struct conv_part *part = conv_parts_of_block(&image->parts, index);
+    const enum fp_status status = fp_reader_block(part->reader, index - part->first_block, buffer, ret_block);
     if (status == FP_OK)
         return FP_OK;
     if (image->options.salvage && (status == FP_ERR_CORRUPT || status == FP_ERR_CHECKSUM)) {
         image->survey->irregular[CONV_SALVAGED_BLOCKS]++;
-        image->survey->lost_marks += image->info->blocks[index].mark_count;
+        image->survey->lost_marks += part->info->blocks[index - part->first_block].mark_count;
         return FP_END;
     }
-    return conv_fail_with(image->error, image->path, fp_reader_error(image->reader));
+    return conv_fail_with(image->error, part->path, fp_reader_error(part->reader));
 }
 
 /* ---- lanes' names -------------------------------------------------------------------------- */
@@ -108,38 +122,40 @@ static enum fp_status load(void *data, size_t index, struct fp_block_buffer *buf
 static void name_lane(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *ret_is_main)
 {
     const struct image *image = data;
-    const struct fp_trailer *trailer = &image->info->trailer;
-    if (image->info->has_trailer && lane < trailer->lane_count) {
-        *ret_thread_id = trailer->lanes[lane].thread_id;
-        *ret_is_main = trailer->lanes[lane].is_main;
+    const struct conv_parts *parts = &image->parts;
+    if (parts->has_trailer && lane < parts->lane_count) {
+        *ret_thread_id = parts->lanes[lane].thread_id;
+        *ret_is_main = parts->lanes[lane].is_main;
         for (uint32_t i = 0; i < lane && *ret_is_main; i++)
-            *ret_is_main = !trailer->lanes[i].is_main; /* at most one, whatever the file says */
+            *ret_is_main = !parts->lanes[i].is_main; /* at most one, whatever the file says */
     } else {
-        *ret_thread_id = image->info->process_id + lane;
+        *ret_thread_id = parts->parts[0].info->process_id + lane;
         *ret_is_main = lane == 0;
     }
 }
 
 /* ---- the pass ------------------------------------------------------------------------------ */
 
-/* A forked process begins with its parent's objects, on its main thread. */
+/* A forked process begins with its parent's objects, a window with those of the windows before it; on the main
+ * thread. */
 static enum fp_status run_inherited(struct image *image, const struct conv_sink *sink,
                                     struct conv_survey *survey)
 {
+    const struct conv_parts *parts = &image->parts;
     struct conv_estate estate;
     uint32_t main_lane = 0;
     enum fp_status status;
-    if (image->options.no_inherited || sink->inherit == NULL || image->info->lane_count == 0 ||
-        fp_reader_meta(image->reader, "fork_of") == NULL)
+    if (image->options.no_inherited || sink->inherit == NULL || parts->lane_count == 0 ||
+        (conv_parts_meta(parts, "fork_of") == NULL && parts->from_begin))
         return FP_OK;
-    for (uint32_t lane = 0; lane < image->info->lane_count; lane++) {
+    for (uint32_t lane = 0; lane < parts->lane_count; lane++) {
         uint32_t thread_id;
         bool is_main;
         name_lane(image, lane, &thread_id, &is_main);
         if (is_main)
             main_lane = lane;
     }
-    status = conv_inherit(image->path, image->reader, &image->options, &estate);
+    status = conv_inherit(parts->parts[0].path, parts, &image->options, &estate);
     snprintf(survey->inherited_why, sizeof survey->inherited_why, "%s", estate.why);
     for (size_t i = 0; i < estate.count; i++)
         estate.objects[i].lane = main_lane;
@@ -153,8 +169,11 @@ static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_
                           struct conv_error *error)
 {
     struct image *image = data;
-    const struct conv_blocks blocks = {
-        .data = image, .lane_count = image->info->lane_count, .notes = notes_of, .load = load};
+    const struct conv_blocks blocks = {.data = image,
+                                       .lane_count = image->parts.lane_count,
+                                       .base_ns = image->parts.begin_ns,
+                                       .notes = notes_of,
+                                       .load = load};
     const uint64_t buffer_bytes = image->options.memory_bytes;
     const enum fp_status status = run_inherited(image, sink, survey);
     if (status != FP_OK)
@@ -168,10 +187,9 @@ static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_
 static void conclude_losses(const struct image *image, uint64_t gap_calls, struct conv_survey *survey)
 {
     uint64_t lost = 0;
-    if (image->info->has_trailer)
-        for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-            survey->lost[i] += image->info->trailer.lost[i];
-    else
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        survey->lost[i] += image->parts.lost[i];
+    if (!image->parts.has_trailer)
         survey->lost[FP_LOSS_COLLECTOR] += gap_calls; /* the cause stood in the trailer */
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
         lost += survey->lost[i];
@@ -179,30 +197,67 @@ static void conclude_losses(const struct image *image, uint64_t gap_calls, struc
         conv_incomplete(survey, "%llu calls were lost while recording", (unsigned long long)lost);
 }
 
-/* A forked process holds its parent's objects, which its own recording has not seen allocated. What it
- * releases of them cannot be told from other unknown addresses, but needs no other explanation. */
-static void conclude_fork(const struct image *image, struct conv_survey *survey)
+/* A forked process holds its parent's objects, a recording that begins late or was paused has objects that were made
+ * meanwhile: none was seen allocated. What is released of them cannot be told from other unknown addresses, but needs
+ * no other explanation. Likewise allocations at addresses that were released in a pause. */
+static void conclude_unseen(const struct image *image, struct conv_survey *survey)
 {
     uint64_t *irregular = survey->irregular;
-    if (fp_reader_meta(image->reader, "fork_of") == NULL)
+    const bool paused = irregular[CONV_PAUSES] > 0;
+    const enum conv_irregularity name = paused || !image->parts.from_begin ? CONV_UNRECORDED_OBJECTS
+                                                                           : CONV_INHERITED_FREES;
+    if (paused && irregular[CONV_GAPS] == 0) {
+        irregular[CONV_UNRECORDED_FREES] += irregular[CONV_LOST_FREE];
+        irregular[CONV_LOST_FREE] = 0;
+    }
+    if (conv_parts_meta(&image->parts, "fork_of") == NULL && name == CONV_INHERITED_FREES)
         return;
-    irregular[CONV_INHERITED_FREES] += irregular[CONV_FREE_OF_UNKNOWN] + irregular[CONV_RESIZE_OF_UNKNOWN];
+    irregular[name] += irregular[CONV_FREE_OF_UNKNOWN] + irregular[CONV_RESIZE_OF_UNKNOWN];
     irregular[CONV_FREE_OF_UNKNOWN] = 0;
     irregular[CONV_RESIZE_OF_UNKNOWN] = 0;
+}
+
+static void conclude_tail(const struct image *image, struct conv_survey *survey)
+{
+    const struct conv_part *cut = image->parts.cut;
+    const struct fp_error *tail;
+    if (cut == NULL)
+        return;
+    tail = &cut->info->tail_error;
+    if (!cut->info->has_trailer && survey->unfinished_why[0] != '\0')
+        conv_incomplete(survey, "%s", survey->unfinished_why); /* that is why, and says more */
+    else if (!cut->info->has_trailer)
+        conv_incomplete(survey, "%s at byte %llu: the recorder did not finish",
+                        tail->what != NULL ? tail->what : "the file ends", (unsigned long long)tail->offset);
+    else
+        conv_incomplete(survey, "%s at byte %llu", tail->what != NULL ? tail->what : "something odd",
+                        (unsigned long long)tail->offset);
+}
+
+/* Of one window nothing is expected but itself. */
+static void conclude_windows(const struct image *image, struct conv_survey *survey)
+{
+    const struct conv_parts *parts = &image->parts;
+    if (image->extent == CONV_EXTENT_ONE)
+        return;
+    if (!parts->from_begin)
+        conv_incomplete(survey, "it begins with window %u: earlier ones are not there",
+                        parts->parts[0].window);
+    for (size_t i = 1; i < parts->count; i++)
+        if (parts->parts[i].number != parts->parts[i - 1].number + 1)
+            conv_incomplete(survey, "windows between %u and %u are not there", parts->parts[i - 1].window,
+                            parts->parts[i].window);
 }
 
 static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
 {
     const struct image *image = data;
-    const struct fp_error *tail = &image->info->tail_error;
+    const struct conv_parts *parts = &image->parts;
     survey->complete = true;
-    if (!image->info->has_trailer && survey->unfinished_why[0] != '\0')
-        conv_incomplete(survey, "%s", survey->unfinished_why); /* that is why, and says more */
-    else if (!image->info->has_trailer)
-        conv_incomplete(survey, "%s at byte %llu: the recorder did not finish",
-                        tail->what != NULL ? tail->what : "the file ends", (unsigned long long)tail->offset);
+    conclude_tail(image, survey);
     conclude_losses(image, gap_calls, survey);
-    conclude_fork(image, survey);
+    conclude_windows(image, survey);
+    conclude_unseen(image, survey);
     if (image->missing_blocks > 0)
         conv_incomplete(survey, "%llu blocks are missing", (unsigned long long)image->missing_blocks);
     if (survey->irregular[CONV_SALVAGED_BLOCKS] > 0)
@@ -210,17 +265,16 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
                         (unsigned long long)survey->irregular[CONV_SALVAGED_BLOCKS]);
     if (survey->irregular[CONV_GAPS] > 0)
         conv_incomplete(survey, "threads report gaps");
-    if (image->info->has_trailer && tail->status != FP_OK)
-        conv_incomplete(survey, "%s at byte %llu", tail->what != NULL ? tail->what : "something odd",
-                        (unsigned long long)tail->offset);
-    if (image->info->trailer.end_time_ns > survey->duration_ns)
-        survey->duration_ns = image->info->trailer.end_time_ns;
+    if (survey->irregular[CONV_PAUSES] > 0)
+        conv_incomplete(survey, "recording was paused meanwhile, as asked");
+    if (parts->end_time_ns > parts->begin_ns && parts->end_time_ns - parts->begin_ns > survey->duration_ns)
+        survey->duration_ns = parts->end_time_ns - parts->begin_ns;
 }
 
 static void close_image(void *data)
 {
     struct image *image = data;
-    fp_reader_close(image->reader);
+    conv_parts_close(&image->parts);
     free(image->notes);
     free(image->first);
     free(image);
@@ -229,47 +283,48 @@ static void close_image(void *data)
 /* A file that ends early was not finished, which happens; one that goes on with something else is damaged. */
 static enum fp_status check_tail(const struct image *image, struct conv_error *error)
 {
-    const struct fp_error *tail = &image->info->tail_error;
-    if (image->info->has_trailer || tail->status == FP_ERR_TRUNCATED || image->options.salvage)
+    const struct conv_part *cut = image->parts.cut;
+    if (cut == NULL || cut->info->has_trailer || cut->info->tail_error.status == FP_ERR_TRUNCATED ||
+        image->options.salvage)
         return FP_OK;
-    return conv_fail_with(error, image->path, tail);
+    return conv_fail_with(error, cut->path, &cut->info->tail_error);
 }
 
-enum fp_status conv_footprint_open(const char *path, const struct conv_options *options,
-                                   struct conv_survey *survey, struct conv_error *ret_error,
-                                   struct conv_input *ret_input)
+enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
+                                   const struct conv_options *options, struct conv_survey *survey,
+                                   struct conv_error *ret_error, struct conv_input *ret_input)
 {
     struct image *image = calloc(1, sizeof *image);
-    struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};
+    const struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};
     const char *program;
     enum fp_status status;
     if (image == NULL)
         return conv_fail_with(ret_error, path, &cause);
     image->path = path;
+    image->extent = extent;
     image->options = *options;
-    if (fp_reader_open(path, &cause, &image->reader) != FP_OK) {
-        free(image);
-        return conv_fail_with(ret_error, path, &cause);
-    }
-    image->info = fp_reader_info(image->reader);
-    status = check_tail(image, ret_error);
+    status = conv_parts_open(path, extent, &image->parts, ret_error);
+    if (status == FP_OK && image->parts.count == 0)
+        status = conv_fail(ret_error, path, FP_ERR_OPEN, ENOENT, 0, "cannot open");
+    if (status == FP_OK)
+        status = check_tail(image, ret_error);
     if (status == FP_OK)
         status = index_lanes(image, ret_error);
     if (status != FP_OK) {
         close_image(image);
         return status;
     }
-    program = fp_reader_meta(image->reader, "program");
+    program = conv_parts_meta(&image->parts, "program");
     survey->kind = CONV_KIND_FOOTPRINT;
     snprintf(survey->program, sizeof survey->program, "%s", program != NULL ? program : "");
-    survey->process_id = image->info->process_id;
-    survey->start_unix_ns = image->info->start_unix_ns;
-    survey->file_bytes = image->info->file_bytes;
+    survey->process_id = image->parts.parts[0].info->process_id;
+    survey->start_unix_ns = image->parts.parts[0].info->start_unix_ns + image->parts.begin_ns;
+    survey->file_bytes = image->parts.file_bytes;
     *ret_input = (struct conv_input){
         .data = image,
         .namer = {.data = image, .name = name_lane},
         .source = "footprint",
-        .progress_total = image->info->mark_count,
+        .progress_total = image->parts.mark_count,
         .run = run,
         .conclude = conclude,
         .close = close_image,

@@ -1,4 +1,4 @@
-/* inherit.c - read a forked process' ancestors up to their forks, keeping what is alive. */
+/* inherit.c - read a process' ancestors up to their forks, and its own earlier windows, keeping what is alive. */
 #include "convert/inherit.h"
 
 #include <stdio.h>
@@ -8,10 +8,11 @@
 #include "convert/input.h"
 #include "convert/live.h"
 
-/* An ancestor, and which of its forks led to us. */
+/* An ancestor, and which of its forks led to us; or our own earlier windows. */
 struct ancestor {
     char path[CONV_PATH_BYTES];
-    uint64_t fork_number;
+    enum conv_extent extent;
+    uint64_t fork_number; /* 0: to the end */
 };
 
 /* A realloc under way: its old address is free for others already, the object not yet gone. */
@@ -215,11 +216,11 @@ static bool is_plain_name(const char *name)
 }
 
 /* The parent that a footprint names; false: none, or not in a way that can be followed. */
-static bool parent_of(const char *path, const struct fp_reader *reader, struct ancestor *ret_parent,
+static bool parent_of(const char *path, const struct conv_parts *child, struct ancestor *ret_parent,
                       char *why, size_t why_size)
 {
-    const char *name = fp_reader_meta(reader, "fork_of");
-    const char *number = fp_reader_meta(reader, "fork_number");
+    const char *name = conv_parts_meta(child, "fork_of");
+    const char *number = conv_parts_meta(child, "fork_number");
     const char *slash = strrchr(path, '/');
     const int folder = slash != NULL ? (int)(slash + 1 - path) : 0;
     if (name == NULL)
@@ -228,6 +229,7 @@ static bool parent_of(const char *path, const struct fp_reader *reader, struct a
         snprintf(why, why_size, "its parent's footprint is named strangely");
         return false;
     }
+    ret_parent->extent = CONV_EXTENT_ALL;
     ret_parent->fork_number = number != NULL ? strtoull(number, NULL, 10) : 0;
     if (ret_parent->fork_number == 0) {
         snprintf(why, why_size, "'%.100s' has no mark of the fork (a raw clone)", name);
@@ -237,26 +239,52 @@ static bool parent_of(const char *path, const struct fp_reader *reader, struct a
            sizeof ret_parent->path;
 }
 
-/* The line of ancestors, the parent first. */
-static size_t trace(const char *path, const struct fp_reader *child, struct ancestor *ancestors, char *why,
+/* Our own windows before those that are meant. They go on from the parent's estate, if theirs is the first. */
+static bool earlier_of(const char *path, const struct conv_parts *child, struct ancestor *ret_earlier)
+{
+    if (child->from_begin)
+        return false;
+    ret_earlier->extent = CONV_EXTENT_BEFORE;
+    ret_earlier->fork_number = 0;
+    return (size_t)snprintf(ret_earlier->path, sizeof ret_earlier->path, "%s", path) <
+           sizeof ret_earlier->path;
+}
+
+/* The line of ancestors, the nearest first. */
+static size_t trace(const char *path, const struct conv_parts *child, struct ancestor *ancestors, char *why,
                     size_t why_size)
 {
     size_t count = 0;
-    bool more = parent_of(path, child, &ancestors[0], why, why_size);
+    bool more = earlier_of(path, child, &ancestors[0]) ||
+                parent_of(path, child, &ancestors[0], why, why_size);
     while (more) {
-        struct fp_reader *reader = NULL;
-        struct fp_error cause;
+        struct conv_parts parts;
+        struct conv_error *error = calloc(1, sizeof *error);
         const char *at = ancestors[count].path;
-        if (fp_reader_open(at, &cause, &reader) != FP_OK) {
-            const char *slash = strrchr(at, '/');
+        const char *slash = strrchr(at, '/');
+        enum fp_status status = error != NULL ? conv_parts_open(at, ancestors[count].extent, &parts, error)
+                                              : FP_ERR_MEMORY;
+        free(error);
+        if (status != FP_OK) {
             snprintf(why, why_size, "'%.100s' cannot be read", slash != NULL ? slash + 1 : at);
+            break;
+        }
+        if (parts.count == 0 || !parts.from_begin) {
+            snprintf(why, why_size, "windows before '%.100s' are not there",
+                     parts.count > 0 && strrchr(parts.parts[0].path, '/') != NULL
+                         ? strrchr(parts.parts[0].path, '/') + 1
+                     : slash != NULL ? slash + 1
+                                     : at);
+            count += parts.count > 0; /* what is there of them is better than nothing */
+            conv_parts_close(&parts);
             break;
         }
         count++;
         if (count == CONV_ANCESTORS_MAX)
             snprintf(why, why_size, "more than %u ancestors", CONV_ANCESTORS_MAX);
-        more = count < CONV_ANCESTORS_MAX && parent_of(at, reader, &ancestors[count], why, why_size);
-        fp_reader_close(reader);
+        more = count < CONV_ANCESTORS_MAX &&
+               parent_of(parts.parts[0].path, &parts, &ancestors[count], why, why_size);
+        conv_parts_close(&parts);
     }
     return count;
 }
@@ -273,9 +301,9 @@ static enum fp_status live_through(struct heap *heap, const struct ancestor *anc
     struct conv_input input = {0};
     enum fp_status status = FP_ERR_MEMORY;
     heap->fork_number = ancestor->fork_number;
-    heap->reached = false;
+    heap->reached = ancestor->fork_number == 0;
     if (survey != NULL && error != NULL)
-        status = conv_footprint_open(ancestor->path, &plain, survey, error, &input);
+        status = conv_footprint_open(ancestor->path, ancestor->extent, &plain, survey, error, &input);
     if (status == FP_OK) {
         status = input.run(input.data, &sink, survey, error);
         input.close(input.data);
@@ -287,7 +315,7 @@ static enum fp_status live_through(struct heap *heap, const struct ancestor *anc
     return put_back_all(heap);
 }
 
-enum fp_status conv_inherit(const char *path, const struct fp_reader *child,
+enum fp_status conv_inherit(const char *path, const struct conv_parts *child,
                             const struct conv_options *options, struct conv_estate *estate)
 {
     struct ancestor *ancestors = calloc(CONV_ANCESTORS_MAX, sizeof *ancestors);

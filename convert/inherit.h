@@ -1,4 +1,4 @@
-/* inherit.h - what a forked process held at its start: its parent's live objects. Private to convert/.
+/* inherit.h - what a process held where its recording begins: its parent's live objects, those of earlier windows. Private to convert/.
  *
  *   estate   the objects alive in the parent when it forked, the oldest first
  *
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "convert/convert.h"
+#include "convert/parts.h"
 #include "convert/source.h"
 #include "footprint/footprint.h"
 
@@ -24,12 +25,13 @@ struct conv_estate {
 };
 
 /* conv_inherit - the estate of a forked process.
- * path      of the child's footprint; its ancestors' are looked for in the same directory.
- * child     its reader: meta fork_of and fork_number.
+ * path      of the child's first footprint; its ancestors' are looked for in the same directory.
+ * child     its parts: meta fork_of and fork_number. Where they do not begin with the child's first window, the windows
+ *           before them are read too, and their objects are the estate.
  * options   memory_bytes and salvage hold for the ancestors too.
  * estate    filled; what could not be read is left out, with the reason in `why`. Release it in any case.
  * Returns   FP_OK, also with an empty estate; FP_ERR_MEMORY. */
-enum fp_status conv_inherit(const char *path, const struct fp_reader *child,
+enum fp_status conv_inherit(const char *path, const struct conv_parts *child,
                             const struct conv_options *options, struct conv_estate *estate);
 void conv_estate_release(struct conv_estate *estate);
 

@@ -7,6 +7,7 @@
 
 #include "convert/convert.h"
 #include "convert/pair.h"
+#include "convert/parts.h"
 #include "convert/source.h"
 
 struct conv_input {
@@ -38,13 +39,14 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
 
 /* conv_footprint_open / conv_android_open - open an input; close() it after use.
  * path      as in conv_file; "-" is for text only. Kept by reference until close.
+ * extent    conv_footprint_open only: of a recording in windows, whether its process' other windows are meant too.
  * survey    input, program, process_id, start_unix_ns and file_bytes are filled in.
  * detected  conv_android_open only: the user did not name the format, so a text of no known format is
  *           FP_ERR_FOREIGN and worded as such.
  * Returns   FP_OK, or the status in ret_error. */
-enum fp_status conv_footprint_open(const char *path, const struct conv_options *options,
-                                   struct conv_survey *survey, struct conv_error *ret_error,
-                                   struct conv_input *ret_input);
+enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
+                                   const struct conv_options *options, struct conv_survey *survey,
+                                   struct conv_error *ret_error, struct conv_input *ret_input);
 enum fp_status conv_android_open(const char *path, bool detected, struct conv_survey *survey,
                                  struct conv_error *ret_error, struct conv_input *ret_input);
 

@@ -63,13 +63,19 @@ static void give_back(struct conv_buffer_pool *pool, struct conv_lane *lane)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
+static uint64_t time_of(const struct conv_lane *lane, const struct fp_stamp *stamp)
+{
+    const uint64_t time_ns = stamp->time_ns < TIME_LIMIT_NS ? stamp->time_ns : TIME_LIMIT_NS;
+    return time_ns > lane->base_ns ? time_ns - lane->base_ns : 0;
+}
+
 /* Set out from the head towards the next stamp. */
 static void next_segment(struct conv_lane *lane)
 {
     const struct fp_block *block = &lane->block;
     while (lane->stamp_next < block->stamp_count) {
         const struct fp_stamp *stamp = &block->stamps[lane->stamp_next];
-        const uint64_t time_q8 = (stamp->time_ns < TIME_LIMIT_NS ? stamp->time_ns : TIME_LIMIT_NS) << 8;
+        const uint64_t time_q8 = time_of(lane, stamp) << 8;
         if (stamp->mark > lane->position) {
             lane->segment_end = stamp->mark;
             lane->step_q8 = time_q8 > lane->time_q8
@@ -91,7 +97,7 @@ static void begin_time(struct conv_lane *lane)
 {
     const struct fp_block *block = &lane->block;
     if (lane->time_q8 == 0 && block->stamp_count > 0 && block->stamps[0].time_ns < TIME_LIMIT_NS)
-        lane->time_q8 = block->stamps[0].time_ns << 8;
+        lane->time_q8 = time_of(lane, &block->stamps[0]) << 8;
     lane->stamp_next = 0;
     next_segment(lane);
 }
@@ -100,7 +106,7 @@ static void begin_time(struct conv_lane *lane)
 
 void conv_lane_init(struct conv_lane *lane, const struct conv_blocks *blocks, uint32_t number)
 {
-    *lane = (struct conv_lane){.number = number};
+    *lane = (struct conv_lane){.number = number, .base_ns = blocks->base_ns};
     lane->notes = blocks->notes(blocks->data, number, &lane->notes_left);
     lane->ended = lane->notes_left == 0;
     if (!lane->ended)

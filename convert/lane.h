@@ -29,6 +29,7 @@ struct conv_block_note {
 struct conv_blocks {
     void *data;
     uint32_t lane_count;
+    uint64_t base_ns; /* times of the blocks are this much above those of the events */
     /* Notes of a lane's blocks in the lane's order; *ret_count may be 0. Lasts as long as the source. */
     const struct conv_block_note *(*notes)(void *data, uint32_t lane, size_t *ret_count);
     /* Decode; ret_block is valid until buffer is used again. FP_END: leave this block out, it is
@@ -49,6 +50,7 @@ struct conv_lane {
     bool ended; /* every event was taken */
     bool has_block;
     uint64_t epoch;
+    uint64_t base_ns;
     const struct conv_block_note *notes; /* not yet loaded */
     size_t notes_left;
     struct fp_block_buffer buffer;

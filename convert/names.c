@@ -26,6 +26,9 @@ static const struct irregularity_words IRREGULARITIES[CONV_IRREGULARITY_COUNT] =
     [CONV_SALVAGED_BLOCKS] = {"salvaged_blocks", true},
     [CONV_CUT_LINES] = {"cut_lines", true},
     [CONV_INHERITED_FREES] = {"inherited_frees", false},
+    [CONV_PAUSES] = {"pauses", false},
+    [CONV_UNRECORDED_OBJECTS] = {"unrecorded_objects", false},
+    [CONV_UNRECORDED_FREES] = {"unrecorded_frees", false},
     [CONV_SIZE_DIFFERS] = {"size_differs", true},
 };
 

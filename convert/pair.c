@@ -308,7 +308,7 @@ static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
             wl_writer_thread_exit(pair->writer, lane->thread);
         return FP_OK;
     case FP_MARK_GAP:
-        irregular(pair, CONV_GAPS);
+        irregular(pair, event->extra == FP_GAP_PAUSE ? CONV_PAUSES : CONV_GAPS);
         pair->gap_calls = conv_add_saturating(pair->gap_calls, event->size);
         return drop_all_pending(pair, lane);
     case CONV_MARK_LANE_END:

@@ -294,9 +294,23 @@ static bool holds_nothing(const char *directory, const char *file)
     return stat(path, &stat_) == 0 && S_ISREG(stat_.st_mode) && stat_.st_size < FOOTPRINT_HEADER_BYTES;
 }
 
+/* The process whose earlier window was listed just before, NULL: it is another's first. */
+static struct conv_process *same_image(const struct conv_survey *survey, const char *file)
+{
+    struct conv_process *last = survey->process_count > 0 ? &survey->processes[survey->process_count - 1]
+                                                          : NULL;
+    char stem[CONV_STEM_BYTES], before[CONV_STEM_BYTES];
+    uint32_t window;
+    return last != NULL && conv_part_name(file, stem, &window) && window != 0 &&
+                   conv_part_name(last->file, before, &window) && window != 0 && strcmp(stem, before) == 0
+               ? last
+               : NULL;
+}
+
 static enum fp_status scan_entry(const char *directory, const char *file, struct conv_survey *survey,
                                  struct passed_over *passed)
 {
+    struct conv_process *earlier = same_image(survey, file);
     struct conv_process process = {0};
     struct fp_error cause = {0};
     char name[256];
@@ -307,6 +321,11 @@ static enum fp_status scan_entry(const char *directory, const char *file, struct
     status = look_into(directory, file, &process, name, sizeof name, &cause);
     if (status == FP_ERR_MEMORY)
         return status;
+    if (status == FP_OK && earlier != NULL) {
+        earlier->events += process.events;
+        earlier->complete = earlier->complete && process.complete;
+        return FP_OK;
+    }
     if (status == FP_OK)
         return add_process(survey, &process, file, name, going_on && !process.complete ? "running" : "")
                    ? FP_OK

@@ -132,7 +132,7 @@ static enum fp_status survey_process(const char *path, const struct conv_options
     struct conv_options own = *options;
     enum fp_status status;
     own.no_inherited = true; /* each of many children would read all of its parent again */
-    status = conv_footprint_open(path, &own, &survey, error, &input);
+    status = conv_footprint_open(path, CONV_EXTENT_ALL, &own, &survey, error, &input);
     if (status != FP_OK)
         return status;
     status = survey_input(&input, path, options, &survey, error);

@@ -184,10 +184,11 @@ struct collector {
     uint8_t *taken;       /* per chunk: 1 while it is in a queue */
     uint32_t free_chunks; /* below ready, at the last scan */
     uint32_t taken_chunks;
-    uint64_t freed;           /* chunks freed since waiters were last told */
-    uint64_t bytes_finished;  /* of finished footprints that are kept */
-    uint32_t window;          /* the present one's number, from 1; 0: not cut into windows */
-    uint64_t window_begin_ns; /* CLOCK_MONOTONIC */
+    uint64_t freed;             /* chunks freed since waiters were last told */
+    uint64_t bytes_finished;    /* of finished footprints that are kept */
+    uint32_t window;            /* the present one's number, from 1; 0: not cut into windows */
+    uint64_t window_begin_ns;   /* CLOCK_MONOTONIC */
+    uint64_t window_elapsed_ns; /* likewise, since recording began */
     uint64_t removed_windows, removed_events, removed_processes; /* by --keep */
     struct collect_pause *pauses;
     size_t pause_count, pause_capacity;

@@ -204,6 +204,7 @@ static void begin_window(struct collector *collector)
     }
     collector->window++;
     collector->window_begin_ns = clock_monotonic_ns();
+    collector->window_elapsed_ns = collect_elapsed_ns(collector);
     atomic_store_explicit(&collector->segment.header->window, collector->window, memory_order_relaxed);
     remove_old_windows(collector);
 }

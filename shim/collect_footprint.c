@@ -88,7 +88,7 @@ static size_t describe(const struct collector *collector, const struct collect_i
                        struct fp_meta *meta)
 {
     static char program[SEG_PROGRAM], executable[SEG_EXECUTABLE], parent_pid[12], fork_number[12], cpus[12],
-        fork_of[160], window[12], part[24];
+        fork_of[160], window[12], part[24], begin[24];
     static struct utsname host;
     const struct collect_image *parent = image_of_serial(collector, image->parent_serial);
     size_t count = 0;
@@ -116,6 +116,8 @@ static size_t describe(const struct collector *collector, const struct collect_i
         (void)snprintf(part, sizeof part, "%zu", image->part_count + 1);
         meta[count++] = (struct fp_meta){"window", window};
         meta[count++] = (struct fp_meta){"part", part};
+        (void)snprintf(begin, sizeof begin, "%llu", (unsigned long long)collector->window_elapsed_ns);
+        meta[count++] = (struct fp_meta){"window_begin_ns", begin};
     }
     return count;
 }

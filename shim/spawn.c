@@ -68,7 +68,7 @@ static bool is_kept(const char *entry)
 
 static void prepare(struct spawn *spawn, const char *name)
 {
-    const char *given = text_getenv("MALLAB_OUT");
+    const char *given = text_getenv("MALLAB_OUT"), *only = text_getenv("MALLAB_ONLY");
     char **environment = text_environment();
     size_t kept = 0, argument = 0;
 
@@ -93,6 +93,10 @@ static void prepare(struct spawn *spawn, const char *name)
         spawn->arguments[argument++] = (char *)(uintptr_t) "--unique";
     else
         spawn->arguments[argument++] = (char *)(uintptr_t) "--join";
+    if (only != NULL && only[0] != '\0') {
+        spawn->arguments[argument++] = (char *)(uintptr_t) "--only";
+        spawn->arguments[argument++] = (char *)(uintptr_t)only;
+    }
     for (; *environment != NULL && kept + 1 < ENTRIES_MOST; environment++)
         if (is_kept(*environment))
             spawn->environment[kept++] = *environment;

@@ -50,11 +50,10 @@ static const struct call ONE_FREE[] = {{FP_CALL_FREE, 0x1000, 0, 0}};
 static void estate_of(const char *path, struct conv_estate *ret_estate)
 {
     static const struct conv_options options = {0};
-    struct fp_error cause;
-    struct fp_reader *reader = NULL;
-    CHECK_U64(fp_reader_open(path, &cause, &reader), FP_OK);
-    CHECK_U64(conv_inherit(path, reader, &options, ret_estate), FP_OK);
-    fp_reader_close(reader);
+    struct conv_parts parts;
+    CHECK_U64(conv_parts_open(path, CONV_EXTENT_ONE, &parts, &error), FP_OK);
+    CHECK_U64(conv_inherit(path, &parts, &options, ret_estate), FP_OK);
+    conv_parts_close(&parts);
 }
 
 static void check_object(const struct conv_estate *estate, size_t at, unsigned call, uint64_t address,

@@ -1,0 +1,120 @@
+/* totals.c - what a recording says of itself: recording.json, or else its footprints. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/recorder.h"
+#include "convert/recording.h"
+#include "results/support.h"
+
+static uint64_t count_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
+}
+
+static json_t *load_recording(const char *directory)
+{
+    char *path = res_path_join(directory, "recording.json");
+    json_t *recording = json_load_file(path, 0, NULL);
+    free(path);
+    return recording;
+}
+
+/* Of what the collector did not finish, the footprints tell, without their events being read. */
+static void total_footprints(const char *directory, struct cli_totals *totals)
+{
+    struct conv_survey survey = {0};
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    bool complete;
+    totals->unfinished = true;
+    totals->known = conv_recording_list(directory, &survey, &complete, error) == FP_OK;
+    totals->processes = survey.process_count;
+    for (size_t i = 0; i < survey.process_count; i++)
+        totals->events += survey.processes[i].events;
+    conv_survey_release(&survey);
+    free(error);
+}
+
+static void list_silent(const json_t *processes, struct cli_totals *totals)
+{
+    size_t index, used = 0;
+    json_t *process;
+    json_array_foreach(processes, index, process)
+    {
+        char quoted[80];
+        const char *name = json_string_value(json_object_get(process, "name"));
+        if (name == NULL || count_of(process, "events") > 0 || count_of(process, "threads") > 1 ||
+            json_object_size(json_object_get(process, "lost")) > 0)
+            continue;
+        char *plain = res_text_plain(name);
+        snprintf(quoted, sizeof quoted, "'%.70s'", plain);
+        free(plain);
+        if (strstr(totals->silent, quoted) == NULL && used + strlen(quoted) + 3 < sizeof totals->silent)
+            used += (size_t)snprintf(totals->silent + used, sizeof totals->silent - used, "%s%s",
+                                     used > 0 ? ", " : "", quoted);
+    }
+}
+
+/* What was left out because it was asked for. */
+static void total_choices(const json_t *recording, struct cli_totals *totals)
+{
+    const json_t *item;
+    size_t index, used = 0;
+    json_array_foreach(json_object_get(recording, "pauses"), index, item)
+    {
+        totals->pauses++;
+        totals->paused_ns += count_of(item, "to_ns") - count_of(item, "from_ns");
+    }
+    json_array_foreach(json_object_get(recording, "programs_not_asked_for"), index, item)
+    {
+        char *plain = res_text_plain(json_is_string(item) ? json_string_value(item) : "");
+        char quoted[80];
+        snprintf(quoted, sizeof quoted, "'%.70s'", plain);
+        free(plain);
+        if (strstr(totals->other_names, quoted) == NULL &&
+            used + strlen(quoted) + 3 < sizeof totals->other_names)
+            used += (size_t)snprintf(totals->other_names + used, sizeof totals->other_names - used, "%s%s",
+                                     used > 0 ? ", " : "", quoted);
+    }
+    totals->others = count_of(recording, "processes_not_asked_for");
+    totals->windows = count_of(recording, "windows");
+    totals->windows_removed = count_of(recording, "windows_removed");
+    totals->events_removed = count_of(recording, "events_removed");
+}
+
+struct cli_totals cli_record_totals(const char *directory)
+{
+    struct cli_totals totals = {0};
+    json_t *recording = load_recording(directory);
+    size_t used = 0;
+    const char *cause;
+    json_t *value;
+    if (!json_is_array(json_object_get(recording, "processes")) ||
+        json_object_get(recording, "collector") != NULL) {
+        json_decref(recording);
+        total_footprints(directory, &totals);
+        return totals;
+    }
+    totals.known = true;
+    totals.complete = json_is_true(json_object_get(recording, "complete"));
+    totals.events = count_of(recording, "events");
+    totals.bytes = count_of(recording, "bytes");
+    totals.stalls = count_of(recording, "stalls");
+    totals.processes = json_array_size(json_object_get(recording, "processes"));
+    totals.unattached = count_of(recording, "processes_unattached");
+    list_silent(json_object_get(recording, "processes"), &totals);
+    total_choices(recording, &totals);
+    totals.bytes_per_event = totals.events > 0 ? (double)totals.bytes / (double)totals.events : 0;
+    json_object_foreach(json_object_get(recording, "lost"), cause, value)
+    {
+        const uint64_t count = json_is_integer(value) ? (uint64_t)json_integer_value(value) : 0;
+        totals.lost += count;
+        if (count > 0 && used < sizeof totals.lost_by_cause)
+            used += (size_t)snprintf(totals.lost_by_cause + used, sizeof totals.lost_by_cause - used,
+                                     "%s%.40s %llu", used > 0 ? ", " : "", cause, (unsigned long long)count);
+    }
+    json_decref(recording);
+    return totals;
+}
