@@ -15,6 +15,7 @@
 #define LEFT_COLUMNS 38 /* of the tables on the left, the gap included */
 #define HEAD_COLUMNS 45 /* where the second fact of a line begins */
 #define ROWS_MAX     200
+#define ROWS_LEAST   2
 #define NAME_BYTES   256
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -390,19 +391,22 @@ void cli_top_text(const struct conv_view *view, const struct cli_top_moment *mom
     const struct cli_top_numbers sums = cli_top_count(view);
     struct table left = {0}, right = {0};
     put_head(&page, view, moment, &sums);
-    /* Each pair of tables takes an empty line and a title. */
-    const size_t rows = page.lines_left > 4 ? page.lines_left - 4 : 0;
+    /* Each pair of tables takes an empty line and a title; where there is little room, there is only the first. */
+    const bool both = page.lines_left >= 2 * (2 + ROWS_LEAST);
+    const size_t taken = both ? 4 : 2, rows = page.lines_left > taken ? page.lines_left - taken : 0;
     const size_t calls = calls_table(view, moment, 0, NULL), sizes = sizes_table(view, moment, 0, NULL);
     const size_t threads = (size_t)sums.threads,
                  processes = view->process_count > 1 ? view->process_count : 0;
     const size_t upper_wanted = calls > sizes ? calls : sizes;
     const size_t lower_wanted = at_most(threads > processes ? threads : processes, ROWS_MAX);
-    const size_t lower_least = at_most(lower_wanted, rows / 3);
+    const size_t lower_least = both ? at_most(lower_wanted, rows / 3) : 0;
     const size_t upper = at_most(upper_wanted, rows - lower_least);
-    const size_t lower = at_most(lower_wanted, rows - upper);
+    const size_t lower = both ? at_most(lower_wanted, rows - upper) : 0;
     (void)calls_table(view, moment, upper, &left);
     (void)sizes_table(view, moment, upper, &right);
     put_tables(&page, &left, &right);
+    if (!both)
+        return;
     threads_table(view, moment, lower, threads, &left);
     if (processes > 0)
         processes_table(view, moment, lower, &right);

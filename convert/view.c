@@ -64,7 +64,6 @@ void conv_view_free(struct conv_view *view)
         free_part(view->parts[i]);
     for (size_t i = 0; i < view->process_count; i++) {
         conv_tally_release(&view->processes[i]->tally);
-        free(view->processes[i]->stem);
         free(view->processes[i]);
     }
     free(view->parts);
@@ -74,20 +73,6 @@ void conv_view_free(struct conv_view *view)
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
-
-char *conv_view_stem(const char *file, bool *ret_window)
-{
-    const size_t length = strlen(file);
-    size_t end = length > 3 && strcmp(file + length - 3, ".fp") == 0 ? length - 3 : length;
-    size_t digits = end;
-    bool window;
-    while (digits > 0 && file[digits - 1] >= '0' && file[digits - 1] <= '9')
-        digits--;
-    window = digits < end && digits > 2 && file[digits - 1] == 'w' && file[digits - 2] == '.';
-    if (ret_window != NULL)
-        *ret_window = window;
-    return strndup(file, window ? digits - 2 : end);
-}
 
 static int is_footprint(const struct dirent *entry)
 {
@@ -103,48 +88,44 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 
 /* ---- processes ------------------------------------------------------------------------------ */
 
-static enum fp_status add_process(struct conv_view *view, char *stem, struct conv_view_process **ret_process)
+static struct conv_view_process *add_process(struct conv_view *view, const char *stem)
 {
     struct conv_view_process *process;
     if (view->process_count == view->process_capacity) {
         const size_t capacity = view->process_capacity * 2 + 16;
         struct conv_view_process **processes = realloc(view->processes, capacity * sizeof(*processes));
         if (processes == NULL)
-            return FP_ERR_MEMORY;
+            return NULL;
         view->processes = processes;
         view->process_capacity = capacity;
     }
     process = calloc(1, sizeof *process);
-    if (process == NULL)
-        return FP_ERR_MEMORY;
-    if (!conv_tally_init(&process->tally, &view->sum)) {
+    if (process == NULL || !conv_tally_init(&process->tally, &view->sum)) {
         free(process);
-        return FP_ERR_MEMORY;
+        return NULL;
     }
-    process->stem = stem;
+    snprintf(process->stem, sizeof process->stem, "%s", stem);
     view->processes[view->process_count++] = process;
-    *ret_process = process;
-    return FP_OK;
+    return process;
 }
 
-static enum fp_status find_process(struct conv_view *view, struct conv_view_part *part)
+/* The process of a part: its own, or that of the windows before. */
+static bool find_process(struct conv_view *view, struct conv_view_part *part)
 {
-    bool window;
-    char *stem = conv_view_stem(part->name, &window);
+    char stem[CONV_STEM_BYTES] = "";
+    uint32_t window = 0;
     struct conv_view_process *process = NULL;
-    enum fp_status status = stem != NULL ? FP_OK : FP_ERR_MEMORY;
-    for (size_t i = 0; stem != NULL && window && process == NULL && i < view->process_count; i++)
-        if (strcmp(view->processes[i]->stem, stem) == 0)
+    (void)conv_part_name(part->name, stem, &window); /* is_footprint has seen to that */
+    for (size_t i = 0; window != 0 && process == NULL && i < view->process_count; i++)
+        if (view->processes[i]->in_windows && strcmp(view->processes[i]->stem, stem) == 0)
             process = view->processes[i];
-    if (process != NULL)
-        free(stem);
-    else if (stem != NULL && (status = add_process(view, stem, &process)) != FP_OK)
-        free(stem);
-    if (status != FP_OK)
-        return status;
-    process->in_windows = window;
+    if (process == NULL)
+        process = add_process(view, stem);
+    if (process == NULL)
+        return false;
+    process->in_windows = window != 0;
     part->process = process;
-    return FP_OK;
+    return true;
 }
 
 static void describe_process(struct conv_view_process *process, const struct fp_reader *reader)
@@ -217,7 +198,7 @@ static enum fp_status open_part(struct conv_view *view, struct conv_view_part *p
         fp_reader_close(reader);
         return FP_OK;
     }
-    if (find_process(view, part) != FP_OK) {
+    if (!find_process(view, part)) {
         fp_reader_close(reader);
         return no_memory(view, error);
     }

@@ -15,6 +15,7 @@
 #include <jansson.h>
 
 #include "convert/convert.h"
+#include "convert/parts.h"
 #include "convert/tally.h"
 
 /* What the collector has put into recording.json. Figures are 0 and known is false while it has told none. */
@@ -36,8 +37,8 @@ struct conv_view_status {
 
 struct conv_view_process {
     struct conv_tally tally;
-    char *stem;     /* of its footprints' names */
-    char name[256]; /* program; "" when unknown */
+    char stem[CONV_STEM_BYTES]; /* of its footprints' names (parts.h) */
+    char name[256];             /* program; "" when unknown */
     uint32_t process_id, parent_process_id;
     uint64_t lost[FP_LOSS_COUNT]; /* from trailers */
     bool trailed;                 /* its newest part has a trailer */
@@ -108,9 +109,5 @@ enum fp_status conv_view_take_status(struct conv_view *view, json_t **ret_root, 
 
 /* conv_view_take_ends - from it, which processes have ended. root may be NULL. */
 void conv_view_take_ends(struct conv_view *view, const json_t *root);
-
-/* conv_view_stem - what the names of a process's footprints begin with: STEM.fp, or STEM.wNNNN.fp of a window.
- * ret_window  whether it is of a window; may be NULL. The caller's to free; NULL: no memory. */
-char *conv_view_stem(const char *file, bool *ret_window);
 
 #endif

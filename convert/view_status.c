@@ -121,12 +121,11 @@ void conv_view_take_ends(struct conv_view *view, const json_t *root)
     {
         const char *file = json_string_value(json_object_get(item, "file"));
         const char *ended = json_string_value(json_object_get(item, "ended"));
-        if (file == NULL || ended == NULL || strcmp(ended, "running") == 0)
-            continue;
-        char *stem = conv_view_stem(file, NULL);
-        if (stem != NULL)
+        char stem[CONV_STEM_BYTES];
+        uint32_t window;
+        if (file != NULL && ended != NULL && strcmp(ended, "running") != 0 &&
+            conv_part_name(file, stem, &window))
             json_object_set_new_nocheck(gone, stem, json_true());
-        free(stem);
     }
     for (i = 0; i < view->process_count; i++)
         if (json_object_get(gone, view->processes[i]->stem) != NULL)
