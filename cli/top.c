@@ -17,24 +17,23 @@
 #include "cli/progress.h"
 #include "cli/top.h"
 
-static const char HELP[] =
-    "usage: mallab top [OPTION...] DIR\n"
-    "\n"
-    "Show what a program does while it is recorded: its calls, live memory, sizes,\n"
-    "threads and processes, and whether the recorder keeps up. Ends when the recording\n"
-    "does; Ctrl-C ends it before.\n"
-    "\n"
-    "      --interval T     time between two frames, 100ms at least [2s]\n"
-    "      --count N        end after N frames\n"
-    "      --once           print one frame and end\n"
-    "      --process PID    only this process [all]\n"
-    "      --lines N        lines of a frame [those of the terminal, else 24]\n"
-    "      --json           an object a line for each frame\n"
-    "      --no-progress    no progress on stderr while what is there is read\n"
-    "  -h, --help           print this help\n"
-    "\n"
-    "example: mallab top mallab-web.4242\n"
-    "exit codes: 0 done, 1 failed, 2 misuse, 3 DIR unreadable, damaged or too new\n";
+static const char HELP[] = "usage: mallab top [OPTION...] DIR\n"
+                           "\n"
+                           "Show what a program does while it is recorded: its calls, live memory, sizes,\n"
+                           "threads and processes, and whether the recorder keeps up. Ends when the\n"
+                           "recording does; Ctrl-C ends it before.\n"
+                           "\n"
+                           "      --interval T     time between two frames, 100ms at least [2s]\n"
+                           "      --count N        end after N frames\n"
+                           "      --once           print one frame and end\n"
+                           "      --process PID    only this process [all]\n"
+                           "      --lines N        lines of a frame [those of the terminal, else 24]\n"
+                           "      --json           an object a line for each frame\n"
+                           "      --no-progress    no progress on stderr while what is there is read\n"
+                           "  -h, --help           print this help\n"
+                           "\n"
+                           "example: mallab top mallab-web.4242\n"
+                           "exit codes: 0 done, 1 failed, 2 misuse, 3 DIR unreadable, damaged or too new\n";
 
 #define INTERVAL_NS_DEFAULT UINT64_C(2000000000)
 #define INTERVAL_NS_LEAST   UINT64_C(100000000)
