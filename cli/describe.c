@@ -193,7 +193,7 @@ static void print_calls(const char *name, const uint64_t *counts, uint64_t total
     }
 }
 
-static const char *class_label(unsigned size_class, char *ret_text, size_t size)
+const char *cli_class_label(unsigned size_class, char *ret_text, size_t size)
 {
     char least[32];
     const uint64_t from = conv_survey_class_min(size_class);
@@ -234,7 +234,7 @@ static void print_sizes(const struct conv_survey *survey, bool utf8)
         /* Rounded up, so that what is there is seen. */
         const unsigned length = (unsigned)(((double)survey->class_count[i] * BAR_COLUMNS + (double)most - 1) /
                                            (double)most);
-        printf("%-13s %14s %9s%s", class_label(i, label, sizeof label),
+        printf("%-13s %14s %9s%s", cli_class_label(i, label, sizeof label),
                res_text_grouped(survey->class_count[i], count),
                res_text_bytes((double)survey->class_bytes[i], bytes), length > 0 ? "  " : "");
         for (unsigned k = 0; k < length; k++)

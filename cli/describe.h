@@ -3,11 +3,15 @@
 #define MALLAB_CLI_DESCRIBE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "convert/convert.h"
 
 /* cli_survey_print - aligned text on stdout, 80 columns where names allow it.
  * path  as the user gave it. utf8: draw the histogram with blocks, else with '#'. */
 void cli_survey_print(const struct conv_survey *survey, const char *path, bool utf8);
+
+/* cli_class_label - a class of sizes in at most 13 characters: "0", "16-31", "64 KiB+". Returns ret_text. */
+const char *cli_class_label(unsigned size_class, char *ret_text, size_t size);
 
 #endif

@@ -185,19 +185,26 @@ static enum fp_status load_json(const char *path, FILE *file, json_t **ret_root,
     return status;
 }
 
-/* The processes that a whole recording.json lists; none of an unfinished one. */
-static enum fp_status take_json(const char *directory, const char *path, const json_t *root,
-                                struct conv_survey *survey, struct conv_error *error)
+enum fp_status conv_recording_check(const char *path, const json_t *root, struct conv_error *error)
 {
-    const json_t *processes = json_object_get(root, "processes"), *item;
     const char *schema = json_string_value(json_object_get(root, "schema"));
-    enum fp_status status = FP_OK;
-    size_t i;
     if (schema == NULL || strncmp(schema, "mallab-recording/", 17) != 0)
         return conv_fail(error, path, FP_ERR_FOREIGN, 0, 0, "not a mallab recording");
     if (strcmp(schema, "mallab-recording/1") != 0)
         return conv_fail(error, path, FP_ERR_VERSION, 0, 0, "is of schema %.100s, this mallab reads %s",
                          schema, "mallab-recording/1");
+    return FP_OK;
+}
+
+/* The processes that a whole recording.json lists; none of an unfinished one. */
+static enum fp_status take_json(const char *directory, const char *path, const json_t *root,
+                                struct conv_survey *survey, struct conv_error *error)
+{
+    const json_t *processes = json_object_get(root, "processes"), *item;
+    enum fp_status status = conv_recording_check(path, root, error);
+    size_t i;
+    if (status != FP_OK)
+        return status;
     survey->start_unix_ns = number_of(root, "started_unix_ns");
     if (json_object_get(root, "collector") != NULL || json_object_get(root, "segment_path") != NULL) {
         conv_unfinished_judge(root, directory, survey);
@@ -215,25 +222,36 @@ static enum fp_status take_json(const char *directory, const char *path, const j
     return FP_OK;
 }
 
+enum fp_status conv_recording_load(const char *directory, json_t **ret_root, struct conv_error *error)
+{
+    char path[CONV_PATH_BYTES + 32];
+    enum fp_status status;
+    FILE *file;
+    *ret_root = NULL;
+    snprintf(path, sizeof path, "%s/recording.json", directory);
+    file = open_json(path);
+    if (file == NULL)
+        return errno == ENOENT ? FP_OK : conv_fail(error, path, FP_ERR_OPEN, errno, 0, "cannot open");
+    status = load_json(path, file, ret_root, error);
+    (void)fclose(file); /* only read from */
+    return status;
+}
+
 /* Returns FP_OK also for a damaged file, which survey->recording_state and error tell then. */
 static enum fp_status read_json(const char *directory, struct conv_survey *survey, bool *ret_complete,
                                 struct conv_error *error)
 {
     char path[CONV_PATH_BYTES + 32];
     json_t *root = NULL;
-    FILE *file;
-    enum fp_status status;
-    snprintf(path, sizeof path, "%s/recording.json", directory);
-    file = open_json(path);
-    if (file == NULL && errno != ENOENT)
-        return conv_fail(error, path, FP_ERR_OPEN, errno, 0, "cannot open");
+    enum fp_status status = conv_recording_load(directory, &root, error);
+    if (status == FP_ERR_OPEN)
+        return status;
     survey->recording_state = CONV_RECORDING_UNKNOWN;
-    if (file == NULL) {
+    if (status == FP_OK && root == NULL) {
         explain(survey, "it has no recording.json");
         return FP_OK;
     }
-    status = load_json(path, file, &root, error);
-    (void)fclose(file); /* only read from */
+    snprintf(path, sizeof path, "%s/recording.json", directory);
     if (status == FP_OK)
         status = take_json(directory, path, root, survey, error);
     *ret_complete = status == FP_OK && json_is_true(json_object_get(root, "complete"));

@@ -28,6 +28,15 @@ void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYT
  * equal ones the first). Marks it chosen. NULL: there is none of that id. */
 struct conv_process *conv_recording_choose(struct conv_survey *survey, uint32_t process_id);
 
+/* conv_recording_load - recording.json of a directory, whatever JSON it holds.
+ * ret_root  NULL, with FP_OK, when there is none. The caller's reference.
+ * Returns   FP_OK; FP_ERR_OPEN, FP_ERR_CORRUPT (no JSON), in error. */
+enum fp_status conv_recording_load(const char *directory, json_t **ret_root, struct conv_error *error);
+
+/* conv_recording_check - whether it is the JSON of a recording that this version reads: FP_OK, FP_ERR_FOREIGN,
+ * FP_ERR_VERSION, in error. */
+enum fp_status conv_recording_check(const char *path, const json_t *root, struct conv_error *error);
+
 /* conv_unfinished_judge - from an unfinished recording.json, what became of the collector: fills survey's
  * recording_state, collector_pid and unfinished_why.
  * root       its JSON, of any shape. */

@@ -18,6 +18,7 @@ struct fp_reader {
     struct fp_reader_info info;
     struct fp_block_entry *blocks;
     size_t blocks_capacity;
+    uint64_t scanned_bytes; /* where the next block is to begin */
     struct fp_lane *lanes;
     char *meta_text;
     struct fp_meta meta[META_COUNT_MAX];
@@ -111,6 +112,7 @@ static enum fp_status read_trailer(struct fp_reader *reader, uint64_t offset,
     }
     if (cursor.bad || get_varint(&cursor) != header->count)
         return fail(reader, FP_ERR_CORRUPT, 0, offset, "the trailer is damaged");
+    free(reader->lanes); /* of a trailer that a scan before refused */
     reader->lanes = calloc((size_t)header->count + 1, sizeof *reader->lanes);
     if (reader->lanes == NULL)
         return fail(reader, FP_ERR_MEMORY, 0, offset, "no memory for the trailer");
@@ -201,9 +203,10 @@ static enum fp_status scan_block(struct fp_reader *reader, uint64_t offset, uint
     }
 }
 
+/* From where the scan before stopped. */
 static void scan_blocks(struct fp_reader *reader)
 {
-    uint64_t offset = FILE_HEADER_BYTES;
+    uint64_t offset = reader->scanned_bytes;
     while (!reader->info.has_trailer) {
         if (offset == reader->info.file_bytes) {
             fail(reader, FP_ERR_TRUNCATED, 0, offset, "the file ends before its trailer");
@@ -211,11 +214,14 @@ static void scan_blocks(struct fp_reader *reader)
         }
         if (scan_block(reader, offset, &offset) != FP_OK)
             break;
+        reader->scanned_bytes = offset;
     }
     if (!reader->info.has_trailer)
         reader->info.tail_error = reader->error;
     else if (offset != reader->info.file_bytes)
         reader->info.tail_error = fp_error_make(FP_ERR_CORRUPT, 0, offset, "bytes follow the trailer");
+    else
+        reader->info.tail_error = (struct fp_error){0}; /* of a scan before */
 }
 
 static enum fp_status read_head(struct fp_reader *reader)
@@ -251,6 +257,16 @@ static enum fp_status read_head(struct fp_reader *reader)
     return FP_OK;
 }
 
+/* A file that is cut short or damaged is no failure of the scan. */
+static enum fp_status scan(struct fp_reader *reader)
+{
+    scan_blocks(reader);
+    if (!reader->info.has_trailer &&
+        (reader->error.status == FP_ERR_MEMORY || reader->error.status == FP_ERR_READ))
+        return reader->error.status;
+    return FP_OK;
+}
+
 enum fp_status fp_reader_open(const char *path, struct fp_error *ret_error, struct fp_reader **ret_reader)
 {
     struct fp_reader *reader = calloc(1, sizeof *reader);
@@ -260,6 +276,7 @@ enum fp_status fp_reader_open(const char *path, struct fp_error *ret_error, stru
             *ret_error = (struct fp_error){.status = FP_ERR_MEMORY, .what = "no memory for a reader"};
         return FP_ERR_MEMORY;
     }
+    reader->scanned_bytes = FILE_HEADER_BYTES;
     reader->context = ZSTD_createDCtx();
     reader->fd = open(path,
                       O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* a pipe must not keep us waiting */
@@ -269,12 +286,8 @@ enum fp_status fp_reader_open(const char *path, struct fp_error *ret_error, stru
         status = fail(reader, FP_ERR_MEMORY, 0, 0, "no memory for a decompressor");
     else
         status = read_head(reader);
-    if (status == FP_OK) {
-        scan_blocks(reader);
-        if (!reader->info.has_trailer &&
-            (reader->error.status == FP_ERR_MEMORY || reader->error.status == FP_ERR_READ))
-            status = reader->error.status;
-    }
+    if (status == FP_OK)
+        status = scan(reader);
     if (status != FP_OK) {
         if (ret_error != NULL)
             *ret_error = reader->error;
@@ -283,6 +296,19 @@ enum fp_status fp_reader_open(const char *path, struct fp_error *ret_error, stru
     }
     *ret_reader = reader;
     return FP_OK;
+}
+
+enum fp_status fp_reader_refresh(struct fp_reader *reader)
+{
+    struct stat stat;
+    if (reader->info.has_trailer)
+        return FP_OK;
+    if (fstat(reader->fd, &stat) != 0)
+        return fail(reader, FP_ERR_READ, errno, 0, "cannot read");
+    if ((uint64_t)stat.st_size < reader->scanned_bytes)
+        return fail(reader, FP_ERR_CORRUPT, 0, (uint64_t)stat.st_size, "the file became shorter");
+    reader->info.file_bytes = (uint64_t)stat.st_size;
+    return scan(reader);
 }
 
 const struct fp_reader_info *fp_reader_info(const struct fp_reader *reader)

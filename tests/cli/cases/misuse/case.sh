@@ -34,3 +34,10 @@ try report
 try report --format pdf x
 try report --json a b
 try allocators all
+try top
+try top a b
+try top --interval 10ms x
+try top --interval soon x
+try top --count 0 x
+try top --process 0 x
+try top --lines 9 x

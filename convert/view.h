@@ -1,0 +1,113 @@
+/* view.h - a recording as it grows: look again and again, and only at what is new.
+ *
+ *   status     what recording.json says at the moment
+ *   part       a footprint; a process has one, or one for each window of a recording that is cut into such
+ *   refresh    look what has been written; no events are read
+ *   read       decode what was found, a bounded amount at a time, so that the caller can do something else between
+ *   interval   what rates are of: from one conv_view_mark to the next. What `_before` says is of its begin
+ *
+ * Events are not put into one order, as convert does; what is live follows from balance.h. Footprints may appear,
+ * grow and vanish meanwhile. Memory grows with live objects, processes and lanes, and by 40 bytes for each block of
+ * a footprint that is being written. Nothing here prints. One thread at a time. */
+#ifndef MALLAB_CONVERT_VIEW_H
+#define MALLAB_CONVERT_VIEW_H
+
+#include <jansson.h>
+
+#include "convert/convert.h"
+#include "convert/parts.h"
+#include "convert/tally.h"
+
+/* What the collector has put into recording.json. Figures are 0 and known is false while it has told none. */
+struct conv_view_status {
+    enum conv_recording_state state;
+    bool paused;
+    bool told;       /* the figures below are the collector's, at its last word */
+    bool ring_told;  /* likewise the ring_ ones */
+    uint64_t number; /* of that word */
+    uint64_t start_unix_ns, duration_ns;
+    uint64_t events, bytes;
+    uint64_t stalls, stall_ns;
+    uint64_t ring_chunks, ring_chunks_used, ring_chunks_most,
+        ring_chunk_bytes;         /* there are, of that, may be */
+    uint64_t lost[FP_LOSS_COUNT]; /* with one process chosen, its own */
+    uint32_t collector_pid;
+    char why[256]; /* why it is not finished; "" else */
+};
+
+struct conv_view_process {
+    struct conv_tally tally;
+    char stem[CONV_STEM_BYTES]; /* of its footprints' names (parts.h) */
+    char name[256];             /* program; "" when unknown */
+    uint32_t process_id, parent_process_id;
+    uint64_t lost[FP_LOSS_COUNT]; /* from trailers */
+    bool trailed;                 /* its newest part has a trailer */
+    bool in_windows;              /* a trailer need not be its end */
+    bool gone;                    /* recording.json says so */
+    size_t parts_open;
+};
+
+struct conv_view_part;
+
+struct conv_view {
+    char directory[CONV_PATH_BYTES];
+    uint32_t only; /* process id; 0: all */
+    struct conv_view_status status;
+    struct conv_tally_sum sum, sum_before;
+    struct conv_live_sum left; /* live in processes when they ended; without peaks */
+    struct conv_view_process **processes;
+    size_t process_count, process_capacity;
+    struct conv_view_part **parts; /* by name */
+    size_t part_count;
+    uint64_t bytes;         /* on disk now */
+    uint64_t bytes_removed; /* of parts read whose file is gone */
+    uint64_t marks_known, marks_read;
+    size_t foreign; /* files *.fp that are no footprints */
+    struct fp_block_buffer buffer;
+};
+
+/* conv_view_open - a view that has seen nothing.
+ * path        a recording's directory or its recording.json.
+ * process_id  of the one process to look at; 0: all.
+ * Returns     FP_OK, or FP_ERR_MEMORY with ret_error filled. */
+enum fp_status conv_view_open(const char *path, uint32_t process_id, struct conv_view **ret_view,
+                              struct conv_error *ret_error);
+
+/* conv_view_free - NULL is accepted. */
+void conv_view_free(struct conv_view *view);
+
+/* conv_view_refresh - look at recording.json, then at the footprints. When the status' state is another than
+ * CONV_RECORDING_GOING_ON, all that there will be has been found.
+ * Returns  FP_OK, also when nothing is written yet; else the status in error: no recording, of another version, a
+ *          footprint that is damaged (file and offset), no memory. */
+enum fp_status conv_view_refresh(struct conv_view *view, struct conv_error *ret_error);
+
+/* conv_view_read - read blocks that the last refresh found, until about marks_max marks are done.
+ * ret_more  whether some are left. When none are, processes that have ended are concluded.
+ * Returns   FP_OK, or the status in ret_error. */
+enum fp_status conv_view_read(struct conv_view *view, uint64_t marks_max, bool *ret_more,
+                              struct conv_error *ret_error);
+
+/* conv_view_mark - an interval begins. */
+void conv_view_mark(struct conv_view *view);
+
+/* conv_view_lost - calls lost by cause: what the collector told, or what the footprints say, whatever is more.
+ * ret_lost  FP_LOSS_COUNT entries. Returns their sum. */
+uint64_t conv_view_lost(const struct conv_view *view, uint64_t *ret_lost);
+
+/* conv_view_goes_on - whether the recording may still grow. */
+bool conv_view_goes_on(const struct conv_view *view);
+
+/* conv_view_is_running - whether the process goes on, as far as is known. */
+bool conv_view_is_running(const struct conv_view *view, const struct conv_view_process *process);
+
+/* ---- private to view*.c ---------------------------------------------------------------------- */
+
+/* conv_view_take_status - read recording.json into view->status.
+ * ret_root  its JSON, the caller's reference; NULL when there is none. */
+enum fp_status conv_view_take_status(struct conv_view *view, json_t **ret_root, struct conv_error *error);
+
+/* conv_view_take_ends - from it, which processes have ended. root may be NULL. */
+void conv_view_take_ends(struct conv_view *view, const json_t *root);
+
+#endif
