@@ -17,14 +17,11 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels refuse it */
 #endif
 
-#define LANES_PER_BLOCK     128u
-#define LANE_BLOCKS         8192u /* a million threads at one time */
-#define LANE_REUSE_TRIES    16u
-#define WAIT_NS             2000000u /* one futex wait for room; short, so that a dead collector is noticed */
-#define STARVED_WAITS       50       /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
-#define COLLECTOR_LATE_NS   2000000000u /* without a heartbeat for so long, look whether it is alive */
-#define COLLECTOR_HUNG_NS   UINT64_C(30000000000) /* alive but not working: stop waiting for it */
-#define COLLECTOR_UNSEEN_NS UINT64_C(5000000000)  /* where nobody can tell whether it is alive */
+#define LANES_PER_BLOCK  128u
+#define LANE_BLOCKS      8192u /* a million threads at one time */
+#define LANE_REUSE_TRIES 16u
+#define WAIT_NS          2000000u /* one futex wait for room; short, so that a dead collector is noticed */
+#define STARVED_WAITS    50       /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
 
 __thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
 
@@ -216,19 +213,6 @@ static bool claim_chunk(struct lane *lane, uint32_t *ret_index)
         return true;
     }
     return false;
-}
-
-bool lane_collector_is_gone(void)
-{
-    struct seg_header *segment = shim_segment;
-    const uint64_t heartbeat = atomic_load_explicit(&segment->heartbeat_ns, memory_order_relaxed);
-    const uint64_t now = raw_now_ns();
-    if (now < heartbeat + COLLECTOR_LATE_NS)
-        return false;
-    if (shim_process->foreign) /* its process id means nothing here */
-        return now > heartbeat + COLLECTOR_UNSEEN_NS;
-    return now > heartbeat + COLLECTOR_HUNG_NS ||
-           raw_call(SYS_kill, (long)segment->collector_pid, 0, 0, 0, 0, 0) == -ESRCH;
 }
 
 /* Wait until a chunk is free. Only here does a hook sleep, and it is counted. */

@@ -100,8 +100,10 @@ struct shim_process {
     _Atomic uint32_t state; /* futex */
     uint32_t slot_index;
     struct seg_slot *slot;
-    uint64_t lost_contact;                            /* the collector was found dead */
-    bool foreign;                                     /* in another pid namespace than the collector */
+    uint64_t lost_contact;     /* the collector was found dead, or silent for too long */
+    bool foreign;              /* in another pid namespace than the collector */
+    _Atomic uint64_t given_up; /* heartbeat of the silence that was given up on; 0: none */
+    _Atomic uint32_t silences; /* given up on so far */
     _Atomic uint64_t populated[SEG_CHUNKS_MOST / 64]; /* chunks whose pages this process has mapped */
 };
 
@@ -155,13 +157,16 @@ void fork_arm_process(void);
 uint32_t fork_begin_process(void);
 void fork_arm_thread(struct lane *lane);
 
+/* ---- patience.c -------------------------------------------------------------------------------------- */
+
+/* lane_collector_is_gone - whether the collector is dead, or silent for longer than this process waits for it. Steps
+ * the process's count of silences: for slow paths that can do without an answer only. */
+bool lane_collector_is_gone(void);
+
 /* ---- lane.c ------------------------------------------------------------------------------------------ */
 
 /* lane_forget_inherited - in a forked child: never hand out a lane that the parent may have used. */
 void lane_forget_inherited(void);
-
-/* lane_collector_is_gone - whether the collector is dead, or has not worked for so long that it may as well be. */
-bool lane_collector_is_gone(void);
 
 /* lane_ring - wake the collector. */
 void lane_ring(struct seg_header *segment);
