@@ -198,29 +198,63 @@ static void look_at(struct cli_watch *watch, pid_t pid, const char *segment)
         note_found(watch, &seen);
 }
 
+/* The processes of a look, and of the one before: whoever was in the tree once stays in it, also as a daemon whose
+ * parent has ended. */
+struct tree {
+    pid_t pids[TREE_MAX];
+    uint64_t start_ticks[TREE_MAX];
+    size_t count;
+};
+
+static void add_children(struct tree *tree, pid_t parent)
+{
+    char path[64];
+    const struct dirent *task;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
+    DIR *tasks = opendir(path);
+    while (tasks != NULL && (task = readdir(tasks)) != NULL) {
+        char children[PATH_MAX];
+        int child;
+        snprintf(children, sizeof children, "%s/%.20s/children", path, task->d_name);
+        FILE *file = task->d_name[0] != '.' ? fopen(children, "re") : NULL;
+        while (file != NULL && tree->count < TREE_MAX && fscanf(file, "%d", &child) == 1)
+            tree->pids[tree->count++] = child;
+        if (file != NULL)
+            fclose(file);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+}
+
+static bool is_in(const struct tree *tree, pid_t pid)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        if (tree->pids[i] == pid)
+            return true;
+    return false;
+}
+
 static void look_at_tree(struct cli_watch *watch, pid_t command, const char *segment)
 {
-    static pid_t tree[TREE_MAX];
-    size_t count = 1;
-    tree[0] = command;
-    for (size_t i = 0; i < count; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "/proc/%d/task", (int)tree[i]);
-        DIR *tasks = opendir(path);
-        const struct dirent *task;
-        look_at(watch, tree[i], segment);
-        while (tasks != NULL && (task = readdir(tasks)) != NULL) {
-            char children[PATH_MAX];
-            int child;
-            snprintf(children, sizeof children, "%s/%.20s/children", path, task->d_name);
-            FILE *file = task->d_name[0] != '.' ? fopen(children, "re") : NULL;
-            while (file != NULL && count < TREE_MAX && fscanf(file, "%d", &child) == 1)
-                tree[count++] = child;
-            if (file != NULL)
-                fclose(file);
+    static struct tree trees[2];
+    static int now;
+    struct tree *tree = &trees[now], *before = &trees[!now];
+    size_t adopted = 0;
+    now = !now;
+    tree->count = 1;
+    tree->pids[0] = command;
+    for (size_t i = 0; i < tree->count; i++) {
+        const pid_t pid = tree->pids[i];
+        tree->start_ticks[i] = start_ticks(pid);
+        look_at(watch, pid, segment);
+        add_children(tree, pid);
+        /* At the end of what hangs together: the next one that was left behind, with what hangs on it. */
+        while (i + 1 == tree->count && tree->count < TREE_MAX && adopted < before->count) {
+            const pid_t left = before->pids[adopted];
+            const uint64_t start = before->start_ticks[adopted++];
+            if (start != 0 && !is_in(tree, left) && start_ticks(left) == start)
+                tree->pids[tree->count++] = left;
         }
-        if (tasks != NULL)
-            closedir(tasks);
     }
 }
 

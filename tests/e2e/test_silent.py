@@ -95,6 +95,13 @@ class Unrecorded(lab.Lab):
         said = self.said("setpriv", "--reuid", "65534", "--clear-groups", program)
         self.assert_named(said, "other-user", "another user")
 
+    @unittest.skipUnless(shutil.which("setsid"), "no setsid")
+    def test_orphaned_daemon(self):
+        """It becomes what it is after its parent has ended."""
+        program = self.waiting(self.SLEEPER, "orphan", "-static")
+        script = f"(setsid sh -c 'sleep 0.8; exec {program}' & sleep 0.4); sleep 1; exit 0"
+        self.assert_named(self.said("sh", "-c", script), "orphan", "statically linked")
+
     def test_other_machine(self):
         program = self.waiting(self.OTHER_MACHINE, "thirty-two", "-m32", "-nostdlib", "-static", "-fno-pic")
         if lab.run([program]).returncode != 0:
