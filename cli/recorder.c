@@ -100,10 +100,12 @@ struct command {
     int failed; /* read end: errno of an exec that failed */
 };
 
-static void set_environment(const char *directory, const char *shim, const char *segment)
+static void set_environment(const char *directory, const char *shim, const char *segment, const char *notes)
 {
     const char *before = getenv("LD_PRELOAD");
     char *preload = before != NULL && *before != '\0' ? res_printf("%s:%s", shim, before) : res_strdup(shim);
+    if (*notes != '\0' ? setenv("MALLAB_NOTES", notes, 1) != 0 : unsetenv("MALLAB_NOTES") != 0)
+        _exit(CLI_RECORD_FAILED);
     if (setenv("MALLAB_OUT", directory, 1) != 0 || setenv("MALLAB_SEGMENT", segment, 1) != 0 ||
         setenv("LD_PRELOAD", preload, 1) != 0)
         _exit(CLI_RECORD_FAILED);
@@ -112,7 +114,7 @@ static void set_environment(const char *directory, const char *shim, const char 
 
 /* In the child: wait, then become the command. message is "DIRECTORY\0SEGMENT\0". */
 static void become_command(int go, int failed, const char *path, char *const *arguments, const char *shim,
-                           bool stdout_to_stderr)
+                           const char *notes, bool stdout_to_stderr)
 {
     char message[2 * READY_BYTES_MAX];
     size_t length = 0;
@@ -124,7 +126,7 @@ static void become_command(int go, int failed, const char *path, char *const *ar
     }
     if (length == 0 || message[length - 1] != '\0')
         _exit(CLI_RECORD_FAILED); /* our parent gave up, and says why */
-    set_environment(message, shim, message + strlen(message) + 1);
+    set_environment(message, shim, message + strlen(message) + 1, notes);
     if (stdout_to_stderr)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     execv(path, arguments);
@@ -145,8 +147,8 @@ static void become_command(int go, int failed, const char *path, char *const *ar
     _exit(error == ENOENT ? CLI_RECORD_NOT_FOUND : CLI_RECORD_NOT_EXECUTABLE);
 }
 
-static bool fork_command(const char *path, char *const *arguments, const char *shim, bool stdout_to_stderr,
-                         struct command *ret_command)
+static bool fork_command(const char *path, char *const *arguments, const char *shim, const char *notes,
+                         bool stdout_to_stderr, struct command *ret_command)
 {
     int go[2] = {-1, -1};
     int failed[2] = {-1, -1};
@@ -162,7 +164,7 @@ static bool fork_command(const char *path, char *const *arguments, const char *s
     if (pid == 0) {
         close(go[1]);
         close(failed[0]);
-        become_command(go[0], failed[1], path, arguments, shim, stdout_to_stderr);
+        become_command(go[0], failed[1], path, arguments, shim, notes, stdout_to_stderr);
     }
     const int error = errno;
     close(go[0]);
@@ -396,7 +398,8 @@ static void finish_collector(struct collector *collector, struct cli_recorded *r
     }
 }
 
-static void run_both(struct command *command, struct collector *collector, struct cli_recorded *recorded)
+static void run_both(struct command *command, struct collector *collector, int notes,
+                     struct cli_recorded *recorded)
 {
     struct sigaction saved[HANDLED_COUNT];
     int error = 0;
@@ -408,11 +411,12 @@ static void run_both(struct command *command, struct collector *collector, struc
         recorded->code = error == ENOENT ? CLI_RECORD_NOT_FOUND : CLI_RECORD_NOT_EXECUTABLE;
         recorded->problem = res_printf("cannot run the command: %s", strerror(error));
     }
-    cli_watch_until_end(&recorded->watch, command->pid, collector->segment, &collector->pid,
+    cli_watch_until_end(&recorded->watch, command->pid, collector->segment, notes, &collector->pid,
                         &recorded->collector_status);
     wait_for(command->pid, &recorded->status);
     command_pid = 0;
     finish_collector(collector, recorded);
+    cli_watch_take_notes(&recorded->watch, notes);
     give_signals_back(saved);
 }
 
@@ -446,13 +450,16 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
     struct collector collector = {.pid = -1, .control = -1};
     char *shim = cli_find_library("libmallab.so");
     char *program = cli_find_program("mallab-collect");
+    char notes_name[CLI_NOTES_NAME] = "";
+    int notes = -1;
     recorded.problem = check_shim(shim);
     if (recorded.problem == NULL && program == NULL)
         recorded.problem = res_strdup(
             "mallab-collect is not there: it belongs beside mallab or into " MALLAB_LIBEXECDIR);
     if (recorded.problem != NULL)
         goto out;
-    if (!fork_command(path, arguments, shim, record->stdout_to_stderr, &command)) {
+    notes = above_standard(cli_notes_open(notes_name));
+    if (!fork_command(path, arguments, shim, notes_name, record->stdout_to_stderr, &command)) {
         recorded.problem = res_printf("no process for the command: %s", strerror(errno));
         goto out;
     }
@@ -460,7 +467,7 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
     if (start_collector(record, program, recorded.directory, &command, &collector)) {
         recorded.code = 0;
         recorded.collector = collector.pid;
-        run_both(&command, &collector, &recorded);
+        run_both(&command, &collector, notes, &recorded);
     } else {
         recorded.problem = with_limit(collector.problem);
         close_end(&command.go); /* the command has done nothing yet, and ends */
@@ -472,6 +479,7 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
     }
 out:
     close_end(&command.failed);
+    close_end(&notes);
     free(collector.segment);
     free(shim);
     free(program);

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -156,9 +158,15 @@ static const char *find_obstacle(pid_t pid, bool *ret_sure)
 
 static void note_found(struct cli_watch *watch, const struct cli_unrecorded *seen)
 {
-    for (size_t i = 0; i < watch->found_count; i++)
-        if (strcmp(watch->found[i].name, seen->name) == 0 && watch->found[i].obstacle == seen->obstacle)
+    for (size_t i = 0; i < watch->found_count; i++) {
+        struct cli_unrecorded *before = &watch->found[i];
+        if (strcmp(before->name, seen->name) != 0)
+            continue;
+        if (before->guessed && !seen->guessed && before->pid == seen->pid)
+            *before = *seen;
+        if (seen->guessed || strcmp(before->obstacle, seen->obstacle) == 0)
             return;
+    }
     if (watch->found_count < CLI_WATCH_MAX)
         watch->found[watch->found_count++] = *seen;
     else
@@ -188,7 +196,8 @@ static void look_at(struct cli_watch *watch, pid_t pid, const char *segment)
     bool sure = false;
     if (seen.start_ticks == 0 || !find_name(pid, &seen) || cli_watch_maps_file(pid, segment))
         return;
-    seen.obstacle = find_obstacle(pid, &sure);
+    snprintf(seen.obstacle, sizeof seen.obstacle, "%s", find_obstacle(pid, &sure));
+    seen.guessed = !sure;
     if (!sure && !was_doubtful(watch, &seen))
         return;
     /* It may have ended or become another program while we looked: then what we saw was of two. */
@@ -260,8 +269,40 @@ static void look_at_tree(struct cli_watch *watch, pid_t command, const char *seg
 
 /* ---- the wait --------------------------------------------------------------------------------------- */
 
-void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, pid_t *collector,
-                         int *ret_collector_status)
+void cli_watch_take_notes(struct cli_watch *watch, int notes)
+{
+    struct cli_note note;
+    while (cli_notes_take(notes, &note)) {
+        struct cli_unrecorded told = {.pid = note.pid, .seen_ns = now_ns()};
+        snprintf(told.name, sizeof told.name, "%s", note.program);
+        snprintf(told.obstacle, sizeof told.obstacle, "%s", note.reason);
+        note_found(watch, &told);
+    }
+}
+
+/* Until a child ends, or a signal or the time does it; notes are taken as they come, because few can wait. */
+static void pause_between(struct cli_watch *watch, const sigset_t *ends, int notes, uint64_t pause_ns)
+{
+    const uint64_t until = now_ns() + pause_ns;
+    const int children = signalfd(-1, ends, SFD_CLOEXEC | SFD_NONBLOCK);
+    struct pollfd either[] = {{children, POLLIN, 0}, {notes, POLLIN, 0}}; /* poll passes over negative ones */
+    struct signalfd_siginfo end;
+    for (uint64_t now = now_ns(); now < until; now = now_ns()) {
+        const int ready = poll(either, 2, (int)((until - now + 999999) / 1000000));
+        if (ready <= 0 || either[1].revents == 0)
+            break;
+        cli_watch_take_notes(watch, notes);
+        if (either[0].revents != 0)
+            break;
+    }
+    if (children >= 0) {
+        (void)!read(children, &end, sizeof end); /* another child's end brings only one more look */
+        close(children);
+    }
+}
+
+void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, int notes,
+                         pid_t *collector, int *ret_collector_status)
 {
     uint64_t pause_ns = LOOK_FIRST_NS;
     sigset_t ends, before;
@@ -271,14 +312,12 @@ void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *seg
                 &before); /* so that one between the question and the pause cuts the pause short */
     for (;;) {
         siginfo_t info = {0};
-        const struct timespec pause = {0, (long)pause_ns};
         if (waitid(P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0)
             break;
         if (*collector > 0 && waitpid(*collector, ret_collector_status, WNOHANG) == *collector)
             *collector = -1;
         look_at_tree(watch, command, segment);
-        (void)sigtimedwait(&ends, NULL,
-                           &pause); /* another child's end, or a signal, brings only one more look */
+        pause_between(watch, &ends, notes, pause_ns);
         if (pause_ns < LOOK_LAST_NS)
             pause_ns *= 2;
     }

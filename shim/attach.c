@@ -41,7 +41,7 @@ void *attach_wipe_mapping(size_t size)
 static void complain(const char *reason)
 {
     char line[512] = "mallab: not recording: ";
-    if (text_getenv("MALLAB_QUIET") != NULL)
+    if (text_getenv("MALLAB_QUIET") != NULL || note_send(my_program, reason))
         return;
     text_append(line, sizeof line - 1, reason);
     text_append(line, sizeof line, "\n");
@@ -142,8 +142,13 @@ static const char *map_segment(const char *path)
     struct seg_header *segment;
     const char *reason;
     const long fd = raw_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd == -EACCES)
+        return "cannot open the recording's shared memory, which is another user's: put 'mallab record' "
+               "behind what "
+               "changes the user";
     if (fd < 0)
-        return "cannot open the segment (is mallab record still running, under the same user?)";
+        return "cannot open the recording's shared memory: another root directory or /dev/shm, no descriptor "
+               "free, or the recording has ended";
     if (raw_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) != 0 || !S_ISREG(status.st_mode)) {
         raw_close((int)fd);
         return "the segment is not a regular file";

@@ -126,6 +126,12 @@ void *attach_wipe_mapping(size_t size);
 bool spawn_collector(const char *name, char *ret_path, size_t path_size, char *ret_message,
                      size_t message_size);
 
+/* ---- note.c ------------------------------------------------------------------------------------------- */
+
+/* note_send - tell whoever records the tree why this process is not recorded; by system calls only.
+ * Returns whether it was told: not under a plain LD_PRELOAD, nor where the recording has ended. */
+bool note_send(const char *program, const char *reason);
+
 /* ---- text.c: strings without stdio, the environment before libc has it ------------------------- */
 
 /* text_append - append to a terminated string in size bytes, cutting what does not fit. */

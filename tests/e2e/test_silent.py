@@ -95,6 +95,16 @@ class Unrecorded(lab.Lab):
         said = self.said("setpriv", "--reuid", "65534", "--clear-groups", program)
         self.assert_named(said, "other-user", "another user")
 
+    @unittest.skipUnless(ROOT and shutil.which("setpriv"), "needs root and setpriv")
+    def test_another_user_for_a_moment(self):
+        """However short it lives, a program whose recorder was loaded says so itself, and not on its own stderr."""
+        result = self.mallab("record", "-o", "recording", "--", "setpriv", "--reuid", "65534", "--clear-groups", "sh", "-c",
+                             "for i in 1 2 3 4 5 6 7 8 9 10; do ls / >/dev/null; cat /dev/null; done")
+        said = result.stderr.decode()
+        for name in ("sh", "ls", "cat"):
+            self.assert_named(said, name, "another user")
+        self.assertEqual(said.count("not recording"), 0, said)
+
     @unittest.skipUnless(shutil.which("setsid"), "no setsid")
     def test_orphaned_daemon(self):
         """It becomes what it is after its parent has ended."""
