@@ -167,7 +167,9 @@ struct collector {
     uint64_t started_ns;       /* CLOCK_MONOTONIC */
     uint64_t file_limit_bytes; /* RLIMIT_FSIZE, 0: none */
     int reserve_fd;            /* disk space kept back for trailers, -1 when given up */
-    uint32_t execed_pid;       /* whose newest image may be about to join */
+    int list_fd;               /* and for the last recording.json; -1: none */
+    uint64_t list_bytes;
+    uint32_t execed_pid; /* whose newest image may be about to join */
     uint64_t execed_ns;
     bool control_open;
     bool complete;
@@ -279,6 +281,23 @@ uint32_t foreign_find(const struct collector *collector, const struct seg_slot *
 
 /* image_test_looking - find out whether this kernel shows mappings, by our own. */
 void image_test_looking(struct collect_segment *segment);
+
+/* ---- the disk's last bytes -------------------------------------------------------------------------------- */
+
+/* reserve_hold - hold disk space back for trailers and for the last recording.json. */
+void reserve_hold(struct collector *collector);
+
+/* reserve_for_images - hold as much as so many processes' list needs. */
+void reserve_for_images(struct collector *collector);
+
+/* reserve_release - give the trailers' part back to the file system. */
+void reserve_release(struct collector *collector);
+
+/* reserve_take_list - the file without a name, for the caller to write, name and close; -1: there is none. */
+int reserve_take_list(struct collector *collector);
+
+/* reserve_name_list - cut it behind what was written, and give it that name. */
+bool reserve_name_list(const struct collector *collector, int fd, const char *name);
 
 /* ---- recording.json ------------------------------------------------------------------------------------ */
 

@@ -218,6 +218,7 @@ bool image_list(struct collector *collector, struct collect_image *image)
         collector->image_capacity = capacity;
     }
     collector->images[collector->image_count++] = image;
+    reserve_for_images(collector);
     return true;
 }
 
@@ -356,21 +357,12 @@ struct collect_lane *image_lane(struct collect_image *image, uint32_t number)
     return image->lanes[number];
 }
 
-/* Give the disk its last reserve back, so that trailers and recording.json can still be written. */
-static void release_reserve(struct collector *collector)
-{
-    if (collector->reserve_fd < 0)
-        return;
-    (void)close(collector->reserve_fd); /* unlinked already: its blocks are free now */
-    collector->reserve_fd = -1;
-}
-
 static void stop_writing(struct collector *collector, struct collect_image *image, enum fp_loss cause)
 {
     image->writing = false;
     image->stopped_by = cause;
     if (cause == FP_LOSS_DISK_FULL)
-        release_reserve(collector);
+        reserve_release(collector);
 }
 
 void image_store(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
@@ -432,7 +424,7 @@ static void write_trailer(struct collector *collector, struct collect_image *ima
     trailer.lanes = lanes;
     if (fstatvfs(collector->directory_fd, &space) == 0 &&
         space.f_bavail * space.f_frsize < RESERVE_WHEN_BELOW)
-        release_reserve(collector);
+        reserve_release(collector);
     image->trailer_written = fp_writer_finish(image->writer, &trailer, NULL) == FP_OK;
     image->writer = NULL;
     if (fstatat(collector->directory_fd, image->file, &file, AT_SYMLINK_NOFOLLOW) == 0)

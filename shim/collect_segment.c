@@ -102,7 +102,11 @@ static bool create_in(struct collect_segment *segment, const struct collect_opti
         return true;
     (void)unlink(segment->path); /* a leftover of zero value */
     (void)close(segment->fd);
+    if (segment->header != NULL)
+        (void)munmap(segment->header, segment->header->segment_bytes); /* address space at worst */
+    segment->header = NULL;
     segment->fd = -1;
+    segment->grown_out = false; /* here, not in the next place */
     return false;
 }
 

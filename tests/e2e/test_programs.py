@@ -2,15 +2,12 @@
 """Large programs and servers recorded from start to end under their own load tools: results equal to the unrecorded run,
 every process there, every call counted, held against a witness in the same run, and no defect at the conversion.
 scripts/setup --programs installs them; what is missing is skipped by name. Servers listen on the loopback only."""
-import collections
 import glob
-import json
 import os
 import pathlib
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import tempfile
 import unittest
@@ -18,69 +15,9 @@ import urllib.request
 
 import lab
 from lab import needs
+from witnessed import SETTINGS, Witnessed
 
-TALLY = lab.PROGRAMS / "libtally.so"
 ROOT = os.geteuid() == 0
-# docs/irregularities.md: what correct programs do
-REGULAR = {"failed_calls", "realloc_to_zero", "unfinished_calls", "inherited_frees"}
-SETTINGS = {"PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0", "LC_ALL": "C.UTF-8"}
-
-
-class Witnessed(lab.Lab):
-    """A recording whose every call is counted by another library in the same processes."""
-
-    def setUp(self):
-        super().setUp()
-        # Outside the test's own place: other users write there, and pass through its parents.
-        self.tallies = pathlib.Path(tempfile.mkdtemp(prefix="mallab-tally-", dir="/tmp"))
-        self.addCleanup(shutil.rmtree, self.tallies, ignore_errors=True)
-        self.tallies.chmod(0o777)
-        self.environment = {**SETTINGS, "LD_PRELOAD": str(TALLY), "TALLY_OUT": str(self.tallies),
-                            "HOME": str(self.place)}
-
-    def start(self, *command, user=(), place=None, **settings):
-        """A server under `mallab record`."""
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_")}
-        return subprocess.Popen([str(part) for part in [*user, lab.BUILD / "mallab", "record", "-o",
-                                                        (place or self.place) / "recording", "--", *command]],
-                                env={**environment, **self.environment, **settings.pop("env", {})},
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                cwd=place or self.place, **settings)
-
-    def run_recorded(self, *command, env=(), **settings):
-        process = self.start(*command, env=dict(env), **settings)
-        output, said = process.communicate(timeout=lab.PATIENCE_S)
-        return process.returncode, output, said
-
-    def judge(self, least, programs, folder=None):
-        """The recording is whole, its counts are the witness's, and it converts without a defect."""
-        folder = folder or self.place / "recording"
-        info = self.info(folder)
-        self.assert_whole(info)
-        self.assertGreaterEqual(info["events"], least)
-        defects = {name: n for name, n in info["irregularities"].items() if n and name not in REGULAR}
-        self.assertEqual(defects, {})
-        recording = json.loads((folder / "recording.json").read_text())
-        self.assertLessEqual(set(programs), {process["name"] for process in recording["processes"]})
-        recorded, witnessed = collections.Counter(), collections.Counter()
-        for process in recording["processes"]:
-            recorded[process["pid"]] += process["events"]
-        for path in self.tallies.iterdir():
-            name, pid, _ = path.name.rsplit(".", 2)
-            if name not in ("mallab", "setpriv"):  # before the recording begins
-                witnessed[int(pid)] += struct.unpack("Q", path.read_bytes()[:8])[0]
-        self.assertEqual(+recorded, +witnessed)
-        self.assertEqual(sum(recorded.values()), info["events"])
-        result = self.mallab("convert", "-o", self.place / "out.wl", folder)
-        self.assertNotIn(b"repaired", result.stderr)
-        return info
-
-    def compare(self, *command, least, programs, env=()):
-        plain = lab.run(command, cwd=self.place, env={**SETTINGS, "HOME": str(self.place), **dict(env)})
-        self.assertEqual(plain.returncode, 0, plain.stderr)
-        status, output, said = self.run_recorded(*command, env=env)
-        self.assertEqual((status, output), (0, plain.stdout), said)
-        return self.judge(least, programs)
 
 
 class Tools(Witnessed):
