@@ -193,6 +193,15 @@ static inline uint64_t collect_elapsed_ns(const struct collector *collector)
     return now > collector->clock.first_ns ? now - collector->clock.first_ns : 0;
 }
 
+/* collect_beat - tell the waiting processes that we work (shim/patience.c): in every round, and after each step of
+ * those rounds that may be long. A recovered segment's programs are told nothing: nobody works for them. */
+static inline void collect_beat(struct collector *collector)
+{
+    if (!collector->options.recover)
+        atomic_store_explicit(&collector->segment.header->heartbeat_ns, clock_monotonic_ns(),
+                              memory_order_relaxed);
+}
+
 /* ---- drain ------------------------------------------------------------------------------------------ */
 
 /* drain_scan - take every FULL chunk. Returns how many were taken. */

@@ -146,10 +146,7 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
     memmove(lane->queue, lane->queue + done, (lane->queue_length - done) * sizeof *lane->queue);
     lane->queue_length -= done;
     lane->waiting_ns = clock_monotonic_ns();
-    /* A large process's last blocks are one round: the others are not to take that for silence. */
-    if (!collector->options.recover)
-        atomic_store_explicit(&collector->segment.header->heartbeat_ns, lane->waiting_ns,
-                              memory_order_relaxed);
+    collect_beat(collector);
     image->lost[FP_LOSS_COLLECTOR] += damaged;
     return done;
 }

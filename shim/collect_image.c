@@ -263,6 +263,7 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     image->program[sizeof image->program - 1] = '\0';
     image->pidfd = pid != 0 ? open_pidfd(pid) : -1;
     image->confirmed = pid != 0 && image_maps(&collector->segment, pid, image->map_address);
+    collect_beat(collector);
     collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
     collector->running++;
     open_footprint(collector, image);
@@ -448,6 +449,7 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
     if (image->writer != NULL)
         image->bytes = fp_writer_bytes(image->writer);
     write_trailer(collector, image);
+    collect_beat(collector);
     collector->bytes_finished += image->bytes;
     if (image->pidfd >= 0)
         (void)close(image->pidfd);

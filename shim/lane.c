@@ -21,7 +21,8 @@
 #define LANE_BLOCKS      8192u /* a million threads at one time */
 #define LANE_REUSE_TRIES 16u
 #define WAIT_NS          2000000u /* one futex wait for room; short, so that a dead collector is noticed */
-#define STARVED_WAITS    50       /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
+#define WAITS_MOST       25u      /* of WAIT_NS, in one wait of many threads */
+#define STARVED_WAITS    50u      /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
 
 __thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
 
@@ -222,7 +223,7 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     struct seg_slot *slot = shim_process->slot;
     const uint64_t start = raw_now_ns();
     bool found = false;
-    int starved = 0;
+    uint32_t starved = 0, waits;
     atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&segment->space_waiters, 1, memory_order_relaxed);
     while (!found && starved < STARVED_WAITS && !lane_collector_is_gone() &&
@@ -233,8 +234,11 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
             break;
         if (atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
             lane_ring(segment);
-        (void)raw_futex_wait(&segment->space, space, WAIT_NS); /* whatever woke us, look again */
-        starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + 1 : 0;
+        /* A thousand that look every 2 ms would leave the collector no processor; it wakes them when there is room. */
+        waits = atomic_load_explicit(&segment->space_waiters, memory_order_relaxed);
+        waits = waits < WAITS_MOST ? waits : WAITS_MOST;
+        (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS); /* whatever woke us, look again */
+        starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + waits : 0;
     }
     lane->gave_up = !found;
     atomic_fetch_sub_explicit(&segment->space_waiters, 1, memory_order_relaxed);
