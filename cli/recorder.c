@@ -32,10 +32,13 @@ extern char **environ;
 
 static volatile sig_atomic_t command_pid; /* for the handler; 0 while there is none */
 
-static void forward(int signal_number)
+/* Those that the terminal sends to its whole foreground group have reached the command by themselves. */
+static void forward(int signal_number, siginfo_t *info, void *context)
 {
     const int error = errno;
-    if (command_pid > 0)
+    const bool is_terminals = signal_number == SIGINT || signal_number == SIGQUIT ||
+                              signal_number == SIGWINCH;
+    if (command_pid > 0 && !(is_terminals && info->si_code > 0))
         kill((pid_t)command_pid, signal_number);
     errno = error;
 }
@@ -333,15 +336,20 @@ static bool collector_ends(const struct collector *collector, uint64_t within_ns
 static const struct {
     int number;
     bool forwarded; /* else ignored */
-} HANDLED[] = {{SIGINT, false}, {SIGQUIT, false}, {SIGPIPE, false}, {SIGTERM, true}, {SIGHUP, true}};
+} HANDLED[] = {{SIGPIPE, false}, {SIGINT, true},  {SIGQUIT, true}, {SIGTERM, true},
+               {SIGHUP, true},   {SIGUSR1, true}, {SIGUSR2, true}, {SIGWINCH, true}};
 
 #define HANDLED_COUNT (sizeof HANDLED / sizeof HANDLED[0])
 
-/* Signals that the terminal sends reach the command by themselves; those sent to us alone are handed on. */
+/* Those that supervisors and containers stop, reload and rotate servers with are handed on: they are sent to us. */
 static void take_signals(struct sigaction *ret_saved)
 {
     for (size_t i = 0; i < HANDLED_COUNT; i++) {
-        struct sigaction action = {.sa_handler = HANDLED[i].forwarded ? forward : SIG_IGN};
+        struct sigaction action = {.sa_flags = HANDLED[i].forwarded ? SA_SIGINFO : 0};
+        if (HANDLED[i].forwarded)
+            action.sa_sigaction = forward;
+        else
+            action.sa_handler = SIG_IGN;
         sigaction(HANDLED[i].number, NULL, &ret_saved[i]);
         if (ret_saved[i].sa_handler != SIG_IGN) /* under nohup they stay ignored */
             sigaction(HANDLED[i].number, &action, NULL);
@@ -392,6 +400,11 @@ static void finish_collector(struct collector *collector, struct cli_recorded *r
         return;
     while (!collector_ends(collector, COLLECTOR_WAITS_NS, &recorded->collector_status)) {
         recorded->still_running = recorded_process(collector);
+        /* As the first process of a pid namespace we take everybody with us, and the collector before it is done. */
+        if (recorded->still_running != 0 && getpid() == 1 && kill(recorded->still_running, SIGKILL) == 0) {
+            recorded->still_running = 0;
+            continue;
+        }
         /* Where nobody runs, it is writing what is left, for which it may need its time. */
         if (recorded->still_running != 0 || now_ns() - begin > COLLECTOR_LONGEST_NS)
             return;

@@ -301,6 +301,17 @@ static void pause_between(struct cli_watch *watch, const sigset_t *ends, int not
     }
 }
 
+/* As the first process of a container we are given every orphan; nobody else waits for those. */
+static void reap_adopted(pid_t command, pid_t collector)
+{
+    siginfo_t info = {0};
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0 &&
+           info.si_pid != command && info.si_pid != collector) {
+        (void)waitpid(info.si_pid, NULL, WNOHANG); /* dead, as we were told */
+        info.si_pid = 0;
+    }
+}
+
 void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, int notes,
                          pid_t *collector, int *ret_collector_status)
 {
@@ -316,6 +327,7 @@ void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *seg
             break;
         if (*collector > 0 && waitpid(*collector, ret_collector_status, WNOHANG) == *collector)
             *collector = -1;
+        reap_adopted(command, *collector);
         look_at_tree(watch, command, segment);
         pause_between(watch, &ends, notes, pause_ns);
         if (pause_ns < LOOK_LAST_NS)

@@ -162,8 +162,10 @@ static const char *map_segment(const char *path)
     if (segment == NULL)
         return "cannot map the segment (is there a limit on address space?)";
     reason = check_header(segment, (uint64_t)status.st_size);
-    if (reason == NULL && segment->owner_uid != status.st_uid)
-        reason = "the segment belongs to another user";
+    /* In a user namespace below the collector's, its user has another number: ours. */
+    if (reason == NULL && segment->owner_uid != status.st_uid &&
+        status.st_uid != (uid_t)raw_call(SYS_geteuid, 0, 0, 0, 0, 0, 0))
+        reason = "the recording's shared memory belongs to another user";
     if (reason != NULL) {
         raw_munmap(segment, (size_t)status.st_size);
         return reason;

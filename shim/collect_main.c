@@ -278,8 +278,10 @@ static enum place find_directory(struct collector *collector)
         else
             (void)snprintf(path, sizeof path, "%s.%u", out, number);
         place = try_directory(collector, path);
+        const int reason = errno;
         if (realpath(path, collector->directory) == NULL)
             (void)snprintf(collector->directory, sizeof collector->directory, "%s", path);
+        errno = reason;
     }
     return place;
 }
