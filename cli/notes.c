@@ -67,6 +67,8 @@ bool cli_notes_take(int fd, struct cli_note *ret_note)
         memcpy(&sender, CMSG_DATA(head), sizeof sender);
         ret_note->pid = sender.pid;
     }
+    if (length > 0 && bytes[length - 1] == '\0')
+        ret_note->pid = 0;                    /* it speaks of a child that it is about to have */
     const size_t program = strlen(bytes) + 1; /* of a text without a zero: all of it, and no reason */
     keep(ret_note->program, sizeof ret_note->program, bytes);
     keep(ret_note->reason, sizeof ret_note->reason,

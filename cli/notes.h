@@ -1,6 +1,7 @@
 /* notes.h - what processes of a recorded tree say when they cannot be recorded.
  *
- *   note   a datagram, "NAME\0REASON", of a process whose recorder could not reach the recording (shim/note.c)
+ *   note   a datagram, "NAME\0REASON", of a process whose recorder could not reach the recording, or that becomes a
+ *          program without one; "NAME\0REASON\0" of one that starts such a child (shim/note.c, shim/exec.c)
  *
  * They come from processes of any user: bytes and numbers are believed no further than that they are shown. */
 #ifndef MALLAB_CLI_NOTES_H

@@ -339,8 +339,11 @@ void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *seg
 void cli_watch_report(const struct cli_verb *verb, const struct cli_watch *watch)
 {
     for (size_t i = 0; i < watch->found_count; i++)
-        cli_say(verb, "not recorded: '%s' (process %d) %s", watch->found[i].name, (int)watch->found[i].pid,
-                watch->found[i].obstacle);
+        if (watch->found[i].pid != 0)
+            cli_say(verb, "not recorded: '%s' (process %d) %s", watch->found[i].name,
+                    (int)watch->found[i].pid, watch->found[i].obstacle);
+        else
+            cli_say(verb, "not recorded: '%s' %s", watch->found[i].name, watch->found[i].obstacle);
     if (watch->more > 0)
         cli_say(verb, "not recorded: %zu more programs", watch->more);
 }

@@ -3,10 +3,11 @@
  *   look        a walk over the command's descendants, as /proc shows them
  *   obstacle    why a process has no recorder in it
  *
- *   note        what a process says itself, whose recorder was loaded and could not reach the recording
+ *   note        what a process says itself: its recorder could not reach the recording, or it starts a program that
+ *               can have none
  *
- * Seen from outside: a process without our recorder that lives for less than a few milliseconds between two looks is
- * missed. */
+ * Looks miss a process that lives for less than a few milliseconds; notes miss one that is started by a process without
+ * recorder, or by other calls than shim/exec.c knows. */
 #ifndef MALLAB_CLI_WATCH_H
 #define MALLAB_CLI_WATCH_H
 

@@ -41,7 +41,7 @@ void *attach_wipe_mapping(size_t size)
 static void complain(const char *reason)
 {
     char line[512] = "mallab: not recording: ";
-    if (text_getenv("MALLAB_QUIET") != NULL || note_send(my_program, reason))
+    if (text_getenv("MALLAB_QUIET") != NULL || note_send(my_program, reason, false))
         return;
     text_append(line, sizeof line - 1, reason);
     text_append(line, sizeof line, "\n");

@@ -11,24 +11,40 @@
 
 #include "shim/raw.h"
 
-bool note_send(const char *program, const char *reason)
+/* Of this image; kept, because a program may clear its environment before it starts another. */
+static char socket_name[64];
+
+bool note_wanted(void)
+{
+    if (socket_name[0] == '\0') {
+        const char *given = text_getenv("MALLAB_NOTES");
+        if (given != NULL && strlen(given) < sizeof socket_name)
+            text_append(socket_name, sizeof socket_name, given);
+    }
+    return socket_name[0] != '\0';
+}
+
+bool note_send(const char *program, const char *reason, bool of_child)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const char *name = text_getenv("MALLAB_NOTES");
+    const char *name = socket_name;
     char text[320] = "";
     size_t length;
     long fd, sent;
-    if (name == NULL || name[0] == '\0' || strlen(name) + 2 > sizeof address.sun_path)
+    if (!note_wanted() || strlen(name) + 2 > sizeof address.sun_path)
         return false;
     text_append(address.sun_path + 1, sizeof address.sun_path - 1, name); /* behind a zero: no file's path */
     text_append(text, 64, program);
     length = strlen(text) + 1;
-    text_append(text + length, sizeof text - length, reason);
+    text_append(text + length, sizeof text - length - 1, reason);
+    length += strlen(text + length);
+    if (of_child) /* then the zero behind the reason is sent too */
+        length++;
     fd = raw_call(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0);
     if (fd < 0)
         return false;
-    sent = raw_call(SYS_sendto, fd, (long)text, (long)(length + strlen(text + length)), MSG_NOSIGNAL,
-                    (long)&address, (long)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)));
+    sent = raw_call(SYS_sendto, fd, (long)text, (long)length, MSG_NOSIGNAL, (long)&address,
+                    (long)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)));
     raw_close((int)fd);
     return sent > 0;
 }

@@ -128,9 +128,13 @@ bool spawn_collector(const char *name, char *ret_path, size_t path_size, char *r
 
 /* ---- note.c ------------------------------------------------------------------------------------------- */
 
-/* note_send - tell whoever records the tree why this process is not recorded; by system calls only.
+/* note_wanted - whether somebody recorded this tree when the image began, and is to be told. */
+bool note_wanted(void);
+
+/* note_send - tell whoever records the tree why this process is not recorded, or what it becomes; by system calls only.
+ * of_child  it is about a process that this one starts, and whose number is not known yet.
  * Returns whether it was told: not under a plain LD_PRELOAD, nor where the recording has ended. */
-bool note_send(const char *program, const char *reason);
+bool note_send(const char *program, const char *reason, bool of_child);
 
 /* ---- text.c: strings without stdio, the environment before libc has it ------------------------- */
 
