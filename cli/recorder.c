@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/relay.h"
 #include "convert/recording.h"
 #include "results/support.h"
 
@@ -29,19 +30,6 @@ extern char **environ;
 #define COLLECTOR_WAITS_NS   UINT64_C(2000000000)  /* for the last blocks, before we look who still runs */
 #define COLLECTOR_LONGEST_NS UINT64_C(60000000000) /* to drain a full segment to a slow disk */
 #define READY_BYTES_MAX      8192
-
-static volatile sig_atomic_t command_pid; /* for the handler; 0 while there is none */
-
-/* Those that the terminal sends to its whole foreground group have reached the command by themselves. */
-static void forward(int signal_number, siginfo_t *info, void *context)
-{
-    const int error = errno;
-    const bool is_terminals = signal_number == SIGINT || signal_number == SIGQUIT ||
-                              signal_number == SIGWINCH;
-    if (command_pid > 0 && !(is_terminals && info->si_code > 0))
-        kill((pid_t)command_pid, signal_number);
-    errno = error;
-}
 
 static uint64_t now_ns(void)
 {
@@ -333,35 +321,6 @@ static bool collector_ends(const struct collector *collector, uint64_t within_ns
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static const struct {
-    int number;
-    bool forwarded; /* else ignored */
-} HANDLED[] = {{SIGPIPE, false}, {SIGINT, true},  {SIGQUIT, true}, {SIGTERM, true},
-               {SIGHUP, true},   {SIGUSR1, true}, {SIGUSR2, true}, {SIGWINCH, true}};
-
-#define HANDLED_COUNT (sizeof HANDLED / sizeof HANDLED[0])
-
-/* Those that supervisors and containers stop, reload and rotate servers with are handed on: they are sent to us. */
-static void take_signals(struct sigaction *ret_saved)
-{
-    for (size_t i = 0; i < HANDLED_COUNT; i++) {
-        struct sigaction action = {.sa_flags = HANDLED[i].forwarded ? SA_SIGINFO : 0};
-        if (HANDLED[i].forwarded)
-            action.sa_sigaction = forward;
-        else
-            action.sa_handler = SIG_IGN;
-        sigaction(HANDLED[i].number, NULL, &ret_saved[i]);
-        if (ret_saved[i].sa_handler != SIG_IGN) /* under nohup they stay ignored */
-            sigaction(HANDLED[i].number, &action, NULL);
-    }
-}
-
-static void give_signals_back(const struct sigaction *saved)
-{
-    for (size_t i = 0; i < HANDLED_COUNT; i++)
-        sigaction(HANDLED[i].number, &saved[i], NULL);
-}
-
 static char *directory_for(const struct cli_record *record, const char *path, pid_t pid)
 {
     char here[PATH_MAX];
@@ -414,10 +373,8 @@ static void finish_collector(struct collector *collector, struct cli_recorded *r
 static void run_both(struct command *command, struct collector *collector, int notes,
                      struct cli_recorded *recorded)
 {
-    struct sigaction saved[HANDLED_COUNT];
     int error = 0;
-    command_pid = command->pid;
-    take_signals(saved);
+    cli_relay_begin(command->pid);
     if (!let_go(command, recorded->directory, collector->segment))
         error = errno;
     if (read(command->failed, &error, sizeof error) > 0) {
@@ -427,10 +384,10 @@ static void run_both(struct command *command, struct collector *collector, int n
     cli_watch_until_end(&recorded->watch, command->pid, collector->segment, notes, &collector->pid,
                         &recorded->collector_status);
     wait_for(command->pid, &recorded->status);
-    command_pid = 0;
+    cli_relay_pause();
     finish_collector(collector, recorded);
     cli_watch_take_notes(&recorded->watch, notes);
-    give_signals_back(saved);
+    cli_relay_end();
 }
 
 /* A limit of file sizes holds for shared memory too, which the collector's errno does not tell. Takes over problem. */

@@ -134,6 +134,14 @@ static void take_losses(const json_t *item, struct conv_process *process)
         process->lost[i] = number_of(lost, fp_loss_name(i));
 }
 
+static bool has_losses(const struct conv_process *process)
+{
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        if (process->lost[i] != 0)
+            return true;
+    return false;
+}
+
 static bool is_absent(const char *directory, const char *file)
 {
     char path[2 * CONV_PATH_BYTES];
@@ -161,7 +169,7 @@ static enum fp_status add_from_json(const char *directory, const char *path, con
         if (process.process_id == 0)
             process.process_id = found.process_id;
     }
-    process.absent = process.events == 0 && !process.complete && is_absent(directory, file);
+    process.absent = process.events == 0 && has_losses(&process) && is_absent(directory, file);
     if (!add_process(survey, &process, file, json_string_value(json_object_get(item, "name")),
                      json_string_value(json_object_get(item, "ended"))))
         return conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for the list of processes");
