@@ -163,9 +163,9 @@ static json_t *whole(const struct collector *collector, bool final)
     return object;
 }
 
-static bool dump(const json_t *object, int fd)
+static bool dump(const json_t *object, int fd, size_t layout)
 {
-    return json_dumpfd(object, fd, JSON_INDENT(2)) == 0 && write(fd, "\n", 1) == 1;
+    return lseek(fd, 0, SEEK_SET) == 0 && json_dumpfd(object, fd, layout) == 0 && write(fd, "\n", 1) == 1;
 }
 
 /* Into blocks that are ours already: on a disk that is full by now, the only way. */
@@ -175,7 +175,8 @@ static bool write_held(struct collector *collector, const json_t *object)
     bool written;
     if (fd < 0)
         return false;
-    written = dump(object, fd) && reserve_name_list(collector, fd, TEMPORARY);
+    written = (dump(object, fd, JSON_INDENT(2)) || dump(object, fd, JSON_COMPACT)) &&
+              reserve_name_list(collector, fd, TEMPORARY);
     return close(fd) == 0 && written;
 }
 
@@ -186,7 +187,7 @@ static bool write_anew(const struct collector *collector, const json_t *object)
     bool written;
     if (fd < 0)
         return false;
-    written = dump(object, fd);
+    written = dump(object, fd, JSON_INDENT(2));
     return close(fd) == 0 && written;
 }
 

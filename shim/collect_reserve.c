@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TRAILERS_BYTES  262144u
-#define LIST_BYTES      65536u
-#define LIST_BYTES_EACH 512u /* what recording.json says of one process: its names make up most of it */
+#define TRAILERS_BYTES  262144u /* most of it for what btrfs sets aside for names while they are made */
+#define LIST_BYTES      262144u /* of about 600 processes; more are asked for in time, if the disk has them */
+#define LIST_BYTES_EACH 512u    /* what recording.json says of one process: its names make up most of it */
 
 static void hold_for_trailers(struct collector *collector)
 {
@@ -40,9 +40,10 @@ void reserve_for_images(struct collector *collector)
     const uint64_t needed = LIST_BYTES / 2 + collector->image_count * (uint64_t)LIST_BYTES_EACH;
     if (collector->list_fd < 0 || needed <= collector->list_bytes)
         return;
-    /* Twice, so that it is seldom asked for; without room for that, what is held already may have to do. */
-    if (posix_fallocate(collector->list_fd, 0, (off_t)(2 * needed)) == 0)
-        collector->list_bytes = 2 * needed;
+    /* Twice at the next time, so that it is seldom asked for; without room, what is held may have to do. */
+    const uint64_t wanted = collector->list_bytes == 0 ? LIST_BYTES : 2 * needed;
+    if (posix_fallocate(collector->list_fd, 0, (off_t)wanted) == 0)
+        collector->list_bytes = wanted;
 }
 
 void reserve_release(struct collector *collector)

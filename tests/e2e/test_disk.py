@@ -64,7 +64,7 @@ class Disk(Witnessed):
     def test_filled_by_others(self):
         """Whatever becomes free is taken at once: no trailer finds room, the counts are told all the same."""
         folder = self.mounted("-t", "tmpfs", "-o", "size=4m", "tmpfs")
-        script = '(i=0; while [ $i -lt 300 ]; do head -c 16k /dev/zero >>fill; i=$((i+1)); done) 2>/dev/null & ' \
+        script = '(i=0; while [ $i -lt 150 ]; do head -c 32k /dev/zero >>fill; i=$((i+1)); done) 2>/dev/null & ' \
                  '"$0" "$1"; wait; "$0" 1000 && echo done'
         self.assert_undisturbed(self.run_recorded("sh", "-c", script, CHURN, MANY, place=folder), b"done\n")
         self.judge_losses(folder, "disk_full")
