@@ -190,6 +190,7 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
     memmove(lane->queue, lane->queue + done, (lane->queue_length - done) * sizeof *lane->queue);
     lane->queue_length -= done;
     lane->waiting_ns = clock_monotonic_ns();
+    collect_beat(collector);
     image->lost[FP_LOSS_COLLECTOR] += damaged;
     return done;
 }

@@ -17,14 +17,12 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels refuse it */
 #endif
 
-#define LANES_PER_BLOCK     128u
-#define LANE_BLOCKS         8192u /* a million threads at one time */
-#define LANE_REUSE_TRIES    16u
-#define WAIT_NS             2000000u /* one futex wait for room; short, so that a dead collector is noticed */
-#define STARVED_WAITS       50       /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
-#define COLLECTOR_LATE_NS   2000000000u /* without a heartbeat for so long, look whether it is alive */
-#define COLLECTOR_HUNG_NS   UINT64_C(30000000000) /* alive but not working: stop waiting for it */
-#define COLLECTOR_UNSEEN_NS UINT64_C(5000000000)  /* where nobody can tell whether it is alive */
+#define LANES_PER_BLOCK  128u
+#define LANE_BLOCKS      8192u /* a million threads at one time */
+#define LANE_REUSE_TRIES 16u
+#define WAIT_NS          2000000u /* one futex wait for room; short, so that a dead collector is noticed */
+#define WAITS_MOST       25u      /* of WAIT_NS, in one wait of many threads */
+#define STARVED_WAITS    50u      /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
 
 __thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
 
@@ -221,19 +219,6 @@ static bool claim_chunk(struct lane *lane, uint32_t *ret_index)
     return false;
 }
 
-bool lane_collector_is_gone(void)
-{
-    struct seg_header *segment = shim_segment;
-    const uint64_t heartbeat = atomic_load_explicit(&segment->heartbeat_ns, memory_order_relaxed);
-    const uint64_t now = raw_now_ns();
-    if (now < heartbeat + COLLECTOR_LATE_NS)
-        return false;
-    if (shim_process->foreign) /* its process id means nothing here */
-        return now > heartbeat + COLLECTOR_UNSEEN_NS;
-    return now > heartbeat + COLLECTOR_HUNG_NS ||
-           raw_call(SYS_kill, (long)segment->collector_pid, 0, 0, 0, 0, 0) == -ESRCH;
-}
-
 /* Wait until a chunk is free. Only here does a hook sleep, and it is counted. */
 static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
 {
@@ -241,7 +226,7 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     struct seg_slot *slot = shim_process->slot;
     const uint64_t start = raw_now_ns();
     bool found = false;
-    int starved = 0;
+    uint32_t starved = 0, waits;
     atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&segment->space_waiters, 1, memory_order_relaxed);
     while (!found && starved < STARVED_WAITS && !lane_collector_is_gone() &&
@@ -252,8 +237,11 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
             break;
         if (atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
             lane_ring(segment);
-        (void)raw_futex_wait(&segment->space, space, WAIT_NS); /* whatever woke us, look again */
-        starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + 1 : 0;
+        /* A thousand that look every 2 ms would leave the collector no processor; it wakes them when there is room. */
+        waits = atomic_load_explicit(&segment->space_waiters, memory_order_relaxed);
+        waits = waits < WAITS_MOST ? waits : WAITS_MOST;
+        (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS); /* whatever woke us, look again */
+        starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + waits : 0;
     }
     lane->gave_up = !found;
     atomic_fetch_sub_explicit(&segment->space_waiters, 1, memory_order_relaxed);
