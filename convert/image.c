@@ -218,19 +218,25 @@ static void conclude_unseen(const struct image *image, struct conv_survey *surve
     irregular[CONV_RESIZE_OF_UNKNOWN] = 0;
 }
 
+static void conclude_cut(const struct image *image, struct conv_survey *survey)
+{
+    const struct conv_part *cut = image->parts.cut;
+    const struct fp_error *tail = cut != NULL ? &cut->info->tail_error : NULL;
+    if (cut == NULL || cut->info->has_trailer)
+        return;
+    if (survey->unfinished_why[0] != '\0')
+        conv_incomplete(survey, "%s", survey->unfinished_why); /* that is why, and says more */
+    else
+        conv_incomplete(survey, "%s at byte %llu: the recorder did not finish",
+                        tail->what != NULL ? tail->what : "the file ends", (unsigned long long)tail->offset);
+}
+
+/* The least that can be said of a file: something stands behind its end. */
 static void conclude_tail(const struct image *image, struct conv_survey *survey)
 {
     const struct conv_part *cut = image->parts.cut;
-    const struct fp_error *tail;
-    if (cut == NULL)
-        return;
-    tail = &cut->info->tail_error;
-    if (!cut->info->has_trailer && survey->unfinished_why[0] != '\0')
-        conv_incomplete(survey, "%s", survey->unfinished_why); /* that is why, and says more */
-    else if (!cut->info->has_trailer)
-        conv_incomplete(survey, "%s at byte %llu: the recorder did not finish",
-                        tail->what != NULL ? tail->what : "the file ends", (unsigned long long)tail->offset);
-    else
+    const struct fp_error *tail = cut != NULL ? &cut->info->tail_error : NULL;
+    if (cut != NULL && cut->info->has_trailer)
         conv_incomplete(survey, "%s at byte %llu", tail->what != NULL ? tail->what : "something odd",
                         (unsigned long long)tail->offset);
 }
@@ -255,7 +261,7 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
     const struct image *image = data;
     const struct conv_parts *parts = &image->parts;
     survey->complete = true;
-    conclude_tail(image, survey);
+    conclude_cut(image, survey);
     conclude_losses(image, gap_calls, survey);
     conclude_windows(image, survey);
     conclude_unseen(image, survey);
@@ -268,6 +274,7 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
         conv_incomplete(survey, "threads report gaps");
     if (survey->irregular[CONV_PAUSES] > 0)
         conv_incomplete(survey, "recording was paused meanwhile, as asked");
+    conclude_tail(image, survey);
     if (parts->end_time_ns > parts->begin_ns && parts->end_time_ns - parts->begin_ns > survey->duration_ns)
         survey->duration_ns = parts->end_time_ns - parts->begin_ns;
 }
