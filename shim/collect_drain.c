@@ -16,13 +16,13 @@
 #define WORDS_PER_CHUNK (SEG_CHUNK_BYTES / (uint32_t)sizeof(uint64_t))
 #define WAITING_NS      UINT64_C(5000000000) /* for a block's worth of chunks; blocks of less compress less */
 
-static struct decode_block decoded;
+static struct fp_columns decoded;
 
-static struct decode_block *block_for_use(void)
+static struct fp_columns *block_for_use(void)
 {
     static bool ready;
     if (!ready)
-        ready = decode_init(&decoded);
+        ready = fp_columns_init(&decoded);
     return ready ? &decoded : NULL;
 }
 
@@ -114,7 +114,7 @@ uint32_t drain_scan(struct collector *collector)
 static uint32_t write_block(struct collector *collector, struct collect_image *image,
                             struct collect_lane *lane, bool all)
 {
-    struct decode_block *block = block_for_use();
+    struct fp_columns *block = block_for_use();
     uint32_t words[COLLECT_CHUNKS_PER_BLOCK];
     uint64_t damaged = 0;
     uint32_t done = 0;
@@ -138,7 +138,7 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
     if (block != NULL && block->mark_count > 0)
         image_store(collector, image, lane, block);
     if (block != NULL)
-        decode_clear(block); /* stamps without marks */
+        fp_columns_clear(block); /* stamps without marks */
     /* Not before: what is freed and not written would be lost with us. */
     for (uint32_t i = 0; i < done; i++)
         free_chunk(collector, lane->queue[i].index, words[i]);

@@ -374,28 +374,18 @@ static void stop_writing(struct collector *collector, struct collect_image *imag
 }
 
 void image_store(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
-                 struct decode_block *block)
+                 struct fp_columns *block)
 {
-    const struct fp_block out = {
-        .lane = lane->number,
-        .sequence = lane->next_block,
-        .base_epoch = block->base_epoch,
-        .mark_count = block->mark_count,
-        .shape_count = block->shape_count,
-        .stamp_count = block->stamp_count,
-        .marks = block->marks,
-        .shapes = block->shapes,
-        .stamps = block->stamps,
-    };
     const uint64_t limit = collector->options.max_size_bytes;
+    const uint32_t events = fp_columns_events(block);
     if (image->writing && limit != 0 && bytes_so_far(collector) >= limit)
         stop_writing(collector, image, FP_LOSS_SIZE_LIMIT);
     if (image->writing) {
-        const enum fp_status status = fp_writer_block(image->writer, &out);
+        const enum fp_status status = fp_writer_columns(image->writer, block, lane->number, lane->next_block);
         if (status == FP_OK) {
             lane->next_block++;
             lane->marks += block->mark_count;
-            image->events += block->events;
+            image->events += events;
             image->bytes = fp_writer_bytes(image->writer);
             atomic_store_explicit(&seg_slots(collector->segment.header)[image->slot].events, image->events,
                                   memory_order_relaxed);
@@ -404,8 +394,8 @@ void image_store(struct collector *collector, struct collect_image *image, struc
         }
     }
     if (!image->writing)
-        image->lost[image->stopped_by] += block->events;
-    decode_clear(block);
+        image->lost[image->stopped_by] += events;
+    fp_columns_clear(block);
 }
 
 /* ---- ends ----------------------------------------------------------------------------------------------------- */
