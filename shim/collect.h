@@ -236,8 +236,8 @@ void image_check_ends(struct collector *collector, bool thorough);
 /* image_finish - drain, write the trailer, free the slot. */
 void image_finish(struct collector *collector, struct collect_image *image, enum image_end end);
 
-/* image_bump_epochs - step the word of every image with several threads. */
-void image_bump_epochs(struct collector *collector);
+/* image_bump_epochs - step the word of every image with several threads. Returns whether there is one. */
+bool image_bump_epochs(struct collector *collector);
 
 /* image_unattached_remain - whether some process has the segment mapped without having attached: a forked child
  * that has not allocated yet. Walks /proc. */
