@@ -69,10 +69,11 @@ static inline void columns_put_done(struct fp_columns *columns, const struct col
     columns->mark_count = put->mark;
 }
 
-/* Multiplied by an odd number, 48 bits go to 48 bits one to one: the upper 17 are the place, the rest the tag. */
+/* Multiplied by an odd number, 48 bits go to 48 bits one to one: the upper 17 are the place, the rest the tag. The number is
+ * the golden section of 2^48, which spreads neighbours better than chance would. */
 static inline uint64_t seen_mix(uint64_t address)
 {
-    return address * UINT64_C(0x9e3779b97f4a7c15);
+    return address * UINT64_C(0x9e3779b97f4b);
 }
 
 static inline uint32_t seen_place(uint64_t mixed)
