@@ -282,6 +282,32 @@ TEST(addresses_come_back)
     CHECK_U64(wrong, 0);
 }
 
+/* Whatever stands in a chunk, what comes out is a block that reads back, and the chunk is done after so many blocks. */
+TEST(hostile_words)
+{
+    uint64_t random = 7;
+    for (unsigned turn = 0; turn < 300; turn++) {
+        uint32_t next = 0;
+        if (turn % COLLECT_CHUNKS_PER_BLOCK == 0)
+            set_up();
+        for (uint32_t i = FIRST_WORD; i < WORDS_PER_CHUNK; i++) {
+            random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            /* Few bits and many: epochs and sizes near and far, every code. */
+            ((uint64_t *)chunk_bytes)[i] = (random >> 8) >> (random & 31) |
+                                           (turn % 3 == 0 ? FP_RECORD_LONG : 1);
+        }
+        for (uint32_t blocks = 0; (next = decode(next)) != 0; blocks++) {
+            CHECK(next < WORDS_PER_CHUNK);
+            if (block.mark_count == 0 || blocks > WORDS_PER_CHUNK) {
+                HARNESS_FAIL("turn %u: no progress at word %u", turn, next);
+                return;
+            }
+            fp_columns_clear(&columns);
+        }
+        CHECK(fp_columns_events(&columns) <= block.mark_count);
+    }
+}
+
 TEST(generations_of_the_dictionary)
 {
     set_up();
@@ -314,4 +340,5 @@ TEST(clock_line)
 
 RUN_TESTS(T(shapes_are_shared), T(records_of_all_lengths), T(shapes_all_different),
           T(a_record_cut_short_is_none), T(damaged_records_are_counted), T(epochs), T(stamps_do_not_decrease),
-          T(events_are_calls), T(addresses_come_back), T(generations_of_the_dictionary), T(clock_line))
+          T(events_are_calls), T(addresses_come_back), T(hostile_words), T(generations_of_the_dictionary),
+          T(clock_line))
