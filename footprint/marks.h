@@ -7,6 +7,7 @@
 #define MALLAB_FOOTPRINT_MARKS_H
 
 #include "footprint/blockio.h"
+#include "footprint/columns.h"
 #include "footprint/footprint.h"
 
 enum marks_column {
@@ -21,20 +22,12 @@ enum marks_column {
     MARKS_COLUMNS,
 };
 
-/* Memory of an encoder; zero-initialise, release at the end. */
-struct marks_encoder {
-    uint32_t *last_seen; /* hashed address -> generation << 16 | mark */
-    uint32_t generation;
-    struct bytes columns[MARKS_COLUMNS];
-    struct bytes literals; /* addresses, 8 bytes each, before they are shifted */
-};
-
-/* marks_encode - turn a block into columns that point into the encoder.
+/* marks_encode - turn a block into columns.
+ * columns     emptied first; ret_columns points into it.
  * ret_header  type, flags, lane, count, sequence, base and base_time filled in.
- * Returns     FP_OK; FP_ERR_ARGUMENT when the block breaks the rules of struct fp_block; FP_ERR_MEMORY. */
-enum fp_status marks_encode(struct marks_encoder *encoder, const struct fp_block *block,
+ * Returns     FP_OK; FP_ERR_ARGUMENT when the block breaks the rules of struct fp_block. */
+enum fp_status marks_encode(struct fp_columns *columns, const struct fp_block *block,
                             struct block_header *ret_header, struct column ret_columns[MARKS_COLUMNS]);
-void marks_encoder_release(struct marks_encoder *encoder);
 
 /* marks_scratch_bytes - most bytes that the columns of a block of count marks can hold. */
 size_t marks_scratch_bytes(uint32_t count);

@@ -28,6 +28,7 @@
 
 enum {
     FP_RECORD_CODE_MASK = 15,
+    FP_RECORD_SHORT_CODES = 11,
     FP_RECORD_WIDE = 12,
     FP_RECORD_EPOCH = 13,
     FP_RECORD_STAMP = 14,
@@ -98,6 +99,11 @@ static inline uint64_t fp_record_first(unsigned code, unsigned call, uint64_t ad
 static inline uint64_t fp_record_epoch(unsigned code, uint64_t epoch)
 {
     return (uint64_t)code | epoch << 4;
+}
+
+static inline uint64_t fp_record_epoch_of(uint64_t word)
+{
+    return word >> 4;
 }
 
 #endif

@@ -9,7 +9,7 @@
 #include <zstd.h>
 
 #include "footprint/blockio.h"
-#include "footprint/bytes.h"
+#include "footprint/columns_put.h"
 #include "footprint/marks.h"
 
 /* A size limit leaves this much for the trailer and its lane table. */
@@ -22,7 +22,7 @@ struct fp_writer {
     uint64_t bytes; /* whole blocks in the file */
     uint64_t size_limit;
     ZSTD_CCtx *context;
-    struct marks_encoder encoder;
+    struct fp_columns encoder; /* of fp_writer_block; made when first used */
     struct bytes packed;
     struct fp_error error;
 };
@@ -157,10 +157,24 @@ enum fp_status fp_writer_block(struct fp_writer *writer, const struct fp_block *
 {
     struct block_header header;
     struct column columns[MARKS_COLUMNS];
-    const enum fp_status status = marks_encode(&writer->encoder, block, &header, columns);
+    enum fp_status status;
+    if (writer->encoder.memory == NULL && !fp_columns_init(&writer->encoder))
+        return fail(writer, FP_ERR_MEMORY, 0, "no memory for a block");
+    status = marks_encode(&writer->encoder, block, &header, columns);
     if (status != FP_OK)
         return fail(writer, status, 0, "cannot encode a block");
     return pack_and_append(writer, &header, columns, MARKS_COLUMNS);
+}
+
+enum fp_status fp_writer_columns(struct fp_writer *writer, struct fp_columns *columns, uint32_t lane,
+                                 uint64_t sequence)
+{
+    struct block_header header;
+    struct column ready[MARKS_COLUMNS];
+    if (columns->mark_count == 0 || lane >= FP_LANES_MAX)
+        return fail(writer, FP_ERR_ARGUMENT, 0, "cannot encode a block");
+    columns_finish(columns, lane, sequence, &header, ready);
+    return pack_and_append(writer, &header, ready, MARKS_COLUMNS);
 }
 
 uint64_t fp_writer_bytes(const struct fp_writer *writer)
@@ -219,7 +233,7 @@ void fp_writer_abandon(struct fp_writer *writer)
     if (writer->fd >= 0)
         (void)close(writer->fd); /* whole blocks were written; nothing is buffered */
     ZSTD_freeCCtx(writer->context);
-    marks_encoder_release(&writer->encoder);
+    fp_columns_release(&writer->encoder);
     bytes_release(&writer->packed);
     free(writer);
 }

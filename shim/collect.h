@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "footprint/columns.h"
 #include "footprint/footprint.h"
 #include "shim/segment.h"
 
@@ -258,34 +259,14 @@ void drain_dead_threads(struct collector *collector);
 
 /* ---- decode ------------------------------------------------------------------------------------------ */
 
-/* A block under construction; arrays of FP_BLOCK_MARKS_MAX (+1). */
-struct decode_block {
-    struct fp_mark *marks;
-    struct fp_shape *shapes;
-    struct fp_stamp *stamps;
-    uint32_t mark_count, shape_count, stamp_count;
-    uint64_t base_epoch;
-    uint64_t events;  /* marks that are calls */
-    uint32_t *table;  /* shape dictionary: generation << 16 | index, open addressing */
-    uint32_t *direct; /* likewise by code and size, for shapes that fit a record of one word */
-    uint32_t generation;
-    bool is_mark[256];        /* fp_mark_is_valid, as a table */
-    uint8_t short_calls[16];  /* fp_record_code backwards; 0 for codes that are no call */
-    uint8_t short_extras[16]; /* fp_record_extra of those */
-};
-
-bool decode_init(struct decode_block *block);
-void decode_release(struct decode_block *block);
-void decode_clear(struct decode_block *block);
-
 /* decode_chunk - append a chunk's records to the block, from word number `first`, 0 for the first record.
  * damaged      counts words that are no record.
  * ret_at       the first word not read: 0 as yet in a chunk that its writer still has.
  * Returns      0 when the chunk is done; else the word to go on with after the block was written and cleared
  *              (it was full, or epochs were too far apart). */
-uint32_t decode_chunk(struct decode_block *block, struct collect_lane *lane,
-                      const struct collect_clock *clock, const struct seg_chunk_header *chunk, uint32_t first,
-                      uint64_t *damaged, uint32_t *ret_at);
+uint32_t decode_chunk(struct fp_columns *block, struct collect_lane *lane, const struct collect_clock *clock,
+                      const struct seg_chunk_header *chunk, uint32_t first, uint64_t *damaged,
+                      uint32_t *ret_at);
 
 /* ---- images ------------------------------------------------------------------------------------------- */
 
@@ -302,8 +283,8 @@ void image_check_ends(struct collector *collector, bool thorough);
 /* image_finish - drain, write the trailer, free the slot. */
 void image_finish(struct collector *collector, struct collect_image *image, enum image_end end);
 
-/* image_bump_epochs - step the word of every image with several threads. */
-void image_bump_epochs(struct collector *collector);
+/* image_bump_epochs - step the word of every image with several threads. Returns whether there is one. */
+bool image_bump_epochs(struct collector *collector);
 
 /* image_open_part - begin another footprint of an image, in the present window. image->writing tells whether it could.
  * image_close_part - write the trailer of the one that is being written, if any. */
@@ -325,7 +306,7 @@ bool image_unattached_remain(struct collector *collector);
 
 /* image_store - write the marks of a block to the image's footprint, or count them as lost. */
 void image_store(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
-                 struct decode_block *block);
+                 struct fp_columns *block);
 struct collect_lane *image_lane(struct collect_image *image, uint32_t number);
 
 /* image_maps - whether a process is seen to have the segment at that address. */

@@ -16,13 +16,13 @@
 #define WORDS_PER_CHUNK (SEG_CHUNK_BYTES / (uint32_t)sizeof(uint64_t))
 #define WAITING_NS      UINT64_C(5000000000) /* for a block's worth of chunks; blocks of less compress less */
 
-static struct decode_block decoded;
+static struct fp_columns decoded;
 
-static struct decode_block *block_for_use(void)
+static struct fp_columns *block_for_use(void)
 {
     static bool ready;
     if (!ready)
-        ready = decode_init(&decoded);
+        ready = fp_columns_init(&decoded);
     return ready ? &decoded : NULL;
 }
 
@@ -116,7 +116,7 @@ uint32_t drain_scan(struct collector *collector)
 /* Store a block that holds a chunk's records up to the word `next`. What the chunk says of that is true at every
  * moment at which we may be killed: with `rest` set, the block may stand in the file or not. */
 static void store_up_to(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
-                        struct decode_block *block, struct seg_chunk_header *chunk, uint32_t next)
+                        struct fp_columns *block, struct seg_chunk_header *chunk, uint32_t next)
 {
     __atomic_store_n(&chunk->rest, next, __ATOMIC_RELEASE);
     image_store(collector, image, lane, block);
@@ -139,17 +139,19 @@ static void find_epoch(struct collect_lane *lane, const struct seg_chunk_header 
 }
 
 /* A chunk's records that were not read yet, into the block, and into the file where that is full.
- * Returns the word behind them. */
+ * source    the chunk itself, or a copy of it.
+ * Returns   the word behind them. */
 static uint32_t read_chunk(struct collector *collector, struct collect_image *image,
-                           struct collect_lane *lane, struct decode_block *block,
-                           struct seg_chunk_header *chunk, uint64_t *damaged)
+                           struct collect_lane *lane, struct fp_columns *block,
+                           struct seg_chunk_header *chunk, const struct seg_chunk_header *source,
+                           uint64_t *damaged)
 {
     uint32_t next = chunk->split < WORDS_PER_CHUNK ? (uint32_t)chunk->split : WORDS_PER_CHUNK;
     uint32_t at = WORDS_PER_CHUNK;
     if (collector->options.recover)
-        find_epoch(lane, chunk, next);
+        find_epoch(lane, source, next);
     chunk->block = lane->next_block + 1;
-    while ((next = decode_chunk(block, lane, &collector->clock, chunk, next, damaged, &at)) != 0)
+    while ((next = decode_chunk(block, lane, &collector->clock, source, next, damaged, &at)) != 0)
         store_up_to(collector, image, lane, block, chunk, next);
     return at;
 }
@@ -165,7 +167,7 @@ static uint32_t words_used(uint32_t at)
 static uint32_t write_block(struct collector *collector, struct collect_image *image,
                             struct collect_lane *lane, size_t most, bool all)
 {
-    struct decode_block *block = block_for_use();
+    struct fp_columns *block = block_for_use();
     uint32_t words[COLLECT_CHUNKS_PER_BLOCK];
     uint64_t damaged = 0;
     uint32_t done = 0;
@@ -174,15 +176,16 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
         struct seg_chunk_header *chunk = seg_chunk(collector->segment.header, taken->index);
         if (taken->sequence != lane->next_chunk && !all)
             break;
-        words[done] = block != NULL ? words_used(read_chunk(collector, image, lane, block, chunk, &damaged))
-                                    : WORDS_PER_CHUNK;
+        words[done] = block != NULL
+                          ? words_used(read_chunk(collector, image, lane, block, chunk, chunk, &damaged))
+                          : WORDS_PER_CHUNK;
         lane->next_chunk = taken->sequence + 1;
         done++;
     }
     if (block != NULL && block->mark_count > 0)
         image_store(collector, image, lane, block);
     if (block != NULL)
-        decode_clear(block); /* stamps without marks */
+        fp_columns_clear(block); /* stamps without marks */
     /* Not before: what is freed and not written would be lost with us. */
     for (uint32_t i = 0; i < done; i++)
         free_chunk(collector, lane->queue[i].index, words[i]);
@@ -285,21 +288,32 @@ void drain_waiting(struct collector *collector)
 
 /* ---- what stands so far ---------------------------------------------------------------------------------- */
 
+/* A chunk as it is now, while its writer may store in it. A record's first word is stored last (release) and copied first
+ * (acquire): it is whole in the copy or not there. */
+static const struct seg_chunk_header *copy_of(const struct seg_chunk_header *chunk)
+{
+    static uint64_t copy[WORDS_PER_CHUNK];
+    const uint64_t *words = (const uint64_t *)chunk;
+    for (uint32_t i = 0; i < WORDS_PER_CHUNK; i++)
+        copy[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
+    return (const struct seg_chunk_header *)copy;
+}
+
 /* The records in a chunk that its writer still has, and may be writing to. */
 static void read_open_chunk(struct collector *collector, struct collect_image *image,
                             struct seg_chunk_header *chunk, uint32_t lane_number)
 {
-    struct decode_block *block = block_for_use();
+    struct fp_columns *block = block_for_use();
     struct collect_lane *lane = image_lane(image, lane_number);
     uint64_t damaged = 0;
     uint32_t at;
     if (block == NULL || lane == NULL || lane->queue_length > 0 || chunk->sequence != lane->next_chunk)
         return; /* not its turn: what goes before it is on its way */
     lane->thread_id = chunk->thread_id;
-    at = read_chunk(collector, image, lane, block, chunk, &damaged);
+    at = read_chunk(collector, image, lane, block, chunk, copy_of(chunk), &damaged);
     if (block->mark_count > 0)
         store_up_to(collector, image, lane, block, chunk, at);
-    decode_clear(block); /* stamps without marks: they are read again with what follows */
+    fp_columns_clear(block); /* stamps without marks: they are read again with what follows */
     image->lost[FP_LOSS_COLLECTOR] += damaged;
 }
 

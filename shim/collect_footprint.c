@@ -228,36 +228,25 @@ static void grown_to(struct collect_image *image, struct collect_part *part, uin
 }
 
 static void write_block(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
-                        const struct decode_block *block)
+                        struct fp_columns *block)
 {
-    const struct fp_block out = {
-        .lane = lane->number,
-        .sequence = lane->next_block,
-        .base_epoch = block->base_epoch,
-        .mark_count = block->mark_count,
-        .shape_count = block->shape_count,
-        .stamp_count = block->stamp_count,
-        .marks = block->marks,
-        .shapes = block->shapes,
-        .stamps = block->stamps,
-    };
     struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
     struct collect_part *part = &image->parts[image->part_count - 1];
-    const enum fp_status status = fp_writer_block(image->writer, &out);
+    const enum fp_status status = fp_writer_columns(image->writer, block, lane->number, lane->next_block);
     if (status != FP_OK) {
         stop_writing(collector, image, status == FP_ERR_LIMIT ? image->limit_cause : FP_LOSS_DISK_FULL);
         return;
     }
     lane->next_block++;
     lane->marks += block->mark_count;
-    image->events += block->events;
-    part->events += block->events;
+    image->events += fp_columns_events(block);
+    part->events += fp_columns_events(block);
     grown_to(image, part, fp_writer_bytes(image->writer));
     atomic_store_explicit(&slot->events, part->events, memory_order_relaxed);
 }
 
 void image_store(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
-                 struct decode_block *block)
+                 struct fp_columns *block)
 {
     const uint64_t limit = collector->options.max_size_bytes;
     if (image->between)
@@ -267,8 +256,8 @@ void image_store(struct collector *collector, struct collect_image *image, struc
     if (image->writing)
         write_block(collector, image, lane, block);
     if (!image->writing)
-        image->lost[image->stopped_by] += block->events;
-    decode_clear(block);
+        image->lost[image->stopped_by] += fp_columns_events(block);
+    fp_columns_clear(block);
 }
 
 /* ---- end -------------------------------------------------------------------------------------------------- */

@@ -22,10 +22,11 @@
 #include "shim/raw.h"
 
 #define MEMORY_DEFAULT    (UINT64_C(128) << 20)
-#define NAP_NS            1000000u  /* while there is work; also the collector's step of the epoch words */
+#define NAP_NS            4000000u  /* while there is work: a round takes some 25 us, whatever it finds */
+#define STEP_NS           1000000u  /* between two steps of the epoch words, where somebody orders by them */
 #define SLEEP_NS          5000000u  /* while there is none */
 #define LONG_SLEEP_NS     20000000u /* and has not been for long */
-#define IDLE_ROUNDS       20u       /* of napping before sleeping */
+#define IDLE_ROUNDS       5u        /* of napping before sleeping */
 #define SLEEP_ROUNDS      400u      /* of sleeping before sleeping long: two seconds */
 #define LOOK_NS           50000000u /* between looks for execs */
 #define THREADS_NS        1000000000u /* and for dead threads, one system call a thread, and for chunks that wait */
@@ -368,11 +369,15 @@ static void rest(struct collector *collector, uint32_t idle_rounds)
 {
     struct seg_header *segment = collector->segment.header;
     const bool sleep = idle_rounds > IDLE_ROUNDS;
-    const uint64_t duration = !sleep ? NAP_NS : idle_rounds > SLEEP_ROUNDS ? LONG_SLEEP_NS : SLEEP_NS;
+    uint64_t duration = !sleep ? NAP_NS : idle_rounds > SLEEP_ROUNDS ? LONG_SLEEP_NS : SLEEP_NS;
     const uint32_t doorbell = atomic_load_explicit(&segment->doorbell, memory_order_acquire);
     if (control_is_due())
         return; /* one that comes from here on is found after the time-out, unless it ends the sleep */
     atomic_store_explicit(&segment->asleep, sleep ? SEG_SLEEP : SEG_NAP, memory_order_seq_cst);
+    for (; !sleep && duration > STEP_NS && image_bump_epochs(collector) &&
+           atomic_load_explicit(&segment->doorbell, memory_order_acquire) == doorbell;
+         duration -= STEP_NS)
+        (void)raw_futex_wait(&segment->doorbell, doorbell, STEP_NS); /* as below */
     /* a ring that came before `asleep` was set has changed the doorbell, or is made up for by the time-out */
     (void)raw_futex_wait(&segment->doorbell, doorbell, duration);
     atomic_store_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed);
@@ -414,7 +419,7 @@ static void run(struct collector *collector)
         clock_anchor(&collector->clock);
         share_clock(collector);
         image_discover(collector);
-        image_bump_epochs(collector);
+        (void)image_bump_epochs(collector);
         work = drain_scan(collector);
         work += drain_blocks(collector);
         image_check_ends(collector, look);

@@ -358,7 +358,7 @@ static void prepare(const char *name)
 TEST(a_footprint_meets_every_failure)
 {
     prepare("memory.fp");
-    fail_each(write_footprint, "writing a footprint", true, 10);
+    fail_each(write_footprint, "writing a footprint", true, 6);
     fail_each(read_footprint, "reading a footprint", false, 5);
     CHECK(unlink(path) == 0);
 }

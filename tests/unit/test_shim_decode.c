@@ -1,12 +1,14 @@
 /* test_shim_decode.c - chunks made by hand, whole, torn and hostile, to blocks. */
 #include "shim/collect.h"
+#include "unit/columns_view.h"
 #include "unit/harness.h"
 
 #define FIRST_WORD      ((uint32_t)(SEG_CHUNK_HEADER / sizeof(uint64_t)))
 #define WORDS_PER_CHUNK ((uint32_t)(SEG_CHUNK_BYTES / sizeof(uint64_t)))
 
 static _Alignas(SEG_CHUNK_BYTES) unsigned char chunk_bytes[SEG_CHUNK_BYTES];
-static struct decode_block block;
+static struct fp_columns columns;
+static struct fp_block block; /* what is in it */
 static struct collect_lane lane;
 static uint64_t damaged;
 static uint32_t words, next_word;
@@ -16,9 +18,9 @@ static void set_up(void)
 {
     memset(chunk_bytes, 0, sizeof chunk_bytes);
     memset(&lane, 0, sizeof lane);
-    if (block.marks == NULL)
-        CHECK(decode_init(&block));
-    decode_clear(&block);
+    if (columns.memory == NULL)
+        CHECK(fp_columns_init(&columns));
+    fp_columns_clear(&columns);
     damaged = 0;
     next_word = FIRST_WORD;
 }
@@ -59,8 +61,10 @@ static void put_stamp(uint64_t epoch, uint64_t time)
 
 static uint32_t decode(uint32_t first)
 {
-    return decode_chunk(&block, &lane, &clock, (const struct seg_chunk_header *)chunk_bytes, first, &damaged,
-                        &words);
+    const uint32_t next = decode_chunk(&columns, &lane, &clock, (const struct seg_chunk_header *)chunk_bytes,
+                                       first, &damaged, &words);
+    block = columns_view(&columns);
+    return next;
 }
 
 static const struct fp_shape *shape_of(uint32_t mark)
@@ -172,8 +176,8 @@ TEST(damaged_records_are_counted)
     CHECK_U64(decode(0), 0);
     CHECK_U64(damaged, 2);
     CHECK_U64(block.mark_count, 1);
-    CHECK_U64(block.events, 1);
-    decode_clear(&block);
+    CHECK_U64(fp_columns_events(&columns), 1);
+    fp_columns_clear(&columns);
     CHECK_U64(decode(WORDS_PER_CHUNK - 1), 0);
     CHECK_U64(damaged, 3);
     CHECK_U64(words, WORDS_PER_CHUNK);
@@ -199,7 +203,7 @@ TEST(epochs)
     CHECK_U64(block.base_epoch, high);
     CHECK_U64(block.mark_count, 2);
     CHECK_U64(block.marks[1].epoch, 20);
-    decode_clear(&block);
+    fp_columns_clear(&columns);
     CHECK_U64(decode(next), 0);
     CHECK_U64(block.mark_count, 1);
     CHECK_U64(block.base_epoch, high + (UINT64_C(1) << 33));
@@ -230,6 +234,80 @@ TEST(stamps_do_not_decrease)
     CHECK_U64(block.stamps[2].time_ns, 9000);
 }
 
+/* Few and many shapes that are no calls are counted in different ways. */
+TEST(events_are_calls)
+{
+    for (unsigned kinds = 1; kinds <= 8; kinds++) {
+        set_up();
+        put_stamp(1, 1);
+        for (uint64_t i = 0; i < 300; i++) {
+            put_call(FP_MARK_RESIZE_FROM, 16 * i, 0);
+            put_call(FP_CALL_REALLOC, 16 * i, i);
+            put_long(FP_MARK_GAP, 0, i % kinds, 0);
+        }
+        CHECK_U64(decode(0), 0);
+        CHECK_U64(block.mark_count, 900);
+        CHECK_U64(fp_columns_events(&columns), 300);
+    }
+}
+
+/* Addresses near and far, NULL, never aligned twice alike, each named again after up to a block: all come back, whatever
+ * the encoder took for known. */
+TEST(addresses_come_back)
+{
+    static uint64_t given[FP_BLOCK_MARKS_MAX];
+    uint32_t count = 0, wrong = 0;
+    uint64_t random = 1;
+    set_up();
+    for (unsigned chunk = 0; chunk < COLLECT_CHUNKS_PER_BLOCK; chunk++) {
+        memset(chunk_bytes, 0, sizeof chunk_bytes);
+        next_word = FIRST_WORD;
+        put_stamp(1 + chunk, 1);
+        while (next_word + 2 < WORDS_PER_CHUNK) {
+            uint64_t address;
+            random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            address = random >> 60 == 0 || count == 0 ? random >> (16 + (random >> 32 & 31))
+                                                      : given[(random >> 33) % count];
+            given[count++] = address;
+            if (random >> 63 == 0 && address % 16 == 0)
+                put_call(FP_CALL_MALLOC, address, 8);
+            else
+                put_long(FP_CALL_MALLOC, address, 8, 0);
+        }
+        CHECK_U64(decode(0), 0);
+    }
+    CHECK_U64(block.mark_count, count);
+    for (uint32_t i = 0; i < block.mark_count; i++)
+        wrong += block.marks[i].address != given[i];
+    CHECK_U64(wrong, 0);
+}
+
+/* Whatever stands in a chunk, what comes out is a block that reads back, and the chunk is done after so many blocks. */
+TEST(hostile_words)
+{
+    uint64_t random = 7;
+    for (unsigned turn = 0; turn < 300; turn++) {
+        uint32_t next = 0;
+        if (turn % COLLECT_CHUNKS_PER_BLOCK == 0)
+            set_up();
+        for (uint32_t i = FIRST_WORD; i < WORDS_PER_CHUNK; i++) {
+            random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            /* Few bits and many: epochs and sizes near and far, every code. */
+            ((uint64_t *)chunk_bytes)[i] = (random >> 8) >> (random & 31) |
+                                           (turn % 3 == 0 ? FP_RECORD_LONG : 1);
+        }
+        for (uint32_t blocks = 0; (next = decode(next)) != 0; blocks++) {
+            CHECK(next < WORDS_PER_CHUNK);
+            if (block.mark_count == 0 || blocks > WORDS_PER_CHUNK) {
+                HARNESS_FAIL("turn %u: no progress at word %u", turn, next);
+                return;
+            }
+            fp_columns_clear(&columns);
+        }
+        CHECK(fp_columns_events(&columns) <= block.mark_count);
+    }
+}
+
 TEST(generations_of_the_dictionary)
 {
     set_up();
@@ -241,7 +319,7 @@ TEST(generations_of_the_dictionary)
             CHECK_U64(block.shape_count, 1);
             return;
         }
-        decode_clear(&block);
+        fp_columns_clear(&columns);
     }
 }
 
@@ -262,4 +340,5 @@ TEST(clock_line)
 
 RUN_TESTS(T(shapes_are_shared), T(records_of_all_lengths), T(shapes_all_different),
           T(a_record_cut_short_is_none), T(damaged_records_are_counted), T(epochs), T(stamps_do_not_decrease),
-          T(generations_of_the_dictionary), T(clock_line))
+          T(events_are_calls), T(addresses_come_back), T(hostile_words), T(generations_of_the_dictionary),
+          T(clock_line))

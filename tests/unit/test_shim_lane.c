@@ -4,6 +4,7 @@
 
 #include "shim/collect.h"
 #include "shim/turn.h"
+#include "unit/columns_view.h"
 #include "unit/harness.h"
 
 #define CHUNKS 8u
@@ -87,23 +88,28 @@ static uint64_t state_of(uint32_t index)
 }
 
 /* What the collector would read of a chunk. */
-static const struct decode_block *decode(uint32_t index)
+static uint32_t decoded_events;
+
+static const struct fp_block *decode(uint32_t index)
 {
-    static struct decode_block block;
+    static struct fp_columns columns;
+    static struct fp_block block;
     static struct collect_lane lane;
     const struct collect_clock clock = {.kind = SEG_CLOCK_MONOTONIC, .ns_per_tick = 1};
     uint64_t damaged = 0;
     uint32_t words;
-    if (block.marks == NULL)
-        CHECK(decode_init(&block));
-    decode_clear(&block);
+    if (columns.memory == NULL)
+        CHECK(fp_columns_init(&columns));
+    fp_columns_clear(&columns);
     memset(&lane, 0, sizeof lane);
-    CHECK_U64(decode_chunk(&block, &lane, &clock, seg_chunk(shim_segment, index), 0, &damaged, &words), 0);
+    CHECK_U64(decode_chunk(&columns, &lane, &clock, seg_chunk(shim_segment, index), 0, &damaged, &words), 0);
     CHECK_U64(damaged, 0);
+    block = columns_view(&columns);
+    decoded_events = fp_columns_events(&columns);
     return &block;
 }
 
-static void check_mark(const struct decode_block *block, uint32_t mark, unsigned call, uint64_t address,
+static void check_mark(const struct fp_block *block, uint32_t mark, unsigned call, uint64_t address,
                        uint64_t size, uint64_t extra)
 {
     const struct fp_shape *shape;
@@ -121,7 +127,7 @@ static void check_mark(const struct decode_block *block, uint32_t mark, unsigned
 
 TEST(calls_become_records)
 {
-    const struct decode_block *block;
+    const struct fp_block *block;
     const struct seg_chunk_header *chunk;
     set_up(0);
     allocate(FP_CALL_MALLOC, 0x7fff12345670, 100, 0);
@@ -138,7 +144,7 @@ TEST(calls_become_records)
     CHECK_U64(chunk->sequence, 0);
     block = decode(0);
     CHECK_U64(block->mark_count, 8);
-    CHECK_U64(block->events, 8);
+    CHECK_U64(decoded_events, 8);
     check_mark(block, 0, FP_CALL_MALLOC, 0x7fff12345670, 100, 0);
     check_mark(block, 1, FP_CALL_CALLOC, 0x1000, 8, 12);
     check_mark(block, 2, FP_CALL_CALLOC, 0x2000, 8, 1);
@@ -168,7 +174,7 @@ TEST(long_records_at_boundaries)
         allocate(long_calls[i % 3], 16 * i + 16, i, long_extra(i));
     }
     for (uint32_t index = 0; index < CHUNKS && state_of(index) != 0; index++) {
-        const struct decode_block *block = decode(index);
+        const struct fp_block *block = decode(index);
         for (uint32_t mark = 0; mark < block->mark_count; mark++, found++) {
             const struct fp_shape *shape = &block->shapes[block->marks[mark].shape];
             check_mark(block, mark, long_calls[found % 3], 16 * found + 16, found, long_extra(found));
@@ -234,7 +240,7 @@ TEST(stamps_before_every_call)
     for (size_t i = 0; i < 4000; i++)
         allocate(long_calls[i % 3], 16 * i + 16, i, long_extra(i));
     for (uint32_t index = 0; index < CHUNKS && state_of(index) != 0; index++) {
-        const struct decode_block *block = decode(index);
+        const struct fp_block *block = decode(index);
         CHECK_U64(block->stamp_count, block->mark_count);
         for (uint32_t mark = 0; mark < block->mark_count; mark++, found++) {
             check_mark(block, mark, long_calls[found % 3], 16 * found + 16, found, long_extra(found));
@@ -283,7 +289,7 @@ TEST(nested_calls_are_the_allocators_own)
 TEST(handlers_calls_are_counted)
 {
     struct lane *inner;
-    const struct decode_block *block;
+    const struct fp_block *block;
     set_up(0);
     release(16);
     lane_set_gate(shim_lane, GATE_RECORD);
