@@ -92,15 +92,15 @@ static char *read_whole(pid_t pid, const char *name, size_t *ret_size)
 static bool was_preloaded(pid_t pid)
 {
     size_t size = 0, command_size = 0;
-    char *command = NULL, *environment = read_whole(pid, "environ", &size);
+    /* In this order: both appear at one time, late in an exec. */
+    char *command = read_whole(pid, "cmdline", &command_size);
+    char *environment = read_whole(pid, "environ", &size);
     bool found = environment == NULL;
     for (size_t at = 0; !found && at < size; at += strlen(environment + at) + 1)
         found = strncmp(environment + at, "LD_PRELOAD=", 11) == 0 &&
                 strstr(environment + at, "libmallab.so") != NULL;
-    if (!found && size == 0) {
-        command = read_whole(pid, "cmdline", &command_size);
+    if (!found && size == 0)
         found = command == NULL || command_size == 0;
-    }
     free(environment);
     free(command);
     return found;

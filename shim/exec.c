@@ -96,6 +96,11 @@ static bool is_preloaded(char *const *environment)
     return false;
 }
 
+static bool is_executable(const char *path)
+{
+    return raw_call(SYS_faccessat, AT_FDCWD, (long)path, X_OK, 0, 0, 0) == 0;
+}
+
 static void look(const char *path, char *const *environment, bool of_child)
 {
     const char *obstacle;
@@ -110,13 +115,8 @@ static void look(const char *path, char *const *environment, bool of_child)
     if (obstacle == NULL && !is_preloaded(environment))
         obstacle =
             "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears it";
-    if (obstacle != NULL && strncmp(name, "mallab", 6) != 0)
+    if (obstacle != NULL && is_executable(path) && strncmp(name, "mallab", 6) != 0)
         (void)note_send(name, obstacle, of_child); /* who hears nothing has been told all that can be told */
-}
-
-static bool is_executable(const char *path)
-{
-    return raw_call(SYS_faccessat, AT_FDCWD, (long)path, X_OK, 0, 0, 0) == 0;
 }
 
 /* As execvp finds it: the first in PATH that may be executed. */
