@@ -294,13 +294,16 @@ static enum fp_status new_part(const char *name, struct conv_view_part **ret_par
     return FP_OK;
 }
 
-/* A file that is gone is read on until its end, if it is open. Returns whether the part is still of use. */
+/* A file that is gone is read to its end, if it is open: what was written to it last is not known yet when it is missed
+ * first. Returns whether the part is still of use. */
 static bool keep_absent(struct conv_view *view, struct conv_view_part *part)
 {
-    if (part->present)
-        view->bytes_removed += part->bytes;
+    const bool was_present = part->present;
     part->present = false;
-    return part->reader != NULL && part->turn_next < part->turn_count;
+    if (part->reader != NULL && (was_present || part->turn_next < part->turn_count))
+        return true;
+    view->bytes_dropped += part->bytes;
+    return false;
 }
 
 static void drop_part(struct conv_view_part *part)
@@ -363,11 +366,15 @@ static enum fp_status refresh_parts(struct conv_view *view, struct conv_error *e
 {
     enum fp_status status = list_parts(view, error);
     view->bytes = 0;
+    view->bytes_written = view->bytes_dropped;
     for (size_t i = 0; i < view->part_count && status == FP_OK; i++) {
         struct conv_view_part *part = view->parts[i];
         if (!part->done)
             status = refresh_part(view, part, error);
-        if (part->present && part->process != NULL)
+        if (part->process == NULL)
+            continue;
+        view->bytes_written += part->bytes;
+        if (part->present)
             view->bytes += part->bytes;
     }
     return status;

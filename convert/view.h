@@ -60,7 +60,8 @@ struct conv_view {
     struct conv_view_part **parts; /* by name */
     size_t part_count;
     uint64_t bytes;         /* on disk now */
-    uint64_t bytes_removed; /* of parts read whose file is gone */
+    uint64_t bytes_written; /* also to files that are gone since */
+    uint64_t bytes_dropped; /* of those, what parts that are not kept any more had */
     uint64_t marks_known, marks_read;
     size_t foreign; /* files *.fp that are no footprints */
     struct fp_block_buffer buffer;

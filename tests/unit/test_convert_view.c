@@ -272,7 +272,9 @@ TEST(windows_are_one_process)
     CHECK_U64(view->process_count, 1);
     CHECK_U64(view->sum.live.objects, 3);
     CHECK_U64(view->sum.live.bytes, 300);
-    CHECK_U64(view->bytes_removed, bytes);
+    CHECK_U64(view->bytes_written, view->bytes + bytes);
+    look(view);
+    CHECK_U64(view->bytes_written, view->bytes + bytes);
     CHECK_U64(conv_view_lost(view, lost), 1);
     CHECK_U64(view->sum.events, 7);
     write_going_on(directory,
