@@ -24,7 +24,8 @@ static const char HELP[] = "usage: mallab convert [OPTION...] INPUT\n"
                            "  -f, --force          replace OUT when it exists\n"
                            "      --from FORMAT    footprint, recording or android [found out]\n"
                            "      --process PID    which process of a recording [the one with most events]\n"
-                           "      --no-inherited   begin a forked process without its parent's objects\n"
+                           "      --no-inherited   begin a forked process without its parent's objects, and\n"
+                           "                       a window without those of earlier ones\n"
                            "      --salvage        leave out damaged blocks instead of refusing the file\n"
                            "      --json           print the report as JSON on stdout\n"
                            "  -q, --quiet          no summary; what was repaired or lost is still told\n"
@@ -163,7 +164,9 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
                 "the recording holds %zu processes; converted: process %u, '%s' (--process chooses another)",
                 survey->process_count, survey->process_id, survey->program);
     if (survey->inherited_objects > 0)
-        cli_say(verb, "process %u was forked: it begins with %s objects of its parent's (%s)",
+        cli_say(verb,
+                "process %u begins with %s objects that were alive before, its parent's or of earlier "
+                "windows (%s)",
                 survey->process_id, res_text_grouped(survey->inherited_objects, ops),
                 res_text_bytes((double)survey->inherited_bytes, span));
     if (survey->inherited_why[0] != '\0')

@@ -322,7 +322,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     line("live at end", "%s in %s objects", res_text_bytes((double)survey->live_bytes_end, one),
          res_text_grouped(survey->live_objects_end, two));
     if (survey->inherited_objects > 0)
-        line("inherited", "%s in %s objects of the parent, alive at the fork",
+        line("inherited", "%s in %s objects alive before, of the parent or of earlier windows",
              res_text_bytes((double)survey->inherited_bytes, one),
              res_text_grouped(survey->inherited_objects, two));
     if (survey->inherited_why[0] != '\0') {

@@ -2,21 +2,25 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "results/support.h"
 
-/* The directory of this program, found once. NULL without /proc: then only the installed places count. */
+/* The directory of this program, found once; without /proc by what the kernel was told to execute. NULL: neither tells,
+ * and only the installed places count. */
 static const char *own_directory(void)
 {
     static char path[PATH_MAX];
     if (path[0] == '\0') {
         const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-        if (length <= 0)
+        const char *told = (const char *)getauxval(AT_EXECFN);
+        if (length > 0)
+            path[length] = '\0';
+        else if (told == NULL || realpath(told, path) == NULL)
             return NULL;
-        path[length] = '\0';
         char *slash = strrchr(path, '/');
         if (slash == NULL)
             return NULL;

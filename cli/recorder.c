@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/relay.h"
 #include "results/support.h"
 
 extern char **environ;
@@ -27,16 +28,6 @@ extern char **environ;
 #define COLLECTOR_WAITS_NS   UINT64_C(2000000000)  /* for the last blocks, before we look who still runs */
 #define COLLECTOR_LONGEST_NS UINT64_C(60000000000) /* to drain a full segment to a slow disk */
 #define READY_BYTES_MAX      8192
-
-static volatile sig_atomic_t command_pid; /* for the handler; 0 while there is none */
-
-static void forward(int signal_number)
-{
-    const int error = errno;
-    if (command_pid > 0)
-        kill((pid_t)command_pid, signal_number);
-    errno = error;
-}
 
 static uint64_t now_ns(void)
 {
@@ -98,10 +89,13 @@ struct command {
     int failed; /* read end: errno of an exec that failed */
 };
 
-static void set_environment(const char *directory, const char *shim, const char *segment, const char *only)
+static void set_environment(const char *directory, const char *shim, const char *segment, const char *only,
+                            const char *notes)
 {
     const char *before = getenv("LD_PRELOAD");
     char *preload = before != NULL && *before != '\0' ? res_printf("%s:%s", shim, before) : res_strdup(shim);
+    if (*notes != '\0' ? setenv("MALLAB_NOTES", notes, 1) != 0 : unsetenv("MALLAB_NOTES") != 0)
+        _exit(CLI_RECORD_FAILED);
     if (setenv("MALLAB_OUT", directory, 1) != 0 || setenv("MALLAB_SEGMENT", segment, 1) != 0 ||
         setenv("LD_PRELOAD", preload, 1) != 0)
         _exit(CLI_RECORD_FAILED);
@@ -112,7 +106,7 @@ static void set_environment(const char *directory, const char *shim, const char 
 
 /* In the child: wait, then become the command. message is "DIRECTORY\0SEGMENT\0". */
 static void become_command(int go, int failed, const char *path, char *const *arguments, const char *shim,
-                           const struct cli_record *record)
+                           const char *notes, const struct cli_record *record)
 {
     char message[2 * READY_BYTES_MAX];
     size_t length = 0;
@@ -124,7 +118,7 @@ static void become_command(int go, int failed, const char *path, char *const *ar
     }
     if (length == 0 || message[length - 1] != '\0')
         _exit(CLI_RECORD_FAILED); /* our parent gave up, and says why */
-    set_environment(message, shim, message + strlen(message) + 1, record->only);
+    set_environment(message, shim, message + strlen(message) + 1, record->only, notes);
     if (record->stdout_to_stderr)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     execv(path, arguments);
@@ -145,7 +139,7 @@ static void become_command(int go, int failed, const char *path, char *const *ar
     _exit(error == ENOENT ? CLI_RECORD_NOT_FOUND : CLI_RECORD_NOT_EXECUTABLE);
 }
 
-static bool fork_command(const char *path, char *const *arguments, const char *shim,
+static bool fork_command(const char *path, char *const *arguments, const char *shim, const char *notes,
                          const struct cli_record *record, struct command *ret_command)
 {
     int go[2] = {-1, -1};
@@ -162,7 +156,7 @@ static bool fork_command(const char *path, char *const *arguments, const char *s
     if (pid == 0) {
         close(go[1]);
         close(failed[0]);
-        become_command(go[0], failed[1], path, arguments, shim, record);
+        become_command(go[0], failed[1], path, arguments, shim, notes, record);
     }
     const int error = errno;
     close(go[0]);
@@ -336,30 +330,6 @@ static bool collector_ends(const struct collector *collector, uint64_t within_ns
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static const struct {
-    int number;
-    bool forwarded; /* else ignored */
-} HANDLED[] = {{SIGINT, false}, {SIGQUIT, false}, {SIGPIPE, false}, {SIGTERM, true}, {SIGHUP, true}};
-
-#define HANDLED_COUNT (sizeof HANDLED / sizeof HANDLED[0])
-
-/* Signals that the terminal sends reach the command by themselves; those sent to us alone are handed on. */
-static void take_signals(struct sigaction *ret_saved)
-{
-    for (size_t i = 0; i < HANDLED_COUNT; i++) {
-        struct sigaction action = {.sa_handler = HANDLED[i].forwarded ? forward : SIG_IGN};
-        sigaction(HANDLED[i].number, NULL, &ret_saved[i]);
-        if (ret_saved[i].sa_handler != SIG_IGN) /* under nohup they stay ignored */
-            sigaction(HANDLED[i].number, &action, NULL);
-    }
-}
-
-static void give_signals_back(const struct sigaction *saved)
-{
-    for (size_t i = 0; i < HANDLED_COUNT; i++)
-        sigaction(HANDLED[i].number, &saved[i], NULL);
-}
-
 static char *directory_for(const struct cli_record *record, const char *path, pid_t pid)
 {
     char here[PATH_MAX];
@@ -398,6 +368,11 @@ static void finish_collector(struct collector *collector, struct cli_recorded *r
         return;
     while (!collector_ends(collector, COLLECTOR_WAITS_NS, &recorded->collector_status)) {
         recorded->still_running = recorded_process(collector);
+        /* As the first process of a pid namespace we take everybody with us, and the collector before it is done. */
+        if (recorded->still_running != 0 && getpid() == 1 && kill(recorded->still_running, SIGKILL) == 0) {
+            recorded->still_running = 0;
+            continue;
+        }
         /* Where nobody runs, it is writing what is left, for which it may need its time. */
         if (recorded->still_running != 0 || now_ns() - begin > COLLECTOR_LONGEST_NS)
             return;
@@ -405,25 +380,24 @@ static void finish_collector(struct collector *collector, struct cli_recorded *r
 }
 
 static void run_both(const struct cli_record *record, struct command *command, struct collector *collector,
-                     struct cli_recorded *recorded)
+                     int notes, struct cli_recorded *recorded)
 {
-    struct sigaction saved[HANDLED_COUNT];
     int error = 0;
-    command_pid = command->pid;
     recorded->watch.only = record->only;
-    take_signals(saved);
+    cli_relay_begin(command->pid);
     if (!let_go(command, recorded->directory, collector->segment))
         error = errno;
     if (read(command->failed, &error, sizeof error) > 0) {
         recorded->code = error == ENOENT ? CLI_RECORD_NOT_FOUND : CLI_RECORD_NOT_EXECUTABLE;
         recorded->problem = res_printf("cannot run the command: %s", strerror(error));
     }
-    cli_watch_until_end(&recorded->watch, command->pid, collector->segment, &collector->pid,
+    cli_watch_until_end(&recorded->watch, command->pid, collector->segment, notes, &collector->pid,
                         &recorded->collector_status);
     wait_for(command->pid, &recorded->status);
-    command_pid = 0;
+    cli_relay_pause();
     finish_collector(collector, recorded);
-    give_signals_back(saved);
+    cli_watch_take_notes(&recorded->watch, notes);
+    cli_relay_end();
 }
 
 /* A limit of file sizes holds for shared memory too, which the collector's errno does not tell. Takes over problem. */
@@ -456,13 +430,16 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
     struct collector collector = {.pid = -1, .control = -1};
     char *shim = cli_find_library("libmallab.so");
     char *program = cli_find_program("mallab-collect");
+    char notes_name[CLI_NOTES_NAME] = "";
+    int notes = -1;
     recorded.problem = check_shim(shim);
     if (recorded.problem == NULL && program == NULL)
         recorded.problem = res_strdup(
             "mallab-collect is not there: it belongs beside mallab or into " MALLAB_LIBEXECDIR);
     if (recorded.problem != NULL)
         goto out;
-    if (!fork_command(path, arguments, shim, record, &command)) {
+    notes = above_standard(cli_notes_open(notes_name));
+    if (!fork_command(path, arguments, shim, notes_name, record, &command)) {
         recorded.problem = res_printf("no process for the command: %s", strerror(errno));
         goto out;
     }
@@ -470,7 +447,7 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
     if (start_collector(record, program, recorded.directory, &command, &collector)) {
         recorded.code = 0;
         recorded.collector = collector.pid;
-        run_both(record, &command, &collector, &recorded);
+        run_both(record, &command, &collector, notes, &recorded);
     } else {
         recorded.problem = with_limit(collector.problem);
         close_end(&command.go); /* the command has done nothing yet, and ends */
@@ -482,6 +459,7 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
     }
 out:
     close_end(&command.failed);
+    close_end(&notes);
     free(collector.segment);
     free(shim);
     free(program);

@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -155,11 +157,36 @@ static const char *find_obstacle(pid_t pid, bool *ret_sure)
 
 /* ---- what was seen ----------------------------------------------------------------------------- */
 
+/* By the executable's name: what a program was called by cannot always be told from outside. */
+static bool is_asked_for(const char *only, const char *name)
+{
+    char pattern[256];
+    if (only == NULL)
+        return true;
+    for (;; only++) {
+        const size_t length = strcspn(only, ",");
+        snprintf(pattern, sizeof pattern, "%.*s", (int)length, only);
+        if (fnmatch(pattern, name, 0) == 0)
+            return true;
+        only += length;
+        if (*only == '\0')
+            return false;
+    }
+}
+
 static void note_found(struct cli_watch *watch, const struct cli_unrecorded *seen)
 {
-    for (size_t i = 0; i < watch->found_count; i++)
-        if (strcmp(watch->found[i].name, seen->name) == 0 && watch->found[i].obstacle == seen->obstacle)
+    if (!is_asked_for(watch->only, seen->name))
+        return;
+    for (size_t i = 0; i < watch->found_count; i++) {
+        struct cli_unrecorded *before = &watch->found[i];
+        if (strcmp(before->name, seen->name) != 0)
+            continue;
+        if (before->guessed && !seen->guessed && before->pid == seen->pid)
+            *before = *seen;
+        if (seen->guessed || strcmp(before->obstacle, seen->obstacle) == 0)
             return;
+    }
     if (watch->found_count < CLI_WATCH_MAX)
         watch->found[watch->found_count++] = *seen;
     else
@@ -183,30 +210,14 @@ static bool was_doubtful(struct cli_watch *watch, const struct cli_unrecorded *s
     return false;
 }
 
-/* By the executable's name: what a program was called by cannot always be told from outside. */
-static bool is_asked_for(const char *only, const char *name)
-{
-    char pattern[256];
-    for (; only != NULL; only = *only != '\0' ? only + 1 : NULL) {
-        const size_t length = strcspn(only, ",");
-        snprintf(pattern, sizeof pattern, "%.*s", (int)length, only);
-        if (fnmatch(pattern, name, 0) == 0)
-            return true;
-        only += length;
-        if (*only == '\0')
-            return false;
-    }
-    return true;
-}
-
 static void look_at(struct cli_watch *watch, pid_t pid, const char *segment)
 {
     struct cli_unrecorded seen = {.pid = pid, .start_ticks = start_ticks(pid), .seen_ns = now_ns()};
     bool sure = false;
-    if (seen.start_ticks == 0 || !find_name(pid, &seen) || !is_asked_for(watch->only, seen.name) ||
-        cli_watch_maps_file(pid, segment))
+    if (seen.start_ticks == 0 || !find_name(pid, &seen) || cli_watch_maps_file(pid, segment))
         return;
-    seen.obstacle = find_obstacle(pid, &sure);
+    snprintf(seen.obstacle, sizeof seen.obstacle, "%s", find_obstacle(pid, &sure));
+    seen.guessed = !sure;
     if (!sure && !was_doubtful(watch, &seen))
         return;
     /* It may have ended or become another program while we looked: then what we saw was of two. */
@@ -216,36 +227,113 @@ static void look_at(struct cli_watch *watch, pid_t pid, const char *segment)
         note_found(watch, &seen);
 }
 
+/* The processes of a look, and of the one before: whoever was in the tree once stays in it, also as a daemon whose
+ * parent has ended. */
+struct tree {
+    pid_t pids[TREE_MAX];
+    uint64_t start_ticks[TREE_MAX];
+    size_t count;
+};
+
+static void add_children(struct tree *tree, pid_t parent)
+{
+    char path[64];
+    const struct dirent *task;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
+    DIR *tasks = opendir(path);
+    while (tasks != NULL && (task = readdir(tasks)) != NULL) {
+        char children[PATH_MAX];
+        int child;
+        snprintf(children, sizeof children, "%s/%.20s/children", path, task->d_name);
+        FILE *file = task->d_name[0] != '.' ? fopen(children, "re") : NULL;
+        while (file != NULL && tree->count < TREE_MAX && fscanf(file, "%d", &child) == 1)
+            tree->pids[tree->count++] = child;
+        if (file != NULL)
+            fclose(file);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+}
+
+static bool is_in(const struct tree *tree, pid_t pid)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        if (tree->pids[i] == pid)
+            return true;
+    return false;
+}
+
 static void look_at_tree(struct cli_watch *watch, pid_t command, const char *segment)
 {
-    static pid_t tree[TREE_MAX];
-    size_t count = 1;
-    tree[0] = command;
-    for (size_t i = 0; i < count; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "/proc/%d/task", (int)tree[i]);
-        DIR *tasks = opendir(path);
-        const struct dirent *task;
-        look_at(watch, tree[i], segment);
-        while (tasks != NULL && (task = readdir(tasks)) != NULL) {
-            char children[PATH_MAX];
-            int child;
-            snprintf(children, sizeof children, "%s/%.20s/children", path, task->d_name);
-            FILE *file = task->d_name[0] != '.' ? fopen(children, "re") : NULL;
-            while (file != NULL && count < TREE_MAX && fscanf(file, "%d", &child) == 1)
-                tree[count++] = child;
-            if (file != NULL)
-                fclose(file);
+    static struct tree trees[2];
+    static int now;
+    struct tree *tree = &trees[now], *before = &trees[!now];
+    size_t adopted = 0;
+    now = !now;
+    tree->count = 1;
+    tree->pids[0] = command;
+    for (size_t i = 0; i < tree->count; i++) {
+        const pid_t pid = tree->pids[i];
+        tree->start_ticks[i] = start_ticks(pid);
+        look_at(watch, pid, segment);
+        add_children(tree, pid);
+        /* At the end of what hangs together: the next one that was left behind, with what hangs on it. */
+        while (i + 1 == tree->count && tree->count < TREE_MAX && adopted < before->count) {
+            const pid_t left = before->pids[adopted];
+            const uint64_t start = before->start_ticks[adopted++];
+            if (start != 0 && !is_in(tree, left) && start_ticks(left) == start)
+                tree->pids[tree->count++] = left;
         }
-        if (tasks != NULL)
-            closedir(tasks);
     }
 }
 
 /* ---- the wait --------------------------------------------------------------------------------------- */
 
-void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, pid_t *collector,
-                         int *ret_collector_status)
+void cli_watch_take_notes(struct cli_watch *watch, int notes)
+{
+    struct cli_note note;
+    while (cli_notes_take(notes, &note)) {
+        struct cli_unrecorded told = {.pid = note.pid, .seen_ns = now_ns()};
+        snprintf(told.name, sizeof told.name, "%s", note.program);
+        snprintf(told.obstacle, sizeof told.obstacle, "%s", note.reason);
+        note_found(watch, &told);
+    }
+}
+
+/* Until a child ends, or a signal or the time does it; notes are taken as they come, because few can wait. */
+static void pause_between(struct cli_watch *watch, const sigset_t *ends, int notes, uint64_t pause_ns)
+{
+    const uint64_t until = now_ns() + pause_ns;
+    const int children = signalfd(-1, ends, SFD_CLOEXEC | SFD_NONBLOCK);
+    struct pollfd either[] = {{children, POLLIN, 0}, {notes, POLLIN, 0}}; /* poll passes over negative ones */
+    struct signalfd_siginfo end;
+    for (uint64_t now = now_ns(); now < until; now = now_ns()) {
+        const int ready = poll(either, 2, (int)((until - now + 999999) / 1000000));
+        if (ready <= 0 || either[1].revents == 0)
+            break;
+        cli_watch_take_notes(watch, notes);
+        if (either[0].revents != 0)
+            break;
+    }
+    if (children >= 0) {
+        (void)!read(children, &end, sizeof end); /* another child's end brings only one more look */
+        close(children);
+    }
+}
+
+/* As the first process of a container we are given every orphan; nobody else waits for those. */
+static void reap_adopted(pid_t command, pid_t collector)
+{
+    siginfo_t info = {0};
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0 &&
+           info.si_pid != command && info.si_pid != collector) {
+        (void)waitpid(info.si_pid, NULL, WNOHANG); /* dead, as we were told */
+        info.si_pid = 0;
+    }
+}
+
+void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, int notes,
+                         pid_t *collector, int *ret_collector_status)
 {
     uint64_t pause_ns = LOOK_FIRST_NS;
     sigset_t ends, before;
@@ -255,14 +343,13 @@ void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *seg
                 &before); /* so that one between the question and the pause cuts the pause short */
     for (;;) {
         siginfo_t info = {0};
-        const struct timespec pause = {0, (long)pause_ns};
         if (waitid(P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0)
             break;
         if (*collector > 0 && waitpid(*collector, ret_collector_status, WNOHANG) == *collector)
             *collector = -1;
+        reap_adopted(command, *collector);
         look_at_tree(watch, command, segment);
-        (void)sigtimedwait(&ends, NULL,
-                           &pause); /* another child's end, or a signal, brings only one more look */
+        pause_between(watch, &ends, notes, pause_ns);
         if (pause_ns < LOOK_LAST_NS)
             pause_ns *= 2;
     }
@@ -272,8 +359,11 @@ void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *seg
 void cli_watch_report(const struct cli_verb *verb, const struct cli_watch *watch)
 {
     for (size_t i = 0; i < watch->found_count; i++)
-        cli_say(verb, "not recorded: '%s' (process %d) %s", watch->found[i].name, (int)watch->found[i].pid,
-                watch->found[i].obstacle);
+        if (watch->found[i].pid != 0)
+            cli_say(verb, "not recorded: '%s' (process %d) %s", watch->found[i].name,
+                    (int)watch->found[i].pid, watch->found[i].obstacle);
+        else
+            cli_say(verb, "not recorded: '%s' %s", watch->found[i].name, watch->found[i].obstacle);
     if (watch->more > 0)
         cli_say(verb, "not recorded: %zu more programs", watch->more);
 }

@@ -3,7 +3,11 @@
  *   look        a walk over the command's descendants, as /proc shows them
  *   obstacle    why a process has no recorder in it
  *
- * Seen from outside: a process that lives for less than a few milliseconds between two looks is missed. */
+ *   note        what a process says itself: its recorder could not reach the recording, or it starts a program that
+ *               can have none
+ *
+ * Looks miss a process that lives for less than a few milliseconds; notes miss one that is started by a process without
+ * recorder, or by other calls than shim/exec.c knows. */
 #ifndef MALLAB_CLI_WATCH_H
 #define MALLAB_CLI_WATCH_H
 
@@ -12,14 +16,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/notes.h"
+
 #define CLI_WATCH_MAX 32 /* of each kind: programs named, and processes that need a second look */
 
 struct cli_verb;
 
 struct cli_unrecorded {
-    char name[64];        /* the executable's base name */
-    const char *obstacle; /* static text */
-    pid_t pid;            /* of the first one seen */
+    char name[64];                   /* the executable's base name, or what it calls itself */
+    char obstacle[CLI_NOTES_REASON]; /* text */
+    bool guessed;                    /* from outside; a note of its own tells better */
+    pid_t pid;                       /* of the first one seen */
     uint64_t start_ticks;
     uint64_t seen_ns; /* CLOCK_MONOTONIC at its first look */
 };
@@ -33,10 +40,14 @@ struct cli_watch {
 
 /* cli_watch_until_end - wait until a child of ours can be waited for, looking at its tree meanwhile.
  * segment         path of the shared memory that recorded processes have mapped.
+ * notes           descriptor of cli_notes_open, or -1.
  * collector       waited for at once when it ends first, and then set to -1: the recorded processes take a dead
  *                 process that nobody waited for to be alive, and would wait for it. */
-void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, pid_t *collector,
-                         int *ret_collector_status);
+void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, int notes,
+                         pid_t *collector, int *ret_collector_status);
+
+/* cli_watch_take_notes - those that are there now. */
+void cli_watch_take_notes(struct cli_watch *watch, int notes);
 
 /* cli_watch_report - one line on stderr for each program, with the reason: a recording may look whole and lack the
  * program that it was made for. */

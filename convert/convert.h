@@ -124,7 +124,9 @@ struct conv_process {
     uint32_t process_id, parent_process_id;
     uint64_t events;
     bool complete;
+    bool absent; /* no footprint of it could be made, the recording's list has all there is to know */
     bool chosen; /* the one converted; every one when surveyed */
+    uint64_t lost[FP_LOSS_COUNT]; /* as the recording's list has them: also what no trailer could tell */
 };
 
 /* What a pass saw. conv_survey fills it without writing; conv_file fills it too. */

@@ -193,8 +193,9 @@ static void conclude_losses(const struct image *image, uint64_t gap_calls, struc
         survey->lost[FP_LOSS_COLLECTOR] += gap_calls; /* the cause stood in the trailer */
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
         lost += survey->lost[i];
-    if (lost > 0)
-        conv_incomplete(survey, "%llu calls were lost while recording", (unsigned long long)lost);
+    if (lost > 0) /* the duration is that of the events until the trailer's end is put in its place */
+        conv_incomplete(survey, "%llu calls were lost while recording; the last one kept is of %.3f s",
+                        (unsigned long long)lost, (double)survey->duration_ns / 1e9);
 }
 
 /* A forked process holds its parent's objects, a recording that begins late or was paused has objects that were made

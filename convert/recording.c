@@ -126,6 +126,29 @@ static enum fp_status look_into(const char *directory, const char *file, struct 
     return FP_OK;
 }
 
+/* The collector counts on when no file can be made or ended any more. */
+static void take_losses(const json_t *item, struct conv_process *process)
+{
+    const json_t *lost = json_object_get(item, "lost");
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        process->lost[i] = number_of(lost, fp_loss_name(i));
+}
+
+static bool has_losses(const struct conv_process *process)
+{
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        if (process->lost[i] != 0)
+            return true;
+    return false;
+}
+
+static bool is_absent(const char *directory, const char *file)
+{
+    char path[2 * CONV_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", directory, file);
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
 static enum fp_status add_from_json(const char *directory, const char *path, const json_t *item,
                                     struct conv_survey *survey, struct conv_error *error)
 {
@@ -139,12 +162,14 @@ static enum fp_status add_from_json(const char *directory, const char *path, con
     char name[256];
     if (!is_plain_name(file))
         return conv_fail(error, path, FP_ERR_CORRUPT, 0, 0, "a process has no plain file name");
+    take_losses(item, &process);
     /* Without a count it is looked for; whoever wants to convert the file hears why it cannot be read. */
     if (process.events == 0 && look_into(directory, file, &found, name, sizeof name, NULL) == FP_OK) {
         process.events = found.events;
         if (process.process_id == 0)
             process.process_id = found.process_id;
     }
+    process.absent = process.events == 0 && has_losses(&process) && is_absent(directory, file);
     if (!add_process(survey, &process, file, json_string_value(json_object_get(item, "name")),
                      json_string_value(json_object_get(item, "ended"))))
         return conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for the list of processes");

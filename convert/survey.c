@@ -123,6 +123,32 @@ static enum fp_status survey_workload(const char *path, const struct conv_option
 
 /* ---- recordings ---------------------------------------------------------------------------- */
 
+static uint64_t sum_of(const uint64_t *lost)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        sum += lost[i];
+    return sum;
+}
+
+/* Of a footprint whose trailer found no room on the disk, the recording's list knows the losses. */
+static void replace_losses(struct conv_survey *survey, const struct conv_process *process)
+{
+    const uint64_t listed = sum_of(process->lost);
+    if (listed <= sum_of(survey->lost))
+        return;
+    memcpy(survey->lost, process->lost, sizeof survey->lost);
+    conv_incomplete(survey, "%llu calls were lost while recording", (unsigned long long)listed);
+}
+
+static void count_absent(struct conv_survey *sum, const struct conv_process *process)
+{
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        sum->lost[i] += process->lost[i];
+    conv_incomplete(sum, "%.100s: no footprint could be written, %llu calls were lost", process->file,
+                    (unsigned long long)sum_of(process->lost));
+}
+
 static enum fp_status survey_process(const char *path, const struct conv_options *options,
                                      struct conv_survey *sum, struct conv_process *process,
                                      struct conv_error *error)
@@ -139,6 +165,7 @@ static enum fp_status survey_process(const char *path, const struct conv_options
     input.close(input.data);
     if (status != FP_OK)
         return status;
+    replace_losses(&survey, process);
     process->events = survey.events;
     process->complete = survey.complete;
     process->chosen = true;
@@ -171,6 +198,10 @@ static enum fp_status survey_recording(const char *path, const struct conv_optio
         char file[2 * CONV_PATH_BYTES];
         if (options->process_id != 0 && process->process_id != options->process_id)
             continue;
+        if (process->absent) {
+            count_absent(survey, process);
+            continue;
+        }
         snprintf(file, sizeof file, "%s/%s", survey->input, process->file);
         status = survey_process(file, options, survey, process, error);
     }

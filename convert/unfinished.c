@@ -4,11 +4,14 @@
  * process of that id nor one of another machine is taken for it; and names the directory that it writes to, so that a
  * copy of a recording is not taken for the recording. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "convert/recording.h"
 
@@ -75,6 +78,20 @@ static bool runs(uint32_t pid, uint64_t start_ticks)
     return at == NULL || start_ticks == 0 || strtoull(at, NULL, 10) == start_ticks;
 }
 
+/* A collector of another pid namespace, as in a container: it locks its shared memory for as long as it lives.
+ * Returns false where that cannot be looked at from here. */
+static bool told_by_lock(const json_t *root, bool *ret_alive)
+{
+    const char *segment = json_string_value(json_object_get(root, "segment_path"));
+    const int fd = segment != NULL ? open(segment, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+                                   : -1;
+    if (fd < 0)
+        return false;
+    *ret_alive = flock(fd, LOCK_SH | LOCK_NB) != 0;
+    (void)close(fd); /* the lock goes with it */
+    return true;
+}
+
 static void say(struct conv_survey *survey, enum conv_recording_state state, const char *why)
 {
     survey->recording_state = state;
@@ -85,15 +102,18 @@ void conv_unfinished_judge(const json_t *root, const char *directory, struct con
 {
     const json_t *collector = json_object_get(root, "collector");
     const uint64_t pid = number_of(collector, "pid");
+    bool alive = false;
     survey->collector_pid = pid <= INT32_MAX ? (uint32_t)pid : 0;
     if (!json_is_object(collector)) {
         say(survey, CONV_RECORDING_UNKNOWN, "its collector had not finished");
     } else if (is_copy(collector, directory)) {
         say(survey, CONV_RECORDING_COPIED, "it was copied before its collector had finished");
-    } else if (is_this_boot(collector) && !is_this_namespace(collector)) {
+    } else if (is_this_boot(collector) && !is_this_namespace(collector) && !told_by_lock(root, &alive)) {
         say(survey, CONV_RECORDING_OUT_OF_SIGHT,
             "its collector had not finished, and cannot be seen from here (another pid namespace)");
-    } else if (is_this_boot(collector) && runs(survey->collector_pid, number_of(collector, "start_ticks"))) {
+    } else if (is_this_boot(collector) &&
+               (alive || (is_this_namespace(collector) &&
+                          runs(survey->collector_pid, number_of(collector, "start_ticks"))))) {
         say(survey, CONV_RECORDING_GOING_ON, "");
         snprintf(survey->unfinished_why, sizeof survey->unfinished_why,
                  "it is still being recorded (collector %u)", survey->collector_pid);

@@ -41,7 +41,7 @@ void *attach_wipe_mapping(size_t size)
 static void complain(const char *reason)
 {
     char line[512] = "mallab: not recording: ";
-    if (text_getenv("MALLAB_QUIET") != NULL)
+    if (text_getenv("MALLAB_QUIET") != NULL || note_send(my_program, reason, false))
         return;
     text_append(line, sizeof line - 1, reason);
     text_append(line, sizeof line, "\n");
@@ -150,8 +150,13 @@ static const char *map_segment(const char *path)
     struct seg_header *segment;
     const char *reason;
     const long fd = raw_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd == -EACCES)
+        return "cannot open the recording's shared memory, which is another user's: put 'mallab record' "
+               "behind what "
+               "changes the user";
     if (fd < 0)
-        return "cannot open the segment (is mallab record still running, under the same user?)";
+        return "cannot open the recording's shared memory: another root directory or /dev/shm, no descriptor "
+               "free, or the recording has ended";
     if (raw_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) != 0 || !S_ISREG(status.st_mode)) {
         raw_close((int)fd);
         return "the segment is not a regular file";
@@ -165,8 +170,10 @@ static const char *map_segment(const char *path)
     if (segment == NULL)
         return "cannot map the segment (is there a limit on address space?)";
     reason = check_header(segment, (uint64_t)status.st_size);
-    if (reason == NULL && segment->owner_uid != status.st_uid)
-        reason = "the segment belongs to another user";
+    /* In a user namespace below the collector's, its user has another number: ours. */
+    if (reason == NULL && segment->owner_uid != status.st_uid &&
+        status.st_uid != (uid_t)raw_call(SYS_geteuid, 0, 0, 0, 0, 0, 0))
+        reason = "the recording's shared memory belongs to another user";
     if (reason != NULL) {
         raw_munmap(segment, (size_t)status.st_size);
         return reason;
@@ -249,8 +256,10 @@ static void fill_slot(struct seg_slot *slot, const char *executable)
     text_append(slot->program, sizeof slot->program, my_program);
     atomic_store_explicit(&slot->epoch, 1, memory_order_relaxed);
     /* One that changes meanwhile is stored here by the collector when it finds us. */
-    atomic_store_explicit(&slot->control, atomic_load_explicit(&shim_segment->control, memory_order_relaxed),
+    atomic_store_explicit(&slot->cut,
+                          seg_cut(0, atomic_load_explicit(&shim_segment->paused, memory_order_relaxed) != 0),
                           memory_order_relaxed);
+    atomic_store_explicit(&slot->cut_before, 0, memory_order_relaxed);
 }
 
 static bool stays_open(struct seg_header *segment)

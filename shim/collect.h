@@ -197,7 +197,9 @@ struct collector {
     uint64_t started_ns;       /* CLOCK_MONOTONIC */
     uint64_t file_limit_bytes; /* RLIMIT_FSIZE, 0: none */
     int reserve_fd;            /* disk space kept back for trailers, -1 when given up */
-    uint32_t execed_pid;       /* whose newest image may be about to join */
+    int list_fd;               /* and for the last recording.json; -1: none */
+    uint64_t list_bytes;
+    uint32_t execed_pid; /* whose newest image may be about to join */
     uint64_t execed_ns;
     bool control_open;
     bool complete;
@@ -221,6 +223,15 @@ static inline uint64_t collect_elapsed_ns(const struct collector *collector)
     return now > collector->clock.first_ns ? now - collector->clock.first_ns : 0;
 }
 
+/* collect_beat - tell the waiting processes that we work (shim/patience.c): in every round, and after each step of
+ * those rounds that may be long. A recovered segment's programs are told nothing: nobody works for them. */
+static inline void collect_beat(struct collector *collector)
+{
+    if (!collector->options.recover)
+        atomic_store_explicit(&collector->segment.header->heartbeat_ns, clock_monotonic_ns(),
+                              memory_order_relaxed);
+}
+
 /* ---- drain ------------------------------------------------------------------------------------------ */
 
 /* drain_scan - take every FULL chunk. Returns how many were taken. */
@@ -229,8 +240,8 @@ uint32_t drain_scan(struct collector *collector);
 /* drain_blocks - write the lanes that have a block's worth, and more under pressure. Returns chunks freed. */
 uint32_t drain_blocks(struct collector *collector);
 
-/* drain_cut - write all that was recorded before the collector's last change of the control word: whole chunks, and what
- * stands so far in those of lanes that have not heeded it yet.
+/* drain_cut - write all that was recorded before the newest cut: whole chunks, and what
+ * stands so far in those of lanes that have not come to it yet.
  * drain_present - likewise all that has been recorded by now. */
 void drain_cut(struct collector *collector, struct collect_image *image);
 void drain_present(struct collector *collector);
@@ -332,7 +343,7 @@ void image_test_looking(struct collect_segment *segment);
 
 /* ---- control -------------------------------------------------------------------------------------------- */
 
-/* control_init - take the signals by which a recording is controlled while it runs (docs/architecture.md).
+/* control_init - take the signals by which a recording is controlled while it runs (mallab-record(1)).
  * control_begin - the first window, and the pause that --paused asks for; before the segment is published.
  * control_adopt - let a slot that was just found heed what it may have missed.
  * control_heed - do what was asked for since the last round. Returns whether the recording is to end.
@@ -342,6 +353,23 @@ void control_begin(struct collector *collector);
 void control_adopt(struct collector *collector, struct seg_slot *slot);
 bool control_heed(struct collector *collector);
 bool control_is_due(void);
+
+/* ---- the disk's last bytes -------------------------------------------------------------------------------- */
+
+/* reserve_hold - hold disk space back for trailers and for the last recording.json. */
+void reserve_hold(struct collector *collector);
+
+/* reserve_for_images - hold as much as so many processes' list needs. */
+void reserve_for_images(struct collector *collector);
+
+/* reserve_release - give the trailers' part back to the file system. */
+void reserve_release(struct collector *collector);
+
+/* reserve_take_list - the file without a name, for the caller to write, name and close; -1: there is none. */
+int reserve_take_list(struct collector *collector);
+
+/* reserve_name_list - cut it behind what was written, and give it that name. */
+bool reserve_name_list(const struct collector *collector, int fd, const char *name);
 
 /* ---- recording.json ------------------------------------------------------------------------------------ */
 

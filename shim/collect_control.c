@@ -6,7 +6,7 @@
  *   SIGUSR2         go on                       SIGRTMIN + 2   end the recording; the program runs on
  *                                               SIGRTMIN + 3   write what there is, and recording.json anew
  *
- * A cut, which begins a window or a pause, goes through all threads at one epoch: see SEG_CONTROL_PAUSED. */
+ * A cut, which begins a window or a pause, goes through all threads at one epoch: see seg_cut. */
 #include "shim/collect.h"
 
 #include <signal.h>
@@ -14,6 +14,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#define CUT_PASSES 3u
 
 #define HEED_NS 2000000 /* given to the lanes that are recording to come to their next call */
 
@@ -63,44 +65,68 @@ static bool take_request(enum request request)
 
 /* ---- the cut ----------------------------------------------------------------------------------------- */
 
-static void set_slot(struct seg_slot *slot, uint32_t control)
+/* Announce a cut, then let the epoch word jump over it. Whoever reads the word from there on reads from our second
+ * step or from one after it, all of which follow our first in the word's order: so it sees the announcement. */
+static void cut_epochs(struct seg_slot *slot, bool paused)
 {
-    atomic_store_explicit(&slot->control, control, memory_order_relaxed);
-    /* release: whoever reads the new epoch (acquire) sees the new control word */
-    atomic_fetch_add_explicit(&slot->epoch, 1, memory_order_acq_rel);
+    uint64_t epoch;
+    do {
+        epoch = atomic_load_explicit(&slot->epoch, memory_order_relaxed) + SEG_CUT_DISTANCE;
+        atomic_store_explicit(&slot->cut, seg_cut(epoch, paused), memory_order_release);
+    } while (atomic_fetch_add_explicit(&slot->epoch, 1, memory_order_acq_rel) >=
+             epoch); /* a second went by */
+    atomic_fetch_add_explicit(&slot->epoch, SEG_CUT_DISTANCE, memory_order_acq_rel);
+}
+
+/* With --order stamps every record reads the clock: the cut is where that will be when it has been seen by all. */
+static void cut_clock(const struct collector *collector, struct seg_slot *slot, bool paused)
+{
+    const uint64_t ticks = (uint64_t)(HEED_NS / 2 / collector->clock.ns_per_tick);
+    atomic_store_explicit(&slot->cut, seg_cut(collector->clock.last_ticks + ticks, paused),
+                          memory_order_release);
+}
+
+static void cut_slot(const struct collector *collector, struct seg_slot *slot)
+{
+    const uint64_t before = atomic_load_explicit(&slot->cut, memory_order_relaxed);
+    atomic_store_explicit(&slot->cut_before, before, memory_order_relaxed);
+    if (collector->options.stamps)
+        cut_clock(collector, slot, collector->paused);
+    else
+        cut_epochs(slot, collector->paused);
 }
 
 void control_adopt(struct collector *collector, struct seg_slot *slot)
 {
-    const uint32_t control = atomic_load_explicit(&collector->segment.header->control, memory_order_relaxed);
-    if (atomic_load_explicit(&slot->control, memory_order_relaxed) != control)
-        set_slot(slot, control);
+    const uint64_t cut = atomic_load_explicit(&slot->cut, memory_order_relaxed);
+    if (((cut & SEG_CUT_PAUSED) != 0) != collector->paused)
+        cut_slot(collector, slot);
 }
 
 /* After it, what was recorded before it is written. */
-static void cut(struct collector *collector, bool paused)
+static void cut_all(struct collector *collector)
 {
     struct seg_header *segment = collector->segment.header;
     struct seg_slot *slots = seg_slots(segment);
     const struct timespec heeded = {0, HEED_NS};
-    uint32_t control = atomic_load_explicit(&segment->control, memory_order_relaxed);
-    control = ((control & ~SEG_CONTROL_PAUSED) + SEG_CONTROL_TURN) | (paused ? SEG_CONTROL_PAUSED : 0);
-    atomic_store_explicit(&segment->control, control, memory_order_relaxed);
+    atomic_store_explicit(&segment->paused, collector->paused, memory_order_relaxed);
+    clock_anchor(&collector->clock);
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
         if (collect_image_in(collector, slot) != NULL)
-            set_slot(&slots[slot], control);
+            cut_slot(collector, &slots[slot]);
     (void)nanosleep(&heeded, NULL); /* shorter only leaves more chunks to be read while they are open */
     image_discover(collector);
-    /* Twice: a lane may close one chunk behind our back, and fill the next in front of us. */
-    (void)drain_scan(collector);
-    (void)drain_scan(collector);
-    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        struct collect_image *image = collect_image_in(collector, slot);
-        if (image != NULL)
-            drain_cut(collector, image);
+    /* Again and again, because a lane may close the chunk that we are about to read, and come to the cut, while we read
+     * another's. Then it has none before the cut any more: each pass leaves fewer. */
+    for (unsigned pass = 0; pass < CUT_PASSES; pass++) {
+        (void)drain_scan(collector);
+        for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+            struct collect_image *image = collect_image_in(collector, slot);
+            if (image != NULL)
+                drain_cut(collector, image);
+        }
     }
 }
-
 /* ---- pauses ---------------------------------------------------------------------------------------------- */
 
 static void note_pause(struct collector *collector)
@@ -130,7 +156,7 @@ static bool heed_pause(struct collector *collector)
         return true; /* as it is: answered all the same */
     collector->paused = wanted_paused != 0;
     note_pause(collector);
-    cut(collector, collector->paused);
+    cut_all(collector);
     return true;
 }
 
@@ -193,7 +219,7 @@ static void remove_old_windows(struct collector *collector)
 
 static void begin_window(struct collector *collector)
 {
-    cut(collector, collector->paused);
+    cut_all(collector);
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
         struct collect_image *image = collect_image_in(collector, slot);
         if (image == NULL)
@@ -233,7 +259,7 @@ void control_begin(struct collector *collector)
     if (!collector->paused)
         return;
     wanted_paused = 1;
-    atomic_store_explicit(&segment->control, SEG_CONTROL_PAUSED, memory_order_relaxed);
+    atomic_store_explicit(&segment->paused, 1, memory_order_relaxed);
     note_pause(collector);
 }
 

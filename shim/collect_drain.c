@@ -190,6 +190,7 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
     memmove(lane->queue, lane->queue + done, (lane->queue_length - done) * sizeof *lane->queue);
     lane->queue_length -= done;
     lane->waiting_ns = clock_monotonic_ns();
+    collect_beat(collector);
     image->lost[FP_LOSS_COLLECTOR] += damaged;
     return done;
 }
@@ -302,13 +303,19 @@ static void read_open_chunk(struct collector *collector, struct collect_image *i
     image->lost[FP_LOSS_COLLECTOR] += damaged;
 }
 
-/* Open chunks, all or those begun before the control word changed last. */
+static uint64_t newest_cut(const struct collector *collector, const struct collect_image *image)
+{
+    const struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
+    return atomic_load_explicit(&slot->cut, memory_order_relaxed);
+}
+
+/* Open chunks, all or those begun before the newest cut. */
 static void read_open_chunks(struct collector *collector, struct collect_image *image, bool all)
 {
     struct seg_header *segment = collector->segment.header;
     _Atomic uint64_t *states = seg_chunk_states(segment);
     const uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_relaxed);
-    const uint32_t control = atomic_load_explicit(&segment->control, memory_order_relaxed);
+    const uint64_t cut = newest_cut(collector, image);
     for (uint32_t index = 0; index < ready; index++) {
         const uint64_t word = atomic_load_explicit(&states[index], memory_order_acquire);
         struct seg_chunk_header *chunk = seg_chunk(segment, index);
@@ -316,18 +323,19 @@ static void read_open_chunks(struct collector *collector, struct collect_image *
             seg_chunk_slot_of(word) != image->slot ||
             atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC)
             continue;
-        if (all || chunk->control != control)
+        if (all || chunk->cut < cut)
             read_open_chunk(collector, image, chunk, seg_chunk_lane_of(word));
     }
 }
 
-/* Chunks at the head of a queue that were begun before the control word changed last. */
-static size_t chunks_before(const struct collector *collector, const struct collect_lane *lane)
+/* Chunks at the head of a queue that were begun before the newest cut. */
+static size_t chunks_before(const struct collector *collector, const struct collect_image *image,
+                            const struct collect_lane *lane)
 {
     struct seg_header *segment = collector->segment.header;
-    const uint32_t control = atomic_load_explicit(&segment->control, memory_order_relaxed);
+    const uint64_t cut = newest_cut(collector, image);
     size_t count = 0;
-    while (count < lane->queue_length && seg_chunk(segment, lane->queue[count].index)->control != control)
+    while (count < lane->queue_length && seg_chunk(segment, lane->queue[count].index)->cut < cut)
         count++;
     return count;
 }
@@ -336,7 +344,7 @@ static void write_queues(struct collector *collector, struct collect_image *imag
 {
     for (uint32_t i = 0; i < image->lane_count; i++) {
         struct collect_lane *lane = image->lanes[i];
-        size_t left = lane == NULL ? 0 : all ? lane->queue_length : chunks_before(collector, lane);
+        size_t left = lane == NULL ? 0 : all ? lane->queue_length : chunks_before(collector, image, lane);
         uint32_t written = 1;
         while (left > 0 && written > 0) {
             written = write_block(collector, image, lane, left, false);

@@ -213,21 +213,12 @@ void image_open_part(struct collector *collector, struct collect_image *image)
 
 /* ---- blocks ------------------------------------------------------------------------------------------- */
 
-/* Give the disk its last reserve back, so that trailers and recording.json can still be written. */
-static void release_reserve(struct collector *collector)
-{
-    if (collector->reserve_fd < 0)
-        return;
-    (void)close(collector->reserve_fd); /* unlinked already: its blocks are free now */
-    collector->reserve_fd = -1;
-}
-
 static void stop_writing(struct collector *collector, struct collect_image *image, enum fp_loss cause)
 {
     image->writing = false;
     image->stopped_by = cause;
     if (cause == FP_LOSS_DISK_FULL)
-        release_reserve(collector);
+        reserve_release(collector);
 }
 
 static void grown_to(struct collect_image *image, struct collect_part *part, uint64_t bytes)
@@ -313,7 +304,7 @@ static void write_trailer(struct collector *collector, struct collect_image *ima
     trailer->lanes = lanes;
     if (fstatvfs(collector->directory_fd, &space) == 0 &&
         space.f_bavail * space.f_frsize < RESERVE_WHEN_BELOW)
-        release_reserve(collector);
+        reserve_release(collector);
     part->has_trailer = fp_writer_finish(image->writer, trailer, NULL) == FP_OK;
     image->writer = NULL;
     if (fstatat(collector->directory_fd, part->file, &file, AT_SYMLINK_NOFOLLOW) == 0)

@@ -100,6 +100,7 @@ bool image_list(struct collector *collector, struct collect_image *image)
         collector->image_capacity = capacity;
     }
     collector->images[collector->image_count++] = image;
+    reserve_for_images(collector);
     return true;
 }
 
@@ -144,6 +145,7 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     image->program[sizeof image->program - 1] = '\0';
     image->pidfd = pid != 0 ? open_pidfd(pid) : -1;
     image->confirmed = pid != 0 && image_maps(&collector->segment, pid, image->map_address);
+    collect_beat(collector);
     collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
     collector->running++;
     control_adopt(collector, &seg_slots(collector->segment.header)[slot_index]);
@@ -256,6 +258,7 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
     image->stalls = atomic_load_explicit(&slot->stalls, memory_order_relaxed);
     image->stall_ns = atomic_load_explicit(&slot->stall_ns, memory_order_relaxed);
     image_close_part(collector, image);
+    collect_beat(collector);
     collector->bytes_finished += image->bytes;
     if (image->pidfd >= 0)
         (void)close(image->pidfd);

@@ -260,20 +260,39 @@ static json_t *whole(const struct collector *collector, bool final)
     return object;
 }
 
-bool json_write(struct collector *collector, bool final)
+static bool dump(const json_t *object, int fd, size_t layout)
+{
+    return lseek(fd, 0, SEEK_SET) == 0 && json_dumpfd(object, fd, layout) == 0 && write(fd, "\n", 1) == 1;
+}
+
+/* Into blocks that are ours already: on a disk that is full by now, the only way. */
+static bool write_held(struct collector *collector, const json_t *object)
+{
+    const int fd = reserve_take_list(collector);
+    bool written;
+    if (fd < 0)
+        return false;
+    written = (dump(object, fd, JSON_INDENT(2)) || dump(object, fd, JSON_COMPACT)) &&
+              reserve_name_list(collector, fd, TEMPORARY);
+    return close(fd) == 0 && written;
+}
+
+static bool write_anew(const struct collector *collector, const json_t *object)
 {
     const int fd = openat(collector->directory_fd, TEMPORARY,
                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    json_t *object;
-    bool written = false;
+    bool written;
     if (fd < 0)
         return false;
-    object = whole(collector, final);
-    if (json_dumpfd(object, fd, JSON_INDENT(2)) == 0)
-        written = write(fd, "\n", 1) == 1;
+    written = dump(object, fd, JSON_INDENT(2));
+    return close(fd) == 0 && written;
+}
+
+bool json_write(struct collector *collector, bool final)
+{
+    json_t *object = whole(collector, final);
+    bool written = (final && write_held(collector, object)) || write_anew(collector, object);
     json_decref(object);
-    if (close(fd) != 0)
-        written = false;
     if (written)
         written = renameat(collector->directory_fd, TEMPORARY, collector->directory_fd, "recording.json") ==
                   0;

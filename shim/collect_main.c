@@ -32,7 +32,6 @@
 #define NOBODY_CAME_NS    UINT64_C(10000000000)
 #define JOIN_NS           UINT64_C(3000000000)
 #define LAST_CALLS_NS     20000000u /* for stores under way when --duration has passed */
-#define RESERVE_BYTES     262144u
 #define DIRECTORIES_TRIED 100u
 
 enum exit_code {
@@ -293,25 +292,12 @@ static enum place find_directory(struct collector *collector)
         else
             (void)snprintf(path, sizeof path, "%s.%u", out, number);
         place = try_directory(collector, path);
+        const int reason = errno;
         if (realpath(path, collector->directory) == NULL)
             (void)snprintf(collector->directory, sizeof collector->directory, "%s", path);
+        errno = reason;
     }
     return place;
-}
-
-/* A little disk space held back, so that trailers and recording.json can be written on a full disk. */
-static void hold_reserve(struct collector *collector)
-{
-    static const char NAME[] = "reserve";
-    collector->reserve_fd = openat(collector->directory_fd, NAME,
-                                   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (collector->reserve_fd < 0)
-        return;
-    (void)unlinkat(collector->directory_fd, NAME, 0); /* it lives by its descriptor */
-    if (posix_fallocate(collector->reserve_fd, 0, RESERVE_BYTES) != 0) {
-        (void)close(collector->reserve_fd); /* the disk is full before we begin */
-        collector->reserve_fd = -1;
-    }
 }
 
 /* ---- the loop ----------------------------------------------------------------------------------------------------- */
@@ -522,7 +508,7 @@ static int prepare(struct collector *collector, bool *ret_joined)
         segment_remove(&collector->segment);
         return EXIT_FAILED;
     }
-    hold_reserve(collector);
+    reserve_hold(collector);
     (void)!chdir("/"); /* a recorded program's directory may be removed or unmounted under it */
     segment_publish(&collector->segment);
     answer(collector, "ok", collector->segment.path);
@@ -563,7 +549,8 @@ static void release(struct collector *collector)
 
 int main(int argc, char **argv)
 {
-    static struct collector collector = {.directory_fd = -1, .reserve_fd = -1, .segment = {.fd = -1}};
+    static struct collector collector = {
+        .directory_fd = -1, .reserve_fd = -1, .list_fd = -1, .segment = {.fd = -1}};
     bool joined;
     int code = parse_options(argc, argv, &collector.options);
     if (code == 1)
@@ -587,8 +574,7 @@ int main(int argc, char **argv)
         return code;
     run(&collector);
     segment_remove(&collector.segment);
-    if (collector.reserve_fd >= 0)
-        (void)close(collector.reserve_fd);
+    reserve_release(&collector);
     code = json_write(&collector, true) ? EXIT_DONE : EXIT_FAILED;
     release(&collector);
     return code;

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -98,11 +99,17 @@ static bool create_in(struct collect_segment *segment, const struct collect_opti
     segment->fd = create_file(folder, segment->path, sizeof segment->path);
     if (segment->fd < 0)
         return false;
+    /* Ours alone; whoever looks whether we live holds it for an instant. Where there are no locks, process ids tell. */
+    (void)flock(segment->fd, LOCK_EX);
     if (lay_out(segment, options))
         return true;
     (void)unlink(segment->path); /* a leftover of zero value */
     (void)close(segment->fd);
+    if (segment->header != NULL)
+        (void)munmap(segment->header, segment->header->segment_bytes); /* address space at worst */
+    segment->header = NULL;
     segment->fd = -1;
+    segment->grown_out = false; /* here, not in the next place */
     return false;
 }
 
@@ -181,23 +188,22 @@ static bool is_alive(const struct seg_header *header)
     return start == 0 || header->collector_start == 0 || start == header->collector_start;
 }
 
-/* Whether a header read from a file is a segment of ours, and its collector alive. */
-static bool is_ours(const struct seg_header *header, bool *ret_alive)
-{
-    *ret_alive = is_alive(header);
-    return header->magic == SEG_MAGIC && header->version == SEG_VERSION && header->owner_uid == geteuid() &&
-           header->collector_pid != 0 && header->pid_namespace == pid_namespace();
-}
-
-static bool read_header(int directory_fd, const char *path, struct seg_header *ret_header)
+/* Read a segment's header from its file. Returns whether it is one of ours; ret_alive: whether its collector lives.
+ * A collector of another pid namespace is known by the lock that it holds on the file for as long as it lives. */
+static bool read_header(int directory_fd, const char *path, struct seg_header *ret_header, bool *ret_alive)
 {
     const int fd = openat(directory_fd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    bool whole;
+    bool whole, locked;
     if (fd < 0)
         return false;
     whole = read(fd, ret_header, sizeof *ret_header) == (ssize_t)sizeof *ret_header;
-    (void)close(fd); /* only read */
-    return whole;
+    locked = flock(fd, LOCK_SH | LOCK_NB) != 0;
+    (void)close(fd); /* only read; a lock that we got goes with it */
+    if (!whole || ret_header->magic != SEG_MAGIC || ret_header->version != SEG_VERSION ||
+        ret_header->owner_uid != geteuid() || ret_header->collector_pid == 0)
+        return false;
+    *ret_alive = ret_header->pid_namespace == pid_namespace() ? is_alive(ret_header) : locked;
+    return true;
 }
 
 /* recording.json's segment_path and the header there; false: none, or none of ours. */
@@ -220,8 +226,7 @@ static bool segment_named(int directory_fd, char *ret_path, size_t size, struct 
     if (json_is_integer(inode) && fstat(directory_fd, &directory) == 0 &&
         (uint64_t)json_integer_value(inode) != directory.st_ino)
         path = NULL;
-    if (path != NULL && strlen(path) < size && read_header(AT_FDCWD, path, ret_header) &&
-        is_ours(ret_header, ret_alive)) {
+    if (path != NULL && strlen(path) < size && read_header(AT_FDCWD, path, ret_header, ret_alive)) {
         (void)snprintf(ret_path, size, "%s", path); /* length checked above */
         found = true;
     }
@@ -266,7 +271,7 @@ void segment_remove_stale(void)
         struct seg_header header;
         bool alive;
         if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
-            read_header(dirfd(directory), entry->d_name, &header) && is_ours(&header, &alive) && !alive &&
+            read_header(dirfd(directory), entry->d_name, &header, &alive) && !alive &&
             !is_wanted(&header, entry->d_name))
             (void)unlinkat(dirfd(directory), entry->d_name, 0); /* another collector may have been faster */
     }

@@ -17,14 +17,12 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels refuse it */
 #endif
 
-#define LANES_PER_BLOCK     128u
-#define LANE_BLOCKS         8192u /* a million threads at one time */
-#define LANE_REUSE_TRIES    16u
-#define WAIT_NS             2000000u /* one futex wait for room; short, so that a dead collector is noticed */
-#define STARVED_WAITS       50       /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
-#define COLLECTOR_LATE_NS   2000000000u /* without a heartbeat for so long, look whether it is alive */
-#define COLLECTOR_HUNG_NS   UINT64_C(30000000000) /* alive but not working: stop waiting for it */
-#define COLLECTOR_UNSEEN_NS UINT64_C(5000000000)  /* where nobody can tell whether it is alive */
+#define LANES_PER_BLOCK  128u
+#define LANE_BLOCKS      8192u /* a million threads at one time */
+#define LANE_REUSE_TRIES 16u
+#define WAIT_NS          2000000u /* one futex wait for room; short, so that a dead collector is noticed */
+#define WAITS_MOST       25u      /* of WAIT_NS, in one wait of many threads */
+#define STARVED_WAITS    50u      /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
 
 __thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
 
@@ -116,7 +114,7 @@ static void lane_start(struct lane *lane)
     lane->lost_pending = 0;
     lane->gap_pending = false;
     lane->gap_lost = false;
-    lane->control = atomic_load_explicit(&slot->control, memory_order_relaxed);
+    lane->cut = 0;
     lane->gave_up = false;
     lane->armed = false;
     lane->exit_rounds = 0;
@@ -221,19 +219,6 @@ static bool claim_chunk(struct lane *lane, uint32_t *ret_index)
     return false;
 }
 
-bool lane_collector_is_gone(void)
-{
-    struct seg_header *segment = shim_segment;
-    const uint64_t heartbeat = atomic_load_explicit(&segment->heartbeat_ns, memory_order_relaxed);
-    const uint64_t now = raw_now_ns();
-    if (now < heartbeat + COLLECTOR_LATE_NS)
-        return false;
-    if (shim_process->foreign) /* its process id means nothing here */
-        return now > heartbeat + COLLECTOR_UNSEEN_NS;
-    return now > heartbeat + COLLECTOR_HUNG_NS ||
-           raw_call(SYS_kill, (long)segment->collector_pid, 0, 0, 0, 0, 0) == -ESRCH;
-}
-
 /* Wait until a chunk is free. Only here does a hook sleep, and it is counted. */
 static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
 {
@@ -241,7 +226,7 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     struct seg_slot *slot = shim_process->slot;
     const uint64_t start = raw_now_ns();
     bool found = false;
-    int starved = 0;
+    uint32_t starved = 0, waits;
     atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&segment->space_waiters, 1, memory_order_relaxed);
     while (!found && starved < STARVED_WAITS && !lane_collector_is_gone() &&
@@ -252,8 +237,11 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
             break;
         if (atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
             lane_ring(segment);
-        (void)raw_futex_wait(&segment->space, space, WAIT_NS); /* whatever woke us, look again */
-        starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + 1 : 0;
+        /* A thousand that look every 2 ms would leave the collector no processor; it wakes them when there is room. */
+        waits = atomic_load_explicit(&segment->space_waiters, memory_order_relaxed);
+        waits = waits < WAITS_MOST ? waits : WAITS_MOST;
+        (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS); /* whatever woke us, look again */
+        starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + waits : 0;
     }
     lane->gave_up = !found;
     atomic_fetch_sub_explicit(&segment->space_waiters, 1, memory_order_relaxed);
@@ -313,7 +301,7 @@ static bool open_chunk(struct lane *lane, unsigned call)
     chunk->serial = shim_process->slot->serial;
     chunk->lane = lane->number;
     chunk->thread_id = lane->thread_id;
-    chunk->control = lane->control;
+    chunk->cut = lane->cut;
     atomic_store_explicit(&chunk->magic, SEG_CHUNK_MAGIC, memory_order_release);
     lane->chunk = index;
     lane->cursor = (uint64_t *)(chunk + 1);
@@ -376,7 +364,7 @@ static void write_stamp(struct lane *lane)
 /* --order stamps: the clock is the epoch. Read neither before what came before it on this processor nor after what
  * follows: lfence waits for all earlier instructions, and holds back later ones (Intel SDM vol. 2, LFENCE and
  * RDTSC; dispatch-serializing on AMD under Linux too). */
-static void write_clock_epoch(struct lane *lane)
+static uint64_t read_clock_in_order(void)
 {
     uint64_t now;
 #if defined(__x86_64__)
@@ -386,7 +374,7 @@ static void write_clock_epoch(struct lane *lane)
 #if defined(__x86_64__)
     _mm_lfence();
 #endif
-    store_stamp(lane, now, now);
+    return now;
 }
 
 static void store_long(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
@@ -402,8 +390,9 @@ static void store_long(struct lane *lane, unsigned call, uintptr_t address, uint
     store_first(lane, fp_record_first(FP_RECORD_WIDE, call, address), 3);
 }
 
-/* A boundary is left behind: a chunk if need be, a stamp, and a gap where calls are missing before it. */
-static bool begin_group(struct lane *lane, unsigned call)
+/* A boundary is left behind: a chunk if need be, a stamp, and a gap where calls are missing before it.
+ * clock     of --order stamps: the record's. */
+static bool begin_group(struct lane *lane, unsigned call, uint64_t clock)
 {
     if (((uintptr_t)lane->cursor & (SEG_CHUNK_BYTES - 1)) == 0) {
         lane_close_chunk(lane);
@@ -411,7 +400,7 @@ static bool begin_group(struct lane *lane, unsigned call)
             return false;
     }
     if (unlikely(lane->group_mask == 0))
-        write_clock_epoch(lane);
+        store_stamp(lane, clock, clock);
     else
         write_stamp(lane);
     if (unlikely(lane->gap_pending)) {
@@ -441,45 +430,56 @@ static void fill_up(struct lane *lane, uintptr_t mask)
 _Static_assert(LANE_GROUP_MANY / sizeof(uint64_t) >= 2 + 2 * RECORD_WORDS_MOST + 1,
                "a stamp, a gap, an epoch and a record fit one group");
 
-static uint32_t present_control(void)
+/* The cut that a record of this epoch stands behind. The newest may be announced and not yet come to. */
+static uint64_t cut_of(uint64_t epoch)
 {
-    return atomic_load_explicit(&shim_process->slot->control, memory_order_acquire);
+    const struct seg_slot *slot = shim_process->slot;
+    /* acquire: the one before is stored first */
+    const uint64_t cut = atomic_load_explicit(&slot->cut, memory_order_acquire);
+    if (likely(epoch >= seg_cut_epoch(cut)))
+        return cut;
+    return atomic_load_explicit(&slot->cut_before, memory_order_relaxed);
 }
 
-/* Whether this lane may record. What it has goes to the collector when that asks. */
-static bool heed_control(struct lane *lane)
+/* Stand where a record of this epoch has to: behind a new cut begins another chunk.
+ * Returns whether that may be recorded. */
+static bool heed_cut(struct lane *lane, uint64_t epoch)
 {
-    const uint32_t control = present_control();
-    if (unlikely(control != lane->control)) {
+    const uint64_t cut = cut_of(epoch);
+    if (unlikely(cut > lane->cut)) {
         lane_close_chunk(lane);
-        lane->control = control;
+        lane->cut = cut;
     }
-    if (likely(!(control & SEG_CONTROL_PAUSED)))
+    if (likely(!(lane->cut & SEG_CUT_PAUSED)))
         return true;
     lane->gap_pending = true;
     return false;
 }
 
+/* --order stamps: a stamp of its own for each record. */
+static bool make_stamped_room(struct lane *lane, unsigned call, uint32_t words)
+{
+    const uint64_t now = read_clock_in_order();
+    if (!heed_cut(lane, now))
+        return false;
+    if (words_left(lane, SEG_CHUNK_BYTES - 1) < 2 + RECORD_WORDS_MOST + words)
+        fill_up(lane, SEG_CHUNK_BYTES - 1);
+    return begin_group(lane, call, now);
+}
+
 /* Make the cursor point at room for a record of so many words, with the epoch that it is to have before it. */
 static bool make_room(struct lane *lane, unsigned call, uint32_t words)
 {
-    if (!heed_control(lane))
-        return false;
-    if (unlikely(lane->group_mask == 0)) {
-        if (words_left(lane, SEG_CHUNK_BYTES - 1) < 2 + RECORD_WORDS_MOST + words)
-            fill_up(lane, SEG_CHUNK_BYTES - 1);
-        return begin_group(lane, call);
-    }
+    if (unlikely(lane->group_mask == 0))
+        return make_stamped_room(lane, call, words);
     for (;;) {
-        uint64_t epoch;
-        if (lane_is_at_boundary(lane) && !begin_group(lane, call))
+        const uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
+        if (!heed_cut(lane, epoch))
             return false;
-        epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
-        /* Looked at after the epoch: no record has one from behind the cut and stands before it. */
-        if (unlikely(present_control() != lane->control)) {
-            if (!heed_control(lane))
+        if (lane_is_at_boundary(lane)) {
+            if (!begin_group(lane, call, 0))
                 return false;
-            continue;
+            continue; /* that took time, and may have stepped the epoch: see whether a cut was passed */
         }
         if (words_left(lane, lane->group_mask) >= words + (epoch != lane->epoch)) {
             if (epoch != lane->epoch)

@@ -53,7 +53,7 @@ struct lane {
     uint32_t chunk;       /* index, while cursor is not NULL */
     uint32_t exit_rounds; /* destructor iterations seen */
     uint32_t as_call;     /* 0: none, or recorded already */
-    uint32_t control;     /* of our slot, as seen last: SEG_CONTROL_PAUSED */
+    uint64_t cut;         /* the one that what we store stands behind; 0: none */
     bool gap_pending;
     bool gap_lost; /* it is one of lost calls, not only of a pause */
     bool armed;    /* the thread-exit destructor is set */

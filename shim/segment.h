@@ -18,6 +18,7 @@
 #define MALLAB_SHIM_SEGMENT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "footprint/footprint.h"
@@ -48,11 +49,12 @@ enum seg_flag {
     SEG_FLAG_STAMPS = 1u << 2,    /* --order stamps: the clock, read at every call, is its epoch */
 };
 
-/* What the collector asks of every lane: a word that differs from the one a lane saw last ends the lane's chunk, and
- * while its lowest bit is set no other is begun. Stored before a step of the epoch word, which sends each lane's next
- * call the slow way: so calls of lower epochs stand before the cut, and all others behind it. */
-#define SEG_CONTROL_PAUSED 1u
-#define SEG_CONTROL_TURN   2u /* added at each change */
+/* A cut: the epoch from which on all lanes of a process begin other chunks, and whether they record from there on or
+ * not. It is stored before the epoch word comes to it, so that every record of that epoch or a later one stands
+ * behind the cut, and all others before it (docs/order.md, "Cuts"). With --order stamps the epoch is the clock. */
+#define SEG_CUT_PAUSED 1u
+#define SEG_CUT_DISTANCE                                                                                     \
+    (UINT64_C(1) << 20) /* epochs: a second of steps, while the collector needs a moment */
 
 /* Constant once the collector has published magic; the rest in cache lines by writer. */
 struct seg_header {
@@ -84,7 +86,7 @@ struct seg_header {
     _Atomic uint64_t clock_last_ticks, clock_last_ns; /* struct collect_clock, likewise */
     _Atomic uint32_t starved; /* every chunk is open in some lane: waiting for one may last for ever */
     _Atomic uint32_t crowded; /* every slot is a live process's: likewise */
-    _Atomic uint32_t control; /* for slots that are being taken: see SEG_CONTROL_PAUSED */
+    _Atomic uint32_t paused;  /* nothing is recorded at present; for slots that are being taken */
     _Atomic uint32_t
         window; /* number of the present window, from 1; 0: the recording is not cut into windows */
 
@@ -136,8 +138,8 @@ struct seg_slot {
     char file[SEG_FILE];       /* the collector's: its footprint, for whoever recovers it */
     _Atomic uint64_t events;   /* the collector's: calls written to it */
     _Alignas(128) _Atomic uint64_t
-        epoch;                /* the order word (docs/order.md), in a pair of lines of their own with */
-    _Atomic uint32_t control; /* the collector's: see SEG_CONTROL_PAUSED */
+        epoch; /* the order word (docs/order.md), in a pair of lines of their own with */
+    _Atomic uint64_t cut, cut_before; /* the collector's: newest cut and the one before, see seg_cut */
 };
 
 enum seg_chunk_state {
@@ -154,11 +156,10 @@ struct seg_chunk_header {
     uint32_t lane;
     uint32_t thread_id;
     /* The collector's, so that a chunk is not written twice when it dies between writing and freeing: */
-    uint64_t block;   /* 1 + number of the block that its records go into, from `split` on; 0: none yet */
-    uint64_t split;   /* word at which that block begins in this chunk; 0: at its first record */
-    uint64_t rest;    /* word at which the block after that one begins; 0: that one takes all */
-    uint32_t control; /* the writer's: what it saw when it began the chunk */
-    uint32_t reserved;
+    uint64_t block; /* 1 + number of the block that its records go into, from `split` on; 0: none yet */
+    uint64_t split; /* word at which that block begins in this chunk; 0: at its first record */
+    uint64_t rest;  /* word at which the block after that one begins; 0: that one takes all */
+    uint64_t cut;   /* the writer's: behind which cut of its slot it stands */
 };
 
 #define SEG_CHUNK_MAGIC UINT64_C(0x6b6e756863626c6d)
@@ -166,6 +167,16 @@ struct seg_chunk_header {
 _Static_assert(sizeof(struct seg_chunk_header) == SEG_CHUNK_HEADER, "records start after the header");
 _Static_assert(sizeof(struct seg_slot) == 768, "slots must not share the epoch's cache line");
 _Static_assert(sizeof(struct seg_header) <= 4096, "the header fits a page");
+
+static inline uint64_t seg_cut(uint64_t epoch, bool paused)
+{
+    return epoch << 1 | (paused ? SEG_CUT_PAUSED : 0);
+}
+
+static inline uint64_t seg_cut_epoch(uint64_t cut)
+{
+    return cut >> 1;
+}
 
 /* seg_chunk_word - a chunk's state word: state in bits 0-3, slot in 4-23, lane in 24-63. */
 static inline uint64_t seg_chunk_word(enum seg_chunk_state state, uint32_t slot, uint32_t lane)

@@ -100,8 +100,10 @@ struct shim_process {
     _Atomic uint32_t state; /* futex */
     uint32_t slot_index;
     struct seg_slot *slot;
-    uint64_t lost_contact;                            /* the collector was found dead */
-    bool foreign;                                     /* in another pid namespace than the collector */
+    uint64_t lost_contact;     /* the collector was found dead, or silent for too long */
+    bool foreign;              /* in another pid namespace than the collector */
+    _Atomic uint64_t given_up; /* heartbeat of the silence that was given up on; 0: none */
+    _Atomic uint32_t silences; /* given up on so far */
     _Atomic uint64_t populated[SEG_CHUNKS_MOST / 64]; /* chunks whose pages this process has mapped */
 };
 
@@ -123,6 +125,16 @@ void *attach_wipe_mapping(size_t size);
  * Returns         whether the segment is ready. */
 bool spawn_collector(const char *name, char *ret_path, size_t path_size, char *ret_message,
                      size_t message_size);
+
+/* ---- note.c ------------------------------------------------------------------------------------------- */
+
+/* note_wanted - whether somebody recorded this tree when the image began, and is to be told. */
+bool note_wanted(void);
+
+/* note_send - tell whoever records the tree why this process is not recorded, or what it becomes; by system calls only.
+ * of_child  it is about a process that this one starts, and whose number is not known yet.
+ * Returns whether it was told: not under a plain LD_PRELOAD, nor where the recording has ended. */
+bool note_send(const char *program, const char *reason, bool of_child);
 
 /* ---- text.c: strings without stdio, the environment before libc has it ------------------------- */
 
@@ -159,13 +171,16 @@ void fork_arm_process(void);
 uint32_t fork_begin_process(void);
 void fork_arm_thread(struct lane *lane);
 
+/* ---- patience.c -------------------------------------------------------------------------------------- */
+
+/* lane_collector_is_gone - whether the collector is dead, or silent for longer than this process waits for it. Steps
+ * the process's count of silences: for slow paths that can do without an answer only. */
+bool lane_collector_is_gone(void);
+
 /* ---- lane.c ------------------------------------------------------------------------------------------ */
 
 /* lane_forget_inherited - in a forked child: never hand out a lane that the parent may have used. */
 void lane_forget_inherited(void);
-
-/* lane_collector_is_gone - whether the collector is dead, or has not worked for so long that it may as well be. */
-bool lane_collector_is_gone(void);
 
 /* lane_ring - wake the collector. */
 void lane_ring(struct seg_header *segment);

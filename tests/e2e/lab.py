@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,18 @@ def run(command, **settings):
     settings.setdefault("stdout", subprocess.PIPE)
     settings.setdefault("stderr", subprocess.PIPE)
     return subprocess.run([str(part) for part in command], env=environment, timeout=PATIENCE_S, **settings)
+
+
+def needs(*programs):
+    """Skip a test, by name, where a program that it runs is not installed."""
+    missing = [program for program in programs if shutil.which(program) is None]
+    return unittest.skipIf(missing, f"not installed: {', '.join(missing)}")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 class Lab(unittest.TestCase):

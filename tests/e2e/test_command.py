@@ -4,6 +4,7 @@ environment, children. `mallab record` adds nothing of its own to either stream 
 import json
 import re
 import signal
+import subprocess
 
 import lab
 
@@ -82,6 +83,26 @@ class Command(lab.Lab):
                           "/usr/bin/python3", "-c", script], cwd=self.place, start_new_session=True)
         self.assertEqual((result.returncode, result.stdout), (9, b"stopped\n"), result.stderr)
         self.assertEqual(sum(self.info(self.place / "recording")["lost"].values()), 0)
+
+    def test_a_supervisors_signals_reach_the_command(self):
+        """Sent to `mallab record` alone, as to a service's main process: the command gets each once."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2,
+                       signal.SIGWINCH):
+            with self.subTest(signal=number.name):
+                script = "import signal, sys, time\n" \
+                         "seen = []\n" \
+                         f"signal.signal({int(number)}, lambda *_: seen.append(1))\n" \
+                         "print('ready', flush=True)\n" \
+                         "while not seen: time.sleep(0.01)\n" \
+                         "time.sleep(0.1)\n" \
+                         "print(len(seen)); sys.exit(9)\n"
+                process = subprocess.Popen([lab.BUILD / "mallab", "record", "-q", "-o", self.place / number.name, "--",
+                                            "/usr/bin/python3", "-c", script], stdout=subprocess.PIPE,
+                                           stderr=subprocess.PIPE, start_new_session=True)
+                self.assertEqual(process.stdout.readline(), b"ready\n")
+                process.send_signal(number)
+                output, said = process.communicate(timeout=lab.PATIENCE_S)
+                self.assertEqual((process.returncode, output, said), (9, b"1\n", b""))
 
     def test_the_whole_tree_is_recorded(self):
         script = "sqlite3 :memory: 'select 1' >/dev/null; /usr/bin/python3 -c 'import os; os.fork(); print()'"

@@ -6,19 +6,14 @@ import hashlib
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
 import tempfile
 import unittest
 
 import lab
+from lab import needs
 
 REAL = {"env": {"PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0", "LC_ALL": "C.UTF-8"}}
-
-
-def needs(*programs):
-    missing = [program for program in programs if shutil.which(program) is None]
-    return unittest.skipIf(missing, f"not installed: {', '.join(missing)}")
 
 
 def tree_digest(folder, ignored=()):
@@ -129,12 +124,6 @@ class Real(lab.Lab):
         settings = {"env": {**REAL["env"], "HOME": str(self.place), "GIT_CONFIG_NOSYSTEM": "1"}}
         info = self.compare("sh", "-c", script, least=20_000, programs=["git"], **settings)
         self.assertGreater(info["processes"], 4)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Servers(lab.Lab):

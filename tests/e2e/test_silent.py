@@ -14,7 +14,7 @@ ROOT = os.geteuid() == 0
 
 
 class Unrecorded(lab.Lab):
-    """Each command runs long enough to be seen: the looks begin a millisecond after the start."""
+    """Each command runs long enough to be seen from outside, but for those "for a moment": whoever starts them tells."""
 
     def said(self, *command, status=lab.DONE, options=()):
         result = self.mallab("record", "-o", "recording", *options, "--", *command, status=status)
@@ -59,6 +59,43 @@ class Unrecorded(lab.Lab):
         self.assert_named(said, "static-one", "statically linked")
         self.assertIn("events of", said)
 
+    STATIC_MOMENT = b"int main(void) { return 0; }\n"
+
+    def test_for_a_moment(self):
+        """Started by a shell, by make-like spawns, by wrappers: named once each, sure and at once."""
+        static = self.waiting(self.STATIC_MOMENT, "static-moment", "-static")
+        cleared = self.waiting(self.STATIC_MOMENT, "cleared-moment")
+        spawn = f"import os; os.waitpid(os.posix_spawn('{static}', ['x'], os.environ), 0); " \
+                f"os.waitpid(os.posix_spawnp('cat', ['cat', '/dev/null'], {{'A': 'b'}}), 0)"
+        for number, (command, name, reason) in enumerate((
+                (["sh", "-c", f"{static}; {static}; exit 0"], "static-moment", "statically linked"),
+                (["env", static], "static-moment", "statically linked"),
+                (["timeout", "9", "nice", static], "static-moment", "statically linked"),
+                (["env", "-i", cleared], "cleared-moment", "LD_PRELOAD"),
+                (["sh", "-c", f"env -u LD_PRELOAD {cleared}; exit 0"], "cleared-moment", "LD_PRELOAD"),
+                (["/usr/bin/python3", "-c", spawn], "static-moment", "statically linked"),
+                (["/usr/bin/python3", "-c", spawn], "cat", "LD_PRELOAD"))):
+            with self.subTest(command=command):
+                said = self.mallab("record", "-o", f"recording-{number}", "--", *command).stderr.decode()
+                self.assert_named(said, name, reason)
+
+    def test_searched_for_a_moment(self):
+        """By PATH, past what cannot be executed."""
+        (self.place / "first").mkdir()
+        (self.place / "first" / "static-moment").write_bytes(b"")
+        self.waiting(self.STATIC_MOMENT, "static-moment", "-static")
+        path = f"{self.place}/first:{self.place}:{os.environ['PATH']}"
+        result = self.mallab("record", "-o", "recording", "--", "env", "static-moment", env={"PATH": path})
+        self.assert_named(result.stderr.decode(), "static-moment", "statically linked")
+
+    @unittest.skipUnless(ROOT and shutil.which("setpriv"), "needs root and setpriv")
+    def test_setuid_for_a_moment(self):
+        program = self.waiting(self.STATIC_MOMENT, "set-moment")
+        os.chmod(self.place, 0o755)
+        os.chown(program, 1, 1)
+        os.chmod(program, 0o4755)
+        self.assert_named(self.said("setpriv", "--reuid", "65534", "--clear-groups", program), "set-moment", "setuid")
+
     def test_ab_says_so_too(self):
         program = self.waiting(self.SLEEPER, "static-one", "-static")
         result = self.mallab("ab", "-n", 1, "-a", "glibc", "--", "sh", "-c", f"{program}; ls; exit 0")
@@ -94,6 +131,23 @@ class Unrecorded(lab.Lab):
         os.chmod(self.place, 0o755)
         said = self.said("setpriv", "--reuid", "65534", "--clear-groups", program)
         self.assert_named(said, "other-user", "another user")
+
+    @unittest.skipUnless(ROOT and shutil.which("setpriv"), "needs root and setpriv")
+    def test_another_user_for_a_moment(self):
+        """However short it lives, a program whose recorder was loaded says so itself, and not on its own stderr."""
+        result = self.mallab("record", "-o", "recording", "--", "setpriv", "--reuid", "65534", "--clear-groups", "sh", "-c",
+                             "for i in 1 2 3 4 5 6 7 8 9 10; do ls / >/dev/null; cat /dev/null; done")
+        said = result.stderr.decode()
+        for name in ("sh", "ls", "cat"):
+            self.assert_named(said, name, "another user")
+        self.assertEqual(said.count("not recording"), 0, said)
+
+    @unittest.skipUnless(shutil.which("setsid"), "no setsid")
+    def test_orphaned_daemon(self):
+        """It becomes what it is after its parent has ended."""
+        program = self.waiting(self.SLEEPER, "orphan", "-static")
+        script = f"(setsid sh -c 'sleep 0.8; exec {program}' & sleep 0.4); sleep 1; exit 0"
+        self.assert_named(self.said("sh", "-c", script), "orphan", "statically linked")
 
     def test_other_machine(self):
         program = self.waiting(self.OTHER_MACHINE, "thirty-two", "-m32", "-nostdlib", "-static", "-fno-pic")

@@ -392,9 +392,33 @@ TEST(stopped_recordings_take_nothing_more)
     CHECK_U64(slot->lost[FP_LOSS_RING_FULL] + slot->lost[FP_LOSS_COLLECTOR], 0);
 }
 
+TEST(silences_are_waited_for_ever_shorter)
+{
+    const uint64_t second = UINT64_C(1000000000);
+    set_up(0);
+    shim_process->foreign = true; /* nobody to ask whether it is alive */
+    CHECK(!lane_collector_is_gone());
+    CHECK_U64(shim_process->silences, 0);
+    shim_segment->heartbeat_ns = clock_monotonic_ns() - second;
+    CHECK(lane_collector_is_gone());
+    CHECK(lane_collector_is_gone());
+    CHECK_U64(shim_process->silences, 1); /* one silence, however often it is asked about */
+    shim_segment->heartbeat_ns = clock_monotonic_ns() + 1000 * second;
+    CHECK(!lane_collector_is_gone());
+    shim_segment->heartbeat_ns = clock_monotonic_ns() - second / 2;
+    CHECK(lane_collector_is_gone());
+    CHECK_U64(shim_process->silences, 2);
+    shim_process->silences = 1000;
+    shim_segment->heartbeat_ns = clock_monotonic_ns() - second / 10;
+    CHECK(lane_collector_is_gone());
+    shim_process->foreign = false;
+    memset(shim_process, 0, sizeof *shim_process);
+}
+
 RUN_TESTS(T(calls_become_records), T(long_records_at_boundaries), T(chunks_follow_each_other),
           T(stamps_stand_where_they_should), T(stamps_before_every_call),
           T(epochs_step_with_several_lanes_only), T(nested_calls_are_the_allocators_own),
           T(handlers_calls_are_counted), T(dropped_calls_leave_a_gap),
           T(operators_name_the_call_that_serves_them), T(an_operator_left_by_an_exception_has_failed),
-          T(a_wiped_lane_attaches_again), T(stopped_recordings_take_nothing_more))
+          T(a_wiped_lane_attaches_again), T(stopped_recordings_take_nothing_more),
+          T(silences_are_waited_for_ever_shorter))

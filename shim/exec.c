@@ -1,0 +1,200 @@
+/* exec.c - look at what the program is about to become, and say so where no recorder can be in it.
+ *
+ * A static program, a setuid one, one whose environment was cleared: none loads us, and from outside a program that
+ * lives for a moment is not seen. Here it is seen by the one that starts it, without privileges. Only under
+ * `mallab record`, which set MALLAB_NOTES, and which names it; else these functions are their successors.
+ *
+ * Laws of this file: it runs in children that share their parent's memory (vfork) and in signal handlers. System
+ * calls only, no allocation, a small stack, errno as it was; and whatever is found, the call goes on unchanged.
+ * Not wrapped: execl and its like, fexecve, execveat, whose programs are seen from outside if they live. */
+#include "shim/shim.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "shim/raw.h"
+
+#define PATH_BYTES   1024u
+#define HEADERS_MOST 64u
+
+static struct {
+    int (*execve)(const char *, char *const[], char *const[]);
+    int (*execv)(const char *, char *const[]);
+    int (*execvp)(const char *, char *const[]);
+    int (*execvpe)(const char *, char *const[], char *const[]);
+    int (*posix_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                       char *const[], char *const[]);
+    int (*posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                        char *const[], char *const[]);
+} next;
+
+/* dlsym is nothing for a vfork's child: looked up before main, and for constructors that exec, at their first call. */
+__attribute__((constructor)) static void resolve(void)
+{
+    if (next.posix_spawnp != NULL)
+        return;
+    *(void **)&next.execve = dlsym(RTLD_NEXT, "execve");
+    *(void **)&next.execv = dlsym(RTLD_NEXT, "execv");
+    *(void **)&next.execvp = dlsym(RTLD_NEXT, "execvp");
+    *(void **)&next.execvpe = dlsym(RTLD_NEXT, "execvpe");
+    *(void **)&next.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn");
+    *(void **)&next.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
+    (void)note_wanted(); /* while the environment still has it */
+}
+
+/* ---- what stands in its way ------------------------------------------------------------------------- */
+
+static bool names_loader(int fd, const ElfW(Ehdr) * head)
+{
+    for (unsigned i = 0; i < head->e_phnum && i < HEADERS_MOST; i++) {
+        ElfW(Phdr) header;
+        if (raw_call(SYS_pread64, fd, (long)&header, sizeof header, (long)(head->e_phoff + i * sizeof header),
+                     0, 0) != (long)sizeof header)
+            return true; /* the kernel will say what is wrong with it */
+        if (header.p_type == PT_INTERP)
+            return true;
+    }
+    return head->e_phnum > HEADERS_MOST;
+}
+
+/* The words are those of cli/target.c and cli/watch.c, so that one program is named once. */
+static const char *obstacle_in_file(int fd)
+{
+    ElfW(Ehdr) head;
+    struct stat status = {0};
+    const uid_t user = (uid_t)raw_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+    const gid_t group = (gid_t)raw_call(SYS_getegid, 0, 0, 0, 0, 0, 0);
+    if (raw_call(SYS_pread64, fd, (long)&head, sizeof head, 0, 0, 0) != (long)sizeof head ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+        return NULL; /* a script, or nothing that is executed */
+    if (head.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+        head.e_phentsize != sizeof(ElfW(Phdr)))
+        return "is built for another machine type than this mallab";
+    if (head.e_type != ET_EXEC && head.e_type != ET_DYN)
+        return NULL;
+    if (!names_loader(fd, &head))
+        return "is statically linked: no library can be preloaded into it";
+    if (raw_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) == 0 &&
+        (((status.st_mode & S_ISUID) != 0 && status.st_uid != user) ||
+         ((status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != group)))
+        return "is setuid or setgid: the loader takes no preloaded library into it";
+    if (user != 0 && raw_call(SYS_fgetxattr, fd, (long)"security.capability", 0, 0, 0, 0) > 0)
+        return "has file capabilities: the loader takes no preloaded library into it";
+    return NULL;
+}
+
+static bool is_preloaded(char *const *environment)
+{
+    for (; environment != NULL && *environment != NULL; environment++)
+        if (strncmp(*environment, "LD_PRELOAD=", 11) == 0 && strstr(*environment, "libmallab.so") != NULL)
+            return true;
+    return false;
+}
+
+static void look(const char *path, char *const *environment, bool of_child)
+{
+    const char *obstacle;
+    const char *name;
+    /* Nothing is to be waited for; the kernel refuses what is no path. */
+    const long fd = raw_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return;
+    name = text_base_name(path);
+    obstacle = obstacle_in_file((int)fd);
+    raw_close((int)fd);
+    if (obstacle == NULL && !is_preloaded(environment))
+        obstacle =
+            "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears it";
+    if (obstacle != NULL && strncmp(name, "mallab", 6) != 0)
+        (void)note_send(name, obstacle, of_child); /* who hears nothing has been told all that can be told */
+}
+
+static bool is_executable(const char *path)
+{
+    return raw_call(SYS_faccessat, AT_FDCWD, (long)path, X_OK, 0, 0, 0) == 0;
+}
+
+/* As execvp finds it: the first in PATH that may be executed. */
+static void look_for(const char *file, char *const *environment, bool of_child)
+{
+    const char *list = text_getenv("PATH");
+    char path[PATH_BYTES];
+    if (strchr(file, '/') != NULL) {
+        look(file, environment, of_child);
+        return;
+    }
+    for (list = list != NULL ? list : "/bin:/usr/bin"; *list != '\0';) {
+        const size_t length = strcspn(list, ":");
+        if (length > 0 && length + strlen(file) + 2 <= sizeof path) {
+            memcpy(path, list, length);
+            path[length] = '\0';
+            text_append(path, sizeof path, "/");
+            text_append(path, sizeof path, file);
+            if (is_executable(path)) {
+                look(path, environment, of_child);
+                return;
+            }
+        }
+        list += length;
+        list += *list == ':';
+    }
+}
+
+/* ---- the calls ------------------------------------------------------------------------------------------ */
+
+SHIM_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
+{
+    resolve();
+    if (unlikely(note_wanted()))
+        look(path, environment, false);
+    return next.execve(path, arguments, environment);
+}
+
+SHIM_EXPORT int execv(const char *path, char *const arguments[])
+{
+    resolve();
+    if (unlikely(note_wanted()))
+        look(path, text_environment(), false);
+    return next.execv(path, arguments);
+}
+
+SHIM_EXPORT int execvp(const char *file, char *const arguments[])
+{
+    resolve();
+    if (unlikely(note_wanted()))
+        look_for(file, text_environment(), false);
+    return next.execvp(file, arguments);
+}
+
+SHIM_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
+{
+    resolve();
+    if (unlikely(note_wanted()))
+        look_for(file, environment, false);
+    return next.execvpe(file, arguments, environment);
+}
+
+SHIM_EXPORT int posix_spawn(pid_t *ret_pid, const char *path, const posix_spawn_file_actions_t *actions,
+                            const posix_spawnattr_t *attributes, char *const arguments[],
+                            char *const environment[])
+{
+    resolve();
+    if (unlikely(note_wanted()))
+        look(path, environment, true);
+    return next.posix_spawn(ret_pid, path, actions, attributes, arguments, environment);
+}
+
+SHIM_EXPORT int posix_spawnp(pid_t *ret_pid, const char *file, const posix_spawn_file_actions_t *actions,
+                             const posix_spawnattr_t *attributes, char *const arguments[],
+                             char *const environment[])
+{
+    resolve();
+    if (unlikely(note_wanted()))
+        look_for(file, environment, true);
+    return next.posix_spawnp(ret_pid, file, actions, attributes, arguments, environment);
+}

@@ -1,0 +1,70 @@
+/* patience.c - how long a program waits for a collector that does not work.
+ *
+ *   heartbeat  the collector's clock in the segment, stepped in every round and after every block: some 10 ms apart
+ *   silence    the time since the last heartbeat: the collector is stopped, blocked by its disk, starved, or dead
+ *
+ * Waiting for a collector that works is the user's choice (--on-full); a silent one would delay the program for nothing
+ * that can be foreseen. So a silence is waited for once, PATIENCE_NS from its begin; then calls are lost and counted,
+ * without any wait, until the heartbeat steps. Each further silence that a process gave up on halves its patience: a
+ * disk that hangs again and again costs a program 2 s of its life and LATE_NS each time, not PATIENCE_NS each time.
+ *
+ * Only in slow paths, with all shared memory full. No lock; system calls through raw.h. */
+#include "shim/shim.h"
+
+#include <string.h>
+
+#include "shim/raw.h"
+
+#define LATE_NS     UINT64_C(100000000)  /* ten blocks' time: below it nobody wonders */
+#define PATIENCE_NS UINT64_C(1000000000) /* shared memory held seconds of calls before it was full */
+
+/* A dead process that its parent does not wait for answers kill(2) like a living one. False where /proc cannot tell. */
+static bool is_zombie(uint32_t pid)
+{
+    char path[32] = "/proc/", stat[256];
+    long fd, got;
+    text_append_number(path, sizeof path, pid);
+    text_append(path, sizeof path, "/stat");
+    fd = raw_open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    got = raw_read((int)fd, stat, sizeof stat - 1);
+    raw_close((int)fd);
+    /* "PID (NAME) STATE ...", and the name may hold anything: its end is the last parenthesis. */
+    for (long at = got - 3; at > 0; at--)
+        if (stat[at] == ')')
+            return stat[at + 2] == 'Z' || stat[at + 2] == 'X';
+    return false;
+}
+
+static bool is_dead(uint32_t pid)
+{
+    return raw_call(SYS_kill, (long)pid, 0, 0, 0, 0, 0) == -ESRCH || is_zombie(pid);
+}
+
+static uint64_t patience_ns(uint32_t silences)
+{
+    const uint64_t patience = silences < 32 ? PATIENCE_NS >> silences : 0;
+    return patience > LATE_NS ? patience : LATE_NS;
+}
+
+bool lane_collector_is_gone(void)
+{
+    struct shim_process *process = shim_process;
+    const uint64_t heartbeat = atomic_load_explicit(&shim_segment->heartbeat_ns, memory_order_relaxed);
+    uint64_t given_up = atomic_load_explicit(&process->given_up, memory_order_relaxed);
+    const uint64_t now = heartbeat == given_up ? 0 : raw_now_ns();
+    if (heartbeat == given_up) /* still the same silence */
+        return true;
+    if (now < heartbeat + LATE_NS)
+        return false;
+    /* In another pid namespace its number is nobody's, or somebody else's. */
+    if ((process->foreign || !is_dead(shim_segment->collector_pid)) &&
+        now < heartbeat + patience_ns(atomic_load_explicit(&process->silences, memory_order_relaxed)))
+        return false;
+    /* Of several threads that give up at one time, one counts. */
+    if (atomic_compare_exchange_strong_explicit(&process->given_up, &given_up, heartbeat,
+                                                memory_order_relaxed, memory_order_relaxed))
+        atomic_fetch_add_explicit(&process->silences, 1, memory_order_relaxed);
+    return true;
+}

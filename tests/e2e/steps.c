@@ -1,0 +1,133 @@
+/* steps.c - allocates as told, so that a test knows to the call what was made when.
+ *
+ * Reads lines from standard input and answers each with a line when it is done:
+ *
+ *   take COUNT SIZE    allocate, and keep
+ *   drop COUNT         free the oldest kept ones
+ *   churn COUNT SIZE   allocate and free, one after the other
+ *   thread COUNT SIZE  the same as take, in a thread that then sleeps to the end
+ *   storm COUNT SIZE   churn in four threads that hand each other every eighth object, until `calm`
+ *   calm               end the storm; answers with the pairs that it made
+ *
+ * No call of its own besides: lines are read with read(2), the list is static. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KEPT_MAX 100000u
+#define THREADS  4u
+
+static void *kept[KEPT_MAX];
+static size_t first, last;
+static atomic_ulong pairs;
+static atomic_bool calm;
+static void *_Atomic shelf[THREADS];
+
+static void take(size_t count, size_t size)
+{
+    for (size_t i = 0; i < count && last < KEPT_MAX; i++) {
+        kept[last] = malloc(size);
+        *(volatile char *)kept[last++] = 1;
+    }
+}
+
+static void churn(size_t count, size_t size)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *object = malloc(size);
+        *(volatile char *)object = 1;
+        free(object);
+    }
+}
+
+struct order {
+    size_t count, size;
+};
+
+static void *idler(void *data)
+{
+    const struct order *order = data;
+    take(order->count, order->size);
+    (void)!write(1, "ok\n", 3);
+    for (;;)
+        pause();
+    return NULL;
+}
+
+static void *stormer(void *data)
+{
+    const size_t mine = (size_t)data, size = 100 + mine;
+    size_t made = 0;
+    while (!atomic_load(&calm)) {
+        void *object = malloc(size);
+        *(volatile char *)object = 1;
+        if (++made % 8 == 0)
+            object = atomic_exchange(&shelf[made / 8 % THREADS], object);
+        free(object);
+    }
+    atomic_fetch_add(&pairs, made);
+    return NULL;
+}
+
+static bool read_line(char *line, size_t size)
+{
+    size_t length = 0;
+    while (length + 1 < size && read(0, line + length, 1) == 1 && line[length] != '\n')
+        length++;
+    line[length] = '\0';
+    return length > 0;
+}
+
+static void answer(unsigned long number)
+{
+    char text[32];
+    size_t at = sizeof text;
+    text[--at] = '\n';
+    do
+        text[--at] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    (void)!write(1, text + at, sizeof text - at);
+}
+
+int main(void)
+{
+    static struct order order;
+    pthread_t threads[THREADS];
+    char line[128];
+    while (read_line(line, sizeof line)) {
+        char *end = strchr(line, ' ');
+        order.count = end != NULL ? strtoul(end, &end, 10) : 0;
+        order.size = end != NULL ? strtoul(end, NULL, 10) : 0;
+        if (strncmp(line, "thread ", 7) == 0) {
+            if (pthread_create(&threads[0], NULL, idler, &order) != 0)
+                return 1;
+            continue; /* it answers itself */
+        }
+        if (strncmp(line, "take ", 5) == 0) {
+            take(order.count, order.size);
+        } else if (strncmp(line, "drop ", 5) == 0) {
+            for (size_t i = 0; i < order.count && first < last; i++)
+                free(kept[first++]);
+        } else if (strncmp(line, "churn ", 6) == 0) {
+            churn(order.count, order.size);
+        } else if (strcmp(line, "storm") == 0) {
+            for (size_t i = 0; i < THREADS; i++)
+                if (pthread_create(&threads[i], NULL, stormer, (void *)i) != 0)
+                    return 1;
+        } else if (strcmp(line, "calm") == 0) {
+            atomic_store(&calm, true);
+            for (size_t i = 0; i < THREADS; i++)
+                pthread_join(threads[i], NULL);
+            answer(atomic_load(&pairs));
+            continue;
+        } else {
+            return 2;
+        }
+        (void)!write(1, "ok\n", 3);
+    }
+    return 0;
+}

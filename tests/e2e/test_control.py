@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""A recording controlled while it runs: paused, cut into windows, ended, asked for what there is; programs chosen by
+name. The recorded program does as it is told (steps.c), so every count here is exact."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import lab
+
+STEPS = lab.PROGRAMS / "steps"
+
+
+class Steps:
+    """steps under `mallab record`, line by line."""
+
+    def __init__(self, test, *options, command=(STEPS,), name="recording"):
+        self.test = test
+        self.directory = test.place / name
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
+        self.process = subprocess.Popen(
+            [str(part) for part in (lab.BUILD / "mallab", "record", "-o", self.directory, *options, "--", *command)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True)
+        test.addCleanup(self.give_up)
+
+    def give_up(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            stream.close()
+        self.process.wait()
+
+    def do(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def ask(self, request, status=lab.DONE):
+        result = self.test.mallab("record", "--attach-to", self.directory, request, status=status)
+        return result.stderr.decode()
+
+    def end(self):
+        """Let it end; returns what `mallab record` said."""
+        self.process.stdin.close()
+        self.test.assertEqual(self.process.wait(timeout=lab.PATIENCE_S), 0)
+        return self.process.stderr.read()
+
+    def json(self):
+        return json.loads((self.directory / "recording.json").read_text())
+
+    def window(self, number):
+        found = list(self.directory.glob(f"steps.*.w{number:04}.fp"))
+        self.test.assertEqual(len(found), 1, sorted(self.directory.iterdir()))
+        return found[0]
+
+
+def asked(info):
+    """Requests by size class: {least size of the class: count}."""
+    return {c["from_bytes"]: c["count"] for c in info["sizes"] if c["count"]}
+
+
+def odd(info):
+    return {name: count for name, count in info["irregularities"].items() if count}
+
+
+class Pauses(lab.Lab):
+    def test_what_is_called_in_a_pause_is_not_recorded(self):
+        steps = Steps(self)
+        self.assertEqual(steps.do("take 100 1000"), "ok")
+        self.assertIn("paused", steps.ask("--stop"))
+        steps.do("take 50 3000")
+        steps.do("drop 30")
+        self.assertIn("recording", steps.ask("--start"))
+        steps.do("churn 10 5000")
+        steps.do("drop 120")  # 70 that were taken before the pause, 50 that were taken in it
+        said = steps.end()
+        self.assertIn("paused 1 time", said)
+        info = self.info(steps.directory)
+        self.assertEqual(asked(info)[512], 100)
+        self.assertNotIn(2048, asked(info))
+        self.assertEqual(asked(info)[4096], 10)
+        self.assertIs(info["complete"], False)
+        self.assertIn("paused", info["incomplete_why"])
+        self.assertEqual(info["irregularities"]["unrecorded_objects"], 50)
+        self.assertEqual(info["irregularities"]["pauses"], 1)
+        self.assertEqual(sum(info["lost"].values()), 0)
+        # released in the pause, which nobody saw, unless their addresses were given out again
+        self.assertEqual(info["live_end_objects"] + odd(info).get("unrecorded_frees", 0), 30)
+        self.replay_everywhere(self.convert(steps.directory))
+
+    def test_an_allocation_where_a_release_was_missed(self):
+        steps = Steps(self)
+        steps.do("take 20 1000")
+        steps.ask("--stop")
+        steps.do("drop 20")
+        steps.ask("--start")
+        steps.do("take 20 1000")  # at the same addresses, in glibc
+        steps.end()
+        info = self.info(steps.directory)
+        self.assertEqual(info["irregularities"]["unrecorded_frees"], 20)
+        self.assertEqual(odd(info).get("lost_free", 0), 0)
+        self.assertEqual(info["live_end_objects"], 20)
+
+    def test_begin_paused(self):
+        steps = Steps(self, "--paused")
+        steps.do("take 40 1000")
+        self.assertIn("paused", steps.ask("--status"))
+        self.assertEqual(steps.json()["events"], 0)
+        steps.ask("--start")
+        steps.do("take 7 3000")
+        steps.end()
+        self.assertEqual(asked(self.info(steps.directory)), {2048: 7})
+
+    def test_twice_the_same_is_no_error(self):
+        steps = Steps(self)
+        steps.do("take 1 1000")
+        for request in ("--start", "--stop", "--stop", "--start", "--start"):
+            steps.ask(request)
+        steps.do("take 2 1000")
+        steps.end()
+        self.assertEqual(asked(self.info(steps.directory)), {512: 3})
+        self.assertEqual(len(steps.json()["pauses"]), 1)
+
+    def test_signals_do_the_same(self):
+        steps = Steps(self)
+        steps.do("take 1 1000")
+        collector = steps.json()["collector"]["pid"]
+        os.kill(collector, signal.SIGUSR1)
+        lab.wait_for(lambda: steps.json()["state"] == "paused", "the pause")
+        steps.do("take 2 1000")
+        os.kill(collector, signal.SIGUSR2)
+        lab.wait_for(lambda: steps.json()["state"] == "recording", "its end")
+        steps.do("take 4 1000")
+        steps.end()
+        self.assertEqual(asked(self.info(steps.directory)), {512: 5})
+
+    def test_threads_under_storm(self):
+        """Pauses amid four threads' calls: nothing but pauses is told of it, and it replays."""
+        steps = Steps(self)
+        steps.do("storm")
+        for _ in range(5):
+            steps.ask("--stop")
+            steps.ask("--start")
+        steps.do("calm")
+        steps.end()
+        info = self.info(steps.directory)
+        found = set(odd(info))
+        self.assertLessEqual(found, {"pauses", "unrecorded_objects", "unrecorded_frees", "order_repaired"})
+        self.assertGreaterEqual(info["irregularities"]["pauses"], 4)
+        self.replay_everywhere(self.convert(steps.directory))
+
+
+class Present(lab.Lab):
+    def test_every_call_so_far_is_written_when_asked(self):
+        steps = Steps(self)
+        steps.do("take 7 1000")
+        steps.do("thread 5 3000")
+        self.assertIn("events", steps.ask("--status"))
+        before = self.info(steps.directory)
+        self.assertEqual(asked(before)[512], 7)
+        self.assertEqual(asked(before)[2048], 5)
+        self.assertEqual(before["recording_state"], "recording")
+        steps.do("take 9 1000")
+        steps.ask("--status")
+        steps.ask("--status")  # nothing new
+        self.assertEqual(asked(self.info(steps.directory))[512], 16)
+        steps.do("take 1 1000")
+        steps.end()
+        info = self.info(steps.directory)
+        self.assert_whole(info)
+        self.assertEqual(asked(info)[512], 17)
+        self.assertEqual(odd(info), {})
+
+    def test_the_end(self):
+        steps = Steps(self)
+        steps.do("take 11 1000")
+        self.assertIn("has ended", steps.ask("--end"))
+        steps.do("take 13 1000")
+        info = self.info(steps.directory)
+        self.assertEqual(asked(info)[512], 11)
+        self.assertIs(info["complete"], False)
+        self.assertIn("has ended", steps.ask("--end"))  # as asked
+        self.assertIn("has ended", steps.ask("--stop", status=lab.FAILED))
+        steps.end()
+
+
+class Windows(lab.Lab):
+    def test_calls_stand_in_their_windows(self):
+        steps = Steps(self, "--window", "1h")
+        steps.do("take 10 1000")
+        steps.do("thread 5 3000")  # asleep when the window ends: what it holds is written all the same
+        self.assertIn("window 2", steps.ask("--rotate"))
+        steps.do("take 20 1000")
+        steps.do("drop 4")
+        self.assertIn("window 3", steps.ask("--rotate"))
+        self.assertIn("window 4", steps.ask("--rotate"))  # nobody called: no file
+        steps.do("drop 8")
+        self.assertIn("4 windows", steps.end())
+        self.assertEqual(sorted(path.name[-8:-3] for path in steps.directory.glob("*.fp")),
+                         ["w0001", "w0002", "w0004"])
+        whole = self.info(steps.directory)
+        self.assert_whole(whole)
+        self.assertEqual(odd(whole), {})
+        self.assertEqual((asked(whole)[512], asked(whole)[2048]), (30, 5))
+        first, second, last = (self.info(steps.window(number)) for number in (1, 2, 4))
+        self.assertEqual((asked(first)[512], asked(first)[2048]), (10, 5))
+        self.assertEqual(first["inherited_objects"], 0)
+        self.assertEqual(asked(second), {512: 20})
+        self.assertEqual(second["inherited_objects"], first["live_end_objects"])
+        self.assertEqual(second["live_end_objects"], first["live_end_objects"] + 16)
+        self.assertEqual((last["events"], last["inherited_objects"]), (8, second["live_end_objects"]))
+        for info in (first, second, last):
+            self.assertEqual(odd(info), {})
+            self.assertIs(info["complete"], True)
+        self.assertLess(last["duration_ns"], whole["duration_ns"])
+        self.assertEqual(self.info(self.convert(steps.window(4)))["ops"], 8 + last["inherited_objects"])
+        self.replay_everywhere(self.convert(steps.directory))
+
+    def test_windows_are_cut_by_the_clock(self):
+        steps = Steps(self, "--window", "1s", "--keep", "2")
+        for _ in range(8):
+            steps.do("churn 100 1000")
+            time.sleep(0.45)
+        steps.do("take 3 3000")
+        said = steps.end()
+        self.assertIn("the last 2 are kept", said)
+        recording = steps.json()
+        self.assertGreaterEqual(recording["windows"], 4)
+        self.assertEqual(recording["windows_removed"], recording["windows"] - 2)
+        self.assertGreater(recording["events_removed"], 0)
+        info = self.info(steps.directory)
+        self.assertEqual(recording["events"], info["events"])
+        self.assertEqual(recording["bytes"], sum(path.stat().st_size for path in steps.directory.glob("*.fp")))
+        self.assertIs(info["complete"], False)
+        self.assertIn("earlier ones are not there", info["incomplete_why"])
+        self.assertLess(info["duration_ns"], 2.5e9)
+        self.replay_everywhere(self.convert(steps.directory))
+
+    def test_a_flight_recorder_tells_what_it_did_not_see(self):
+        steps = Steps(self, "--window", "1h", "--keep", "1")
+        steps.do("take 10 1000")
+        steps.ask("--rotate")
+        steps.do("take 5 3000")
+        steps.do("drop 7")
+        steps.end()
+        info = self.info(steps.directory)
+        self.assertEqual(asked(info), {2048: 5})
+        self.assertEqual(odd(info), {"unrecorded_objects": 7})
+
+    def test_cuts_under_storm_are_exact(self):
+        """Windows cut amid four threads' calls: joined they are what one footprint would have been, and each one goes
+        on from exactly what the one before left."""
+        steps = Steps(self, "--window", "1h")
+        steps.do("storm")
+        for _ in range(4):
+            steps.ask("--rotate")
+        pairs = int(steps.do("calm"))
+        steps.end()
+        whole = self.info(steps.directory)
+        self.assert_whole(whole)
+        self.assertGreaterEqual(whole["events_by_call"]["malloc"], pairs)
+        defects = {"lost_free", "free_of_unknown", "resize_of_unknown", "gaps", "missing_blocks"}
+        self.assertFalse(defects & set(odd(whole)), odd(whole))
+        live = 0
+        events = 0
+        for path in sorted(steps.directory.glob("*.fp")):
+            info = self.info(path)
+            self.assertEqual(info["inherited_objects"], live, path)
+            self.assertFalse(defects & set(odd(info)), (path, odd(info)))
+            live = info["live_end_objects"]
+            events += info["events"]
+        self.assertEqual(events, whole["events"])
+        self.assertEqual(live, whole["live_end_objects"])
+
+    def test_forks_across_windows(self):
+        """A child forked in the second window begins with what its parent had by then."""
+        heirs = lab.PROGRAMS / "heirs"
+        whole = self.record(heirs, name="whole")
+        cut = self.record(heirs, name="cut", options=("--window", "1h"))
+        for one, other in zip(*(sorted(self.info(place)["process_list"], key=lambda p: p["pid"])
+                                for place in (whole, cut))):
+            first, second = self.info(whole / one["file"]), self.info(cut / other["file"])
+            for key in ("events", "inherited_objects", "inherited_bytes", "live_end_objects", "irregularities"):
+                self.assertEqual(first[key], second[key], key)
+
+    def test_a_killed_collector_in_its_third_window(self):
+        steps = Steps(self, "--window", "1h")
+        steps.do("take 10 1000")
+        steps.do("thread 5 3000")
+        steps.ask("--rotate")
+        steps.do("take 20 1000")
+        steps.ask("--rotate")
+        steps.do("take 40 1000")
+        steps.ask("--status")  # some is written
+        steps.do("take 80 1000")  # and some is not
+        collector = steps.json()["collector"]["pid"]
+        os.kill(collector, signal.SIGKILL)
+        said = steps.end()
+        self.assertIn("its collector was killed", said)
+        info = self.info(steps.directory)
+        self.assertEqual((asked(info)[512], asked(info)[2048]), (150, 5))
+        self.assertEqual(odd(info), {})
+        self.assertEqual(len(info["process_list"]), 1)
+
+    def test_not_every_recording_has_windows(self):
+        steps = Steps(self)
+        steps.do("take 1 1000")
+        self.assertIn("--window", steps.ask("--rotate", status=lab.FAILED))
+        steps.end()
+
+
+class Names(lab.Lab):
+    def test_only_what_is_asked_for(self):
+        script = f"{STEPS} </dev/null; cat /dev/null; {STEPS} </dev/null; exec -a other {STEPS} </dev/null"
+        result = self.mallab("record", "-o", "r", "--only", "stepping,oth*", "--", "bash", "-c", script)
+        said = result.stderr.decode()
+        self.assertIn("'steps'", said)
+        self.assertIn("4 processes were not asked for", said)
+        self.assertEqual([p["name"] for p in self.info(self.place / "r")["process_list"]], ["other"])
+
+    def test_a_name_that_nobody_has(self):
+        result = self.mallab("record", "-o", "r", "--only", "ruby", "--", STEPS)
+        self.assertIn("no program goes by a name that --only asks for; seen: 'steps'", result.stderr.decode())
+
+    def test_without_mallab_record(self):
+        environment = {"LD_PRELOAD": str(lab.SHIM), "MALLAB_OUT": str(self.place / "r"), "MALLAB_ONLY": "ste?s"}
+        lab.run(["bash", "-c", f"cat /dev/null; {STEPS} </dev/null"], env=environment)
+        lab.wait_for(lambda: (self.place / "r" / "recording.json").exists() and
+                     "collector" not in json.loads((self.place / "r" / "recording.json").read_text()), "its end")
+        self.assertEqual([p["name"] for p in self.info(self.place / "r")["process_list"]], ["steps"])
+
+
+class Refused(lab.Lab):
+    def test_what_is_no_recording(self):
+        for place, status, word in ((self.place / "none", lab.BAD_INPUT, "no recording"),
+                                    (self.place, lab.BAD_INPUT, "no recording")):
+            result = self.mallab("record", "--attach-to", place, "--stop", status=status)
+            self.assert_one_line(result, place, word)
+
+    def test_a_finished_recording(self):
+        directory = self.record(STEPS)
+        result = self.mallab("record", "--attach-to", directory, "--stop", status=lab.FAILED)
+        self.assert_one_line(result, directory, "has ended")
+
+
+if __name__ == "__main__":
+    lab.main()
