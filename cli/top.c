@@ -39,7 +39,7 @@ static const char HELP[] = "usage: mallab top [OPTION...] DIR\n"
 #define INTERVAL_NS_LEAST   UINT64_C(100000000)
 #define CATCH_UP_FRAME_NS   UINT64_C(250000000) /* often enough to see it move */
 #define ANSWER_NS           UINT64_C(500000000) /* Ctrl-C is not heeded so long */
-#define SLICE_MARKS         262144u             /* some 10 ms of reading between two looks at signals */
+#define SLICE_MARKS         65536u /* some ms of reading between two looks at signals, and at the peak */
 
 enum {
     OPTION_INTERVAL = 256,

@@ -477,7 +477,6 @@ static enum fp_status end_if_over(struct conv_view *view, struct conv_view_proce
 static enum fp_status conclude(struct conv_view *view, struct conv_error *error)
 {
     enum fp_status status = FP_OK;
-    conv_live_sum_peak(&view->sum.live);
     conv_view_take_ends(view);
     for (size_t i = 0; i < view->process_count && status == FP_OK; i++)
         status = end_if_over(view, view->processes[i], !conv_view_goes_on(view), error);
@@ -524,9 +523,8 @@ enum fp_status conv_view_read(struct conv_view *view, uint64_t marks_max, bool *
         if (part->done)
             continue;
         if (spent >= marks_max) {
-            conv_live_sum_peak(&view->sum.live);
             *ret_more = true;
-            return FP_OK;
+            break;
         }
         status = read_part(view, part, marks_max, &spent, ret_error);
         if (status != FP_OK)
@@ -534,6 +532,7 @@ enum fp_status conv_view_read(struct conv_view *view, uint64_t marks_max, bool *
         if (part->reader != NULL && part->turn_next < part->turn_count)
             *ret_more = true; /* spent, as well */
     }
+    conv_live_sum_peak(&view->sum.live);
     return *ret_more ? FP_OK : conclude(view, ret_error);
 }
 
