@@ -39,7 +39,7 @@ static const char HELP[] = "usage: mallab top [OPTION...] DIR\n"
 #define INTERVAL_NS_LEAST   UINT64_C(100000000)
 #define CATCH_UP_FRAME_NS   UINT64_C(250000000) /* often enough to see it move */
 #define ANSWER_NS           UINT64_C(500000000) /* Ctrl-C is not heeded so long */
-#define SLICE_MARKS         262144u             /* some 10 ms of reading between two looks at signals */
+#define SLICE_MARKS         65536u /* some ms of reading between two looks at signals, and at the peak */
 
 enum {
     OPTION_INTERVAL = 256,
@@ -215,6 +215,7 @@ static uint64_t duration_ns(const struct conv_view *view)
 static struct cli_top_moment moment_of(const struct top *top, bool catching_up)
 {
     const struct conv_view *view = top->view;
+    uint64_t done, total;
     struct cli_top_moment moment = {
         .time_unix_ns = now_ns(CLOCK_REALTIME),
         .duration_ns = duration_ns(view),
@@ -222,8 +223,9 @@ static struct cli_top_moment moment_of(const struct top *top, bool catching_up)
         .is_last = !conv_view_goes_on(view),
         .catching_up = catching_up,
     };
-    if (view->marks_known > 0)
-        moment.percent = (unsigned)(view->marks_read / ((double)view->marks_known / 100));
+    conv_view_progress(view, &done, &total);
+    if (total > 0)
+        moment.percent = (unsigned)((double)done / (double)total * 100);
     moment.interval_ns = moment.is_first ? moment.duration_ns : top->seen_ns - top->before_ns;
     if (moment.interval_ns == 0)
         moment.interval_ns = 1;
@@ -285,7 +287,9 @@ static void show_catching_up(struct top *top)
 {
     const uint64_t now = now_ns(CLOCK_MONOTONIC);
     if (!top->in_place) {
-        cli_progress_show(&top->progress, "catching up", NULL, top->view->marks_read, top->view->marks_known);
+        uint64_t done, total;
+        conv_view_progress(top->view, &done, &total);
+        cli_progress_show(&top->progress, "catching up", NULL, done, total);
     } else if (now - top->drawn_ns >= CATCH_UP_FRAME_NS) {
         const struct cli_top_moment moment = moment_of(top, true);
         show_text(top, &moment);

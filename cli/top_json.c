@@ -139,7 +139,6 @@ static void set_numbers(json_t *object, const struct conv_view *view, const stru
 {
     const struct cli_top_numbers sums = cli_top_count(view);
     const struct conv_live_sum *live = &view->sum.live;
-    const uint64_t written = view->bytes + view->bytes_removed;
     const struct {
         const char *key;
         uint64_t value;
@@ -164,8 +163,9 @@ static void set_numbers(json_t *object, const struct conv_view *view, const stru
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         json_object_set_new(object, numbers[i].key, number(numbers[i].value));
     json_object_set_new(object, "events_per_s", rate(moment, view->sum.events, view->sum_before.events));
-    json_object_set_new(object, "bytes_per_event",
-                        json_real(view->sum.events > 0 ? (double)written / (double)view->sum.events : 0.0));
+    json_object_set_new(
+        object, "bytes_per_event",
+        json_real(view->sum.events > 0 ? (double)view->bytes_written / (double)view->sum.events : 0.0));
 }
 
 static json_t *lost_object(const struct conv_view *view)

@@ -193,7 +193,6 @@ static void put_head(struct page *page, const struct conv_view *view, const stru
                      const struct cli_top_numbers *sums)
 {
     char left[96], right[96], one[32], two[32];
-    const uint64_t written = view->bytes + view->bytes_removed;
     put_title(page, view, moment);
     if (view->status.why[0] != '\0' && view->status.state != CONV_RECORDING_GOING_ON) {
         char *why = res_text_plain(view->status.why);
@@ -213,7 +212,7 @@ static void put_head(struct page *page, const struct conv_view *view, const stru
              compact_rate(moment, view->sum.events, view->sum_before.events, two));
     if (view->sum.events > 0 && !moment->catching_up)
         snprintf(right, sizeof right, "%s, %.2f bytes an event", res_text_bytes((double)view->bytes, one),
-                 (double)written / (double)view->sum.events);
+                 (double)view->bytes_written / (double)view->sum.events);
     else
         snprintf(right, sizeof right, "%s", res_text_bytes((double)view->bytes, one));
     put_facts(page, "events", left, "on disk", right);

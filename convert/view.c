@@ -12,7 +12,8 @@
 #include "convert/recording.h"
 #include "convert/stats.h"
 
-#define FOOTPRINT_HEADER_BYTES 64 /* docs/format.md */
+#define FOOTPRINT_HEADER_BYTES 64   /* docs/format.md */
+#define OPEN_MARKS             2000 /* marks that take as long as opening a file */
 
 /* Blocks of all lanes are read by their lowest epoch, so that lanes stay together; those of a lane in their order, whose
  * epochs a signal handler may disturb. */
@@ -27,10 +28,11 @@ struct conv_view_part {
     struct fp_reader *reader;          /* NULL before, and when all was read */
     struct turn *turns;                /* of the blocks found, in the order in which they are to be read */
     size_t turn_count, turn_next;
-    size_t blocks; /* of the reader's, those that were given a turn */
-    uint64_t marks, bytes;
-    bool present; /* in the directory */
-    bool done;    /* nothing more to be read: the end was read, or it is not looked at */
+    size_t blocks;              /* of the reader's, those that were given a turn */
+    uint64_t bytes, bytes_read; /* when it was looked at; of that, what had been read before */
+    bool looked;                /* since the last refresh */
+    bool present;               /* in the directory */
+    bool done;                  /* nothing more to be read: the end was read, or it is not looked at */
 };
 
 enum fp_status conv_view_open(const char *path, uint32_t process_id, struct conv_view **ret_view,
@@ -66,6 +68,7 @@ void conv_view_free(struct conv_view *view)
         conv_tally_release(&view->processes[i]->tally);
         free(view->processes[i]);
     }
+    json_decref(view->root);
     free(view->parts);
     free(view->processes);
     fp_block_buffer_release(&view->buffer);
@@ -274,8 +277,6 @@ static enum fp_status refresh_part(struct conv_view *view, struct conv_view_part
     }
     if (!info->has_trailer && info->tail_error.status != FP_ERR_TRUNCATED)
         return fail_part(view, part, &info->tail_error, error);
-    view->marks_known += info->mark_count - part->marks;
-    part->marks = info->mark_count;
     part->bytes = info->file_bytes;
     return part->turn_next < part->turn_count || give_turns(part) ? FP_OK : no_memory(view, error);
 }
@@ -294,13 +295,16 @@ static enum fp_status new_part(const char *name, struct conv_view_part **ret_par
     return FP_OK;
 }
 
-/* A file that is gone is read on until its end, if it is open. Returns whether the part is still of use. */
+/* A file that is gone is read to its end, if it is open: what was written to it last is not known yet when it is missed
+ * first. Returns whether the part is still of use. */
 static bool keep_absent(struct conv_view *view, struct conv_view_part *part)
 {
-    if (part->present)
-        view->bytes_removed += part->bytes;
+    const bool was_present = part->present;
     part->present = false;
-    return part->reader != NULL && part->turn_next < part->turn_count;
+    if (part->reader != NULL && (was_present || part->turn_next < part->turn_count))
+        return true;
+    view->bytes_dropped += part->bytes;
+    return false;
 }
 
 static void drop_part(struct conv_view_part *part)
@@ -359,42 +363,53 @@ static enum fp_status list_parts(struct conv_view *view, struct conv_error *erro
     return status == FP_OK ? FP_OK : no_memory(view, error);
 }
 
-static enum fp_status refresh_parts(struct conv_view *view, struct conv_error *error)
+static void count_bytes(struct conv_view *view)
 {
-    enum fp_status status = list_parts(view, error);
     view->bytes = 0;
-    for (size_t i = 0; i < view->part_count && status == FP_OK; i++) {
-        struct conv_view_part *part = view->parts[i];
-        if (!part->done)
-            status = refresh_part(view, part, error);
-        if (part->present && part->process != NULL)
+    view->bytes_written = view->bytes_dropped;
+    for (size_t i = 0; i < view->part_count; i++) {
+        const struct conv_view_part *part = view->parts[i];
+        if (part->done && part->process == NULL)
+            continue; /* not looked at */
+        view->bytes_written += part->bytes;
+        if (part->present)
             view->bytes += part->bytes;
     }
-    return status;
+}
+
+/* How large the files are, for the progress. */
+static void measure_parts(struct conv_view *view)
+{
+    for (size_t i = 0; i < view->part_count; i++) {
+        struct conv_view_part *part = view->parts[i];
+        char path[2 * CONV_PATH_BYTES];
+        struct stat stat_;
+        if (part->done)
+            continue;
+        part->looked = false;
+        part_path(view, part, path, sizeof path);
+        if (part->present && stat(path, &stat_) == 0 && S_ISREG(stat_.st_mode))
+            part->bytes = (uint64_t)stat_.st_size;
+    }
+    count_bytes(view);
 }
 
 enum fp_status conv_view_refresh(struct conv_view *view, struct conv_error *ret_error)
 {
-    json_t *root = NULL;
     enum fp_status status;
     memset(ret_error, 0, sizeof *ret_error);
     /* In this order: after the last word of recording.json, nothing is written to a footprint. */
-    status = conv_view_take_status(view, &root, ret_error);
+    status = conv_view_take_status(view, ret_error);
     if (status == FP_OK)
-        status = refresh_parts(view, ret_error);
+        status = list_parts(view, ret_error);
     if (status == FP_OK)
-        conv_view_take_ends(view, root);
-    json_decref(root);
-    if (status == FP_OK && view->status.state == CONV_RECORDING_UNKNOWN && view->process_count == 0)
-        return conv_fail(
-            ret_error, view->directory, FP_ERR_READ, 0, 0,
-            "is a directory without a footprint (*.fp): name the one that 'mallab record' wrote");
+        measure_parts(view);
     return status;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static enum fp_status read_block(struct conv_view *view, struct conv_view_part *part,
+static enum fp_status read_block(struct conv_view *view, struct conv_view_part *part, uint64_t *spent,
                                  struct conv_error *error)
 {
     struct fp_block block;
@@ -408,7 +423,7 @@ static enum fp_status read_block(struct conv_view *view, struct conv_view_part *
     if (status != FP_OK)
         return no_memory(view, error);
     part->turn_next++;
-    view->marks_read += block.mark_count;
+    *spent += block.mark_count;
     conv_balance_settle(&tally->balance, part->turn_next < part->turn_count
                                              ? part->turns[part->turn_next].epoch
                                              : tally->lanes[block.lane].epoch);
@@ -446,46 +461,92 @@ static enum fp_status end_process(struct conv_view *view, struct conv_tally *tal
     return status;
 }
 
-static enum fp_status end_processes(struct conv_view *view, struct conv_error *error)
+/* Conclude a process of which there will be no more. */
+static enum fp_status end_if_over(struct conv_view *view, struct conv_view_process *process, bool over,
+                                  struct conv_error *error)
 {
-    for (size_t i = 0; i < view->process_count; i++) {
-        struct conv_view_process *process = view->processes[i];
-        const bool over = !conv_view_goes_on(view) ||
-                          (process->parts_open == 0 && process->trailed && !process->in_windows) ||
-                          (process->parts_open == 0 && process->gone);
-        if (process->tally.ended)
-            continue;
-        if (over && end_process(view, &process->tally) != FP_OK)
-            return no_memory(view, error);
+    if (process->parts_open == 0 && ((process->trailed && !process->in_windows) || process->gone))
+        over = true;
+    if (!over || process->tally.ended)
+        return FP_OK;
+    conv_live_sum_peak(&view->sum.live);
+    return end_process(view, &process->tally) == FP_OK ? FP_OK : no_memory(view, error);
+}
+
+/* Everything was read. */
+static enum fp_status conclude(struct conv_view *view, struct conv_error *error)
+{
+    enum fp_status status = FP_OK;
+    conv_view_take_ends(view);
+    for (size_t i = 0; i < view->process_count && status == FP_OK; i++)
+        status = end_if_over(view, view->processes[i], !conv_view_goes_on(view), error);
+    count_bytes(view);
+    if (status == FP_OK && view->status.state == CONV_RECORDING_UNKNOWN && view->process_count == 0 &&
+        view->only == 0)
+        return conv_fail(
+            error, view->directory, FP_ERR_READ, 0, 0,
+            "is a directory without a footprint (*.fp): name the one that 'mallab record' wrote");
+    return status;
+}
+
+/* Until `most` is spent; then turns are left. */
+static enum fp_status read_part(struct conv_view *view, struct conv_view_part *part, uint64_t most,
+                                uint64_t *spent, struct conv_error *error)
+{
+    enum fp_status status = FP_OK;
+    if (!part->looked) {
+        status = refresh_part(view, part, error);
+        part->looked = true;
+        *spent += OPEN_MARKS;
     }
-    return FP_OK;
+    if (status != FP_OK || part->reader == NULL)
+        return status;
+    while (part->turn_next < part->turn_count && *spent < most && status == FP_OK)
+        status = read_block(view, part, spent, error);
+    if (status != FP_OK || part->turn_next < part->turn_count)
+        return status;
+    part->bytes_read = part->bytes;
+    if (!fp_reader_info(part->reader)->has_trailer)
+        return FP_OK;
+    finish_part(part);
+    return end_if_over(view, part->process, false, error);
 }
 
 enum fp_status conv_view_read(struct conv_view *view, uint64_t marks_max, bool *ret_more,
                               struct conv_error *ret_error)
 {
-    const uint64_t until = view->marks_read + marks_max;
-    enum fp_status status = FP_OK;
+    uint64_t spent = 0;
     *ret_more = false;
-    for (size_t i = 0; i < view->part_count && status == FP_OK; i++) {
+    for (size_t i = 0; i < view->part_count; i++) {
         struct conv_view_part *part = view->parts[i];
-        if (part->reader == NULL)
+        enum fp_status status;
+        if (part->done)
             continue;
-        while (status == FP_OK && part->turn_next < part->turn_count) {
-            if (view->marks_read >= until) {
-                *ret_more = true;
-                conv_live_sum_peak(&view->sum.live);
-                return FP_OK;
-            }
-            status = read_block(view, part, ret_error);
+        if (spent >= marks_max) {
+            *ret_more = true;
+            break;
         }
-        if (status == FP_OK && fp_reader_info(part->reader)->has_trailer)
-            finish_part(part);
+        status = read_part(view, part, marks_max, &spent, ret_error);
+        if (status != FP_OK)
+            return status;
+        if (part->reader != NULL && part->turn_next < part->turn_count)
+            *ret_more = true; /* spent, as well */
     }
-    if (status != FP_OK)
-        return status;
     conv_live_sum_peak(&view->sum.live);
-    return end_processes(view, ret_error);
+    return *ret_more ? FP_OK : conclude(view, ret_error);
+}
+
+void conv_view_progress(const struct conv_view *view, uint64_t *ret_done, uint64_t *ret_total)
+{
+    *ret_done = *ret_total = 0;
+    for (size_t i = 0; i < view->part_count; i++) {
+        const struct conv_view_part *part = view->parts[i];
+        const uint64_t rest = part->bytes > part->bytes_read ? part->bytes - part->bytes_read : 0;
+        *ret_total += part->bytes;
+        *ret_done += part->done ? part->bytes : part->bytes_read;
+        if (!part->done && part->looked && part->turn_count > 0)
+            *ret_done += (uint64_t)((double)rest * (double)part->turn_next / (double)part->turn_count);
+    }
 }
 
 void conv_view_mark(struct conv_view *view)

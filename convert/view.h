@@ -2,7 +2,7 @@
  *
  *   status     what recording.json says at the moment
  *   part       a footprint; a process has one, or one for each window of a recording that is cut into such
- *   refresh    look what has been written; no events are read
+ *   refresh    look what there is; nothing is opened
  *   read       decode what was found, a bounded amount at a time, so that the caller can do something else between
  *   interval   what rates are of: from one conv_view_mark to the next. What `_before` says is of its begin
  *
@@ -60,9 +60,10 @@ struct conv_view {
     struct conv_view_part **parts; /* by name */
     size_t part_count;
     uint64_t bytes;         /* on disk now */
-    uint64_t bytes_removed; /* of parts read whose file is gone */
-    uint64_t marks_known, marks_read;
-    size_t foreign; /* files *.fp that are no footprints */
+    uint64_t bytes_written; /* also to files that are gone since */
+    uint64_t bytes_dropped; /* of those, what parts that are not kept any more had */
+    json_t *root;           /* recording.json at the last refresh; NULL: none */
+    size_t foreign;         /* files *.fp that are no footprints */
     struct fp_block_buffer buffer;
 };
 
@@ -76,17 +77,22 @@ enum fp_status conv_view_open(const char *path, uint32_t process_id, struct conv
 /* conv_view_free - NULL is accepted. */
 void conv_view_free(struct conv_view *view);
 
-/* conv_view_refresh - look at recording.json, then at the footprints. When the status' state is another than
+/* conv_view_refresh - look at recording.json, then which footprints there are. When the status' state is another than
  * CONV_RECORDING_GOING_ON, all that there will be has been found.
- * Returns  FP_OK, also when nothing is written yet; else the status in error: no recording, of another version, a
- *          footprint that is damaged (file and offset), no memory. */
+ * Returns  FP_OK, also when nothing is written yet; else the status in error: no directory, no recording, one of another
+ *          version, no memory. */
 enum fp_status conv_view_refresh(struct conv_view *view, struct conv_error *ret_error);
 
-/* conv_view_read - read blocks that the last refresh found, until about marks_max marks are done.
- * ret_more  whether some are left. When none are, processes that have ended are concluded.
- * Returns   FP_OK, or the status in ret_error. */
+/* conv_view_read - read what the last refresh found, until about marks_max marks are done. Footprints are opened one
+ * after the other, and closed at their end: those of processes that run stay open.
+ * ret_more  whether something is left. When nothing is, the processes that have ended are concluded.
+ * Returns   FP_OK, or the status in ret_error: a footprint that is damaged (file and offset), no footprint in a directory
+ *           of which nothing else is known, no memory. */
 enum fp_status conv_view_read(struct conv_view *view, uint64_t marks_max, bool *ret_more,
                               struct conv_error *ret_error);
+
+/* conv_view_progress - bytes of footprints read so far, of those found. */
+void conv_view_progress(const struct conv_view *view, uint64_t *ret_done, uint64_t *ret_total);
 
 /* conv_view_mark - an interval begins. */
 void conv_view_mark(struct conv_view *view);
@@ -103,11 +109,10 @@ bool conv_view_is_running(const struct conv_view *view, const struct conv_view_p
 
 /* ---- private to view*.c ---------------------------------------------------------------------- */
 
-/* conv_view_take_status - read recording.json into view->status.
- * ret_root  its JSON, the caller's reference; NULL when there is none. */
-enum fp_status conv_view_take_status(struct conv_view *view, json_t **ret_root, struct conv_error *error);
+/* conv_view_take_status - read recording.json into view->root and view->status. */
+enum fp_status conv_view_take_status(struct conv_view *view, struct conv_error *error);
 
-/* conv_view_take_ends - from it, which processes have ended. root may be NULL. */
-void conv_view_take_ends(struct conv_view *view, const json_t *root);
+/* conv_view_take_ends - from it, which processes have ended. */
+void conv_view_take_ends(struct conv_view *view);
 
 #endif

@@ -98,26 +98,29 @@ static enum fp_status take(struct conv_view *view, json_t **ret_root, struct con
     return FP_OK;
 }
 
-enum fp_status conv_view_take_status(struct conv_view *view, json_t **ret_root, struct conv_error *error)
+enum fp_status conv_view_take_status(struct conv_view *view, struct conv_error *error)
 {
-    enum fp_status status = take(view, ret_root, error);
-    if (status == FP_OK && view->status.state == CONV_RECORDING_ENDED_EARLY) {
-        /* It may have finished between our look at its file and our look for its process: then the file is new. */
-        json_decref(*ret_root);
-        status = take(view, ret_root, error);
+    enum fp_status status = FP_OK;
+    /* It may have finished between our look at its file and our look for its process: then the file is new. */
+    for (unsigned look = 0; look < 2 && status == FP_OK; look++) {
+        json_decref(view->root);
+        view->root = NULL;
+        status = take(view, &view->root, error);
+        if (view->status.state != CONV_RECORDING_ENDED_EARLY)
+            break;
     }
     return status;
 }
 
-void conv_view_take_ends(struct conv_view *view, const json_t *root)
+void conv_view_take_ends(struct conv_view *view)
 {
     json_t *gone;
     const json_t *item;
     size_t i;
-    if (!view->status.told)
+    if (!view->status.told || view->root == NULL)
         return;
     gone = json_object();
-    json_array_foreach(json_object_get(root, "processes"), i, item)
+    json_array_foreach(json_object_get(view->root, "processes"), i, item)
     {
         const char *file = json_string_value(json_object_get(item, "file"));
         const char *ended = json_string_value(json_object_get(item, "ended"));

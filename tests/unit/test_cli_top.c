@@ -1,0 +1,207 @@
+/* test_cli_top.c - frames of `mallab top` without a terminal: they fit their lines and columns whatever is in them, show
+ * the busiest, and say where not all is shown; rates are of the interval. */
+#include "cli/top.h"
+
+#include <stdlib.h>
+
+#include "unit/harness.h"
+
+static struct conv_view view;
+
+static void begin(void)
+{
+    view = (struct conv_view){.status = {.state = CONV_RECORDING_GOING_ON, .told = true}};
+}
+
+static void end(void)
+{
+    for (size_t i = 0; i < view.process_count; i++) {
+        conv_tally_release(&view.processes[i]->tally);
+        free(view.processes[i]);
+    }
+    free(view.processes);
+}
+
+static struct conv_view_process *add_process(uint32_t process_id, const char *name)
+{
+    struct conv_view_process *process = calloc(1, sizeof *process);
+    view.processes = realloc(view.processes, (view.process_count + 1) * sizeof(*view.processes));
+    if (process == NULL || view.processes == NULL || !conv_tally_init(&process->tally, &view.sum))
+        abort();
+    process->process_id = process_id;
+    snprintf(process->name, sizeof process->name, "%s", name);
+    view.processes[view.process_count++] = process;
+    return process;
+}
+
+/* A lane makes so many calls of one size. */
+static void call(struct conv_view_process *process, uint32_t lane, uint32_t calls, uint64_t size)
+{
+    const struct fp_shape shape = {FP_CALL_MALLOC, size, 0};
+    struct fp_mark *marks = calloc(calls, sizeof *marks);
+    const struct fp_block block = {
+        .lane = lane,
+        .sequence = lane < process->tally.lane_count ? process->tally.lanes[lane].sequence : 0,
+        .mark_count = calls,
+        .shape_count = 1,
+        .marks = marks,
+        .shapes = &shape};
+    static uint64_t address = 16;
+    for (uint32_t i = 0; i < calls; i++)
+        marks[i].address = address += 16;
+    CHECK_U64(conv_tally_block(&process->tally, &block), FP_OK);
+    free(marks);
+}
+
+static char *text_of(const struct cli_top_moment *moment, unsigned lines, unsigned columns)
+{
+    struct res_text out = {0};
+    cli_top_text(&view, moment, lines, columns, &out);
+    return out.text;
+}
+
+static void check_fits(const char *text, unsigned lines, unsigned columns)
+{
+    unsigned count = 0;
+    for (const char *line = text; *line != '\0';) {
+        const char *newline = strchr(line, '\n');
+        CHECK(newline != NULL);
+        if (newline == NULL)
+            return;
+        CHECK((size_t)(newline - line) <= columns);
+        for (const char *at = line; at < newline; at++)
+            CHECK((unsigned char)*at >= ' ');
+        CHECK(newline == line || newline[-1] != ' ');
+        line = newline + 1;
+        count++;
+    }
+    CHECK(count <= lines);
+}
+
+static void check_holds(const char *text, const char *words)
+{
+    if (strstr(text, words) == NULL)
+        HARNESS_FAIL("no '%s' in:\n%s", words, text);
+}
+
+TEST(every_frame_fits)
+{
+    struct cli_top_moment moment = {.duration_ns = UINT64_MAX / 2, .interval_ns = 1};
+    begin();
+    snprintf(view.status.why, sizeof view.status.why, "%0200d", 7);
+    view.status.ring_told = true;
+    view.status.ring_chunks_used = view.status.ring_chunks_most = UINT64_MAX;
+    view.status.stalls = view.status.stall_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < 150; i++) {
+        struct conv_view_process *process = add_process(
+            4000000000u + i, "a name\033[31m longer than anybody thinks of giving to a program of theirs");
+        for (uint32_t lane = 0; lane < 3; lane++)
+            call(process, lane * 1000, 3, (UINT64_C(1) << (i % 48)) - 1);
+        process->lost[FP_LOSS_RING_FULL] = process->lost[FP_LOSS_COLLECTOR] = UINT64_MAX / 200;
+    }
+    for (unsigned i = 1; i < FP_CALL_COUNT; i++)
+        view.sum.events_by_call[i] = UINT64_MAX - i;
+    view.sum.events = view.bytes = view.bytes_written = UINT64_MAX;
+    for (unsigned pass = 0; pass < 8; pass++) {
+        view.status.state = pass % 4 < 2 ? CONV_RECORDING_GOING_ON : CONV_RECORDING_OUT_OF_SIGHT;
+        moment.catching_up = pass % 2 == 1;
+        moment.is_first = pass >= 4;
+        for (unsigned lines = 1; lines < 70; lines += 3) {
+            for (unsigned columns = 20; columns <= 80; columns += 30) {
+                char *text = text_of(&moment, lines, columns);
+                check_fits(text, lines, columns);
+                free(text);
+            }
+        }
+    }
+    end();
+}
+
+TEST(nothing_yet_is_a_frame_too)
+{
+    const struct cli_top_moment moment = {.interval_ns = 1, .is_first = true};
+    char *text;
+    begin();
+    view.status.told = false;
+    text = text_of(&moment, 24, 80);
+    check_fits(text, 24, 80);
+    check_holds(text, "nothing yet: recording for 0 ns");
+    check_holds(text, "not told");
+    check_holds(text, "lost       none");
+    free(text);
+    json_decref(cli_top_json(&view, &moment));
+    end();
+}
+
+TEST(the_busiest_are_shown)
+{
+    const struct cli_top_moment moment = {.duration_ns = 5000000000, .interval_ns = 2000000000};
+    struct cli_top_thread threads[3];
+    const struct conv_view_process *processes[2];
+    struct conv_view_process *old, *busy;
+    char *text;
+    begin();
+    old = add_process(1, "old");
+    busy = add_process(2, "busy");
+    add_process(3, "idle");
+    call(old, 0, 5000, 100);
+    call(busy, 0, 100, 1000);
+    conv_view_mark(&view);
+    call(busy, 0, 60, 1000);
+    call(busy, 1, 40, 1000);
+    call(old, 0, 1, 100);
+    CHECK_U64(cli_top_threads(&view, threads, 3), 3);
+    CHECK(threads[0].process == busy && threads[0].lane == 0);
+    CHECK(threads[1].process == busy && threads[1].lane == 1);
+    CHECK(threads[2].process == old);
+    CHECK_U64(cli_top_threads(&view, threads, 1), 1);
+    CHECK(threads[0].process == busy && threads[0].lane == 0);
+    CHECK_U64(cli_top_processes(&view, processes, 2), 2);
+    CHECK(processes[0] == busy && processes[1] == old);
+    old->tally.ended = true;
+    busy->gone = true;
+    CHECK_U64(cli_top_processes(&view, processes, 2), 2);
+    CHECK_U64(processes[0]->process_id, 3); /* the one that runs */
+    CHECK_STR(cli_top_program(&view), "old");
+    text = text_of(&moment, 24, 80);
+    check_fits(text, 24, 80);
+    check_holds(text, "old: recording for 5 s");
+    check_holds(text, "/s: of 2 s\n");
+    check_holds(text, "1 running, 3 in all");
+    check_holds(text, "malloc                5,201       51  64-127            5,001   500 kB        1\n");
+    check_holds(text, "                                      512-1023            200   200 kB       50\n");
+    check_holds(text, "2, 0                    160       30  3       idle                 0 B        0\n");
+    free(text);
+    text = text_of(&moment, 14, 80);
+    check_fits(text, 14, 80);
+    check_holds(text, "process, 2 of 3");
+    free(text);
+    end();
+}
+
+TEST(json_tells_rates_and_classes)
+{
+    const struct cli_top_moment moment = {.duration_ns = 9, .interval_ns = 2000000000, .is_last = true};
+    json_t *object, *size;
+    begin();
+    call(add_process(7, "one"), 0, 10, 100);
+    conv_view_mark(&view);
+    call(view.processes[0], 0, 5, 100);
+    object = cli_top_json(&view, &moment);
+    CHECK_STR(json_string_value(json_object_get(object, "schema")), "mallab-top/1");
+    CHECK(json_is_true(json_object_get(object, "ended")));
+    CHECK_U64(json_integer_value(json_object_get(object, "events")), 15);
+    CHECK(json_real_value(json_object_get(object, "events_per_s")) == 2.5);
+    CHECK(json_is_null(json_object_get(object, "ring")));
+    CHECK_U64(json_array_size(json_object_get(object, "sizes")), 1);
+    size = json_array_get(json_object_get(object, "sizes"), 0);
+    CHECK_U64(json_integer_value(json_object_get(size, "from_bytes")), 64);
+    CHECK_U64(json_integer_value(json_object_get(size, "to_bytes")), 127);
+    CHECK_U64(json_integer_value(json_object_get(size, "live_bytes")), 1500);
+    CHECK(json_real_value(json_object_get(size, "allocations_per_s")) == 2.5);
+    json_decref(object);
+    end();
+}
+
+RUN_TESTS(T(every_frame_fits), T(nothing_yet_is_a_frame_too), T(the_busiest_are_shown),
+          T(json_tells_rates_and_classes))
