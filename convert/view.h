@@ -7,8 +7,8 @@
  *   interval   what rates are of: from one conv_view_mark to the next. What `_before` says is of its begin
  *
  * Events are not put into one order, as convert does; what is live follows from balance.h. Footprints may appear,
- * grow and vanish meanwhile. Memory grows with live objects, processes and lanes, and by 40 bytes for each block of
- * a footprint that is being written. Nothing here prints. One thread at a time. */
+ * grow and vanish meanwhile. Memory grows with live objects, processes and lanes, and by about 50 bytes for each
+ * block of a footprint that is being written. Nothing here prints. One thread at a time. */
 #ifndef MALLAB_CONVERT_VIEW_H
 #define MALLAB_CONVERT_VIEW_H
 
@@ -18,7 +18,7 @@
 #include "convert/parts.h"
 #include "convert/tally.h"
 
-/* What the collector has put into recording.json. Figures are 0 and known is false while it has told none. */
+/* What the collector has put into recording.json. Figures are 0 while it has told none. */
 struct conv_view_status {
     enum conv_recording_state state;
     bool paused;
@@ -26,10 +26,9 @@ struct conv_view_status {
     bool ring_told;  /* likewise the ring_ ones */
     uint64_t number; /* of that word */
     uint64_t start_unix_ns, duration_ns;
-    uint64_t events, bytes;
     uint64_t stalls, stall_ns;
-    uint64_t ring_chunks, ring_chunks_used, ring_chunks_most,
-        ring_chunk_bytes;         /* there are, of that, may be */
+    uint64_t ring_chunks, ring_chunks_used; /* that are there; of these, in use */
+    uint64_t ring_chunks_most, ring_chunk_bytes;
     uint64_t lost[FP_LOSS_COUNT]; /* with one process chosen, its own */
     uint32_t collector_pid;
     char why[256]; /* why it is not finished; "" else */

@@ -36,8 +36,6 @@ static void take_figures(const json_t *root, uint32_t only, struct conv_view_sta
         status->ring_chunk_bytes = number_of(ring, "chunk_bytes");
     }
     if (only == 0) {
-        status->events = number_of(root, "events");
-        status->bytes = number_of(root, "bytes");
         add_losses(root, status->lost);
         return;
     }
@@ -45,8 +43,6 @@ static void take_figures(const json_t *root, uint32_t only, struct conv_view_sta
     {
         if (number_of(item, "pid") != only)
             continue;
-        status->events += number_of(item, "events");
-        status->bytes += number_of(item, "bytes");
         add_losses(item, status->lost);
     }
 }
