@@ -175,8 +175,8 @@ static enum fp_status drop_all_pending(struct conv_pair *pair, struct conv_pair_
 static enum fp_status resize_from(struct conv_pair *pair, struct conv_pair_lane *lane,
                                   const struct conv_event *event)
 {
-    struct conv_live_entry *entry = conv_live_find(&pair->live, event->address);
-    struct conv_pending pending = {.address = event->address, .known = entry != NULL};
+    struct conv_pending pending = {.address = event->address};
+    struct conv_live_entry *entry;
     if (lane->pending == NULL) {
         lane->pending = calloc(CONV_NEST_MAX, sizeof *lane->pending);
         if (lane->pending == NULL)
@@ -186,8 +186,9 @@ static enum fp_status resize_from(struct conv_pair *pair, struct conv_pair_lane 
         const enum fp_status status = drop_oldest_pending(pair, lane);
         if (status != FP_OK)
             return status;
-        entry = conv_live_find(&pair->live, event->address); /* the table may have moved */
     }
+    entry = conv_live_find(&pair->live, event->address); /* after the above, which may have put it back */
+    pending.known = entry != NULL;
     if (entry != NULL) {
         pending.object = conv_live_object(entry);
         conv_live_remove(&pair->live, entry);

@@ -157,6 +157,25 @@ TEST(reallocs_nest)
     check_irregular(CONV_IRREGULARITY_COUNT, 0);
 }
 
+/* More reallocs under way than a lane keeps: the oldest is given up, here the one of the address that comes next. */
+TEST(too_many_reallocs_under_way)
+{
+    begin();
+    for (uint32_t i = 1; i <= CONV_NEST_MAX; i++) {
+        allocate(0, 0x1000 * i, i);
+        resize_from(0, 0x1000 * i);
+    }
+    resize_from(0, 0x1000);
+    resized(0, 0x100000, 0x1000, 100);
+    for (uint32_t i = 2; i <= CONV_NEST_MAX; i++)
+        resized(0, 0x100000 * i, 0x1000 * i, 100);
+    for (uint32_t i = 1; i <= CONV_NEST_MAX; i++)
+        release(0, 0x100000 * i);
+    (void)end();
+    check_irregular(CONV_UNFINISHED_CALLS, 1);
+    CHECK_U64(survey.live_objects_end, 0);
+}
+
 TEST(a_failed_realloc_leaves_its_object)
 {
     begin();
@@ -316,9 +335,10 @@ TEST(the_table_holds_many)
 }
 
 RUN_TESTS(T(plain_life), T(a_realloc_of_null_allocates), T(others_may_take_the_address_while_a_realloc_runs),
-          T(reallocs_nest), T(a_failed_realloc_leaves_its_object), T(a_realloc_to_zero_is_a_free),
-          T(a_realloc_that_never_returned_leaves_its_object), T(a_gap_ends_what_was_under_way),
-          T(failed_allocations_are_counted_only), T(frees_of_unknown_addresses_are_left_out),
-          T(reallocs_of_unknown_addresses_allocate), T(an_allocation_over_a_live_object_releases_it),
-          T(addresses_and_sizes_beyond_48_bits_are_left_out), T(a_release_of_another_size_gets_its_objects),
-          T(a_release_without_a_size_fits_any), T(the_table_holds_many))
+          T(reallocs_nest), T(too_many_reallocs_under_way), T(a_failed_realloc_leaves_its_object),
+          T(a_realloc_to_zero_is_a_free), T(a_realloc_that_never_returned_leaves_its_object),
+          T(a_gap_ends_what_was_under_way), T(failed_allocations_are_counted_only),
+          T(frees_of_unknown_addresses_are_left_out), T(reallocs_of_unknown_addresses_allocate),
+          T(an_allocation_over_a_live_object_releases_it), T(addresses_and_sizes_beyond_48_bits_are_left_out),
+          T(a_release_of_another_size_gets_its_objects), T(a_release_without_a_size_fits_any),
+          T(the_table_holds_many))

@@ -1,5 +1,6 @@
 /* test_convert_recording.c - recordings that are not finished: written to now, left by a killed collector, copied,
  * with a damaged recording.json, with odd files among the footprints. */
+#include "convert/parts.h"
 #include "convert/recording.h"
 
 #include <sys/wait.h>
@@ -399,7 +400,42 @@ TEST(a_footprint_may_grow_while_it_is_read)
     free(bytes);
 }
 
+TEST(a_name_tells_the_window)
+{
+    static const struct {
+        const char *name, *stem;
+        uint32_t window;
+    } cases[] = {
+        {"nginx.123.fp", "nginx.123", 0},
+        {"nginx.123.w0001.fp", "nginx.123", 1},
+        {"nginx.123.w123456.fp", "nginx.123", 123456},
+        {"nginx.123.w001.fp", "nginx.123.w001", 0}, /* too few digits to be ours */
+        {"nginx.123.w1234567890.fp", "nginx.123.w1234567890", 0},
+        {"nginx.123.x0001.fp", "nginx.123.x0001", 0},
+        {"nginx.1234.fp", "nginx.1234", 0},
+        {".w0001.fp", NULL, 0},
+        {"w0001.fp", "w0001", 0},
+        {"x.w0001.w0002.fp", "x.w0001", 2},
+        {"recording.json", NULL, 0},
+        {".fp", NULL, 0},
+        {"", NULL, 0},
+    };
+    char stem[CONV_STEM_BYTES], longest[CONV_STEM_BYTES + 4];
+    uint32_t window;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK_U64(conv_part_name(cases[i].name, stem, &window), cases[i].stem != NULL);
+        if (cases[i].stem == NULL)
+            continue;
+        CHECK_STR(stem, cases[i].stem);
+        CHECK_U64(window, cases[i].window);
+    }
+    memset(longest, 'a', sizeof longest);
+    memcpy(longest + sizeof longest - 4, ".fp", 4);
+    CHECK(!conv_part_name(longest, stem, &window));
+}
+
 RUN_TESTS(T(a_collector_is_told_from_others), T(an_unfinished_json_need_not_name_its_collector),
           T(every_footprint_is_taken_in_the_order_of_names), T(what_is_no_footprint_is_passed_over_and_named),
           T(a_pipe_among_listed_footprints_keeps_nobody_waiting), T(nothing_written_is_said_so),
-          T(a_json_cut_anywhere_is_made_up_for), T(a_footprint_may_grow_while_it_is_read))
+          T(a_json_cut_anywhere_is_made_up_for), T(a_footprint_may_grow_while_it_is_read),
+          T(a_name_tells_the_window))

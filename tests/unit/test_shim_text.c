@@ -59,6 +59,47 @@ TEST(called_name)
     }
 }
 
+TEST(matches)
+{
+    static const struct {
+        const char *patterns, *name;
+        bool answer;
+    } cases[] = {
+        {"nginx", "nginx", true},
+        {"nginx", "nginx2", false},
+        {"nginx", "ngin", false},
+        {"nginx", "my-nginx", false},
+        {"cat,nginx,ls", "nginx", true},
+        {"cat,nginx,ls", "cat", true},
+        {"cat,nginx,ls", "ls", true},
+        {"cat,nginx,ls", "gin", false},
+        {"python*", "python3.11", true},
+        {"python*", "python", true},
+        {"*", "anything", true},
+        {"*server*", "redis-server", true},
+        {"*-*-*", "a-b-c", true},
+        {"*-*-*", "a-b", false},
+        {"*aab", "aaaab", true},
+        {"cc?", "cc1", true},
+        {"cc?", "cc", false},
+        {"cc?", "cc1plus", false},
+        {"", "true", false},
+        {"", "", false},
+        {",", "true", false},
+        {"a,,b", "b", true},
+        {"a,,b", "", false},
+        {"*,", "", true},
+        {"a*b*,x", "axxbyy", true},
+        {"?*?", "ab", true},
+        {"?*?", "a", false},
+        {"a,b", "a,b", false},
+        {"x*", "y,x", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (text_matches(cases[i].patterns, cases[i].name) != cases[i].answer)
+            CHECK_STR(cases[i].patterns, cases[i].name); /* says which */
+}
+
 /* The loader allocates before libc has set environ; /proc tells the same. */
 TEST(environment_without_libc)
 {
@@ -98,5 +139,5 @@ TEST(boot_memory)
     CHECK(!boot_owns(boot_buffer - 1));
 }
 
-RUN_TESTS(T(append), T(append_number), T(base_name), T(called_name), T(environment_without_libc),
+RUN_TESTS(T(append), T(append_number), T(base_name), T(called_name), T(matches), T(environment_without_libc),
           T(boot_memory))
