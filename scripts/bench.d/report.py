@@ -91,13 +91,14 @@ class Report:
         return subprocess.run(["git", "-C", self.root, "describe", "--always", "--dirty"], capture_output=True,
                               text=True).stdout.strip()
 
-    def end(self):
+    def end(self, path=None):
         load = [round(self.load_at_start[0], 2), round(os.getloadavg()[0], 2)]
-        if not self.as_json:
-            print(f"\ncommit {self.commit()}, {os.cpu_count()} CPUs, load {load[0]} at the start and {load[1]} at the end,"
-                  f" {self.setting['rounds']} rounds: median ±median deviation")
-            return
-        json.dump({"schema": "mallab-bench/1", "commit": self.commit(), "cpus": os.cpu_count(), "load": load,
-                   "kernel": os.uname().release, **self.setting, "notes": self.notes, "figures": self.figures},
-                  sys.stdout, indent=1)
-        print()
+        everything = {"schema": "mallab-bench/1", "commit": self.commit(), "cpus": os.cpu_count(), "load": load,
+                      "kernel": os.uname().release, **self.setting, "notes": self.notes, "figures": self.figures}
+        self.say(f"\ncommit {everything['commit']}, {os.cpu_count()} CPUs, load {load[0]} at the start and {load[1]} at the end,"
+                 f" {self.setting['rounds']} rounds: median ±median deviation")
+        if self.as_json:
+            json.dump(everything, sys.stdout, indent=1)
+            print()
+        if path:
+            path.write_text(json.dumps(everything, indent=1) + "\n")
