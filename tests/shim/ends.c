@@ -198,7 +198,7 @@ static int many(void)
 /* ---- signals ------------------------------------------------------------------------------------------- */
 
 /* glibc's malloc is not to be entered twice: the handler takes what the main thread does not have in hand, a size
- * that mmap serves without the arena. */
+ * that mmap serves; and the main thread goes to its own cache, once its first call has filled that from the arena. */
 static volatile sig_atomic_t handled;
 
 static void on_timer(int number)
@@ -211,11 +211,12 @@ static void on_timer(int number)
 static int interrupted(void)
 {
     const struct itimerval soon = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
-    int calls = 0;
+    int calls = 100;
+    use(24, 100);
     signal(SIGALRM, on_timer);
     setitimer(ITIMER_REAL, &soon, NULL);
     while (handled < HANDLERS) {
-        use(24, 100); /* from the thread's cache: no lock is held that the handler could want */
+        use(24, 100);
         calls += 100;
     }
     setitimer(ITIMER_REAL, &never, NULL);
