@@ -370,6 +370,39 @@ static void list_former(struct collector *collector, const struct listing *listi
     }
 }
 
+/* Whether not even what it says of itself is there: the collector was killed while it began the file, before any slot
+ * named it. Its process' calls are all in the segment still. */
+static bool was_only_begun(const struct collector *collector, const char *name)
+{
+    struct stat status;
+    struct fp_reader *reader;
+    bool begun;
+    if (fstatat(collector->directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    if (status.st_size == 0)
+        return true;
+    reader = open_footprint(collector, name);
+    if (reader == NULL)
+        return false;
+    begun = fp_reader_meta(reader, "program") == NULL && fp_reader_info(reader)->block_count == 0 &&
+            !fp_reader_info(reader)->has_trailer;
+    fp_reader_close(reader);
+    return begun;
+}
+
+static void remove_what_was_only_begun(struct collector *collector)
+{
+    struct listing listing = list_directory(collector);
+    for (int i = 0; i < listing.count; i++) {
+        const char *name = listing.entries[i]->d_name;
+        char stem[SEG_FILE];
+        uint32_t window;
+        if (split_name(name, SEG_FILE, stem, &window) && was_only_begun(collector, name))
+            (void)unlinkat(collector->directory_fd, name, 0); /* else it is listed, without calls */
+    }
+    listing_release(&listing);
+}
+
 static void list_all_former(struct collector *collector)
 {
     struct listing listing = list_directory(collector);
@@ -406,6 +439,7 @@ void recover_run(struct collector *collector)
     atomic_store_explicit(&segment->closing, SEG_CLOSED, memory_order_seq_cst);
     (void)nanosleep(&last_calls, NULL); /* cut short only costs stores under way */
     reopen_slots(segment);
+    remove_what_was_only_begun(collector);
     collector->attaching = true; /* look at every slot */
     image_discover(collector);
     (void)drain_scan(collector);

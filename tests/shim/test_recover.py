@@ -119,6 +119,27 @@ def test_a_copy_does_not_take_the_originals():
     finish(program)
 
 
+def test_a_footprint_only_begun():
+    """Killed between a file's creation and the slot's naming it: what is no more than a header is nobody's."""
+    header_bytes = 64 # docs/format.md
+    collector, program = start()
+    check(program.stdout.readline(), b'half\n', 'the program runs')
+    kill(collector.process)
+    recorded_before = [name for name in os.listdir(collector.directory) if name.endswith('.fp')]
+    other = recorded.record([CHURN, '1']).directory
+    with open(os.path.join(other, next(name for name in os.listdir(other) if name.endswith('.fp'))), 'rb') as file:
+        header = file.read(header_bytes)
+    for name, content in (('churn.7.fp', header), ('churn.8.fp', b'')):
+        with open(os.path.join(collector.directory, name), 'wb') as file:
+            file.write(content)
+    recover(collector.directory)
+    footprint = recorded.Recording(collector.directory).only()
+    check(footprint.info['events'], HALF, 'events')
+    check_recovered(collector, footprint)
+    check([name for name in recorded_before if name not in os.listdir(collector.directory)], [], 'footprints lost')
+    finish(program)
+
+
 def test_damaged_segments():
     """Whatever stands in the shared memory: no crash, no hang, and what is written can be read."""
     chance = random.Random(7)
@@ -144,4 +165,5 @@ def test_damaged_segments():
 
 
 recorded.main([test_while_the_program_waits, test_when_both_are_killed, test_under_load,
-               test_a_living_collector_is_left_alone, test_a_copy_does_not_take_the_originals, test_damaged_segments])
+               test_a_living_collector_is_left_alone, test_a_copy_does_not_take_the_originals,
+               test_a_footprint_only_begun, test_damaged_segments])
