@@ -16,12 +16,9 @@ uint64_t conv_seed(void)
     return seed;
 }
 
-/* Short probes are worth more than a few megabytes. */
-#define SMALL_ENTRIES ((size_t)1 << 18)
-
 static size_t limit_of(size_t capacity)
 {
-    return capacity <= SMALL_ENTRIES ? capacity / 2 : capacity / 4 * 3;
+    return capacity / 2;
 }
 
 static struct conv_live_entry *map_entries(size_t capacity)

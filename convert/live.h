@@ -1,8 +1,7 @@
 /* live.h - the table of live objects: address -> id and size, 16 bytes an entry.
  *
  * Open addressing with linear probing and backward shifts, so removals leave nothing behind and memory
- * follows the peak of live objects: at most three quarters full, at least three eighths after growing; below
- * 4 MiB, where memory is no matter, half and a quarter.
+ * follows the peak of live objects: at most half full, so that probes and shifts are short, a quarter after growing.
  * Addresses and sizes are below 2^48, address 0 is never stored.
  * The hash is seeded per process, so that no file can be made to collide; nothing that is written
  * depends on the order within the table. */
@@ -47,26 +46,35 @@ bool conv_live_init(struct conv_live *live);
 void conv_live_release(struct conv_live *live);
 bool conv_live_grow(struct conv_live *live);
 
-static inline void conv_live_prefetch(const struct conv_live *live, uint64_t address)
-{
-    __builtin_prefetch(&live->entries[conv_mix(address, live->seed) & live->mask], 1);
-}
-
 static inline bool conv_live_is_empty(const struct conv_live_entry *entry)
 {
     return (entry->word0 & LIVE_LOW48) == 0;
+}
+
+/* conv_live_prefetch - what is asked about address soon. Returns its hash, which lasts as long as the table. */
+static inline uint64_t conv_live_prefetch(const struct conv_live *live, uint64_t address)
+{
+    const uint64_t hash = conv_mix(address, live->seed);
+    __builtin_prefetch(&live->entries[hash & live->mask], 1);
+    return hash;
+}
+
+/* conv_live_place_hashed - conv_live_place for whoever has the hash of address. */
+static inline struct conv_live_entry *conv_live_place_hashed(const struct conv_live *live, uint64_t address,
+                                                             uint64_t hash)
+{
+    for (size_t at = hash & live->mask;; at = (at + 1) & live->mask) {
+        const uint64_t there = live->entries[at].word0 & LIVE_LOW48;
+        if (there == address || there == 0)
+            return &live->entries[at];
+    }
 }
 
 /* conv_live_place - the entry of address, or the empty one where it belongs. Lasts until the next insertion
  * or removal. */
 static inline struct conv_live_entry *conv_live_place(const struct conv_live *live, uint64_t address)
 {
-    size_t at = conv_mix(address, live->seed) & live->mask;
-    for (;; at = (at + 1) & live->mask) {
-        const uint64_t there = live->entries[at].word0 & LIVE_LOW48;
-        if (there == address || there == 0)
-            return &live->entries[at];
-    }
+    return conv_live_place_hashed(live, address, conv_mix(address, live->seed));
 }
 
 /* conv_live_find - the entry of address, or NULL. Lasts as conv_live_place's. */

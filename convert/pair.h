@@ -40,7 +40,6 @@ struct conv_pair {
     struct conv_live live;
     struct conv_pair_lane *lanes;
     size_t lane_capacity;
-    uint8_t kinds[256];    /* fp_call_kind_of, without a call for each event */
     uint64_t gap_calls;    /* that gap marks say are missing */
     uint64_t last_time_ns; /* highest seen: the order's time never decreases */
 };

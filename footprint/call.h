@@ -82,9 +82,19 @@ const char *fp_call_name(unsigned call);
 /* fp_call_from_name - the reverse; FP_CALL_NONE for an unknown name. */
 enum fp_call fp_call_from_name(const char *name);
 
+/* By number, zero for marks and unknown ones. Programs that only number calls (the shim) need not link them. */
+extern const uint8_t fp_call_kinds[256], fp_call_extras[256];
+
 /* fp_call_kind_of / fp_call_extra_of - the traits above; NONE for marks and unknown numbers. */
-enum fp_call_kind fp_call_kind_of(unsigned call);
-enum fp_extra fp_call_extra_of(unsigned call);
+static inline enum fp_call_kind fp_call_kind_of(unsigned call)
+{
+    return call < sizeof fp_call_kinds ? (enum fp_call_kind)fp_call_kinds[call] : FP_KIND_NONE;
+}
+
+static inline enum fp_extra fp_call_extra_of(unsigned call)
+{
+    return call < sizeof fp_call_extras ? (enum fp_extra)fp_call_extras[call] : FP_EXTRA_NONE;
+}
 
 /* fp_call_tells_size - whether a release states the size of its object (free_sized, operator delete(size),
  * ...), which allocators may believe without a look. False for all other calls. */
@@ -95,6 +105,13 @@ bool fp_mark_is_valid(unsigned call);
 
 /* fp_shape_bytes - bytes requested by a shape: size, times count where extra is one.
  * Returns UINT64_MAX where the product overflows (such a call fails in every allocator). */
-uint64_t fp_shape_bytes(const struct fp_shape *shape);
+static inline uint64_t fp_shape_bytes(const struct fp_shape *shape)
+{
+    uint64_t bytes = shape->size;
+    if (fp_call_extra_of(shape->call) == FP_EXTRA_COUNT &&
+        __builtin_mul_overflow(shape->size, shape->extra, &bytes))
+        return UINT64_MAX;
+    return bytes;
+}
 
 #endif

@@ -11,6 +11,9 @@
 #include "footprint/blockio.h"
 #include "footprint/workload.h"
 
+#define likely(condition)   __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
 enum window_column {
     WINDOW_FACTS = 0,
     WINDOW_SHAPES,

@@ -36,7 +36,8 @@ static void encode_runs(struct wl_writer *writer)
     struct bytes *column = &writer->columns[WINDOW_RUNS];
     uint8_t *at = column->at;
     for (uint32_t i = 0, end; i < writer->op_count; i = end) {
-        for (end = i + 1; end < writer->op_count && writer->op_threads[end] == writer->op_threads[i];)
+        end = writer->local_count == 1 ? writer->op_count : i + 1;
+        for (; end < writer->op_count && writer->op_threads[end] == writer->op_threads[i];)
             end++;
         at = put_varint(at, writer->op_threads[i]);
         at = put_varint(at, end - i);
@@ -82,6 +83,10 @@ static enum fp_status write_window(struct wl_writer *writer)
         .base_time = writer->start_ns / FP_TIME_UNIT_NS,
     };
     enum fp_status status;
+    wl_writer_end_run(writer);
+    writer->ready_thread = WL_NO_THREAD;
+    if (writer->live_peak > writer->summary.live_bytes_peak)
+        writer->summary.live_bytes_peak = writer->live_peak;
     encode_facts(writer);
     encode_shapes(writer);
     encode_runs(writer);
@@ -101,6 +106,8 @@ static enum fp_status write_window(struct wl_writer *writer)
         writer->summary.window_ops_max = writer->op_count;
     writer->summary.windows++;
     ids_end_window(&writer->ids);
+    if (writer->summary.ops - writer->aged_at >= WL_AGE_EVERY)
+        wl_writer_age(writer);
     writer->op_count = 0;
     return FP_OK;
 }

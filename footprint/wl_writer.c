@@ -18,6 +18,30 @@ static enum fp_status fail(struct wl_writer *writer, enum fp_status status, cons
     return status;
 }
 
+static bool grow_array(void **array, size_t old_count, size_t new_count, size_t size)
+{
+    char *grown = realloc(*array, new_count * size);
+    if (grown == NULL)
+        return false;
+    memset(grown + old_count * size, 0, (new_count - old_count) * size);
+    *array = grown;
+    return true;
+}
+
+static __attribute__((noinline)) bool more_ids(struct wl_writer *writer)
+{
+    struct ids *ids = &writer->ids;
+    const size_t old = ids->next != NULL ? (size_t)ids->capacity + 1 : 0;
+    size_t capacity = old + old / 2 + 1024;
+    if (capacity > WL_IDS_MAX)
+        capacity = WL_IDS_MAX;
+    if (capacity <= old || !grow_array((void **)&ids->next, old, capacity, sizeof *ids->next) ||
+        !grow_array((void **)&writer->last_op, old, capacity, sizeof *writer->last_op))
+        return false;
+    ids->capacity = (uint32_t)(capacity - 1);
+    return true;
+}
+
 static bool allocate_buffers(struct wl_writer *writer)
 {
     const size_t ops = writer->window_ops;
@@ -38,14 +62,13 @@ static bool allocate_buffers(struct wl_writer *writer)
     writer->op_threads = malloc(ops * sizeof *writer->op_threads);
     writer->waits = malloc(ops * sizeof *writer->waits);
     writer->times = malloc((ops / WL_TIME_STRIDE + 1) * sizeof *writer->times);
-    writer->history = calloc(WINDOW_HISTORY, sizeof *writer->history);
     writer->keys = malloc(WINDOW_SHAPES_MAX * sizeof *writer->keys);
     writer->shapes = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shapes);
     writer->shape_table = calloc((size_t)1 << SHAPE_TABLE_BITS, sizeof *writer->shape_table);
     writer->context = ZSTD_createCCtx();
-    return writer->op_threads != NULL && writer->waits != NULL && writer->times != NULL &&
-           writer->history != NULL && writer->keys != NULL && writer->shapes != NULL &&
-           writer->shape_table != NULL && writer->context != NULL;
+    return more_ids(writer) && writer->op_threads != NULL && writer->waits != NULL && writer->times != NULL &&
+           writer->keys != NULL && writer->shapes != NULL && writer->shape_table != NULL &&
+           writer->context != NULL;
 }
 
 static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta *meta, size_t meta_count)
@@ -79,7 +102,6 @@ static void writer_free(struct wl_writer *writer)
     free(writer->op_threads);
     free(writer->waits);
     free(writer->times);
-    free(writer->history);
     free(writer->keys);
     free(writer->shapes);
     free(writer->shape_table);
@@ -106,6 +128,7 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
     writer->window_ops = options->window_ops != 0 ? options->window_ops : WINDOW_OPS_DEFAULT;
     writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
     writer->file.fd = -1;
+    writer->ready_thread = WL_NO_THREAD;
     if (writer->window_ops > WL_WINDOW_OPS_MAX)
         status = fail(writer, FP_ERR_ARGUMENT, "windows of more ops than the format allows");
     else if (!allocate_buffers(writer))
@@ -122,16 +145,6 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
     }
     *ret_writer = writer;
     return FP_OK;
-}
-
-static bool grow_array(void **array, size_t old_count, size_t new_count, size_t size)
-{
-    char *grown = realloc(*array, new_count * size);
-    if (grown == NULL)
-        return false;
-    memset(grown + old_count * size, 0, (new_count - old_count) * size);
-    *array = grown;
-    return true;
 }
 
 enum fp_status wl_writer_thread(struct wl_writer *writer, uint32_t thread_id, bool is_main,
@@ -183,10 +196,9 @@ static bool shape_add(struct wl_writer *writer, unsigned call, uint64_t size, ui
     return true;
 }
 
-/* The index of a shape in the dictionary, which it joins when it is new. Keyed by what callers give, so that
- * only new shapes need to be normalised. Returns false for a shape that the format cannot hold. */
-static bool shape_find(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
-                       uint16_t *ret_index)
+/* Keyed by what callers give, so that only new shapes need to be normalised. */
+static bool shape_look_up(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
+                          uint16_t *ret_index)
 {
     uint32_t slot = shape_slot(call, size, extra);
     uint32_t entry;
@@ -205,6 +217,25 @@ static bool shape_find(struct wl_writer *writer, unsigned call, uint64_t size, u
     return true;
 }
 
+/* The index of a shape in the dictionary, which it joins when it is new. Returns false for a shape that the format
+ * cannot hold. */
+static inline bool shape_find(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
+                              uint16_t *ret_index)
+{
+    const uint64_t key = call | extra << 8;
+    struct shape_recent *recent =
+        &writer->recent[((size ^ key << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SHAPE_RECENT_BITS)];
+    if (likely(recent->key == key && recent->size == size && extra < SHAPE_RECENT_EXTRA_MAX)) {
+        *ret_index = recent->index;
+        return true;
+    }
+    if (!shape_look_up(writer, call, size, extra, ret_index))
+        return false;
+    if (extra < SHAPE_RECENT_EXTRA_MAX)
+        *recent = (struct shape_recent){size, key, *ret_index};
+    return true;
+}
+
 static void begin_window(struct wl_writer *writer)
 {
     writer->op_count = 0;
@@ -215,6 +246,7 @@ static void begin_window(struct wl_writer *writer)
     writer->shapes_reset = writer->shape_count + writer->window_ops > WINDOW_SHAPES_MAX;
     if (writer->shapes_reset) {
         memset(writer->shape_table, 0, sizeof *writer->shape_table << SHAPE_TABLE_BITS);
+        memset(writer->recent, 0, sizeof writer->recent);
         writer->shape_count = 0;
     }
     writer->shapes_before = writer->shape_count;
@@ -239,9 +271,8 @@ static void add_wait(struct wl_writer *writer, uint32_t thread, uint32_t on)
     writer->waits[writer->wait_count++] = (struct wl_wait){writer->op_count, on};
 }
 
-/* Begin an op: the window, the thread's place in it, the time, the shape. */
-static enum fp_status begin_op(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
-                               bool fresh, uint64_t time_ns, uint16_t *ret_shape)
+/* What the first op of a window, of a thread after another's, or after a failure needs besides. */
+static __attribute__((noinline)) enum fp_status make_ready(struct wl_writer *writer, uint32_t thread)
 {
     const uint32_t window = (uint32_t)writer->summary.windows + 1;
     struct thread_state *state;
@@ -249,9 +280,8 @@ static enum fp_status begin_op(struct wl_writer *writer, uint32_t thread, const 
         return writer->broken;
     if (thread >= writer->summary.thread_count)
         return fail(writer, FP_ERR_ARGUMENT, "an op of a thread that was not announced");
+    wl_writer_end_run(writer);
     state = &writer->threads[thread];
-    if (time_ns > writer->now_ns)
-        writer->now_ns = time_ns;
     if (writer->op_count == 0)
         begin_window(writer);
     if (state->local_window != window) {
@@ -265,57 +295,75 @@ static enum fp_status begin_op(struct wl_writer *writer, uint32_t thread, const 
         if (state->facts.ops == 0)
             state->facts.first_window = writer->summary.windows;
     }
+    writer->ready_thread = thread;
+    writer->run_begin = writer->op_count;
+    return FP_OK;
+}
+
+/* Begin an op: the window, the thread's place in it, the time, the shape. */
+static inline enum fp_status begin_op(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
+                                      bool fresh, uint64_t time_ns, uint16_t *ret_shape)
+{
+    if (time_ns > writer->now_ns)
+        writer->now_ns = time_ns;
+    if (unlikely(thread != writer->ready_thread)) {
+        const enum fp_status status = make_ready(writer, thread);
+        if (status != FP_OK)
+            return status;
+    }
     if (writer->op_count % WL_TIME_STRIDE == 0)
         writer->times[writer->op_count / WL_TIME_STRIDE] = writer->now_ns;
     /* The shape is read field by field: callers have just stored it so, and a copy would wait for the stores. */
-    if (!shape_find(writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra, ret_shape))
+    if (unlikely(!shape_find(writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra,
+                             ret_shape)))
         return fail(writer, FP_ERR_LIMIT, "a size or alignment beyond the format's limit of 2^48");
     return FP_OK;
 }
 
-static enum fp_status end_op(struct wl_writer *writer, uint32_t thread, unsigned call, uint16_t shape,
-                             uint32_t id)
+static inline enum fp_status end_op(struct wl_writer *writer, uint32_t thread, unsigned call, uint16_t shape,
+                                    uint32_t id)
 {
-    struct wl_thread *facts = &writer->threads[thread].facts;
-    writer->op_threads[writer->op_count] = thread;
-    writer->columns[WINDOW_SHAPE_LOW].at[writer->op_count] = (uint8_t)shape;
-    writer->columns[WINDOW_SHAPE_HIGH].at[writer->op_count] = (uint8_t)(shape >> 8);
-    writer->op_count++;
-    writer->history[writer->summary.ops % WINDOW_HISTORY] = id;
-    if (id != 0)
-        writer->last_op[id] = (uint32_t)writer->summary.ops;
+    const uint32_t op = writer->op_count;
+    writer->op_threads[op] = thread;
+    writer->columns[WINDOW_SHAPE_LOW].at[op] = (uint8_t)shape;
+    writer->columns[WINDOW_SHAPE_HIGH].at[op] = (uint8_t)(shape >> 8);
+    writer->last_op[id] = (uint32_t)writer->summary.ops; /* of id 0 nobody asks */
     writer->summary.ops++;
     writer->summary.ops_by_call[call]++;
-    facts->ops++;
-    facts->last_window = writer->summary.windows;
-    if (writer->live_bytes > writer->live_peak)
-        writer->live_peak = writer->live_bytes;
-    if (writer->live_bytes > writer->summary.live_bytes_peak)
-        writer->summary.live_bytes_peak = writer->live_bytes;
-    if (writer->live_objects > writer->summary.live_objects_peak)
-        writer->summary.live_objects_peak = writer->live_objects;
-    return writer->op_count == writer->window_ops ? wl_window_flush(writer) : FP_OK;
+    writer->op_count = op + 1;
+    return likely(op + 1 < writer->window_ops) ? FP_OK : wl_window_flush(writer);
 }
 
-static void add_request(struct wl_writer *writer, uint64_t bytes)
+static inline void add_request(struct wl_writer *writer, const struct fp_shape *shape)
 {
     struct wl_summary *summary = &writer->summary;
+    const uint64_t bytes = fp_shape_bytes(shape);
     if (__builtin_add_overflow(summary->requested_bytes, bytes, &summary->requested_bytes))
         summary->requested_bytes = UINT64_MAX;
     if (bytes > summary->largest_size)
         summary->largest_size = bytes;
     writer->live_bytes += bytes;
+    if (writer->live_bytes > writer->live_peak)
+        writer->live_peak = writer->live_bytes;
+}
+
+void wl_writer_age(struct wl_writer *writer)
+{
+    const uint32_t now = (uint32_t)writer->summary.ops;
+    for (uint32_t id = 1; id <= writer->ids.used; id++)
+        if (now - writer->last_op[id] > WL_AGE_MAX)
+            writer->last_op[id] = now - WL_AGE_MAX;
+    writer->aged_at = writer->summary.ops;
 }
 
 /* Name an existing object in the columns, and wait for whoever touched it last. */
-static void refer_to(struct wl_writer *writer, uint32_t thread, uint32_t id)
+static inline void refer_to(struct wl_writer *writer, uint32_t thread, uint32_t id)
 {
     struct bytes *ids = &writer->columns[WINDOW_IDS];
     const uint32_t distance = (uint32_t)writer->summary.ops - writer->last_op[id];
-    if (distance < WINDOW_HISTORY && distance <= writer->summary.ops &&
-        writer->history[(writer->summary.ops - distance) % WINDOW_HISTORY] == id) {
+    if (likely(distance < WINDOW_HISTORY)) {
         ids->size = (size_t)(put_varint(ids->at + ids->size, distance + 1) - ids->at);
-        if (distance <= writer->op_count)
+        if (distance <= writer->op_count && writer->local_count > 1)
             add_wait(writer, thread, writer->op_count - distance);
     } else {
         struct bytes *literals = &writer->columns[WINDOW_LITERALS];
@@ -326,22 +374,6 @@ static void refer_to(struct wl_writer *writer, uint32_t thread, uint32_t id)
     }
 }
 
-static bool room_for_id(struct wl_writer *writer)
-{
-    struct ids *ids = &writer->ids;
-    const size_t old = ids->next != NULL ? (size_t)ids->capacity + 1 : 0;
-    size_t capacity = old + old / 2 + 1024;
-    if (ids->next != NULL && ids->used < ids->capacity)
-        return true;
-    if (capacity > WL_IDS_MAX)
-        capacity = WL_IDS_MAX;
-    if (capacity <= old || !grow_array((void **)&ids->next, old, capacity, sizeof *ids->next) ||
-        !grow_array((void **)&writer->last_op, old, capacity, sizeof *writer->last_op))
-        return false;
-    ids->capacity = (uint32_t)(capacity - 1);
-    return true;
-}
-
 enum fp_status wl_writer_allocate(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
                                   uint64_t time_ns, uint32_t *ret_id)
 {
@@ -349,16 +381,17 @@ enum fp_status wl_writer_allocate(struct wl_writer *writer, uint32_t thread, con
     uint16_t index;
     enum fp_status status;
     uint32_t id;
-    if (kind != FP_KIND_ALLOCATE && kind != FP_KIND_RESIZE)
+    if (unlikely(kind != FP_KIND_ALLOCATE && kind != FP_KIND_RESIZE))
         return fail(writer, FP_ERR_ARGUMENT, "not an allocation");
-    if (!room_for_id(writer))
+    if (unlikely(writer->ids.used >= writer->ids.capacity) && !more_ids(writer))
         return fail(writer, FP_ERR_MEMORY, "no memory for more live objects");
     status = begin_op(writer, thread, shape, kind == FP_KIND_RESIZE, time_ns, &index);
     if (status != FP_OK)
         return status;
     id = ids_take(&writer->ids, thread);
-    add_request(writer, fp_shape_bytes(shape));
-    writer->live_objects++;
+    add_request(writer, shape);
+    if (++writer->live_objects > writer->summary.live_objects_peak)
+        writer->summary.live_objects_peak = writer->live_objects;
     *ret_id = id;
     return end_op(writer, thread, shape->call, index, id);
 }
@@ -376,7 +409,7 @@ enum fp_status wl_writer_resize(struct wl_writer *writer, uint32_t thread, const
         return status;
     refer_to(writer, thread, id);
     writer->live_bytes -= old_bytes;
-    add_request(writer, fp_shape_bytes(shape));
+    add_request(writer, shape);
     return end_op(writer, thread, shape->call, index, id);
 }
 
@@ -385,13 +418,13 @@ enum fp_status wl_writer_release(struct wl_writer *writer, uint32_t thread, cons
 {
     uint16_t index;
     enum fp_status status;
-    if (fp_call_kind_of(shape->call) != FP_KIND_RELEASE || (id != 0 && !ids_is_live(&writer->ids, id)) ||
-        bytes > writer->live_bytes)
+    if (unlikely(fp_call_kind_of(shape->call) != FP_KIND_RELEASE ||
+                 (id != 0 && !ids_is_live(&writer->ids, id)) || bytes > writer->live_bytes))
         return fail(writer, FP_ERR_ARGUMENT, "not a release of a live object");
     status = begin_op(writer, thread, shape, false, time_ns, &index);
     if (status != FP_OK)
         return status;
-    if (id == 0) {
+    if (unlikely(id == 0)) {
         struct bytes *ids = &writer->columns[WINDOW_IDS];
         ids->at[ids->size++] = ID_NULL;
         return end_op(writer, thread, shape->call, index, 0);

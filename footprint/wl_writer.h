@@ -18,6 +18,22 @@ struct thread_state {
     uint32_t local;        /* number within the window */
 };
 
+#define WL_NO_THREAD UINT32_MAX
+
+/* Numbers of ops are kept in 32 bits, for which no two may be further apart than that: every so many ops, what was
+ * last named longer ago is noted as if it had been so long ago. Both are far beyond WINDOW_HISTORY. */
+#define WL_AGE_EVERY (UINT64_C(1) << 30)
+#define WL_AGE_MAX   (UINT32_C(1) << 31)
+
+/* The shapes of the newest ops, to be found by a single look. */
+#define SHAPE_RECENT_BITS      9
+#define SHAPE_RECENT_EXTRA_MAX (UINT64_C(1) << 56)
+
+struct shape_recent {
+    uint64_t size, key; /* call and, above it, extra; 0: empty */
+    uint16_t index;     /* in the dictionary */
+};
+
 struct wl_writer {
     struct wl_file file;
     ZSTD_CCtx *context;
@@ -29,6 +45,8 @@ struct wl_writer {
     struct wl_wait *waits;
     uint64_t *times;
     uint32_t op_count, wait_count, local_count;
+    uint32_t ready_thread; /* whose op may come without further ado; WL_NO_THREAD: nobody's */
+    uint32_t run_begin;    /* first of its ops that its facts do not count yet */
     uint64_t start_ns, live_peak;
     uint32_t shapes_before; /* size of the dictionary when the window began */
     bool shapes_reset;
@@ -41,13 +59,14 @@ struct wl_writer {
     uint32_t threads_capacity;
     struct ids ids;
     uint32_t *last_op; /* by id: number of the newest op on it, low 32 bits */
-    uint32_t *history; /* ids of the newest WINDOW_HISTORY ops */
+    uint64_t aged_at;  /* ops, when wl_writer_age was run last */
     uint64_t now_ns;
     uint64_t live_bytes, live_objects;
     struct fp_shape *keys;   /* dictionary: shapes as the caller gave them; .call may carry SHAPE_FRESH */
     struct fp_shape *shapes; /* the same, normalised */
     uint32_t shape_count;
     uint32_t *shape_table; /* hash -> index + 1 */
+    struct shape_recent recent[1u << SHAPE_RECENT_BITS];
     uint32_t last_literal;
     struct bytes columns[WINDOW_COLUMNS];
     struct bytes packed;
@@ -55,6 +74,21 @@ struct wl_writer {
     size_t meta_count, meta_bytes; /* of both texts together */
     enum fp_status broken;         /* a window that could not be written: nothing may follow it */
 };
+
+/* wl_writer_age - see WL_AGE_EVERY. */
+void wl_writer_age(struct wl_writer *writer);
+
+/* wl_writer_end_run - count the ops that one thread made in a row. */
+static inline void wl_writer_end_run(struct wl_writer *writer)
+{
+    struct wl_thread *facts;
+    if (writer->ready_thread == WL_NO_THREAD || writer->op_count == writer->run_begin)
+        return;
+    facts = &writer->threads[writer->ready_thread].facts;
+    facts->ops += writer->op_count - writer->run_begin;
+    facts->last_window = writer->summary.windows;
+    writer->run_begin = writer->op_count;
+}
 
 /* wl_window_flush - encode and append the window, and make room for the next. After a failure the window is still
  * there and may be in the file in part: the workload ends here, and every further call returns the same. */
