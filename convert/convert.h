@@ -96,6 +96,7 @@ struct conv_options {
     bool overwrite;        /* replace an existing output */
     bool no_inherited;     /* begin forked processes without their parents' objects */
     bool salvage;          /* leave out damaged blocks instead of refusing */
+    bool by_event;         /* for tests: no short cut for plain calls; the workload is the same */
     uint64_t memory_bytes; /* bound on decoded blocks held at once; 0: 1 GiB */
     conv_progress_fn *progress;
     void *progress_data;

@@ -32,6 +32,7 @@ static void lend(struct conv_buffer_pool *pool, struct conv_lane *lane)
     if (pool->spare_count > 0)
         lane->buffer = pool->spare[--pool->spare_count];
     lane->buffer_bytes = 0;
+    lane->block_number = ++pool->lent;
 }
 
 /* The capacities may have grown in load(): note what the lane holds now. */
@@ -255,4 +256,66 @@ enum fp_status conv_lane_take(struct conv_lane *lane, const struct conv_blocks *
     }
     *ret_count = count;
     return FP_OK;
+}
+
+/* ---- slices -------------------------------------------------------------------------------- */
+
+/* The first mark of the block whose epoch is above limit, or their count. Epochs do not decrease. */
+static uint32_t bound_of(const struct conv_lane *lane, uint64_t limit)
+{
+    const struct fp_block *block = &lane->block;
+    uint32_t low = lane->position, high = block->mark_count;
+    if (limit < block->base_epoch)
+        return low;
+    limit -= block->base_epoch;
+    if (block->marks[high - 1].epoch <= limit)
+        return high;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (block->marks[middle].epoch <= limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+enum fp_status conv_lane_slice(struct conv_lane *lane, const struct conv_blocks *blocks,
+                               struct conv_buffer_pool *pool, uint64_t limit, struct conv_slice *ret_slice)
+{
+    *ret_slice = (struct conv_slice){0};
+    while (!lane->has_block && !lane->ended && !lane->gap_due && lane->notes_left > 0 &&
+           lane->epoch <= limit) {
+        const enum fp_status status = enter_block(lane, blocks, pool);
+        if (status != FP_OK)
+            return status;
+    }
+    if (!lane->has_block || lane->gap_due || lane->epoch > limit)
+        return FP_OK;
+    if (lane->position >= lane->segment_end)
+        next_segment(lane);
+    ret_slice->block = &lane->block;
+    ret_slice->block_number = lane->block_number;
+    ret_slice->lane = lane->number;
+    ret_slice->begin = lane->position;
+    ret_slice->bound = bound_of(lane, limit);
+    ret_slice->end = ret_slice->bound < lane->segment_end ? ret_slice->bound : lane->segment_end;
+    ret_slice->time_q8 = lane->time_q8;
+    ret_slice->step_q8 = lane->step_q8;
+    ret_slice->resizes = lane->pending_count > 0;
+    return FP_OK;
+}
+
+void conv_lane_skip(struct conv_lane *lane, struct conv_buffer_pool *pool, uint32_t count)
+{
+    uint64_t epoch;
+    if (count == 0)
+        return;
+    lane->position += count;
+    lane->time_q8 += count * lane->step_q8;
+    epoch = lane->block.base_epoch + lane->block.marks[lane->position - 1].epoch;
+    if (epoch > lane->epoch)
+        lane->epoch = epoch;
+    if (lane->position == lane->block.mark_count)
+        leave_block(lane, pool);
 }

@@ -43,6 +43,7 @@ struct conv_buffer_pool {
     struct fp_block_buffer *spare;
     size_t spare_count, spare_capacity;
     uint64_t held_bytes, limit_bytes; /* of buffers lent out */
+    uint64_t lent;                    /* so many times: numbers the blocks of the pass */
 };
 
 struct conv_lane {
@@ -56,6 +57,7 @@ struct conv_lane {
     struct fp_block_buffer buffer;
     struct fp_block block;
     uint64_t buffer_bytes;
+    uint64_t block_number;
     uint32_t position;    /* of the head within the block */
     uint32_t segment_end; /* first mark that the present times do not reach */
     uint32_t stamp_next;
@@ -80,5 +82,15 @@ void conv_lane_release(struct conv_lane *lane);
 enum fp_status conv_lane_take(struct conv_lane *lane, const struct conv_blocks *blocks,
                               struct conv_buffer_pool *pool, uint64_t limit, struct conv_event *events,
                               size_t capacity, size_t *ret_count);
+
+/* conv_lane_slice - the marks from the head on whose epoch is not above limit, up to the block's or the clock's next
+ * stamp. None (begin == end) where an event comes that is no mark, or the lane has ended, or is beyond the limit.
+ * ret_slice  lasts until the lane is asked for something else than conv_lane_skip.
+ * Returns    as conv_lane_take. */
+enum fp_status conv_lane_slice(struct conv_lane *lane, const struct conv_blocks *blocks,
+                               struct conv_buffer_pool *pool, uint64_t limit, struct conv_slice *ret_slice);
+
+/* conv_lane_skip - count of the slice's marks were taken. */
+void conv_lane_skip(struct conv_lane *lane, struct conv_buffer_pool *pool, uint32_t count);
 
 #endif

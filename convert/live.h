@@ -92,6 +92,13 @@ static inline struct conv_object conv_live_object(const struct conv_live_entry *
     };
 }
 
+/* conv_live_set - another object into the entry of an address. */
+static inline void conv_live_set(struct conv_live_entry *entry, struct conv_object object)
+{
+    entry->word0 = (entry->word0 & LIVE_LOW48) | (uint64_t)(object.id & 0xffff) << 48;
+    entry->word1 = object.bytes | (uint64_t)(object.id >> 16) << 48;
+}
+
 /* conv_live_insert_at - put an object into the empty entry that conv_live_place returned for address.
  * False: no memory, nothing changed. */
 static inline bool conv_live_insert_at(struct conv_live *live, struct conv_live_entry *entry,

@@ -9,6 +9,12 @@
 
 #define BATCH_EVENTS 256u /* 12 KiB: stays in the first-level cache between source and sink */
 
+/* A sink's preparations for a block want so many marks to pay off. */
+#define STRAIGHT_MARKS 1024u
+
+/* Where a sink took no mark: a realloc's two at least, so that it need not be asked in between. */
+#define BAIL_EVENTS 2u
+
 /* With more lanes in one oversized epoch the cut by time is left off. */
 #define CUT_LANES_MAX 256u
 
@@ -36,6 +42,7 @@ struct order {
     struct conv_lane **heap; /* of lanes under way: lowest epoch first, then lowest number */
     uint32_t heap_count, heap_capacity;
     uint32_t group_events;
+    uint64_t straight_block; /* number of the last one whose marks were handed over */
     struct conv_group group;
     struct gathered *gathered;
     struct conv_group_lane *group_lanes;
@@ -84,15 +91,44 @@ static struct conv_lane *pop(struct order *order)
 
 /* ---- a lane alone -------------------------------------------------------------------------- */
 
+/* Hand over marks as they stand in their blocks, as long as the sink takes them. ret_events: so many events are to be
+ * handed over before it is tried again. */
+static enum fp_status run_straight(struct order *order, struct conv_lane *lane, uint64_t limit,
+                                   size_t *ret_events)
+{
+    *ret_events = BATCH_EVENTS;
+    for (;;) {
+        struct conv_slice slice;
+        uint32_t taken = 0;
+        enum fp_status status = conv_lane_slice(lane, order->blocks, &order->pool, limit, &slice);
+        if (status != FP_OK || slice.begin == slice.end)
+            return status;
+        if (slice.bound - slice.begin < STRAIGHT_MARKS && slice.block_number != order->straight_block)
+            return FP_OK;
+        order->straight_block = slice.block_number;
+        status = order->sink->marks(order->sink->data, &slice, &taken);
+        conv_lane_skip(lane, &order->pool, taken);
+        if (status != FP_OK)
+            return status;
+        if (taken < slice.end - slice.begin) {
+            *ret_events = BAIL_EVENTS;
+            return FP_OK;
+        }
+    }
+}
+
 static enum fp_status run_alone(struct order *order, struct conv_lane *lane, uint64_t limit)
 {
     for (;;) {
-        size_t count;
-        enum fp_status status = conv_lane_take(lane, order->blocks, &order->pool, limit, order->batch,
-                                               BATCH_EVENTS, &count);
+        size_t count, most = BATCH_EVENTS;
+        enum fp_status status = FP_OK;
+        if (order->sink->marks != NULL)
+            status = run_straight(order, lane, limit, &most);
+        if (status == FP_OK)
+            status = conv_lane_take(lane, order->blocks, &order->pool, limit, order->batch, most, &count);
         if (status == FP_OK && count > 0)
             status = order->sink->events(order->sink->data, order->batch, count);
-        if (status != FP_OK || count < BATCH_EVENTS)
+        if (status != FP_OK || count < most)
             return status;
     }
 }

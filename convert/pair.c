@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "convert/stats.h"
+#include "convert/straight.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -23,6 +24,7 @@ void conv_pair_release(struct conv_pair *pair)
     for (size_t i = 0; i < pair->lane_capacity; i++)
         free(pair->lanes[i].pending);
     free(pair->lanes);
+    conv_straight_end(pair);
     conv_live_release(&pair->live);
     *pair = (struct conv_pair){0};
 }
@@ -32,8 +34,7 @@ static void irregular(struct conv_pair *pair, enum conv_irregularity which)
     pair->survey->irregular[which]++;
 }
 
-/* The lane's entry, its thread announced to the writer. */
-static enum fp_status lane_of(struct conv_pair *pair, uint32_t number, struct conv_pair_lane **ret_lane)
+enum fp_status conv_pair_lane(struct conv_pair *pair, uint32_t number, struct conv_pair_lane **ret_lane)
 {
     struct conv_pair_lane *lane;
     if (number >= pair->lane_capacity) {
@@ -329,7 +330,7 @@ static enum fp_status take(struct conv_pair *pair, const struct conv_event *even
     if (event->call == CONV_MARK_LANE_END &&
         (event->lane >= pair->lane_capacity || pair->lanes[event->lane].thread == NOT_ANNOUNCED))
         return FP_OK; /* nothing of it was readable */
-    status = lane_of(pair, event->lane, &lane);
+    status = conv_pair_lane(pair, event->lane, &lane);
     if (status != FP_OK)
         return status;
     if (event->time_ns > pair->last_time_ns)
@@ -419,6 +420,7 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
 {
     struct conv_pair *pair = data;
     uint64_t hashes[PREFETCH_AHEAD];
+    conv_straight_settle(pair);
     for (size_t i = 0; i < count && i < PREFETCH_AHEAD; i++)
         hashes[i] = conv_live_prefetch(&pair->live, events[i].address);
     for (size_t i = 0; i < count; i++) {
@@ -443,7 +445,7 @@ static enum fp_status inherit(void *data, const struct conv_event *objects, size
         const struct fp_shape shape = conv_event_shape(&objects[i]);
         const uint64_t bytes = fp_shape_bytes(&shape);
         struct conv_pair_lane *lane;
-        enum fp_status status = lane_of(pair, objects[i].lane, &lane);
+        enum fp_status status = conv_pair_lane(pair, objects[i].lane, &lane);
         if (status == FP_OK)
             status = create(pair, lane, &objects[i], bytes);
         if (status != FP_OK)
@@ -457,16 +459,30 @@ static enum fp_status inherit(void *data, const struct conv_event *objects, size
 static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
 {
     struct conv_pair *pair = data;
-    const struct conv_live_entry *entry = address != 0 && address < CONV_ADDRESS_LIMIT
-                                              ? conv_live_find(&pair->live, address)
-                                              : NULL;
+    const struct conv_live_entry *entry;
+    conv_straight_settle(pair);
+    entry = address != 0 && address < CONV_ADDRESS_LIMIT ? conv_live_find(&pair->live, address) : NULL;
     if (entry == NULL)
         return false;
     *ret_bytes = conv_live_object(entry).bytes;
     return true;
 }
 
+static enum fp_status take_marks(void *data, const struct conv_slice *slice, uint32_t *ret_taken)
+{
+    return conv_straight_take(data, slice, ret_taken);
+}
+
+void conv_pair_end(struct conv_pair *pair)
+{
+    conv_straight_end(pair);
+}
+
 struct conv_sink conv_pair_sink(struct conv_pair *pair)
 {
-    return (struct conv_sink){.data = pair, .events = take_events, .is_live = is_live, .inherit = inherit};
+    return (struct conv_sink){.data = pair,
+                              .events = take_events,
+                              .marks = pair->writer != NULL ? take_marks : NULL,
+                              .is_live = is_live,
+                              .inherit = inherit};
 }

@@ -40,8 +40,9 @@ struct conv_pair {
     struct conv_live live;
     struct conv_pair_lane *lanes;
     size_t lane_capacity;
-    uint64_t gap_calls;    /* that gap marks say are missing */
-    uint64_t last_time_ns; /* highest seen: the order's time never decreases */
+    struct conv_straight *straight; /* straight.h; NULL until it is used */
+    uint64_t gap_calls;             /* that gap marks say are missing */
+    uint64_t last_time_ns;          /* highest seen: the order's time never decreases */
 };
 
 /* conv_pair_init - begin with no live objects.
@@ -51,6 +52,12 @@ struct conv_pair {
 bool conv_pair_init(struct conv_pair *pair, struct wl_writer *writer, struct conv_namer namer,
                     struct conv_survey *survey);
 void conv_pair_release(struct conv_pair *pair);
+
+/* conv_pair_lane - a lane's entry, its thread announced to the writer. Returns FP_OK, FP_ERR_MEMORY, or the writer's. */
+enum fp_status conv_pair_lane(struct conv_pair *pair, uint32_t number, struct conv_pair_lane **ret_lane);
+
+/* conv_pair_end - after the last event, before the survey is read or the writer finished. */
+void conv_pair_end(struct conv_pair *pair);
 
 /* conv_pair_sink - the pairing as a sink; its data is pair. Errors: FP_ERR_MEMORY, and the writer's. */
 struct conv_sink conv_pair_sink(struct conv_pair *pair);

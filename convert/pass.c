@@ -25,17 +25,30 @@ void conv_incomplete(struct conv_survey *survey, const char *format, ...)
     va_end(list);
 }
 
-static enum fp_status take_events(void *data, const struct conv_event *events, size_t count)
+static void count(struct pass *pass, size_t events)
 {
-    struct pass *pass = data;
-    pass->events += count;
+    pass->events += events;
     if (pass->events >= pass->next_progress && pass->options->progress != NULL) {
         const struct conv_input *input = pass->input;
         const uint64_t done = input->position != NULL ? input->position(input->data) : pass->events;
         pass->next_progress = pass->events + PROGRESS_EVENTS;
         pass->options->progress(pass->options->progress_data, done, input->progress_total);
     }
-    return pass->pair.events(pass->pair.data, events, count);
+}
+
+static enum fp_status take_events(void *data, const struct conv_event *events, size_t event_count)
+{
+    struct pass *pass = data;
+    count(pass, event_count);
+    return pass->pair.events(pass->pair.data, events, event_count);
+}
+
+static enum fp_status take_marks(void *data, const struct conv_slice *slice, uint32_t *ret_taken)
+{
+    struct pass *pass = data;
+    const enum fp_status status = pass->pair.marks(pass->pair.data, slice, ret_taken);
+    count(pass, *ret_taken);
+    return status;
 }
 
 static enum fp_status inherit(void *data, const struct conv_event *objects, size_t count)
@@ -54,14 +67,16 @@ enum fp_status conv_pass_run(const struct conv_input *input, const struct conv_o
                              struct wl_writer *writer, struct conv_survey *survey, struct conv_error *error)
 {
     struct pass pass = {.input = input, .options = options, .next_progress = PROGRESS_EVENTS};
-    const struct conv_sink sink = {
-        .data = &pass, .events = take_events, .is_live = is_live, .inherit = inherit};
+    struct conv_sink sink = {.data = &pass, .events = take_events, .is_live = is_live, .inherit = inherit};
     struct conv_pair pair;
     enum fp_status status = FP_ERR_MEMORY;
     error->cause.status = FP_OK;
     if (conv_pair_init(&pair, writer, input->namer, survey)) {
         pass.pair = conv_pair_sink(&pair);
+        if (pass.pair.marks != NULL && !options->by_event)
+            sink.marks = take_marks;
         status = input->run(input->data, &sink, survey, error);
+        conv_pair_end(&pair);
     }
     if (status == FP_OK) {
         survey->duration_ns = pair.last_time_ns;

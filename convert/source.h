@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "footprint/call.h"
+#include "footprint/footprint.h"
 #include "footprint/status.h"
 
 #define CONV_ADDRESS_LIMIT                                                                                   \
@@ -36,10 +37,25 @@ static inline struct fp_shape conv_event_shape(const struct conv_event *event)
     return (struct fp_shape){.call = event->call, .size = event->size, .extra = event->extra};
 }
 
+/* Marks begin .. end - 1 of a decoded block, of one lane, with no event of another lane between them. */
+struct conv_slice {
+    const struct fp_block *block;
+    uint64_t block_number; /* differs from that of any other block of the pass */
+    uint32_t lane;
+    uint32_t begin, end;
+    uint32_t bound;   /* end of the slices of this block that will follow without another lane's events */
+    uint64_t time_q8; /* of the first mark, in 1/256 ns */
+    uint64_t step_q8; /* from mark to mark */
+    bool resizes;     /* reallocs of the lane are under way */
+};
+
 struct conv_sink {
     void *data;
     /* Takes count events, borrowed for the call. What it returns other than FP_OK ends the pass. */
     enum fp_status (*events)(void *data, const struct conv_event *events, size_t count);
+    /* Takes marks as long as nothing about them is out of the ordinary: *ret_taken of them. The next is to be handed
+     * over as an event. NULL: everything is. */
+    enum fp_status (*marks)(void *data, const struct conv_slice *slice, uint32_t *ret_taken);
     /* Whether an object stands at address after all events handed over so far; if so, ret_bytes receives its
      * requested size. */
     bool (*is_live)(void *data, uint64_t address, uint64_t *ret_bytes);

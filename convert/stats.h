@@ -27,6 +27,20 @@ static inline void conv_stats_request(struct conv_survey *survey, uint64_t bytes
         survey->largest_size = bytes;
 }
 
+/* conv_stats_requests - the same for count of them. */
+static inline void conv_stats_requests(struct conv_survey *survey, uint64_t bytes, uint64_t count)
+{
+    const unsigned size_class = conv_size_class(bytes);
+    uint64_t all;
+    if (__builtin_mul_overflow(bytes, count, &all))
+        all = UINT64_MAX;
+    survey->requested_bytes = conv_add_saturating(survey->requested_bytes, all);
+    survey->class_count[size_class] += count;
+    survey->class_bytes[size_class] = conv_add_saturating(survey->class_bytes[size_class], all);
+    if (bytes > survey->largest_size)
+        survey->largest_size = bytes;
+}
+
 /* conv_stats_live - the live set changed by so much; 2^48 bytes in each of 2^31 objects fit 64 bits only
  * modulo, which damaged input alone can reach. */
 static inline void conv_stats_live(struct conv_survey *survey, uint64_t bytes_more, uint64_t bytes_less,

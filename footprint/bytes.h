@@ -65,6 +65,17 @@ static inline uint8_t *put_varint(uint8_t *at, uint64_t value)
     return at;
 }
 
+/* put_short_varint - put_varint without a branch, for up to 21 bits. Distances are long and short at random: a processor would guess
+ * the number of bytes wrong half of the time. Needs room for four bytes. */
+static inline uint8_t *put_short_varint(uint8_t *at, uint32_t value)
+{
+    static const uint32_t CONTINUED[3] = {0, 0x80, 0x8080};
+    const uint32_t more = (value > 0x7f) + (value > 0x3fff);
+    /* Adding moves the bits from the 7th and from the 14th up by one. */
+    put_u32(at, (value + (value & ~0x7fu) + 2 * (value & ~0x3fffu)) | CONTINUED[more]);
+    return at + 1 + more;
+}
+
 static inline uint64_t zigzag(int64_t value)
 {
     return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);

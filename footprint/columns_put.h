@@ -81,17 +81,6 @@ static inline uint32_t seen_place(uint64_t mixed)
     return (uint32_t)(mixed >> SEEN_TAG_BITS) & ((1u << SEEN_BITS) - 1);
 }
 
-/* put_varint without a branch, for up to 21 bits. Distances are long and short at random: a processor would guess
- * the number of bytes wrong half of the time. Needs room for four bytes. */
-static inline uint8_t *put_short_varint(uint8_t *at, uint32_t value)
-{
-    static const uint32_t CONTINUED[3] = {0, 0x80, 0x8080};
-    const uint32_t more = (value > 0x7f) + (value > 0x3fff);
-    /* Adding moves the bits from the 7th and from the 14th up by one. */
-    put_u32(at, (value + (value & ~0x7fu) + 2 * (value & ~0x3fffu)) | CONTINUED[more]);
-    return at + 1 + more;
-}
-
 /* columns_put_mark - append a mark of the epoch that columns_put_epoch set last. There is room for it. */
 static inline void columns_put_mark(struct columns_put *put, uint64_t address, uint32_t shape)
 {

@@ -40,10 +40,13 @@ enum fp_loss {
 /* fp_loss_name - "ring_full", ...: keys of JSON output. NULL outside the enum. */
 const char *fp_loss_name(unsigned loss);
 
+/* before: in decoded marks, so many marks ago the block named the same address; 0: the file does not tell, whether it
+ * did or not. An encoder does not look at it. */
 struct fp_mark {
     uint64_t address; /* of the object: result of an allocation, argument of a release; 0 is NULL */
-    uint32_t shape;   /* index into fp_block.shapes */
-    uint32_t epoch;   /* less fp_block.base_epoch */
+    uint16_t shape;   /* index into fp_block.shapes */
+    uint16_t before;
+    uint32_t epoch; /* less fp_block.base_epoch */
 };
 
 struct fp_stamp {

@@ -161,10 +161,12 @@ static bool decode_marks(const struct block_header *header, const struct column 
         const uint32_t shape = low[i] | (high != NULL ? (uint32_t)high[i] << 8 : 0);
         const uint64_t step = get_varint(&epochs);
         uint64_t address = 0;
+        uint16_t before = 0;
         if (distance > ADDRESS_NULL) {
             if (distance - 1 > i)
                 return false;
-            address = marks[i - (distance - 1)].address;
+            before = (uint16_t)(distance - 1); /* fits: a block has at most 65,536 marks */
+            address = marks[i - before].address;
         } else if (distance == ADDRESS_LITERAL) {
             last += (uint64_t)unzigzag(get_varint(&literal));
             address = last << shift;
@@ -172,7 +174,7 @@ static bool decode_marks(const struct block_header *header, const struct column 
         if (shape >= shape_count || step > UINT32_MAX - epoch)
             return false;
         epoch += step;
-        marks[i] = (struct fp_mark){address, shape, (uint32_t)epoch};
+        marks[i] = (struct fp_mark){address, (uint16_t)shape, before, (uint32_t)epoch};
     }
     return cursor_done(&code) && cursor_done(&literal) && cursor_done(&epochs) &&
            header->base <= UINT64_MAX - epoch;

@@ -6,7 +6,7 @@
 #include <zstd.h>
 
 #include "footprint/bytes.h"
-#include "footprint/wl_writer.h"
+#include "footprint/wl_put.h"
 
 #define WINDOW_OPS_DEFAULT 8192u
 #define ZSTD_LEVEL_DEFAULT 1  /* level 3 costs half as much again and saves 1 % */
@@ -28,11 +28,13 @@ static bool grow_array(void **array, size_t old_count, size_t new_count, size_t 
     return true;
 }
 
-static __attribute__((noinline)) bool more_ids(struct wl_writer *writer)
+bool wl_put_more_ids(struct wl_writer *writer, uint32_t count)
 {
     struct ids *ids = &writer->ids;
     const size_t old = ids->next != NULL ? (size_t)ids->capacity + 1 : 0;
     size_t capacity = old + old / 2 + 1024;
+    if (capacity < (size_t)ids->used + count + 1)
+        capacity = (size_t)ids->used + count + 1;
     if (capacity > WL_IDS_MAX)
         capacity = WL_IDS_MAX;
     if (capacity <= old || !grow_array((void **)&ids->next, old, capacity, sizeof *ids->next) ||
@@ -66,9 +68,9 @@ static bool allocate_buffers(struct wl_writer *writer)
     writer->shapes = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shapes);
     writer->shape_table = calloc((size_t)1 << SHAPE_TABLE_BITS, sizeof *writer->shape_table);
     writer->context = ZSTD_createCCtx();
-    return more_ids(writer) && writer->op_threads != NULL && writer->waits != NULL && writer->times != NULL &&
-           writer->keys != NULL && writer->shapes != NULL && writer->shape_table != NULL &&
-           writer->context != NULL;
+    return wl_put_more_ids(writer, 1) && writer->op_threads != NULL && writer->waits != NULL &&
+           writer->times != NULL && writer->keys != NULL && writer->shapes != NULL &&
+           writer->shape_table != NULL && writer->context != NULL;
 }
 
 static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta *meta, size_t meta_count)
@@ -197,8 +199,8 @@ static bool shape_add(struct wl_writer *writer, unsigned call, uint64_t size, ui
 }
 
 /* Keyed by what callers give, so that only new shapes need to be normalised. */
-static bool shape_look_up(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
-                          uint16_t *ret_index)
+bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
+                       uint16_t *ret_index)
 {
     uint32_t slot = shape_slot(call, size, extra);
     uint32_t entry;
@@ -217,25 +219,6 @@ static bool shape_look_up(struct wl_writer *writer, unsigned call, uint64_t size
     return true;
 }
 
-/* The index of a shape in the dictionary, which it joins when it is new. Returns false for a shape that the format
- * cannot hold. */
-static inline bool shape_find(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
-                              uint16_t *ret_index)
-{
-    const uint64_t key = call | extra << 8;
-    struct shape_recent *recent =
-        &writer->recent[((size ^ key << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SHAPE_RECENT_BITS)];
-    if (likely(recent->key == key && recent->size == size && extra < SHAPE_RECENT_EXTRA_MAX)) {
-        *ret_index = recent->index;
-        return true;
-    }
-    if (!shape_look_up(writer, call, size, extra, ret_index))
-        return false;
-    if (extra < SHAPE_RECENT_EXTRA_MAX)
-        *recent = (struct shape_recent){size, key, *ret_index};
-    return true;
-}
-
 static void begin_window(struct wl_writer *writer)
 {
     writer->op_count = 0;
@@ -248,6 +231,7 @@ static void begin_window(struct wl_writer *writer)
         memset(writer->shape_table, 0, sizeof *writer->shape_table << SHAPE_TABLE_BITS);
         memset(writer->recent, 0, sizeof writer->recent);
         writer->shape_count = 0;
+        writer->dictionary++;
     }
     writer->shapes_before = writer->shape_count;
 }
@@ -255,7 +239,7 @@ static void begin_window(struct wl_writer *writer)
 /* ---- adding ops ---------------------------------------------------------------------------- */
 
 /* Note that the op about to be added must wait for op `on` of the window, unless that is known. */
-static void add_wait(struct wl_writer *writer, uint32_t thread, uint32_t on)
+void wl_put_wait(struct wl_writer *writer, uint32_t thread, uint32_t on)
 {
     const uint32_t other = writer->op_threads[on];
     const uint32_t waiter_local = writer->threads[thread].local;
@@ -271,8 +255,7 @@ static void add_wait(struct wl_writer *writer, uint32_t thread, uint32_t on)
     writer->waits[writer->wait_count++] = (struct wl_wait){writer->op_count, on};
 }
 
-/* What the first op of a window, of a thread after another's, or after a failure needs besides. */
-static __attribute__((noinline)) enum fp_status make_ready(struct wl_writer *writer, uint32_t thread)
+enum fp_status wl_put_ready(struct wl_writer *writer, uint32_t thread)
 {
     const uint32_t window = (uint32_t)writer->summary.windows + 1;
     struct thread_state *state;
@@ -307,44 +290,22 @@ static inline enum fp_status begin_op(struct wl_writer *writer, uint32_t thread,
     if (time_ns > writer->now_ns)
         writer->now_ns = time_ns;
     if (unlikely(thread != writer->ready_thread)) {
-        const enum fp_status status = make_ready(writer, thread);
+        const enum fp_status status = wl_put_ready(writer, thread);
         if (status != FP_OK)
             return status;
     }
-    if (writer->op_count % WL_TIME_STRIDE == 0)
-        writer->times[writer->op_count / WL_TIME_STRIDE] = writer->now_ns;
+    wl_put_time(writer, writer->now_ns);
     /* The shape is read field by field: callers have just stored it so, and a copy would wait for the stores. */
-    if (unlikely(!shape_find(writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra,
-                             ret_shape)))
+    if (unlikely(!wl_put_shape(writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra,
+                               ret_shape)))
         return fail(writer, FP_ERR_LIMIT, "a size or alignment beyond the format's limit of 2^48");
     return FP_OK;
 }
 
-static inline enum fp_status end_op(struct wl_writer *writer, uint32_t thread, unsigned call, uint16_t shape,
-                                    uint32_t id)
+static inline enum fp_status end_op(struct wl_writer *writer, unsigned call)
 {
-    const uint32_t op = writer->op_count;
-    writer->op_threads[op] = thread;
-    writer->columns[WINDOW_SHAPE_LOW].at[op] = (uint8_t)shape;
-    writer->columns[WINDOW_SHAPE_HIGH].at[op] = (uint8_t)(shape >> 8);
-    writer->last_op[id] = (uint32_t)writer->summary.ops; /* of id 0 nobody asks */
-    writer->summary.ops++;
     writer->summary.ops_by_call[call]++;
-    writer->op_count = op + 1;
-    return likely(op + 1 < writer->window_ops) ? FP_OK : wl_window_flush(writer);
-}
-
-static inline void add_request(struct wl_writer *writer, const struct fp_shape *shape)
-{
-    struct wl_summary *summary = &writer->summary;
-    const uint64_t bytes = fp_shape_bytes(shape);
-    if (__builtin_add_overflow(summary->requested_bytes, bytes, &summary->requested_bytes))
-        summary->requested_bytes = UINT64_MAX;
-    if (bytes > summary->largest_size)
-        summary->largest_size = bytes;
-    writer->live_bytes += bytes;
-    if (writer->live_bytes > writer->live_peak)
-        writer->live_peak = writer->live_bytes;
+    return likely(writer->op_count < writer->window_ops) ? FP_OK : wl_window_flush(writer);
 }
 
 void wl_writer_age(struct wl_writer *writer)
@@ -356,44 +317,22 @@ void wl_writer_age(struct wl_writer *writer)
     writer->aged_at = writer->summary.ops;
 }
 
-/* Name an existing object in the columns, and wait for whoever touched it last. */
-static inline void refer_to(struct wl_writer *writer, uint32_t thread, uint32_t id)
-{
-    struct bytes *ids = &writer->columns[WINDOW_IDS];
-    const uint32_t distance = (uint32_t)writer->summary.ops - writer->last_op[id];
-    if (likely(distance < WINDOW_HISTORY)) {
-        ids->size = (size_t)(put_varint(ids->at + ids->size, distance + 1) - ids->at);
-        if (distance <= writer->op_count && writer->local_count > 1)
-            add_wait(writer, thread, writer->op_count - distance);
-    } else {
-        struct bytes *literals = &writer->columns[WINDOW_LITERALS];
-        const int64_t delta = (int64_t)id - (int64_t)writer->last_literal;
-        ids->at[ids->size++] = ID_LITERAL;
-        literals->size = (size_t)(put_varint(literals->at + literals->size, zigzag(delta)) - literals->at);
-        writer->last_literal = id;
-    }
-}
-
 enum fp_status wl_writer_allocate(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
                                   uint64_t time_ns, uint32_t *ret_id)
 {
     const enum fp_call_kind kind = fp_call_kind_of(shape->call);
     uint16_t index;
     enum fp_status status;
-    uint32_t id;
     if (unlikely(kind != FP_KIND_ALLOCATE && kind != FP_KIND_RESIZE))
         return fail(writer, FP_ERR_ARGUMENT, "not an allocation");
-    if (unlikely(writer->ids.used >= writer->ids.capacity) && !more_ids(writer))
+    if (!wl_put_room_for_ids(writer, 1))
         return fail(writer, FP_ERR_MEMORY, "no memory for more live objects");
     status = begin_op(writer, thread, shape, kind == FP_KIND_RESIZE, time_ns, &index);
     if (status != FP_OK)
         return status;
-    id = ids_take(&writer->ids, thread);
-    add_request(writer, shape);
-    if (++writer->live_objects > writer->summary.live_objects_peak)
-        writer->summary.live_objects_peak = writer->live_objects;
-    *ret_id = id;
-    return end_op(writer, thread, shape->call, index, id);
+    wl_put_request(writer, shape, 1);
+    *ret_id = wl_put_allocate(writer, thread, index, fp_shape_bytes(shape));
+    return end_op(writer, shape->call);
 }
 
 enum fp_status wl_writer_resize(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
@@ -407,10 +346,9 @@ enum fp_status wl_writer_resize(struct wl_writer *writer, uint32_t thread, const
     status = begin_op(writer, thread, shape, false, time_ns, &index);
     if (status != FP_OK)
         return status;
-    refer_to(writer, thread, id);
-    writer->live_bytes -= old_bytes;
-    add_request(writer, shape);
-    return end_op(writer, thread, shape->call, index, id);
+    wl_put_request(writer, shape, 1);
+    wl_put_resize(writer, thread, index, id, old_bytes, fp_shape_bytes(shape));
+    return end_op(writer, shape->call);
 }
 
 enum fp_status wl_writer_release(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
@@ -424,16 +362,11 @@ enum fp_status wl_writer_release(struct wl_writer *writer, uint32_t thread, cons
     status = begin_op(writer, thread, shape, false, time_ns, &index);
     if (status != FP_OK)
         return status;
-    if (unlikely(id == 0)) {
-        struct bytes *ids = &writer->columns[WINDOW_IDS];
-        ids->at[ids->size++] = ID_NULL;
-        return end_op(writer, thread, shape->call, index, 0);
-    }
-    refer_to(writer, thread, id);
-    ids_give(&writer->ids, thread, id);
-    writer->live_bytes -= bytes;
-    writer->live_objects--;
-    return end_op(writer, thread, shape->call, index, id);
+    if (unlikely(id == 0))
+        wl_put_release_of_null(writer, thread, index);
+    else
+        wl_put_release(writer, thread, index, id, bytes);
+    return end_op(writer, shape->call);
 }
 
 const struct fp_error *wl_writer_error(const struct wl_writer *writer)

@@ -65,6 +65,7 @@ struct wl_writer {
     struct fp_shape *keys;   /* dictionary: shapes as the caller gave them; .call may carry SHAPE_FRESH */
     struct fp_shape *shapes; /* the same, normalised */
     uint32_t shape_count;
+    uint32_t dictionary;   /* counts the times that it began anew */
     uint32_t *shape_table; /* hash -> index + 1 */
     struct shape_recent recent[1u << SHAPE_RECENT_BITS];
     uint32_t last_literal;

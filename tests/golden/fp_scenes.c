@@ -64,8 +64,8 @@ static void add_mark(struct stage *stage, uint8_t call, uint64_t size, uint64_t 
         block->base_epoch = stage->epoch;
     if (block->mark_count % 15 == 0)
         add_stamp(stage);
-    stage->marks[block->mark_count++] = (struct fp_mark){address, shape,
-                                                         (uint32_t)(stage->epoch - block->base_epoch)};
+    stage->marks[block->mark_count++] = (struct fp_mark){
+        .address = address, .shape = (uint16_t)shape, .epoch = (uint32_t)(stage->epoch - block->base_epoch)};
 }
 
 static enum fp_status flush(struct stage *stage, struct fp_writer *writer, uint32_t lane, uint64_t sequence)

@@ -305,7 +305,7 @@ TEST(a_pause_is_no_loss)
     struct conv_tally tally;
     const struct fp_shape shapes[] = {
         {FP_MARK_GAP, 0, FP_GAP_PAUSE}, {FP_MARK_GAP, 7, 0}, {FP_MARK_THREAD_EXIT, 0, 0}};
-    const struct fp_mark marks[] = {{0, 0, 0}, {0, 1, 0}, {0, 2, 0}};
+    const struct fp_mark marks[] = {{.shape = 0}, {.shape = 1}, {.shape = 2}};
     const struct fp_block block = {.mark_count = 3, .shape_count = 3, .marks = marks, .shapes = shapes};
     CHECK(conv_tally_init(&tally, &sum));
     CHECK_U64(conv_tally_block(&tally, &block), FP_OK);

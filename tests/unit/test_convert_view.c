@@ -257,8 +257,9 @@ static void write_window(const char *directory, const char *name, const struct f
 
 TEST(windows_are_one_process)
 {
-    static const struct fp_mark first[] = {{16, 0, 0}, {32, 0, 0}, {48, 0, 0}, {32, 1, 0}};
-    static const struct fp_mark second[] = {{16, 1, 0}, {64, 0, 0}, {80, 0, 0}};
+    static const struct fp_mark first[] = {
+        {.address = 16}, {.address = 32}, {.address = 48}, {.address = 32, .shape = 1}};
+    static const struct fp_mark second[] = {{.address = 16, .shape = 1}, {.address = 64}, {.address = 80}};
     const char *directory = new_directory();
     struct conv_view *view = open_view(directory, 0);
     uint64_t lost[FP_LOSS_COUNT], bytes;

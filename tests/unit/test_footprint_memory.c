@@ -352,7 +352,7 @@ static void prepare(const char *name)
     made = true;
     snprintf(path, sizeof path, "%s/%s", directory, name);
     for (uint32_t i = 0; i < 2000; i++)
-        marks[i] = (struct fp_mark){0x1000 + i / 2 * 16, i % 2, 0};
+        marks[i] = (struct fp_mark){.address = 0x1000 + i / 2 * 16, .shape = i % 2};
 }
 
 TEST(a_footprint_meets_every_failure)

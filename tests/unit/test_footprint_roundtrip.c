@@ -61,7 +61,8 @@ static void make_block(struct made *made, uint32_t lane, uint64_t sequence, uint
         if (random_next() % 50 == 0)
             address = random_next() >> 16;
         epoch += (uint32_t)(random_next() % 3 == 0 ? random_next() % 300 : 0);
-        made->marks[i] = (struct fp_mark){address, (uint32_t)(random_next() % shapes), epoch};
+        made->marks[i] = (struct fp_mark){
+            .address = address, .shape = (uint16_t)(random_next() % shapes), .epoch = epoch};
         if (i % 15 == 0) {
             made->stamps[stamps++] = (struct fp_stamp){i, time_ns};
             time_ns += random_next() % 10000 * 64;
