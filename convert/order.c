@@ -9,7 +9,7 @@
 
 #define BATCH_EVENTS 256u /* 12 KiB: stays in the first-level cache between source and sink */
 
-/* A sink's preparations for a block want so many marks to pay off. */
+/* A sink's preparations for a block want so many marks to pay off, or all that it has. */
 #define STRAIGHT_MARKS 1024u
 
 /* Where a sink took no mark: a realloc's two at least, so that it need not be asked in between. */
@@ -103,7 +103,8 @@ static enum fp_status run_straight(struct order *order, struct conv_lane *lane, 
         enum fp_status status = conv_lane_slice(lane, order->blocks, &order->pool, limit, &slice);
         if (status != FP_OK || slice.begin == slice.end)
             return status;
-        if (slice.bound - slice.begin < STRAIGHT_MARKS && slice.block_number != order->straight_block)
+        if (slice.block_number != order->straight_block && slice.bound - slice.begin < STRAIGHT_MARKS &&
+            !(slice.begin == 0 && slice.bound == slice.block->mark_count))
             return FP_OK;
         order->straight_block = slice.block_number;
         status = order->sink->marks(order->sink->data, &slice, &taken);

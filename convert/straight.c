@@ -372,8 +372,7 @@ static bool come_to(struct conv_pair *pair, const struct conv_slice *slice)
     if (slice->block_number == straight->block_number && slice->begin == straight->next)
         return true;
     straight->next = slice->begin;
-    conv_straight_settle(pair);
-    straight->floor = slice->begin;
+    conv_straight_settle(pair); /* which raises the floor */
     if (slice->block_number == straight->block_number)
         return true;
     fold(pair);
@@ -398,10 +397,11 @@ enum fp_status conv_straight_take(struct conv_pair *pair, const struct conv_slic
     run.thread = lane->thread;
     run.least_ns = pair->last_time_ns;
     while (mark < slice->end && run.status == FP_OK) {
-        const uint32_t ahead = mark + PREFETCH_AHEAD;
+        const uint32_t ahead = mark + PREFETCH_AHEAD < block->mark_count ? mark + PREFETCH_AHEAD : mark;
+        /* Without a branch, for which marks name a new address is anybody's guess: the others ask for address 0. */
+        const uint64_t is_new = block->marks[ahead].before == 0;
         uint32_t taken;
-        if (ahead < block->mark_count && block->marks[ahead].before == 0)
-            (void)conv_live_prefetch(&pair->live, block->marks[ahead].address);
+        (void)conv_live_prefetch(&pair->live, block->marks[ahead].address & (0 - is_new));
         taken = take_mark(&run, mark);
         if (unlikely(taken == 0))
             break;

@@ -1,4 +1,5 @@
 /* check_convert.c - whatever is converted without an error is a workload that its reader takes whole. */
+#include <string.h>
 #include <unistd.h>
 
 #include "convert/convert.h"
@@ -22,6 +23,19 @@ static void check_report(const struct conv_report *report, const char *path)
     wl_reader_close(reader);
 }
 
+/* A survey goes by events, a conversion takes short cuts. */
+static void check_same(const struct conv_survey *converted, const struct conv_survey *surveyed)
+{
+    FUZZ_CHECK(converted->events == surveyed->events && converted->ops == surveyed->ops);
+    FUZZ_CHECK(converted->live_bytes_peak == surveyed->live_bytes_peak);
+    FUZZ_CHECK(converted->live_objects_peak == surveyed->live_objects_peak);
+    FUZZ_CHECK(converted->requested_bytes == surveyed->requested_bytes);
+    FUZZ_CHECK(converted->duration_ns == surveyed->duration_ns);
+    FUZZ_CHECK(memcmp(converted->irregular, surveyed->irregular, sizeof converted->irregular) == 0);
+    FUZZ_CHECK(memcmp(converted->ops_by_call, surveyed->ops_by_call, sizeof converted->ops_by_call) == 0);
+    FUZZ_CHECK(memcmp(converted->class_bytes, surveyed->class_bytes, sizeof converted->class_bytes) == 0);
+}
+
 void check_convert(const uint8_t *bytes, size_t size, const char *from)
 {
     const char *in = fuzz_input(bytes, size);
@@ -35,14 +49,16 @@ void check_convert(const uint8_t *bytes, size_t size, const char *from)
     char text[512];
     const enum fp_status surveyed = conv_survey_file(in, &options, &survey, &error);
     const enum fp_status status = conv_file(in, out, &options, &report, &error);
-    if (surveyed == FP_OK)
-        conv_survey_release(&survey);
     if (status != FP_OK) {
         FUZZ_CHECK(error.cause.status == status && error.cause.what != NULL);
         FUZZ_CHECK(conv_error_text(&error, text, sizeof text)[0] != '\0' && access(out, F_OK) != 0);
+        if (surveyed == FP_OK)
+            conv_survey_release(&survey);
         return;
     }
     FUZZ_CHECK(surveyed == FP_OK);
     check_report(&report, out);
+    check_same(&report.survey, &survey);
+    conv_survey_release(&survey);
     conv_report_release(&report);
 }
