@@ -2,9 +2,11 @@
 import random
 import shutil
 
-from programs import MALLAB, answer, run
+from programs import MALLAB, PYTHON_ENV, PYTHON_LONG, answer, run
 
 TARGET_BYTES = {"python": 1.5, "cc1": 1.8, "sqlite": 0.4}
+
+EVENTS_OF_A_ROUND = 1_900_000  # of PYTHON_LONG, a little less than it makes
 
 
 class Pipeline:
@@ -48,6 +50,32 @@ class Pipeline:
             shutil.rmtree(recording)
         self.report.add("convert/memory, 4 times the length", [peaks[1] / peaks[0]], "x", 1.1)
         self.report.add("convert/peak resident", [peaks[1] / 1024], "MiB")
+
+    def long(self, events=600_000_000):
+        """The run of 2009 again: about so many events of one process, and what each step then takes. One round."""
+        recording, workload = self.workshop.fresh("long"), self.workshop.fresh("wl")
+        rounds = events // EVENTS_OF_A_ROUND + 4
+        command = [MALLAB, "record", "-q", "-o", recording, "--", "/usr/bin/python3", "-c", PYTHON_LONG, str(rounds)]
+        took = self.workshop.measured(command, PYTHON_ENV)
+        self.report.add("long/recorded run", [took["ns"] / 1e9], "s")
+        size = sum(path.stat().st_size for path in recording.glob("*.fp"))
+        _, wall, cpu = run([MALLAB, "convert", "-q", "--no-progress", "-o", workload, recording])
+        info = answer("info", "--json", workload)
+        self.report.add("long/events", [info["events"] / 1e6], "M", events / 1e6, at_most=False)
+        self.report.add("long/footprint", [size / 1e6], "MB", 1000)
+        self.report.add("long/convert, wall", [wall], "s", 60)
+        self.report.add("long/convert, CPU", [info["events"] / cpu / 1e6], "M ev/s", 25, at_most=False)
+        peak = self.peak_of([MALLAB, "convert", "-q", "-f", "--no-progress", "-o", workload, recording])
+        self.report.add("long/convert, memory", [peak / 1024], "MiB")
+        self.report.add("long/convert, memory for each object at the peak",
+                        [peak * 1024 / info["live_peak_objects"]], "B", 110)
+        self.report.add("long/workload", [workload.stat().st_size / info["events"]], "B/op", 1.0)
+        shutil.rmtree(recording)
+        _, wall, _ = run([MALLAB, "info", "--json", workload])
+        self.report.add("long/read and summed up by info", [info["events"] / wall / 1e6], "M ops/s")
+        for candidate in ("none", "glibc", "jemalloc"):
+            _, wall, _ = run([MALLAB, "replay", "--json", "-a", candidate, workload])
+            self.report.add(f"long/replay on {candidate}, wall", [wall], "s", 60)
 
     def peak_of(self, command):
         return self.workshop.measured(command)["peak_kb"]

@@ -34,6 +34,17 @@ for i in range(4):
 print(json.dumps({"ns": time.perf_counter_ns() - start, "cpu_ns": time.process_time_ns() - start_cpu}))
 """
 
+# The same for as long as it takes: other data every four times.
+PYTHON_LONG = PYTHON_JSON.replace("""data = [value(0) for i in range(15000)]
+for i in range(4):
+    data = json.loads(json.dumps(data))
+""", """import sys
+for i in range(int(sys.argv[1])):
+    if i % 4 == 0:
+        data = [value(0) for i in range(15000)]
+    data = json.loads(json.dumps(data))
+""")
+
 
 def environment(more=None):
     """Ours without what would preload or steer a recorder."""
