@@ -2,12 +2,6 @@
 #include "footprint/bytes.h"
 #include "footprint/wl_writer.h"
 
-static enum fp_status fail(struct wl_writer *writer, enum fp_status status, const char *what)
-{
-    writer->file.error = fp_error_make(status, 0, writer->file.bytes, what);
-    return status;
-}
-
 static void encode_facts(struct wl_writer *writer)
 {
     struct bytes *column = &writer->columns[WINDOW_FACTS];
@@ -73,7 +67,6 @@ static void encode_times(struct wl_writer *writer)
 
 static enum fp_status write_window(struct wl_writer *writer)
 {
-    struct column columns[WINDOW_COLUMNS];
     struct block_header header = {
         .type = BLOCK_WINDOW,
         .flags = writer->shapes_reset ? WINDOW_FLAG_RESET : 0,
@@ -92,12 +85,9 @@ static enum fp_status write_window(struct wl_writer *writer)
     encode_runs(writer);
     encode_waits(writer);
     encode_times(writer);
-    for (int i = 0; i < WINDOW_COLUMNS; i++)
-        columns[i] = (struct column){writer->columns[i].at, writer->columns[i].size};
-    status = block_pack(&header, columns, WINDOW_COLUMNS, writer->context, writer->level, &writer->packed);
-    if (status != FP_OK)
-        return fail(writer, status, "cannot pack a window");
-    status = wl_file_append(&writer->file, writer->packed.at, writer->packed.size);
+    status = writer->pack != NULL ? wl_pack_take(writer->pack, &header, writer->columns)
+                                  : wl_pack_window(&writer->file, &header, writer->columns, writer->context,
+                                                   writer->level, &writer->packed);
     if (status != FP_OK)
         return status;
     writer->columns[WINDOW_IDS].size = 0;

@@ -14,6 +14,7 @@
 
 static enum fp_status fail(struct wl_writer *writer, enum fp_status status, const char *what)
 {
+    (void)wl_pack_wait(writer->pack); /* the file and its error are that thread's till then */
     writer->file.error = fp_error_make(status, 0, writer->file.bytes, what);
     return status;
 }
@@ -96,6 +97,7 @@ static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta 
 
 static void writer_free(struct wl_writer *writer)
 {
+    wl_pack_stop(writer->pack);
     for (int i = 0; i < WINDOW_COLUMNS; i++)
         bytes_release(&writer->columns[i]);
     bytes_release(&writer->packed);
@@ -145,6 +147,8 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
         writer_free(writer);
         return status;
     }
+    if (!options->in_place)
+        writer->pack = wl_pack_start(&writer->file, writer->level, writer->columns);
     *ret_writer = writer;
     return FP_OK;
 }
@@ -371,6 +375,7 @@ enum fp_status wl_writer_release(struct wl_writer *writer, uint32_t thread, cons
 
 const struct fp_error *wl_writer_error(const struct wl_writer *writer)
 {
+    (void)wl_pack_wait(writer->pack); /* it may be about to write there */
     return &writer->file.error;
 }
 
@@ -489,11 +494,14 @@ static enum fp_status write_summary(struct wl_writer *writer)
 enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struct wl_summary *ret_summary,
                                 uint64_t *ret_bytes, struct fp_error *ret_error)
 {
-    enum fp_status status = writer->broken;
+    enum fp_status status = writer->broken, packed;
     if (end_ns > writer->now_ns)
         writer->now_ns = end_ns;
     if (status == FP_OK && writer->op_count > 0)
         status = wl_window_flush(writer);
+    packed = wl_pack_wait(writer->pack);
+    if (status == FP_OK)
+        status = packed;
     writer->summary.duration_ns = writer->now_ns;
     writer->summary.live_bytes_end = writer->live_bytes;
     writer->summary.live_objects_end = writer->live_objects;

@@ -11,6 +11,7 @@
 #include "footprint/ids.h"
 #include "footprint/window.h"
 #include "footprint/wl_file.h"
+#include "footprint/wl_pack.h"
 
 struct thread_state {
     struct wl_thread facts;
@@ -36,6 +37,7 @@ struct shape_recent {
 
 struct wl_writer {
     struct wl_file file;
+    struct wl_pack *pack; /* NULL: windows are packed in place */
     ZSTD_CCtx *context;
     int level;
     uint32_t window_ops;

@@ -93,6 +93,7 @@ struct wl_writer;
 struct wl_writer_options {
     uint32_t window_ops; /* 1 .. WL_WINDOW_OPS_MAX; 0: the default, 8192 */
     int zstd_level;      /* 0: the default, 1 */
+    bool in_place;       /* no thread of the writer's own. The bytes written are the same */
 };
 
 /* wl_writer_create - begin a workload in a temporary file beside path; wl_writer_finish renames

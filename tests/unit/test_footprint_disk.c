@@ -98,9 +98,9 @@ TEST(a_footprint_without_room_for_its_head_is_not_left_behind)
     CHECK(writer == NULL && access(path, F_OK) != 0);
 }
 
-static struct wl_writer *begin_workload(void)
+static struct wl_writer *begin_workload(bool in_place)
 {
-    const struct wl_writer_options options = {.window_ops = 100};
+    const struct wl_writer_options options = {.window_ops = 100, .in_place = in_place};
     struct wl_writer *writer = NULL;
     uint32_t thread;
     CHECK_U64(wl_writer_create(path, false, &options, NULL, 0, NULL, &writer), FP_OK);
@@ -126,7 +126,7 @@ TEST(a_workload_ends_at_a_full_disk)
     struct fp_error error = {0};
     char temporary[128];
     prepare("full.wl");
-    writer = begin_workload();
+    writer = begin_workload(true);
     snprintf(temporary, sizeof temporary, "%s", wl_writer_temporary(writer));
     CHECK_U64(add_ops(writer, 100), FP_OK);
     limit_files(size_of(temporary) + 200);
@@ -140,13 +140,35 @@ TEST(a_workload_ends_at_a_full_disk)
     CHECK(access(path, F_OK) != 0 && access(temporary, F_OK) != 0);
 }
 
+/* Another thread writes: one of the next windows is told of it, or the end. */
+TEST(a_full_disk_is_told_later)
+{
+    struct wl_writer *writer;
+    struct fp_error error = {0};
+    char temporary[128];
+    enum fp_status status = FP_OK;
+    prepare("later.wl");
+    writer = begin_workload(false);
+    snprintf(temporary, sizeof temporary, "%s", wl_writer_temporary(writer));
+    limit_files(2000);
+    for (int i = 0; i < 1000 && status == FP_OK; i++)
+        status = add_ops(writer, 100);
+    CHECK_U64(status, FP_ERR_WRITE);
+    CHECK_U64(wl_writer_error(writer)->sys_errno, EFBIG);
+    limit_files(0);
+    CHECK_U64(add_ops(writer, 1), FP_ERR_WRITE);
+    CHECK_U64(wl_writer_finish(writer, 0, NULL, NULL, &error), FP_ERR_WRITE);
+    CHECK_U64(error.status, FP_ERR_WRITE);
+    CHECK(access(path, F_OK) != 0 && access(temporary, F_OK) != 0);
+}
+
 TEST(a_full_disk_at_the_end_leaves_nothing)
 {
     struct wl_writer *writer;
     struct fp_error error = {0};
     char temporary[128];
     prepare("end.wl");
-    writer = begin_workload();
+    writer = begin_workload(true);
     snprintf(temporary, sizeof temporary, "%s", wl_writer_temporary(writer));
     CHECK_U64(add_ops(writer, 150), FP_OK);
     limit_files(size_of(temporary) + 10);
@@ -162,7 +184,7 @@ TEST(a_name_taken_meanwhile_is_kept)
     struct fp_error error = {0};
     int fd;
     prepare("taken.wl");
-    writer = begin_workload();
+    writer = begin_workload(true);
     CHECK_U64(add_ops(writer, 10), FP_OK);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
     CHECK(fd >= 0 && write(fd, "mine", 4) == 4 && close(fd) == 0);
@@ -193,5 +215,6 @@ TEST(what_is_no_regular_file_is_told_so)
 }
 
 RUN_TESTS(T(a_footprint_outlives_a_full_disk), T(a_footprint_without_room_for_its_head_is_not_left_behind),
-          T(a_workload_ends_at_a_full_disk), T(a_full_disk_at_the_end_leaves_nothing),
-          T(a_name_taken_meanwhile_is_kept), T(what_is_no_regular_file_is_told_so))
+          T(a_workload_ends_at_a_full_disk), T(a_full_disk_is_told_later),
+          T(a_full_disk_at_the_end_leaves_nothing), T(a_name_taken_meanwhile_is_kept),
+          T(what_is_no_regular_file_is_told_so))

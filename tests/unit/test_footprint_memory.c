@@ -303,7 +303,7 @@ static enum fp_status add_ops(struct wl_writer *writer)
 
 static struct outcome write_workload(void)
 {
-    const struct wl_writer_options options = {.window_ops = 256};
+    const struct wl_writer_options options = {.window_ops = 256, .in_place = true};
     const struct fp_meta meta = {"program", "memory"};
     struct wl_writer *writer = NULL;
     struct outcome outcome = {0};

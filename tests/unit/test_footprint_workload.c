@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "footprint/bytes.h"
+#include "footprint/wl_writer.h"
 #include "footprint/workload.h"
 #include "unit/harness.h"
 
@@ -15,6 +16,7 @@
 static char directory[] = "/tmp/mallab-test-XXXXXX";
 static char path[128];
 static uint64_t random_state = 1;
+static uint32_t picked_thread;
 
 static uint64_t random_next(void)
 {
@@ -47,10 +49,9 @@ static uint32_t live_count;
 
 static uint32_t pick_thread(uint32_t threads)
 {
-    static uint32_t thread;
     if (random_next() % 9 == 0)
-        thread = (uint32_t)(random_next() % threads);
-    return thread % threads;
+        picked_thread = (uint32_t)(random_next() % threads);
+    return picked_thread % threads;
 }
 
 static void write_one(struct wl_writer *writer, uint32_t op, uint32_t threads, uint64_t time_ns)
@@ -88,9 +89,11 @@ static void write_one(struct wl_writer *writer, uint32_t op, uint32_t threads, u
     done[op] = (struct done){thread, id, shape, time_ns};
 }
 
+static bool in_place;
+
 static struct wl_summary write_random(uint32_t threads, uint32_t window_ops, uint32_t ops)
 {
-    const struct wl_writer_options options = {.window_ops = window_ops};
+    const struct wl_writer_options options = {.window_ops = window_ops, .in_place = in_place};
     const struct fp_meta meta[] = {{"program", "random"}};
     struct wl_writer *writer = NULL;
     struct wl_summary summary = {0};
@@ -220,6 +223,56 @@ TEST(many_threads_come_back_in_order)
     }
 }
 
+/* The bytes do not tell who packed them. */
+TEST(packed_in_place_or_not)
+{
+    uint64_t hashes[2];
+    for (int i = 0; i < 2; i++) {
+        static char bytes[1 << 22];
+        FILE *file;
+        size_t size;
+        in_place = i == 1;
+        random_state = 12345;
+        picked_thread = 0;
+        (void)write_random(THREADS, 500, OPS);
+        file = fopen(path, "rb");
+        CHECK(file != NULL);
+        size = fread(bytes, 1, sizeof bytes, file);
+        CHECK(size > 10000 && size < sizeof bytes);
+        hashes[i] = XXH64(bytes, size, 0);
+        fclose(file);
+    }
+    in_place = false;
+    CHECK_U64(hashes[0], hashes[1]);
+}
+
+/* Numbers of ops are kept in 32 bits. */
+TEST(what_was_named_long_ago_stays_long_ago)
+{
+    static const uint64_t now = (UINT64_C(7) << 32) + 5;
+    uint32_t next[6] = {0};
+    uint32_t last_op[6] = {0,
+                           5,
+                           (uint32_t)now - 1,
+                           (uint32_t)now - WL_AGE_MAX,
+                           (uint32_t)now - WL_AGE_MAX - 1,
+                           (uint32_t)now + 1};
+    struct wl_writer *writer = calloc(1, sizeof *writer);
+    writer->ids.next = next;
+    writer->ids.used = 5;
+    writer->last_op = last_op;
+    writer->summary.ops = now;
+    wl_writer_age(writer);
+    CHECK_U64(last_op[1], 5);
+    CHECK_U64((uint32_t)now - last_op[2], 1);
+    CHECK_U64((uint32_t)now - last_op[3], WL_AGE_MAX);
+    CHECK_U64((uint32_t)now - last_op[4], WL_AGE_MAX);
+    CHECK_U64((uint32_t)now - last_op[5], WL_AGE_MAX);
+    CHECK(WL_AGE_MAX + WL_AGE_EVERY + WL_WINDOW_OPS_MAX < UINT32_MAX && WL_AGE_MAX > WINDOW_HISTORY);
+    CHECK_U64(writer->aged_at, now);
+    free(writer);
+}
+
 TEST(empty_workloads_are_whole)
 {
     const struct wl_summary summary = write_random(1, 0, 0);
@@ -330,6 +383,7 @@ TEST(cuts_and_flipped_bits_are_noticed)
     CHECK_U64(read_all(size), FP_ERR_VERSION);
 }
 
-RUN_TESTS(T(one_thread_comes_back), T(many_threads_come_back_in_order), T(empty_workloads_are_whole),
+RUN_TESTS(T(one_thread_comes_back), T(many_threads_come_back_in_order), T(packed_in_place_or_not),
+          T(what_was_named_long_ago_stays_long_ago), T(empty_workloads_are_whole),
           T(a_dictionary_that_overflows_begins_anew), T(misuse_is_refused),
           T(cuts_and_flipped_bits_are_noticed))
