@@ -83,75 +83,93 @@ static bool decode_runs(struct wl_decoder *decoder, const struct block_header *h
     return cursor_done(&cursor);
 }
 
-struct id_columns {
+/* What the loop over a run's ops works with, away from memory that its stores might seem to change. */
+struct run_cursor {
     struct cursor codes, literals;
+    struct ids ids;
+    uint32_t last_literal;
+    uint64_t live_objects;
 };
 
 /* The id that an op on an existing object names; IDS_LIVE when the file is damaged. */
-static uint32_t decode_id(struct wl_decoder *decoder, struct id_columns *columns, uint64_t op_number)
+static inline uint32_t decode_id(struct run_cursor *at, const uint32_t *history, uint64_t op_number)
 {
-    const uint64_t code = get_varint(&columns->codes);
+    const uint64_t code = get_varint(&at->codes);
     uint32_t id;
-    if (code == ID_NULL)
-        return columns->codes.bad ? IDS_LIVE : 0;
-    if (code != ID_LITERAL) {
-        if (code - 1 >= WINDOW_HISTORY || code - 1 > op_number)
+    if (likely(code > ID_NULL)) {
+        if (unlikely(code - 1 >= WINDOW_HISTORY || code - 1 > op_number))
             return IDS_LIVE;
-        id = decoder->history[(op_number - (code - 1)) % WINDOW_HISTORY];
+        id = history[(op_number - (code - 1)) % WINDOW_HISTORY];
+    } else if (code == ID_NULL) {
+        return at->codes.bad ? IDS_LIVE : 0;
     } else {
-        decoder->last_literal += (uint32_t)unzigzag(get_varint(&columns->literals));
-        id = decoder->last_literal;
+        at->last_literal += (uint32_t)unzigzag(get_varint(&at->literals));
+        id = at->last_literal;
     }
-    return ids_is_live(&decoder->ids, id) ? id : IDS_LIVE;
+    return likely(ids_is_live(&at->ids, id)) ? id : IDS_LIVE;
 }
 
 static bool decode_run(struct wl_decoder *decoder, const struct column *columns,
-                       struct id_columns *id_columns, const struct wl_run *run, uint64_t first_op,
+                       struct run_cursor *run_cursor, const struct wl_run *run, uint64_t first_op,
                        uint32_t first)
 {
+    struct run_cursor at = *run_cursor;
     const uint8_t *low = columns[WINDOW_SHAPE_LOW].bytes;
     const uint8_t *high = columns[WINDOW_SHAPE_HIGH].size > 0 ? columns[WINDOW_SHAPE_HIGH].bytes : NULL;
-    for (uint32_t i = first; i < first + run->op_count; i++) {
+    const struct wl_op *const shapes = decoder->shapes;
+    const uint8_t *const kinds = decoder->kinds;
+    uint32_t *const history = decoder->history;
+    struct wl_op *const ops = decoder->ops;
+    const uint32_t shape_count = decoder->shape_count, thread = run->thread, end = first + run->op_count;
+    for (uint32_t i = first; i < end; i++) {
         const uint32_t shape = low[i] | (high != NULL ? (uint32_t)high[i] << 8 : 0);
-        struct wl_op op;
-        if (shape >= decoder->shape_count)
+        uint32_t id;
+        if (unlikely(shape >= shape_count))
             return false;
-        op = decoder->shapes[shape];
-        if (decoder->kinds[shape] == FP_KIND_ALLOCATE) {
-            op.id = ids_take(&decoder->ids, run->thread);
-            if (op.id == 0)
+        if (kinds[shape] == FP_KIND_ALLOCATE) {
+            id = ids_take(&at.ids, thread);
+            if (unlikely(id == 0))
                 return false;
-            decoder->live_objects++;
+            at.live_objects++;
         } else {
-            op.id = decode_id(decoder, id_columns, first_op + i);
-            if (op.id == IDS_LIVE || (op.id == 0 && decoder->kinds[shape] != FP_KIND_RELEASE))
+            id = decode_id(&at, history, first_op + i);
+            if (unlikely(id == IDS_LIVE || (id == 0 && kinds[shape] != FP_KIND_RELEASE)))
                 return false;
-            if (op.id != 0 && decoder->kinds[shape] == FP_KIND_RELEASE) {
-                ids_give(&decoder->ids, run->thread, op.id);
-                decoder->live_objects--;
+            if (id != 0 && kinds[shape] == FP_KIND_RELEASE) {
+                ids_give(&at.ids, thread, id);
+                at.live_objects--;
             }
         }
-        decoder->history[(first_op + i) % WINDOW_HISTORY] = op.id;
-        decoder->ops[i] = op;
+        history[(first_op + i) % WINDOW_HISTORY] = id;
+        ops[i] = shapes[shape];
+        ops[i].id = id;
     }
+    *run_cursor = at;
     return true;
 }
 
 static bool decode_ops(struct wl_decoder *decoder, const struct block_header *header,
                        const struct column *columns, uint32_t run_count)
 {
-    struct id_columns id_columns = {cursor_of(&columns[WINDOW_IDS]), cursor_of(&columns[WINDOW_LITERALS])};
+    struct run_cursor at = {.codes = cursor_of(&columns[WINDOW_IDS]),
+                            .literals = cursor_of(&columns[WINDOW_LITERALS]),
+                            .ids = decoder->ids,
+                            .last_literal = decoder->last_literal,
+                            .live_objects = decoder->live_objects};
     uint32_t first = 0;
     const size_t high = columns[WINDOW_SHAPE_HIGH].size;
     if (columns[WINDOW_SHAPE_LOW].size != header->count || (high != 0 && high != header->count))
         return false;
     for (uint32_t i = 0; i < run_count; i++) {
-        if (!decode_run(decoder, columns, &id_columns, &decoder->runs[i], header->base, first))
+        if (!decode_run(decoder, columns, &at, &decoder->runs[i], header->base, first))
             return false;
         first += decoder->runs[i].op_count;
     }
-    ids_end_window(&decoder->ids);
-    return cursor_done(&id_columns.codes) && cursor_done(&id_columns.literals);
+    ids_end_window(&at.ids);
+    decoder->ids = at.ids;
+    decoder->last_literal = at.last_literal;
+    decoder->live_objects = at.live_objects;
+    return cursor_done(&at.codes) && cursor_done(&at.literals);
 }
 
 static bool decode_waits(struct wl_decoder *decoder, const struct block_header *header,
