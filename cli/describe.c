@@ -53,6 +53,20 @@ static json_t *sizes_array(const struct conv_survey *survey)
     return array;
 }
 
+/* Words with ", " between them. */
+static json_t *words_array(const char *words)
+{
+    json_t *array = json_array();
+    while (*words != '\0') {
+        const size_t length = strcspn(words, ",");
+        char *word = res_printf("%.*s", (int)length, words);
+        json_array_append_new(array, text(word));
+        free(word);
+        words += length + strspn(words + length, ", ");
+    }
+    return array;
+}
+
 static json_t *process_array(const struct conv_survey *survey)
 {
     json_t *array = json_array();
@@ -128,6 +142,7 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     json_object_set_new(object, "sizes", sizes_array(survey));
     json_object_set_new(object, "complete", json_boolean(survey->complete));
     json_object_set_new(object, "incomplete_why", text(survey->incomplete_why));
+    json_object_set_new(object, "lacks", words_array(survey->lacks));
     json_object_set_new(object, "inherited_why", text(survey->inherited_why));
     json_object_set_new(object, "lost", lost);
     json_object_set_new(object, "irregularities", irregular);
@@ -337,6 +352,8 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
         line("complete", "no: %s", why);
         free(why);
     }
+    if (survey->lacks[0] != '\0')
+        print_plain("lacks", survey->lacks);
     print_losses(survey);
     print_calls("calls", is_workload ? survey->ops_by_call : survey->events_by_call,
                 is_workload ? survey->ops : survey->events);
