@@ -107,7 +107,9 @@ static void tell_survey(const struct conv_survey *survey, FILE *out)
     fprintf(out, "%s, process %u, program '%s', complete %s%s%s\n", conv_kind_name(survey->kind),
             survey->process_id, survey->program, survey->complete ? "yes" : "no: ", survey->incomplete_why,
             survey->process_count > 0 ? ", several processes" : "");
-    fprintf(out, "events %" PRIu64 " ops %" PRIu64 " threads %" PRIu64 " exits %" PRIu64 " duration %" PRIu64 " ns\n",
+    fprintf(out,
+            "events %" PRIu64 " ops %" PRIu64 " threads %" PRIu64 " exits %" PRIu64 " duration %" PRIu64
+            " ns\n",
             survey->events, survey->ops, survey->threads, survey->thread_exits, survey->duration_ns);
     fprintf(out, "lacks %s\n", survey->lacks);
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++)
