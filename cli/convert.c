@@ -235,7 +235,8 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
 /* "dir/web.fp" and "trace.txt.gz" beside themselves, a recording's directory by its own name. */
 char *cli_workload_name(const char *input)
 {
-    static const char *const endings[] = {".gz", ".xz", ".bz2", ".zst", ".zip", ".fp", ".txt", ".trace"};
+    static const char *const endings[] = {".gz",  ".xz",    ".bz2", ".zst", ".zip", ".fp",
+                                          ".txt", ".trace", ".rep", ".ops", ".log", ".raw"};
     char *name = res_strdup(input);
     size_t length = strlen(name);
     while (length > 1 && name[length - 1] == '/')
