@@ -100,10 +100,11 @@ static const char *parse(void *state, const char *line, size_t length, struct co
     const char *wrong;
     if (!heaptrack->has_version)
         return take_version(heaptrack, conv_scan_of(line, length), ret);
-    if (length < 2 || line[1] != ' ')
-        return skip_line(heaptrack, line, length);
     ret->thread_id = 1;
-    wrong = parse_record(heaptrack, line, length, ret);
+    if (length >= 2 && line[1] == ' ')
+        wrong = parse_record(heaptrack, line, length, ret);
+    else
+        wrong = line[0] == '+' || line[0] == '-' ? "not a call" : skip_line(heaptrack, line, length);
     if (wrong != NULL && heaptrack->in_command) {
         *ret = (struct conv_parsed){0}; /* the command line goes on, whatever it looks like */
         return NULL;

@@ -58,39 +58,42 @@ static inline bool conv_scan_text(struct conv_scan *scan, const char *text)
 /* conv_scan_decimal - digits; false: none, or more than 64 bits. */
 static inline bool conv_scan_decimal(struct conv_scan *scan, uint64_t *ret_value)
 {
-    const char *begin = scan->at;
+    const char *at = scan->at;
     uint64_t value = 0;
-    for (; scan->at < scan->end && (unsigned char)(*scan->at - '0') <= 9; scan->at++)
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*scan->at - '0'), &value))
+    unsigned digit;
+    for (; at < scan->end && (digit = (unsigned char)(*at - '0')) <= 9; at++) {
+        if (value > UINT64_MAX / 10 - 1 && (value > UINT64_MAX / 10 || value * 10 > UINT64_MAX - digit))
             return false;
+        value = value * 10 + digit;
+    }
     *ret_value = value;
-    return scan->at > begin;
+    if (at == scan->at)
+        return false;
+    scan->at = at;
+    return true;
 }
 
-/* The value of a hexadecimal digit, above 15 for everything else. */
-static inline unsigned conv_scan_digit(char c)
-{
-    const unsigned decimal = (unsigned char)(c - '0');
-    const unsigned letter = (unsigned char)((c | 0x20) - 'a');
-    if (decimal <= 9)
-        return decimal;
-    return letter <= 5 ? letter + 10 : 16;
-}
+/* Values of hexadecimal digits + 1; 0: no digit. A table, because which of their three ranges comes next cannot be
+ * predicted. */
+static const uint8_t CONV_SCAN_DIGITS[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
 
 /* conv_scan_hex - 1 to 16 hexadecimal digits without 0x. */
 static inline bool conv_scan_hex(struct conv_scan *scan, uint64_t *ret_value)
 {
-    const char *begin = scan->at;
+    const char *at = scan->at;
     uint64_t value = 0;
-    for (; scan->at < scan->end; scan->at++) {
-        const unsigned digit = conv_scan_digit(*scan->at);
-        if (digit > 15)
-            break;
-        value = value << 4 | digit;
-    }
+    size_t length;
+    unsigned digit;
+    for (; at < scan->end && (digit = CONV_SCAN_DIGITS[(unsigned char)*at]) != 0; at++)
+        value = value << 4 | (digit - 1);
+    length = (size_t)(at - scan->at);
+    scan->at = at;
     *ret_value = value;
-    return scan->at > begin && scan->at - begin <= 16;
+    return length > 0 && length <= 16;
 }
 
 /* conv_scan_0x - the same behind 0x or 0X. */

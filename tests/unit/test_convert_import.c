@@ -377,6 +377,20 @@ TEST(lines_of_any_sensible_length_are_read)
     free(text);
 }
 
+TEST(numbers_of_64_bits_are_numbers)
+{
+    struct conv_survey survey;
+    CHECK_U64(survey_text("x10 = malloc(18446744073709551615);\nxffffffffffffffff = malloc(7);\n", &survey),
+              FP_OK);
+    CHECK_U64(survey.irregular[CONV_IMPOSSIBLE_CALLS], 2);
+    CHECK_U64(survey.ops, 0);
+    conv_survey_release(&survey);
+    CHECK_U64(survey_text("x10 = malloc(1);\nx10 = malloc(18446744073709551616);\n", &survey),
+              FP_ERR_CORRUPT);
+    CHECK_U64(survey_text("x10 = malloc(1);\nx20 = malloc(99999999999999999999);\n", &survey),
+              FP_ERR_CORRUPT);
+}
+
 TEST(a_process_of_a_log_is_chosen)
 {
     static const char log[] = "5 5 malloc(1)=#1\n6 6 malloc(10)=#1\n5 5 free(#1)\n6 7 malloc(20)=#2\n";
@@ -456,5 +470,5 @@ TEST(turns_follow_waits)
 RUN_TESTS(T(one_history_is_the_same_in_every_format), T(every_format_is_unpacked),
           T(every_format_is_read_from_a_pipe), T(cut_ends_are_counted),
           T(a_header_that_states_more_calls_is_told), T(lines_of_any_sensible_length_are_read),
-          T(a_process_of_a_log_is_chosen), T(what_a_trace_itself_lacks_is_told),
-          T(what_is_no_trace_is_foreign), T(turns_follow_waits))
+          T(numbers_of_64_bits_are_numbers), T(a_process_of_a_log_is_chosen),
+          T(what_a_trace_itself_lacks_is_told), T(what_is_no_trace_is_foreign), T(turns_follow_waits))
