@@ -60,7 +60,8 @@ static json_t *words_array(const char *words)
     while (*words != '\0') {
         const size_t length = strcspn(words, ",");
         char *word = res_printf("%.*s", (int)length, words);
-        json_array_append_new(array, text(word));
+        if (length > 0)
+            json_array_append_new(array, text(word));
         free(word);
         words += length + strspn(words + length, ", ");
     }
@@ -159,7 +160,7 @@ json_t *cli_survey_json(const struct conv_survey *survey)
                             survey->collector_pid != 0 ? number(survey->collector_pid) : json_null());
         json_object_set_new(object, "unfinished_why", text(survey->unfinished_why));
     }
-    if (survey->kind == CONV_KIND_RECORDING)
+    if (survey->process_count > 0)
         json_object_set_new(object, "process_list", process_array(survey));
     return object;
 }
@@ -329,6 +330,9 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
              survey->ops > 0 ? (double)survey->file_bytes / (double)survey->ops : 0.0);
     if (processes_of(survey) != 1)
         line("processes", "%s", res_text_grouped(processes_of(survey), one));
+    if (survey->kind != CONV_KIND_RECORDING && survey->process_count > 1)
+        line("processes", "%zu in the trace; this is process %u (convert --process takes another)",
+             survey->process_count, survey->process_id);
     line("threads", "%s", res_text_grouped(survey->threads, one));
     line("requested", "%s", res_text_bytes((double)survey->requested_bytes, one));
     line("largest", "%s", res_text_bytes((double)survey->largest_size, one));

@@ -213,11 +213,13 @@ static bool is_plain_file(const struct conv_text *text, uint64_t *ret_size)
 
 static int open_nameless(void)
 {
-    const char *directory = getenv("TMPDIR");
+    /* /tmp comes last: it may be memory. */
+    const char *const directories[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
     int fd = -1;
-    if (directory != NULL && directory[0] == '/')
-        fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    return fd >= 0 ? fd : open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    for (size_t i = 0; i < sizeof directories / sizeof directories[0] && fd < 0; i++)
+        if (directories[i] != NULL && directories[i][0] == '/')
+            fd = open(directories[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    return fd;
 }
 
 static bool write_all(int fd, const uint8_t *bytes, size_t size)
@@ -244,7 +246,7 @@ static enum fp_status copy_to(struct conv_text *text, int fd, struct conv_error 
             return status;
         if (!write_all(fd, bytes, size))
             return conv_fail(error, text->path, FP_ERR_WRITE, errno, text->offset,
-                             "cannot be unpacked into a file in $TMPDIR or /tmp");
+                             "cannot be unpacked into a file in $TMPDIR or /var/tmp");
         conv_text_skip(text, size);
     }
 }
@@ -257,7 +259,8 @@ enum fp_status conv_text_spool(struct conv_text *text, struct conv_error *ret_er
     enum fp_status status;
     if (fd < 0)
         return conv_fail(ret_error, text->path, FP_ERR_OPEN, errno, 0,
-                         plain ? "cannot open again" : "cannot make a file in $TMPDIR or /tmp to unpack it");
+                         plain ? "cannot open again"
+                               : "cannot make a file in $TMPDIR, /var/tmp or /tmp to unpack it");
     if (!plain) {
         status = copy_to(text, fd, ret_error);
         if (status != FP_OK) {

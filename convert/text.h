@@ -51,7 +51,7 @@ void conv_text_skip(struct conv_text *text, size_t count);
 uint64_t conv_text_offset(const struct conv_text *text);
 
 /* conv_text_spool - all of it, before any was taken, in a file that can be read at any place (pread): the input's own
- * where it is a plain file, else one without a name in $TMPDIR or /tmp, which goes with its descriptor.
+ * where it is a plain file, else one without a name in $TMPDIR, /var/tmp or /tmp, which goes with its descriptor.
  * ret_fd    the caller's to close.
  * Returns   FP_OK; as conv_text_line; FP_ERR_WRITE when the disk is full. */
 enum fp_status conv_text_spool(struct conv_text *text, struct conv_error *ret_error, int *ret_fd,

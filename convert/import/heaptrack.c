@@ -1,10 +1,12 @@
 /* heaptrack.c - what `heaptrack --raw` writes, up to format version 3.
  *
- * Numbers are hexadecimal without 0x: `v PROGRAM FORMAT` comes first, `+ SIZE TRACE PTR` and `- PTR` are calls, `c MS` is
- * the time in milliseconds, about each 10 of them. `X ` is the command line, which may be of several lines; an `I`, `m`
- * or `t` line follows it. Everything else is of no interest here. heaptrack writes the form of its analysis under the same version:
- * there `+` and `-` name kinds of allocations, not objects, and `a` and `i` lines say which. */
+ * Numbers are hexadecimal without 0x: `v PROGRAM FORMAT` comes first, `+ SIZE TRACE PTR` and `- PTR` are calls,
+ * `c MS` is the time in milliseconds, about each 10 of them. `X ` is the command line, which may be of several
+ * lines; an `I`, `m` or `t` line (`s` in the other form) follows it. Everything else is of no interest here.
+ * heaptrack writes the form of its analysis under the same version: there `+` and `-` name kinds of allocations, not
+ * objects, and `a` and `i` lines say which. */
 #include <stdio.h>
+#include <string.h>
 
 #include "convert/import/import.h"
 #include "convert/import/scan.h"
@@ -14,7 +16,8 @@
 
 struct heaptrack {
     bool has_version;
-    bool in_command;
+    bool in_command; /* behind `X`, as long as nothing else has begun */
+    bool left_out;   /* something in it that looks like a call, and is none */
     char wrong[128];
 };
 
@@ -27,9 +30,10 @@ static const char *take_version(struct heaptrack *heaptrack, struct conv_scan sc
     if (!conv_scan_ended(&scan) && (!conv_scan_next_hex(&scan, &version) || !conv_scan_ended(&scan)))
         return "no version of the format in its 'v' line";
     if (version > VERSION_KNOWN) {
-        snprintf(heaptrack->wrong, sizeof heaptrack->wrong,
-                 "is of heaptrack's format version %llu, this mallab reads up to %u",
-                 (unsigned long long)version, VERSION_KNOWN);
+        snprintf(
+            heaptrack->wrong, sizeof heaptrack->wrong,
+            "is of heaptrack's format version %llu, this mallab reads up to %u: a newer mallab may read it",
+            (unsigned long long)version, VERSION_KNOWN);
         ret->refusal = FP_ERR_READ;
         return heaptrack->wrong;
     }
@@ -67,8 +71,8 @@ static const char *skip_line(struct heaptrack *heaptrack, const char *line, size
 {
     if (line[0] == 'X')
         heaptrack->in_command = true;
-    if (line[0] == 'I' || line[0] == 'm' || line[0] == 't')
-        heaptrack->in_command = false;
+    if (strchr("Imts", line[0]) != NULL)
+        heaptrack->in_command = heaptrack->left_out = false;
     return memchr(line, '\0', length) == NULL ? NULL : "holds a zero byte: this is no text";
 }
 
@@ -107,6 +111,7 @@ static const char *parse(void *state, const char *line, size_t length, struct co
         wrong = line[0] == '+' || line[0] == '-' ? "not a call" : skip_line(heaptrack, line, length);
     if (wrong != NULL && heaptrack->in_command) {
         *ret = (struct conv_parsed){0}; /* the command line goes on, whatever it looks like */
+        heaptrack->left_out = true;
         return NULL;
     }
     return wrong;
@@ -140,6 +145,15 @@ static void begin(struct conv_import *import, struct conv_head head)
     }
 }
 
+static enum fp_status finish(struct conv_import *import)
+{
+    const struct heaptrack *heaptrack = import->state;
+    if (!heaptrack->left_out)
+        return FP_OK;
+    return conv_import_wrong(import, conv_text_offset(import->text),
+                             "what looks like calls follows its command line, but no 'I' line ends that,");
+}
+
 const struct conv_format CONV_FORMAT_HEAPTRACK = {
     .kind = CONV_KIND_HEAPTRACK,
     .name = "heaptrack",
@@ -149,4 +163,5 @@ const struct conv_format CONV_FORMAT_HEAPTRACK = {
     .matches = matches,
     .parse = parse,
     .begin = begin,
+    .finish = finish,
 };

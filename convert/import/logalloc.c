@@ -52,14 +52,6 @@ static bool take_pointer(struct conv_scan *scan, uint64_t *ret_address)
     return conv_scan_0x(scan, ret_address);
 }
 
-static bool take_comma(struct conv_scan *scan)
-{
-    if (!conv_scan_char(scan, ','))
-        return false;
-    conv_scan_blanks(scan);
-    return true;
-}
-
 static bool take_arguments(struct conv_scan *scan, enum arguments arguments, struct conv_parsed *ret)
 {
     switch (arguments) {
@@ -67,10 +59,10 @@ static bool take_arguments(struct conv_scan *scan, enum arguments arguments, str
         return conv_scan_decimal(scan, &ret->size);
     case COUNT_SIZE:
     case ALIGNMENT_SIZE:
-        return conv_scan_decimal(scan, &ret->extra) && take_comma(scan) &&
+        return conv_scan_decimal(scan, &ret->extra) && conv_scan_comma(scan) &&
                conv_scan_decimal(scan, &ret->size);
     case POINTER_SIZE:
-        return take_pointer(scan, &ret->old_address) && take_comma(scan) &&
+        return take_pointer(scan, &ret->old_address) && conv_scan_comma(scan) &&
                conv_scan_decimal(scan, &ret->size);
     default:
         return take_pointer(scan, &ret->address);

@@ -9,14 +9,6 @@ static bool take_pointer(struct conv_scan *scan, uint64_t *ret_address)
     return conv_scan_char(scan, 'x') && conv_scan_hex(scan, ret_address);
 }
 
-static bool take_comma(struct conv_scan *scan)
-{
-    if (!conv_scan_char(scan, ','))
-        return false;
-    conv_scan_blanks(scan);
-    return true;
-}
-
 static bool take_allocation(struct conv_scan *scan, struct conv_parsed *ret)
 {
     if (conv_scan_text(scan, "malloc(")) {
@@ -25,11 +17,11 @@ static bool take_allocation(struct conv_scan *scan, struct conv_parsed *ret)
     }
     if (conv_scan_text(scan, "realloc(")) {
         ret->call = FP_CALL_REALLOC;
-        return take_pointer(scan, &ret->old_address) && take_comma(scan) &&
+        return take_pointer(scan, &ret->old_address) && conv_scan_comma(scan) &&
                conv_scan_decimal(scan, &ret->size);
     }
     ret->call = FP_CALL_CALLOC;
-    return conv_scan_text(scan, "calloc(") && conv_scan_decimal(scan, &ret->extra) && take_comma(scan) &&
+    return conv_scan_text(scan, "calloc(") && conv_scan_decimal(scan, &ret->extra) && conv_scan_comma(scan) &&
            conv_scan_decimal(scan, &ret->size);
 }
 
