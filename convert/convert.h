@@ -182,12 +182,12 @@ struct conv_survey {
     uint64_t irregular[CONV_IRREGULARITY_COUNT];
     uint64_t lost[FP_LOSS_COUNT]; /* calls, from the trailer; from gap marks without one */
     uint64_t lost_marks;          /* in blocks left out by salvage */
-    char lacks
-        [128]; /* of a trace, or a workload made of one: what it does not tell, as in struct conv_format_facts */
-    bool complete;            /* every call from start to end is here */
-    char incomplete_why[256]; /* "" when complete */
-    uint64_t file_bytes;      /* of the input; footprints of a recording added */
-    double bytes_per_event;   /* file_bytes over events; 0 without events */
+    bool complete;                /* every call from start to end is here */
+    char incomplete_why[256];     /* "" when complete */
+    uint64_t file_bytes;          /* of the input; footprints of a recording added */
+    double bytes_per_event;       /* file_bytes over events; 0 without events */
+    /* of a trace, or a workload made of one: what it does not tell, as in struct conv_format_facts */
+    char lacks[128];
     /* of a workload only */
     uint64_t windows, digest;
     uint32_t id_max;
