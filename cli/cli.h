@@ -28,7 +28,7 @@ enum cli_exit {
 struct cli_verb {
     const char *name;
     const char *summary; /* for the list of verbs */
-    const char *help;    /* the whole text of --help, 80 columns */
+    const char *help;    /* the text of --help, 80 columns; for cli_print_help */
     int (*run)(int argc, char **argv);
 };
 
@@ -41,6 +41,12 @@ const struct cli_verb *const *cli_verbs(void);
 
 /* cli_print_verbs - how the program is used, and the list of verbs. */
 void cli_print_verbs(FILE *out);
+
+/* cli_print_help - a verb's help on stdout; a line "@formats" in it becomes the list of formats. (from.c) */
+void cli_print_help(const struct cli_verb *verb);
+
+/* cli_take_from - the value of --from. Returns -1, with ret_from set to name; else CLI_MISUSE. (from.c) */
+int cli_take_from(const struct cli_verb *verb, const char *name, const char **ret_from);
 
 /* cli_say - "mallab VERB: ..." and a newline on stderr. */
 void cli_say(const struct cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -17,13 +17,15 @@ static const char HELP[] = "usage: mallab convert [OPTION...] INPUT\n"
                            "Turn a footprint, a recording or another tool's trace into a workload, which is\n"
                            "what 'mallab replay' and 'mallab ab' execute.\n"
                            "\n"
-                           "INPUT is a footprint (.fp), a recording's directory, or a text trace, which may\n"
-                           "be compressed (gzip, xz, bzip2, zstd, zip); '-' reads a text trace from stdin.\n"
+                           "INPUT is a footprint (.fp), a recording's directory, or another tool's trace,\n"
+                           "which may be compressed (gzip, xz, bzip2, zstd, zip); '-' reads one from stdin.\n"
                            "\n"
                            "  -o, --output OUT     the workload; '-' for stdout [INPUT's name with .wl]\n"
                            "  -f, --force          replace OUT when it exists\n"
-                           "      --from FORMAT    footprint, recording or android [found out]\n"
-                           "      --process PID    which process of a recording [the one with most events]\n"
+                           "      --from FORMAT    what INPUT is [found out from its content]:\n"
+                           "@formats\n"
+                           "      --process PID    which process of a recording [the one with most events],\n"
+                           "                       or of a trace that holds several [the first]\n"
                            "      --no-inherited   begin a forked process without its parent's objects, and\n"
                            "                       a window without those of earlier ones\n"
                            "      --salvage        leave out damaged blocks instead of refusing the file\n"
@@ -81,12 +83,7 @@ static int take_option(int option, char **argv, struct settings *settings)
         settings->help = true;
         break;
     case OPTION_FROM:
-        if (strcmp(optarg, "footprint") != 0 && strcmp(optarg, "recording") != 0 &&
-            strcmp(optarg, "android") != 0)
-            return cli_misuse(&CLI_CONVERT, "--from takes 'footprint', 'recording' or 'android', not '%s'",
-                              optarg);
-        settings->convert.from = optarg;
-        break;
+        return cli_take_from(&CLI_CONVERT, optarg, &settings->convert.from);
     case OPTION_PROCESS:
         if (!cli_parse_count(optarg, 1, UINT32_MAX, &process))
             return cli_misuse(&CLI_CONVERT, "'%s' is no process id", optarg);
@@ -161,8 +158,12 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
         cli_say(verb, "'%s' holds no calls: there is nothing to replay", output);
     if (survey->process_count > 1)
         cli_say(verb,
-                "the recording holds %zu processes; converted: process %u, '%s' (--process chooses another)",
-                survey->process_count, survey->process_id, survey->program);
+                "the recording holds %zu processes; converted: process %u%s%s%s (--process chooses another)",
+                survey->process_count, survey->process_id, survey->program[0] != '\0' ? ", '" : "",
+                survey->program, survey->program[0] != '\0' ? "'" : "");
+    if (survey->lacks[0] != '\0' && !quiet)
+        cli_say(verb, "what %s does not tell: %s (docs/importing.md)", conv_kind_name(survey->kind),
+                survey->lacks);
     if (survey->inherited_objects > 0)
         cli_say(verb,
                 "process %u begins with %s objects that were alive before, its parent's or of earlier "
@@ -234,7 +235,8 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
 /* "dir/web.fp" and "trace.txt.gz" beside themselves, a recording's directory by its own name. */
 char *cli_workload_name(const char *input)
 {
-    static const char *const endings[] = {".gz", ".xz", ".bz2", ".zst", ".zip", ".fp", ".txt", ".trace"};
+    static const char *const endings[] = {".gz",  ".xz",    ".bz2", ".zst", ".zip", ".fp",
+                                          ".txt", ".trace", ".rep", ".ops", ".log", ".raw"};
     char *name = res_strdup(input);
     size_t length = strlen(name);
     while (length > 1 && name[length - 1] == '/')
@@ -260,7 +262,7 @@ static int run_convert(int argc, char **argv)
     if (misuse >= 0)
         return misuse;
     if (settings.help) {
-        fputs(HELP, stdout);
+        cli_print_help(&CLI_CONVERT);
         return CLI_DONE;
     }
     const char *input = argv[optind];

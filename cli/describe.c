@@ -53,6 +53,21 @@ static json_t *sizes_array(const struct conv_survey *survey)
     return array;
 }
 
+/* Words with ", " between them. */
+static json_t *words_array(const char *words)
+{
+    json_t *array = json_array();
+    while (*words != '\0') {
+        const size_t length = strcspn(words, ",");
+        char *word = res_printf("%.*s", (int)length, words);
+        if (length > 0)
+            json_array_append_new(array, text(word));
+        free(word);
+        words += length + strspn(words + length, ", ");
+    }
+    return array;
+}
+
 static json_t *process_array(const struct conv_survey *survey)
 {
     json_t *array = json_array();
@@ -128,6 +143,7 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     json_object_set_new(object, "sizes", sizes_array(survey));
     json_object_set_new(object, "complete", json_boolean(survey->complete));
     json_object_set_new(object, "incomplete_why", text(survey->incomplete_why));
+    json_object_set_new(object, "lacks", words_array(survey->lacks));
     json_object_set_new(object, "inherited_why", text(survey->inherited_why));
     json_object_set_new(object, "lost", lost);
     json_object_set_new(object, "irregularities", irregular);
@@ -144,7 +160,7 @@ json_t *cli_survey_json(const struct conv_survey *survey)
                             survey->collector_pid != 0 ? number(survey->collector_pid) : json_null());
         json_object_set_new(object, "unfinished_why", text(survey->unfinished_why));
     }
-    if (survey->kind == CONV_KIND_RECORDING)
+    if (survey->process_count > 0)
         json_object_set_new(object, "process_list", process_array(survey));
     return object;
 }
@@ -314,6 +330,9 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
              survey->ops > 0 ? (double)survey->file_bytes / (double)survey->ops : 0.0);
     if (processes_of(survey) != 1)
         line("processes", "%s", res_text_grouped(processes_of(survey), one));
+    if (survey->kind != CONV_KIND_RECORDING && survey->process_count > 1)
+        line("processes", "%zu in the trace; this is process %u (convert --process takes another)",
+             survey->process_count, survey->process_id);
     line("threads", "%s", res_text_grouped(survey->threads, one));
     line("requested", "%s", res_text_bytes((double)survey->requested_bytes, one));
     line("largest", "%s", res_text_bytes((double)survey->largest_size, one));
@@ -337,6 +356,8 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
         line("complete", "no: %s", why);
         free(why);
     }
+    if (survey->lacks[0] != '\0')
+        print_plain("lacks", survey->lacks);
     print_losses(survey);
     print_calls("calls", is_workload ? survey->ops_by_call : survey->events_by_call,
                 is_workload ? survey->ops : survey->events);

@@ -64,7 +64,7 @@ static int run_help(int argc, char **argv)
     const struct cli_verb *verb = cli_verb_find(argv[optind]);
     if (verb == NULL)
         return cli_misuse(&CLI_HELP, "unknown verb '%s'", argv[optind]);
-    fputs(verb->help, stdout);
+    cli_print_help(verb);
     return CLI_DONE;
 }
 

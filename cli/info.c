@@ -18,7 +18,7 @@ static const char HELP[] = "usage: mallab info [OPTION...] FILE\n"
                            "whether it is complete.\n"
                            "\n"
                            "      --json           print it as JSON\n"
-                           "      --from FORMAT    footprint, recording or android [found out]\n"
+                           "      --from FORMAT    what FILE is, one of 'mallab help convert' [found out]\n"
                            "      --salvage        leave out damaged blocks instead of refusing the file\n"
                            "      --color WHEN     auto, always or never, for results [auto]\n"
                            "      --no-progress    no progress on stderr\n"
@@ -50,12 +50,7 @@ static int take_option(int option, char **argv, struct settings *settings)
         settings->json = true;
         break;
     case OPTION_FROM:
-        if (strcmp(optarg, "footprint") != 0 && strcmp(optarg, "recording") != 0 &&
-            strcmp(optarg, "android") != 0)
-            return cli_misuse(&CLI_INFO, "--from takes 'footprint', 'recording' or 'android', not '%s'",
-                              optarg);
-        settings->convert.from = optarg;
-        break;
+        return cli_take_from(&CLI_INFO, optarg, &settings->convert.from);
     case OPTION_SALVAGE:
         settings->convert.salvage = true;
         break;
@@ -156,7 +151,7 @@ static int run_info(int argc, char **argv)
     if (misuse >= 0)
         return misuse;
     if (settings.help) {
-        fputs(HELP, stdout);
+        cli_print_help(&CLI_INFO);
         return CLI_DONE;
     }
     const char *path = argv[optind];

@@ -107,6 +107,8 @@ static enum fp_status write_notes(struct wl_writer *writer, const struct conv_su
         lost += survey->lost[i];
     if (status == FP_OK && survey->incomplete_why[0] != '\0')
         status = wl_writer_note(writer, "incomplete_why", survey->incomplete_why);
+    if (status == FP_OK && survey->lacks[0] != '\0')
+        status = wl_writer_note(writer, "lacks", survey->lacks);
     if (status == FP_OK)
         status = note_count(writer, "", "lost_calls", lost);
     if (status == FP_OK && survey->inherited_objects > 0)

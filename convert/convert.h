@@ -1,7 +1,7 @@
 /* convert.h - turn footprints and other tools' traces into workloads, or say what they hold.
  *
  *   input     a footprint (.fp), a recording directory (recording.json and footprints) or its
- *             recording.json, an importer's text (plain, or gzip, xz, bzip2, zstd, zip with one member)
+ *             recording.json, another tool's trace (plain, or gzip, xz, bzip2, zstd, zip with one member)
  *   pass      one reading of an input: its events in one legal order, each address paired with its
  *             object. Memory grows with live objects, lanes and blocks of the index, not with events
  *   irregularity  what does not fit a program that uses the heap correctly and was recorded whole;
@@ -30,6 +30,15 @@ enum conv_kind {
     CONV_KIND_RECORDING = 3,
     CONV_KIND_ANDROID = 4, /* text of Android's malloc_debug record_allocs */
     CONV_KIND_RESULT = 5,  /* JSON of `mallab ab` */
+    /* other tools' traces: docs/importing.md */
+    CONV_KIND_2009_RAW = 16,
+    CONV_KIND_2009 = 17,
+    CONV_KIND_MTRACE = 18,
+    CONV_KIND_GLIBC_WL = 19,
+    CONV_KIND_LOGALLOC = 20,
+    CONV_KIND_OPS = 21,
+    CONV_KIND_REP = 22,
+    CONV_KIND_HEAPTRACK = 23,
 };
 
 /* Rules: docs/irregularities.md, by these names. The order is that of output. */
@@ -46,7 +55,7 @@ enum conv_irregularity {
     CONV_GAPS,                /* places where a lane says that calls were lost */
     CONV_MISSING_BLOCKS,      /* blocks of a lane that are not in the file */
     CONV_SALVAGED_BLOCKS,     /* damaged blocks left out (options.salvage) */
-    CONV_CUT_LINES,           /* an importer's last line that has no end and no meaning */
+    CONV_CUT_LINES,           /* a trace's last line, or record, that has no end and no meaning */
     CONV_INHERITED_FREES,     /* in a forked process, releases and reallocs of its parent's objects */
     CONV_PAUSES,              /* places where a lane says that recording was paused */
     CONV_UNRECORDED_OBJECTS, /* releases and reallocs of objects made before the first window there is, or in a pause */
@@ -63,8 +72,25 @@ const char *conv_irregularity_name(unsigned irregularity);
  * unrecorded_objects, unrecorded_frees. */
 bool conv_irregularity_is_defect(unsigned irregularity);
 
-/* conv_kind_name - "footprint", "workload", "recording", "android", "result", "unknown". Static. */
+/* conv_kind_name - "footprint", "workload", "recording", "result", a trace's format as --from has it, "unknown".
+ * Static. */
 const char *conv_kind_name(enum conv_kind kind);
+
+/* A format of another tool. Static strings. */
+struct conv_format_facts {
+    const char *name;  /* for --from */
+    const char *title; /* what it is, a few words */
+    const char *lacks; /* what it does not tell, words of docs/importing.md with ", " between them */
+};
+
+/* conv_format_facts - the formats by number, from 0. False: there are fewer. */
+bool conv_format_facts(size_t number, struct conv_format_facts *ret_facts);
+
+/* conv_from_kind - what a name of --from stands for, footprint and recording included; CONV_KIND_UNKNOWN for others. */
+enum conv_kind conv_from_kind(const char *name);
+
+/* conv_from_names - all of those names with ", " between them; terminated, cut to size. Returns ret_text. */
+char *conv_from_names(char *ret_text, size_t size);
 
 /* What went wrong, with its own storage: valid as long as the struct. */
 struct conv_error {
@@ -89,8 +115,8 @@ typedef void conv_progress_fn(void *data, uint64_t done, uint64_t total);
 
 /* Zero-initialise for the defaults. */
 struct conv_options {
-    const char *from;      /* NULL: detect; "footprint", "recording", "android" */
-    uint32_t process_id;   /* which process of a recording; 0: the one with most events */
+    const char *from;      /* NULL: detect; else one of conv_from_names */
+    uint32_t process_id;   /* which process; 0: of a recording that with most events, of a trace the first */
     uint32_t window_ops;   /* 0: the writer's default */
     int zstd_level;        /* 0: the writer's default */
     bool overwrite;        /* replace an existing output */
@@ -160,6 +186,8 @@ struct conv_survey {
     char incomplete_why[256];     /* "" when complete */
     uint64_t file_bytes;          /* of the input; footprints of a recording added */
     double bytes_per_event;       /* file_bytes over events; 0 without events */
+    /* of a trace, or a workload made of one: what it does not tell, as in struct conv_format_facts */
+    char lacks[128];
     /* of a workload only */
     uint64_t windows, digest;
     uint32_t id_max;
@@ -192,7 +220,7 @@ void conv_report_release(struct conv_report *report);
 enum conv_kind conv_detect(const char *path);
 
 /* conv_file - convert in_path to a workload at out_path ("-": standard output).
- * in_path      see "input" above; "-" is standard input, text formats only.
+ * in_path      see "input" above; "-" is standard input, for other tools' traces only.
  * options      borrowed; NULL: the defaults.
  * ret_report   filled on FP_OK; end it with conv_report_release.
  * ret_error    filled unless FP_OK. Nothing stands at out_path then.

@@ -37,15 +37,16 @@ static enum conv_kind kind_of_json(const char *bytes, size_t size)
     return memmem(bytes, size, "\"mallab-recording/", 18) != NULL ? CONV_KIND_RECORDING : CONV_KIND_RESULT;
 }
 
-static enum conv_kind kind_of_text(const char *path)
+static enum conv_kind kind_of_trace(const char *path)
 {
+    static const struct conv_options options = {0};
     struct conv_survey survey = {0};
     struct conv_error error;
     struct conv_input input;
-    if (conv_android_open(path, true, &survey, &error, &input) != FP_OK)
+    if (conv_import_open(path, CONV_KIND_UNKNOWN, &options, &survey, &error, &input) != FP_OK)
         return CONV_KIND_UNKNOWN;
     input.close(input.data);
-    return CONV_KIND_ANDROID;
+    return survey.kind;
 }
 
 static enum conv_kind kind_of_file(const char *path)
@@ -69,7 +70,7 @@ static enum conv_kind kind_of_file(const char *path)
         at++;
     if (at < (size_t)size && bytes[at] == '{')
         return kind_of_json(bytes, (size_t)size);
-    return kind_of_text(path);
+    return kind_of_trace(path);
 }
 
 enum conv_kind conv_detect(const char *path)
@@ -85,17 +86,10 @@ enum conv_kind conv_detect(const char *path)
 enum fp_status conv_resolve(const char *path, const struct conv_options *options, enum conv_kind *ret_kind,
                             struct conv_error *error)
 {
-    static const enum conv_kind named[] = {CONV_KIND_FOOTPRINT, CONV_KIND_RECORDING, CONV_KIND_ANDROID};
-    if (options->from == NULL) {
-        *ret_kind = conv_detect(path);
+    char names[256];
+    *ret_kind = options->from == NULL ? conv_detect(path) : conv_from_kind(options->from);
+    if (options->from == NULL || *ret_kind != CONV_KIND_UNKNOWN)
         return FP_OK;
-    }
-    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
-        if (strcmp(options->from, conv_kind_name(named[i])) == 0) {
-            *ret_kind = named[i];
-            return FP_OK;
-        }
-    }
-    return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0,
-                     "unknown format '%s'; known are footprint, recording, android", options->from);
+    return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0, "unknown format '%.60s'; known are %s",
+                     options->from, conv_from_names(names, sizeof names));
 }

@@ -51,9 +51,7 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
         return conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is a workload already");
     case CONV_KIND_RESULT:
         return conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is JSON, not something recorded");
-    case CONV_KIND_ANDROID:
-    case CONV_KIND_UNKNOWN:
-        break;
+    default:
+        return conv_import_open(survey->input, kind, options, survey, ret_error, ret_input);
     }
-    return conv_android_open(survey->input, options->from == NULL, survey, ret_error, ret_input);
 }

@@ -37,21 +37,24 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
                                struct conv_survey *survey, struct conv_error *ret_error,
                                struct conv_input *ret_input);
 
-/* conv_footprint_open / conv_android_open - open an input; close() it after use.
- * path      as in conv_file; "-" is for text only. Kept by reference until close.
- * extent    conv_footprint_open only: of a recording in windows, whether its process' other windows are meant too.
+/* conv_footprint_open - open a footprint; close() it after use.
+ * path      as in conv_file. Kept by reference until close.
+ * extent    of a recording in windows, whether its process' other windows are meant too.
  * survey    input, program, process_id, start_unix_ns and file_bytes are filled in.
- * detected  conv_android_open only: the user did not name the format, so a text of no known format is
- *           FP_ERR_FOREIGN and worded as such.
  * Returns   FP_OK, or the status in ret_error. */
 enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
                                    const struct conv_options *options, struct conv_survey *survey,
                                    struct conv_error *ret_error, struct conv_input *ret_input);
-enum fp_status conv_android_open(const char *path, bool detected, struct conv_survey *survey,
-                                 struct conv_error *ret_error, struct conv_input *ret_input);
 
-/* conv_android_is_line - whether length bytes are one line of the Android grammar (detection). */
-bool conv_android_is_line(const char *line, size_t length);
+/* conv_import_open - open another tool's trace; close() it after use.
+ * path      "-" is standard input. Kept by reference until close.
+ * kind      its format; CONV_KIND_UNKNOWN: found out, from its first bytes.
+ * survey    kind and what the head tells are filled in. It must stay where it is until close.
+ * Returns   FP_OK, or the status in ret_error: FP_ERR_FOREIGN for a trace of no known format, FP_ERR_READ when it may be
+ *           of several. */
+enum fp_status conv_import_open(const char *path, enum conv_kind kind, const struct conv_options *options,
+                                struct conv_survey *survey, struct conv_error *ret_error,
+                                struct conv_input *ret_input);
 
 /* conv_incomplete - note why a survey is incomplete; the first reason stands. */
 void conv_incomplete(struct conv_survey *survey, const char *format, ...)

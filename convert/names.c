@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/input.h"
+#include "convert/import/import.h"
 
 struct irregularity_words {
     const char *name;
@@ -44,6 +44,9 @@ bool conv_irregularity_is_defect(unsigned irregularity)
 
 const char *conv_kind_name(enum conv_kind kind)
 {
+    const struct conv_format *format = conv_format_of_kind(kind);
+    if (format != NULL)
+        return format->name;
     switch (kind) {
     case CONV_KIND_FOOTPRINT:
         return "footprint";
@@ -51,14 +54,11 @@ const char *conv_kind_name(enum conv_kind kind)
         return "workload";
     case CONV_KIND_RECORDING:
         return "recording";
-    case CONV_KIND_ANDROID:
-        return "android";
     case CONV_KIND_RESULT:
         return "result";
-    case CONV_KIND_UNKNOWN:
-        break;
+    default:
+        return "unknown";
     }
-    return "unknown";
 }
 
 const char *conv_recording_state_name(enum conv_recording_state state)

@@ -66,7 +66,9 @@ static void take_notes(const struct wl_reader *reader, struct conv_survey *surve
     const char *program = wl_reader_meta(reader, "program");
     const char *complete = wl_reader_meta(reader, "complete");
     const char *why = wl_reader_meta(reader, "incomplete_why");
+    const char *lacks = wl_reader_meta(reader, "lacks");
     snprintf(survey->program, sizeof survey->program, "%s", program != NULL ? program : "");
+    snprintf(survey->lacks, sizeof survey->lacks, "%s", lacks != NULL ? lacks : "");
     survey->start_unix_ns = meta_number(reader, "recorded_unix_ns");
     survey->complete = complete == NULL || strcmp(complete, "yes") == 0;
     if (!survey->complete)

@@ -1,4 +1,4 @@
-/* text.c - libarchive as a source of lines. */
+/* text.c - libarchive as a source of lines and bytes. */
 #include "convert/text.h"
 
 #include <archive.h>
@@ -7,12 +7,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "convert/input.h"
 
 #define BUFFER_BYTES 65536u
-#define PEEK_BYTES   4096u
 
 struct conv_text {
     const char *path; /* borrowed */
@@ -129,7 +129,7 @@ static enum fp_status fill(struct conv_text *text, struct conv_error *error)
 }
 
 enum fp_status conv_text_peek(struct conv_text *text, struct conv_error *ret_error, const char **ret_bytes,
-                              size_t *ret_size)
+                              size_t *ret_size, bool *ret_whole)
 {
     if (text->end == 0 && !text->ended) {
         const enum fp_status status = fill(text, ret_error);
@@ -137,8 +137,33 @@ enum fp_status conv_text_peek(struct conv_text *text, struct conv_error *ret_err
             return status;
     }
     *ret_bytes = text->buffer + text->begin;
-    *ret_size = text->end - text->begin < PEEK_BYTES ? text->end - text->begin : PEEK_BYTES;
+    *ret_size = text->end - text->begin;
+    *ret_whole = text->ended;
     return FP_OK;
+}
+
+enum fp_status conv_text_view(struct conv_text *text, struct conv_error *ret_error, size_t least,
+                              const uint8_t **ret_bytes, size_t *ret_size)
+{
+    if (text->end - text->begin < least && !text->ended) {
+        const enum fp_status status = fill(text, ret_error);
+        if (status != FP_OK)
+            return status;
+    }
+    *ret_bytes = (const uint8_t *)text->buffer + text->begin;
+    *ret_size = text->end - text->begin;
+    return FP_OK;
+}
+
+void conv_text_skip(struct conv_text *text, size_t count)
+{
+    text->begin += count;
+    text->offset += count;
+}
+
+uint64_t conv_text_offset(const struct conv_text *text)
+{
+    return text->offset;
 }
 
 enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_error,
@@ -170,6 +195,81 @@ enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_err
         ret_line->length--;
     text->begin += length + (newline != NULL);
     text->offset += length + (newline != NULL);
+    return FP_OK;
+}
+
+/* ---- a file to jump in ---------------------------------------------------------------------- */
+
+static bool is_plain_file(const struct conv_text *text, uint64_t *ret_size)
+{
+    struct stat stat_;
+    if (strcmp(text->path, "-") == 0 || archive_filter_count(text->archive) > 1 ||
+        archive_format(text->archive) != ARCHIVE_FORMAT_RAW || fstat(text->fd, &stat_) != 0 ||
+        !S_ISREG(stat_.st_mode))
+        return false;
+    *ret_size = (uint64_t)stat_.st_size;
+    return true;
+}
+
+static int open_nameless(void)
+{
+    /* /tmp comes last: it may be memory. */
+    const char *const directories[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
+    int fd = -1;
+    for (size_t i = 0; i < sizeof directories / sizeof directories[0] && fd < 0; i++)
+        if (directories[i] != NULL && directories[i][0] == '/')
+            fd = open(directories[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    return fd;
+}
+
+static bool write_all(int fd, const uint8_t *bytes, size_t size)
+{
+    while (size > 0) {
+        const ssize_t written = write(fd, bytes, size);
+        if (written < 0 && errno != EINTR)
+            return false;
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+static enum fp_status copy_to(struct conv_text *text, int fd, struct conv_error *error)
+{
+    for (;;) {
+        const uint8_t *bytes;
+        size_t size;
+        const enum fp_status status = conv_text_view(text, error, 1, &bytes, &size);
+        if (status != FP_OK || size == 0)
+            return status;
+        if (!write_all(fd, bytes, size))
+            return conv_fail(error, text->path, FP_ERR_WRITE, errno, text->offset,
+                             "cannot be unpacked into a file in $TMPDIR or /var/tmp");
+        conv_text_skip(text, size);
+    }
+}
+
+enum fp_status conv_text_spool(struct conv_text *text, struct conv_error *ret_error, int *ret_fd,
+                               uint64_t *ret_size)
+{
+    const bool plain = is_plain_file(text, ret_size);
+    const int fd = plain ? fcntl(text->fd, F_DUPFD_CLOEXEC, 0) : open_nameless();
+    enum fp_status status;
+    if (fd < 0)
+        return conv_fail(ret_error, text->path, FP_ERR_OPEN, errno, 0,
+                         plain ? "cannot open again"
+                               : "cannot make a file in $TMPDIR, /var/tmp or /tmp to unpack it");
+    if (!plain) {
+        status = copy_to(text, fd, ret_error);
+        if (status != FP_OK) {
+            (void)close(fd); /* its name was never there */
+            return status;
+        }
+        *ret_size = text->offset;
+    }
+    *ret_fd = fd;
     return FP_OK;
 }
 

@@ -1,7 +1,8 @@
-/* text.h - lines of a text input, plain or compressed, from a file or standard input (libarchive).
+/* text.h - lines or bytes of an input, plain or compressed, from a file or standard input (libarchive).
  *
  * gzip, bzip2, xz, zstd, and zip with one member are unpacked on the way. Memory is one buffer: a line
- * longer than CONV_LINE_BYTES_MAX is an error. Offsets count bytes of the unpacked text. */
+ * longer than CONV_LINE_BYTES_MAX is an error. Offsets count bytes of the unpacked text. Lines, bytes or
+ * a spool: an input is read in one of these ways. */
 #ifndef MALLAB_CONVERT_TEXT_H
 #define MALLAB_CONVERT_TEXT_H
 
@@ -11,7 +12,8 @@
 
 #include "convert/convert.h"
 
-#define CONV_LINE_BYTES_MAX 1024u
+#define CONV_LINE_BYTES_MAX 32768u /* names of C++ functions, command lines */
+#define CONV_TEXT_VIEW_MAX  4096u  /* bytes that can be asked for at once */
 
 struct conv_text;
 
@@ -28,15 +30,32 @@ struct conv_line {
  * zip without a file), FP_ERR_MEMORY, with ret_error filled. */
 enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, struct conv_text **ret_text);
 
-/* conv_text_peek - the text's first bytes, up to 4 KiB, before any line was taken. Valid until the next call. */
+/* conv_text_peek - the text's first bytes, up to 64 KiB, before any line was taken. Valid until the next call.
+ * ret_whole   nothing follows them. */
 enum fp_status conv_text_peek(struct conv_text *text, struct conv_error *ret_error, const char **ret_bytes,
-                              size_t *ret_size);
+                              size_t *ret_size, bool *ret_whole);
 
 /* conv_text_line - the next line. ret_line is valid until the next call.
  * Returns FP_OK; FP_END; FP_ERR_READ, FP_ERR_CORRUPT (damaged archive, line too long), FP_ERR_FOREIGN (a
  * second file in the archive), with ret_error filled. */
 enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_error,
                               struct conv_line *ret_line);
+
+/* conv_text_view - what comes next: `least` bytes or more (at most CONV_TEXT_VIEW_MAX are asked for), fewer only at the
+ * end, then 0. Valid until the next call. conv_text_skip takes them: count is at most what was in view.
+ * conv_text_offset - of what comes next, in the unpacked bytes.
+ * Returns as conv_text_line, but FP_END. */
+enum fp_status conv_text_view(struct conv_text *text, struct conv_error *ret_error, size_t least,
+                              const uint8_t **ret_bytes, size_t *ret_size);
+void conv_text_skip(struct conv_text *text, size_t count);
+uint64_t conv_text_offset(const struct conv_text *text);
+
+/* conv_text_spool - all of it, before any was taken, in a file that can be read at any place (pread): the input's own
+ * where it is a plain file, else one without a name in $TMPDIR, /var/tmp or /tmp, which goes with its descriptor.
+ * ret_fd    the caller's to close.
+ * Returns   FP_OK; as conv_text_line; FP_ERR_WRITE when the disk is full. */
+enum fp_status conv_text_spool(struct conv_text *text, struct conv_error *ret_error, int *ret_fd,
+                               uint64_t *ret_size);
 
 /* conv_text_position - bytes read of the file as it stands on disk, for progress. */
 uint64_t conv_text_position(const struct conv_text *text);

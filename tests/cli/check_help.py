@@ -63,6 +63,15 @@ for verb in verbs:
         lines = answer.stderr.splitlines()
         check(len(lines) == 2 and wrong in lines[0] and f"mallab help {verb}" in lines[1],
               f"{verb} {wrong}: not one line and a hint: {answer.stderr!r}")
+formats = re.findall(r"^ {25}(\S+) +\S", mallab("help", "convert").stdout.partition("--from")[2].partition("--process")[0],
+                     re.M)
+check(len(formats) >= 11, f"only the formats {formats} in the help of convert")
+for name in formats:
+    escaped = name.replace("-", r"\-")
+    check(re.search(rf"^\.BR? .*\b{re.escape(escaped)}\b", (SOURCE / "docs/man/mallab-convert.1").read_text(), re.M),
+          f"mallab-convert.1 does not name the format {name}")
+    check(name in ("footprint", "recording") or f"| `{name}` |" in (SOURCE / "docs/importing.md").read_text(),
+          f"docs/importing.md has no row for {name}")
 for path in sorted((SOURCE / "docs/man").glob("*.1")):
     check(path.stem == "mallab" or path.stem.split("-", 1)[1] in verbs, f"{path.name}: no such verb")
 for problem in problems:

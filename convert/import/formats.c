@@ -1,0 +1,62 @@
+/* formats.c - the table of formats. The order is that of help and of messages. */
+#include <stdio.h>
+#include <string.h>
+
+#include "convert/import/import.h"
+
+static const struct conv_format *const FORMATS[] = {
+    &CONV_FORMAT_ANDROID, &CONV_FORMAT_2009_RAW, &CONV_FORMAT_2009,
+    &CONV_FORMAT_MTRACE,  &CONV_FORMAT_GLIBC_WL, &CONV_FORMAT_LOGALLOC,
+    &CONV_FORMAT_OPS,     &CONV_FORMAT_REP,      &CONV_FORMAT_HEAPTRACK,
+};
+
+#define FORMATS_LENGTH (sizeof FORMATS / sizeof FORMATS[0])
+
+/* What --from takes besides: our own. */
+static const enum conv_kind OWN[] = {CONV_KIND_FOOTPRINT, CONV_KIND_RECORDING};
+
+#define OWN_LENGTH (sizeof OWN / sizeof OWN[0])
+
+const struct conv_format *conv_format_at(size_t number)
+{
+    return number < FORMATS_LENGTH ? FORMATS[number] : NULL;
+}
+
+const struct conv_format *conv_format_of_kind(enum conv_kind kind)
+{
+    for (size_t i = 0; i < FORMATS_LENGTH; i++)
+        if (FORMATS[i]->kind == kind)
+            return FORMATS[i];
+    return NULL;
+}
+
+bool conv_format_facts(size_t number, struct conv_format_facts *ret_facts)
+{
+    const struct conv_format *format = conv_format_at(number);
+    if (format == NULL)
+        return false;
+    *ret_facts = (struct conv_format_facts){
+        .name = format->name, .title = format->title, .lacks = format->lacks};
+    return true;
+}
+
+enum conv_kind conv_from_kind(const char *name)
+{
+    for (size_t i = 0; i < OWN_LENGTH; i++)
+        if (strcmp(conv_kind_name(OWN[i]), name) == 0)
+            return OWN[i];
+    for (size_t i = 0; i < FORMATS_LENGTH; i++)
+        if (strcmp(FORMATS[i]->name, name) == 0)
+            return FORMATS[i]->kind;
+    return CONV_KIND_UNKNOWN;
+}
+
+char *conv_from_names(char *ret_text, size_t size)
+{
+    size_t used = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; i < OWN_LENGTH + FORMATS_LENGTH && used < size; i++)
+        used += (size_t)snprintf(ret_text + used, size - used, "%s%s", i > 0 ? ", " : "",
+                                 i < OWN_LENGTH ? conv_kind_name(OWN[i]) : FORMATS[i - OWN_LENGTH]->name);
+    return ret_text;
+}

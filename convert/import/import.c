@@ -1,0 +1,295 @@
+/* import.c - one reading of another tool's trace: which format, its lines, what is told afterwards. */
+#include "convert/import/import.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/workload.h"
+
+/* ---- for formats --------------------------------------------------------------------------- */
+
+bool conv_head_line(struct conv_head *head, const char **ret_line, size_t *ret_length)
+{
+    const char *newline;
+    size_t length;
+    while (head->size > 0 && (*head->bytes == '\n' || *head->bytes == '\r')) {
+        head->bytes++;
+        head->size--;
+    }
+    newline = memchr(head->bytes, '\n', head->size);
+    if (head->size == 0 || (newline == NULL && !head->whole))
+        return false;
+    length = newline != NULL ? (size_t)(newline - head->bytes) : head->size;
+    *ret_line = head->bytes;
+    *ret_length = length > 0 && head->bytes[length - 1] == '\r' ? length - 1 : length;
+    head->bytes += length;
+    head->size -= length;
+    return true;
+}
+
+void conv_import_leave_out(struct conv_import *import, unsigned call, enum conv_irregularity why)
+{
+    import->survey->events++;
+    import->survey->events_by_call[call]++;
+    import->survey->irregular[why]++;
+}
+
+void conv_import_lacks(struct conv_import *import, const char *word)
+{
+    char *lacks = import->survey->lacks;
+    const size_t used = strlen(lacks), size = sizeof import->survey->lacks;
+    snprintf(lacks + used, size - used, "%s%s", used > 0 ? ", " : "", word);
+}
+
+void conv_import_incomplete(struct conv_import *import, const char *format, ...)
+{
+    va_list list;
+    if (import->incomplete[0] != '\0')
+        return;
+    va_start(list, format);
+    vsnprintf(import->incomplete, sizeof import->incomplete, format, list);
+    va_end(list);
+}
+
+void conv_import_cut(struct conv_import *import, const char *what)
+{
+    import->survey->irregular[CONV_CUT_LINES]++;
+    conv_import_incomplete(import, "its last %s is cut off", what);
+}
+
+enum fp_status conv_import_wrong(struct conv_import *import, uint64_t offset, const char *format, ...)
+{
+    char what[160];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(what, sizeof what, format, list);
+    va_end(list);
+    return conv_fail(import->error, import->path, FP_ERR_CORRUPT, 0, offset, "%s", what);
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+static enum fp_status flush(struct conv_import *import)
+{
+    const size_t count = import->batch_count;
+    import->batch_count = 0;
+    return count > 0 ? import->sink->events(import->sink->data, import->batch, count) : FP_OK;
+}
+
+static enum fp_status lane_failed(struct conv_import *import, enum fp_status status, uint64_t offset)
+{
+    return conv_fail(import->error, import->path, status, 0, offset,
+                     status == FP_ERR_LIMIT ? "more than %u threads" : "no memory for %u threads",
+                     status == FP_ERR_LIMIT ? WL_THREADS_MAX : import->lanes.count + 1);
+}
+
+enum fp_status conv_import_take(struct conv_import *import, const struct conv_parsed *parsed, uint64_t offset)
+{
+    struct conv_event *event;
+    uint32_t lane;
+    enum fp_status status;
+    if (parsed->has_time && parsed->time_ns > import->time_ns)
+        import->time_ns = parsed->time_ns;
+    if (parsed->call == FP_CALL_NONE)
+        return FP_OK;
+    status = conv_lanes_of(&import->lanes, parsed->thread_id, &lane);
+    if (status != FP_OK)
+        return lane_failed(import, status, offset);
+    if (import->batch_count + 2 > CONV_IMPORT_BATCH && (status = flush(import)) != FP_OK)
+        return status;
+    if (parsed->old_address != 0) {
+        event = &import->batch[import->batch_count++];
+        *event = (struct conv_event){.time_ns = import->time_ns,
+                                     .address = parsed->old_address,
+                                     .lane = lane,
+                                     .call = FP_MARK_RESIZE_FROM};
+    }
+    event = &import->batch[import->batch_count++];
+    *event = (struct conv_event){.time_ns = import->time_ns,
+                                 .address = parsed->address,
+                                 .old_address = parsed->old_address,
+                                 .size = parsed->size,
+                                 .extra = parsed->extra,
+                                 .lane = lane,
+                                 .call = parsed->call};
+    if (parsed->call == FP_MARK_THREAD_EXIT)
+        conv_lanes_end(&import->lanes, parsed->thread_id);
+    return FP_OK;
+}
+
+enum fp_status conv_import_is_live(struct conv_import *import, uint64_t address, bool *ret_live)
+{
+    uint64_t bytes;
+    const enum fp_status status = flush(import);
+    if (status == FP_OK)
+        *ret_live = import->sink->is_live(import->sink->data, address, &bytes);
+    return status;
+}
+
+/* ---- the pass ------------------------------------------------------------------------------ */
+
+static enum fp_status line_failed(struct conv_import *import, const struct conv_line *line,
+                                  const struct conv_parsed *parsed, const char *wrong)
+{
+    const enum fp_status status = parsed->refusal != FP_OK ? parsed->refusal : FP_ERR_CORRUPT;
+    conv_fail(import->error, import->path, status, 0, line->offset, "%s", wrong);
+    import->error->line = parsed->refusal != FP_OK ? 0 : line->number;
+    return status;
+}
+
+static enum fp_status run_lines(struct conv_import *import)
+{
+    const struct conv_format *format = import->format;
+    struct conv_line line;
+    enum fp_status status;
+    while ((status = conv_text_line(import->text, import->error, &line)) == FP_OK) {
+        struct conv_parsed parsed = {0};
+        const char *wrong;
+        if (line.length == 0)
+            continue;
+        wrong = format->parse(import->state, line.at, line.length, &parsed);
+        if (wrong != NULL && (line.has_end || parsed.refusal != FP_OK))
+            return line_failed(import, &line, &parsed, wrong);
+        if (wrong != NULL) {
+            /* The recorder was stopped while it wrote. A cut number could still look whole, but then the
+             * line parses, and its call did happen. */
+            conv_import_cut(import, "line");
+            continue;
+        }
+        status = conv_import_take(import, &parsed, line.offset);
+        if (status != FP_OK)
+            return status;
+    }
+    return status == FP_END ? FP_OK : status;
+}
+
+static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_survey *survey,
+                          struct conv_error *error)
+{
+    struct conv_import *import = data;
+    enum fp_status status;
+    import->sink = sink;
+    import->survey = survey;
+    import->error = error;
+    status = import->format->run != NULL ? import->format->run(import) : run_lines(import);
+    if (status == FP_OK)
+        status = flush(import);
+    if (status == FP_OK && import->format->finish != NULL)
+        status = import->format->finish(import);
+    return status;
+}
+
+static uint64_t position(void *data)
+{
+    const struct conv_import *import = data;
+    return import->bytes_read != 0 ? import->bytes_read : conv_text_position(import->text);
+}
+
+static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
+{
+    struct conv_import *import = data;
+    (void)gap_calls; /* no format counts calls that it left out */
+    survey->duration_ns = import->time_ns;
+    survey->file_bytes = position(import);
+    survey->complete = true;
+    if (import->incomplete[0] != '\0')
+        conv_incomplete(survey, "%s", import->incomplete);
+    if (survey->irregular[CONV_PAUSES] > 0)
+        conv_incomplete(survey, "recording was paused meanwhile");
+}
+
+static void close_import(void *data)
+{
+    struct conv_import *import = data;
+    if (import->state != NULL && import->format->release != NULL)
+        import->format->release(import->state);
+    free(import->state);
+    conv_text_close(import->text);
+    conv_lanes_release(&import->lanes);
+    free(import);
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+/* Our own files are not read through here: they are mapped, or read in place. */
+static enum fp_status refuse_own(const struct conv_import *import, struct conv_head head,
+                                 struct conv_error *error)
+{
+    if (head.size < 8 || memcmp(head.bytes, "MALLAB", 6) != 0)
+        return FP_OK;
+    return conv_fail(error, import->path, FP_ERR_FOREIGN, 0, 0,
+                     "is a compressed or piped %s: give the plain file",
+                     head.bytes[6] == 'W' ? "workload" : "footprint");
+}
+
+static enum fp_status find_format(struct conv_import *import, struct conv_head head, struct conv_error *error)
+{
+    const struct conv_format *format;
+    for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
+        if (!format->matches(head))
+            continue;
+        if (import->format != NULL)
+            return conv_fail(error, import->path, FP_ERR_READ, 0, 0,
+                             "may be '%s' or '%s': say which with --from", import->format->name,
+                             format->name);
+        import->format = format;
+    }
+    if (import->format != NULL)
+        return FP_OK;
+    return conv_fail(error, import->path, FP_ERR_FOREIGN, 0, 0,
+                     "is no footprint, no recording and no trace of a known format");
+}
+
+static enum fp_status open_trace(struct conv_import *import, enum conv_kind kind, struct conv_error *error)
+{
+    struct conv_head head;
+    enum fp_status status = conv_text_open(import->path, error, &import->text);
+    if (status == FP_OK)
+        status = conv_text_peek(import->text, error, &head.bytes, &head.size, &head.whole);
+    if (status == FP_OK)
+        status = refuse_own(import, head, error);
+    if (status != FP_OK)
+        return status;
+    import->format = conv_format_of_kind(kind);
+    if (import->format == NULL && (status = find_format(import, head, error)) != FP_OK)
+        return status;
+    import->state = calloc(1, import->format->state_bytes + 1);
+    if (import->state == NULL)
+        return conv_fail(error, import->path, FP_ERR_MEMORY, 0, 0, "no memory for reading");
+    import->survey->kind = import->format->kind;
+    conv_import_lacks(import, import->format->lacks);
+    if (import->format->begin != NULL)
+        import->format->begin(import, head);
+    return FP_OK;
+}
+
+enum fp_status conv_import_open(const char *path, enum conv_kind kind, const struct conv_options *options,
+                                struct conv_survey *survey, struct conv_error *ret_error,
+                                struct conv_input *ret_input)
+{
+    struct conv_import *import = calloc(1, sizeof *import);
+    enum fp_status status;
+    if (import == NULL)
+        return conv_fail(ret_error, path, FP_ERR_MEMORY, 0, 0, "no memory for reading");
+    import->path = path;
+    import->options = *options;
+    import->survey = survey;
+    conv_lanes_init(&import->lanes);
+    status = open_trace(import, kind, ret_error);
+    if (status != FP_OK) {
+        close_import(import);
+        return status;
+    }
+    *ret_input = (struct conv_input){
+        .data = import,
+        .namer = conv_lanes_namer(&import->lanes),
+        .source = import->format->name,
+        .run = run,
+        .position = position,
+        .conclude = conclude,
+        .close = close_import,
+    };
+    return FP_OK;
+}

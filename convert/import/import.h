@@ -1,0 +1,118 @@
+/* import.h - what the readers of other tools' traces have in common.
+ *
+ *   format  one kind of trace: how it is recognised, how it is read, and what it does not tell. All stand in one
+ *           table (formats.c), from which --from, help and detection follow
+ *   head    the first bytes of a trace, unpacked
+ *   lacks   what a format does not tell, in the words of docs/importing.md
+ *
+ * A text format parses one line at a time into at most one call; a binary one runs by itself. Both hand calls to
+ * conv_import_take, which finds the lane, marks what a realloc consumes, and fills batches.
+ * The order of a trace's calls is the order of events. Formats with ids in place of addresses hand out ids that are
+ * not 0 as addresses: all that pairing wants of one is that it is the same for the same object.
+ * docs/importing.md says what each format's rules are. */
+#ifndef MALLAB_CONVERT_IMPORT_IMPORT_H
+#define MALLAB_CONVERT_IMPORT_IMPORT_H
+
+#include "convert/import/lanes.h"
+#include "convert/input.h"
+#include "convert/text.h"
+
+#define CONV_IMPORT_BATCH 256u
+
+struct conv_head {
+    const char *bytes;
+    size_t size;
+    bool whole; /* nothing follows */
+};
+
+/* conv_head_line - take the next line with anything on it, without its end. False: there is none, or its end is not
+ * within the head. */
+bool conv_head_line(struct conv_head *head, const char **ret_line, size_t *ret_length);
+
+/* One call, or what else a line tells. */
+struct conv_parsed {
+    uint8_t call; /* FP_CALL_*; FP_MARK_THREAD_EXIT; FP_MARK_GAP for a pause; FP_CALL_NONE: no call */
+    bool has_time;
+    uint32_t thread_id;            /* 0 is an id as any */
+    uint64_t address, old_address; /* old_address: of a realloc, 0 for NULL */
+    uint64_t size, extra;          /* as in struct fp_shape */
+    uint64_t time_ns;              /* since the trace began */
+    enum fp_status refusal;        /* with a complaint that is not about this line: its status */
+};
+
+struct conv_import;
+
+struct conv_format {
+    enum conv_kind kind;
+    const char *name;  /* of --from */
+    const char *title; /* for help: what writes it */
+    const char *lacks; /* words, each followed by ", " but the last */
+    size_t state_bytes;
+    /* Whether the head is of this format, and of which others it could be none by chance. */
+    bool (*matches)(struct conv_head head);
+    /* Text: one line that is not empty. ret is zeroed. Returns NULL, or what is wrong with it: static, or the
+     * state's. */
+    const char *(*parse)(void *state, const char *line, size_t length, struct conv_parsed *ret);
+    /* Binary, in place of parse: hand over everything. */
+    enum fp_status (*run)(struct conv_import *import);
+    /* The rest may be NULL. Before reading: import->options, import->lanes are there; take facts from the head. */
+    void (*begin)(struct conv_import *import, struct conv_head head);
+    /* After the last call. */
+    enum fp_status (*finish)(struct conv_import *import);
+    void (*release)(void *state);
+};
+
+/* conv_format_at - by its place in the table; conv_format_of_kind. NULL: there is none. Static. */
+const struct conv_format *conv_format_at(size_t number);
+const struct conv_format *conv_format_of_kind(enum conv_kind kind);
+
+/* The table's entries, each in the file of its name. */
+extern const struct conv_format CONV_FORMAT_ANDROID, CONV_FORMAT_2009_RAW, CONV_FORMAT_2009,
+    CONV_FORMAT_MTRACE, CONV_FORMAT_GLIBC_WL, CONV_FORMAT_LOGALLOC, CONV_FORMAT_OPS, CONV_FORMAT_HEAPTRACK,
+    CONV_FORMAT_REP;
+
+struct conv_import {
+    const struct conv_format *format;
+    void *state; /* the format's, zeroed at the begin */
+    struct conv_options options;
+    struct conv_text *text;
+    const char *path; /* borrowed */
+    struct conv_lanes lanes;
+    uint64_t time_ns;    /* highest seen */
+    uint64_t bytes_read; /* of the file by other ways than text; 0: none */
+    struct conv_survey *survey;
+    /* while it runs */
+    const struct conv_sink *sink;
+    struct conv_error *error;
+    char incomplete[200]; /* why the trace is not whole; "" when it is */
+    struct conv_event batch[CONV_IMPORT_BATCH];
+    size_t batch_count;
+};
+
+/* conv_import_take - hand over a call. Returns FP_OK, the sink's status, or FP_ERR_LIMIT, FP_ERR_MEMORY with the error
+ * filled. Offset: where the call stands, for the error. */
+enum fp_status conv_import_take(struct conv_import *import, const struct conv_parsed *parsed,
+                                uint64_t offset);
+
+/* conv_import_is_live - whether an object stands at address after everything taken so far.
+ * Returns FP_OK or the sink's status. */
+enum fp_status conv_import_is_live(struct conv_import *import, uint64_t address, bool *ret_live);
+
+/* conv_import_leave_out - count a call that the format's own rules leave out. */
+void conv_import_leave_out(struct conv_import *import, unsigned call, enum conv_irregularity why);
+
+/* conv_import_lacks - add a word to what this very trace does not tell. */
+void conv_import_lacks(struct conv_import *import, const char *word);
+
+/* conv_import_incomplete - note why the trace is not whole; the first reason stands. */
+void conv_import_incomplete(struct conv_import *import, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* conv_import_cut - its last line, or record, has no end and no meaning. */
+void conv_import_cut(struct conv_import *import, const char *what);
+
+/* conv_import_wrong - a binary trace is damaged at offset. Returns FP_ERR_CORRUPT with the error filled. */
+enum fp_status conv_import_wrong(struct conv_import *import, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

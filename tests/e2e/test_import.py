@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Real traces of glibc's mtrace and of heaptrack, made here and now: what converts is what the program says it did, and
+what mallab itself recorded of it. Workloads without time, and with threads put in order, replay and compare."""
+import gzip
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+import lab
+
+PROGRAM = lab.PROGRAMS / "told"
+DEBUG_LIBRARY = next((str(path) for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64")
+                      if (path := pathlib.Path(folder) / "libc_malloc_debug.so.0").exists()), None)
+INTERPRET = next((path for path in ("/usr/lib/heaptrack/libexec/heaptrack_interpret",
+                                    "/usr/libexec/heaptrack_interpret") if os.path.exists(path)), None)
+TRACES = lab.SOURCE / "tests" / "golden" / "traces"
+
+
+def calls(info, *names):
+    return sum(info["events_by_call"].get(name, 0) for name in names)
+
+
+class Traces(lab.Lab):
+    def heaptrack(self, name, *arguments):
+        """Returns the raw trace and what the program said."""
+        result = lab.run(["heaptrack", "--raw", "-o", self.place / name, PROGRAM, *arguments], cwd=self.place)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        (trace,) = self.place.glob(name + ".raw.*")
+        (said,) = [line for line in result.stdout.decode().splitlines() if line.startswith("{")]
+        return trace, json.loads(said)
+
+    def mtrace(self, name, *arguments):
+        trace = self.place / name
+        result = lab.run([PROGRAM, *arguments], env={"LD_PRELOAD": DEBUG_LIBRARY, "MALLOC_TRACE": str(trace)})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return trace, json.loads(result.stdout)
+
+    def assert_clean(self, info, *allowed):
+        self.assertEqual({k: n for k, n in info["irregularities"].items() if n and k not in allowed}, {})
+
+    @unittest.skipUnless(DEBUG_LIBRARY, "no libc_malloc_debug.so.0")
+    def test_mtrace(self):
+        trace, did = self.mtrace("mtrace.txt", 30000)
+        info = self.info(trace)
+        self.assertEqual(info["kind"], "mtrace")
+        self.assert_whole(info)
+        self.assert_clean(info, "failed_calls")
+        self.assertEqual(calls(info, "malloc"), did["malloc"] + did["calloc"] + did["aligned"] + did["failed"])
+        self.assertEqual(calls(info, "realloc"), did["realloc"])
+        self.assertEqual(calls(info, "free"), did["free"])
+        self.assertEqual(info["requested_bytes"], did["requested"])
+        self.assertEqual(info["irregularities"]["failed_calls"], did["failed"])
+        self.assertGreater(did["failed"], 10)
+        self.assertEqual(info["lacks"], ["threads", "time", "exact call", "alignment"])
+        # The same program, recorded by ourselves: as many bytes at the peak, less what it did outside.
+        recorded = self.info(self.record(PROGRAM, 30000, stdout=subprocess.DEVNULL))
+        before = self.info(self.record(PROGRAM, 0, name="nothing", stdout=subprocess.DEVNULL))
+        self.assertEqual(recorded["requested_bytes"] - before["requested_bytes"], did["requested"])
+        self.assertLess(abs(recorded["live_peak_bytes"] - info["live_peak_bytes"]), before["requested_bytes"] + 1)
+        workload = self.place / "m.wl"
+        self.mallab("convert", "-q", "-o", workload, trace)
+        converted = self.info(workload)
+        self.assertEqual(converted["lacks"], info["lacks"])
+        self.assertEqual(converted["duration_ns"], 0)
+        runs = [self.answer("replay", "--json", "-a", name, workload) for name in lab.candidates()]
+        self.assertEqual({run["digest"] for run in runs}, {runs[0]["digest"]})
+        self.assertEqual(runs[0]["ops"], info["events"] - did["failed"])
+
+    @unittest.skipUnless(DEBUG_LIBRARY, "no libc_malloc_debug.so.0")
+    def test_mtrace_of_threads(self):
+        trace, did = self.mtrace("mtrace.txt", 5000, 3)
+        info = self.info(trace)
+        # Starting threads takes memory too, and that of their own is not always given back before the end.
+        self.assertGreaterEqual(calls(info, "malloc"), did["malloc"] + did["calloc"] + did["aligned"] + did["failed"])
+        self.assertEqual(calls(info, "realloc"), did["realloc"])
+        self.assertGreaterEqual(calls(info, "free"), did["free"])
+        self.assert_clean(info, "failed_calls")
+        self.assertEqual(info["threads"], 1)
+
+    @lab.needs("heaptrack")
+    def test_heaptrack(self):
+        trace, did = self.heaptrack("full", 30000)
+        info, before = self.info(trace), self.info(self.heaptrack("empty", 0)[0])
+        self.assertEqual(info["kind"], "heaptrack")
+        self.assertEqual(info["program"], "told")
+        self.assert_whole(info)
+        self.assert_clean(info)
+        # A realloc is written as a free and a malloc; what failed is not written.
+        self.assertEqual(calls(info, "malloc") - calls(before, "malloc"),
+                         did["malloc"] + did["calloc"] + did["aligned"] + did["realloc"])
+        self.assertEqual(calls(info, "free") - calls(before, "free"), did["free"] + did["realloc"])
+        self.assertEqual(info["requested_bytes"] - before["requested_bytes"], did["requested"])
+        workload = self.place / "h.wl"
+        self.mallab("convert", "-q", "-o", workload, trace)
+        self.assertEqual(self.info(workload)["lacks"], info["lacks"])
+        self.assertIn("exact time", info["lacks"])
+        self.replay_everywhere(workload)
+
+    @lab.needs("heaptrack", "zstd")
+    def test_heaptrack_of_threads_and_what_was_killed(self):
+        trace, did = self.heaptrack("threads", 5000, 3)
+        info = self.info(trace)
+        self.assert_clean(info)
+        self.assertGreaterEqual(calls(info, "free"), did["free"] + did["realloc"])
+        plain = subprocess.run(["zstd", "-dc", trace], check=True, capture_output=True).stdout
+        cut = self.place / "cut.txt"
+        cut.write_bytes(plain[:len(plain) // 2].rpartition(b"\n")[0] + b"\n+ 10")
+        info = self.info(cut)
+        self.assertIs(info["complete"], False)
+        self.assertEqual(info["irregularities"]["cut_lines"], 1)
+        self.assertEqual(info["events"], len(re.findall(rb"^[+-] ", cut.read_bytes(), re.M)) - 1)
+
+    @lab.needs("heaptrack", "zstd")
+    @unittest.skipUnless(INTERPRET, "no heaptrack_interpret")
+    def test_heaptrack_interpreted_is_refused_with_the_remedy(self):
+        trace, _ = self.heaptrack("raw", 100)
+        plain = subprocess.run(["zstd", "-dc", trace], check=True, capture_output=True).stdout
+        interpreted = self.place / "interpreted.gz"
+        interpreted.write_bytes(gzip.compress(subprocess.run([INTERPRET], input=plain, check=True,
+                                                             capture_output=True).stdout))
+        for verb in (["convert", "-o", "out.wl"], ["info"], ["ab"]):
+            result = self.mallab(*verb, interpreted, status=lab.BAD_INPUT)
+            self.assertIn(b"heaptrack --raw", result.stderr)
+        self.assertFalse((self.place / "out.wl").exists())
+
+
+class Replays(lab.Lab):
+    def trace(self, name):
+        """A golden trace as a file; binary ones are written down as digits."""
+        source = TRACES / name
+        if source.suffix != ".hex":
+            return source
+        digits = "".join(line.partition("#")[0] for line in source.read_text().splitlines())
+        path = self.place / source.stem
+        path.write_bytes(bytes.fromhex(digits))
+        return path
+
+    def test_every_format_replays(self):
+        names = sorted(path.name for path in TRACES.iterdir() if path.suffix != ".expected")
+        self.assertGreaterEqual(len(names), 9)
+        for name in names:
+            with self.subTest(trace=name):
+                workload = self.place / (name + ".wl")
+                report = self.answer("convert", "--json", "-q", "-o", workload, self.trace(name))
+                runs = [self.answer("replay", "--json", "-a", allocator, workload) for allocator in ("glibc", "none")]
+                self.assertEqual(runs[0]["ops"], report["ops"])
+                self.assertEqual(runs[0]["digest"], runs[1]["digest"])
+                self.assertEqual(runs[0]["live_peak_bytes"], report["live_peak_bytes"])
+
+    def test_ab_takes_a_trace_without_time(self):
+        result = self.answer("ab", "--json", "-n", "2", "-a", "glibc", self.trace("glibc-wl-threads.hex"))
+        (workload,) = result["workloads"]
+        self.assertEqual(workload["ops"], 13)
+        (glibc,) = [c for c in workload["candidates"] if c["name"] == "glibc"]
+        self.assertGreater(glibc["resident"]["mean_bytes"], 0)
+
+    def test_two_ways_from_one_log_are_one_workload(self):
+        """The log of 2009 and its converted form say the same: so do their workloads, but for the formats' names."""
+        digests = set()
+        for name in ("2009raw-calls.txt", "2009-calls.txt"):
+            workload = self.place / (name + ".wl")
+            self.mallab("convert", "-q", "-o", workload, TRACES / name)
+            digests.add(self.answer("replay", "--json", "-a", "none", workload)["digest"])
+        self.assertEqual(len(digests), 1)
+
+    def test_messages_name_what_is_lost(self):
+        shutil.copy(TRACES / "rep-calls.rep", self.place / "short.rep")
+        said = self.mallab("convert", "short.rep").stderr.decode()
+        self.assertIn("what rep does not tell: threads, time, exact call, alignment, failed calls", said)
+        self.assertTrue((self.place / "short.wl").exists())
+
+
+if __name__ == "__main__":
+    lab.main()

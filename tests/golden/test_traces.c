@@ -1,0 +1,263 @@
+/* Shows: each trace of traces/ converts to the very ops, facts, irregularities and notes that stand in the text beside
+ * it, whether its format is found out or named; each trace of invalid/ is refused with the words and the exit code that
+ * invalid/traces.txt lists.
+ *
+ * Binary traces are written as hexadecimal digits with comments behind '#', in files *.hex.
+ * MALLAB_GOLDEN_UPDATE=1 rewrites what is expected in the source tree. */
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "convert/convert.h"
+#include "golden/dump.h"
+#include "golden/patch.h"
+#include "unit/harness.h"
+#include "unit/scratch.h"
+
+static char golden[1024]; /* the folder of the committed files */
+
+static void prepare(void)
+{
+    const char *source = getenv("MALLAB_SOURCE");
+    snprintf(golden, sizeof golden, "%s/tests/golden", source != NULL ? source : ".");
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t length = strlen(name), end_length = strlen(end);
+    return length > end_length && strcmp(name + length - end_length, end) == 0;
+}
+
+static const char *path_of(const char *folder, const char *name, const char *ending)
+{
+    static char paths[4][2048];
+    static unsigned turn;
+    char *path = paths[turn++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s/%s%s", golden, folder, name, ending);
+    return path;
+}
+
+static void load(struct image *image, const char *path)
+{
+    if (!image_load(image, path))
+        HARNESS_FAIL("cannot read %s", path);
+}
+
+/* Digits to bytes, in place. */
+static void from_hex(struct image *image)
+{
+    size_t digits = 0;
+    for (size_t i = 0; i < image->size; i++) {
+        const char c = (char)image->bytes[i];
+        while (c == '#' && i < image->size && image->bytes[i] != '\n')
+            i++;
+        if (c == '#' || c == ' ' || c == '\n')
+            continue;
+        const uint8_t value = (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+        if (value > 15)
+            HARNESS_FAIL("'%c' is no digit", c);
+        if (digits % 2 == 0)
+            image->bytes[digits / 2] = (uint8_t)(value << 4);
+        else
+            image->bytes[digits / 2] |= value;
+        digits++;
+    }
+    CHECK_U64(digits % 2, 0);
+    image->size = digits / 2;
+}
+
+/* The trace itself, under its own name in the scratch folder where it had to be unpacked. */
+static const char *trace_path(const char *folder, const char *name)
+{
+    struct image image = {0};
+    const char *path = path_of(folder, name, "");
+    if (!ends_with(name, ".hex"))
+        return path;
+    load(&image, path);
+    from_hex(&image);
+    path = scratch_path(name);
+    scratch_write(path, image.bytes, image.size);
+    image_release(&image);
+    return path;
+}
+
+/* Compare with a committed text, or write it. */
+static void check_text(const char *path, const char *text)
+{
+    struct image expected = {0};
+    unsigned line = 1;
+    if (getenv("MALLAB_GOLDEN_UPDATE") != NULL) {
+        const struct image image = {(uint8_t *)(uintptr_t)text, strlen(text), 0};
+        CHECK(image_store(&image, path));
+    }
+    load(&expected, path);
+    image_splice(&expected, expected.size, 0, "", 1);
+    const char *wanted = (const char *)expected.bytes;
+    for (; *text != '\0' && *text == *wanted; text++, wanted++)
+        line += *text == '\n';
+    if (*text != *wanted)
+        HARNESS_FAIL("%s, line %u: '%.60s', expected '%.60s'", path, line, text, wanted);
+    image_release(&expected);
+}
+
+/* ---- valid --------------------------------------------------------------------------------- */
+
+static void tell_survey(const struct conv_survey *survey, FILE *out)
+{
+    fprintf(out, "%s, process %u, program '%s', complete %s%s%s\n", conv_kind_name(survey->kind),
+            survey->process_id, survey->program, survey->complete ? "yes" : "no: ", survey->incomplete_why,
+            survey->process_count > 0 ? ", several processes" : "");
+    fprintf(out,
+            "events %" PRIu64 " ops %" PRIu64 " threads %" PRIu64 " exits %" PRIu64 " duration %" PRIu64
+            " ns\n",
+            survey->events, survey->ops, survey->threads, survey->thread_exits, survey->duration_ns);
+    fprintf(out, "lacks %s\n", survey->lacks);
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++)
+        if (survey->irregular[i] > 0)
+            fprintf(out, "irregular %s %" PRIu64 "\n", conv_irregularity_name(i), survey->irregular[i]);
+}
+
+/* What one conversion gives, as text to be freed; NULL when it failed. */
+static char *converted(const char *path, const char *from)
+{
+    static struct conv_error error;
+    const struct conv_options options = {.from = from, .overwrite = true};
+    struct conv_survey survey = {0};
+    struct conv_report report = {0};
+    const char *out_path = scratch_path("out.wl");
+    char *text = NULL, words[600];
+    size_t size = 0;
+    if (conv_file(path, out_path, &options, &report, &error) != FP_OK) {
+        HARNESS_FAIL("%s", conv_error_text(&error, words, sizeof words));
+        return NULL;
+    }
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        abort();
+    tell_survey(&report.survey, out);
+    CHECK_U64(conv_survey_file(out_path, NULL, &survey, &error), FP_OK);
+    CHECK_STR(survey.lacks, report.survey.lacks); /* the workload says it too */
+    CHECK(survey.complete == report.survey.complete);
+    CHECK(memcmp(survey.irregular, report.survey.irregular, sizeof survey.irregular) == 0);
+    (void)dump_workload(out_path, out); /* what it ends with is part of the text */
+    conv_survey_release(&survey);
+    conv_report_release(&report);
+    if (fclose(out) != 0)
+        abort();
+    return text;
+}
+
+/* The version of the program is no business of golden files. */
+static void drop_version(char *text)
+{
+    char *line = strstr(text, "meta mallab_version=");
+    char *end = line != NULL ? strchr(line, '\n') : NULL;
+    if (end != NULL)
+        memmove(line, end + 1, strlen(end + 1) + 1);
+}
+
+static bool formats_seen[64];
+
+static void check_trace(const char *name)
+{
+    const char *path = trace_path("traces", name);
+    char *found, *named;
+    const enum conv_kind kind = conv_detect(path);
+    const size_t length = strlen(conv_kind_name(kind));
+    if (strncmp(name, conv_kind_name(kind), length) != 0 || name[length] != '-')
+        HARNESS_FAIL("%s was taken for '%s'", name, conv_kind_name(kind));
+    found = converted(path, NULL);
+    named = converted(path, conv_kind_name(kind));
+    if (found != NULL && named != NULL) {
+        CHECK_STR(found, named);
+        drop_version(found);
+        check_text(path_of("traces", name, ".expected"), found);
+    }
+    formats_seen[kind] = true;
+    free(found);
+    free(named);
+}
+
+static unsigned each_file(const char *folder, const char *begin, void (*check)(const char *name))
+{
+    struct dirent **entries = NULL;
+    const int count = scandir(path_of(folder, "", ""), &entries, NULL, alphasort);
+    unsigned files = 0;
+    CHECK(count > 0);
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        if (name[0] != '.' && strncmp(name, begin, strlen(begin)) == 0 && !ends_with(name, ".expected")) {
+            check(name);
+            files++;
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return files;
+}
+
+TEST(traces_convert_to_their_text)
+{
+    struct conv_format_facts facts;
+    prepare();
+    (void)each_file("traces", "", check_trace);
+    for (size_t i = 0; conv_format_facts(i, &facts); i++)
+        if (!formats_seen[conv_from_kind(facts.name)])
+            HARNESS_FAIL("no trace of format '%s'", facts.name);
+}
+
+/* ---- invalid ------------------------------------------------------------------------------- */
+
+static FILE *answers;
+
+/* "trace-FORMAT-DEFECT": the longest format that the name begins with. */
+static const char *format_of(const char *name)
+{
+    struct conv_format_facts facts;
+    const char *format = NULL;
+    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
+        const size_t length = strlen(facts.name);
+        if (strncmp(name + 6, facts.name, length) == 0 && name[6 + length] == '-' &&
+            (format == NULL || length > strlen(format)))
+            format = facts.name;
+    }
+    return format;
+}
+
+static void check_refused(const char *name)
+{
+    static struct conv_error error;
+    const char *path = trace_path("invalid", name);
+    const char *out_path = scratch_path("refused.wl");
+    const struct conv_options options = {.from = format_of(name)};
+    struct conv_report report = {0};
+    char words[2048];
+    CHECK(options.from != NULL);
+    if (conv_file(path, out_path, &options, &report, &error) == FP_OK) {
+        HARNESS_FAIL("%s was accepted", name);
+        conv_report_release(&report);
+        return;
+    }
+    CHECK(access(out_path, F_OK) != 0);
+    error.path[0] = '\0';
+    fprintf(answers, "%-36s %d  %s\n", name, conv_error_exit_code(&error),
+            conv_error_text(&error, words, sizeof words));
+}
+
+TEST(damaged_traces_are_refused_as_listed)
+{
+    char *text = NULL;
+    size_t size = 0;
+    prepare();
+    answers = open_memstream(&text, &size);
+    if (answers == NULL)
+        abort();
+    fputs("# file, exit code, message\n", answers);
+    CHECK(each_file("invalid", "trace-", check_refused) > 30);
+    if (fclose(answers) != 0)
+        abort();
+    check_text(path_of("invalid", "traces.txt", ""), text);
+    free(text);
+}
+
+RUN_TESTS(T(traces_convert_to_their_text), T(damaged_traces_are_refused_as_listed))
