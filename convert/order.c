@@ -121,7 +121,7 @@ static enum fp_status run_straight(struct order *order, struct conv_lane *lane, 
 static enum fp_status run_alone(struct order *order, struct conv_lane *lane, uint64_t limit)
 {
     for (;;) {
-        size_t count, most = BATCH_EVENTS;
+        size_t count = 0, most = BATCH_EVENTS;
         enum fp_status status = FP_OK;
         if (order->sink->marks != NULL)
             status = run_straight(order, lane, limit, &most);
