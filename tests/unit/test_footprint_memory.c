@@ -5,176 +5,14 @@
  * The linker hands our wrappers every allocation that footprint/ makes, mmap and zstd's contexts included; what
  * libzstd allocates by itself later is not failed, because its callers fall back on storing bytes as they are. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "footprint/footprint.h"
 #include "footprint/workload.h"
+#include "unit/failing.h"
 #include "unit/harness.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-char *__real_strdup(const char *text);
-void __real_free(void *old);
-void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
-void *__real_mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset);
-int __real_munmap(void *address, size_t size);
-ZSTD_CCtx *__real_ZSTD_createCCtx(void);
-ZSTD_DCtx *__real_ZSTD_createDCtx(void);
-size_t __real_ZSTD_freeCCtx(ZSTD_CCtx *context);
-size_t __real_ZSTD_freeDCtx(ZSTD_DCtx *context);
-
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-char *__wrap_strdup(const char *text);
-__attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **ret_text, const char *format, ...);
-__attribute__((format(printf, 3, 4))) int __wrap___asprintf_chk(char **ret_text, int flag, const char *format,
-                                                                ...);
-void __wrap_free(void *old);
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
-void *__wrap_mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset);
-int __wrap_munmap(void *address, size_t size);
-ZSTD_CCtx *__wrap_ZSTD_createCCtx(void);
-ZSTD_DCtx *__wrap_ZSTD_createDCtx(void);
-size_t __wrap_ZSTD_freeCCtx(ZSTD_CCtx *context);
-size_t __wrap_ZSTD_freeDCtx(ZSTD_DCtx *context);
-
-static bool armed;         /* outside of it, wrappers only pass on */
-static long until_failure; /* allocations that still succeed */
-static bool failed;        /* one was refused */
-static long held;          /* allocations, contexts and mappings not yet given back */
-
-/* Only one allocation fails: what is tried after it, as cleaning up does, has memory again. */
-static bool refuse(void)
-{
-    if (!armed || until_failure-- != 0)
-        return false;
-    failed = true;
-    errno = ENOMEM;
-    return true;
-}
-
-static void *hold(void *made)
-{
-    held += armed && made != NULL;
-    return made;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return refuse() ? NULL : hold(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return refuse() ? NULL : hold(__real_calloc(count, size));
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    void *made;
-    if (refuse())
-        return NULL;
-    made = __real_realloc(old, size);
-    return old == NULL ? hold(made) : made;
-}
-
-char *__wrap_strdup(const char *text)
-{
-    return refuse() ? NULL : hold(__real_strdup(text));
-}
-
-__attribute__((format(printf, 2, 0))) static int print_allocated(char **ret_text, const char *format,
-                                                                 va_list arguments)
-{
-    const int length = refuse() ? -1 : vasprintf(ret_text, format, arguments);
-    if (length >= 0)
-        (void)hold(*ret_text);
-    return length;
-}
-
-int __wrap_asprintf(char **ret_text, const char *format, ...)
-{
-    va_list arguments;
-    int length;
-    va_start(arguments, format);
-    length = print_allocated(ret_text, format, arguments);
-    va_end(arguments);
-    return length;
-}
-
-int __wrap___asprintf_chk(char **ret_text, int flag, const char *format, ...)
-{
-    va_list arguments;
-    int length;
-    (void)flag; /* glibc's fortified spelling of the above */
-    va_start(arguments, format);
-    length = print_allocated(ret_text, format, arguments);
-    va_end(arguments);
-    return length;
-}
-
-void __wrap_free(void *old)
-{
-    held -= armed && old != NULL;
-    __real_free(old);
-}
-
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
-{
-    void *made = MAP_FAILED;
-    if (refuse())
-        return made;
-    made = __real_mmap(address, size, protection, flags, fd, offset);
-    held += armed && made != MAP_FAILED;
-    return made;
-}
-
-/* The name that mmap has with 64-bit offsets. */
-void *__wrap_mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset)
-{
-    void *made = MAP_FAILED;
-    if (refuse())
-        return made;
-    made = __real_mmap64(address, size, protection, flags, fd, offset);
-    held += armed && made != MAP_FAILED;
-    return made;
-}
-
-int __wrap_munmap(void *address, size_t size)
-{
-    held -= armed;
-    return __real_munmap(address, size);
-}
-
-ZSTD_CCtx *__wrap_ZSTD_createCCtx(void)
-{
-    return refuse() ? NULL : hold(__real_ZSTD_createCCtx());
-}
-
-ZSTD_DCtx *__wrap_ZSTD_createDCtx(void)
-{
-    return refuse() ? NULL : hold(__real_ZSTD_createDCtx());
-}
-
-size_t __wrap_ZSTD_freeCCtx(ZSTD_CCtx *context)
-{
-    held -= armed && context != NULL;
-    return __real_ZSTD_freeCCtx(context);
-}
-
-size_t __wrap_ZSTD_freeDCtx(ZSTD_DCtx *context)
-{
-    held -= armed && context != NULL;
-    return __real_ZSTD_freeDCtx(context);
-}
 
 /* ---- the trials ---------------------------------------------------------------------------- */
 
@@ -210,16 +48,14 @@ static void fail_each(trial *run, const char *name, bool writes, unsigned at_lea
         struct outcome outcome;
         if (writes)
             (void)unlink(path); /* of the trial before */
-        until_failure = trials++;
-        failed = false;
-        held = 0;
-        armed = true;
+        failing_arm(trials++);
         outcome = run();
-        armed = false;
-        if (held != 0)
-            HARNESS_FAIL("%s: with allocation %u failing, %ld are not given back", name, trials - 1, held);
+        failing_disarm();
+        if (failing_held != 0)
+            HARNESS_FAIL("%s: with allocation %u failing, %ld are not given back", name, trials - 1,
+                         failing_held);
         CHECK_U64(count_entries("/proc/self/fd"), descriptors);
-        if (failed) {
+        if (failing_failed) {
             CHECK_U64(outcome.status, outcome.error.status);
             CHECK(outcome.error.what != NULL);
             if (outcome.status != FP_ERR_MEMORY && outcome.error.sys_errno != ENOMEM)
@@ -228,7 +64,7 @@ static void fail_each(trial *run, const char *name, bool writes, unsigned at_lea
         } else {
             CHECK_U64(outcome.status, FP_OK);
         }
-    } while (failed && trials < 1000);
+    } while (failing_failed && trials < 1000);
     CHECK(trials > at_least && trials < 1000);
     CHECK_U64(count_entries(directory), writes || access(path, F_OK) == 0 ? 3 : 2); /* no remains */
 }
@@ -334,10 +170,10 @@ static struct outcome read_workload(void)
         CHECK(reader == NULL);
         return outcome;
     }
-    after_open = until_failure;
+    after_open = failing_until;
     while ((outcome.status = wl_reader_next(reader, &window)) == FP_OK)
         ;
-    CHECK(after_open == until_failure); /* the promise of workload.h: all memory is had at open */
+    CHECK(after_open == failing_until); /* the promise of workload.h: all memory is had at open */
     CHECK_U64(outcome.status, FP_END);
     outcome.status = FP_OK;
     wl_reader_close(reader);
