@@ -14,6 +14,8 @@ bool shape_normalise(struct fp_shape *shape)
     } else if (extra == FP_EXTRA_ALIGNMENT) {
         if (shape->extra >= WINDOW_SIZE_MAX)
             return false;
+        if (shape->extra == 0)
+            shape->extra = 1; /* asks for nothing more, and is what an op says */
         while ((shape->extra & (shape->extra - 1)) != 0)
             shape->extra += shape->extra & -shape->extra; /* carries upwards: ends at the next power */
     } else if (extra == FP_EXTRA_NONE) {

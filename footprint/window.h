@@ -47,8 +47,8 @@ enum { ID_LITERAL = 0, ID_NULL = 1 };
 #define WORKLOAD_FOOTER_BYTES 24u
 #define WORKLOAD_FOOTER_MAGIC "MALLABWE"
 
-/* shape_normalise - make a shape fit struct wl_op: alignment to a power of two, a large count folded
- * into the size. Returns false where size or product reach WINDOW_SIZE_MAX or the call is none. */
+/* shape_normalise - make a shape fit struct wl_op: alignment to a power of two (0 to 1), a large count folded
+ * into the size. Shapes of one op have one normal form. Returns false where size or product reach WINDOW_SIZE_MAX or the call is none. */
 bool shape_normalise(struct fp_shape *shape);
 
 /* shape_to_op - the op of a normalised shape, id 0. fresh: a realloc of NULL. Returns false when

@@ -28,6 +28,7 @@ void wl_decode_reset(struct wl_decoder *decoder)
     decoder->shape_count = 0;
     decoder->live_objects = 0;
     decoder->end_units = 0;
+    decoder->refused = 0;
 }
 
 static bool decode_shapes(struct wl_decoder *decoder, const struct block_header *header,
@@ -109,6 +110,12 @@ static inline uint32_t decode_id(struct run_cursor *at, const uint32_t *history,
     return likely(ids_is_live(&at->ids, id)) ? id : IDS_LIVE;
 }
 
+static bool refuse(struct wl_decoder *decoder, uint32_t op)
+{
+    decoder->refused = op + 1;
+    return false;
+}
+
 static bool decode_run(struct wl_decoder *decoder, const struct column *columns,
                        struct run_cursor *run_cursor, const struct wl_run *run, uint64_t first_op,
                        uint32_t first)
@@ -125,16 +132,16 @@ static bool decode_run(struct wl_decoder *decoder, const struct column *columns,
         const uint32_t shape = low[i] | (high != NULL ? (uint32_t)high[i] << 8 : 0);
         uint32_t id;
         if (unlikely(shape >= shape_count))
-            return false;
+            return refuse(decoder, i);
         if (kinds[shape] == FP_KIND_ALLOCATE) {
             id = ids_take(&at.ids, thread);
             if (unlikely(id == 0))
-                return false;
+                return refuse(decoder, i);
             at.live_objects++;
         } else {
             id = decode_id(&at, history, first_op + i);
             if (unlikely(id == IDS_LIVE || (id == 0 && kinds[shape] != FP_KIND_RELEASE)))
-                return false;
+                return refuse(decoder, i);
             if (id != 0 && kinds[shape] == FP_KIND_RELEASE) {
                 ids_give(&at.ids, thread, id);
                 at.live_objects--;

@@ -20,6 +20,7 @@ struct wl_decoder {
     uint32_t thread_count;
     uint32_t shape_count;
     uint64_t live_objects;            /* counted */
+    uint32_t refused;                 /* index of an op that cannot be, plus 1; 0: none known */
     uint64_t end_units;               /* time at which the last window ended */
     uint64_t *thread_ops;             /* counted, by thread */
     const struct wl_summary *summary; /* what no window may contradict; set before the first */

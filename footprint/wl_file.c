@@ -42,6 +42,11 @@ enum fp_status wl_file_create(struct wl_file *file, const char *path, bool overw
     return FP_OK;
 }
 
+void wl_file_adopt(struct wl_file *file, int descriptor)
+{
+    *file = (struct wl_file){.fd = descriptor};
+}
+
 enum fp_status wl_file_append(struct wl_file *file, const void *bytes, size_t size)
 {
     size_t done = 0;

@@ -1,6 +1,6 @@
 /* wl_file.h - the file under a workload being written: a temporary name until it is whole.
  *
- * Private to footprint/. */
+ * Private to footprint/ and convert/export/, whose files are to appear in the same way. */
 #ifndef MALLAB_FOOTPRINT_WL_FILE_H
 #define MALLAB_FOOTPRINT_WL_FILE_H
 
@@ -21,6 +21,9 @@ struct wl_file {
 
 /* wl_file_create - open "PATH.PID.part" exclusively, or standard output for "-". error is filled on failure. */
 enum fp_status wl_file_create(struct wl_file *file, const char *path, bool overwrite);
+
+/* wl_file_adopt - write to a descriptor of the caller's, which stays open. */
+void wl_file_adopt(struct wl_file *file, int descriptor);
 enum fp_status wl_file_append(struct wl_file *file, const void *bytes, size_t size);
 
 /* wl_file_finish - sync, close, give the file its name. Without overwrite an existing file stays. */

@@ -26,13 +26,14 @@ struct wl_reader {
     size_t file_bytes;
     size_t first_window; /* offset of the first block */
     size_t at;           /* offset of the next block */
+    size_t window_at;    /* of the block read last */
     size_t summary_at;
     uint64_t next_window, next_op;
     uint64_t digest;
     struct wl_summary summary;
     struct wl_thread *threads;
     struct fp_meta meta[META_COUNT_MAX];
-    size_t meta_count;
+    size_t meta_count, meta_first;
     char *meta_text;
     ZSTD_DCtx *context;
     uint8_t *scratch;
@@ -382,6 +383,8 @@ static enum fp_status build(struct opening *opening, const struct wl_summary *su
     status = unpack(reader, opening->meta_at, &opening->meta_header, 1, columns);
     if (status == FP_OK)
         status = add_meta_text(reader, opening->meta_at, &columns[0], &meta_bytes);
+    for (size_t i = 0; i < meta_bytes; i++)
+        reader->meta_first += reader->meta_text[i] == '\n';
     if (status == FP_OK)
         status = unpack(reader, opening->summary_at, &opening->summary_header, SUMMARY_COLUMNS, columns);
     if (status == FP_OK && !parse_threads(&reader->summary, reader->threads, &columns[1]))
@@ -441,6 +444,30 @@ size_t wl_reader_meta_all(const struct wl_reader *reader, const struct fp_meta *
     return reader->meta_count;
 }
 
+size_t wl_reader_meta_first(const struct wl_reader *reader)
+{
+    return reader->meta_first;
+}
+
+uint64_t wl_reader_offset(const struct wl_reader *reader)
+{
+    return reader->window_at;
+}
+
+bool wl_reader_refused(const struct wl_reader *reader, uint32_t *ret_op)
+{
+    if (reader->decoder.refused == 0)
+        return false;
+    *ret_op = reader->decoder.refused - 1;
+    return true;
+}
+
+const void *wl_reader_bytes(const struct wl_reader *reader, size_t *ret_size)
+{
+    *ret_size = reader->file_bytes;
+    return reader->file;
+}
+
 uint64_t wl_reader_digest(const struct wl_reader *reader)
 {
     return reader->digest;
@@ -456,6 +483,8 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
     enum fp_status status;
     if (at == reader->summary_at)
         return FP_END;
+    reader->window_at = at;
+    reader->decoder.refused = 0;
     status = header_at(reader->file, at, reader->summary_at, &header, &reader->error);
     if (status != FP_OK)
         return status;

@@ -58,8 +58,10 @@ static bool check_run(struct wl_decoder *decoder, const struct wl_run *run, uint
         }
         if (decoder->ops[i].id == 0)
             continue;
-        if ((*touched & 0xffff0000u) == tag && !is_ordered(decoder, local, *touched & 0xffff, own))
+        if ((*touched & 0xffff0000u) == tag && !is_ordered(decoder, local, *touched & 0xffff, own)) {
+            decoder->refused = i + 1;
             return false;
+        }
         *touched = tag | i;
     }
     return true;

@@ -65,13 +65,12 @@ static bool allocate_buffers(struct wl_writer *writer)
     writer->op_threads = malloc(ops * sizeof *writer->op_threads);
     writer->waits = malloc(ops * sizeof *writer->waits);
     writer->times = malloc((ops / WL_TIME_STRIDE + 1) * sizeof *writer->times);
-    writer->keys = malloc(WINDOW_SHAPES_MAX * sizeof *writer->keys);
     writer->shapes = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shapes);
     writer->shape_table = calloc((size_t)1 << SHAPE_TABLE_BITS, sizeof *writer->shape_table);
     writer->context = ZSTD_createCCtx();
     return wl_put_more_ids(writer, 1) && writer->op_threads != NULL && writer->waits != NULL &&
-           writer->times != NULL && writer->keys != NULL && writer->shapes != NULL &&
-           writer->shape_table != NULL && writer->context != NULL;
+           writer->times != NULL && writer->shapes != NULL && writer->shape_table != NULL &&
+           writer->context != NULL;
 }
 
 static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta *meta, size_t meta_count)
@@ -106,7 +105,6 @@ static void writer_free(struct wl_writer *writer)
     free(writer->op_threads);
     free(writer->waits);
     free(writer->times);
-    free(writer->keys);
     free(writer->shapes);
     free(writer->shape_table);
     free(writer->threads);
@@ -133,12 +131,16 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
     writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
     writer->file.fd = -1;
     writer->ready_thread = WL_NO_THREAD;
-    if (writer->window_ops > WL_WINDOW_OPS_MAX)
+    if (writer->window_ops > WL_WINDOW_OPS_MAX) {
         status = fail(writer, FP_ERR_ARGUMENT, "windows of more ops than the format allows");
-    else if (!allocate_buffers(writer))
+    } else if (!allocate_buffers(writer)) {
         status = fail(writer, FP_ERR_MEMORY, "no memory for a window");
-    else
+    } else if (options->descriptor > 0) {
+        wl_file_adopt(&writer->file, options->descriptor);
+        status = FP_OK;
+    } else {
         status = wl_file_create(&writer->file, path, overwrite);
+    }
     if (status == FP_OK)
         status = write_head(writer, meta, meta_count);
     if (status != FP_OK) {
@@ -190,34 +192,30 @@ static uint32_t shape_slot(unsigned call, uint64_t size, uint64_t extra)
     return (uint32_t)slot & ((1u << SHAPE_TABLE_BITS) - 1);
 }
 
-static bool shape_add(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra)
-{
-    struct fp_shape normal = {(uint8_t)(call & ~SHAPE_FRESH), size, extra};
-    if (!shape_normalise(&normal))
-        return false;
-    normal.call = (uint8_t)call;
-    /* Room is certain: a window begins with a new dictionary when it might overflow this one. */
-    writer->keys[writer->shape_count] = (struct fp_shape){(uint8_t)call, size, extra};
-    writer->shapes[writer->shape_count++] = normal;
-    return true;
-}
-
-/* Keyed by what callers give, so that only new shapes need to be normalised. */
+/* Looked for as the caller gives it, then normalised: so no shape stands in the dictionary twice, and ops alone, without
+ * their callers' words, lead to the same bytes. */
 bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
                        uint16_t *ret_index)
 {
+    struct fp_shape normal = {(uint8_t)(call & ~SHAPE_FRESH), size, extra};
     uint32_t slot = shape_slot(call, size, extra);
     uint32_t entry;
     while ((entry = writer->shape_table[slot]) != 0) {
-        const struct fp_shape *known = &writer->keys[entry - 1];
+        const struct fp_shape *known = &writer->shapes[entry - 1];
         if (known->size == size && known->extra == extra && known->call == call) {
             *ret_index = (uint16_t)(entry - 1);
             return true;
         }
         slot = (slot + 1) & ((1u << SHAPE_TABLE_BITS) - 1);
     }
-    if (!shape_add(writer, call, size, extra))
+    if (!shape_normalise(&normal))
         return false;
+    if (normal.size != size || normal.extra != extra)
+        return wl_put_shape_slow(writer, call, normal.size, normal.extra,
+                                 ret_index); /* normal: no third time */
+    normal.call = (uint8_t)call;
+    /* Room is certain: a window begins with a new dictionary when it might overflow this one. */
+    writer->shapes[writer->shape_count++] = normal;
     *ret_index = (uint16_t)(writer->shape_count - 1);
     writer->shape_table[slot] = writer->shape_count;
     return true;

@@ -64,8 +64,7 @@ struct wl_writer {
     uint64_t aged_at;  /* ops, when wl_writer_age was run last */
     uint64_t now_ns;
     uint64_t live_bytes, live_objects;
-    struct fp_shape *keys;   /* dictionary: shapes as the caller gave them; .call may carry SHAPE_FRESH */
-    struct fp_shape *shapes; /* the same, normalised */
+    struct fp_shape *shapes; /* dictionary, normalised; .call may carry SHAPE_FRESH */
     uint32_t shape_count;
     uint32_t dictionary;   /* counts the times that it began anew */
     uint32_t *shape_table; /* hash -> index + 1 */

@@ -94,6 +94,7 @@ struct wl_writer_options {
     uint32_t window_ops; /* 1 .. WL_WINDOW_OPS_MAX; 0: the default, 8192 */
     int zstd_level;      /* 0: the default, 1 */
     bool in_place;       /* no thread of the writer's own. The bytes written are the same */
+    int descriptor; /* above 0: write there, sequentially; never closed, and path only names it in errors */
 };
 
 /* wl_writer_create - begin a workload in a temporary file beside path; wl_writer_finish renames
@@ -166,9 +167,15 @@ const struct wl_summary *wl_reader_summary(const struct wl_reader *reader);
 const char *wl_reader_meta(const struct wl_reader *reader, const char *key);
 size_t wl_reader_meta_all(const struct wl_reader *reader, const struct fp_meta **ret_meta);
 
+/* wl_reader_meta_first - how many of those entries were given to wl_writer_create; notes follow. */
+size_t wl_reader_meta_first(const struct wl_reader *reader);
+
 /* wl_reader_digest - XXH64 of the windows as stored: two files with one digest hold the same ops. Made at
  * open from the windows' checksums. Not the digest of executed ops that a run prints. */
 uint64_t wl_reader_digest(const struct wl_reader *reader);
+
+/* wl_reader_bytes - the whole file as it is mapped; the reader's, valid until it is closed. */
+const void *wl_reader_bytes(const struct wl_reader *reader, size_t *ret_size);
 
 /* A decoded window. Pointers are the reader's, valid until the next call on it. */
 struct wl_window {
@@ -188,6 +195,12 @@ struct wl_window {
  * Returns   FP_OK; FP_END after the last window; FP_ERR_CHECKSUM, FP_ERR_CORRUPT with
  *           wl_reader_error() filled. */
 enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_window);
+
+/* wl_reader_offset - where the block of the window that wl_reader_next handed out, or refused, last begins in the
+ * file. wl_reader_refused - after FP_ERR_CORRUPT, the index within its window of the op that cannot be, when it is
+ * about one; else false. */
+uint64_t wl_reader_offset(const struct wl_reader *reader);
+bool wl_reader_refused(const struct wl_reader *reader, uint32_t *ret_op);
 
 /* wl_reader_rewind - make the next call of wl_reader_next return the first window again. */
 void wl_reader_rewind(struct wl_reader *reader);
