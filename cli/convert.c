@@ -12,33 +12,39 @@
 #include "convert/convert.h"
 #include "results/support.h"
 
-static const char HELP[] = "usage: mallab convert [OPTION...] INPUT\n"
-                           "\n"
-                           "Turn a footprint, a recording or another tool's trace into a workload, which is\n"
-                           "what 'mallab replay' and 'mallab ab' execute.\n"
-                           "\n"
-                           "INPUT is a footprint (.fp), a recording's directory, or another tool's trace,\n"
-                           "which may be compressed (gzip, xz, bzip2, zstd, zip); '-' reads one from stdin.\n"
-                           "\n"
-                           "  -o, --output OUT     the workload; '-' for stdout [INPUT's name with .wl]\n"
-                           "  -f, --force          replace OUT when it exists\n"
-                           "      --from FORMAT    what INPUT is [found out from its content]:\n"
-                           "@formats\n"
-                           "      --process PID    which process of a recording [the one with most events],\n"
-                           "                       or of a trace that holds several [the first]\n"
-                           "      --no-inherited   begin a forked process without its parent's objects, and\n"
-                           "                       a window without those of earlier ones\n"
-                           "      --salvage        leave out damaged blocks instead of refusing the file\n"
-                           "      --json           print the report as JSON on stdout\n"
-                           "  -q, --quiet          no summary; what was repaired or lost is still told\n"
-                           "      --no-progress    no progress on stderr\n"
-                           "  -h, --help           print this help\n"
-                           "\n"
-                           "example: mallab convert -o web.wl mallab-web.4242\n"
-                           "exit codes: 0 done, 1 failed, 2 misuse, 3 INPUT unreadable, damaged or too new\n";
+static const char HELP[] =
+    "usage: mallab convert [OPTION...] INPUT\n"
+    "\n"
+    "Turn a footprint, a recording or another tool's trace into a workload, which is\n"
+    "what 'mallab replay' and 'mallab ab' execute; or any of these, and a workload,\n"
+    "into another format.\n"
+    "\n"
+    "INPUT is a footprint (.fp), a recording's directory, a workload (.wl or as text),\n"
+    "or another tool's trace. Traces and texts may be compressed (gzip, xz, bzip2,\n"
+    "zstd, zip); '-' reads one from stdin.\n"
+    "\n"
+    "  -o, --output OUT     where to; '-' for stdout [INPUT's name, new ending]\n"
+    "  -f, --force          replace OUT when it exists\n"
+    "      --from FORMAT    what INPUT is [found out from its content]:\n"
+    "@formats\n"
+    "      --to FORMAT      workload, text, csv, 2009, glibc-wl [workload]\n"
+    "      --process PID    which process of a recording [the one with most events],\n"
+    "                       or of a trace that holds several [the first]\n"
+    "      --no-inherited   begin a forked process without its parent's objects, and\n"
+    "                       a window without those of earlier ones\n"
+    "      --salvage        leave out damaged blocks instead of refusing the file\n"
+    "      --json           print the report as JSON on stdout\n"
+    "  -q, --quiet          no summary; what was repaired or lost is still told\n"
+    "      --no-progress    no progress on stderr\n"
+    "  -h, --help           print this help\n"
+    "\n"
+    "example: mallab convert -o web.wl mallab-web.4242\n"
+    "         mallab convert --to csv -o - web.wl | gzip >web.csv.gz\n"
+    "exit codes: 0 done, 1 failed, 2 misuse, 3 INPUT unreadable, damaged or too new\n";
 
 enum {
     OPTION_FROM = 256,
+    OPTION_TO,
     OPTION_PROCESS,
     OPTION_NO_INHERITED,
     OPTION_SALVAGE,
@@ -66,9 +72,20 @@ static void show_progress(void *data, uint64_t done, uint64_t total)
     cli_progress_show(data, "convert", NULL, done, total);
 }
 
+/* The export format of a name; NULL: the default. */
+static bool find_format(const char *name, struct conv_export_facts *ret_facts)
+{
+    for (size_t i = 0; conv_export_facts(i, ret_facts); i++)
+        if (name == NULL || strcmp(name, ret_facts->name) == 0)
+            return true;
+    return false;
+}
+
 static int take_option(int option, char **argv, struct settings *settings)
 {
+    struct conv_export_facts facts;
     uint64_t process;
+    char names[128];
     switch (option) {
     case 'o':
         settings->output = optarg;
@@ -84,6 +101,12 @@ static int take_option(int option, char **argv, struct settings *settings)
         break;
     case OPTION_FROM:
         return cli_take_from(&CLI_CONVERT, optarg, &settings->convert.from);
+    case OPTION_TO:
+        settings->convert.to = optarg;
+        if (!find_format(optarg, &facts))
+            return cli_misuse(&CLI_CONVERT, "--to takes one of %s, not '%s'",
+                              conv_export_names(names, sizeof names), optarg);
+        break;
     case OPTION_PROCESS:
         if (!cli_parse_count(optarg, 1, UINT32_MAX, &process))
             return cli_misuse(&CLI_CONVERT, "'%s' is no process id", optarg);
@@ -113,6 +136,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"output", required_argument, NULL, 'o'},
         {"force", no_argument, NULL, 'f'},
         {"from", required_argument, NULL, OPTION_FROM},
+        {"to", required_argument, NULL, OPTION_TO},
         {"process", required_argument, NULL, OPTION_PROCESS},
         {"no-inherited", no_argument, NULL, OPTION_NO_INHERITED},
         {"salvage", no_argument, NULL, OPTION_SALVAGE},
@@ -135,7 +159,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     if (ret_settings->output == NULL && strcmp(argv[optind], "-") == 0)
         return cli_misuse(&CLI_CONVERT, "reading from stdin, name the output with -o");
     if (ret_settings->json && ret_settings->output != NULL && strcmp(ret_settings->output, "-") == 0)
-        return cli_misuse(&CLI_CONVERT, "the workload and --json cannot both go to stdout");
+        return cli_misuse(&CLI_CONVERT, "the output and --json cannot both go to stdout");
     return -1;
 }
 
@@ -156,6 +180,8 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
                 res_text_duration((double)report->elapsed_ns, span), rate / 1e6);
     if (survey->ops == 0)
         cli_say(verb, "'%s' holds no calls: there is nothing to replay", output);
+    for (size_t i = 0; i < report->lack_count; i++)
+        cli_say(verb, "%s cannot hold %s", report->format, report->lacks[i]);
     if (survey->process_count > 1)
         cli_say(verb,
                 "the recording holds %zu processes; converted: process %u%s%s%s (--process chooses another)",
@@ -185,6 +211,17 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
     }
 }
 
+static json_t *export_json(const struct conv_report *report)
+{
+    json_t *object = json_object();
+    json_t *lacks = json_array();
+    for (size_t i = 0; i < report->lack_count; i++)
+        json_array_append_new(lacks, json_string(report->lacks[i]));
+    json_object_set_new(object, "format", json_string(report->format));
+    json_object_set_new(object, "lacks", lacks);
+    return object;
+}
+
 static int print_report(const struct conv_report *report, const char *output)
 {
     json_t *object = cli_survey_json(&report->survey);
@@ -192,6 +229,7 @@ static int print_report(const struct conv_report *report, const char *output)
     json_object_set_new(object, "output", json_string(output));
     json_object_set_new(object, "output_bytes", json_integer((json_int_t)report->bytes_out));
     json_object_set_new(object, "elapsed_ns", json_integer((json_int_t)report->elapsed_ns));
+    json_object_set_new(object, "export", export_json(report));
     return cli_print_json(object);
 }
 
@@ -232,11 +270,16 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
     return code;
 }
 
-/* "dir/web.fp" and "trace.txt.gz" beside themselves, a recording's directory by its own name. */
 char *cli_workload_name(const char *input)
 {
-    static const char *const endings[] = {".gz",  ".xz",    ".bz2", ".zst", ".zip", ".fp",
-                                          ".txt", ".trace", ".rep", ".ops", ".log", ".raw"};
+    return cli_output_name(input, ".wl");
+}
+
+/* "dir/web.fp" and "trace.txt.gz" beside themselves, a recording's directory by its own name. */
+char *cli_output_name(const char *input, const char *new_ending)
+{
+    static const char *const endings[] = {".gz",    ".xz",  ".bz2", ".zst", ".zip", ".fp", ".txt",
+                                          ".trace", ".rep", ".ops", ".log", ".raw", ".wl"};
     char *name = res_strdup(input);
     size_t length = strlen(name);
     while (length > 1 && name[length - 1] == '/')
@@ -249,10 +292,10 @@ char *cli_workload_name(const char *input)
             name[length] = '\0';
         }
     }
-    char *workload = res_printf("%s.wl",
-                                strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ? "recording" : name);
+    char *output = res_printf("%s%s", strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ? "recording" : name,
+                              new_ending);
     free(name);
-    return workload;
+    return output;
 }
 
 static int run_convert(int argc, char **argv)
@@ -266,7 +309,9 @@ static int run_convert(int argc, char **argv)
         return CLI_DONE;
     }
     const char *input = argv[optind];
-    char *named = settings.output == NULL ? cli_workload_name(input) : NULL;
+    struct conv_export_facts format;
+    (void)find_format(settings.convert.to, &format); /* the options were checked */
+    char *named = settings.output == NULL ? cli_output_name(input, format.ending) : NULL;
     const char *output = named != NULL ? named : settings.output;
     char *problem = NULL;
     int code = CLI_FAILED;

@@ -14,7 +14,9 @@
 int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
                      const struct conv_options *options, bool quiet, bool progress, bool json);
 
-/* cli_workload_name - the default output for an input: its name with .wl. The caller's to free. */
+/* cli_output_name - the default output for an input: its name with another ending. The caller's to free.
+ * cli_workload_name - with ".wl". */
+char *cli_output_name(const char *input, const char *new_ending);
 char *cli_workload_name(const char *input);
 
 /* cli_survey_json - what an input holds, with the keys that DESIGN promises for `info --json`. A new reference. */

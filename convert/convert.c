@@ -2,14 +2,18 @@
 #include "convert/convert.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "convert/export/export.h"
 #include "convert/pass.h"
 #include "convert/stats.h"
+#include "convert/workload_text.h"
 
 #define META_ENTRIES_MAX 8u
 
@@ -22,9 +26,9 @@ const char *conv_output_temporary(void)
     return temporary_stands ? temporary_name : NULL;
 }
 
-static void announce_temporary(const struct wl_writer *writer)
+void conv_announce_temporary(const char *name)
 {
-    const char *name = wl_writer_temporary(writer);
+    temporary_stands = 0;
     if (name == NULL || strlen(name) >= sizeof temporary_name)
         return;
     strcpy(temporary_name, name);
@@ -48,12 +52,12 @@ static void make_value(char *text)
             *text = ' ';
 }
 
-static enum fp_status create_writer(const char *out_path, const struct conv_options *options,
+static enum fp_status create_writer(const char *out_path, int descriptor, const struct conv_options *options,
                                     const struct conv_input *input, struct conv_survey *survey,
                                     struct conv_error *error, struct wl_writer **ret_writer)
 {
     const struct wl_writer_options writer_options = {
-        .window_ops = options->window_ops, .zstd_level = options->zstd_level, .in_place = options->in_place};
+        .window_ops = options->window_ops, .zstd_level = options->zstd_level, .in_place = options->in_place, .descriptor = descriptor};
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for writing"};
     struct fp_meta meta[META_ENTRIES_MAX];
     char start[24], processes[24], process_events[24], recording_events[24];
@@ -135,7 +139,8 @@ static enum fp_status output_failed(struct wl_writer *writer, const char *out_pa
     return error->cause.status;
 }
 
-static enum fp_status convert_input(const struct conv_input *input, const char *out_path,
+/* descriptor: where the workload goes; 0: to a file of its own at out_path. */
+static enum fp_status convert_input(const struct conv_input *input, const char *out_path, int descriptor,
                                     const struct conv_options *options, struct conv_report *report,
                                     struct conv_error *error)
 {
@@ -143,10 +148,10 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
     struct fp_error cause = {.status = FP_OK};
     struct wl_summary summary;
     struct wl_writer *writer = NULL;
-    enum fp_status status = create_writer(out_path, options, input, survey, error, &writer);
+    enum fp_status status = create_writer(out_path, descriptor, options, input, survey, error, &writer);
     if (status != FP_OK)
         return status;
-    announce_temporary(writer);
+    conv_announce_temporary(wl_writer_temporary(writer));
     status = conv_pass_run(input, options, writer, survey, error);
     if (status == FP_OK)
         status = write_notes(writer, survey);
@@ -161,7 +166,7 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
         }
     }
     wl_writer_abandon(writer);
-    temporary_stands = 0;
+    conv_announce_temporary(NULL);
     if (status != FP_OK)
         return status;
     assert(summary.ops == survey->ops && summary.live_bytes_peak == survey->live_bytes_peak);
@@ -170,22 +175,109 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
     return FP_OK;
 }
 
+static enum fp_status open_temporary(const char *beside, struct conv_temporary *ret_temporary,
+                                     struct conv_error *error)
+{
+    char directory[CONV_PATH_BYTES];
+    ret_temporary->descriptor = conv_temporary_file(beside, directory, sizeof directory);
+    if (ret_temporary->descriptor < 0) {
+        error->output = true;
+        return conv_fail(error, directory, FP_ERR_WRITE, errno, 0, "cannot make a temporary file");
+    }
+    snprintf(ret_temporary->path, sizeof ret_temporary->path, "/proc/self/fd/%d", ret_temporary->descriptor);
+    return FP_OK;
+}
+
+enum fp_status conv_temporary_text(const char *in_path, const char *beside,
+                                   const struct conv_options *options, struct conv_temporary *ret_temporary,
+                                   struct conv_error *error)
+{
+    enum fp_status status = open_temporary(beside, ret_temporary, error);
+    if (status != FP_OK)
+        return status;
+    status = conv_workload_text_read(in_path, ret_temporary->descriptor, options, error);
+    if (status != FP_OK)
+        (void)close(ret_temporary->descriptor); /* nothing is to be kept */
+    return status;
+}
+
+/* Events: straight to a workload, or by way of one without a name to another format. */
+static enum fp_status convert_events(const char *in_path, const char *out_path,
+                                     const struct conv_export_format *format,
+                                     const struct conv_options *options, struct conv_report *report,
+                                     struct conv_error *error)
+{
+    const bool direct = format == conv_export_find(NULL);
+    struct conv_temporary temporary = {0};
+    struct conv_input input = {0};
+    enum fp_status status = conv_input_open(in_path, options, &report->survey, error, &input);
+    if (status != FP_OK)
+        return status;
+    if (!direct)
+        status = open_temporary(out_path, &temporary, error);
+    if (status == FP_OK)
+        status = convert_input(&input, direct ? out_path : temporary.path, temporary.descriptor, options,
+                               report, error);
+    input.close(input.data);
+    if (direct)
+        snprintf(report->format, sizeof report->format, "%s", format->name);
+    if (status == FP_OK && !direct)
+        status = conv_export_run(format, temporary.path, in_path, out_path, options, report, error);
+    if (temporary.descriptor > 0)
+        (void)close(temporary.descriptor); /* nothing is to be kept */
+    return status;
+}
+
+/* What is a workload already, as a file or as text. */
+static enum fp_status convert_workload(const char *in_path, const char *out_path, bool is_text,
+                                       const struct conv_export_format *format,
+                                       const struct conv_options *options, struct conv_report *report,
+                                       struct conv_error *error)
+{
+    struct conv_temporary temporary = {0};
+    const char *wl_path = in_path;
+    enum fp_status status = FP_OK;
+    if (is_text) {
+        status = conv_temporary_text(in_path, out_path, options, &temporary, error);
+        wl_path = temporary.path;
+    }
+    if (status != FP_OK)
+        return status;
+    status = conv_survey_workload(wl_path, in_path, options, &report->survey, error);
+    if (status == FP_OK)
+        status = conv_export_run(format, wl_path, in_path, out_path, options, report, error);
+    if (is_text) {
+        report->survey.kind = CONV_KIND_TEXT;
+        (void)close(temporary.descriptor); /* nothing is to be kept */
+    }
+    return status;
+}
+
 enum fp_status conv_file(const char *in_path, const char *out_path, const struct conv_options *options,
                          struct conv_report *ret_report, struct conv_error *ret_error)
 {
     static const struct conv_options defaults = {0};
     const uint64_t start_ns = now_ns();
     struct conv_report report = {0};
-    struct conv_input input = {0};
+    const struct conv_export_format *format;
+    enum conv_kind kind;
+    char names[128];
     enum fp_status status;
     memset(ret_error, 0, sizeof *ret_error);
     if (options == NULL)
         options = &defaults;
-    status = conv_input_open(in_path, options, &report.survey, ret_error, &input);
-    if (status == FP_OK) {
-        status = convert_input(&input, out_path, options, &report, ret_error);
-        input.close(input.data);
-    }
+    format = conv_export_find(options->to);
+    if (format == NULL)
+        return conv_fail(ret_error, in_path, FP_ERR_ARGUMENT, 0, 0,
+                         "unknown format '%.60s' to export to; known are %s", options->to,
+                         conv_export_names(names, sizeof names));
+    snprintf(report.survey.input, sizeof report.survey.input, "%s", in_path);
+    status = conv_resolve(in_path, options, &kind, ret_error);
+    if (status == FP_OK && (kind == CONV_KIND_WORKLOAD || kind == CONV_KIND_TEXT))
+        status = convert_workload(in_path, out_path, kind == CONV_KIND_TEXT, format, options, &report,
+                                  ret_error);
+    else if (status == FP_OK)
+        status = convert_events(in_path, out_path, format, options, &report, ret_error);
     if (status != FP_OK) {
         conv_report_release(&report);
         return status;

@@ -39,6 +39,7 @@ enum conv_kind {
     CONV_KIND_OPS = 21,
     CONV_KIND_REP = 22,
     CONV_KIND_HEAPTRACK = 23,
+    CONV_KIND_TEXT = 32, /* a workload as text: docs/text.md */
 };
 
 /* Rules: docs/irregularities.md, by these names. The order is that of output. */
@@ -72,7 +73,7 @@ const char *conv_irregularity_name(unsigned irregularity);
  * unrecorded_objects, unrecorded_frees. */
 bool conv_irregularity_is_defect(unsigned irregularity);
 
-/* conv_kind_name - "footprint", "workload", "recording", "result", a trace's format as --from has it, "unknown".
+/* conv_kind_name - "footprint", "workload", "recording", "result", "text", a trace's format as --from has it, "unknown".
  * Static. */
 const char *conv_kind_name(enum conv_kind kind);
 
@@ -116,6 +117,7 @@ typedef void conv_progress_fn(void *data, uint64_t done, uint64_t total);
 /* Zero-initialise for the defaults. */
 struct conv_options {
     const char *from;      /* NULL: detect; else one of conv_from_names */
+    const char *to;        /* NULL: "workload"; else one of conv_export_names */
     uint32_t process_id;   /* which process; 0: of a recording that with most events, of a trace the first */
     uint32_t window_ops;   /* 0: the writer's default */
     int zstd_level;        /* 0: the writer's default */
@@ -207,9 +209,15 @@ void conv_survey_release(struct conv_survey *survey);
 /* conv_survey_class_min - smallest size of a class, in bytes. */
 uint64_t conv_survey_class_min(unsigned size_class);
 
+#define CONV_LACKS_MAX 12u
+
 struct conv_report {
     struct conv_survey survey;
-    uint64_t bytes_out; /* size of the workload; 0 on standard output */
+    char format[16]; /* of the output, as options.to has it */
+    /* What that format cannot hold, of what this input has: a few words each. */
+    char lacks[CONV_LACKS_MAX][96];
+    size_t lack_count;
+    uint64_t bytes_out; /* size of the output */
     uint64_t elapsed_ns;
 };
 
@@ -220,8 +228,22 @@ void conv_report_release(struct conv_report *report);
  * Returns CONV_KIND_UNKNOWN also when it cannot be opened; the caller's next step says why. */
 enum conv_kind conv_detect(const char *path);
 
-/* conv_file - convert in_path to a workload at out_path ("-": standard output).
- * in_path      see "input" above; "-" is standard input, for other tools' traces only.
+/* A format to export to. Static strings. */
+struct conv_export_facts {
+    const char *name;   /* for --to */
+    const char *ending; /* of the default output's name */
+    const char *what;   /* a few words */
+};
+
+/* conv_export_facts - the formats by number, from 0; the first is the default. False: there are fewer. */
+bool conv_export_facts(size_t number, struct conv_export_facts *ret_facts);
+
+/* conv_export_names - all their names with ", " between them; terminated, cut to size. Returns ret_text. */
+char *conv_export_names(char *ret_text, size_t size);
+
+/* conv_file - convert in_path to a workload, or what options.to names, at out_path ("-": standard output). What is no
+ * workload becomes one first, in a file without a name; a workload stays the same, byte for byte.
+ * in_path      see "input" above, or a workload; "-" is standard input, for texts and other tools' traces only.
  * options      borrowed; NULL: the defaults.
  * ret_report   filled on FP_OK; end it with conv_report_release.
  * ret_error    filled unless FP_OK. Nothing stands at out_path then.

@@ -9,6 +9,7 @@
 
 #include "convert/pass.h"
 #include "convert/text.h"
+#include "convert/workload_text.h"
 
 #define HEAD_BYTES 65536u
 
@@ -43,6 +44,8 @@ static enum conv_kind kind_of_trace(const char *path)
     struct conv_survey survey = {0};
     struct conv_error error;
     struct conv_input input;
+    if (conv_workload_text_detect(path))
+        return CONV_KIND_TEXT;
     if (conv_import_open(path, CONV_KIND_UNKNOWN, &options, &survey, &error, &input) != FP_OK)
         return CONV_KIND_UNKNOWN;
     input.close(input.data);
@@ -88,6 +91,8 @@ enum fp_status conv_resolve(const char *path, const struct conv_options *options
 {
     char names[256];
     *ret_kind = options->from == NULL ? conv_detect(path) : conv_from_kind(options->from);
+    if (options->from == NULL && strcmp(path, "-") == 0 && conv_workload_text_detect(path))
+        *ret_kind = CONV_KIND_TEXT;
     if (options->from == NULL || *ret_kind != CONV_KIND_UNKNOWN)
         return FP_OK;
     return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0, "unknown format '%.60s'; known are %s",

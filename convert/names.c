@@ -56,6 +56,8 @@ const char *conv_kind_name(enum conv_kind kind)
         return "recording";
     case CONV_KIND_RESULT:
         return "result";
+    case CONV_KIND_TEXT:
+        return "text";
     default:
         return "unknown";
     }

@@ -14,6 +14,28 @@
 enum fp_status conv_pass_run(const struct conv_input *input, const struct conv_options *options,
                              struct wl_writer *writer, struct conv_survey *survey, struct conv_error *error);
 
+/* conv_announce_temporary - the name that conv_output_temporary tells from now on; NULL: none. */
+void conv_announce_temporary(const char *name);
+
+/* conv_survey_workload - what the workload at wl_path holds; every window is read.
+ * in_path  what the user named, for errors. */
+enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
+                                    const struct conv_options *options, struct conv_survey *survey,
+                                    struct conv_error *error);
+
+/* A workload in a file without a name. */
+struct conv_temporary {
+    int descriptor;
+    char path[32]; /* by which it can be opened as long as the descriptor is */
+};
+
+/* conv_temporary_text - make one of the workload text at in_path.
+ * beside   in its directory, see conv_temporary_file.
+ * Returns  FP_OK: close the descriptor after use; else a status with error filled. */
+enum fp_status conv_temporary_text(const char *in_path, const char *beside,
+                                   const struct conv_options *options, struct conv_temporary *ret_temporary,
+                                   struct conv_error *error);
+
 /* conv_resolve - the kind that options.from names, or that is detected; unknown stays unknown. */
 enum fp_status conv_resolve(const char *path, const struct conv_options *options, enum conv_kind *ret_kind,
                             struct conv_error *error);

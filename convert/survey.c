@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "convert/pass.h"
 #include "convert/stats.h"
@@ -95,15 +96,16 @@ static uint64_t file_bytes_of(const char *path)
     return size > 0 ? (uint64_t)size : 0;
 }
 
-static enum fp_status survey_workload(const char *path, const struct conv_options *options,
-                                      struct conv_survey *survey, struct conv_error *error)
+enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
+                                    const struct conv_options *options, struct conv_survey *survey,
+                                    struct conv_error *error)
 {
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};
     struct wl_reader *reader = NULL;
     struct wl_window window;
-    enum fp_status status = wl_reader_open(path, &cause, &reader);
+    enum fp_status status = wl_reader_open(wl_path, &cause, &reader);
     if (status != FP_OK)
-        return conv_fail_with(error, path, &cause);
+        return conv_fail_with(error, in_path, &cause);
     survey->kind = CONV_KIND_WORKLOAD;
     take_summary(reader, survey);
     take_notes(reader, survey);
@@ -113,13 +115,27 @@ static enum fp_status survey_workload(const char *path, const struct conv_option
             options->progress(options->progress_data, window.facts.first_op, survey->ops);
     }
     if (status != FP_END)
-        status = conv_fail_with(error, path, wl_reader_error(reader));
+        status = conv_fail_with(error, in_path, wl_reader_error(reader));
     else
         status = FP_OK;
     wl_reader_close(reader);
-    survey->file_bytes = file_bytes_of(path);
+    survey->file_bytes = file_bytes_of(wl_path);
     if (survey->events > 0)
         survey->bytes_per_event = (double)survey->file_bytes / (double)survey->events;
+    return status;
+}
+
+/* A text is made a workload, whose figures are its own. */
+static enum fp_status survey_text(const char *path, const struct conv_options *options,
+                                  struct conv_survey *survey, struct conv_error *error)
+{
+    struct conv_temporary temporary;
+    enum fp_status status = conv_temporary_text(path, "-", options, &temporary, error);
+    if (status != FP_OK)
+        return status;
+    status = conv_survey_workload(temporary.path, path, options, survey, error);
+    survey->kind = CONV_KIND_TEXT;
+    (void)close(temporary.descriptor); /* nothing is to be kept */
     return status;
 }
 
@@ -245,7 +261,9 @@ enum fp_status conv_survey_file(const char *in_path, const struct conv_options *
     snprintf(survey.input, sizeof survey.input, "%s", in_path);
     status = conv_resolve(in_path, options, &kind, ret_error);
     if (status == FP_OK && kind == CONV_KIND_WORKLOAD)
-        status = survey_workload(in_path, options, &survey, ret_error);
+        status = conv_survey_workload(in_path, in_path, options, &survey, ret_error);
+    else if (status == FP_OK && kind == CONV_KIND_TEXT)
+        status = survey_text(in_path, options, &survey, ret_error);
     else if (status == FP_OK && kind == CONV_KIND_RECORDING)
         status = survey_recording(in_path, options, &survey, ret_error);
     else if (status == FP_OK)

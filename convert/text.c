@@ -18,6 +18,7 @@ struct conv_text {
     const char *path; /* borrowed */
     int fd;
     struct archive *archive;
+    bool is_open;
     bool ended;        /* the archive's only file was read to its end */
     size_t begin, end; /* of what is in the buffer and was not taken */
     uint64_t offset;   /* of begin in the text */
@@ -82,10 +83,20 @@ static enum fp_status open_archive(struct conv_text *text, struct conv_error *er
     return status;
 }
 
+/* Standard input that was only looked at, for whoever opens it next: what a pipe held cannot be read again. */
+static struct conv_text *looked_at;
+
 enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, struct conv_text **ret_text)
 {
-    struct conv_text *text = calloc(1, sizeof *text);
+    struct conv_text *text = NULL;
     enum fp_status status;
+    if (looked_at != NULL && strcmp(path, "-") == 0) {
+        *ret_text = looked_at;
+        (*ret_text)->path = path;
+        looked_at = NULL;
+        return FP_OK;
+    }
+    text = calloc(1, sizeof *text);
     if (text == NULL)
         return conv_fail(ret_error, path, FP_ERR_MEMORY, 0, 0, "no memory for a buffer");
     text->path = path;
@@ -95,6 +106,7 @@ enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, st
         conv_text_close(text);
         return status;
     }
+    text->is_open = true;
     *ret_text = text;
     return FP_OK;
 }
@@ -283,6 +295,10 @@ void conv_text_close(struct conv_text *text)
 {
     if (text == NULL)
         return;
+    if (text->fd == STDIN_FILENO && text->is_open && text->lines == 0 && looked_at == NULL) {
+        looked_at = text;
+        return;
+    }
     if (text->archive != NULL)
         (void)archive_read_free(text->archive); /* only read from */
     if (text->fd > STDIN_FILENO)

@@ -13,7 +13,8 @@ static const struct conv_format *const FORMATS[] = {
 #define FORMATS_LENGTH (sizeof FORMATS / sizeof FORMATS[0])
 
 /* What --from takes besides: our own. */
-static const enum conv_kind OWN[] = {CONV_KIND_FOOTPRINT, CONV_KIND_RECORDING};
+static const enum conv_kind OWN[] = {CONV_KIND_FOOTPRINT, CONV_KIND_RECORDING, CONV_KIND_WORKLOAD,
+                                     CONV_KIND_TEXT};
 
 #define OWN_LENGTH (sizeof OWN / sizeof OWN[0])
 

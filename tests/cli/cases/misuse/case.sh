@@ -11,6 +11,7 @@ try record --on-full stop -- true
 try convert
 try convert a b
 try convert --from elf x
+try convert --to elf x
 try convert --process 0 x
 try convert -
 try convert --json -o - x

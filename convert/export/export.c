@@ -1,0 +1,215 @@
+/* export.c - the table of formats; a job from the opened workload to the finished file. */
+#include "convert/export/export.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/input.h"
+#include "convert/pass.h"
+
+/* The first is the default. docs/exporting.md tells of each. */
+static const struct conv_export_format FORMATS[] = {
+    {"workload", ".wl", "what 'mallab replay' and 'mallab ab' execute", 0, conv_export_workload},
+    {"text", ".txt", "the same, readable; converts back to the same bytes", 0, conv_export_text},
+    {"csv", ".csv", "a row an op", CONV_LACK_ENDS | CONV_LACK_META, conv_export_csv},
+    {"2009", ".2009.txt", "converted text of the 2009 tester",
+     CONV_LACK_THREADS | CONV_LACK_TIME | CONV_LACK_ALIGNMENT | CONV_LACK_CALLS | CONV_LACK_STATED |
+         CONV_LACK_ENDS | CONV_LACK_META,
+     conv_export_2009},
+    {"glibc-wl", ".glibc-wl", "workload of glibc's trace_run",
+     CONV_LACK_TIME | CONV_LACK_CALLS | CONV_LACK_COUNTS | CONV_LACK_STATED | CONV_LACK_ENDS | CONV_LACK_META,
+     conv_export_glibc},
+};
+
+const struct conv_export_format *conv_export_find(const char *name)
+{
+    if (name == NULL)
+        return &FORMATS[0];
+    for (size_t i = 0; i < sizeof FORMATS / sizeof FORMATS[0]; i++)
+        if (strcmp(FORMATS[i].name, name) == 0)
+            return &FORMATS[i];
+    return NULL;
+}
+
+bool conv_export_facts(size_t number, struct conv_export_facts *ret_facts)
+{
+    if (number >= sizeof FORMATS / sizeof FORMATS[0])
+        return false;
+    *ret_facts = (struct conv_export_facts){FORMATS[number].name, FORMATS[number].ending,
+                                            FORMATS[number].what};
+    return true;
+}
+
+char *conv_export_names(char *ret_text, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof FORMATS / sizeof FORMATS[0]; i++) {
+        const int length = snprintf(ret_text + used, size - used, "%s%s", i > 0 ? ", " : "", FORMATS[i].name);
+        if (length < 0 || (size_t)length >= size - used)
+            break;
+        used += (size_t)length;
+    }
+    return ret_text;
+}
+
+/* ---- what is lost --------------------------------------------------------------------------- */
+
+static void tell(struct conv_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void tell(struct conv_report *report, const char *format, ...)
+{
+    va_list list;
+    if (report->lack_count == CONV_LACKS_MAX)
+        return;
+    va_start(list, format);
+    vsnprintf(report->lacks[report->lack_count++], sizeof report->lacks[0], format, list);
+    va_end(list);
+}
+
+static uint64_t count_calls(const struct wl_summary *summary, bool (*counts)(unsigned call))
+{
+    uint64_t count = 0;
+    for (unsigned call = 1; call < FP_CALL_COUNT; call++)
+        if (counts(call))
+            count += summary->ops_by_call[call];
+    return count;
+}
+
+static bool is_aligned(unsigned call)
+{
+    return fp_call_kind_of(call) == FP_KIND_ALLOCATE && (fp_call_extra_of(call) == FP_EXTRA_ALIGNMENT ||
+                                                         call == FP_CALL_VALLOC || call == FP_CALL_PVALLOC);
+}
+
+static bool is_counted(unsigned call)
+{
+    return fp_call_extra_of(call) == FP_EXTRA_COUNT;
+}
+
+static bool states(unsigned call)
+{
+    return fp_call_kind_of(call) == FP_KIND_RELEASE &&
+           (fp_call_tells_size(call) || fp_call_extra_of(call) == FP_EXTRA_ALIGNMENT);
+}
+
+/* Calls beside those of C that every format has a word for. */
+static bool is_renamed(unsigned call)
+{
+    return call != FP_CALL_MALLOC && call != FP_CALL_CALLOC && call != FP_CALL_REALLOC &&
+           call != FP_CALL_FREE && call != FP_CALL_MEMALIGN && call != FP_CALL_VALLOC &&
+           call != FP_CALL_PVALLOC;
+}
+
+static void tell_lacks(unsigned lacks, const struct wl_summary *summary, size_t meta_count,
+                       struct conv_report *report)
+{
+    const unsigned long long aligned = count_calls(summary, is_aligned),
+                             counted = count_calls(summary, is_counted),
+                             stated = count_calls(summary, states),
+                             renamed = count_calls(summary, is_renamed);
+    if ((lacks & CONV_LACK_THREADS) != 0 && summary->thread_count > 1)
+        tell(report, "threads: the calls of %u become one sequence", summary->thread_count);
+    if ((lacks & CONV_LACK_TIME) != 0 && summary->duration_ns > 0)
+        tell(report, "recorded time");
+    if ((lacks & CONV_LACK_ALIGNMENT) != 0 && aligned > 0)
+        tell(report, "alignment: %llu calls become plain ones", aligned);
+    if ((lacks & CONV_LACK_CALLS) != 0 && renamed > 0)
+        tell(report, "the names of %llu calls: C++ operators and others become those of C", renamed);
+    if ((lacks & CONV_LACK_COUNTS) != 0 && counted > 0)
+        tell(report, "counts of elements: %llu calls keep their product with the size", counted);
+    if ((lacks & CONV_LACK_STATED) != 0 && stated > 0)
+        tell(report, "the sizes or alignments that %llu releases state", stated);
+    if ((lacks & CONV_LACK_ENDS) != 0 && summary->thread_count > 0)
+        tell(report, "which thread is the main one, and whose end was recorded");
+    if ((lacks & CONV_LACK_META) != 0 && meta_count > 0)
+        tell(report, "meta data: program, completeness, losses");
+    if ((lacks & CONV_LACK_WINDOWS) != 0)
+        tell(report, "where windows end: they differ in size, and become even ones");
+}
+
+/* ---- the job -------------------------------------------------------------------------------- */
+
+enum fp_status conv_export_next(struct conv_export_job *job, struct wl_window *ret_window)
+{
+    const enum fp_status status = wl_reader_next(job->reader, ret_window);
+    if (status == FP_OK && job->options->progress != NULL)
+        job->options->progress(job->options->progress_data, ret_window->facts.first_op, job->summary->ops);
+    if (status == FP_OK || status == FP_END)
+        return status;
+    return conv_fail_with(job->error, job->in_path, wl_reader_error(job->reader));
+}
+
+enum fp_status conv_export_each(const struct wl_window *window, conv_export_take *take, void *data)
+{
+    const struct wl_wait *wait = window->waits, *const waits_end = wait + window->wait_count;
+    struct conv_export_op op = {.number = window->facts.first_op};
+    enum fp_status status = FP_OK;
+    for (uint32_t run = 0; run < window->run_count; run++) {
+        const uint32_t end = op.index + window->runs[run].op_count;
+        op.thread = window->runs[run].thread;
+        for (; op.index < end && status == FP_OK; op.index++, op.number++) {
+            op.op = &window->ops[op.index];
+            op.time_ns = window->times_ns[op.index / WL_TIME_STRIDE];
+            op.has_wait = wait < waits_end && wait->op == op.index;
+            op.waits_on = op.has_wait ? window->facts.first_op + (wait++)->on : 0;
+            status = take(data, &op);
+        }
+    }
+    return status;
+}
+
+enum fp_status conv_export_memory(const struct conv_export_job *job)
+{
+    return conv_fail(job->error, job->in_path, FP_ERR_MEMORY, 0, 0, "no memory for its objects and threads");
+}
+
+static enum fp_status file_failed(const struct conv_export_file *file, const char *out_path,
+                                  struct conv_error *error)
+{
+    conv_fail_with(error, out_path, &file->file.error);
+    error->output = true;
+    return file->status;
+}
+
+/* Write, and give the file its name. */
+static enum fp_status write_all(const struct conv_export_format *format, struct conv_export_job *job,
+                                struct conv_report *report)
+{
+    struct conv_export_file *file = job->file;
+    enum fp_status status = conv_export_open(file, job->out_path, job->options->overwrite);
+    if (status != FP_OK)
+        return file_failed(file, job->out_path, job->error);
+    conv_announce_temporary(file->file.temporary);
+    status = format->write(job);
+    if (file->status != FP_OK || (status == FP_OK && conv_export_close(file) != FP_OK))
+        status = file_failed(file, job->out_path, job->error);
+    report->bytes_out = file->file.bytes;
+    conv_export_abandon(file); /* of a finished file only names are left */
+    conv_announce_temporary(NULL);
+    return status;
+}
+
+enum fp_status conv_export_run(const struct conv_export_format *format, const char *wl_path,
+                               const char *in_path, const char *out_path, const struct conv_options *options,
+                               struct conv_report *report, struct conv_error *error)
+{
+    struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};
+    struct conv_export_job job = {
+        .in_path = in_path, .out_path = out_path, .options = options, .error = error};
+    const struct fp_meta *meta;
+    enum fp_status status = wl_reader_open(wl_path, &cause, &job.reader);
+    if (status != FP_OK)
+        return conv_fail_with(error, in_path, &cause);
+    job.summary = wl_reader_summary(job.reader);
+    job.file = malloc(sizeof *job.file);
+    status = job.file != NULL ? write_all(format, &job, report) : conv_export_memory(&job);
+    if (status == FP_OK) {
+        snprintf(report->format, sizeof report->format, "%s", format->name);
+        tell_lacks(format->lacks | job.lacks, job.summary, wl_reader_meta_all(job.reader, &meta), report);
+    }
+    free(job.file);
+    wl_reader_close(job.reader);
+    return status;
+}

@@ -1,0 +1,87 @@
+/* export.h - a workload as something else: one table of formats, by which `--to`, its help and its errors go.
+ *
+ *   job     one export under way: a workload opened at its first window, an output
+ *   lack    what a format cannot hold. Only what this workload has and loses is told
+ *
+ * An exporter writes from the ops as replay would execute them, so a footprint or a trace becomes a workload first.
+ * Private to convert/; users see convert.h. */
+#ifndef MALLAB_CONVERT_EXPORT_H
+#define MALLAB_CONVERT_EXPORT_H
+
+#include "convert/convert.h"
+#include "convert/export/export_file.h"
+#include "footprint/workload.h"
+
+enum conv_lack {
+    CONV_LACK_THREADS = 1 << 0,   /* all threads become one */
+    CONV_LACK_TIME = 1 << 1,      /* when */
+    CONV_LACK_ALIGNMENT = 1 << 2, /* aligned requests become plain ones */
+    CONV_LACK_CALLS = 1 << 3,     /* several calls become one, C++ operators those of C */
+    CONV_LACK_COUNTS = 1 << 4,    /* calloc(n, size) becomes calloc of the product */
+    CONV_LACK_STATED = 1 << 5,    /* sizes and alignments that releases state */
+    CONV_LACK_ENDS = 1 << 6,      /* thread ids, which is the main thread, which of them ended */
+    CONV_LACK_META = 1 << 7,      /* program, completeness, losses, irregularities */
+    CONV_LACK_WINDOWS = 1 << 8,   /* found while writing: windows of differing sizes */
+};
+
+struct conv_export_job {
+    struct wl_reader *reader; /* before its first window */
+    const struct wl_summary *summary;
+    struct conv_export_file *file;
+    const char *in_path, *out_path; /* as the user named them */
+    const struct conv_options *options;
+    unsigned lacks; /* found while writing, beside those of the format */
+    struct conv_error *error;
+};
+
+struct conv_export_format {
+    const char *name;   /* as --to takes it */
+    const char *ending; /* of the default output */
+    const char *what;   /* for help */
+    unsigned lacks;
+    /* Write all. Returns FP_OK, or a status with job->error filled; those of the file are filled by the caller. */
+    enum fp_status (*write)(struct conv_export_job *job);
+};
+
+/* The formats, one a file. */
+enum fp_status conv_export_workload(struct conv_export_job *job);
+enum fp_status conv_export_text(struct conv_export_job *job);
+enum fp_status conv_export_csv(struct conv_export_job *job);
+enum fp_status conv_export_2009(struct conv_export_job *job);
+enum fp_status conv_export_glibc(struct conv_export_job *job);
+
+/* conv_export_find - by name, NULL for "workload"; NULL when there is none. */
+const struct conv_export_format *conv_export_find(const char *name);
+
+/* conv_export_run - export the workload at wl_path.
+ * in_path   what the user named, for errors.
+ * report    bytes_out, format and lacks are filled in.
+ * Returns   FP_OK; else a status with error filled. Nothing stands at out_path then. */
+enum fp_status conv_export_run(const struct conv_export_format *format, const char *wl_path,
+                               const char *in_path, const char *out_path, const struct conv_options *options,
+                               struct conv_report *report, struct conv_error *error);
+
+/* ---- for the formats ------------------------------------------------------------------------ */
+
+/* One op, with what lies beside it in its window. */
+struct conv_export_op {
+    const struct wl_op *op;
+    uint64_t number; /* in the workload, from 0 */
+    uint32_t thread;
+    uint32_t index;    /* in its window */
+    uint64_t time_ns;  /* of this op, where one is stored; else of the op before it that has one */
+    bool has_wait;     /* it waits for an op of another thread: */
+    uint64_t waits_on; /* number of that op in the workload */
+};
+
+/* conv_export_next - the next window. Returns FP_OK, FP_END, or a status with job->error filled. Shows progress. */
+enum fp_status conv_export_next(struct conv_export_job *job, struct wl_window *ret_window);
+
+/* conv_export_each - call take for every op of a window, in the one order of all threads, until it fails. */
+typedef enum fp_status conv_export_take(void *data, const struct conv_export_op *op);
+enum fp_status conv_export_each(const struct wl_window *window, conv_export_take *take, void *data);
+
+/* conv_export_memory - FP_ERR_MEMORY, with job->error filled. */
+enum fp_status conv_export_memory(const struct conv_export_job *job);
+
+#endif

@@ -1,0 +1,214 @@
+/* export_text.c - a workload as text: an op a line, and all that its writer must know to make the same bytes again.
+ *
+ * docs/text.md is the grammar, convert/workload_text.c reads it. What follows from the ops by the writer's rules (waits,
+ * windows, figures of the summary) is not in it, or in comments only. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/export/export.h"
+#include "convert/rewrite.h"
+#include "convert/workload_text.h"
+
+#define ENTRY_BYTES_MAX  200u  /* of meta text on one line, before it is escaped */
+#define WINDOW_OPS_USUAL 8192u /* footprint/wl_writer.c's default */
+
+struct texting {
+    struct conv_export_job *job;
+    struct conv_export_file *file;
+    const struct wl_window *window;
+    uint64_t time_ns; /* that the reader believes in by now */
+};
+
+/* Printable bytes as they are; others, and the escape itself, as \xHH. */
+static void put_escaped(struct conv_export_file *file, const char *text, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        if (byte > ' ' && byte != 0x7f && byte != '\\') {
+            conv_export_byte(file, (char)byte);
+        } else if (byte == ' ' && i > 0 && i + 1 < size) {
+            conv_export_byte(file, ' '); /* at a line's ends it would not be seen */
+        } else {
+            conv_export_put(file, "\\x", 2);
+            conv_export_byte(file, digits[byte >> 4]);
+            conv_export_byte(file, digits[byte & 15]);
+        }
+    }
+}
+
+static void put_entry(struct conv_export_file *file, const char *keyword, const struct fp_meta *meta)
+{
+    const char *const parts[] = {meta->key, "=", meta->value};
+    size_t room = ENTRY_BYTES_MAX;
+    conv_export_text_put(file, keyword);
+    conv_export_byte(file, ' ');
+    for (size_t i = 0; i < 3; i++) {
+        const char *part = parts[i];
+        for (size_t left = strlen(part); left > 0;) {
+            const size_t size = left < room ? left : room;
+            put_escaped(file, part, size);
+            part += size;
+            left -= size;
+            room -= size;
+            if (room == 0) {
+                conv_export_text_put(file, "\nmore ");
+                room = ENTRY_BYTES_MAX;
+            }
+        }
+    }
+    conv_export_byte(file, '\n');
+}
+
+/* How many ops the writer put in a window. Of a single window only its end tells whether it was full: a full one ends
+ * with its last op, one that the end cut goes on to the end. */
+static enum fp_status find_window_ops(struct conv_export_job *job, uint64_t *ret_window_ops)
+{
+    const struct wl_summary *summary = job->summary;
+    struct wl_window window;
+    enum fp_status status;
+    *ret_window_ops = summary->window_ops_max;
+    if (summary->windows != 1)
+        return FP_OK;
+    status = conv_export_next(job, &window);
+    if (status != FP_OK)
+        return status;
+    wl_reader_rewind(job->reader);
+    if (window.facts.end_ns / FP_TIME_UNIT_NS == summary->duration_ns / FP_TIME_UNIT_NS)
+        *ret_window_ops = summary->window_ops_max < WINDOW_OPS_USUAL ? WINDOW_OPS_USUAL
+                          : summary->window_ops_max < WL_WINDOW_OPS_MAX
+                              ? (uint64_t)summary->window_ops_max + 1
+                              : WL_WINDOW_OPS_MAX;
+    return FP_OK;
+}
+
+static void put_threads(struct texting *texting)
+{
+    const struct wl_summary *summary = texting->job->summary;
+    struct conv_export_file *file = texting->file;
+    for (uint32_t i = 0; i < summary->thread_count; i++) {
+        const struct wl_thread *thread = &summary->threads[i];
+        conv_export_text_put(file, "thread ");
+        conv_export_number(file, i);
+        conv_export_byte(file, ' ');
+        conv_export_number(file, thread->thread_id);
+        conv_export_text_put(file, thread->is_main ? " main" : "");
+        conv_export_text_put(file, thread->exited ? " exited" : "");
+        conv_export_text_put(file, "  # ");
+        conv_export_number(file, thread->ops);
+        conv_export_text_put(file, " ops, windows ");
+        conv_export_number(file, thread->first_window);
+        conv_export_byte(file, '-');
+        conv_export_number(file, thread->last_window);
+        conv_export_byte(file, '\n');
+    }
+}
+
+static enum fp_status put_head(struct texting *texting)
+{
+    struct conv_export_job *job = texting->job;
+    const struct fp_meta *meta;
+    const size_t count = wl_reader_meta_all(job->reader, &meta);
+    const size_t first = wl_reader_meta_first(job->reader);
+    uint64_t window_ops;
+    enum fp_status status = find_window_ops(job, &window_ops);
+    if (status != FP_OK)
+        return status;
+    conv_export_text_put(texting->file, CONV_TEXT_MAGIC "\n");
+    conv_export_text_put(texting->file,
+                         "# An op a line: THREAD CALL OBJECT [SIZE] [x COUNT] [align BYTES] [fresh]; in the\n"
+                         "# order of all threads. 'mallab convert' makes the workload of it again.\n");
+    if (window_ops > 0) {
+        conv_export_text_put(texting->file, "window_ops ");
+        conv_export_number(texting->file, window_ops);
+        conv_export_byte(texting->file, '\n');
+    }
+    for (size_t i = 0; i < count; i++)
+        put_entry(texting->file, i < first ? "meta" : "note", &meta[i]);
+    put_threads(texting);
+    return FP_OK;
+}
+
+/* A time is stored for some ops, and one for a window's end: the last op is said to have that one, unless it has its
+ * own, which then is the end (or the workload's end is). */
+static void put_time(struct texting *texting, const struct conv_export_op *op)
+{
+    const bool stored = op->index % WL_TIME_STRIDE == 0;
+    uint64_t time_ns = texting->time_ns;
+    if (stored)
+        time_ns = op->time_ns;
+    else if (op->index + 1 == texting->window->op_count)
+        time_ns = texting->window->facts.end_ns;
+    if (time_ns == texting->time_ns)
+        return;
+    texting->time_ns = time_ns;
+    conv_export_text_put(texting->file, "time ");
+    conv_export_number(texting->file, time_ns);
+    conv_export_byte(texting->file, '\n');
+}
+
+static void put_call(struct conv_export_file *file, unsigned call)
+{
+    for (const char *name = fp_call_name(call); *name != '\0'; name++)
+        conv_export_byte(file, *name == ' ' ? '_' : *name);
+}
+
+static enum fp_status take(void *data, const struct conv_export_op *export_op)
+{
+    struct texting *texting = data;
+    struct conv_export_file *file = texting->file;
+    const struct wl_op *op = export_op->op;
+    const bool releases = fp_call_kind_of(op->call) == FP_KIND_RELEASE;
+    put_time(texting, export_op);
+    conv_export_number(file, export_op->thread);
+    conv_export_byte(file, ' ');
+    put_call(file, op->call);
+    conv_export_byte(file, ' ');
+    conv_export_number(file, op->id);
+    if (!releases || fp_call_tells_size(op->call) || op->size != 0) {
+        conv_export_byte(file, ' ');
+        conv_export_number(file, op->size);
+    }
+    if (fp_call_extra_of(op->call) == FP_EXTRA_COUNT) {
+        conv_export_text_put(file, " x ");
+        conv_export_number(file, op->count);
+    } else if (fp_call_extra_of(op->call) == FP_EXTRA_ALIGNMENT) {
+        conv_export_text_put(file, " align ");
+        conv_export_number(file, UINT64_C(1) << op->align_log2);
+    }
+    conv_export_text_put(file, (op->align_log2 & WL_OP_FRESH) != 0 ? " fresh\n" : "\n");
+    return file->status;
+}
+
+static void put_window(struct texting *texting, uint64_t number)
+{
+    const struct wl_facts *facts = &texting->window->facts;
+    conv_export_text_put(texting->file, "# window ");
+    conv_export_number(texting->file, number);
+    conv_export_text_put(texting->file, ", op ");
+    conv_export_number(texting->file, facts->first_op);
+    conv_export_text_put(texting->file, "; live bytes at its end ");
+    conv_export_number(texting->file, facts->live_bytes);
+    conv_export_byte(texting->file, '\n');
+}
+
+enum fp_status conv_export_text(struct conv_export_job *job)
+{
+    struct texting texting = {.job = job, .file = job->file};
+    struct wl_window window;
+    uint64_t number = 0;
+    enum fp_status status = put_head(&texting);
+    texting.window = &window;
+    while (status == FP_OK && (status = conv_export_next(job, &window)) == FP_OK) {
+        if (window.op_count != job->summary->window_ops_max && number + 1 < job->summary->windows)
+            job->lacks |= CONV_LACK_WINDOWS;
+        put_window(&texting, number++);
+        status = conv_export_each(&window, take, &texting);
+    }
+    if (status != FP_END)
+        return status;
+    conv_export_text_put(job->file, "end ");
+    conv_export_number(job->file, job->summary->duration_ns);
+    conv_export_byte(job->file, '\n');
+    return FP_OK;
+}

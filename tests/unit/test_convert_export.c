@@ -1,0 +1,441 @@
+/* test_convert_export.c - workloads as other formats: text comes back to the same bytes whatever the windows, shapes,
+ * times and meta data are; a workload stays itself; what glibc's trace_run would execute keeps every order that a replay
+ * keeps; damaged texts are refused with their line. */
+#include "convert/convert.h"
+#include "footprint/workload.h"
+
+#include "unit/harness.h"
+#include "unit/scratch.h"
+
+static struct conv_error error;
+static uint64_t random_state = 11;
+
+static uint64_t random_below(uint64_t bound)
+{
+    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (z ^ z >> 31) % bound;
+}
+
+static uint8_t random_call(enum fp_call_kind kind)
+{
+    uint8_t call;
+    do
+        call = (uint8_t)(1 + random_below(FP_CALL_COUNT - 1));
+    while (fp_call_kind_of(call) != kind);
+    return call;
+}
+
+/* Alignments, also 0 and those that are no power of two, and counts too large for an op. */
+static struct fp_shape random_shape(enum fp_call_kind kind, bool plain)
+{
+    static const uint64_t extras[] = {0, 1, 2, 3, 24, 32, 31, 4096, 70000, 65535};
+    struct fp_shape shape = {.call = FP_CALL_MALLOC, .size = random_below(500)};
+    if (kind == FP_KIND_RESIZE)
+        shape.call = FP_CALL_REALLOC;
+    if (kind == FP_KIND_RELEASE)
+        shape = (struct fp_shape){.call = FP_CALL_FREE};
+    if (plain)
+        return shape;
+    shape.call = random_call(kind);
+    if (fp_call_extra_of(shape.call) != FP_EXTRA_NONE)
+        shape.extra = extras[random_below(sizeof extras / sizeof extras[0])];
+    return shape;
+}
+
+struct scene {
+    uint32_t threads, window_ops, ops;
+    uint64_t step_ns, end_ns; /* end: after the last op */
+    bool plain;
+};
+
+static void write_scene(const char *path, const struct scene *scene)
+{
+    static const struct fp_meta meta[] = {{"program", "a \\ b  "}, {"source", ""}, {"k=", "x=\x01\xc3\xa4"}};
+    const struct wl_writer_options options = {.window_ops = scene->window_ops};
+    static uint32_t ids[4096];
+    static uint64_t bytes[4096];
+    static char long_value[3000];
+    struct wl_writer *writer = NULL;
+    uint32_t live = 0, thread = 0;
+    uint64_t now = 12345;
+    CHECK_U64(wl_writer_create(path, true, &options, meta, 2, NULL, &writer), FP_OK);
+    for (uint32_t i = 0; i < scene->threads; i++)
+        CHECK_U64(wl_writer_thread(writer, 700 + i * 3, i == 1, &thread), FP_OK);
+    for (uint32_t i = 0; i < scene->ops; i++) {
+        const uint64_t choice = random_below(10);
+        const uint32_t victim = live > 0 ? (uint32_t)random_below(live) : 0;
+        struct fp_shape shape;
+        enum fp_status status;
+        now += random_below(scene->step_ns + 1);
+        if (random_below(4) == 0)
+            thread = (uint32_t)random_below(scene->threads);
+        if ((choice < 5 && live < 4096) || live == 0) {
+            shape = random_shape(choice == 0 ? FP_KIND_RESIZE : FP_KIND_ALLOCATE, scene->plain);
+            status = wl_writer_allocate(writer, thread, &shape, now, &ids[live]);
+            bytes[live++] = fp_shape_bytes(&shape);
+        } else if (choice < 7) {
+            shape = random_shape(FP_KIND_RESIZE, scene->plain);
+            status = wl_writer_resize(writer, thread, &shape, now, ids[victim], bytes[victim]);
+            bytes[victim] = fp_shape_bytes(&shape);
+        } else if (choice == 7 && i % 8 == 0) {
+            shape = random_shape(FP_KIND_RELEASE, scene->plain);
+            status = wl_writer_release(writer, thread, &shape, now, 0, 0);
+        } else {
+            shape = random_shape(FP_KIND_RELEASE, scene->plain);
+            status = wl_writer_release(writer, thread, &shape, now, ids[victim], bytes[victim]);
+            ids[victim] = ids[--live];
+            bytes[victim] = bytes[live];
+        }
+        CHECK_U64(status, FP_OK);
+    }
+    if (scene->threads > 2)
+        wl_writer_thread_exit(writer, 2);
+    memset(long_value, 'y', sizeof long_value - 1);
+    long_value[200] = ' '; /* where one line of text ends and the next begins */
+    CHECK_U64(wl_writer_note(writer, "complete", "yes"), FP_OK);
+    CHECK_U64(wl_writer_note(writer, "long", long_value), FP_OK);
+    CHECK_U64(wl_writer_finish(writer, now + scene->end_ns, NULL, NULL, NULL), FP_OK);
+}
+
+static void check_same_bytes(const char *a, const char *b)
+{
+    size_t size_a, size_b;
+    char *bytes_a = scratch_read(a, &size_a), *bytes_b = scratch_read(b, &size_b);
+    CHECK_U64(size_a, size_b);
+    CHECK(size_a == size_b && memcmp(bytes_a, bytes_b, size_a) == 0);
+    free(bytes_a);
+    free(bytes_b);
+}
+
+static enum fp_status convert(const char *in, const char *out, const char *to, struct conv_report *ret)
+{
+    const struct conv_options options = {.to = to, .overwrite = true};
+    static struct conv_report report;
+    const enum fp_status status = conv_file(in, out, &options, &report, &error);
+    if (status == FP_OK && ret != NULL)
+        *ret = report;
+    if (status == FP_OK && ret == NULL)
+        conv_report_release(&report);
+    return status;
+}
+
+TEST(text_comes_back_to_the_same_bytes)
+{
+    static const struct scene scenes[] = {
+        {1, 0, 500, 300, 100000, false},  {4, 64, 1000, 300, 100000, false}, {4, 64, 1000, 0, 0, true},
+        {3, 100, 100, 300, 0, true},      {3, 100, 100, 300, 9999, true},    {3, 97, 97, 300, 9999, true},
+        {3, 97, 97, 300, 0, true},        {2, 0, 97, 300, 9999, true},       {2, 0, 8192, 50, 9999, true},
+        {2, 8193, 8193, 50, 9999, true},  {2, 65536, 70000, 50, 0, false},   {90, 700, 20000, 90, 50, true},
+        {2, 8192, 140000, 50, 70, false}, {2, 1, 40, 1000, 9999, false},     {1, 17, 0, 0, 500, true},
+    };
+    const char *wl = scratch_path("a.wl"), *txt = scratch_path("a.txt"), *back = scratch_path("b.wl");
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
+        struct conv_report report;
+        write_scene(wl, &scenes[i]);
+        CHECK_U64(convert(wl, txt, "text", &report), FP_OK);
+        CHECK_U64(report.lack_count, 0);
+        CHECK_STR(report.format, "text");
+        CHECK_U64(report.survey.ops, scenes[i].ops);
+        conv_report_release(&report);
+        CHECK_U64(conv_detect(txt), CONV_KIND_TEXT);
+        CHECK_U64(convert(txt, back, NULL, &report), FP_OK);
+        CHECK_U64(report.survey.kind, CONV_KIND_TEXT);
+        CHECK_U64(report.survey.ops, scenes[i].ops);
+        conv_report_release(&report);
+        check_same_bytes(wl, back);
+        if (harness_failures > 0)
+            HARNESS_FAIL("scene %zu", i);
+    }
+}
+
+TEST(a_workload_stays_itself)
+{
+    const char *wl = scratch_path("same.wl"), *copy = scratch_path("copy.wl");
+    write_scene(wl, &(struct scene){3, 50, 1000, 90, 50, false});
+    CHECK_U64(convert(wl, copy, "workload", NULL), FP_OK);
+    check_same_bytes(wl, copy);
+    CHECK_U64(convert(wl, copy, NULL, NULL), FP_OK);
+    check_same_bytes(wl, copy);
+}
+
+TEST(formats_name_what_they_cannot_hold)
+{
+    const char *wl = scratch_path("lacks.wl"), *out = scratch_path("lacks.out");
+    struct conv_report report;
+    write_scene(wl, &(struct scene){3, 50, 1000, 90, 50, false});
+    CHECK_U64(convert(wl, out, "2009", &report), FP_OK);
+    CHECK_U64(report.lack_count, 7);
+    CHECK_STR(report.lacks[0], "threads: the calls of 3 become one sequence");
+    conv_report_release(&report);
+    CHECK_U64(convert(wl, out, "csv", &report), FP_OK);
+    CHECK_U64(report.lack_count, 2);
+    conv_report_release(&report);
+    CHECK_U64(convert(wl, out, "svg", NULL), FP_ERR_ARGUMENT);
+    CHECK(strstr(error.what, "glibc-wl") != NULL);
+    CHECK_U64(conv_error_exit_code(&error), 2);
+}
+
+/* ---- glibc-wl: executed here, one code at a time, in as unfair an order as its syncs allow ----- */
+
+struct stream {
+    const uint8_t *at;
+    bool done;
+};
+
+static uint64_t take_number(struct stream *stream)
+{
+    uint64_t number = 0;
+    for (;;) {
+        const uint8_t byte = *stream->at++;
+        number = number << 7 | (byte & 0x7f);
+        if ((byte & 0x80) == 0)
+            return number;
+    }
+}
+
+struct machine {
+    struct stream streams[100];
+    uint64_t stream_count, pointer_count, sync_count;
+    uint64_t *live; /* by pointer: requested size + 1 */
+    uint8_t *syncs; /* 1: signalled, 2: waited for */
+    uint64_t ops, bytes;
+};
+
+static void load(struct machine *machine, const uint8_t *bytes)
+{
+    struct stream header = {.at = bytes};
+    CHECK_U64(*header.at++, 8);
+    machine->pointer_count = take_number(&header);
+    CHECK_U64(*header.at++, 9);
+    machine->sync_count = take_number(&header);
+    CHECK_U64(*header.at++, 10);
+    machine->stream_count = take_number(&header);
+    CHECK(machine->stream_count <= 100);
+    for (uint64_t i = 0; i < machine->stream_count; i++) {
+        CHECK_U64(*header.at++, 11);
+        machine->streams[i] = (struct stream){.at = bytes + take_number(&header)};
+    }
+    CHECK_U64(*header.at++, 1);
+    CHECK(header.at == machine->streams[0].at);
+    machine->live = calloc(machine->pointer_count, sizeof *machine->live);
+    machine->syncs = calloc(machine->sync_count, 1);
+}
+
+static void allocated(struct machine *machine, uint64_t id, uint64_t size)
+{
+    CHECK(id > 0 && id < machine->pointer_count && machine->live[id] == 0);
+    machine->live[id] = size + 1;
+    machine->bytes += size;
+    machine->ops++;
+}
+
+static void released(struct machine *machine, uint64_t id)
+{
+    CHECK(id < machine->pointer_count && (id == 0 || machine->live[id] != 0));
+    if (id != 0)
+        machine->bytes -= machine->live[id] - 1;
+    machine->live[id] = 0;
+}
+
+/* One code of a stream; false when it must wait. */
+static bool step(struct machine *machine, struct stream *stream)
+{
+    const uint8_t *const before = stream->at;
+    const uint8_t code = *stream->at++;
+    uint64_t id, old;
+    switch (code) {
+    case 1:
+        stream->done = true;
+        return true;
+    case 2:
+    case 3:
+    case 13:
+    case 14:
+        id = take_number(stream);
+        allocated(machine, id, take_number(stream));
+        return true;
+    case 4:
+        id = take_number(stream);
+        old = take_number(stream);
+        CHECK(old == 0 || old == id);
+        released(machine, old);
+        allocated(machine, id, take_number(stream));
+        return true;
+    case 5:
+        released(machine, take_number(stream));
+        machine->ops++;
+        return true;
+    case 6:
+        id = take_number(stream);
+        CHECK(id > 0 && id < machine->sync_count && machine->syncs[id] == 0);
+        machine->syncs[id] = 1;
+        return true;
+    case 7:
+        id = take_number(stream);
+        CHECK(id > 0 && id < machine->sync_count && machine->syncs[id] < 2);
+        if (machine->syncs[id] == 0)
+            stream->at = before;
+        else
+            machine->syncs[id] = 2; /* one waiter only: trace_run wakes no second one */
+        return machine->syncs[id] != 0;
+    case 12:
+        id = take_number(stream);
+        old = take_number(stream);
+        CHECK(old > 0 && (old & (old - 1)) == 0);
+        allocated(machine, id, take_number(stream));
+        return true;
+    default:
+        HARNESS_FAIL("code %u", code);
+        stream->done = true;
+        return true;
+    }
+}
+
+TEST(whatever_order_syncs_allow_is_legal)
+{
+    const char *wl = scratch_path("g.wl"), *out = scratch_path("g.glibc");
+    static const struct scene scenes[] = {
+        {4, 64, 3000, 300, 1000, false}, {70, 500, 20000, 90, 50, true}, {1, 20, 100, 10, 10, true}};
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
+        struct machine machine = {0};
+        struct conv_report report;
+        uint64_t finished = 0, stuck = 0, unpaired = 0;
+        size_t size;
+        char *bytes;
+        write_scene(wl, &scenes[i]);
+        CHECK_U64(convert(wl, out, "glibc-wl", &report), FP_OK);
+        bytes = scratch_read(out, &size);
+        load(&machine, (const uint8_t *)bytes);
+        /* A stream runs on as long as it can; which one is random: others starve until it stands. */
+        while (finished < machine.stream_count && stuck < 100000 && harness_failures == 0) {
+            struct stream *stream = &machine.streams[random_below(machine.stream_count)];
+            bool moved = false;
+            if (stream->done)
+                continue;
+            while (!stream->done && step(&machine, stream))
+                moved = true;
+            finished += stream->done;
+            stuck = moved ? 0 : stuck + 1;
+        }
+        CHECK_U64(finished, machine.stream_count);
+        CHECK_U64(machine.ops, scenes[i].ops);
+        CHECK_U64(machine.bytes, report.survey.live_bytes_end);
+        for (uint64_t sync = 1; sync < machine.sync_count; sync++)
+            unpaired += machine.syncs[sync] != 2;
+        CHECK_U64(unpaired, 0);
+        conv_report_release(&report);
+        free(machine.live);
+        free(machine.syncs);
+        free(bytes);
+    }
+}
+
+/* ---- texts that are none ------------------------------------------------------------------- */
+
+struct defect {
+    const char *text; /* after the first line */
+    enum fp_status status;
+    uint64_t line;
+    const char *what;
+};
+
+#define OK "thread 0 7 main\nthread 1 8\n"
+
+static const struct defect DEFECTS[] = {
+    {OK "0 malloc 1 8\n", FP_ERR_TRUNCATED, 4, "without its line 'end'"},
+    {OK "0 malloc 1 8\nend 0\n0 free 1\n", FP_ERR_CORRUPT, 6, "follows the line 'end'"},
+    {OK "2 malloc 1 8\nend 0\n", FP_ERR_CORRUPT, 4, "no line 'thread'"},
+    {OK "0 malloc 0 8\nend 0\n", FP_ERR_CORRUPT, 4, "which is NULL"},
+    {OK "0 malloc 2 8\nend 0\n", FP_ERR_CORRUPT, 4, "above that of the allocations"},
+    {OK "0 malloc 2147483647 8\nend 0\n", FP_ERR_CORRUPT, 4, "above that of the allocations"},
+    {OK "0 malloc 2147483648 8\nend 0\n", FP_ERR_CORRUPT, 4, "below 2^31"},
+    {OK "0 malloc 1 8\n1 malloc 1 8\nend 0\n", FP_ERR_CORRUPT, 5, "is alive"},
+    {OK "0 free 1\nend 0\n", FP_ERR_CORRUPT, 4, "not alive"},
+    {OK "0 malloc 1 8\n0 free 1\n1 free 1\nend 0\n", FP_ERR_CORRUPT, 6, "not alive"},
+    {OK "0 realloc 1 8\nend 0\n", FP_ERR_CORRUPT, 4, "resizes an object that is not alive"},
+    {OK "0 malloc 1 281474976710656\nend 0\n", FP_ERR_CORRUPT, 4, "below 2^48"},
+    {OK "0 malloc 1 99999999999999999999\nend 0\n", FP_ERR_CORRUPT, 4, "below 2^48"},
+    {OK "0 calloc 1 281474976710655 x 2\nend 0\n", FP_ERR_CORRUPT, 4, "2^48 or more"},
+    {OK "0 calloc 1 8\nend 0\n", FP_ERR_CORRUPT, 4, "'x' and a count"},
+    {OK "0 calloc 1 8 x 65536\nend 0\n", FP_ERR_CORRUPT, 4, "'x' and a count"},
+    {OK "0 memalign 1 8 align 24\nend 0\n", FP_ERR_CORRUPT, 4, "power of two"},
+    {OK "0 malloc 1 8 fresh\nend 0\n", FP_ERR_CORRUPT, 4, "follows the op"},
+    {OK "0 realloc 1 8 fresh 3\nend 0\n", FP_ERR_CORRUPT, 4, "follows the op"},
+    {OK "0 mallok 1 8\nend 0\n", FP_ERR_CORRUPT, 4, "no call"},
+    {OK "0 (gap) 1 8\nend 0\n", FP_ERR_CORRUPT, 4, "no call"},
+    {OK "zero malloc 1 8\nend 0\n", FP_ERR_CORRUPT, 4, "not a line"},
+    {OK "time 9\ntime 8\nend 9\n", FP_ERR_CORRUPT, 5, "never fall"},
+    {OK "time 900\nend 9\n", FP_ERR_CORRUPT, 5, "before the last op"},
+    {OK "time\nend 9\n", FP_ERR_CORRUPT, 4, "no time"},
+    {"thread 1 7\nend 0\n", FP_ERR_CORRUPT, 2, "numbered from 0"},
+    {"thread 0 4294967296\nend 0\n", FP_ERR_CORRUPT, 2, "no thread id"},
+    {"thread 0 7 main\nthread 1 8 main\nend 0\n", FP_ERR_CORRUPT, 3, "second main"},
+    {"thread 0 7 late\nend 0\n", FP_ERR_CORRUPT, 2, "'main', 'exited'"},
+    {"window_ops 0\nend 0\n", FP_ERR_CORRUPT, 2, "1 to 65536"},
+    {"window_ops 65537\nend 0\n", FP_ERR_CORRUPT, 2, "1 to 65536"},
+    {"zstd_level 99\nend 0\n", FP_ERR_CORRUPT, 2, "1 to 19"},
+    {OK "window_ops 5\nend 0\n", FP_ERR_CORRUPT, 4, "an option after"},
+    {OK "meta a=b\nend 0\n", FP_ERR_CORRUPT, 4, "meta data after"},
+    {"more x\nend 0\n", FP_ERR_CORRUPT, 2, "without 'meta'"},
+    {"meta x\nend 0\n", FP_ERR_CORRUPT, 3, "key=value"},
+    {"meta x=\\y\nend 0\n", FP_ERR_CORRUPT, 2, "backslash"},
+    {"meta x=\\x0a\nend 0\n", FP_ERR_CORRUPT, 2, "line's end"},
+    {"meta x=\\x00\nend 0\n", FP_ERR_CORRUPT, 2, "zero"},
+};
+
+TEST(damaged_texts_are_refused_with_their_line)
+{
+    const char *txt = scratch_path("bad.txt"), *wl = scratch_path("bad.wl");
+    char text[512];
+    for (size_t i = 0; i < sizeof DEFECTS / sizeof DEFECTS[0]; i++) {
+        snprintf(text, sizeof text, "mallab-workload-text 1\n%s", DEFECTS[i].text);
+        scratch_write(txt, text, strlen(text));
+        CHECK_U64(convert(txt, wl, NULL, NULL), DEFECTS[i].status);
+        CHECK_U64(error.line, DEFECTS[i].line);
+        CHECK_U64(conv_error_exit_code(&error), 3);
+        if (strstr(error.what, DEFECTS[i].what) == NULL)
+            HARNESS_FAIL("'%s' is refused with '%s'", DEFECTS[i].text, error.what);
+        CHECK(access(wl, F_OK) != 0);
+    }
+    scratch_write(txt, "mallab-workload-text 2\n", 23);
+    CHECK_U64(convert(txt, wl, NULL, NULL), FP_ERR_FOREIGN);
+    CHECK(strstr(error.what, "another version") != NULL);
+}
+
+TEST(what_people_write_is_read)
+{
+    static const char text[] = "mallab-workload-text 1\r\n"
+                               "\n"
+                               "  # by hand: blanks, comments, objects numbered as one likes\n"
+                               "meta program=by hand\n"
+                               "thread 0 1 main exited\n"
+                               "\t0 malloc 1 8 # first\n"
+                               "0  operator_new[](align) 2  16\talign 64\n"
+                               "0 free 1\n"
+                               "0 malloc 3 8\n"
+                               "0 operator_delete[](size,align) 2 16 align 64\n"
+                               "0 free 0\n"
+                               "end 1000";
+    const char *txt = scratch_path("hand.txt"), *wl = scratch_path("hand.wl");
+    struct conv_survey survey = {0};
+    scratch_write(txt, text, sizeof text - 1);
+    CHECK_U64(convert(txt, wl, NULL, NULL), FP_OK);
+    CHECK_U64(conv_survey_file(wl, NULL, &survey, &error), FP_OK);
+    CHECK_STR(survey.program, "by hand");
+    CHECK_U64(survey.ops, 6);
+    CHECK_U64(survey.id_max, 2);
+    CHECK_U64(survey.live_bytes_peak, 24);
+    CHECK_U64(survey.thread_exits, 1);
+    CHECK_U64(survey.duration_ns, 1000);
+    conv_survey_release(&survey);
+    CHECK_U64(conv_survey_file(txt, NULL, &survey, &error), FP_OK);
+    CHECK_U64(survey.kind, CONV_KIND_TEXT);
+    CHECK_U64(survey.live_bytes_end, 8);
+    conv_survey_release(&survey);
+}
+
+RUN_TESTS(T(text_comes_back_to_the_same_bytes), T(a_workload_stays_itself),
+          T(formats_name_what_they_cannot_hold), T(whatever_order_syncs_allow_is_legal),
+          T(damaged_texts_are_refused_with_their_line), T(what_people_write_is_read))
