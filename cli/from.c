@@ -23,6 +23,8 @@ static void print_formats(FILE *out)
     static const char line[] = "                         %-10s %s\n";
     fprintf(out, line, "footprint", "a process that mallab recorded (.fp)");
     fprintf(out, line, "recording", "its directory");
+    fprintf(out, line, "workload", "what this program makes (.wl)");
+    fprintf(out, line, "text", "the same as text: --to text");
     for (size_t i = 0; conv_format_facts(i, &facts); i++)
         fprintf(out, line, facts.name, facts.title);
 }

@@ -6,30 +6,36 @@
 #include "cli/cli.h"
 #include "cli/describe.h"
 #include "cli/progress.h"
+#include "cli/verdict.h"
 #include "cli/workloads.h"
 #include "convert/convert.h"
 #include "results/json.h"
 #include "results/support.h"
 #include "results/table.h"
 
-static const char HELP[] = "usage: mallab info [OPTION...] FILE\n"
-                           "\n"
-                           "Say what a footprint, a recording, a workload, a trace or a result holds, and\n"
-                           "whether it is complete.\n"
-                           "\n"
-                           "      --json           print it as JSON\n"
-                           "      --from FORMAT    what FILE is, one of 'mallab help convert' [found out]\n"
-                           "      --salvage        leave out damaged blocks instead of refusing the file\n"
-                           "      --color WHEN     auto, always or never, for results [auto]\n"
-                           "      --no-progress    no progress on stderr\n"
-                           "  -h, --help           print this help\n"
-                           "\n"
-                           "example: mallab info mallab-web.4242\n"
-                           "exit codes: 0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged or too new\n";
+static const char HELP[] =
+    "usage: mallab info [OPTION...] FILE\n"
+    "\n"
+    "Say what a footprint, a recording, a workload, a trace or a result holds, and\n"
+    "whether it is complete.\n"
+    "\n"
+    "      --json           print it as JSON\n"
+    "      --from FORMAT    what FILE is, one of 'mallab help convert' [found out]\n"
+    "      --verify         prove it legal: look at every block, and execute every op of\n"
+    "                       a workload on paper; print 'legal', or what is wrong first\n"
+    "      --salvage        leave out damaged blocks instead of refusing the file\n"
+    "      --color WHEN     auto, always or never, for results [auto]\n"
+    "      --no-progress    no progress on stderr\n"
+    "  -h, --help           print this help\n"
+    "\n"
+    "example: mallab info mallab-web.4242\n"
+    "exit codes: 0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged, too new, or\n"
+    "            not legal (--verify)\n";
 
 enum {
     OPTION_JSON = 256,
     OPTION_FROM,
+    OPTION_VERIFY,
     OPTION_SALVAGE,
     OPTION_COLOR,
     OPTION_NO_PROGRESS,
@@ -37,7 +43,7 @@ enum {
 
 struct settings {
     struct conv_options convert;
-    bool json, help, colour, no_progress;
+    bool json, help, colour, no_progress, verify;
 };
 
 static int take_option(int option, char **argv, struct settings *settings)
@@ -51,6 +57,9 @@ static int take_option(int option, char **argv, struct settings *settings)
         break;
     case OPTION_FROM:
         return cli_take_from(&CLI_INFO, optarg, &settings->convert.from);
+    case OPTION_VERIFY:
+        settings->verify = true;
+        break;
     case OPTION_SALVAGE:
         settings->convert.salvage = true;
         break;
@@ -72,6 +81,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     static const struct option options[] = {
         {"json", no_argument, NULL, OPTION_JSON},
         {"from", required_argument, NULL, OPTION_FROM},
+        {"verify", no_argument, NULL, OPTION_VERIFY},
         {"salvage", no_argument, NULL, OPTION_SALVAGE},
         {"color", required_argument, NULL, OPTION_COLOR},
         {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
@@ -86,6 +96,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     }
     if (!ret_settings->help && argc - optind != 1)
         return cli_misuse(&CLI_INFO, optind >= argc ? "no file" : "one file at a time");
+    if (!ret_settings->help && ret_settings->verify && ret_settings->convert.salvage)
+        return cli_misuse(&CLI_INFO, "--verify and --salvage contradict each other");
     return -1;
 }
 
@@ -144,6 +156,34 @@ static int tell_survey(const char *path, const struct settings *settings)
     return code;
 }
 
+static int tell_verdict(const char *path, const struct settings *settings)
+{
+    struct conv_verdict *verdict = res_calloc(1, sizeof *verdict);
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    struct conv_options options = settings->convert;
+    struct cli_progress line;
+    char text[CONV_PATH_BYTES + 512];
+    cli_progress_begin(&line, settings->no_progress ? CLI_PROGRESS_NEVER : CLI_PROGRESS_AUTO);
+    options.progress = show_progress;
+    options.progress_data = &line;
+    const enum fp_status status = conv_verify_file(path, &options, verdict, error);
+    cli_progress_end(&line);
+    int code = CLI_DONE;
+    if (status != FP_OK) {
+        cli_say(&CLI_INFO, "%s", conv_error_text(error, text, sizeof text));
+        code = conv_error_exit_code(error);
+    } else if (settings->json) {
+        code = cli_print_json(cli_verdict_json(verdict));
+    } else {
+        cli_verdict_print(verdict);
+    }
+    if (status == FP_OK && code == CLI_DONE && verdict->violation.fault != CONV_FAULT_NONE)
+        code = CLI_UNREADABLE;
+    free(verdict);
+    free(error);
+    return code;
+}
+
 static int run_info(int argc, char **argv)
 {
     struct settings settings = {.colour = cli_colour_by_default()};
@@ -155,8 +195,13 @@ static int run_info(int argc, char **argv)
         return CLI_DONE;
     }
     const char *path = argv[optind];
-    if (settings.convert.from == NULL && conv_detect(path) == CONV_KIND_RESULT)
+    const bool is_result = settings.convert.from == NULL && conv_detect(path) == CONV_KIND_RESULT;
+    if (is_result && settings.verify)
+        return cli_misuse(&CLI_INFO, "'%s' is a result: there is nothing to verify in it", path);
+    if (is_result)
         return tell_result(path, &settings);
+    if (settings.verify)
+        return tell_verdict(path, &settings);
     return tell_survey(path, &settings);
 }
 

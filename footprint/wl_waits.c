@@ -50,8 +50,10 @@ static bool check_run(struct wl_decoder *decoder, const struct wl_run *run, uint
         if (*wait < waits_end && (*wait)->op == i) {
             const uint32_t other = decoder->locals[(*wait)->on];
             own = (*wait)++;
-            if (other == local)
+            if (other == local) {
+                decoder->refused = i + 1;
                 return false;
+            }
             if (local < WINDOW_WAITERS_MAX && other < WINDOW_WAITERS_MAX &&
                 decoder->known[local][other] <= own->on)
                 decoder->known[local][other] = own->on + 1;

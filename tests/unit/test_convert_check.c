@@ -1,0 +1,606 @@
+/* test_convert_check.c - the checker finds each kind of illegal workload, and nothing in legal ones.
+ *
+ * Windows are changed after they were decoded, since neither writer nor reader would let most of this through; and files
+ * at the level of their columns, where the reader has the first word. Which ops may race is held against clocks that every
+ * op carries, a way the checker does not go. */
+#include "convert/check.h"
+#include "footprint/bytes.h"
+#include "footprint/window.h"
+#include "golden/patch.h"
+
+#include "unit/harness.h"
+#include "unit/scratch.h"
+
+#define WINDOWS_MAX 64u
+#define THREADS     5u
+
+static uint64_t random_state = 5;
+
+static uint64_t random_below(uint64_t bound)
+{
+    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (z ^ z >> 31) % bound;
+}
+
+/* Five threads that hand objects to each other, in windows of 64 ops. */
+static void write_busy(const char *path)
+{
+    const struct wl_writer_options options = {.window_ops = 64};
+    struct wl_writer *writer = NULL;
+    uint32_t live[64], live_count = 0, thread;
+    uint64_t bytes[64], now = 0;
+    CHECK_U64(wl_writer_create(path, true, &options, NULL, 0, NULL, &writer), FP_OK);
+    for (uint32_t i = 0; i < THREADS; i++)
+        CHECK_U64(wl_writer_thread(writer, 100 + i, i == 0, &thread), FP_OK);
+    for (uint32_t i = 0; i < 1000; i++) {
+        const uint64_t choice = random_below(4);
+        const uint32_t victim = live_count > 0 ? (uint32_t)random_below(live_count) : 0;
+        struct fp_shape shape = {FP_CALL_MALLOC, 1 + random_below(500), 0};
+        enum fp_status status;
+        /* Thread 4 comes late and goes early. */
+        thread = (uint32_t)random_below(i > 300 && i < 500 ? THREADS : THREADS - 1);
+        now += 200;
+        if (live_count == 0 || (choice < 2 && live_count < 64)) {
+            status = wl_writer_allocate(writer, thread, &shape, now, &live[live_count]);
+            bytes[live_count++] = shape.size;
+        } else if (choice == 2) {
+            shape.call = FP_CALL_REALLOC;
+            status = wl_writer_resize(writer, thread, &shape, now, live[victim], bytes[victim]);
+            bytes[victim] = shape.size;
+        } else {
+            shape = (struct fp_shape){FP_CALL_FREE, 0, 0};
+            status = wl_writer_release(writer, thread, &shape, now, live[victim], bytes[victim]);
+            live[victim] = live[--live_count];
+            bytes[victim] = bytes[live_count];
+        }
+        CHECK_U64(status, FP_OK);
+    }
+    wl_writer_thread_exit(writer, 4);
+    CHECK_U64(wl_writer_finish(writer, now + 5000, NULL, NULL, NULL), FP_OK);
+}
+
+/* ---- a workload that can be changed ----------------------------------------------------------- */
+
+struct paper {
+    struct wl_summary summary;
+    struct wl_thread threads[THREADS];
+    struct {
+        struct wl_window window;
+        struct wl_op ops[64];
+        struct wl_run runs[64];
+        struct wl_wait waits[64];
+        uint64_t times_ns[8];
+    } windows[WINDOWS_MAX];
+};
+
+static void point_to_own(struct paper *paper)
+{
+    paper->summary.threads = paper->threads;
+    for (unsigned i = 0; i < WINDOWS_MAX; i++) {
+        paper->windows[i].window.ops = paper->windows[i].ops;
+        paper->windows[i].window.runs = paper->windows[i].runs;
+        paper->windows[i].window.waits = paper->windows[i].waits;
+        paper->windows[i].window.times_ns = paper->windows[i].times_ns;
+    }
+}
+
+static void read_busy(struct paper *paper)
+{
+    const char *path = scratch_path("busy.wl");
+    struct wl_reader *reader = NULL;
+    struct wl_window window;
+    unsigned count = 0;
+    write_busy(path);
+    CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
+    paper->summary = *wl_reader_summary(reader);
+    memcpy(paper->threads, paper->summary.threads, sizeof paper->threads);
+    for (; wl_reader_next(reader, &window) == FP_OK && count < WINDOWS_MAX; count++) {
+        paper->windows[count].window = window;
+        memcpy(paper->windows[count].ops, window.ops, window.op_count * sizeof *window.ops);
+        memcpy(paper->windows[count].runs, window.runs, window.run_count * sizeof *window.runs);
+        memcpy(paper->windows[count].waits, window.waits, window.wait_count * sizeof *window.waits);
+        memcpy(paper->windows[count].times_ns, window.times_ns, window.time_count * sizeof *window.times_ns);
+    }
+    CHECK_U64(count, paper->summary.windows);
+    wl_reader_close(reader);
+}
+
+static void load(struct paper *paper)
+{
+    static struct paper unchanged;
+    if (unchanged.summary.windows == 0)
+        read_busy(&unchanged);
+    *paper = unchanged;
+    point_to_own(paper);
+}
+
+static struct conv_violation judge(const struct paper *paper)
+{
+    struct check check;
+    struct conv_violation violation;
+    bool legal = true;
+    CHECK(check_init(&check, &paper->summary));
+    for (uint64_t i = 0; i < paper->summary.windows && legal; i++)
+        legal = check_window(&check, &paper->windows[i].window, 1000 + i);
+    if (legal)
+        legal = check_end(&check);
+    violation = check.violation;
+    CHECK_U64(legal, violation.fault == CONV_FAULT_NONE);
+    check_release(&check);
+    return violation;
+}
+
+/* The first op of a window that is of a kind, at or after index `from`. */
+static struct wl_op *find_op(struct paper *paper, unsigned window, enum fp_call_kind kind)
+{
+    for (unsigned i = 0; i < 64; i++)
+        if (fp_call_kind_of(paper->windows[window].ops[i].call) == kind)
+            return &paper->windows[window].ops[i];
+    abort(); /* the seed is fixed */
+}
+
+static uint32_t live_id(struct paper *paper, unsigned window)
+{
+    return find_op(paper, window, FP_KIND_RELEASE)->id;
+}
+
+/* ---- one change each ---------------------------------------------------------------------------- */
+
+#define W(field) paper->windows[3].window.field
+
+static void two_hands(struct paper *paper)
+{
+    find_op(paper, 3, FP_KIND_ALLOCATE)->id = live_id(paper, 4); /* alive meanwhile, or the test says so */
+}
+
+/* A release names what the release before it did. */
+static void release_again(struct paper *paper)
+{
+    struct wl_op *ops = paper->windows[3].ops, *before = NULL;
+    for (unsigned i = 0; i < 64; i++) {
+        if (fp_call_kind_of(ops[i].call) == FP_KIND_RELEASE && before != NULL) {
+            ops[i].id = before->id;
+            return;
+        }
+        if (fp_call_kind_of(ops[i].call) == FP_KIND_RELEASE)
+            before = &ops[i];
+        else if (before != NULL && ops[i].id == before->id)
+            before = NULL; /* it was taken again */
+    }
+    abort(); /* the seed is fixed */
+}
+
+static void resize_of_dead(struct paper *paper)
+{
+    struct wl_op *op = find_op(paper, 0, FP_KIND_RESIZE);
+    op->id = paper->summary.id_max; /* not in use so early */
+}
+
+static void allocate_null(struct paper *paper)
+{
+    find_op(paper, 3, FP_KIND_ALLOCATE)->id = 0;
+}
+
+static void id_beyond(struct paper *paper)
+{
+    find_op(paper, 3, FP_KIND_ALLOCATE)->id = paper->summary.id_max + 1;
+}
+
+static void resize_null(struct paper *paper)
+{
+    find_op(paper, 3, FP_KIND_RESIZE)->id = 0;
+}
+
+static void no_call(struct paper *paper)
+{
+    paper->windows[3].ops[5].call = FP_MARK_GAP;
+}
+
+static void fresh_free(struct paper *paper)
+{
+    find_op(paper, 3, FP_KIND_RELEASE)->align_log2 = WL_OP_FRESH;
+}
+
+static void huge(struct paper *paper)
+{
+    find_op(paper, 3, FP_KIND_ALLOCATE)->size = UINT64_C(1) << 48;
+}
+
+static void wait_for_itself(struct paper *paper)
+{
+    paper->windows[3].waits[2].on = paper->windows[3].waits[2].op;
+}
+
+static void wait_for_own(struct paper *paper)
+{
+    W(run_count) = 1; /* all ops are one thread's now */
+    paper->windows[3].runs[0].op_count = 64;
+}
+
+static void waits_out_of_turn(struct paper *paper)
+{
+    const struct wl_wait first = paper->windows[3].waits[0];
+    paper->windows[3].waits[0] = paper->windows[3].waits[1];
+    paper->windows[3].waits[1] = first;
+}
+
+static void no_waits(struct paper *paper)
+{
+    W(wait_count) = 0;
+}
+
+static void time_falls(struct paper *paper)
+{
+    paper->windows[3].times_ns[2] = paper->windows[3].times_ns[1] - 64;
+}
+
+static void window_overlaps(struct paper *paper)
+{
+    W(facts).start_ns = paper->windows[2].window.facts.end_ns - 64;
+}
+
+static void window_ends_early(struct paper *paper)
+{
+    W(facts).end_ns = paper->windows[3].times_ns[3] - 64;
+}
+
+static void window_ends_late(struct paper *paper)
+{
+    W(facts).end_ns = paper->summary.duration_ns + 64;
+}
+
+static void live_bytes(struct paper *paper)
+{
+    W(facts).live_bytes++;
+}
+
+static void live_objects(struct paper *paper)
+{
+    W(facts).live_objects--;
+}
+
+static void peak(struct paper *paper)
+{
+    W(facts).live_bytes_peak++;
+}
+
+static void first_op(struct paper *paper)
+{
+    W(facts).first_op++;
+}
+
+static void too_many_ops(struct paper *paper)
+{
+    paper->summary.window_ops_max = 63;
+}
+
+static void too_few_times(struct paper *paper)
+{
+    W(time_count)--;
+}
+
+static void run_missing(struct paper *paper)
+{
+    W(run_count)--;
+}
+
+static void run_too_long(struct paper *paper)
+{
+    paper->windows[3].runs[W(run_count) - 1].op_count++;
+}
+
+static void run_empty(struct paper *paper)
+{
+    paper->windows[3].runs[0].op_count = 0;
+}
+
+static void thread_beyond(struct paper *paper)
+{
+    paper->windows[3].runs[0].thread = THREADS;
+}
+
+static void thread_ops(struct paper *paper)
+{
+    paper->threads[2].ops++;
+}
+
+static void thread_begins(struct paper *paper)
+{
+    paper->threads[4].first_window--;
+}
+
+static void thread_ends(struct paper *paper)
+{
+    paper->threads[4].last_window++;
+}
+
+static void second_main(struct paper *paper)
+{
+    paper->threads[3].is_main = true;
+}
+
+#define SUMMARY(field)                                                                                       \
+    static void summary_##field(struct paper *paper)                                                         \
+    {                                                                                                        \
+        paper->summary.field++;                                                                              \
+    }
+SUMMARY(ops)
+SUMMARY(requested_bytes)
+SUMMARY(live_bytes_peak)
+SUMMARY(live_objects_peak)
+SUMMARY(live_bytes_end)
+SUMMARY(live_objects_end)
+SUMMARY(largest_size)
+SUMMARY(id_max)
+SUMMARY(window_ops_max)
+SUMMARY(threads_at_once_max)
+
+static void summary_calls(struct paper *paper)
+{
+    paper->summary.ops_by_call[FP_CALL_MALLOC]--;
+    paper->summary.ops_by_call[FP_CALL_CALLOC]++;
+}
+
+#define NOWHERE 99u /* not about a window */
+
+static const struct {
+    const char *name;
+    void (*change)(struct paper *paper);
+    enum conv_fault fault;
+    unsigned window;
+    bool has_op;
+} CHANGES[] = {
+    {"two_hands", two_hands, CONV_FAULT_TWO_HANDS, 3, true},
+    {"release_again", release_again, CONV_FAULT_RELEASE_OF_DEAD, 3, true},
+    {"resize_of_dead", resize_of_dead, CONV_FAULT_RESIZE_OF_DEAD, 0, true},
+    {"allocate_null", allocate_null, CONV_FAULT_ID, 3, true},
+    {"id_beyond", id_beyond, CONV_FAULT_ID, 3, true},
+    {"resize_null", resize_null, CONV_FAULT_RESIZE_OF_DEAD, 3, true},
+    {"no_call", no_call, CONV_FAULT_CALL, 3, true},
+    {"fresh_free", fresh_free, CONV_FAULT_CALL, 3, true},
+    {"huge", huge, CONV_FAULT_CALL, 3, true},
+    {"wait_for_itself", wait_for_itself, CONV_FAULT_WAIT, 3, true},
+    {"wait_for_own", wait_for_own, CONV_FAULT_WAIT, 3, true},
+    {"waits_out_of_turn", waits_out_of_turn, CONV_FAULT_WAIT, 3, false},
+    {"no_waits", no_waits, CONV_FAULT_RACE, 3, true},
+    {"time_falls", time_falls, CONV_FAULT_TIME, 3, true},
+    {"window_overlaps", window_overlaps, CONV_FAULT_TIME, 3, false},
+    {"window_ends_early", window_ends_early, CONV_FAULT_TIME, 3, false},
+    {"window_ends_late", window_ends_late, CONV_FAULT_TIME, 3, false},
+    {"live_bytes", live_bytes, CONV_FAULT_FACTS, 3, false},
+    {"live_objects", live_objects, CONV_FAULT_FACTS, 3, false},
+    {"peak", peak, CONV_FAULT_FACTS, 3, false},
+    {"first_op", first_op, CONV_FAULT_FRAME, 3, false},
+    {"too_many_ops", too_many_ops, CONV_FAULT_FRAME, 0, false},
+    {"too_few_times", too_few_times, CONV_FAULT_FRAME, 3, false},
+    {"run_missing", run_missing, CONV_FAULT_FRAME, 3, false},
+    {"run_too_long", run_too_long, CONV_FAULT_FRAME, 3, false},
+    {"run_empty", run_empty, CONV_FAULT_FRAME, 3, false},
+    {"thread_beyond", thread_beyond, CONV_FAULT_THREAD, 3, false},
+    {"thread_ops", thread_ops, CONV_FAULT_THREAD, NOWHERE, false},
+    {"thread_begins", thread_begins, CONV_FAULT_THREAD, NOWHERE, false},
+    {"thread_ends", thread_ends, CONV_FAULT_THREAD, NOWHERE, false},
+    {"second_main", second_main, CONV_FAULT_THREAD, NOWHERE, false},
+    {"summary_ops", summary_ops, CONV_FAULT_SUMMARY, NOWHERE, false},
+    {"summary_requested_bytes", summary_requested_bytes, CONV_FAULT_SUMMARY, NOWHERE, false},
+    {"summary_live_bytes_peak", summary_live_bytes_peak, CONV_FAULT_SUMMARY, NOWHERE, false},
+    {"summary_live_objects_peak", summary_live_objects_peak, CONV_FAULT_SUMMARY, NOWHERE, false},
+    {"summary_live_bytes_end", summary_live_bytes_end, CONV_FAULT_SUMMARY, NOWHERE, false},
+    {"summary_live_objects_end", summary_live_objects_end, CONV_FAULT_SUMMARY, NOWHERE, false},
+    {"summary_largest_size", summary_largest_size, CONV_FAULT_SUMMARY, NOWHERE, false},
+    {"summary_id_max", summary_id_max, CONV_FAULT_SUMMARY, NOWHERE, false},
+    {"summary_window_ops_max", summary_window_ops_max, CONV_FAULT_SUMMARY, NOWHERE, false},
+    {"summary_threads_at_once_max", summary_threads_at_once_max, CONV_FAULT_SUMMARY, NOWHERE, false},
+    {"summary_calls", summary_calls, CONV_FAULT_SUMMARY, NOWHERE, false},
+};
+
+TEST(each_change_is_found)
+{
+    static struct paper paper;
+    load(&paper);
+    CHECK_STR(conv_fault_name(judge(&paper).fault), "none");
+    for (size_t i = 0; i < sizeof CHANGES / sizeof CHANGES[0]; i++) {
+        struct conv_violation violation;
+        load(&paper);
+        CHANGES[i].change(&paper);
+        violation = judge(&paper);
+        if (violation.fault != CHANGES[i].fault)
+            HARNESS_FAIL("%s is found as %s: %s", CHANGES[i].name, conv_fault_name(violation.fault),
+                         violation.what);
+        CHECK_U64(violation.has_window, CHANGES[i].window != NOWHERE);
+        CHECK_U64(violation.has_op, CHANGES[i].has_op);
+        if (violation.has_window) {
+            CHECK_U64(violation.window, CHANGES[i].window);
+            CHECK_U64(violation.offset, 1000 + CHANGES[i].window);
+        }
+        if (violation.has_op)
+            CHECK_U64(violation.op, 64 * violation.window + violation.op_in_window);
+    }
+}
+
+/* ---- races ------------------------------------------------------------------------------------ */
+
+/* Whether all ops on one object are ordered, by the clock that each op has: for every thread, how many of its ops come
+ * before. */
+static bool is_free_of_races(const struct wl_window *window, uint32_t *ret_op)
+{
+    static uint32_t clocks[64][THREADS], now[THREADS][THREADS], threads[64];
+    uint32_t index = 0, wait = 0;
+    memset(now, 0, sizeof now);
+    for (uint32_t run = 0; run < window->run_count; run++)
+        for (uint32_t i = 0; i < window->runs[run].op_count; i++, index++) {
+            const uint32_t thread = window->runs[run].thread;
+            threads[index] = thread;
+            if (wait < window->wait_count && window->waits[wait].op == index) {
+                const uint32_t on = window->waits[wait++].on;
+                for (uint32_t k = 0; k < THREADS; k++)
+                    if (clocks[on][k] > now[thread][k])
+                        now[thread][k] = clocks[on][k];
+            }
+            now[thread][thread] = index + 1;
+            memcpy(clocks[index], now[thread], sizeof now[thread]);
+            for (uint32_t before = 0; before < index; before++)
+                if (window->ops[before].id == window->ops[index].id && window->ops[index].id != 0 &&
+                    clocks[index][threads[before]] <= before) {
+                    *ret_op = index;
+                    return false;
+                }
+        }
+    return true;
+}
+
+TEST(races_are_those_that_clocks_tell)
+{
+    static struct paper paper;
+    unsigned races = 0, orders_by_others = 0;
+    load(&paper);
+    for (unsigned w = 0; w < paper.summary.windows; w++) {
+        const uint32_t waits = paper.windows[w].window.wait_count;
+        /* Every wait left out, then moved: to whatever op came before. */
+        for (uint32_t i = 0; i < waits; i++)
+            for (unsigned moved = 0; moved < 2; moved++) {
+                struct conv_violation violation;
+                struct wl_wait *wait;
+                uint32_t op = 0;
+                load(&paper);
+                wait = &paper.windows[w].waits[i];
+                if (moved != 0) {
+                    wait->on = (uint32_t)random_below(wait->op);
+                } else {
+                    memmove(wait, wait + 1, (waits - i - 1) * sizeof *wait);
+                    paper.windows[w].window.wait_count--;
+                }
+                violation = judge(&paper);
+                if (violation.fault == CONV_FAULT_WAIT)
+                    continue; /* moved to an op of its own thread */
+                if (is_free_of_races(&paper.windows[w].window, &op)) {
+                    CHECK_STR(conv_fault_name(violation.fault), "none");
+                    orders_by_others++;
+                } else {
+                    CHECK_STR(conv_fault_name(violation.fault), "race");
+                    CHECK_U64(violation.op_in_window, op);
+                    races++;
+                }
+            }
+    }
+    CHECK(races > 100 && orders_by_others > 10); /* else nothing was shown */
+}
+
+/* 0 makes an object, 1 waits for that, 2 waits for 1 and releases it. */
+TEST(orders_by_way_of_a_third_thread_count)
+{
+    const struct wl_op ops[] = {{.id = 1, .call = FP_CALL_MALLOC, .size = 8},
+                                {.id = 2, .call = FP_CALL_MALLOC, .size = 8},
+                                {.id = 3, .call = FP_CALL_MALLOC, .size = 8},
+                                {.id = 1, .call = FP_CALL_FREE}};
+    const struct wl_run runs[] = {{0, 1}, {1, 2}, {2, 1}};
+    const struct wl_thread threads[] = {{.ops = 1}, {.ops = 2}, {.ops = 1}};
+    const struct wl_summary summary = {
+        .id_max = 3, .window_ops_max = 4, .thread_count = 3, .duration_ns = 640, .threads = threads};
+    const uint64_t times[] = {0};
+    for (uint32_t on = 1; on <= 2; on++) { /* op 1 does not wait for op 0, op 2 does */
+        const struct wl_wait waits[] = {{2, 0}, {3, on}};
+        const struct wl_window window = {
+            .facts = {.live_bytes = 16, .live_objects = 2, .live_bytes_peak = 24},
+            .op_count = 4,
+            .run_count = 3,
+            .wait_count = 2,
+            .time_count = 1,
+            .ops = ops,
+            .runs = runs,
+            .waits = waits,
+            .times_ns = times};
+        struct check check;
+        CHECK(check_init(&check, &summary));
+        CHECK_U64(check_window(&check, &window, 0), on == 2);
+        CHECK_U64(check.violation.fault, on == 2 ? CONV_FAULT_NONE : CONV_FAULT_RACE);
+        check_release(&check);
+    }
+}
+
+/* ---- files ------------------------------------------------------------------------------------ */
+
+/* Add to one varint of a column. */
+static void add_to(struct image *image, size_t at, unsigned column, unsigned index, uint64_t add)
+{
+    struct image_columns columns = {0};
+    struct bytes changed = {0};
+    struct cursor cursor;
+    uint8_t *end;
+    CHECK(image_get_columns(image, at, &columns));
+    CHECK(bytes_reserve(&changed, columns.columns[column].size + VARINT_BYTES_MAX));
+    cursor = (struct cursor){columns.columns[column].at,
+                             columns.columns[column].at + columns.columns[column].size, false};
+    for (end = changed.at; cursor.at < cursor.end; index--)
+        end = put_varint(end, get_varint(&cursor) + (index == 0 ? add : 0));
+    changed.size = (size_t)(end - changed.at);
+    bytes_release(&columns.columns[column]);
+    columns.columns[column] = changed;
+    image_set_columns(image, at, &columns);
+    image_columns_release(&columns);
+}
+
+static const struct {
+    const char *name;
+    unsigned type, block, column, index;
+    uint64_t add;
+    const char *fault;
+    bool has_op;
+} PATCHES[] = {
+    {"window's live bytes", BLOCK_WINDOW, 3, WINDOW_FACTS, 1, UINT64_MAX, "facts", false},
+    {"window's peak", BLOCK_WINDOW, 3, WINDOW_FACTS, 3, 1, "facts", false},
+    {"window's live objects", BLOCK_WINDOW, 3, WINDOW_FACTS, 2, 1, "refused", false},
+    {"a wait for an op before", BLOCK_WINDOW, 3, WINDOW_WAITS, 1, 1, "refused", true},
+    {"an object of another op", BLOCK_WINDOW, 3, WINDOW_IDS, 0, 1, "refused", true},
+    {"time beyond the window", BLOCK_WINDOW, 3, WINDOW_TIMES, 3, 100000, "refused", false},
+    {"bytes requested", BLOCK_SUMMARY, 0, 0, 3, 1, "summary", false},
+    {"peak of live bytes", BLOCK_SUMMARY, 0, 0, 4, 1, "summary", false},
+    {"peak of live objects", BLOCK_SUMMARY, 0, 0, 5, UINT64_MAX, "refused", false},
+    {"live bytes at the end", BLOCK_SUMMARY, 0, 0, 6, 1, "refused", false},
+    {"largest request", BLOCK_SUMMARY, 0, 0, 8, 1, "summary", false},
+    {"highest object", BLOCK_SUMMARY, 0, 0, 9, 1, "summary", false},
+    {"threads at once", BLOCK_SUMMARY, 0, 0, 12, UINT64_MAX, "summary", false},
+    {"a thread's last window", BLOCK_SUMMARY, 0, 1, 4 * 5 + 4, 1, "thread", false},
+    {"a thread's first window", BLOCK_SUMMARY, 0, 1, 4 * 5 + 3, UINT64_MAX, "thread", false},
+};
+
+TEST(each_patched_file_is_found)
+{
+    const char *wl = scratch_path("legal.wl"), *bad = scratch_path("bad.wl");
+    static struct conv_verdict verdict;
+    static struct conv_error error;
+    random_state = 5;
+    write_busy(wl);
+    CHECK_U64(conv_verify_file(wl, NULL, &verdict, &error), FP_OK);
+    CHECK_STR(verdict.violation.what, "");
+    CHECK_U64(verdict.ops, 1000);
+    CHECK_U64(verdict.windows, 16);
+    CHECK(verdict.waits > 100 && verdict.allocations > 300 && verdict.threads == THREADS);
+    for (size_t i = 0; i < sizeof PATCHES / sizeof PATCHES[0]; i++) {
+        struct image image = {0};
+        size_t at;
+        CHECK(image_load(&image, wl));
+        at = image_find_block(&image, PATCHES[i].type, PATCHES[i].block);
+        add_to(&image, at, PATCHES[i].column, PATCHES[i].index, PATCHES[i].add);
+        CHECK(image_store(&image, bad));
+        CHECK_U64(conv_verify_file(bad, NULL, &verdict, &error), FP_OK);
+        if (strcmp(conv_fault_name(verdict.violation.fault), PATCHES[i].fault) != 0)
+            HARNESS_FAIL("%s is found as %s: %s", PATCHES[i].name, conv_fault_name(verdict.violation.fault),
+                         verdict.violation.what);
+        if (verdict.violation.has_op != PATCHES[i].has_op)
+            HARNESS_FAIL("%s: op known: %d, %s", PATCHES[i].name, verdict.violation.has_op,
+                         verdict.violation.what);
+        if (PATCHES[i].type == BLOCK_WINDOW) {
+            CHECK_U64(verdict.violation.window, PATCHES[i].block);
+            CHECK(verdict.violation.offset >= at && verdict.violation.offset <= at + BLOCK_HEADER_BYTES);
+        }
+        image_release(&image);
+        CHECK(unlink(bad) == 0);
+    }
+    CHECK_U64(conv_verify_file(scratch_path("none.wl"), NULL, &verdict, &error), FP_ERR_OPEN);
+}
+
+RUN_TESTS(T(each_change_is_found), T(races_are_those_that_clocks_tell),
+          T(orders_by_way_of_a_third_thread_count), T(each_patched_file_is_found))
