@@ -170,7 +170,8 @@ static enum fp_status take(struct heap *heap, const struct conv_event *event)
     case FP_KIND_ALLOCATE:
         return event->address != 0 && bytes < CONV_ADDRESS_LIMIT ? put_in(heap, *event) : FP_OK;
     case FP_KIND_RESIZE:
-        return bytes < CONV_ADDRESS_LIMIT ? resized(heap, event, bytes) : FP_OK;
+        /* A result of NULL is believed at any size: sizes that no allocator has are just what fails. */
+        return event->address == 0 || bytes < CONV_ADDRESS_LIMIT ? resized(heap, event, bytes) : FP_OK;
     case FP_KIND_RELEASE:
         (void)take_out(heap, event->address, &gone);
         return FP_OK;

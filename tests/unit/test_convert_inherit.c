@@ -124,6 +124,23 @@ TEST(a_realloc_under_way_has_not_begun)
     conv_estate_release(&estate);
 }
 
+/* It failed, so its object went on living, and was released: nothing of it may come back at the fork. */
+TEST(a_realloc_to_an_absurd_size_has_failed)
+{
+    static const struct call parent[] = {{FP_CALL_MALLOC, 0x4000, 40, 0},
+                                         {FP_MARK_RESIZE_FROM, 0x4000, 0, 0},
+                                         {FP_CALL_REALLOC, 0, UINT64_C(1) << 62, 0},
+                                         {FP_CALL_MALLOC, 0x5000, 50, 0},
+                                         {FP_CALL_FREE, 0x4000, 0, 0},
+                                         {FP_MARK_FORK, 0, 1, 0}};
+    struct conv_estate estate;
+    write_process("absurd.1.fp", 1, NULL, 0, parent, 6);
+    estate_of(write_process("absurd.2.fp", 2, "absurd.1.fp", 1, ONE_FREE, 1), &estate);
+    CHECK_U64(estate.count, 1);
+    check_object(&estate, 0, FP_CALL_MALLOC, 0x5000, 50, 0);
+    conv_estate_release(&estate);
+}
+
 /* Grandparent, parent, child: what the parent released of the grandparent's is gone. */
 TEST(estates_pass_through_generations)
 {
@@ -180,4 +197,5 @@ TEST(what_cannot_be_known_is_left_out_and_told)
 }
 
 RUN_TESTS(T(the_living_are_inherited_by_age), T(a_realloc_under_way_has_not_begun),
-          T(estates_pass_through_generations), T(what_cannot_be_known_is_left_out_and_told))
+          T(a_realloc_to_an_absurd_size_has_failed), T(estates_pass_through_generations),
+          T(what_cannot_be_known_is_left_out_and_told))
