@@ -102,6 +102,11 @@ static bool is_renamed(unsigned call)
            call != FP_CALL_PVALLOC;
 }
 
+static const char *plural(unsigned long long count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void tell_lacks(unsigned lacks, const struct wl_summary *summary, size_t meta_count,
                        struct conv_report *report)
 {
@@ -114,13 +119,14 @@ static void tell_lacks(unsigned lacks, const struct wl_summary *summary, size_t 
     if ((lacks & CONV_LACK_TIME) != 0 && summary->duration_ns > 0)
         tell(report, "recorded time");
     if ((lacks & CONV_LACK_ALIGNMENT) != 0 && aligned > 0)
-        tell(report, "alignment: %llu calls become plain ones", aligned);
+        tell(report, "alignment, of %llu call%s", aligned, plural(aligned));
     if ((lacks & CONV_LACK_CALLS) != 0 && renamed > 0)
-        tell(report, "the names of %llu calls: C++ operators and others become those of C", renamed);
+        tell(report, "the name%s of %llu call%s: C++ operators and others become those of C", plural(renamed),
+             renamed, plural(renamed));
     if ((lacks & CONV_LACK_COUNTS) != 0 && counted > 0)
-        tell(report, "counts of elements: %llu calls keep their product with the size", counted);
+        tell(report, "counts of elements, of %llu call%s: products stand for them", counted, plural(counted));
     if ((lacks & CONV_LACK_STATED) != 0 && stated > 0)
-        tell(report, "the sizes or alignments that %llu releases state", stated);
+        tell(report, "the sizes or alignments that %llu release%s stated", stated, plural(stated));
     if ((lacks & CONV_LACK_ENDS) != 0 && summary->thread_count > 0)
         tell(report, "which thread is the main one, and whose end was recorded");
     if ((lacks & CONV_LACK_META) != 0 && meta_count > 0)

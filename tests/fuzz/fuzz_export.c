@@ -1,0 +1,41 @@
+/* fuzz_export.c - any bytes as a workload whose frame is made right: the checker and every exporter take what its reader
+ * takes, and say so or say why not. */
+#include <unistd.h>
+
+#include "convert/verify.h"
+#include "fuzz/target.h"
+
+static void export_to(const char *in, const char *to)
+{
+    const char *out = fuzz_output();
+    const struct conv_options options = {.to = to};
+    static struct conv_report report;
+    static struct conv_error error;
+    const enum fp_status status = conv_file(in, out, &options, &report, &error);
+    FUZZ_CHECK((access(out, F_OK) == 0) == (status == FP_OK));
+    if (status == FP_OK)
+        conv_report_release(&report);
+    else
+        FUZZ_CHECK(error.cause.status == status && error.cause.what != NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    static struct conv_verdict verdict;
+    static struct conv_error error;
+    struct conv_export_facts format;
+    struct image image = {0};
+    enum fp_status status;
+    const char *in;
+    image_set(&image, bytes, size);
+    image_seal_all(&image, IMAGE_WORKLOAD);
+    repair_summary(&image);
+    in = fuzz_input(image.bytes, image.size);
+    status = conv_verify_file(in, NULL, &verdict, &error);
+    FUZZ_CHECK(status != FP_OK ||
+               (verdict.violation.fault == CONV_FAULT_NONE) == (verdict.violation.what[0] == '\0'));
+    for (size_t i = 0; conv_export_facts(i, &format); i++)
+        export_to(in, format.name);
+    image_release(&image);
+    return 0;
+}
