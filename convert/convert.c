@@ -35,6 +35,18 @@ void conv_announce_temporary(const char *name)
     temporary_stands = 1;
 }
 
+void conv_hold_signals(sigset_t *ret_held)
+{
+    sigset_t all;
+    (void)sigfillset(&all);                             /* cannot fail */
+    (void)pthread_sigmask(SIG_SETMASK, &all, ret_held); /* nor this, with these arguments */
+}
+
+void conv_let_signals(const sigset_t *held)
+{
+    (void)pthread_sigmask(SIG_SETMASK, held, NULL); /* cannot fail */
+}
+
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -148,10 +160,15 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
     struct fp_error cause = {.status = FP_OK};
     struct wl_summary summary;
     struct wl_writer *writer = NULL;
-    enum fp_status status = create_writer(out_path, descriptor, options, input, survey, error, &writer);
+    sigset_t held;
+    enum fp_status status;
+    conv_hold_signals(&held);
+    status = create_writer(out_path, descriptor, options, input, survey, error, &writer);
+    if (status == FP_OK)
+        conv_announce_temporary(wl_writer_temporary(writer));
+    conv_let_signals(&held);
     if (status != FP_OK)
         return status;
-    conv_announce_temporary(wl_writer_temporary(writer));
     status = conv_pass_run(input, options, writer, survey, error);
     if (status == FP_OK)
         status = write_notes(writer, survey);

@@ -2,6 +2,8 @@
 #ifndef MALLAB_CONVERT_PASS_H
 #define MALLAB_CONVERT_PASS_H
 
+#include <signal.h>
+
 #include "convert/convert.h"
 #include "convert/input.h"
 #include "convert/recording.h"
@@ -16,6 +18,11 @@ enum fp_status conv_pass_run(const struct conv_input *input, const struct conv_o
 
 /* conv_announce_temporary - the name that conv_output_temporary tells from now on; NULL: none. */
 void conv_announce_temporary(const char *name);
+
+/* conv_hold_signals - from before a temporary file is made until it is announced no signal handler runs: it would leave
+ * the file. conv_let_signals - they may again; held: what conv_hold_signals gave. */
+void conv_hold_signals(sigset_t *ret_held);
+void conv_let_signals(const sigset_t *held);
 
 /* conv_survey_workload - what the workload at wl_path holds; every window is read.
  * in_path  what the user named, for errors. */

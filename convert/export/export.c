@@ -121,8 +121,8 @@ static void tell_lacks(unsigned lacks, const struct wl_summary *summary, size_t 
     if ((lacks & CONV_LACK_ALIGNMENT) != 0 && aligned > 0)
         tell(report, "alignment, of %llu call%s", aligned, plural(aligned));
     if ((lacks & CONV_LACK_CALLS) != 0 && renamed > 0)
-        tell(report, "the name%s of %llu call%s: C++ operators and others become those of C", plural(renamed),
-             renamed, plural(renamed));
+        tell(report, "the names of %llu call%s: C++ operators and others become those of C", renamed,
+             plural(renamed));
     if ((lacks & CONV_LACK_COUNTS) != 0 && counted > 0)
         tell(report, "counts of elements, of %llu call%s: products stand for them", counted, plural(counted));
     if ((lacks & CONV_LACK_STATED) != 0 && stated > 0)
@@ -184,10 +184,15 @@ static enum fp_status write_all(const struct conv_export_format *format, struct 
                                 struct conv_report *report)
 {
     struct conv_export_file *file = job->file;
-    enum fp_status status = conv_export_open(file, job->out_path, job->options->overwrite);
+    sigset_t held;
+    enum fp_status status;
+    conv_hold_signals(&held);
+    status = conv_export_open(file, job->out_path, job->options->overwrite);
+    if (status == FP_OK)
+        conv_announce_temporary(file->file.temporary);
+    conv_let_signals(&held);
     if (status != FP_OK)
         return file_failed(file, job->out_path, job->error);
-    conv_announce_temporary(file->file.temporary);
     status = format->write(job);
     if (file->status != FP_OK || (status == FP_OK && conv_export_close(file) != FP_OK))
         status = file_failed(file, job->out_path, job->error);
