@@ -37,10 +37,7 @@ void check_release(struct check *check)
 
 /* ---- violations ----------------------------------------------------------------------------- */
 
-static bool fault(struct check *check, enum conv_fault kind, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static bool fault(struct check *check, enum conv_fault kind, const char *format, ...)
+bool check_fault(struct check *check, enum conv_fault kind, const char *format, ...)
 {
     va_list list;
     check->violation.fault = kind;
@@ -122,7 +119,7 @@ static bool take_wait(struct check *check, const struct wl_wait *wait)
     const uint32_t waiter = check->op_threads[wait->op], other = check->op_threads[wait->on];
     struct check_known *known = known_of(check, waiter, other);
     if (waiter == other)
-        return fault(check, CONV_FAULT_WAIT, "it waits for op %" PRIu32 " of its own thread", wait->on);
+        return check_fault(check, CONV_FAULT_WAIT, "it waits for op %" PRIu32 " of its own thread", wait->on);
     if (known->before <= wait->on)
         *known = (struct check_known){waiter + 1, other + 1, wait->on + 1};
     check->waits++;
@@ -134,11 +131,11 @@ static bool take_wait(struct check *check, const struct wl_wait *wait)
 static bool check_call(struct check *check, const struct wl_op *op)
 {
     if (fp_call_kind_of(op->call) == FP_KIND_NONE)
-        return fault(check, CONV_FAULT_CALL, "%u is no call of the malloc family", op->call);
+        return check_fault(check, CONV_FAULT_CALL, "%u is no call of the malloc family", op->call);
     if ((op->align_log2 & WL_OP_FRESH) != 0 && fp_call_kind_of(op->call) != FP_KIND_RESIZE)
-        return fault(check, CONV_FAULT_CALL, "%s cannot begin with NULL", fp_call_name(op->call));
+        return check_fault(check, CONV_FAULT_CALL, "%s cannot begin with NULL", fp_call_name(op->call));
     if ((op->align_log2 & ~WL_OP_FRESH) >= 48 || conv_op_bytes(op) >= CONV_ADDRESS_LIMIT)
-        return fault(check, CONV_FAULT_CALL, "a size or alignment of 2^48 or more");
+        return check_fault(check, CONV_FAULT_CALL, "a size or alignment of 2^48 or more");
     return true;
 }
 
@@ -148,15 +145,16 @@ static bool check_alive(struct check *check, const struct wl_op *op)
     const enum fp_call_kind kind = fp_call_kind_of(op->call);
     if (conv_op_allocates(op)) {
         if (op->id == 0)
-            return fault(check, CONV_FAULT_ID, "an allocation is object 0, which is NULL");
-        return !object->live ||
-               fault(check, CONV_FAULT_TWO_HANDS, "%s is to be object %" PRIu32 ", which is alive already",
-                     fp_call_name(op->call), op->id);
+            return check_fault(check, CONV_FAULT_ID, "an allocation is object 0, which is NULL");
+        return !object->live || check_fault(check, CONV_FAULT_TWO_HANDS,
+                                            "%s is to be object %" PRIu32 ", which is alive already",
+                                            fp_call_name(op->call), op->id);
     }
     if (object->live || (kind == FP_KIND_RELEASE && op->id == 0))
         return true;
-    return fault(check, kind == FP_KIND_RELEASE ? CONV_FAULT_RELEASE_OF_DEAD : CONV_FAULT_RESIZE_OF_DEAD,
-                 "%s of object %" PRIu32 ", which is not alive", fp_call_name(op->call), op->id);
+    return check_fault(check,
+                       kind == FP_KIND_RELEASE ? CONV_FAULT_RELEASE_OF_DEAD : CONV_FAULT_RESIZE_OF_DEAD,
+                       "%s of object %" PRIu32 ", which is not alive", fp_call_name(op->call), op->id);
 }
 
 static void count_request(struct check *check, uint64_t bytes)
@@ -201,18 +199,18 @@ static bool check_op(struct check *check, const struct wl_window *window, uint32
     if (!check_call(check, op))
         return false;
     if (op->id > check->summary->id_max)
-        return fault(check, CONV_FAULT_ID, "object %" PRIu32 " is above the highest there is, %" PRIu32,
-                     op->id, check->summary->id_max);
+        return check_fault(check, CONV_FAULT_ID, "object %" PRIu32 " is above the highest there is, %" PRIu32,
+                           op->id, check->summary->id_max);
     if (!check_alive(check, op))
         return false;
     object = &check->objects[op->id];
     /* The object's slot counts, whoever it stands for: also a release and the next allocation of one number. */
     if (op->id != 0 && object->window == check->windows + 1 &&
         !is_ordered(check, window, object->index, index))
-        return fault(check, CONV_FAULT_RACE,
-                     "threads %" PRIu32 " and %" PRIu32 " race for object %" PRIu32
-                     ": nothing makes it wait for op %" PRIu32 " of the window",
-                     object->thread, check->op_threads[index], op->id, object->index);
+        return check_fault(check, CONV_FAULT_RACE,
+                           "threads %" PRIu32 " and %" PRIu32 " race for object %" PRIu32
+                           ": nothing makes it wait for op %" PRIu32 " of the window",
+                           object->thread, check->op_threads[index], op->id, object->index);
     execute(check, op);
     object->window = check->windows + 1;
     object->index = index;
@@ -226,20 +224,20 @@ static bool check_runs(struct check *check, const struct wl_window *window)
 {
     uint32_t ops = 0;
     if (window->op_count == 0 || window->op_count > check->summary->window_ops_max)
-        return fault(check, CONV_FAULT_FRAME, "%" PRIu32 " ops; the largest window is to have %" PRIu32,
-                     window->op_count, check->summary->window_ops_max);
+        return check_fault(check, CONV_FAULT_FRAME, "%" PRIu32 " ops; the largest window is to have %" PRIu32,
+                           window->op_count, check->summary->window_ops_max);
     if (window->facts.first_op != check->ops)
-        return fault(check, CONV_FAULT_FRAME, "it begins with op %" PRIu64 " after %" PRIu64 " ops",
-                     window->facts.first_op, check->ops);
+        return check_fault(check, CONV_FAULT_FRAME, "it begins with op %" PRIu64 " after %" PRIu64 " ops",
+                           window->facts.first_op, check->ops);
     for (uint32_t i = 0; i < window->run_count; i++) {
         const struct wl_run *run = &window->runs[i];
         struct check_thread *thread;
         if (run->thread >= check->summary->thread_count)
-            return fault(check, CONV_FAULT_THREAD, "thread %" PRIu32 " of %" PRIu32, run->thread,
-                         check->summary->thread_count);
+            return check_fault(check, CONV_FAULT_THREAD, "thread %" PRIu32 " of %" PRIu32, run->thread,
+                               check->summary->thread_count);
         if (run->op_count == 0 || run->op_count > window->op_count - ops)
-            return fault(check, CONV_FAULT_FRAME, "runs of threads do not add up to its %" PRIu32 " ops",
-                         window->op_count);
+            return check_fault(check, CONV_FAULT_FRAME,
+                               "runs of threads do not add up to its %" PRIu32 " ops", window->op_count);
         thread = &check->threads[run->thread];
         if (thread->ops == 0)
             thread->first_window = check->windows;
@@ -249,8 +247,8 @@ static bool check_runs(struct check *check, const struct wl_window *window)
             check->op_threads[ops++] = run->thread;
     }
     return ops == window->op_count ||
-           fault(check, CONV_FAULT_FRAME, "runs of threads do not add up to its %" PRIu32 " ops",
-                 window->op_count);
+           check_fault(check, CONV_FAULT_FRAME, "runs of threads do not add up to its %" PRIu32 " ops",
+                       window->op_count);
 }
 
 static bool check_times(struct check *check, const struct wl_window *window)
@@ -258,25 +256,25 @@ static bool check_times(struct check *check, const struct wl_window *window)
     const struct wl_facts *facts = &window->facts;
     uint64_t now_ns = facts->start_ns;
     if (facts->start_ns < check->end_ns)
-        return fault(check, CONV_FAULT_TIME,
-                     "it begins at %" PRIu64 " ns, before the window before it ends, %" PRIu64 " ns",
-                     facts->start_ns, check->end_ns);
+        return check_fault(check, CONV_FAULT_TIME,
+                           "it begins at %" PRIu64 " ns, before the window before it ends, %" PRIu64 " ns",
+                           facts->start_ns, check->end_ns);
     if (window->time_count != (window->op_count + WL_TIME_STRIDE - 1) / WL_TIME_STRIDE)
-        return fault(check, CONV_FAULT_FRAME, "%" PRIu32 " times for %" PRIu32 " ops", window->time_count,
-                     window->op_count);
+        return check_fault(check, CONV_FAULT_FRAME, "%" PRIu32 " times for %" PRIu32 " ops",
+                           window->time_count, window->op_count);
     for (uint32_t i = 0; i < window->time_count; i++) {
         if (window->times_ns[i] < now_ns) {
             point_at(check, window, i * WL_TIME_STRIDE);
-            return fault(check, CONV_FAULT_TIME, "time falls from %" PRIu64 " to %" PRIu64 " ns", now_ns,
-                         window->times_ns[i]);
+            return check_fault(check, CONV_FAULT_TIME, "time falls from %" PRIu64 " to %" PRIu64 " ns",
+                               now_ns, window->times_ns[i]);
         }
         now_ns = window->times_ns[i];
     }
     if (facts->end_ns < now_ns || facts->end_ns > check->summary->duration_ns)
-        return fault(check, CONV_FAULT_TIME,
-                     "it ends at %" PRIu64 " ns, not between its last op's %" PRIu64
-                     " and the end's %" PRIu64,
-                     facts->end_ns, now_ns, check->summary->duration_ns);
+        return check_fault(check, CONV_FAULT_TIME,
+                           "it ends at %" PRIu64 " ns, not between its last op's %" PRIu64
+                           " and the end's %" PRIu64,
+                           facts->end_ns, now_ns, check->summary->duration_ns);
     check->end_ns = facts->end_ns;
     return true;
 }
@@ -287,12 +285,13 @@ static bool check_waits(struct check *check, const struct wl_window *window)
     for (uint32_t i = 0; i < window->wait_count; i++) {
         const struct wl_wait *wait = &window->waits[i];
         if (wait->op >= window->op_count || (i > 0 && wait->op <= wait[-1].op))
-            return fault(check, CONV_FAULT_WAIT,
-                         "wait %" PRIu32 " is not of a later op than the one before it", i);
+            return check_fault(check, CONV_FAULT_WAIT,
+                               "wait %" PRIu32 " is not of a later op than the one before it", i);
         if (wait->on >= wait->op) {
             point_at(check, window, wait->op);
-            return fault(check, CONV_FAULT_WAIT,
-                         "it waits for op %" PRIu32 " of the window, which is no earlier one", wait->on);
+            return check_fault(check, CONV_FAULT_WAIT,
+                               "it waits for op %" PRIu32 " of the window, which is no earlier one",
+                               wait->on);
         }
     }
     return true;
@@ -314,13 +313,13 @@ static bool check_ops(struct check *check, const struct wl_window *window)
 static bool check_facts(struct check *check, const struct wl_facts *facts)
 {
     if (facts->live_bytes != check->live_bytes || facts->live_objects != check->live_objects)
-        return fault(check, CONV_FAULT_FACTS,
-                     "at its end %" PRIu64 " bytes in %" PRIu64 " objects are alive, not %" PRIu64
-                     " in %" PRIu64,
-                     check->live_bytes, check->live_objects, facts->live_bytes, facts->live_objects);
+        return check_fault(check, CONV_FAULT_FACTS,
+                           "at its end %" PRIu64 " bytes in %" PRIu64 " objects are alive, not %" PRIu64
+                           " in %" PRIu64,
+                           check->live_bytes, check->live_objects, facts->live_bytes, facts->live_objects);
     return facts->live_bytes_peak == check->window_peak ||
-           fault(check, CONV_FAULT_FACTS, "most live bytes within it are %" PRIu64 ", not %" PRIu64,
-                 check->window_peak, facts->live_bytes_peak);
+           check_fault(check, CONV_FAULT_FACTS, "most live bytes within it are %" PRIu64 ", not %" PRIu64,
+                       check->window_peak, facts->live_bytes_peak);
 }
 
 bool check_window(struct check *check, const struct wl_window *window, uint64_t offset)
@@ -339,86 +338,4 @@ bool check_window(struct check *check, const struct wl_window *window, uint64_t 
     check->ops += window->op_count;
     check->windows++;
     return true;
-}
-
-/* ---- the end --------------------------------------------------------------------------------- */
-
-static bool check_threads(struct check *check)
-{
-    const struct wl_summary *summary = check->summary;
-    uint32_t mains = 0;
-    for (uint32_t i = 0; i < summary->thread_count; i++) {
-        const struct check_thread *counted = &check->threads[i];
-        const struct wl_thread *stated = &summary->threads[i];
-        if (stated->ops != counted->ops || stated->first_window != counted->first_window ||
-            stated->last_window != counted->last_window)
-            return fault(check, CONV_FAULT_THREAD,
-                         "thread %" PRIu32 " has %" PRIu64 " ops in windows %" PRIu64 " to %" PRIu64
-                         ", not %" PRIu64 " in %" PRIu64 " to %" PRIu64,
-                         i, counted->ops, counted->first_window, counted->last_window, stated->ops,
-                         stated->first_window, stated->last_window);
-        mains += stated->is_main;
-    }
-    return mains <= 1 || fault(check, CONV_FAULT_THREAD, "%" PRIu32 " main threads", mains);
-}
-
-/* Most threads that are between their first window and their end in one window. */
-static bool count_at_once(struct check *check)
-{
-    const struct wl_summary *summary = check->summary;
-    int64_t *change = calloc((size_t)check->windows + 1, sizeof *change);
-    int64_t alive = 0;
-    if (change == NULL)
-        return fault(check, CONV_FAULT_NONE, "no memory for windows");
-    for (uint32_t i = 0; i < summary->thread_count; i++) {
-        if (check->threads[i].ops == 0)
-            continue;
-        change[check->threads[i].first_window]++;
-        change[summary->threads[i].exited ? check->threads[i].last_window + 1 : check->windows]--;
-    }
-    for (uint64_t i = 0; i < check->windows; i++) {
-        alive += change[i];
-        if (alive > check->counted.threads_at_once_max)
-            check->counted.threads_at_once_max = (uint32_t)alive;
-    }
-    free(change);
-    return true;
-}
-
-static bool check_summary(struct check *check)
-{
-    const struct wl_summary *stated = check->summary, *counted = &check->counted;
-    const struct {
-        const char *name;
-        uint64_t counted, stated;
-    } numbers[] = {
-        {"ops", check->ops, stated->ops},
-        {"windows", check->windows, stated->windows},
-        {"bytes requested", counted->requested_bytes, stated->requested_bytes},
-        {"live bytes at the peak", counted->live_bytes_peak, stated->live_bytes_peak},
-        {"live objects at the peak", counted->live_objects_peak, stated->live_objects_peak},
-        {"live bytes at the end", check->live_bytes, stated->live_bytes_end},
-        {"live objects at the end", check->live_objects, stated->live_objects_end},
-        {"bytes of the largest request", counted->largest_size, stated->largest_size},
-        {"highest object", counted->id_max, stated->id_max},
-        {"ops of the largest window", counted->window_ops_max, stated->window_ops_max},
-        {"threads at once", counted->threads_at_once_max, stated->threads_at_once_max},
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (numbers[i].counted != numbers[i].stated)
-            return fault(check, CONV_FAULT_SUMMARY, "%s: %" PRIu64 ", not %" PRIu64, numbers[i].name,
-                         numbers[i].counted, numbers[i].stated);
-    for (unsigned call = 0; call < FP_CALL_COUNT; call++)
-        if (counted->ops_by_call[call] != stated->ops_by_call[call])
-            return fault(check, CONV_FAULT_SUMMARY, "calls of %s: %" PRIu64 ", not %" PRIu64,
-                         call > 0 ? fp_call_name(call) : "none", counted->ops_by_call[call],
-                         stated->ops_by_call[call]);
-    return true;
-}
-
-bool check_end(struct check *check)
-{
-    check->violation.has_window = false;
-    check->violation.has_op = false;
-    return check_threads(check) && count_at_once(check) && check_summary(check);
 }

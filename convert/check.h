@@ -53,6 +53,10 @@ void check_release(struct check *check);
  * Returns  false with check->violation filled: nothing may follow. */
 bool check_window(struct check *check, const struct wl_window *window, uint64_t offset);
 
+/* check_fault - note a violation. Returns false. */
+bool check_fault(struct check *check, enum conv_fault kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* check_end - all windows were given; compare the figures of threads and summary. Returns false likewise. */
 bool check_end(struct check *check);
 

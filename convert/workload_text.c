@@ -6,8 +6,8 @@
 
 #include "convert/input.h"
 #include "convert/rewrite.h"
-#include "convert/source.h"
 #include "convert/text.h"
+#include "convert/workload_line.h"
 
 #define ENTRIES_MAX     64u    /* as the workload's format */
 #define ENTRY_BYTES_MAX 65536u /* likewise */
@@ -54,64 +54,6 @@ static enum fp_status writer_failed(struct reading *reading, enum fp_status stat
     return status;
 }
 
-/* ---- words of a line ----------------------------------------------------------------------- */
-
-struct words {
-    const char *at, *end;
-};
-
-struct word {
-    const char *at;
-    size_t length;
-};
-
-static bool is_blank(char byte)
-{
-    return byte == ' ' || byte == '\t';
-}
-
-/* The next word; false at the line's end, where a comment begins, too. */
-static bool next_word(struct words *words, struct word *ret)
-{
-    while (words->at < words->end && is_blank(*words->at))
-        words->at++;
-    if (words->at == words->end || *words->at == '#')
-        return false;
-    ret->at = words->at;
-    while (words->at < words->end && !is_blank(*words->at))
-        words->at++;
-    ret->length = (size_t)(words->at - ret->at);
-    return true;
-}
-
-static bool word_is(const struct word *word, const char *text)
-{
-    return strlen(text) == word->length && memcmp(word->at, text, word->length) == 0;
-}
-
-static bool number_of(const struct word *word, uint64_t most, uint64_t *ret)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < word->length; i++)
-        if (word->at[i] < '0' || word->at[i] > '9' || __builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(word->at[i] - '0'), &value))
-            return false;
-    *ret = value;
-    return word->length > 0 && value <= most;
-}
-
-static bool next_number(struct words *words, uint64_t most, uint64_t *ret)
-{
-    struct word word;
-    return next_word(words, &word) && number_of(&word, most, ret);
-}
-
-static bool at_end(struct words *words)
-{
-    struct word word;
-    return !next_word(words, &word);
-}
-
 /* ---- the head ------------------------------------------------------------------------------ */
 
 static int hex_digit(char digit)
@@ -152,7 +94,7 @@ static enum fp_status append_entry(struct reading *reading, const char *at, cons
     return FP_OK;
 }
 
-static enum fp_status take_entry(struct reading *reading, const struct words *words, bool is_note,
+static enum fp_status take_entry(struct reading *reading, const struct conv_words *words, bool is_note,
                                  bool is_more)
 {
     const char *at = words->at;
@@ -218,13 +160,13 @@ static enum fp_status begin_body(struct reading *reading)
     return status == FP_OK ? FP_OK : writer_failed(reading, status);
 }
 
-static enum fp_status take_option(struct reading *reading, struct words *words, bool is_window_ops)
+static enum fp_status take_option(struct reading *reading, struct conv_words *words, bool is_window_ops)
 {
     uint64_t number;
     if (reading->writer != NULL)
         return fail(reading, "an option after the first thread, time or op");
-    if (!next_number(words, is_window_ops ? WL_WINDOW_OPS_MAX : ZSTD_LEVEL_MAX, &number) || number == 0 ||
-        !at_end(words))
+    if (!conv_next_number(words, is_window_ops ? WL_WINDOW_OPS_MAX : ZSTD_LEVEL_MAX, &number) ||
+        number == 0 || !conv_at_end(words))
         return fail(reading, is_window_ops ? "window_ops takes a number from 1 to 65536"
                                            : "zstd_level takes a number from 1 to 19");
     if (is_window_ops)
@@ -236,19 +178,19 @@ static enum fp_status take_option(struct reading *reading, struct words *words, 
 
 /* ---- the body ------------------------------------------------------------------------------ */
 
-static enum fp_status take_thread(struct reading *reading, struct words *words)
+static enum fp_status take_thread(struct reading *reading, struct conv_words *words)
 {
     uint64_t number, thread_id;
     bool is_main = false, exited = false;
-    struct word word;
+    struct conv_word word;
     uint32_t thread;
     enum fp_status status;
-    if (!next_number(words, UINT32_MAX, &number) || number != reading->thread_count)
+    if (!conv_next_number(words, UINT32_MAX, &number) || number != reading->thread_count)
         return fail(reading, "threads are numbered from 0, one after the other");
-    if (!next_number(words, UINT32_MAX, &thread_id))
+    if (!conv_next_number(words, UINT32_MAX, &thread_id))
         return fail(reading, "no thread id below 2^32");
-    while (next_word(words, &word)) {
-        bool *flag = word_is(&word, "main") ? &is_main : word_is(&word, "exited") ? &exited : NULL;
+    while (conv_next_word(words, &word)) {
+        bool *flag = conv_word_is(&word, "main") ? &is_main : conv_word_is(&word, "exited") ? &exited : NULL;
         if (flag == NULL || *flag)
             return fail(reading, "after the thread id comes 'main', 'exited' or nothing");
         *flag = true;
@@ -265,10 +207,10 @@ static enum fp_status take_thread(struct reading *reading, struct words *words)
     return FP_OK;
 }
 
-static enum fp_status take_time(struct reading *reading, struct words *words)
+static enum fp_status take_time(struct reading *reading, struct conv_words *words)
 {
     uint64_t time_ns;
-    if (!next_number(words, UINT64_MAX, &time_ns) || !at_end(words))
+    if (!conv_next_number(words, UINT64_MAX, &time_ns) || !conv_at_end(words))
         return fail(reading, "no time in nanoseconds");
     if (time_ns < reading->time_ns)
         return fail(reading, "times never fall");
@@ -276,81 +218,18 @@ static enum fp_status take_time(struct reading *reading, struct words *words)
     return FP_OK;
 }
 
-static enum fp_call call_of(const struct word *word)
-{
-    char name[48];
-    if (word->length >= sizeof name)
-        return FP_CALL_NONE;
-    for (size_t i = 0; i < word->length; i++)
-        name[i] = word->at[i];
-    name[word->length] = '\0';
-    if (strncmp(name, "operator_", 9) == 0)
-        name[8] = ' ';
-    return fp_call_from_name(name);
-}
-
-/* What follows size: `x COUNT` or `align BYTES`, as the call has it, and `fresh`. Returns NULL, or what is wrong. */
-static const char *parse_extra(struct words *words, struct wl_op *op)
-{
-    const enum fp_extra extra = fp_call_extra_of(op->call);
-    struct word word;
-    uint64_t number;
-    if (extra == FP_EXTRA_COUNT) {
-        if (!next_word(words, &word) || !word_is(&word, "x") || !next_number(words, UINT16_MAX, &number))
-            return "after the size of this call comes 'x' and a count up to 65535";
-        op->count = (uint16_t)number;
-    } else if (extra == FP_EXTRA_ALIGNMENT) {
-        if (!next_word(words, &word) || !word_is(&word, "align") ||
-            !next_number(words, CONV_ADDRESS_LIMIT - 1, &number) || number == 0 ||
-            (number & (number - 1)) != 0)
-            return "after the size of this call comes 'align' and a power of two below 2^48";
-        op->align_log2 = (uint8_t)__builtin_ctzll(number);
-    }
-    if (!next_word(words, &word))
-        return NULL;
-    if (fp_call_kind_of(op->call) != FP_KIND_RESIZE || !word_is(&word, "fresh") || !at_end(words))
-        return "something follows the op";
-    op->align_log2 |= WL_OP_FRESH;
-    return NULL;
-}
-
-static const char *parse_op(struct words *words, struct wl_op *ret)
-{
-    struct words before;
-    struct word word;
-    uint64_t number;
-    const char *wrong;
-    *ret = (struct wl_op){0};
-    if (!next_word(words, &word) || (ret->call = (uint8_t)call_of(&word)) == FP_CALL_NONE ||
-        fp_call_kind_of(ret->call) == FP_KIND_NONE)
-        return "no call of the malloc family after the thread";
-    if (!next_number(words, WL_IDS_MAX - 1, &number))
-        return "no number of an object below 2^31";
-    ret->id = (uint32_t)number;
-    before = *words;
-    if (next_number(words, CONV_ADDRESS_LIMIT - 1, &number))
-        ret->size = number;
-    else if (fp_call_kind_of(ret->call) == FP_KIND_RELEASE && !fp_call_tells_size(ret->call))
-        *words = before; /* most releases state none */
-    else
-        return "no size below 2^48 after the object";
-    wrong = parse_extra(words, ret);
-    if (wrong == NULL && conv_op_bytes(ret) >= CONV_ADDRESS_LIMIT)
-        wrong = "count times size is 2^48 or more";
-    return wrong;
-}
-
-static enum fp_status take_op(struct reading *reading, const struct word *first, struct words *words)
+static enum fp_status take_op(struct reading *reading, const struct conv_word *first,
+                              struct conv_words *words)
 {
     uint64_t thread;
     struct wl_op op;
     const char *what;
     enum fp_status status;
-    if (!number_of(first, UINT32_MAX, &thread))
+    if (!conv_number_of(first, UINT32_MAX, &thread))
         return fail(reading, "not a line of this format");
     if (thread >= reading->thread_count)
         return fail(reading, "an op of a thread that no line 'thread' before it names");
-    what = parse_op(words, &op);
+    what = conv_parse_op(words, &op);
     if (what != NULL)
         return fail(reading, what);
     status = conv_rewrite_op(&reading->rewrite, (uint32_t)thread, &op, reading->time_ns, &what);
@@ -359,12 +238,12 @@ static enum fp_status take_op(struct reading *reading, const struct word *first,
     return status == FP_ERR_CORRUPT && what != NULL ? fail(reading, what) : writer_failed(reading, status);
 }
 
-static enum fp_status take_end(struct reading *reading, struct words *words)
+static enum fp_status take_end(struct reading *reading, struct conv_words *words)
 {
     uint64_t end_ns;
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for the summary"};
     enum fp_status status;
-    if (!next_number(words, UINT64_MAX, &end_ns) || !at_end(words))
+    if (!conv_next_number(words, UINT64_MAX, &end_ns) || !conv_at_end(words))
         return fail(reading, "no time in nanoseconds after 'end'");
     if (end_ns / FP_TIME_UNIT_NS < reading->time_ns / FP_TIME_UNIT_NS)
         return fail(reading, "the end lies before the last op");
@@ -380,25 +259,25 @@ static enum fp_status take_end(struct reading *reading, struct words *words)
 
 static enum fp_status take_line(struct reading *reading)
 {
-    struct words words = {reading->line.at, reading->line.at + reading->line.length};
-    struct word first;
+    struct conv_words words = {reading->line.at, reading->line.at + reading->line.length};
+    struct conv_word first;
     enum fp_status status;
-    if (!next_word(&words, &first))
+    if (!conv_next_word(&words, &first))
         return FP_OK;
     if (reading->ended)
         return fail(reading, "something follows the line 'end'");
-    if (word_is(&first, "window_ops") || word_is(&first, "zstd_level"))
+    if (conv_word_is(&first, "window_ops") || conv_word_is(&first, "zstd_level"))
         return take_option(reading, &words, first.at[0] == 'w');
-    if (word_is(&first, "meta") || word_is(&first, "note") || word_is(&first, "more"))
-        return take_entry(reading, &words, word_is(&first, "note"), word_is(&first, "more"));
+    if (conv_word_is(&first, "meta") || conv_word_is(&first, "note") || conv_word_is(&first, "more"))
+        return take_entry(reading, &words, conv_word_is(&first, "note"), conv_word_is(&first, "more"));
     status = begin_body(reading);
     if (status != FP_OK)
         return status;
-    if (word_is(&first, "thread"))
+    if (conv_word_is(&first, "thread"))
         return take_thread(reading, &words);
-    if (word_is(&first, "time"))
+    if (conv_word_is(&first, "time"))
         return take_time(reading, &words);
-    if (word_is(&first, "end"))
+    if (conv_word_is(&first, "end"))
         return take_end(reading, &words);
     return take_op(reading, &first, &words);
 }
@@ -406,10 +285,10 @@ static enum fp_status take_line(struct reading *reading)
 static enum fp_status check_first_line(struct reading *reading)
 {
     const enum fp_status status = conv_text_line(reading->text, reading->error, &reading->line);
-    const struct word first = {reading->line.at, reading->line.length};
+    const struct conv_word first = {reading->line.at, reading->line.length};
     if (status != FP_OK && status != FP_END)
         return status;
-    if (status == FP_OK && word_is(&first, CONV_TEXT_MAGIC))
+    if (status == FP_OK && conv_word_is(&first, CONV_TEXT_MAGIC))
         return FP_OK;
     if (status == FP_OK && first.length > strlen(CONV_TEXT_NAME) &&
         memcmp(first.at, CONV_TEXT_NAME, strlen(CONV_TEXT_NAME)) == 0)
