@@ -19,7 +19,7 @@ static const char HELP[] =
     "what 'mallab replay' and 'mallab ab' execute; or any of these, and a workload,\n"
     "into another format.\n"
     "\n"
-    "INPUT is a footprint (.fp), a recording's directory, a workload (.wl or as text),\n"
+    "INPUT is a footprint (.fp), a recording's directory, a workload (.wl, or text),\n"
     "or another tool's trace. Traces and texts may be compressed (gzip, xz, bzip2,\n"
     "zstd, zip); '-' reads one from stdin.\n"
     "\n"

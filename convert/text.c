@@ -295,7 +295,7 @@ void conv_text_close(struct conv_text *text)
 {
     if (text == NULL)
         return;
-    if (text->fd == STDIN_FILENO && text->is_open && text->lines == 0 && looked_at == NULL) {
+    if (text->fd == STDIN_FILENO && text->is_open && text->offset == 0 && looked_at == NULL) {
         looked_at = text;
         return;
     }

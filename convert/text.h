@@ -26,7 +26,7 @@ struct conv_line {
 };
 
 /* conv_text_open - open path, "-" for standard input. ret_text is the caller's: conv_text_close. Standard input of
- * which no line was taken before it was closed is there again, from its beginning.
+ * which nothing was taken before it was closed is there again, from its beginning.
  * Returns FP_OK; FP_ERR_OPEN, FP_ERR_READ, FP_ERR_CORRUPT (of a compressed form), FP_ERR_FOREIGN (empty, a
  * zip without a file), FP_ERR_MEMORY, with ret_error filled. */
 enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, struct conv_text **ret_text);

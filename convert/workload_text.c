@@ -340,9 +340,9 @@ bool conv_workload_text_detect(const char *path)
     struct conv_text *text = NULL;
     const char *bytes;
     size_t size;
-    bool found = false;
+    bool whole, found = false;
     if (error != NULL && conv_text_open(path, error, &text) == FP_OK &&
-        conv_text_peek(text, error, &bytes, &size) == FP_OK)
+        conv_text_peek(text, error, &bytes, &size, &whole) == FP_OK)
         found = size >= strlen(CONV_TEXT_NAME) && memcmp(bytes, CONV_TEXT_NAME, strlen(CONV_TEXT_NAME)) == 0;
     if (text != NULL)
         conv_text_close(text);

@@ -70,7 +70,7 @@ for name in formats:
     escaped = name.replace("-", r"\-")
     check(re.search(rf"^\.BR? .*\b{re.escape(escaped)}\b", (SOURCE / "docs/man/mallab-convert.1").read_text(), re.M),
           f"mallab-convert.1 does not name the format {name}")
-    check(name in ("footprint", "recording") or f"| `{name}` |" in (SOURCE / "docs/importing.md").read_text(),
+    check(name in ("footprint", "recording", "workload", "text") or f"| `{name}` |" in (SOURCE / "docs/importing.md").read_text(),
           f"docs/importing.md has no row for {name}")
 for path in sorted((SOURCE / "docs/man").glob("*.1")):
     check(path.stem == "mallab" or path.stem.split("-", 1)[1] in verbs, f"{path.name}: no such verb")
