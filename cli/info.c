@@ -13,24 +13,23 @@
 #include "results/support.h"
 #include "results/table.h"
 
-static const char HELP[] =
-    "usage: mallab info [OPTION...] FILE\n"
-    "\n"
-    "Say what a footprint, a recording, a workload, a trace or a result holds, and\n"
-    "whether it is complete.\n"
-    "\n"
-    "      --json           print it as JSON\n"
-    "      --from FORMAT    what FILE is, one of 'mallab help convert' [found out]\n"
-    "      --verify         prove it legal: read every block, execute every op of a\n"
-    "                       workload on paper; 'legal', or what is wrong first\n"
-    "      --salvage        leave out damaged blocks instead of refusing the file\n"
-    "      --color WHEN     auto, always or never, for results [auto]\n"
-    "      --no-progress    no progress on stderr\n"
-    "  -h, --help           print this help\n"
-    "\n"
-    "example: mallab info mallab-web.4242\n"
-    "exit codes: 0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged, too new, or\n"
-    "            not legal (--verify)\n";
+static const char HELP[] = "usage: mallab info [OPTION...] FILE\n"
+                           "\n"
+                           "Say what a footprint, a recording, a workload, a trace or a result holds, and\n"
+                           "whether it is complete.\n"
+                           "\n"
+                           "      --json           print it as JSON\n"
+                           "      --from FORMAT    what FILE is, one of 'mallab help convert' [found out]\n"
+                           "      --verify         prove it legal: read every block, execute every op of a\n"
+                           "                       workload on paper; 'legal', or what is wrong first\n"
+                           "      --salvage        leave out damaged blocks instead of refusing the file\n"
+                           "      --color WHEN     auto, always or never, for results [auto]\n"
+                           "      --no-progress    no progress on stderr\n"
+                           "  -h, --help           print this help\n"
+                           "\n"
+                           "example: mallab info mallab-web.4242\n"
+                           "exit codes: 0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged, too new, or\n"
+                           "            not legal (--verify)\n";
 
 enum {
     OPTION_JSON = 256,

@@ -68,8 +68,10 @@ static enum fp_status create_writer(const char *out_path, int descriptor, const 
                                     const struct conv_input *input, struct conv_survey *survey,
                                     struct conv_error *error, struct wl_writer **ret_writer)
 {
-    const struct wl_writer_options writer_options = {
-        .window_ops = options->window_ops, .zstd_level = options->zstd_level, .in_place = options->in_place, .descriptor = descriptor};
+    const struct wl_writer_options writer_options = {.window_ops = options->window_ops,
+                                                     .zstd_level = options->zstd_level,
+                                                     .in_place = options->in_place,
+                                                     .descriptor = descriptor};
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for writing"};
     struct fp_meta meta[META_ENTRIES_MAX];
     char start[24], processes[24], process_events[24], recording_events[24];

@@ -146,6 +146,7 @@ static enum fp_status begin_body(struct reading *reading)
     if (reading->options->zstd_level != 0)
         reading->writer_options.zstd_level = reading->options->zstd_level;
     reading->writer_options.descriptor = reading->descriptor;
+    reading->writer_options.in_place = reading->options->in_place;
     status = wl_writer_create(reading->path, false, &reading->writer_options, meta, meta_count, &cause,
                               &reading->writer);
     if (status != FP_OK) {
