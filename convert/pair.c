@@ -297,6 +297,8 @@ static enum fp_status end_lane(struct conv_pair *pair, struct conv_pair_lane *la
 static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
                            const struct conv_event *event)
 {
+    struct conv_live_entry *entry;
+    struct conv_object object;
     switch (event->call) {
     case FP_MARK_RESIZE_FROM:
         /* The shim marks no realloc of NULL, but a file may say anything; the table cannot look up 0. */
@@ -313,6 +315,13 @@ static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
         irregular(pair, event->extra == FP_GAP_PAUSE ? CONV_PAUSES : CONV_GAPS);
         pair->gap_calls = conv_add_saturating(pair->gap_calls, event->size);
         return drop_all_pending(pair, lane);
+    case CONV_MARK_RELEASE:
+        entry = event->address != 0 ? conv_live_find(&pair->live, event->address) : NULL;
+        if (entry == NULL)
+            return FP_OK;
+        object = conv_live_object(entry);
+        conv_live_remove(&pair->live, entry);
+        return emit_implied_release(pair, lane, object);
     case CONV_MARK_LANE_END:
         return end_lane(pair, lane);
     default:
@@ -335,7 +344,7 @@ static enum fp_status take(struct conv_pair *pair, const struct conv_event *even
         return status;
     if (event->time_ns > pair->last_time_ns)
         pair->last_time_ns = event->time_ns;
-    if (event->call != CONV_MARK_LANE_END)
+    if (event->call != CONV_MARK_LANE_END && event->call != CONV_MARK_RELEASE)
         pair->survey->events_by_call[event->call % CONV_CALLS]++;
     if (__builtin_expect(event->address >= CONV_ADDRESS_LIMIT, 0)) {
         irregular(pair, CONV_IMPOSSIBLE_CALLS);

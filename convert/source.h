@@ -19,6 +19,7 @@
 
 /* Marks that only exist between source and sink; the numbers are free in footprint/call.h. */
 enum {
+    CONV_MARK_RELEASE = 62,  /* the object at address goes, by no call of the program: an op, but no event */
     CONV_MARK_LANE_END = 63, /* nothing more comes from this lane */
 };
 
@@ -59,8 +60,8 @@ struct conv_sink {
     /* Whether an object stands at address after all events handed over so far; if so, ret_bytes receives its
      * requested size. */
     bool (*is_live)(void *data, uint64_t address, uint64_t *ret_bytes);
-    /* Takes objects that were there before the first event, as their allocations; before any events. NULL: they are
-     * of no interest. */
+    /* Takes objects that were there before the first event, as their allocations; before any calls (a section that
+     * begins amid reallocs has their RESIZE_FROM marks between them). NULL: they are of no interest. */
     enum fp_status (*inherit)(void *data, const struct conv_event *objects, size_t count);
 };
 
