@@ -143,12 +143,12 @@ static double scaled(const struct conv_selected *selected, uint64_t figure)
 static void tell_sample(const struct cli_verb *verb, const struct conv_survey *survey)
 {
     const struct conv_selected *selected = &survey->selected;
-    char one[32], two[32], three[32], four[32];
-    cli_say(verb, "sampled %u/%u: %s of %s ops; live peak %s, scaled up %s, of really %s",
-            selected->sample_part, selected->sample_of, res_text_grouped(survey->ops, one),
-            res_text_grouped(selected->all_ops, two), res_text_bytes((double)survey->live_bytes_peak, three),
-            res_text_bytes(scaled(selected, survey->live_bytes_peak), four),
-            res_text_bytes((double)selected->all_live_bytes_peak, one));
+    char ops[32], all[32], live[32], up[32], whole[32];
+    cli_say(verb, "sampled %u/%u: %s of %s ops; live peak %s, scaled up %s, of the whole %s",
+            selected->sample_part, selected->sample_of, res_text_grouped(survey->ops, ops),
+            res_text_grouped(selected->all_ops, all), res_text_bytes((double)survey->live_bytes_peak, live),
+            res_text_bytes(scaled(selected, survey->live_bytes_peak), up),
+            res_text_bytes((double)selected->all_live_bytes_peak, whole));
     cli_say(verb,
             "a sample keeps sizes and lifetimes; contention, locality and what an allocator keeps per thread "
             "are not those of the whole");
@@ -164,7 +164,7 @@ static void tell_selection(const struct cli_verb *verb, const struct conv_survey
     if (survey->selected.text[0] != '\0')
         cli_say(verb, "selected: %s", survey->selected.text);
     if (foreign > 0)
-        cli_say(verb, "%s calls of the selected threads on objects of others are left out",
+        cli_say(verb, "%s releases by the selected threads of objects of others are left out",
                 res_text_grouped(foreign, digits));
     if (others > 0)
         cli_say(verb, "%s objects that other threads released or resized are released by the selected ones",

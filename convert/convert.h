@@ -61,7 +61,8 @@ enum conv_irregularity {
     CONV_UNRECORDED_OBJECTS, /* releases and reallocs of objects made before the first window there is, or in a pause */
     CONV_UNRECORDED_FREES,   /* allocations over a live object, after a pause */
     CONV_SIZE_DIFFERS,       /* a release that states another size than its object was given */
-    CONV_FOREIGN_CALLS,      /* releases and reallocs by selected threads of objects of unselected ones */
+    CONV_FOREIGN_CALLS,      /* by selected threads, of objects of unselected ones: left out */
+    CONV_FOREIGN_RESIZES,    /* likewise, resizes: what they made is the selected thread's */
     CONV_RELEASED_BY_OTHERS, /* objects of selected threads that unselected ones released or resized */
     CONV_IRREGULARITY_COUNT,
 };
@@ -71,7 +72,7 @@ const char *conv_irregularity_name(unsigned irregularity);
 
 /* conv_irregularity_is_defect - whether it casts doubt on the recording. False for what correct
  * programs do on correct recordings: failed_calls, realloc_to_zero, unfinished_calls, inherited_frees, pauses,
- * unrecorded_objects, unrecorded_frees, foreign_calls, released_by_others. */
+ * unrecorded_objects, unrecorded_frees, foreign_calls, foreign_resizes, released_by_others. */
 bool conv_irregularity_is_defect(unsigned irregularity);
 
 /* conv_kind_name - "footprint", "workload", "recording", "result", a trace's format as --from has it, "unknown".

@@ -31,6 +31,7 @@ static const struct irregularity_words IRREGULARITIES[CONV_IRREGULARITY_COUNT] =
     [CONV_UNRECORDED_FREES] = {"unrecorded_frees", false},
     [CONV_SIZE_DIFFERS] = {"size_differs", true},
     [CONV_FOREIGN_CALLS] = {"foreign_calls", false},
+    [CONV_FOREIGN_RESIZES] = {"foreign_resizes", false},
     [CONV_RELEASED_BY_OTHERS] = {"released_by_others", false},
 };
 

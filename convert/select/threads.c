@@ -7,21 +7,6 @@
 
 #define FOREIGN 0u
 
-bool conv_threads_init(struct conv_threads *threads, const char *list, struct conv_namer namer,
-                       struct conv_survey *survey, struct conv_sink next)
-{
-    *threads = (struct conv_threads){.namer = namer, .survey = survey, .out = {.next = next}};
-    return conv_list_parse(list, &threads->list) == NULL && conv_track_init(&threads->track);
-}
-
-void conv_threads_release(struct conv_threads *threads)
-{
-    conv_list_release(&threads->list);
-    conv_track_release(&threads->track);
-    free(threads->lanes);
-    *threads = (struct conv_threads){0};
-}
-
 /* ---- lanes --------------------------------------------------------------------------------- */
 
 static void remember(struct conv_threads *threads, uint32_t thread_id, bool is_main)
@@ -52,11 +37,32 @@ static struct conv_threads_lane *lane_of(struct conv_threads *threads, uint32_t 
         uint32_t thread_id = 0;
         bool is_main = false;
         threads->namer.name(threads->namer.data, number, &thread_id, &is_main);
-        remember(threads, thread_id, is_main);
+        if (thread_id != 0) /* a lane that no trailer names has no calls */
+            remember(threads, thread_id, is_main);
         lane->state = conv_list_takes(&threads->list, thread_id, is_main) ? CONV_LANE_SELECTED
                                                                           : CONV_LANE_LEFT_OUT;
     }
     return lane;
+}
+
+bool conv_threads_init(struct conv_threads *threads, const char *list, struct conv_namer namer,
+                       uint32_t lane_count, struct conv_survey *survey, struct conv_sink next)
+{
+    *threads = (struct conv_threads){.namer = namer, .survey = survey, .out = {.next = next}};
+    if (conv_list_parse(list, &threads->list) != NULL || !conv_track_init(&threads->track))
+        return false;
+    for (uint32_t lane = 0; lane < lane_count; lane++)
+        if (lane_of(threads, lane) == NULL)
+            return false;
+    return true;
+}
+
+void conv_threads_release(struct conv_threads *threads)
+{
+    conv_list_release(&threads->list);
+    conv_track_release(&threads->track);
+    free(threads->lanes);
+    *threads = (struct conv_threads){0};
 }
 
 bool conv_threads_has(struct conv_threads *threads, uint32_t lane, bool *ret_selected)
@@ -136,24 +142,18 @@ static enum fp_status make_room(struct conv_threads *threads, const struct conv_
 static enum fp_status take_selected(struct conv_threads *threads, const struct conv_event *event,
                                     const struct conv_track_step *step)
 {
-    const bool foreign = step->known && step->object.id == FOREIGN;
+    if (!step->known || step->object.id != FOREIGN)
+        return pass_on(threads, event);
     switch (step->what) {
+    case CONV_TRACK_MOVED: /* for the pairing an allocation, by realloc of NULL */
+        count(threads, CONV_FOREIGN_RESIZES);
+        return pass_on(threads, event);
     case CONV_TRACK_GONE:
-        if (!foreign)
-            return pass_on(threads, event);
-        if (fp_call_kind_of(event->call) == FP_KIND_RELEASE)
-            count(threads, CONV_FOREIGN_CALLS);
-        return FP_OK; /* a realloc to 0 was counted when it began */
-    case CONV_TRACK_MOVING:
-        if (!foreign)
-            return pass_on(threads, event);
+    case CONV_TRACK_STAYED:
         count(threads, CONV_FOREIGN_CALLS);
         return FP_OK;
-    case CONV_TRACK_STAYED:
-        return foreign ? FP_OK : pass_on(threads, event);
-    default:
-        return pass_on(threads,
-                       event); /* the result of a foreign one's realloc is an allocation by realloc of NULL */
+    default: /* a resize begins: its end counts */
+        return FP_OK;
     }
 }
 

@@ -3,8 +3,8 @@
  *   owner    the thread that allocated an object, or resized it last
  *   foreign  an object of an unselected owner: for what passes it does not exist
  *
- * A selected thread's release of a foreign object is left out, its resize of one makes an object of its own
- * (CONV_FOREIGN_CALLS). What an unselected thread releases or resizes of a selected owner's goes there and then, by
+ * A selected thread's release of a foreign object is left out (CONV_FOREIGN_CALLS), its resize of one makes an object of its
+ * own (CONV_FOREIGN_RESIZES). What an unselected thread releases or resizes of a selected owner's goes there and then, by
  * the owner, or where that has ended by the selected thread that called last (CONV_RELEASED_BY_OTHERS); so live bytes are
  * those of the selected threads' objects at every moment. docs/selections.md. */
 #ifndef MALLAB_CONVERT_SELECT_THREADS_H
@@ -40,9 +40,10 @@ struct conv_threads {
 };
 
 /* conv_threads_init - next: where the calls go. list: as users write it, checked. survey, namer: borrowed.
+ * lane_count: of the input, 0 where that is known at its end only.
  * Returns false: no memory; conv_threads_release accepts it in either case. */
 bool conv_threads_init(struct conv_threads *threads, const char *list, struct conv_namer namer,
-                       struct conv_survey *survey, struct conv_sink next);
+                       uint32_t lane_count, struct conv_survey *survey, struct conv_sink next);
 void conv_threads_release(struct conv_threads *threads);
 
 /* conv_threads_sink - the filter; its data is threads. */
