@@ -10,8 +10,7 @@
 #include "cli/workloads.h"
 #include "results/support.h"
 
-#define BAR_COLUMNS  40
-#define THREAD_LINES 12u
+#define BAR_COLUMNS 40
 
 static json_t *number(uint64_t value)
 {
@@ -86,46 +85,6 @@ static json_t *process_array(const struct conv_survey *survey)
         json_array_append_new(array, object);
     }
     return array;
-}
-
-static json_t *thread_array(const struct conv_survey *survey)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < survey->thread_count; i++) {
-        const struct conv_thread *thread = &survey->thread_list[i];
-        json_t *object = json_object();
-        json_object_set_new(object, "thread_id", number(thread->thread_id));
-        json_object_set_new(object, "main", json_boolean(thread->is_main));
-        json_object_set_new(object, "events", number(thread->events));
-        json_array_append_new(array, object);
-    }
-    return array;
-}
-
-static json_t *selection_object(const struct conv_selected *selected)
-{
-    char share[32];
-    json_t *object = json_object();
-    if (selected->text[0] == '\0') {
-        json_decref(object);
-        return json_null();
-    }
-    snprintf(share, sizeof share, "%u/%u", selected->sample_part, selected->sample_of);
-    json_object_set_new(object, "text", text(selected->text));
-    json_object_set_new(object, "merged_processes",
-                        selected->merged_processes > 0 ? number(selected->merged_processes) : json_null());
-    json_object_set_new(object, "threads", text(selected->threads));
-    json_object_set_new(object, "from_ns", number(selected->from_ns));
-    json_object_set_new(object, "to_ns", selected->to_ns > 0 ? number(selected->to_ns) : json_null());
-    json_object_set_new(object, "sample", selected->sample_of > 0 ? json_string(share) : json_null());
-    json_object_set_new(object, "head_calls", selected->head > 0 ? number(selected->head) : json_null());
-    if (selected->sample_of > 0) {
-        json_object_set_new(object, "sampled_from_ops", number(selected->all_ops));
-        json_object_set_new(object, "sampled_from_live_peak_bytes", number(selected->all_live_bytes_peak));
-        json_object_set_new(object, "sampled_from_live_peak_objects",
-                            number(selected->all_live_objects_peak));
-    }
-    return object;
 }
 
 static uint64_t processes_of(const struct conv_survey *survey)
@@ -203,8 +162,8 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     }
     if (survey->process_count > 0)
         json_object_set_new(object, "process_list", process_array(survey));
-    json_object_set_new(object, "thread_list", thread_array(survey));
-    json_object_set_new(object, "selection", selection_object(&survey->selected));
+    json_object_set_new(object, "thread_list", cli_threads_json(survey));
+    json_object_set_new(object, "selection", cli_selection_json(&survey->selected));
     return object;
 }
 
@@ -248,44 +207,6 @@ static void print_events(const struct conv_survey *survey)
              survey->bytes_per_event);
     else
         line("events", "%s", res_text_grouped(survey->events, digits));
-}
-
-static void print_selection(const struct conv_survey *survey)
-{
-    const struct conv_selected *selected = &survey->selected;
-    char one[32], two[32];
-    if (selected->text[0] == '\0')
-        return;
-    print_plain("selected", selected->text);
-    if (selected->sample_of > 0)
-        line("sampled from", "%s ops, live peak %s", res_text_grouped(selected->all_ops, one),
-             res_text_bytes((double)selected->all_live_bytes_peak, two));
-}
-
-static int by_events(const void *left, const void *right)
-{
-    const struct conv_thread *a = left, *b = right;
-    if (a->events != b->events)
-        return a->events > b->events ? -1 : 1;
-    return a->thread_id < b->thread_id ? -1 : a->thread_id > b->thread_id;
-}
-
-static void print_threads(const struct conv_survey *survey)
-{
-    struct conv_thread *sorted;
-    char events[32];
-    if (survey->thread_count < 2)
-        return;
-    sorted = res_calloc(survey->thread_count, sizeof *sorted);
-    memcpy(sorted, survey->thread_list, survey->thread_count * sizeof *sorted);
-    qsort(sorted, survey->thread_count, sizeof *sorted, by_events);
-    printf("\n%-10s %14s\n", "thread", survey->kind == CONV_KIND_WORKLOAD ? "ops" : "events");
-    for (size_t i = 0; i < survey->thread_count && i < THREAD_LINES; i++)
-        printf("%-10u %14s%s\n", sorted[i].thread_id, res_text_grouped(sorted[i].events, events),
-               sorted[i].is_main ? "  main" : "");
-    if (survey->thread_count > THREAD_LINES)
-        printf("and %s more, see --json\n", res_text_grouped(survey->thread_count - THREAD_LINES, events));
-    free(sorted);
 }
 
 static void print_calls(const char *name, const uint64_t *counts, uint64_t total)
@@ -412,7 +333,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     line("kind", "%s, %s", conv_kind_name(survey->kind), res_text_bytes((double)survey->file_bytes, one));
     if (survey->program[0] != '\0')
         print_plain("program", survey->program);
-    print_selection(survey);
+    cli_selection_print(&survey->selected);
     print_start(survey->start_unix_ns);
     line("duration", "%s",
          survey->duration_ns > 0 ? res_text_duration((double)survey->duration_ns, one) : "not recorded");
@@ -456,6 +377,6 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     print_calls("calls", is_workload ? survey->ops_by_call : survey->events_by_call,
                 is_workload ? survey->ops : survey->events);
     print_sizes(survey, utf8);
-    print_threads(survey);
+    cli_threads_print(survey);
     print_processes(survey);
 }
