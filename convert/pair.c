@@ -294,6 +294,13 @@ static enum fp_status end_lane(struct conv_pair *pair, struct conv_pair_lane *la
     return status;
 }
 
+/* A filter saw something irregular in what it left out. */
+static void note(struct conv_pair *pair, const struct conv_event *event)
+{
+    if (event->extra < CONV_IRREGULARITY_COUNT)
+        irregular(pair, (enum conv_irregularity)event->extra);
+}
+
 static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
                            const struct conv_event *event)
 {
@@ -319,6 +326,7 @@ static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
         entry = event->address != 0 ? conv_live_find(&pair->live, event->address) : NULL;
         if (entry == NULL)
             return FP_OK;
+        note(pair, event);
         object = conv_live_object(entry);
         conv_live_remove(&pair->live, entry);
         return emit_implied_release(pair, lane, object);
@@ -339,6 +347,10 @@ static enum fp_status take(struct conv_pair *pair, const struct conv_event *even
     if (event->call == CONV_MARK_LANE_END &&
         (event->lane >= pair->lane_capacity || pair->lanes[event->lane].thread == NOT_ANNOUNCED))
         return FP_OK; /* nothing of it was readable */
+    if (event->call == CONV_MARK_COUNT) {
+        note(pair, event);
+        return FP_OK;
+    }
     status = conv_pair_lane(pair, event->lane, &lane);
     if (status != FP_OK)
         return status;

@@ -30,6 +30,7 @@ bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *sele
     if (select->sample_of != 0) {
         chain->has_sample = true;
         done = conv_sample_init(&chain->sample, select->sample_part, select->sample_of, survey, chain->sink);
+        chain->sample.at_once = select->head != 0;
         chain->sink = conv_sample_sink(&chain->sample);
     }
     if (select->from.kind != CONV_WHEN_NONE || select->to.kind != CONV_WHEN_NONE) {
@@ -42,7 +43,7 @@ bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *sele
     }
     if (select->threads != NULL) {
         chain->has_threads = true;
-        done = conv_threads_init(&chain->threads, select->threads, input->namer, input->lane_count, survey,
+        done = conv_threads_init(&chain->threads, select->threads, input->namer, input->lane_count,
                                  chain->sink) &&
                done;
         chain->sink = conv_threads_sink(&chain->threads);

@@ -5,7 +5,7 @@ bool conv_sample_init(struct conv_sample *sample, uint32_t part, uint32_t of, st
                       struct conv_sink next)
 {
     *sample = (struct conv_sample){
-        .part = part, .of = of, .figures = &survey->selected, .survey = survey, .out = {.next = next}};
+        .part = part, .of = of, .figures = &survey->selected, .out = {.next = next}};
     return conv_track_init(&sample->track);
 }
 
@@ -122,9 +122,9 @@ static enum fp_status make_room(struct conv_sample *sample, const struct conv_ev
 {
     if (chosen || !step->evicted || step->evictee.id == 0)
         return FP_OK;
-    sample->survey->irregular[CONV_LOST_FREE]++;
     return conv_batch_add(&sample->out, &(struct conv_event){.time_ns = event->time_ns,
                                                              .address = event->address,
+                                                             .extra = CONV_LOST_FREE,
                                                              .lane = event->lane,
                                                              .call = CONV_MARK_RELEASE});
 }
@@ -151,8 +151,11 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
 {
     struct conv_sample *sample = data;
     enum fp_status status = FP_OK;
-    for (size_t i = 0; i < count && status == FP_OK; i++)
+    for (size_t i = 0; i < count && status == FP_OK; i++) {
         status = take(sample, &events[i]);
+        if (status == FP_OK && sample->at_once)
+            status = conv_batch_flush(&sample->out);
+    }
     return status == FP_OK ? conv_batch_flush(&sample->out) : status;
 }
 

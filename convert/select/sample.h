@@ -16,16 +16,17 @@
 
 struct conv_sample {
     uint32_t part, of;
+    bool
+        at_once; /* hand on each event by itself, so that the figures of the whole end where the next filter ends */
     uint64_t numbers;        /* given so far */
     struct conv_track track; /* the tag: 1 when chosen */
     struct conv_callers callers;
     uint64_t live_bytes, live_objects;
     struct conv_selected *figures; /* all_* are kept there */
-    struct conv_survey *survey;
     struct conv_batch out;
 };
 
-/* conv_sample_init - next: where the chosen go. survey: borrowed, losses of releases and selected.all_* are counted there.
+/* conv_sample_init - next: where the chosen go. survey: borrowed, selected.all_* are counted there.
  * Returns false: no memory; conv_sample_release accepts it in either case. */
 bool conv_sample_init(struct conv_sample *sample, uint32_t part, uint32_t of, struct conv_survey *survey,
                       struct conv_sink next);

@@ -46,9 +46,9 @@ static struct conv_threads_lane *lane_of(struct conv_threads *threads, uint32_t 
 }
 
 bool conv_threads_init(struct conv_threads *threads, const char *list, struct conv_namer namer,
-                       uint32_t lane_count, struct conv_survey *survey, struct conv_sink next)
+                       uint32_t lane_count, struct conv_sink next)
 {
-    *threads = (struct conv_threads){.namer = namer, .survey = survey, .out = {.next = next}};
+    *threads = (struct conv_threads){.namer = namer, .out = {.next = next}};
     if (conv_list_parse(list, &threads->list) != NULL || !conv_track_init(&threads->track))
         return false;
     for (uint32_t lane = 0; lane < lane_count; lane++)
@@ -103,29 +103,37 @@ bool conv_threads_missing(const struct conv_threads *threads, char *ret_text, si
 /* ---- objects that change hands ------------------------------------------------------------- */
 
 /* An owner's object goes without a call of its own. */
-static enum fp_status let_go(struct conv_threads *threads, const struct conv_event *event, uint64_t address,
-                             struct conv_object object)
+static enum fp_status let_go(struct conv_threads *threads, uint64_t address, struct conv_object object,
+                             enum conv_irregularity why)
 {
     uint32_t lane = object.id - 1;
     if (threads->lanes[lane].ended)
         lane = threads->last_lane;
-    return conv_batch_add(&threads->out, &(struct conv_event){.time_ns = event->time_ns,
+    return conv_batch_add(&threads->out, &(struct conv_event){.time_ns = threads->now_ns,
                                                               .address = address,
+                                                              .extra = why,
                                                               .lane = lane,
                                                               .call = CONV_MARK_RELEASE});
 }
 
-static void count(struct conv_threads *threads, enum conv_irregularity which)
+/* Counted by the pairing, so that it counts only if the filters behind let it through. */
+static enum fp_status count(struct conv_threads *threads, const struct conv_event *event,
+                            enum conv_irregularity which)
 {
-    threads->survey->irregular[which]++;
+    return conv_batch_add(&threads->out, &(struct conv_event){.time_ns = threads->now_ns,
+                                                              .extra = which,
+                                                              .lane = event->lane,
+                                                              .call = CONV_MARK_COUNT});
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
 
 static enum fp_status pass_on(struct conv_threads *threads, const struct conv_event *event)
 {
+    struct conv_event passing = *event;
     threads->last_lane = event->lane;
-    return conv_batch_add(&threads->out, event);
+    passing.time_ns = threads->now_ns;
+    return conv_batch_add(&threads->out, &passing);
 }
 
 /* What stands where a foreign object is put has lost its release; where a selected thread's is put, the pairing sees that
@@ -135,23 +143,22 @@ static enum fp_status make_room(struct conv_threads *threads, const struct conv_
 {
     if (selected || !step->evicted || step->evictee.id == FOREIGN)
         return FP_OK;
-    count(threads, CONV_LOST_FREE);
-    return let_go(threads, event, event->address, step->evictee);
+    return let_go(threads, event->address, step->evictee, CONV_LOST_FREE);
 }
 
 static enum fp_status take_selected(struct conv_threads *threads, const struct conv_event *event,
                                     const struct conv_track_step *step)
 {
+    enum fp_status status;
     if (!step->known || step->object.id != FOREIGN)
         return pass_on(threads, event);
     switch (step->what) {
     case CONV_TRACK_MOVED: /* for the pairing an allocation, by realloc of NULL */
-        count(threads, CONV_FOREIGN_RESIZES);
-        return pass_on(threads, event);
+        status = count(threads, event, CONV_FOREIGN_RESIZES);
+        return status == FP_OK ? pass_on(threads, event) : status;
     case CONV_TRACK_GONE:
     case CONV_TRACK_STAYED:
-        count(threads, CONV_FOREIGN_CALLS);
-        return FP_OK;
+        return count(threads, event, CONV_FOREIGN_CALLS);
     default: /* a resize begins: its end counts */
         return FP_OK;
     }
@@ -161,17 +168,12 @@ static enum fp_status take_unselected(struct conv_threads *threads, const struct
                                       const struct conv_track_step *step)
 {
     const bool theirs = step->known && step->object.id != FOREIGN;
-    if (step->what == CONV_TRACK_MOVING && theirs) {
-        /* Its address is free for others from now on, and whoever resizes an object owns it. */
-        count(threads, CONV_RELEASED_BY_OTHERS);
+    if (!theirs || (step->what != CONV_TRACK_MOVING && step->what != CONV_TRACK_GONE))
+        return FP_OK;
+    if (step->what ==
+        CONV_TRACK_MOVING) /* its address is free from now on, and whoever resizes an object owns it */
         conv_track_note(&threads->track, event->lane, FOREIGN);
-        return let_go(threads, event, event->address, step->object);
-    }
-    if (step->what == CONV_TRACK_GONE && theirs) {
-        count(threads, CONV_RELEASED_BY_OTHERS);
-        return let_go(threads, event, event->address, step->object);
-    }
-    return FP_OK;
+    return let_go(threads, event->address, step->object, CONV_RELEASED_BY_OTHERS);
 }
 
 static enum fp_status take(struct conv_threads *threads, const struct conv_event *event)
@@ -183,6 +185,8 @@ static enum fp_status take(struct conv_threads *threads, const struct conv_event
     if (lane == NULL)
         return FP_ERR_MEMORY;
     selected = lane->state == CONV_LANE_SELECTED;
+    if (event->time_ns > threads->now_ns)
+        threads->now_ns = event->time_ns;
     if (event->call == CONV_MARK_LANE_END || event->call == FP_MARK_THREAD_EXIT)
         lane->ended = true;
     status = conv_track_take(&threads->track, event, &step);

@@ -26,10 +26,10 @@ struct conv_threads_lane {
 struct conv_threads {
     struct conv_list list;
     struct conv_namer namer;
-    struct conv_survey *survey;
     struct conv_track track; /* the tag: the owner's lane plus 1; 0: foreign */
     struct conv_threads_lane *lanes;
     size_t lane_capacity;
+    uint64_t now_ns;    /* of all threads: selected or not, they share one clock */
     uint32_t last_lane; /* selected, of the last call that passed */
     struct conv_batch out;
     uint32_t named[CONV_THREADS_NAMED]; /* ids of the first threads seen */
@@ -39,11 +39,11 @@ struct conv_threads {
     uint32_t main_id;
 };
 
-/* conv_threads_init - next: where the calls go. list: as users write it, checked. survey, namer: borrowed.
+/* conv_threads_init - next: where the calls go. list: as users write it, checked. namer: borrowed.
  * lane_count: of the input, 0 where that is known at its end only.
  * Returns false: no memory; conv_threads_release accepts it in either case. */
 bool conv_threads_init(struct conv_threads *threads, const char *list, struct conv_namer namer,
-                       uint32_t lane_count, struct conv_survey *survey, struct conv_sink next);
+                       uint32_t lane_count, struct conv_sink next);
 void conv_threads_release(struct conv_threads *threads);
 
 /* conv_threads_sink - the filter; its data is threads. */
