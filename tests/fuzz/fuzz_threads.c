@@ -8,10 +8,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    char *text = strndup((const char *)bytes, size);
+    char *text = malloc(size + 1);
     struct conv_list list;
     const char *wrong;
     FUZZ_CHECK(text != NULL);
+    memcpy(text, bytes, size);
+    text[size] = '\0';
     wrong = conv_list_parse(text, &list);
     FUZZ_CHECK((wrong == NULL) == (conv_threads_check(text) == NULL));
     if (wrong == NULL) {
