@@ -253,8 +253,8 @@ class Processes(Selecting):
         told = self.answer("info", "--json", "--merge", recording)
         merged = self.info(self.place / "merged.wl")
         self.assertGreater(told["ops"], merged["ops"])
-        self.refused("--merge=nosuch", source=recording, fragments=["no process 'nosuch'", "sort"])
-        self.refused("--process", "1", source=recording, fragments=["no process 1", "sort"])
+        self.refused("--merge=nosuch", source=recording, fragments=["no process 'nosuch'", " sh"])
+        self.refused("--process", "1", source=recording, fragments=["no process 1", " sh"])
         self.refused("--process", "7", "--merge", source=recording, fragments=["choose one"])
 
     @needs("git")
