@@ -124,12 +124,20 @@ class Threads(Selecting):
         self.assertEqual(before["live_end_bytes"], self.facts["live_end_bytes"])
         self.replay_everywhere(self.place / "part1.wl")
 
+    def time_of_call(self, share):
+        """When so much of all calls was made: a program's calls may all come late, or all at once."""
+        calls = int(self.seen["events"] * share)
+        return self.report("--head", str(calls), source=self.footprint)["duration_ns"]
+
     def test_a_share_of_the_time(self):
-        half = self.report("--to-time", "50%", source=self.footprint)
-        rest = self.report("--from-time", "50%", source=self.footprint)
-        self.assertEqual(half["events"] + rest["events"], self.seen["events"])
-        self.assertEqual(half["selection"]["to_ns"], rest["selection"]["from_ns"])
-        self.assertAlmostEqual(half["selection"]["to_ns"], self.facts["duration_ns"] / 2, delta=2)
+        share = self.time_of_call(0.5) / self.facts["duration_ns"] * 100
+        percent = f"{share:.4f}%"
+        first = self.report("--to-time", percent, source=self.footprint)
+        rest = self.report("--from-time", percent, source=self.footprint)
+        self.assertEqual(first["events"] + rest["events"], self.seen["events"])
+        self.assertEqual(first["selection"]["to_ns"], rest["selection"]["from_ns"])
+        self.assertAlmostEqual(first["selection"]["to_ns"], self.facts["duration_ns"] * share / 100,
+                               delta=self.facts["duration_ns"] / 10**6)
 
     def test_threads_keep_their_own_calls(self):
         threads = self.seen["thread_list"]
@@ -186,7 +194,7 @@ class Threads(Selecting):
         self.replay_everywhere(self.place / "selected.wl")
 
     def test_all_at_once(self):
-        options = ["--from-time", "20%", "--to-time", "80%", "--sample", "1/2", "--head", "500", "--threads",
+        options = ["--from-time", f"{self.time_of_call(0.2)}ns", "--to-time", "end", "--sample", "1/2", "--head", "500", "--threads",
                    ",".join(str(thread["thread_id"]) for thread in self.seen["thread_list"][1:])]
         workload = self.check_repeatable(*options, source=self.footprint)
         facts = self.info(workload)
