@@ -6,26 +6,29 @@
 #include "cli/cli.h"
 #include "cli/describe.h"
 #include "cli/progress.h"
+#include "cli/select.h"
 #include "cli/workloads.h"
 #include "convert/convert.h"
 #include "results/json.h"
 #include "results/support.h"
 #include "results/table.h"
 
-static const char HELP[] = "usage: mallab info [OPTION...] FILE\n"
-                           "\n"
-                           "Say what a footprint, a recording, a workload, a trace or a result holds, and\n"
-                           "whether it is complete.\n"
-                           "\n"
-                           "      --json           print it as JSON\n"
-                           "      --from FORMAT    what FILE is, one of 'mallab help convert' [found out]\n"
-                           "      --salvage        leave out damaged blocks instead of refusing the file\n"
-                           "      --color WHEN     auto, always or never, for results [auto]\n"
-                           "      --no-progress    no progress on stderr\n"
-                           "  -h, --help           print this help\n"
-                           "\n"
-                           "example: mallab info mallab-web.4242\n"
-                           "exit codes: 0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged or too new\n";
+static const char HELP[] =
+    "usage: mallab info [OPTION...] FILE\n"
+    "\n"
+    "Say what a footprint, a recording, a workload, a trace or a result holds, and\n"
+    "whether it is complete.\n"
+    "\n"
+    "      --json           print it as JSON\n"
+    "      --from FORMAT    what FILE is, one of 'mallab help convert' [found out]\n"
+    "      --salvage        leave out damaged blocks instead of refusing the file\n"
+    "      --color WHEN     auto, always or never, for results [auto]\n"
+    "      --no-progress    no progress on stderr\n"
+    "  -h, --help           print this help\n"
+    "\n"
+    "say what 'mallab convert' with these would make of a recording or a trace\n" CLI_SELECT_HELP "\n"
+    "example: mallab info mallab-web.4242\n"
+    "exit codes: 0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged or too new\n";
 
 enum {
     OPTION_JSON = 256,
@@ -42,6 +45,8 @@ struct settings {
 
 static int take_option(int option, char **argv, struct settings *settings)
 {
+    if (option >= CLI_SELECT_PROCESS && option < CLI_SELECT_END)
+        return cli_select_take(&CLI_INFO, option, optarg, &settings->convert);
     switch (option) {
     case 'h':
         settings->help = true;
@@ -70,6 +75,7 @@ static int take_option(int option, char **argv, struct settings *settings)
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     static const struct option options[] = {
+        CLI_SELECT_OPTIONS,
         {"json", no_argument, NULL, OPTION_JSON},
         {"from", required_argument, NULL, OPTION_FROM},
         {"salvage", no_argument, NULL, OPTION_SALVAGE},
@@ -86,7 +92,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     }
     if (!ret_settings->help && argc - optind != 1)
         return cli_misuse(&CLI_INFO, optind >= argc ? "no file" : "one file at a time");
-    return -1;
+    return cli_select_check(&CLI_INFO, &ret_settings->convert);
 }
 
 static int tell_result(const char *path, const struct settings *settings)
@@ -112,9 +118,9 @@ static int tell_result(const char *path, const struct settings *settings)
     return CLI_DONE;
 }
 
-static void show_progress(void *data, uint64_t done, uint64_t total)
+static void show_progress(void *data, uint64_t events, uint64_t done, uint64_t total)
 {
-    cli_progress_show(data, "read", NULL, done, total);
+    cli_progress_show(data, "read", "events", events, done, total);
 }
 
 static int tell_survey(const char *path, const struct settings *settings)
@@ -155,7 +161,11 @@ static int run_info(int argc, char **argv)
         return CLI_DONE;
     }
     const char *path = argv[optind];
-    if (settings.convert.from == NULL && conv_detect(path) == CONV_KIND_RESULT)
+    const enum conv_kind kind = settings.convert.from == NULL ? conv_detect(path) : CONV_KIND_UNKNOWN;
+    if (cli_select_any(&settings.convert) && (kind == CONV_KIND_RESULT || kind == CONV_KIND_WORKLOAD))
+        return cli_misuse(&CLI_INFO, "'%s' is a %s: only of recordings and traces something can be selected",
+                          path, conv_kind_name(kind));
+    if (kind == CONV_KIND_RESULT)
         return tell_result(path, &settings);
     return tell_survey(path, &settings);
 }

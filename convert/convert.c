@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "convert/pass.h"
+#include "convert/select/plan.h"
 #include "convert/stats.h"
 
 #define META_ENTRIES_MAX 8u
@@ -72,7 +73,7 @@ static enum fp_status create_writer(const char *out_path, const struct conv_opti
         for (size_t i = 0; i < survey->process_count; i++) {
             all = conv_add_saturating(all, survey->processes[i].events);
             if (survey->processes[i].chosen)
-                chosen = survey->processes[i].events;
+                chosen = conv_add_saturating(chosen, survey->processes[i].events);
         }
         snprintf(processes, sizeof processes, "%zu", survey->process_count);
         snprintf(process_events, sizeof process_events, "%" PRIu64, chosen);
@@ -115,6 +116,8 @@ static enum fp_status write_notes(struct wl_writer *writer, const struct conv_su
         status = note_count(writer, "", "inherited_objects", survey->inherited_objects);
     if (status == FP_OK && survey->inherited_objects > 0)
         status = note_count(writer, "", "inherited_bytes", survey->inherited_bytes);
+    if (status == FP_OK)
+        status = conv_plan_write(writer, &survey->selected);
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT && status == FP_OK; i++)
         if (survey->irregular[i] > 0)
             status = note_count(writer, "irregular_", conv_irregularity_name(i), survey->irregular[i]);
@@ -177,13 +180,17 @@ enum fp_status conv_file(const char *in_path, const char *out_path, const struct
     const uint64_t start_ns = now_ns();
     struct conv_report report = {0};
     struct conv_input input = {0};
+    struct conv_options settled;
     enum fp_status status;
     memset(ret_error, 0, sizeof *ret_error);
     if (options == NULL)
         options = &defaults;
+    settled = *options;
     status = conv_input_open(in_path, options, &report.survey, ret_error, &input);
     if (status == FP_OK) {
-        status = convert_input(&input, out_path, options, &report, ret_error);
+        status = conv_plan_settle(in_path, &input, &settled, &report.survey, ret_error);
+        if (status == FP_OK)
+            status = convert_input(&input, out_path, &settled, &report, ret_error);
         input.close(input.data);
     }
     if (status != FP_OK) {
