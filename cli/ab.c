@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/recorder.h"
+#include "cli/select.h"
 #include "cli/target.h"
 #include "cli/workloads.h"
 #include "results/json.h"
@@ -45,6 +46,7 @@ static const char HELP[] =
     "                         page) or full [page]\n"
     "      --timeout T        give up a run after T: 90s, 5m [20 times its warm-up]\n"
     "\n"
+    "what of a recording is replayed; these act in this order\n" CLI_SELECT_HELP "\n"
     "what comes out\n"
     "  -o, --output FILE      keep the result with every sample, as JSON\n"
     "  -f, --force            replace FILE when it exists\n"
@@ -79,6 +81,7 @@ enum {
 
 struct settings {
     const char *allocators, *baseline, *output, *touch, *keep;
+    struct conv_options convert;
     uint64_t rounds, seed, timeout_ns;
     bool has_seed, force, json, colour, quiet, help;
     enum cli_progress_when progress;
@@ -146,6 +149,8 @@ static int take_result_option(int option, char **argv, struct settings *settings
 
 static int take_option(int option, char **argv, struct settings *settings)
 {
+    if (option >= CLI_SELECT_PROCESS && option < CLI_SELECT_END)
+        return cli_select_take(&CLI_AB, option, optarg, &settings->convert);
     switch (option) {
     case 'a':
         settings->allocators = optarg;
@@ -180,6 +185,7 @@ static int take_option(int option, char **argv, struct settings *settings)
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     static const struct option options[] = {
+        CLI_SELECT_OPTIONS,
         {"allocators", required_argument, NULL, 'a'},
         {"baseline", required_argument, NULL, 'b'},
         {"rounds", required_argument, NULL, 'n'},
@@ -215,7 +221,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     if (!ret_settings->help && ret_settings->input_count == 0 && ret_settings->command == NULL)
         return cli_misuse(&CLI_AB,
                           "nothing to replay: name a workload or a recording, or a command behind '--'");
-    return -1;
+    return cli_select_check(&CLI_AB, &ret_settings->convert);
 }
 
 /* ---- workloads ------------------------------------------------------------------------------ */
@@ -303,6 +309,7 @@ static int add_workload(struct ab *ab, const char *input)
     char *path = NULL;
     const struct cli_prepare prepare = {
         .directory = ab->directory,
+        .convert = &ab->settings.convert,
         .force = ab->settings.force,
         .quiet = ab->settings.quiet ||
                  ab->settings.keep == NULL, /* of what is removed nobody needs the place */
@@ -352,7 +359,7 @@ static void on_progress(void *context, const struct res_workload *workload, cons
     struct cli_progress *progress = context;
     char *words = round == 0 ? res_printf("%s: warm-up, %s", workload->name, entry)
                              : res_printf("%s: round %u, %s", workload->name, round, entry);
-    cli_progress_show(progress, words, NULL, runs_done, runs_all);
+    cli_progress_show(progress, words, NULL, 0, runs_done, runs_all);
     free(words);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/recover.h"
+#include "cli/select.h"
 #include "cli/workloads.h"
 #include "convert/convert.h"
 #include "results/support.h"
@@ -27,8 +28,6 @@ static const char HELP[] = "usage: mallab convert [OPTION...] INPUT\n"
                            "      --from FORMAT    what INPUT is [found out from its content]:\n"
                            "@formats\n"
                            "      --to FORMAT      workload, text, csv, 2009, glibc-wl [workload]\n"
-                           "      --process PID    which process of a recording [the one with most events],\n"
-                           "                       or of a trace that holds several [the first]\n"
                            "      --no-inherited   begin a forked process without its parent's objects, and\n"
                            "                       a window without those of earlier ones\n"
                            "      --salvage        leave out damaged blocks instead of refusing the file\n"
@@ -37,6 +36,7 @@ static const char HELP[] = "usage: mallab convert [OPTION...] INPUT\n"
                            "      --no-progress    no progress on stderr\n"
                            "  -h, --help           print this help\n"
                            "\n"
+                           "choose what is converted; these act in this order\n" CLI_SELECT_HELP "\n"
                            "example: mallab convert -o web.wl mallab-web.4242\n"
                            "         mallab convert --to csv -o - web.wl | gzip >web.csv.gz\n"
                            "exit codes: 0 done, 1 failed, 2 misuse, 3 INPUT unreadable, damaged or too new\n";
@@ -44,7 +44,6 @@ static const char HELP[] = "usage: mallab convert [OPTION...] INPUT\n"
 enum {
     OPTION_FROM = 256,
     OPTION_TO,
-    OPTION_PROCESS,
     OPTION_NO_INHERITED,
     OPTION_SALVAGE,
     OPTION_JSON,
@@ -66,9 +65,9 @@ static void remove_half_file(int signal_number)
     raise(signal_number);
 }
 
-static void show_progress(void *data, uint64_t done, uint64_t total)
+static void show_progress(void *data, uint64_t events, uint64_t done, uint64_t total)
 {
-    cli_progress_show(data, "convert", NULL, done, total);
+    cli_progress_show(data, "convert", "events", events, done, total);
 }
 
 /* The export format of a name; NULL: the default. */
@@ -83,8 +82,9 @@ static bool find_format(const char *name, struct conv_export_facts *ret_facts)
 static int take_option(int option, char **argv, struct settings *settings)
 {
     struct conv_export_facts facts;
-    uint64_t process;
     char names[128];
+    if (option >= CLI_SELECT_PROCESS && option < CLI_SELECT_END)
+        return cli_select_take(&CLI_CONVERT, option, optarg, &settings->convert);
     switch (option) {
     case 'o':
         settings->output = optarg;
@@ -105,11 +105,6 @@ static int take_option(int option, char **argv, struct settings *settings)
         if (!find_format(optarg, &facts))
             return cli_misuse(&CLI_CONVERT, "--to takes one of %s, not '%s'",
                               conv_export_names(names, sizeof names), optarg);
-        break;
-    case OPTION_PROCESS:
-        if (!cli_parse_count(optarg, 1, UINT32_MAX, &process))
-            return cli_misuse(&CLI_CONVERT, "'%s' is no process id", optarg);
-        settings->convert.process_id = (uint32_t)process;
         break;
     case OPTION_NO_INHERITED:
         settings->convert.no_inherited = true;
@@ -136,7 +131,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"force", no_argument, NULL, 'f'},
         {"from", required_argument, NULL, OPTION_FROM},
         {"to", required_argument, NULL, OPTION_TO},
-        {"process", required_argument, NULL, OPTION_PROCESS},
+        CLI_SELECT_OPTIONS,
         {"no-inherited", no_argument, NULL, OPTION_NO_INHERITED},
         {"salvage", no_argument, NULL, OPTION_SALVAGE},
         {"json", no_argument, NULL, OPTION_JSON},
@@ -159,7 +154,46 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         return cli_misuse(&CLI_CONVERT, "reading from stdin, name the output with -o");
     if (ret_settings->json && ret_settings->output != NULL && strcmp(ret_settings->output, "-") == 0)
         return cli_misuse(&CLI_CONVERT, "the output and --json cannot both go to stdout");
-    return -1;
+    return cli_select_check(&CLI_CONVERT, &ret_settings->convert);
+}
+
+static double scaled(const struct conv_selected *selected, uint64_t figure)
+{
+    return (double)figure * selected->sample_of / selected->sample_part;
+}
+
+/* What a sample makes of the figures, and of what it says nothing. */
+static void tell_sample(const struct cli_verb *verb, const struct conv_survey *survey)
+{
+    const struct conv_selected *selected = &survey->selected;
+    char ops[32], all[32], live[32], up[32], whole[32];
+    cli_say(verb, "sampled %u/%u: %s of %s ops; live peak %s, scaled up %s, of the whole %s",
+            selected->sample_part, selected->sample_of, res_text_grouped(survey->ops, ops),
+            res_text_grouped(selected->all_ops, all), res_text_bytes((double)survey->live_bytes_peak, live),
+            res_text_bytes(scaled(selected, survey->live_bytes_peak), up),
+            res_text_bytes((double)selected->all_live_bytes_peak, whole));
+    cli_say(verb,
+            "a sample keeps sizes and lifetimes; contention, locality and what an allocator keeps per thread "
+            "are not those of the whole");
+}
+
+static void tell_selection(const struct cli_verb *verb, const struct conv_survey *survey, bool quiet)
+{
+    char digits[32];
+    const uint64_t foreign = survey->irregular[CONV_FOREIGN_CALLS];
+    const uint64_t others = survey->irregular[CONV_RELEASED_BY_OTHERS];
+    if (quiet)
+        return;
+    if (survey->selected.text[0] != '\0')
+        cli_say(verb, "selected: %s", survey->selected.text);
+    if (foreign > 0)
+        cli_say(verb, "%s releases by the selected threads of objects of others are left out",
+                res_text_grouped(foreign, digits));
+    if (others > 0)
+        cli_say(verb, "%s objects that other threads released or resized are released by the selected ones",
+                res_text_grouped(others, digits));
+    if (survey->selected.sample_of > 0)
+        tell_sample(verb, survey);
 }
 
 /* How it went, in one line, and a line for what casts doubt on the recording. */
@@ -181,7 +215,8 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
         cli_say(verb, "'%s' holds no calls: there is nothing to replay", output);
     for (size_t i = 0; i < report->lack_count; i++)
         cli_say(verb, "%s cannot hold %s", report->format, report->lacks[i]);
-    if (survey->process_count > 1)
+    tell_selection(verb, survey, quiet);
+    if (survey->process_count > 1 && survey->selected.merged_processes == 0)
         cli_say(verb,
                 "the recording holds %zu processes; converted: process %u%s%s%s (--process chooses another)",
                 survey->process_count, survey->process_id, survey->program[0] != '\0' ? ", '" : "",
@@ -191,9 +226,9 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
                 survey->lacks);
     if (survey->inherited_objects > 0)
         cli_say(verb,
-                "process %u begins with %s objects that were alive before, its parent's or of earlier "
-                "windows (%s)",
-                survey->process_id, res_text_grouped(survey->inherited_objects, ops),
+                "it begins with %s objects that were alive before: its parent's, of earlier windows, or made "
+                "before the section (%s)",
+                res_text_grouped(survey->inherited_objects, ops),
                 res_text_bytes((double)survey->inherited_bytes, span));
     if (survey->inherited_why[0] != '\0')
         cli_say(verb, "not all that process %u inherited is known: %s", survey->process_id,

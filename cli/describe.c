@@ -162,6 +162,8 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     }
     if (survey->process_count > 0)
         json_object_set_new(object, "process_list", process_array(survey));
+    json_object_set_new(object, "thread_list", cli_threads_json(survey));
+    json_object_set_new(object, "selection", cli_selection_json(&survey->selected));
     return object;
 }
 
@@ -194,6 +196,17 @@ static void print_start(uint64_t start_unix_ns)
     if (start_unix_ns != 0 && localtime_r(&seconds, &parts) != NULL &&
         strftime(words, sizeof words, "%Y-%m-%d %H:%M:%S %z", &parts) > 0)
         line("started", "%s", words);
+}
+
+/* Of a selection nobody knows what part of the file it takes. */
+static void print_events(const struct conv_survey *survey)
+{
+    char digits[32];
+    if (survey->bytes_per_event > 0)
+        line("events", "%s, %.2f bytes each", res_text_grouped(survey->events, digits),
+             survey->bytes_per_event);
+    else
+        line("events", "%s", res_text_grouped(survey->events, digits));
 }
 
 static void print_calls(const char *name, const uint64_t *counts, uint64_t total)
@@ -320,11 +333,12 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     line("kind", "%s, %s", conv_kind_name(survey->kind), res_text_bytes((double)survey->file_bytes, one));
     if (survey->program[0] != '\0')
         print_plain("program", survey->program);
+    cli_selection_print(&survey->selected);
     print_start(survey->start_unix_ns);
     line("duration", "%s",
          survey->duration_ns > 0 ? res_text_duration((double)survey->duration_ns, one) : "not recorded");
     if (!is_workload)
-        line("events", "%s, %.2f bytes each", res_text_grouped(survey->events, one), survey->bytes_per_event);
+        print_events(survey);
     else
         line("ops", "%s, %.2f bytes each", res_text_grouped(survey->ops, one),
              survey->ops > 0 ? (double)survey->file_bytes / (double)survey->ops : 0.0);
@@ -341,7 +355,8 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     line("live at end", "%s in %s objects", res_text_bytes((double)survey->live_bytes_end, one),
          res_text_grouped(survey->live_objects_end, two));
     if (survey->inherited_objects > 0)
-        line("inherited", "%s in %s objects alive before, of the parent or of earlier windows",
+        line("inherited",
+             "%s in %s objects alive before: the parent's, of earlier windows, made before the section",
              res_text_bytes((double)survey->inherited_bytes, one),
              res_text_grouped(survey->inherited_objects, two));
     if (survey->inherited_why[0] != '\0') {
@@ -362,5 +377,6 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     print_calls("calls", is_workload ? survey->ops_by_call : survey->events_by_call,
                 is_workload ? survey->ops : survey->events);
     print_sizes(survey, utf8);
+    cli_threads_print(survey);
     print_processes(survey);
 }

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/describe.h"
 #include "cli/progress.h"
+#include "cli/select.h"
 #include "cli/verdict.h"
 #include "cli/workloads.h"
 #include "convert/convert.h"
@@ -13,23 +14,25 @@
 #include "results/support.h"
 #include "results/table.h"
 
-static const char HELP[] = "usage: mallab info [OPTION...] FILE\n"
-                           "\n"
-                           "Say what a footprint, a recording, a workload, a trace or a result holds, and\n"
-                           "whether it is complete.\n"
-                           "\n"
-                           "      --json           print it as JSON\n"
-                           "      --from FORMAT    what FILE is, one of 'mallab help convert' [found out]\n"
-                           "      --verify         prove it legal: read every block, execute every op of a\n"
-                           "                       workload on paper; 'legal', or what is wrong first\n"
-                           "      --salvage        leave out damaged blocks instead of refusing the file\n"
-                           "      --color WHEN     auto, always or never, for results [auto]\n"
-                           "      --no-progress    no progress on stderr\n"
-                           "  -h, --help           print this help\n"
-                           "\n"
-                           "example: mallab info mallab-web.4242\n"
-                           "exit codes: 0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged, too new, or\n"
-                           "            not legal (--verify)\n";
+static const char HELP[] =
+    "usage: mallab info [OPTION...] FILE\n"
+    "\n"
+    "Say what a footprint, a recording, a workload, a trace or a result holds, and\n"
+    "whether it is complete.\n"
+    "\n"
+    "      --json           print it as JSON\n"
+    "      --from FORMAT    what FILE is, one of 'mallab help convert' [found out]\n"
+    "      --verify         prove it legal: read every block, execute every op of a\n"
+    "                       workload on paper; 'legal', or what is wrong first\n"
+    "      --salvage        leave out damaged blocks instead of refusing the file\n"
+    "      --color WHEN     auto, always or never, for results [auto]\n"
+    "      --no-progress    no progress on stderr\n"
+    "  -h, --help           print this help\n"
+    "\n"
+    "say what 'mallab convert' with these would make of a recording or a trace\n" CLI_SELECT_HELP "\n"
+    "example: mallab info mallab-web.4242\n"
+    "exit codes: 0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged, too new, or\n"
+    "            not legal (--verify)\n";
 
 enum {
     OPTION_JSON = 256,
@@ -47,6 +50,8 @@ struct settings {
 
 static int take_option(int option, char **argv, struct settings *settings)
 {
+    if (option >= CLI_SELECT_PROCESS && option < CLI_SELECT_END)
+        return cli_select_take(&CLI_INFO, option, optarg, &settings->convert);
     switch (option) {
     case 'h':
         settings->help = true;
@@ -78,6 +83,7 @@ static int take_option(int option, char **argv, struct settings *settings)
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     static const struct option options[] = {
+        CLI_SELECT_OPTIONS,
         {"json", no_argument, NULL, OPTION_JSON},
         {"from", required_argument, NULL, OPTION_FROM},
         {"verify", no_argument, NULL, OPTION_VERIFY},
@@ -97,7 +103,9 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         return cli_misuse(&CLI_INFO, optind >= argc ? "no file" : "one file at a time");
     if (!ret_settings->help && ret_settings->verify && ret_settings->convert.salvage)
         return cli_misuse(&CLI_INFO, "--verify and --salvage contradict each other");
-    return -1;
+    if (!ret_settings->help && ret_settings->verify && cli_select_any(&ret_settings->convert))
+        return cli_misuse(&CLI_INFO, "--verify looks at all of a file: nothing can be selected");
+    return cli_select_check(&CLI_INFO, &ret_settings->convert);
 }
 
 static int tell_result(const char *path, const struct settings *settings)
@@ -123,9 +131,9 @@ static int tell_result(const char *path, const struct settings *settings)
     return CLI_DONE;
 }
 
-static void show_progress(void *data, uint64_t done, uint64_t total)
+static void show_progress(void *data, uint64_t events, uint64_t done, uint64_t total)
 {
-    cli_progress_show(data, "read", NULL, done, total);
+    cli_progress_show(data, "read", "events", events, done, total);
 }
 
 static int tell_survey(const char *path, const struct settings *settings)
@@ -194,10 +202,14 @@ static int run_info(int argc, char **argv)
         return CLI_DONE;
     }
     const char *path = argv[optind];
-    const bool is_result = settings.convert.from == NULL && conv_detect(path) == CONV_KIND_RESULT;
-    if (is_result && settings.verify)
+    const enum conv_kind kind = settings.convert.from == NULL ? conv_detect(path) : CONV_KIND_UNKNOWN;
+    if (cli_select_any(&settings.convert) &&
+        (kind == CONV_KIND_RESULT || kind == CONV_KIND_WORKLOAD || kind == CONV_KIND_TEXT))
+        return cli_misuse(&CLI_INFO, "'%s' is a %s: only of recordings and traces something can be selected",
+                          path, conv_kind_name(kind));
+    if (settings.verify && kind == CONV_KIND_RESULT)
         return cli_misuse(&CLI_INFO, "'%s' is a result: there is nothing to verify in it", path);
-    if (is_result)
+    if (kind == CONV_KIND_RESULT)
         return tell_result(path, &settings);
     if (settings.verify)
         return tell_verdict(path, &settings);

@@ -29,8 +29,8 @@ void cli_progress_begin(struct cli_progress *progress, enum cli_progress_when wh
     };
 }
 
-void cli_progress_show(struct cli_progress *progress, const char *what, const char *unit, uint64_t done,
-                       uint64_t total)
+void cli_progress_show(struct cli_progress *progress, const char *what, const char *unit, uint64_t count,
+                       uint64_t done, uint64_t total)
 {
     const uint64_t now = now_ns();
     const uint64_t elapsed = now - progress->begin_ns;
@@ -46,7 +46,7 @@ void cli_progress_show(struct cli_progress *progress, const char *what, const ch
         res_text_printf(&line, ", %.0f %%", (double)done * 100 / (double)total);
     if (unit != NULL)
         res_text_printf(&line, ", %s %s/s",
-                        res_text_grouped((unsigned long long)((double)done * 1e9 / (double)elapsed), number),
+                        res_text_grouped((unsigned long long)((double)count * 1e9 / (double)elapsed), number),
                         unit);
     if (total > 0 && done > 0 && done <= total) {
         const double left_ns = (double)elapsed * (double)(total - done) / (double)done;

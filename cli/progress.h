@@ -23,10 +23,14 @@ struct cli_progress {
 /* cli_progress_begin - start the clock. */
 void cli_progress_begin(struct cli_progress *progress, enum cli_progress_when when);
 
-/* cli_progress_show - done of total (0: unknown), units of `unit` ("events"; NULL: no rate is shown), what: a
- * few words. Shown at most ten times a second; the remaining time is total's share at the rate so far. */
-void cli_progress_show(struct cli_progress *progress, const char *what, const char *unit, uint64_t done,
-                       uint64_t total);
+/* cli_progress_show - how far it is.
+ * what         a few words.
+ * unit, count  what is counted for the rate, and how many so far: "events"; NULL, 0: no rate is shown.
+ * done, total  share of the whole, in whatever it is measured in; total 0: unknown, then neither share nor remaining
+ *              time is shown. The remaining time is at the rate so far.
+ * Shown at most ten times a second. */
+void cli_progress_show(struct cli_progress *progress, const char *what, const char *unit, uint64_t count,
+                       uint64_t done, uint64_t total);
 
 /* cli_progress_end - take the line away. */
 void cli_progress_end(struct cli_progress *progress);

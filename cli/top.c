@@ -289,7 +289,7 @@ static void show_catching_up(struct top *top)
     if (!top->in_place) {
         uint64_t done, total;
         conv_view_progress(top->view, &done, &total);
-        cli_progress_show(&top->progress, "catching up", NULL, done, total);
+        cli_progress_show(&top->progress, "catching up", NULL, 0, done, total);
     } else if (now - top->drawn_ns >= CATCH_UP_FRAME_NS) {
         const struct cli_top_moment moment = moment_of(top, true);
         show_text(top, &moment);

@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/recover.h"
+#include "cli/select.h"
 #include "footprint/workload.h"
 #include "results/support.h"
 
@@ -40,8 +41,12 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res
         .live_peak_bytes = summary->live_bytes_peak,
         .threads = summary->thread_count,
         .processes = meta_number(reader, "recording_processes"),
+        .merged_processes = meta_number(reader, "select_merged_processes"),
     };
     const char *program = wl_reader_meta(reader, "program");
+    const char *selection = wl_reader_meta(reader, "selection");
+    snprintf(ret_workload->selection, sizeof ret_workload->selection, "%s",
+             selection != NULL ? selection : "");
     const uint64_t all_events = meta_number(reader, "recording_events");
     snprintf(ret_workload->program, sizeof ret_workload->program, "%s", program != NULL ? program : "");
     if (all_events == 0)
@@ -60,8 +65,9 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res
 static int convert_in_child(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
                             const char *output)
 {
-    const struct conv_options options = {.overwrite = prepare->force};
+    struct conv_options options = *prepare->convert;
     int status = 0;
+    options.overwrite = prepare->force;
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0)
@@ -102,6 +108,10 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
         (void)cli_recover(verb, input);
     if (strcmp(input, "-") == 0) {
         cli_say(verb, "a workload is not read from a pipe, as every run reads it anew: name a file");
+        return CLI_MISUSE;
+    }
+    if (kind == CONV_KIND_WORKLOAD && cli_select_any(prepare->convert)) {
+        cli_say(verb, "'%s' is a workload already: select when it is converted", input);
         return CLI_MISUSE;
     }
     if (kind == CONV_KIND_WORKLOAD) {

@@ -29,9 +29,10 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res
 
 /* How inputs are converted on the way. */
 struct cli_prepare {
-    const char *directory; /* where the workloads go */
-    bool force;            /* existing ones may be replaced */
-    bool quiet;            /* no summary */
+    const char *directory;              /* where the workloads go */
+    const struct conv_options *convert; /* what is selected; `overwrite` is set from force */
+    bool force;                         /* existing ones may be replaced */
+    bool quiet;                         /* no summary */
     bool progress;
 };
 

@@ -12,6 +12,7 @@
 
 #include "convert/export/export.h"
 #include "convert/pass.h"
+#include "convert/select/plan.h"
 #include "convert/stats.h"
 #include "convert/workload_text.h"
 
@@ -90,7 +91,7 @@ static enum fp_status create_writer(const char *out_path, int descriptor, const 
         for (size_t i = 0; i < survey->process_count; i++) {
             all = conv_add_saturating(all, survey->processes[i].events);
             if (survey->processes[i].chosen)
-                chosen = survey->processes[i].events;
+                chosen = conv_add_saturating(chosen, survey->processes[i].events);
         }
         snprintf(processes, sizeof processes, "%zu", survey->process_count);
         snprintf(process_events, sizeof process_events, "%" PRIu64, chosen);
@@ -133,6 +134,8 @@ static enum fp_status write_notes(struct wl_writer *writer, const struct conv_su
         status = note_count(writer, "", "inherited_objects", survey->inherited_objects);
     if (status == FP_OK && survey->inherited_objects > 0)
         status = note_count(writer, "", "inherited_bytes", survey->inherited_bytes);
+    if (status == FP_OK)
+        status = conv_plan_write(writer, &survey->selected);
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT && status == FP_OK; i++)
         if (survey->irregular[i] > 0)
             status = note_count(writer, "irregular_", conv_irregularity_name(i), survey->irregular[i]);
@@ -229,13 +232,15 @@ static enum fp_status convert_events(const char *in_path, const char *out_path,
     const bool direct = format == conv_export_find(NULL);
     struct conv_temporary temporary = {0};
     struct conv_input input = {0};
+    struct conv_options settled = *options;
     enum fp_status status = conv_input_open(in_path, options, &report->survey, error, &input);
     if (status != FP_OK)
         return status;
-    if (!direct)
+    status = conv_plan_settle(in_path, &input, &settled, &report->survey, error);
+    if (status == FP_OK && !direct)
         status = open_temporary(out_path, &temporary, error);
     if (status == FP_OK)
-        status = convert_input(&input, direct ? out_path : temporary.path, temporary.descriptor, options,
+        status = convert_input(&input, direct ? out_path : temporary.path, temporary.descriptor, &settled,
                                report, error);
     input.close(input.data);
     if (direct)
@@ -256,6 +261,9 @@ static enum fp_status convert_workload(const char *in_path, const char *out_path
     struct conv_temporary temporary = {0};
     const char *wl_path = in_path;
     enum fp_status status = FP_OK;
+    if (conv_plan_any(&options->select) || options->select.merge != NULL || options->process_id != 0)
+        return conv_fail(error, in_path, FP_ERR_ARGUMENT, 0, 0,
+                         "is a workload: only of recordings and traces something can be selected");
     if (is_text) {
         status = conv_temporary_text(in_path, out_path, options, &temporary, error);
         wl_path = temporary.path;

@@ -60,8 +60,11 @@ enum conv_irregularity {
     CONV_INHERITED_FREES,     /* in a forked process, releases and reallocs of its parent's objects */
     CONV_PAUSES,              /* places where a lane says that recording was paused */
     CONV_UNRECORDED_OBJECTS, /* releases and reallocs of objects made before the first window there is, or in a pause */
-    CONV_UNRECORDED_FREES, /* allocations over a live object, after a pause */
-    CONV_SIZE_DIFFERS,     /* a release that states another size than its object was given */
+    CONV_UNRECORDED_FREES,   /* allocations over a live object, after a pause */
+    CONV_SIZE_DIFFERS,       /* a release that states another size than its object was given */
+    CONV_FOREIGN_CALLS,      /* by selected threads, of objects of unselected ones: left out */
+    CONV_FOREIGN_RESIZES,    /* likewise, resizes: what they made is the selected thread's */
+    CONV_RELEASED_BY_OTHERS, /* objects of selected threads that unselected ones released or resized */
     CONV_IRREGULARITY_COUNT,
 };
 
@@ -70,7 +73,7 @@ const char *conv_irregularity_name(unsigned irregularity);
 
 /* conv_irregularity_is_defect - whether it casts doubt on the recording. False for what correct
  * programs do on correct recordings: failed_calls, realloc_to_zero, unfinished_calls, inherited_frees, pauses,
- * unrecorded_objects, unrecorded_frees. */
+ * unrecorded_objects, unrecorded_frees, foreign_calls, foreign_resizes, released_by_others. */
 bool conv_irregularity_is_defect(unsigned irregularity);
 
 /* conv_kind_name - "footprint", "workload", "recording", "result", "text", a trace's format as --from has it, "unknown".
@@ -110,9 +113,39 @@ char *conv_error_text(const struct conv_error *error, char *ret_text, size_t siz
  * else 1 (exit codes of the command line). */
 int conv_error_exit_code(const struct conv_error *error);
 
-/* Called about every 2^20 events. total is 0 when unknown. done and total are marks of footprints
- * or bytes of text inputs. */
-typedef void conv_progress_fn(void *data, uint64_t done, uint64_t total);
+/* Called about every 2^20 events. total is 0 when unknown. done and total are marks of footprints,
+ * bytes of text inputs or ops of workloads; events: taken so far. */
+typedef void conv_progress_fn(void *data, uint64_t events, uint64_t done, uint64_t total);
+
+/* A moment of a recording. */
+struct conv_when {
+    enum {
+        CONV_WHEN_NONE = 0, /* the beginning, or the end */
+        CONV_WHEN_TIME,     /* value: nanoseconds since the recording began */
+        CONV_WHEN_SHARE,    /* value: millionths of its duration */
+    } kind;
+    uint64_t value;
+};
+
+#define CONV_SHARE_WHOLE 1000000u
+#define CONV_SAMPLE_MAX  1000000u
+
+/* What of an input is converted: docs/selections.md. They act in this order, each on what the one before left. Strings
+ * are borrowed until the conversion is done. Zeroes: all of it. */
+struct conv_selection {
+    const char
+        *merge; /* processes of a recording that become one workload: ids and names (patterns as of glob(7))
+                          * between commas, "" for all; NULL: not, process_id's alone */
+    const char
+        *threads; /* thread ids, ranges A-B of them, "main", between commas; NULL or "all": every thread */
+    struct conv_when from, to; /* from <= time < to */
+    uint32_t sample_part,
+        sample_of; /* part of every `of` objects, 0 < part < of <= CONV_SAMPLE_MAX; else 0: all */
+    uint64_t head; /* the first so many calls; 0: all */
+};
+
+/* conv_threads_check - whether a list of threads can be meant. Returns NULL, or what is wrong with it. Static. */
+const char *conv_threads_check(const char *list);
 
 /* Zero-initialise for the defaults. */
 struct conv_options {
@@ -126,7 +159,8 @@ struct conv_options {
     bool salvage;          /* leave out damaged blocks instead of refusing */
     bool by_event;         /* for tests: no short cut for plain calls; the workload is the same */
     bool in_place;         /* no thread of the writer's own: struct wl_writer_options */
-    uint64_t memory_bytes; /* bound on decoded blocks held at once; 0: 1 GiB */
+    uint64_t memory_bytes; /* bound on decoded blocks held at once, of each process; 0: 1 GiB */
+    struct conv_selection select;
     conv_progress_fn *progress;
     void *progress_data;
 };
@@ -159,6 +193,25 @@ struct conv_process {
     uint64_t lost[FP_LOSS_COUNT]; /* as the recording's list has them: also what no trailer could tell */
 };
 
+/* What was selected of the input, as the workload's meta data has it too. All zeroes: all of it. */
+struct conv_selected {
+    char text[512];          /* in words: "threads 7,9; 1 s to 2 s; sampled 1/8"; "" */
+    char threads[256];       /* as asked, cut when longer; "" */
+    uint64_t from_ns, to_ns; /* of the recording; to_ns 0: its end */
+    uint32_t sample_part, sample_of;
+    uint64_t head;
+    uint64_t merged_processes;
+    /* with a sample: what it was drawn from, as far as it was read */
+    uint64_t all_ops, all_live_bytes_peak, all_live_objects_peak;
+};
+
+/* A thread as the input names it. */
+struct conv_thread {
+    uint32_t thread_id;
+    bool is_main;
+    uint64_t events;
+};
+
 /* What a pass saw. conv_survey fills it without writing; conv_file fills it too. */
 struct conv_survey {
     enum conv_kind kind;
@@ -188,7 +241,7 @@ struct conv_survey {
     bool complete;                /* every call from start to end is here */
     char incomplete_why[256];     /* "" when complete */
     uint64_t file_bytes;          /* of the input; footprints of a recording added */
-    double bytes_per_event;       /* file_bytes over events; 0 without events */
+    double bytes_per_event;       /* file_bytes over events; 0 without events, or with a selection */
     /* of a trace, or a workload made of one: what it does not tell, as in struct conv_format_facts */
     char lacks[128];
     /* of a workload only */
@@ -202,6 +255,10 @@ struct conv_survey {
     char unfinished_why[256]; /* "" when finished */
     size_t process_count;
     struct conv_process *processes;
+    struct conv_selected selected;
+    /* of conv_survey_file, but for whole recordings: in the order of their first call; of workloads ops */
+    size_t thread_count;
+    struct conv_thread *thread_list;
 };
 
 void conv_survey_release(struct conv_survey *survey);

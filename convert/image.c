@@ -19,8 +19,11 @@ struct image {
     struct conv_block_note *notes; /* of all lanes, lane after lane */
     size_t *first;                 /* by lane: index into notes; one more than lanes */
     uint64_t missing_blocks;
+    uint32_t main_lane;         /* makes what was there before */
     struct conv_survey *survey; /* while it runs */
     struct conv_error *error;
+    struct conv_blocks blocks;
+    struct conv_order *order; /* while it is taken in parts */
 };
 
 /* ---- the index by lane --------------------------------------------------------------------- */
@@ -134,6 +137,23 @@ static void name_lane(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *
     }
 }
 
+static void find_main_lane(struct image *image)
+{
+    for (uint32_t lane = 0; lane < image->parts.lane_count; lane++) {
+        uint32_t thread_id;
+        bool is_main;
+        name_lane(image, lane, &thread_id, &is_main);
+        if (is_main)
+            image->main_lane = lane;
+    }
+}
+
+static uint32_t home(void *data, uint32_t lane)
+{
+    (void)lane; /* one process has one main thread */
+    return ((const struct image *)data)->main_lane;
+}
+
 /* ---- the pass ------------------------------------------------------------------------------ */
 
 /* A forked process begins with its parent's objects, a window with those of the windows before it; on the main
@@ -143,45 +163,61 @@ static enum fp_status run_inherited(struct image *image, const struct conv_sink 
 {
     const struct conv_parts *parts = &image->parts;
     struct conv_estate estate;
-    uint32_t main_lane = 0;
     enum fp_status status;
     if (image->options.no_inherited || sink->inherit == NULL || parts->lane_count == 0 ||
         (conv_parts_meta(parts, "fork_of") == NULL && parts->from_begin))
         return FP_OK;
-    for (uint32_t lane = 0; lane < parts->lane_count; lane++) {
-        uint32_t thread_id;
-        bool is_main;
-        name_lane(image, lane, &thread_id, &is_main);
-        if (is_main)
-            main_lane = lane;
-    }
     status = conv_inherit(parts->parts[0].path, parts, &image->options, &estate);
     snprintf(survey->inherited_why, sizeof survey->inherited_why, "%s", estate.why);
     for (size_t i = 0; i < estate.count; i++)
-        estate.objects[i].lane = main_lane;
+        estate.objects[i].lane = image->main_lane;
     if (status == FP_OK)
         status = sink->inherit(sink->data, estate.objects, estate.count);
     conv_estate_release(&estate);
     return status;
 }
 
+static uint64_t buffer_bytes(const struct image *image)
+{
+    return image->options.memory_bytes != 0 ? image->options.memory_bytes : BUFFER_BYTES_DEFAULT;
+}
+
+static enum fp_status set_out(struct image *image, const struct conv_sink *sink, struct conv_survey *survey,
+                              struct conv_error *error)
+{
+    const enum fp_status status = run_inherited(image, sink, survey);
+    if (status != FP_OK)
+        return status;
+    image->blocks = (struct conv_blocks){.data = image,
+                                         .lane_count = image->parts.lane_count,
+                                         .base_ns = image->parts.begin_ns,
+                                         .notes = notes_of,
+                                         .load = load};
+    image->survey = survey;
+    image->error = error;
+    survey->irregular[CONV_MISSING_BLOCKS] += image->missing_blocks;
+    return FP_OK;
+}
+
 static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_survey *survey,
                           struct conv_error *error)
 {
     struct image *image = data;
-    const struct conv_blocks blocks = {.data = image,
-                                       .lane_count = image->parts.lane_count,
-                                       .base_ns = image->parts.begin_ns,
-                                       .notes = notes_of,
-                                       .load = load};
-    const uint64_t buffer_bytes = image->options.memory_bytes;
-    const enum fp_status status = run_inherited(image, sink, survey);
-    if (status != FP_OK)
-        return status;
-    image->survey = survey;
-    image->error = error;
-    survey->irregular[CONV_MISSING_BLOCKS] += image->missing_blocks;
-    return conv_order_run(&blocks, buffer_bytes != 0 ? buffer_bytes : BUFFER_BYTES_DEFAULT, 0, sink, survey);
+    const enum fp_status status = set_out(image, sink, survey, error);
+    return status == FP_OK ? conv_order_run(&image->blocks, buffer_bytes(image), 0, sink, survey) : status;
+}
+
+static enum fp_status step(void *data, const struct conv_sink *sink, struct conv_survey *survey,
+                           struct conv_error *error)
+{
+    struct image *image = data;
+    enum fp_status status = FP_OK;
+    if (image->order == NULL) {
+        status = set_out(image, sink, survey, error);
+        if (status == FP_OK)
+            status = conv_order_open(&image->blocks, buffer_bytes(image), 0, survey, &image->order);
+    }
+    return status == FP_OK ? conv_order_step(image->order, sink) : status;
 }
 
 static void conclude_losses(const struct image *image, uint64_t gap_calls, struct conv_survey *survey)
@@ -282,6 +318,7 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
 static void close_image(void *data)
 {
     struct image *image = data;
+    conv_order_close(image->order);
     conv_parts_close(&image->parts);
     free(image->notes);
     free(image->first);
@@ -322,6 +359,7 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
         close_image(image);
         return status;
     }
+    find_main_lane(image);
     program = conv_parts_meta(&image->parts, "program");
     survey->kind = CONV_KIND_FOOTPRINT;
     snprintf(survey->program, sizeof survey->program, "%s", program != NULL ? program : "");
@@ -333,7 +371,13 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
         .namer = {.data = image, .name = name_lane},
         .source = "footprint",
         .progress_total = image->parts.mark_count,
+        .end_ns = image->parts.has_trailer && image->parts.end_time_ns > image->parts.begin_ns
+                      ? image->parts.end_time_ns - image->parts.begin_ns
+                      : 0,
+        .lane_count = image->parts.lane_count,
         .run = run,
+        .step = step,
+        .home = home,
         .conclude = conclude,
         .close = close_image,
     };

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/heap.h"
 #include "convert/input.h"
-#include "convert/live.h"
 
 /* An ancestor, and which of its forks led to us; or our own earlier windows. */
 struct ancestor {
@@ -15,198 +15,32 @@ struct ancestor {
     uint64_t fork_number; /* 0: to the end */
 };
 
-/* A realloc under way: its old address is free for others already, the object not yet gone. */
-struct moving {
-    uint32_t lane;
-    uint64_t address;
-    struct conv_event object;
-};
-
-struct heap {
-    struct conv_live live;      /* address -> index into objects, as the id */
-    struct conv_event *objects; /* dead ones have address 0; in the order of their births */
-    size_t count, capacity, dead;
-    struct moving *moving;
-    size_t moving_count, moving_capacity;
+struct heirs {
+    struct conv_heap heap;
     uint64_t fork_number; /* of the mark to stop at */
     bool reached;
 };
 
-static void heap_release(struct heap *heap)
-{
-    conv_live_release(&heap->live);
-    free(heap->objects);
-    free(heap->moving);
-}
-
-/* Dead objects take room until they are half of all: then the living move together, their order kept. */
-static void compact(struct heap *heap)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < heap->count; i++) {
-        struct conv_live_entry *entry;
-        if (heap->objects[i].address == 0)
-            continue;
-        entry = conv_live_find(&heap->live, heap->objects[i].address);
-        conv_live_remove(&heap->live, entry);
-        heap->objects[kept] = heap->objects[i];
-        /* There is room: one was just removed. */
-        (void)conv_live_insert(&heap->live, heap->objects[kept].address,
-                               (struct conv_object){.id = (uint32_t)kept});
-        kept++;
-    }
-    heap->count = kept;
-    heap->dead = 0;
-}
-
-static bool take_out(struct heap *heap, uint64_t address, struct conv_event *ret_object)
-{
-    struct conv_live_entry *entry = address != 0 ? conv_live_find(&heap->live, address) : NULL;
-    uint32_t index;
-    if (entry == NULL)
-        return false;
-    index = conv_live_object(entry).id;
-    *ret_object = heap->objects[index];
-    heap->objects[index].address = 0;
-    heap->dead++;
-    conv_live_remove(&heap->live, entry);
-    return true;
-}
-
-static enum fp_status put_in(struct heap *heap, struct conv_event object)
-{
-    struct conv_event before;
-    (void)take_out(heap, object.address, &before); /* its release was lost */
-    if (heap->dead > 1024 && heap->dead > heap->count / 2)
-        compact(heap);
-    if (heap->count == heap->capacity) {
-        const size_t capacity = heap->capacity * 2 + 1024;
-        struct conv_event *grown = capacity <= UINT32_MAX ? realloc(heap->objects, capacity * sizeof *grown)
-                                                          : NULL;
-        if (grown == NULL)
-            return FP_ERR_MEMORY;
-        heap->objects = grown;
-        heap->capacity = capacity;
-    }
-    object.time_ns = 0;
-    object.old_address = 0;
-    object.lane = 0;
-    heap->objects[heap->count] = object;
-    if (!conv_live_insert(&heap->live, object.address, (struct conv_object){.id = (uint32_t)heap->count}))
-        return FP_ERR_MEMORY;
-    heap->count++;
-    return FP_OK;
-}
-
-/* ---- reallocs ------------------------------------------------------------------------------ */
-
-static enum fp_status begin_move(struct heap *heap, const struct conv_event *event)
-{
-    struct conv_event object;
-    if (!take_out(heap, event->address, &object))
-        return FP_OK;
-    if (heap->moving_count == heap->moving_capacity) {
-        const size_t capacity = heap->moving_capacity * 2 + 16;
-        struct moving *grown = realloc(heap->moving, capacity * sizeof *grown);
-        if (grown == NULL)
-            return FP_ERR_MEMORY;
-        heap->moving = grown;
-        heap->moving_capacity = capacity;
-    }
-    heap->moving[heap->moving_count++] = (struct moving){event->lane, event->address, object};
-    return FP_OK;
-}
-
-static bool end_move(struct heap *heap, const struct conv_event *event, struct conv_event *ret_object)
-{
-    for (size_t i = heap->moving_count; i-- > 0;) {
-        if (heap->moving[i].lane != event->lane || heap->moving[i].address != event->old_address)
-            continue;
-        *ret_object = heap->moving[i].object;
-        heap->moving_count--;
-        memmove(&heap->moving[i], &heap->moving[i + 1], (heap->moving_count - i) * sizeof *heap->moving);
-        return true;
-    }
-    return false;
-}
-
-/* Where a realloc's object stood another may stand by now: then the realloc had moved it, and its new place is not
- * known. */
-static enum fp_status put_back(struct heap *heap, const struct conv_event *object)
-{
-    return conv_live_find(&heap->live, object->address) == NULL ? put_in(heap, *object) : FP_OK;
-}
-
-static enum fp_status put_back_all(struct heap *heap)
-{
-    enum fp_status status = FP_OK;
-    for (size_t i = 0; i < heap->moving_count && status == FP_OK; i++)
-        status = put_back(heap, &heap->moving[i].object);
-    heap->moving_count = 0;
-    return status;
-}
-
-/* What was resized is created by malloc, of the size that it has by now: only malloc's objects may be resized. */
-static enum fp_status resized(struct heap *heap, const struct conv_event *event, uint64_t bytes)
-{
-    struct conv_event object = {0};
-    const bool known = event->old_address != 0 && end_move(heap, event, &object);
-    if (event->address == 0)
-        return known && bytes != 0 ? put_back(heap, &object) : FP_OK;
-    object = (struct conv_event){.call = FP_CALL_MALLOC, .address = event->address, .size = bytes};
-    return put_in(heap, object);
-}
-
 /* ---- events -------------------------------------------------------------------------------- */
-
-static enum fp_status take(struct heap *heap, const struct conv_event *event)
-{
-    const struct fp_shape shape = conv_event_shape(event);
-    const uint64_t bytes = fp_shape_bytes(&shape);
-    struct conv_event gone;
-    if (event->address >= CONV_ADDRESS_LIMIT)
-        return FP_OK;
-    switch (fp_call_kind_of(event->call)) {
-    case FP_KIND_ALLOCATE:
-        return event->address != 0 && bytes < CONV_ADDRESS_LIMIT ? put_in(heap, *event) : FP_OK;
-    case FP_KIND_RESIZE:
-        /* A result of NULL is believed at any size: sizes that no allocator has are just what fails. */
-        return event->address == 0 || bytes < CONV_ADDRESS_LIMIT ? resized(heap, event, bytes) : FP_OK;
-    case FP_KIND_RELEASE:
-        (void)take_out(heap, event->address, &gone);
-        return FP_OK;
-    default:
-        break;
-    }
-    if (event->call == FP_MARK_RESIZE_FROM)
-        return begin_move(heap, event);
-    if (event->call == FP_MARK_FORK && event->size == heap->fork_number) {
-        heap->reached = true;
-        return FP_END;
-    }
-    return FP_OK;
-}
 
 static enum fp_status take_events(void *data, const struct conv_event *events, size_t count)
 {
+    struct heirs *heirs = data;
     enum fp_status status = FP_OK;
-    for (size_t i = 0; i < count && status == FP_OK; i++)
-        status = take(data, &events[i]);
+    for (size_t i = 0; i < count && status == FP_OK; i++) {
+        if (events[i].call == FP_MARK_FORK && events[i].size == heirs->fork_number) {
+            heirs->reached = true;
+            return FP_END;
+        }
+        status = conv_heap_take(&heirs->heap, &events[i]);
+    }
     return status;
 }
 
 static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
 {
-    const struct heap *heap = data;
-    const struct conv_live_entry *entry = address != 0 && address < CONV_ADDRESS_LIMIT
-                                              ? conv_live_find(&heap->live, address)
-                                              : NULL;
-    struct fp_shape shape;
-    if (entry == NULL)
-        return false;
-    shape = conv_event_shape(&heap->objects[conv_live_object(entry).id]);
-    *ret_bytes = fp_shape_bytes(&shape);
-    return true;
+    const struct heirs *heirs = data;
+    return conv_track_is_live(&heirs->heap.track, address, ret_bytes);
 }
 
 /* ---- ancestors ----------------------------------------------------------------------------- */
@@ -290,19 +124,19 @@ static size_t trace(const char *path, const struct conv_parts *child, struct anc
     return count;
 }
 
-/* Let an ancestor live up to its fork. Returns FP_OK, or FP_ERR_MEMORY; other failures leave heap->reached false. */
-static enum fp_status live_through(struct heap *heap, const struct ancestor *ancestor,
+/* Let an ancestor live up to its fork. Returns FP_OK, or FP_ERR_MEMORY; other failures leave heirs->reached false. */
+static enum fp_status live_through(struct heirs *heirs, const struct ancestor *ancestor,
                                    const struct conv_options *options)
 {
     const struct conv_options plain = {
         .memory_bytes = options->memory_bytes, .salvage = options->salvage, .no_inherited = true};
-    const struct conv_sink sink = {.data = heap, .events = take_events, .is_live = is_live};
+    const struct conv_sink sink = {.data = heirs, .events = take_events, .is_live = is_live};
     struct conv_survey *survey = calloc(1, sizeof *survey);
     struct conv_error *error = calloc(1, sizeof *error);
     struct conv_input input = {0};
     enum fp_status status = FP_ERR_MEMORY;
-    heap->fork_number = ancestor->fork_number;
-    heap->reached = ancestor->fork_number == 0;
+    heirs->fork_number = ancestor->fork_number;
+    heirs->reached = ancestor->fork_number == 0;
     if (survey != NULL && error != NULL)
         status = conv_footprint_open(ancestor->path, ancestor->extent, &plain, survey, error, &input);
     if (status == FP_OK) {
@@ -313,30 +147,49 @@ static enum fp_status live_through(struct heap *heap, const struct ancestor *anc
     free(error);
     if (status == FP_ERR_MEMORY)
         return status;
-    return put_back_all(heap);
+    return conv_track_settle(&heirs->heap.track);
+}
+
+/* What is alive, as the estate. */
+static enum fp_status settle_estate(const struct conv_heap *heap, struct conv_estate *estate)
+{
+    struct conv_heir *heirs;
+    size_t count;
+    enum fp_status status = conv_heap_heirs(heap, &heirs, &count);
+    if (status != FP_OK)
+        return status;
+    estate->objects = malloc((count + 1) * sizeof *estate->objects);
+    if (estate->objects == NULL) {
+        free(heirs);
+        return FP_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++)
+        estate->objects[i] = conv_heap_object(heap, &heirs[i]);
+    estate->count = count;
+    free(heirs);
+    return FP_OK;
 }
 
 enum fp_status conv_inherit(const char *path, const struct conv_parts *child,
                             const struct conv_options *options, struct conv_estate *estate)
 {
     struct ancestor *ancestors = calloc(CONV_ANCESTORS_MAX, sizeof *ancestors);
-    struct heap heap = {0};
+    struct heirs heirs = {0};
     size_t count;
     enum fp_status status = FP_OK;
     *estate = (struct conv_estate){0};
-    if (ancestors == NULL || !conv_live_init(&heap.live)) {
+    if (ancestors == NULL || !conv_heap_init(&heirs.heap)) {
         free(ancestors);
         return FP_ERR_MEMORY;
     }
     count = trace(path, child, ancestors, estate->why, sizeof estate->why);
     while (count > 0 && status == FP_OK) {
         const struct ancestor *ancestor = &ancestors[--count];
-        status = live_through(&heap, ancestor, options);
-        if (status == FP_OK && !heap.reached) {
+        status = live_through(&heirs, ancestor, options);
+        if (status == FP_OK && !heirs.reached) {
             /* What is alive now is not what was alive then. */
-            heap_release(&heap);
-            heap = (struct heap){0};
-            status = conv_live_init(&heap.live) ? FP_OK : FP_ERR_MEMORY;
+            conv_heap_release(&heirs.heap);
+            status = conv_heap_init(&heirs.heap) ? FP_OK : FP_ERR_MEMORY;
             const char *slash = strrchr(ancestor->path, '/');
             if (estate->why[0] != '\0')
                 continue; /* the first reason stands */
@@ -344,13 +197,9 @@ enum fp_status conv_inherit(const char *path, const struct conv_parts *child,
                      slash != NULL ? slash + 1 : ancestor->path, (unsigned long long)ancestor->fork_number);
         }
     }
-    if (status == FP_OK) {
-        compact(&heap);
-        estate->objects = heap.objects;
-        estate->count = heap.count;
-        heap.objects = NULL;
-    }
-    heap_release(&heap);
+    if (status == FP_OK)
+        status = settle_estate(&heirs.heap, estate);
+    conv_heap_release(&heirs.heap);
     free(ancestors);
     return status;
 }

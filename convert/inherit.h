@@ -19,7 +19,8 @@
 #define CONV_ANCESTORS_MAX 64u
 
 struct conv_estate {
-    struct conv_event *objects; /* allocations: call, size, extra, address; time 0, lane 0 */
+    struct conv_event
+        *objects; /* allocations: call, size, extra, address; time 0, the lane of the ancestor */
     size_t count;
     char why[192]; /* one line when ancestors could not be read; "" when all were */
 };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "convert/merge/merge.h"
 #include "convert/pass.h"
 
 static enum fp_status open_recording(const char *path, const struct conv_options *options,
@@ -11,15 +12,20 @@ static enum fp_status open_recording(const char *path, const struct conv_options
                                      struct conv_input *ret_input)
 {
     struct conv_process *process;
-    char directory[CONV_PATH_BYTES];
+    char directory[CONV_PATH_BYTES], names[200];
     bool complete; /* of all processes: the chosen footprint's own word counts */
     enum fp_status status = conv_recording_list(path, survey, &complete, error);
     if (status != FP_OK)
         return status;
     snprintf(directory, sizeof directory, "%s", survey->input);
+    if (options->select.merge != NULL)
+        return conv_merge_open(directory, options->select.merge, options, survey, error, ret_input);
     process = conv_recording_choose(survey, options->process_id);
-    if (process == NULL)
-        return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process %u", options->process_id);
+    if (process == NULL) {
+        conv_processes_name(survey, names, sizeof names);
+        return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process %u, only%s",
+                         options->process_id, names);
+    }
     if (process->events == 0 && survey->recording_state == CONV_RECORDING_GOING_ON)
         return conv_fail(error, directory, FP_ERR_READ, 0, 0,
                          "nothing is written yet%s: it is still being recorded (collector %u)",
@@ -42,6 +48,10 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
     if (kind == CONV_KIND_UNKNOWN && stat(path, &stat_) == 0 && S_ISDIR(stat_.st_mode))
         kind = CONV_KIND_RECORDING; /* its error says what is missing in the directory */
     snprintf(survey->input, sizeof survey->input, "%s", path);
+    if (options->select.merge != NULL && kind != CONV_KIND_RECORDING && kind != CONV_KIND_WORKLOAD &&
+        kind != CONV_KIND_RESULT)
+        return conv_fail(ret_error, path, FP_ERR_ARGUMENT, 0, 0,
+                         "is one process, there is nothing to merge: name a recording's directory");
     switch (kind) {
     case CONV_KIND_RECORDING:
         return open_recording(path, options, survey, ret_error, ret_input);

@@ -30,6 +30,9 @@ static const struct irregularity_words IRREGULARITIES[CONV_IRREGULARITY_COUNT] =
     [CONV_UNRECORDED_OBJECTS] = {"unrecorded_objects", false},
     [CONV_UNRECORDED_FREES] = {"unrecorded_frees", false},
     [CONV_SIZE_DIFFERS] = {"size_differs", true},
+    [CONV_FOREIGN_CALLS] = {"foreign_calls", false},
+    [CONV_FOREIGN_RESIZES] = {"foreign_resizes", false},
+    [CONV_RELEASED_BY_OTHERS] = {"released_by_others", false},
 };
 
 const char *conv_irregularity_name(unsigned irregularity)
@@ -97,8 +100,10 @@ void conv_survey_release(struct conv_survey *survey)
         free(survey->processes[i].ended);
     }
     free(survey->processes);
+    free(survey->thread_list);
     survey->processes = NULL;
-    survey->process_count = 0;
+    survey->thread_list = NULL;
+    survey->process_count = survey->thread_count = 0;
 }
 
 void conv_report_release(struct conv_report *report)

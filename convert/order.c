@@ -32,7 +32,7 @@ struct start {
     uint32_t lane;
 };
 
-struct order {
+struct conv_order {
     const struct conv_blocks *blocks;
     const struct conv_sink *sink;
     struct conv_survey *survey;
@@ -43,6 +43,7 @@ struct order {
     uint32_t heap_count, heap_capacity;
     uint32_t group_events;
     uint64_t straight_block; /* number of the last one whose marks were handed over */
+    bool in_parts;           /* a lane alone stops after each batch */
     struct conv_group group;
     struct gathered *gathered;
     struct conv_group_lane *group_lanes;
@@ -59,7 +60,7 @@ static bool comes_before(const struct conv_lane *a, const struct conv_lane *b)
     return a->epoch != b->epoch ? a->epoch < b->epoch : a->number < b->number;
 }
 
-static void push(struct order *order, struct conv_lane *lane)
+static void push(struct conv_order *order, struct conv_lane *lane)
 {
     uint32_t at = order->heap_count++;
     while (at > 0 && comes_before(lane, order->heap[(at - 1) / 2])) {
@@ -69,7 +70,7 @@ static void push(struct order *order, struct conv_lane *lane)
     order->heap[at] = lane;
 }
 
-static struct conv_lane *pop(struct order *order)
+static struct conv_lane *pop(struct conv_order *order)
 {
     struct conv_lane *first = order->heap[0];
     struct conv_lane *moved = order->heap[--order->heap_count];
@@ -93,7 +94,7 @@ static struct conv_lane *pop(struct order *order)
 
 /* Hand over marks as they stand in their blocks, as long as the sink takes them. ret_events: so many events are to be
  * handed over before it is tried again. */
-static enum fp_status run_straight(struct order *order, struct conv_lane *lane, uint64_t limit,
+static enum fp_status run_straight(struct conv_order *order, struct conv_lane *lane, uint64_t limit,
                                    size_t *ret_events)
 {
     *ret_events = BATCH_EVENTS;
@@ -118,7 +119,7 @@ static enum fp_status run_straight(struct order *order, struct conv_lane *lane, 
     }
 }
 
-static enum fp_status run_alone(struct order *order, struct conv_lane *lane, uint64_t limit)
+static enum fp_status run_alone(struct conv_order *order, struct conv_lane *lane, uint64_t limit)
 {
     for (;;) {
         size_t count = 0, most = BATCH_EVENTS;
@@ -129,7 +130,7 @@ static enum fp_status run_alone(struct order *order, struct conv_lane *lane, uin
             status = conv_lane_take(lane, order->blocks, &order->pool, limit, order->batch, most, &count);
         if (status == FP_OK && count > 0)
             status = order->sink->events(order->sink->data, order->batch, count);
-        if (status != FP_OK || count < most)
+        if (status != FP_OK || count < most || order->in_parts)
             return status;
     }
 }
@@ -143,7 +144,7 @@ static size_t place_of(uint32_t lane, uint32_t quota)
     return (size_t)lane * (quota | 1);
 }
 
-static bool reserve_events(struct order *order, uint32_t lane_count, uint32_t quota)
+static bool reserve_events(struct conv_order *order, uint32_t lane_count, uint32_t quota)
 {
     const size_t wanted = place_of(lane_count, quota);
     struct conv_event *events;
@@ -158,7 +159,7 @@ static bool reserve_events(struct order *order, uint32_t lane_count, uint32_t qu
 }
 
 /* Fill up every lane to its quota. ret_whole: the whole epoch is here now. */
-static enum fp_status gather(struct order *order, uint64_t epoch, uint32_t lane_count, uint32_t quota,
+static enum fp_status gather(struct conv_order *order, uint64_t epoch, uint32_t lane_count, uint32_t quota,
                              bool *ret_whole)
 {
     *ret_whole = true;
@@ -180,7 +181,7 @@ static enum fp_status gather(struct order *order, uint64_t epoch, uint32_t lane_
 }
 
 /* The latest time up to which every lane's events are here. */
-static uint64_t time_complete(const struct order *order, uint32_t lane_count, uint32_t quota)
+static uint64_t time_complete(const struct conv_order *order, uint32_t lane_count, uint32_t quota)
 {
     uint64_t time_ns = UINT64_MAX;
     for (uint32_t i = 0; i < lane_count; i++) {
@@ -191,7 +192,7 @@ static uint64_t time_complete(const struct order *order, uint32_t lane_count, ui
     return time_ns;
 }
 
-static enum fp_status hand_over(struct order *order)
+static enum fp_status hand_over(struct conv_order *order)
 {
     const struct conv_group *group = &order->group;
     for (uint32_t done = 0; done < group->order_count;) {
@@ -209,7 +210,7 @@ static enum fp_status hand_over(struct order *order)
 }
 
 /* Arrange and hand over what is not later than time_ns, and move the rest to the front. */
-static enum fp_status arrange_until(struct order *order, uint32_t lane_count, uint32_t quota,
+static enum fp_status arrange_until(struct conv_order *order, uint32_t lane_count, uint32_t quota,
                                     uint64_t time_ns)
 {
     enum fp_status status;
@@ -240,7 +241,7 @@ static enum fp_status arrange_until(struct order *order, uint32_t lane_count, ui
 }
 
 /* Room for as many lanes as are under way. */
-static bool reserve_gathered(struct order *order)
+static bool reserve_gathered(struct conv_order *order)
 {
     if (order->heap_count <= order->gathered_capacity)
         return true;
@@ -253,7 +254,7 @@ static bool reserve_gathered(struct order *order)
 }
 
 /* Back into the heap, or away. */
-static void put_back(struct order *order, struct conv_lane *lane)
+static void put_back(struct conv_order *order, struct conv_lane *lane)
 {
     if (!lane->ended) {
         push(order, lane);
@@ -264,7 +265,7 @@ static void put_back(struct order *order, struct conv_lane *lane)
 }
 
 /* All lanes whose heads are at this epoch. */
-static enum fp_status run_group(struct order *order, uint64_t epoch)
+static enum fp_status run_group(struct conv_order *order, uint64_t epoch)
 {
     uint32_t lane_count = 0, quota;
     bool whole = false, oversized = false;
@@ -298,13 +299,13 @@ static enum fp_status run_group(struct order *order, uint64_t epoch)
 
 /* ---- all together -------------------------------------------------------------------------- */
 
-static uint64_t next_start(const struct order *order)
+static uint64_t next_start(const struct conv_order *order)
 {
     return order->start_next < order->start_count ? order->starts[order->start_next].epoch : UINT64_MAX;
 }
 
 /* Begin the lanes whose first epoch has come: it is not above any head's. */
-static bool begin_lanes(struct order *order)
+static bool begin_lanes(struct conv_order *order)
 {
     while (order->start_next < order->start_count &&
            (order->heap_count == 0 || next_start(order) <= order->heap[0]->epoch)) {
@@ -328,7 +329,7 @@ static bool begin_lanes(struct order *order)
 }
 
 /* The highest epoch that the first lane may reach alone. */
-static uint64_t limit_alone(const struct order *order)
+static uint64_t limit_alone(const struct conv_order *order)
 {
     uint64_t limit = next_start(order);
     if (order->heap_count > 0 && order->heap[0]->epoch < limit)
@@ -336,25 +337,28 @@ static uint64_t limit_alone(const struct order *order)
     return limit == UINT64_MAX ? limit : limit - 1;
 }
 
-static enum fp_status run(struct order *order)
+/* The lane that is behind all others, or those that meet there. */
+static enum fp_status advance(struct conv_order *order)
 {
-    enum fp_status status = FP_OK;
-    while (status == FP_OK && (order->heap_count > 0 || order->start_next < order->start_count)) {
-        struct conv_lane *lane;
-        uint64_t epoch;
-        if (!begin_lanes(order))
-            return FP_ERR_MEMORY;
-        epoch = order->heap[0]->epoch;
-        lane = pop(order);
-        if (order->heap_count > 0 && order->heap[0]->epoch == epoch) {
-            push(order, lane);
-            status = run_group(order, epoch);
-            continue;
-        }
-        status = run_alone(order, lane, limit_alone(order));
-        put_back(order, lane);
+    struct conv_lane *lane;
+    uint64_t epoch;
+    enum fp_status status;
+    if (!begin_lanes(order))
+        return FP_ERR_MEMORY;
+    epoch = order->heap[0]->epoch;
+    lane = pop(order);
+    if (order->heap_count > 0 && order->heap[0]->epoch == epoch) {
+        push(order, lane);
+        return run_group(order, epoch);
     }
+    status = run_alone(order, lane, limit_alone(order));
+    put_back(order, lane);
     return status;
+}
+
+static bool has_more(const struct conv_order *order)
+{
+    return order->heap_count > 0 || order->start_next < order->start_count;
 }
 
 static int compare_starts(const void *left, const void *right)
@@ -367,7 +371,7 @@ static int compare_starts(const void *left, const void *right)
 
 /* Lanes cost a few bytes before they begin and nothing after their end: a server may start a thread for every
  * request, all night. */
-static bool list_starts(struct order *order)
+static bool list_starts(struct conv_order *order)
 {
     const struct conv_blocks *blocks = order->blocks;
     order->starts = malloc(((size_t)blocks->lane_count + 1) * sizeof *order->starts);
@@ -383,21 +387,38 @@ static bool list_starts(struct order *order)
     return true;
 }
 
-enum fp_status conv_order_run(const struct conv_blocks *blocks, uint64_t buffer_bytes, uint32_t group_events,
-                              const struct conv_sink *sink, struct conv_survey *survey)
+enum fp_status conv_order_open(const struct conv_blocks *blocks, uint64_t buffer_bytes, uint32_t group_events,
+                               struct conv_survey *survey, struct conv_order **ret_order)
 {
-    struct order *order = calloc(1, sizeof *order);
-    enum fp_status status = FP_ERR_MEMORY;
+    struct conv_order *order = calloc(1, sizeof *order);
     if (order == NULL)
         return FP_ERR_MEMORY;
     order->blocks = blocks;
-    order->sink = sink;
     order->survey = survey;
     order->group_events = group_events != 0 ? group_events : CONV_GROUP_EVENTS;
     conv_buffer_pool_init(&order->pool, buffer_bytes);
     conv_group_init(&order->group);
-    if (list_starts(order))
-        status = run(order);
+    if (!list_starts(order)) {
+        conv_order_close(order);
+        return FP_ERR_MEMORY;
+    }
+    *ret_order = order;
+    return FP_OK;
+}
+
+enum fp_status conv_order_step(struct conv_order *order, const struct conv_sink *sink)
+{
+    if (!has_more(order))
+        return FP_END;
+    order->sink = sink;
+    order->in_parts = true;
+    return advance(order);
+}
+
+void conv_order_close(struct conv_order *order)
+{
+    if (order == NULL)
+        return;
     for (uint32_t i = 0; i < order->heap_count; i++) {
         conv_lane_release(order->heap[i]);
         free(order->heap[i]);
@@ -410,5 +431,18 @@ enum fp_status conv_order_run(const struct conv_blocks *blocks, uint64_t buffer_
     free(order->group_lanes);
     free(order->events);
     free(order);
+}
+
+enum fp_status conv_order_run(const struct conv_blocks *blocks, uint64_t buffer_bytes, uint32_t group_events,
+                              const struct conv_sink *sink, struct conv_survey *survey)
+{
+    struct conv_order *order;
+    enum fp_status status = conv_order_open(blocks, buffer_bytes, group_events, survey, &order);
+    if (status != FP_OK)
+        return status;
+    order->sink = sink;
+    while (status == FP_OK && has_more(order))
+        status = advance(order);
+    conv_order_close(order);
     return status;
 }

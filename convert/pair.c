@@ -294,9 +294,18 @@ static enum fp_status end_lane(struct conv_pair *pair, struct conv_pair_lane *la
     return status;
 }
 
+/* A filter saw something irregular in what it left out. */
+static void note(struct conv_pair *pair, const struct conv_event *event)
+{
+    if (event->extra < CONV_IRREGULARITY_COUNT)
+        irregular(pair, (enum conv_irregularity)event->extra);
+}
+
 static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
                            const struct conv_event *event)
 {
+    struct conv_live_entry *entry;
+    struct conv_object object;
     switch (event->call) {
     case FP_MARK_RESIZE_FROM:
         /* The shim marks no realloc of NULL, but a file may say anything; the table cannot look up 0. */
@@ -313,6 +322,14 @@ static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
         irregular(pair, event->extra == FP_GAP_PAUSE ? CONV_PAUSES : CONV_GAPS);
         pair->gap_calls = conv_add_saturating(pair->gap_calls, event->size);
         return drop_all_pending(pair, lane);
+    case CONV_MARK_RELEASE:
+        entry = event->address != 0 ? conv_live_find(&pair->live, event->address) : NULL;
+        if (entry == NULL)
+            return FP_OK;
+        note(pair, event);
+        object = conv_live_object(entry);
+        conv_live_remove(&pair->live, entry);
+        return emit_implied_release(pair, lane, object);
     case CONV_MARK_LANE_END:
         return end_lane(pair, lane);
     default:
@@ -330,12 +347,16 @@ static enum fp_status take(struct conv_pair *pair, const struct conv_event *even
     if (event->call == CONV_MARK_LANE_END &&
         (event->lane >= pair->lane_capacity || pair->lanes[event->lane].thread == NOT_ANNOUNCED))
         return FP_OK; /* nothing of it was readable */
+    if (event->call == CONV_MARK_COUNT) {
+        note(pair, event);
+        return FP_OK;
+    }
     status = conv_pair_lane(pair, event->lane, &lane);
     if (status != FP_OK)
         return status;
     if (event->time_ns > pair->last_time_ns)
         pair->last_time_ns = event->time_ns;
-    if (event->call != CONV_MARK_LANE_END)
+    if (event->call != CONV_MARK_LANE_END && event->call != CONV_MARK_RELEASE)
         pair->survey->events_by_call[event->call % CONV_CALLS]++;
     if (__builtin_expect(event->address >= CONV_ADDRESS_LIMIT, 0)) {
         irregular(pair, CONV_IMPOSSIBLE_CALLS);

@@ -46,6 +46,22 @@ struct conv_process *conv_recording_choose(struct conv_survey *survey, uint32_t 
     return best;
 }
 
+void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size)
+{
+    size_t used = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; i < survey->process_count && used < size; i++) {
+        const struct conv_process *process = &survey->processes[i];
+        if (i == 6) {
+            snprintf(ret_text + used, size - used, " and %zu more ('mallab info' lists them)",
+                     survey->process_count - i);
+            break;
+        }
+        used += (size_t)snprintf(ret_text + used, size - used, "%s %u %.30s", i > 0 ? "," : "",
+                                 process->process_id, process->name);
+    }
+}
+
 static char *copy_of(const char *text)
 {
     return strdup(text != NULL ? text : "");

@@ -28,6 +28,9 @@ void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYT
  * equal ones the first). Marks it chosen. NULL: there is none of that id. */
 struct conv_process *conv_recording_choose(struct conv_survey *survey, uint32_t process_id);
 
+/* conv_processes_name - " 4711 nginx, 4712 nginx", and how many more, for messages that one is not there. */
+void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size);
+
 /* conv_recording_load - recording.json of a directory, whatever JSON it holds.
  * ret_root  NULL, with FP_OK, when there is none. The caller's reference.
  * Returns   FP_OK; FP_ERR_OPEN, FP_ERR_CORRUPT (no JSON), in error. */

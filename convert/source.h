@@ -17,8 +17,12 @@
     (UINT64_C(1) << 48)   /* addresses and sizes are below: footprint/record.h, workload.h */
 #define CONV_NEST_MAX 16u /* reallocs of one lane begun and not ended: signal handlers interrupting */
 
-/* Marks that only exist between source and sink; the numbers are free in footprint/call.h. */
+/* Marks that only exist between source and sink; the numbers are free in footprint/call.h, but a damaged file may hold them. */
 enum {
+    CONV_MARK_COUNT =
+        61, /* what `extra` numbers (enum conv_irregularity) was seen: count it, if it comes so far */
+    CONV_MARK_RELEASE =
+        62, /* the object at address goes, by no call of the program: an op, but no event; extra as above */
     CONV_MARK_LANE_END = 63, /* nothing more comes from this lane */
 };
 
@@ -59,8 +63,8 @@ struct conv_sink {
     /* Whether an object stands at address after all events handed over so far; if so, ret_bytes receives its
      * requested size. */
     bool (*is_live)(void *data, uint64_t address, uint64_t *ret_bytes);
-    /* Takes objects that were there before the first event, as their allocations; before any events. NULL: they are
-     * of no interest. */
+    /* Takes objects that were there before the first event, as their allocations; before any calls (a section that
+     * begins amid reallocs has their RESIZE_FROM marks between them). NULL: they are of no interest. */
     enum fp_status (*inherit)(void *data, const struct conv_event *objects, size_t count);
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "convert/pass.h"
+#include "convert/select/plan.h"
 #include "convert/stats.h"
 
 static enum fp_status survey_input(const struct conv_input *input, const char *path,
@@ -32,6 +33,18 @@ static void survey_window(const struct wl_window *window, struct conv_survey *su
         survey->class_count[size_class]++;
         survey->class_bytes[size_class] = conv_add_saturating(survey->class_bytes[size_class], bytes);
     }
+}
+
+/* Left out where there is no memory for it: it is there to be looked at only. */
+static void take_threads(const struct wl_summary *summary, struct conv_survey *survey)
+{
+    survey->thread_list = calloc((size_t)summary->thread_count + 1, sizeof *survey->thread_list);
+    for (uint32_t i = 0; survey->thread_list != NULL && i < summary->thread_count; i++)
+        survey->thread_list[survey->thread_count++] = (struct conv_thread){
+            .thread_id = summary->threads[i].thread_id,
+            .is_main = summary->threads[i].is_main,
+            .events = summary->threads[i].ops,
+        };
 }
 
 static void take_summary(const struct wl_reader *reader, struct conv_survey *survey)
@@ -79,6 +92,7 @@ static void take_notes(const struct wl_reader *reader, struct conv_survey *surve
         snprintf(key, sizeof key, "irregular_%s", conv_irregularity_name(i));
         survey->irregular[i] = meta_number(reader, key);
     }
+    conv_plan_read(reader, &survey->selected);
     survey->inherited_objects = meta_number(reader, "inherited_objects");
     survey->inherited_bytes = meta_number(reader, "inherited_bytes");
     survey->lost_marks = meta_number(reader, "lost_calls"); /* causes are not kept apart in a workload */
@@ -108,11 +122,13 @@ enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
         return conv_fail_with(error, in_path, &cause);
     survey->kind = CONV_KIND_WORKLOAD;
     take_summary(reader, survey);
+    take_threads(wl_reader_summary(reader), survey);
     take_notes(reader, survey);
     while ((status = wl_reader_next(reader, &window)) == FP_OK) {
         survey_window(&window, survey);
         if (options->progress != NULL)
-            options->progress(options->progress_data, window.facts.first_op, survey->ops);
+            options->progress(options->progress_data, window.facts.first_op, window.facts.first_op,
+                              survey->ops);
     }
     if (status != FP_END)
         status = conv_fail_with(error, in_path, wl_reader_error(reader));
@@ -190,6 +206,7 @@ static enum fp_status survey_process(const char *path, const struct conv_options
     if (!survey.complete)
         conv_incomplete(sum, "%.100s: %.120s", process->file, survey.incomplete_why);
     conv_stats_add(sum, &survey);
+    conv_survey_release(&survey);
     return FP_OK;
 }
 
@@ -239,11 +256,14 @@ static enum fp_status survey_one(const char *path, const struct conv_options *op
                                  struct conv_survey *survey, struct conv_error *error)
 {
     struct conv_input input;
+    struct conv_options settled = *options;
     enum fp_status status;
     status = conv_input_open(path, options, survey, error, &input);
     if (status != FP_OK)
         return status;
-    status = survey_input(&input, path, options, survey, error);
+    status = conv_plan_settle(path, &input, &settled, survey, error);
+    if (status == FP_OK)
+        status = survey_input(&input, path, &settled, survey, error);
     input.close(input.data);
     return status;
 }
@@ -264,7 +284,8 @@ enum fp_status conv_survey_file(const char *in_path, const struct conv_options *
         status = conv_survey_workload(in_path, in_path, options, &survey, ret_error);
     else if (status == FP_OK && kind == CONV_KIND_TEXT)
         status = survey_text(in_path, options, &survey, ret_error);
-    else if (status == FP_OK && kind == CONV_KIND_RECORDING)
+    else if (status == FP_OK && kind == CONV_KIND_RECORDING && options->select.merge == NULL &&
+             !conv_plan_any(&options->select))
         status = survey_recording(in_path, options, &survey, ret_error);
     else if (status == FP_OK)
         status = survey_one(in_path, options, &survey, ret_error);

@@ -291,6 +291,14 @@ uint64_t conv_text_position(const struct conv_text *text)
     return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
+uint64_t conv_text_size(const struct conv_text *text)
+{
+    struct stat facts;
+    return fstat(text->fd, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0
+               ? (uint64_t)facts.st_size
+               : 0;
+}
+
 void conv_text_close(struct conv_text *text)
 {
     if (text == NULL)

@@ -61,6 +61,9 @@ enum fp_status conv_text_spool(struct conv_text *text, struct conv_error *ret_er
 /* conv_text_position - bytes read of the file as it stands on disk, for progress. */
 uint64_t conv_text_position(const struct conv_text *text);
 
+/* conv_text_size - bytes of that file; 0: unknown, as of a pipe. */
+uint64_t conv_text_size(const struct conv_text *text);
+
 void conv_text_close(struct conv_text *text);
 
 #endif

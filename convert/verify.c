@@ -72,7 +72,8 @@ static enum fp_status check_all(struct wl_reader *reader, struct check *check,
     bool legal = true;
     while ((status = wl_reader_next(reader, &window)) == FP_OK) {
         if (options->progress != NULL)
-            options->progress(options->progress_data, window.facts.first_op, check->summary->ops);
+            options->progress(options->progress_data, window.facts.first_op, window.facts.first_op,
+                              check->summary->ops);
         legal = check_window(check, &window, wl_reader_offset(reader));
         if (!legal)
             break;

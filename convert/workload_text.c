@@ -306,7 +306,8 @@ static enum fp_status read_lines(struct reading *reading)
            (status = conv_text_line(reading->text, reading->error, &reading->line)) == FP_OK) {
         status = take_line(reading);
         if (reading->options->progress != NULL && reading->line.number % PROGRESS_LINES == 0)
-            reading->options->progress(reading->options->progress_data, conv_text_position(reading->text), 0);
+            reading->options->progress(reading->options->progress_data, reading->line.number,
+                                       conv_text_position(reading->text), 0);
     }
     if (status != FP_END)
         return status;

@@ -31,8 +31,10 @@ struct res_workload {
     uint64_t duration_ns; /* recorded */
     uint64_t live_peak_bytes;
     uint32_t threads;
-    uint64_t processes;  /* of the recording that this was one of; 0: not known, or the only one */
-    double events_share; /* of all their events */
+    uint64_t processes;        /* of the recording that this was one of; 0: not known, or the only one */
+    double events_share;       /* of all their events */
+    uint64_t merged_processes; /* that became this workload; 0: one */
+    char selection[512];       /* what of the recording it is, in words; "": all */
 };
 
 struct res_options {

@@ -149,6 +149,11 @@ static json_t *workload_object(const struct res_trial *trial, uint64_t seed)
                                                 : json_null());
     json_object_set_new(object, "events_share",
                         workload->processes > 1 ? number(workload->events_share) : json_null());
+    json_object_set_new(object, "merged_processes",
+                        workload->merged_processes > 0 ? json_integer((json_int_t)workload->merged_processes)
+                                                       : json_null());
+    json_object_set_new(object, "selection",
+                        workload->selection[0] != '\0' ? text(workload->selection) : json_null());
     json_object_set_new(object, "digest", text(trial->digest));
     json_object_set_new(object, "file_digest", hexadecimal(workload->file_digest));
     json_object_set_new(object, "ops", json_integer((json_int_t)workload->ops));

@@ -43,17 +43,27 @@ char *res_workload_program(const json_t *workload)
     const char *name = json_string_value(json_object_get(workload, "name"));
     const char *program = json_string_value(json_object_get(workload, "program"));
     const json_int_t processes = json_integer_value(json_object_get(workload, "processes"));
+    const json_int_t merged = json_integer_value(json_object_get(workload, "merged_processes"));
+    const char *selection = json_string_value(json_object_get(workload, "selection"));
     const size_t length = program != NULL ? strlen(program) : 0;
     const bool says_nothing = length == 0 || (name != NULL && strncmp(name, program, length) == 0 &&
                                               (name[length] == '.' || name[length] == '\0'));
     char *plain, *words;
-    if (says_nothing && processes < 2)
+    if (says_nothing && processes < 2 && selection == NULL)
         return NULL;
     plain = res_text_plain(length > 0 ? program : "a program without name");
     words = processes < 2 ? res_strdup(plain)
-                          : res_printf("%s, 1 of %lld processes, %.0f %% of the events", plain,
-                                       (long long)processes, 100 * res_cell_number(workload, "events_share"));
+                          : res_printf("%s, %lld of %lld processes, %.0f %% of the events", plain,
+                                       (long long)(merged > 0 ? merged : 1), (long long)processes,
+                                       100 * res_cell_number(workload, "events_share"));
     free(plain);
+    if (selection != NULL) {
+        char *chosen = res_text_plain(selection);
+        char *all = res_printf("%s; %s", words, chosen);
+        free(words);
+        free(chosen);
+        words = all;
+    }
     return words;
 }
 

@@ -141,7 +141,8 @@ enum fp_status conv_export_next(struct conv_export_job *job, struct wl_window *r
 {
     const enum fp_status status = wl_reader_next(job->reader, ret_window);
     if (status == FP_OK && job->options->progress != NULL)
-        job->options->progress(job->options->progress_data, ret_window->facts.first_op, job->summary->ops);
+        job->options->progress(job->options->progress_data, ret_window->facts.first_op,
+                               ret_window->facts.first_op, job->summary->ops);
     if (status == FP_OK || status == FP_END)
         return status;
     return conv_fail_with(job->error, job->in_path, wl_reader_error(job->reader));

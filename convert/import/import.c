@@ -286,6 +286,7 @@ enum fp_status conv_import_open(const char *path, enum conv_kind kind, const str
         .data = import,
         .namer = conv_lanes_namer(&import->lanes),
         .source = import->format->name,
+        .progress_total = conv_text_size(import->text),
         .run = run,
         .position = position,
         .conclude = conclude,

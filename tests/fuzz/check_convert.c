@@ -36,6 +36,31 @@ static void check_same(const struct conv_survey *converted, const struct conv_su
     FUZZ_CHECK(memcmp(converted->class_bytes, surveyed->class_bytes, sizeof converted->class_bytes) == 0);
 }
 
+/* Whatever converts converts in part too, or says why not; parts of it make no more calls than the whole. */
+static void check_selection(const char *in, const char *out, const struct conv_options *options,
+                            const struct conv_survey *whole, size_t size)
+{
+    struct conv_options some = *options;
+    static struct conv_report report;
+    static struct conv_error error;
+    some.overwrite = true;
+    some.select.head = size % 5 == 0 ? 1 + size % 100 : 0;
+    some.select.sample_part = size % 3 == 0 ? 1 : 0;
+    some.select.sample_of = size % 3 == 0 ? 2 : 0;
+    some.select.threads = size % 4 < 2 ? "main,1-9" : NULL;
+    if (size % 2 == 0)
+        some.select.from = (struct conv_when){.kind = CONV_WHEN_TIME, .value = whole->duration_ns / 3};
+    if (size % 7 < 4)
+        some.select.to = (struct conv_when){.kind = CONV_WHEN_TIME, .value = whole->duration_ns / 3 * 2 + 1};
+    if (conv_file(in, out, &some, &report, &error) != FP_OK) {
+        FUZZ_CHECK(error.cause.status != FP_OK && error.cause.what != NULL);
+        return;
+    }
+    FUZZ_CHECK(report.survey.events <= whole->events);
+    check_report(&report, out);
+    conv_report_release(&report);
+}
+
 void check_convert(const uint8_t *bytes, size_t size, const char *from)
 {
     const char *in = fuzz_input(bytes, size);
@@ -60,5 +85,6 @@ void check_convert(const uint8_t *bytes, size_t size, const char *from)
     check_report(&report, out);
     check_same(&report.survey, &survey);
     conv_survey_release(&survey);
+    check_selection(in, out, &options, &report.survey, size);
     conv_report_release(&report);
 }

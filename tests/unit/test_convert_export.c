@@ -153,11 +153,15 @@ TEST(text_comes_back_to_the_same_bytes)
 TEST(a_workload_stays_itself)
 {
     const char *wl = scratch_path("same.wl"), *copy = scratch_path("copy.wl");
+    const struct conv_options some = {.select = {.head = 10}};
+    static struct conv_report report;
     write_scene(wl, &(struct scene){3, 50, 1000, 90, 50, false});
     CHECK_U64(convert(wl, copy, "workload", NULL), FP_OK);
     check_same_bytes(wl, copy);
     CHECK_U64(convert(wl, copy, NULL, NULL), FP_OK);
     check_same_bytes(wl, copy);
+    CHECK_U64(conv_file(wl, scratch_path("part.wl"), &some, &report, &error), FP_ERR_ARGUMENT);
+    CHECK(access(scratch_path("part.wl"), F_OK) != 0); /* nothing that was asked for is passed over */
 }
 
 TEST(formats_name_what_they_cannot_hold)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "unit/harness.h"
+#include "unit/spell.h"
 
 static char path[64];
 static struct conv_survey survey;
@@ -63,34 +64,13 @@ static void resized(uint32_t lane, uint64_t address, uint64_t old_address, uint6
     event_at(lane, FP_CALL_REALLOC, address, old_address, size, 0);
 }
 
-/* Finish, and spell the ops: call letter, id, size, thread when it is not the first. */
+/* Finish, and spell the ops. */
 static const char *end(void)
 {
-    static char text[1024];
-    struct wl_reader *reader = NULL;
-    struct wl_window window;
-    size_t at = 0;
+    const char *text;
     CHECK_U64(wl_writer_finish(writer, now_ns, NULL, NULL, NULL), FP_OK);
     conv_pair_release(&pair);
-    CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
-    text[0] = '\0';
-    while (wl_reader_next(reader, &window) == FP_OK) {
-        uint32_t run = 0, left = window.run_count > 0 ? window.runs[0].op_count : 0;
-        for (uint32_t i = 0; i < window.op_count; i++) {
-            const struct wl_op *op = &window.ops[i];
-            const bool fresh = (op->align_log2 & WL_OP_FRESH) != 0;
-            while (left == 0)
-                left = window.runs[++run].op_count;
-            left--;
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s%c%u", at > 0 ? " " : "",
-                                   fresh ? 'R' : fp_call_name(op->call)[0], op->id);
-            if (fp_call_kind_of(op->call) != FP_KIND_RELEASE || fp_call_tells_size(op->call))
-                at += (size_t)snprintf(text + at, sizeof text - at, ":%" PRIu64, op->size);
-            if (window.runs[run].thread != 0)
-                at += (size_t)snprintf(text + at, sizeof text - at, "@%u", window.runs[run].thread);
-        }
-    }
-    wl_reader_close(reader);
+    text = spell_ops(path);
     unlink(path);
     return text;
 }

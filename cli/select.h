@@ -1,0 +1,63 @@
+/* select.h - the options that choose what of an input is converted: shared by convert, ab and info. */
+#ifndef MALLAB_CLI_SELECT_H
+#define MALLAB_CLI_SELECT_H
+
+#include <getopt.h>
+
+#include "cli/cli.h"
+#include "convert/convert.h"
+
+enum {
+    CLI_SELECT_PROCESS = 512, /* above the verbs' own */
+    CLI_SELECT_MERGE,
+    CLI_SELECT_THREADS,
+    CLI_SELECT_FROM_TIME,
+    CLI_SELECT_TO_TIME,
+    CLI_SELECT_SAMPLE,
+    CLI_SELECT_HEAD,
+    CLI_SELECT_END,
+};
+
+/* Rows for a verb's table of options. */
+/* clang-format off */
+#define CLI_SELECT_OPTIONS                                        \
+    {"process", required_argument, NULL, CLI_SELECT_PROCESS},     \
+    {"merge", optional_argument, NULL, CLI_SELECT_MERGE},         \
+    {"threads", required_argument, NULL, CLI_SELECT_THREADS},     \
+    {"from-time", required_argument, NULL, CLI_SELECT_FROM_TIME}, \
+    {"to-time", required_argument, NULL, CLI_SELECT_TO_TIME},     \
+    {"sample", required_argument, NULL, CLI_SELECT_SAMPLE},       \
+    {"head", required_argument, NULL, CLI_SELECT_HEAD}
+
+/* Lines for a verb's help. */
+#define CLI_SELECT_HELP                                                               \
+    "      --process PID    which process of a recording [the one with most calls],\n" \
+    "                       or of a trace that holds several [the first]\n"            \
+    "      --merge[=LIST]   several as one workload: process ids and names, patterns\n" \
+    "                       too, between commas [all]\n"                             \
+    "      --threads LIST   only these threads' calls: ids as 'mallab info' lists\n"  \
+    "                       them, ranges A-B, main\n"                                 \
+    "      --from-time T    from that time of the recording on: 90s, 5m, 25%; what is\n" \
+    "                       alive then is created first\n"                            \
+    "      --to-time T      up to that time\n"                                        \
+    "      --sample SHARE   all calls on a share of the objects: 1/8, 10%\n"          \
+    "      --head N         only the first N calls of what is left by the others\n"
+/* clang-format on */
+
+/* cli_select_take - one of these options, with its value.
+ * Returns -1 when it was taken; CLI_MISUSE, told on stderr. */
+int cli_select_take(const struct cli_verb *verb, int option, const char *value, struct conv_options *options);
+
+/* cli_select_check - when all are taken: which exclude each other. As cli_select_take. */
+int cli_select_check(const struct cli_verb *verb, const struct conv_options *options);
+
+/* cli_select_any - whether something was selected, processes among it. */
+bool cli_select_any(const struct conv_options *options);
+
+/* cli_select_parse_when - "0", "90s", "250ms", "12.5%", "end" to a moment. False: none of these. */
+bool cli_select_parse_when(const char *text, struct conv_when *ret_when);
+
+/* cli_select_parse_share - "1/8", "10%" to part and of, in lowest terms; the whole is 0 of 0. False: no share. */
+bool cli_select_parse_share(const char *text, uint32_t *ret_part, uint32_t *ret_of);
+
+#endif

@@ -1,0 +1,44 @@
+/* regions.h - one space of addresses for several processes. Private to convert/.
+ *
+ *   region   2^24 addresses of one process; it gets the next free region of the common space when it is first met
+ *
+ * Objects of different processes never meet, those of one keep their distances within a region, and pairing and filters
+ * need not know that there are several processes. Memory follows the regions met, at most CONV_REGIONS_MAX. */
+#ifndef MALLAB_CONVERT_REGIONS_H
+#define MALLAB_CONVERT_REGIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONV_REGION_BITS 24u
+#define CONV_REGIONS_MAX                                                                                     \
+    (1u << 22) /* 64 TiB of address space in which some object begins; the table takes 128 MiB */
+
+struct conv_region {
+    uint32_t space;  /* number of the process plus 1; 0: empty */
+    uint32_t number; /* of the region within it, below 2^24 */
+    uint32_t common; /* its number in the common space, from 1 */
+};
+
+struct conv_regions {
+    struct conv_region *table; /* open addressing */
+    size_t mask, count;
+    uint64_t seed;
+    struct conv_region last; /* most calls of a process stay in one region */
+};
+
+/* conv_regions_init - an empty space. False: no memory. */
+bool conv_regions_init(struct conv_regions *regions);
+void conv_regions_release(struct conv_regions *regions);
+
+/* conv_regions_place - an address of a process in the common space. 0 and what is no address (2^48 and more) stay as they
+ * are. space: number of the process.
+ * Returns  false: no memory, or CONV_REGIONS_MAX is reached. */
+bool conv_regions_place(struct conv_regions *regions, uint32_t space, uint64_t address, uint64_t *ret_common);
+
+/* conv_regions_find - the same without making a region. False: the process has none there. */
+bool conv_regions_find(const struct conv_regions *regions, uint32_t space, uint64_t address,
+                       uint64_t *ret_common);
+
+#endif

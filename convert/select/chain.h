@@ -1,0 +1,40 @@
+/* chain.h - the filters that a selection asks for, one behind the other, in front of the pairing. Private to convert/.
+ *
+ * In this order: threads, section, sample, head; what is not asked for is not there. docs/selections.md says why. */
+#ifndef MALLAB_CONVERT_SELECT_CHAIN_H
+#define MALLAB_CONVERT_SELECT_CHAIN_H
+
+#include "convert/convert.h"
+#include "convert/input.h"
+#include "convert/select/head.h"
+#include "convert/select/sample.h"
+#include "convert/select/section.h"
+#include "convert/select/threads.h"
+
+struct conv_chain {
+    const struct conv_input *input;
+    bool has_threads, has_section, has_sample;
+    struct conv_threads threads;
+    struct conv_section section;
+    struct conv_sample sample;
+    struct conv_head head;
+    struct conv_sink sink; /* where the chain begins */
+};
+
+/* conv_chain_init - a chain that ends in `pairing`.
+ * select    settled (plan.h); survey: counts go there; both borrowed until conv_chain_release, as input.
+ * Returns   false: no memory; conv_chain_release accepts it in either case. The struct stays where it is. */
+bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *select,
+                     const struct conv_input *input, struct conv_survey *survey, struct conv_sink pairing);
+void conv_chain_release(struct conv_chain *chain);
+
+/* conv_chain_conclude - after the pass and the input's conclusion: the duration is the selection's; what was asked for and
+ * is not there, and a selection without a call, are errors.
+ * stopped   the chain ended the pass.
+ * last_ns   time of the last event that passed.
+ * Returns   FP_OK; FP_ERR_ARGUMENT in error. */
+enum fp_status conv_chain_conclude(const struct conv_chain *chain, const struct conv_selection *select,
+                                   bool stopped, uint64_t last_ns, struct conv_survey *survey,
+                                   struct conv_error *error);
+
+#endif

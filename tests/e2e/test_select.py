@@ -1,0 +1,397 @@
+#!/usr/bin/env python3
+"""Choosing what to convert: threads, sections of time, samples, the first calls, several processes. Selections of
+everything are the whole, parts add up to it, each result replays on every allocator, and the same choice gives the same
+bytes. On a recording of a threaded program made here, on processes of a shell, git and Python, and on a real Android
+trace ($MALLAB_SHARED_DATA, or ../shared/data beside the source tree)."""
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import zipfile
+
+import lab
+from lab import needs
+
+DATA = pathlib.Path(os.environ.get("MALLAB_SHARED_DATA", lab.SOURCE.parent / "shared" / "data"))
+ARCHIVE = DATA / "android-systemui.zip"
+SEED = 20261121
+
+
+class Selecting(lab.Lab):
+    def make(self, *options, source, name="selected.wl", status=lab.DONE):
+        """Convert with a selection; returns the workload's facts."""
+        out = self.place / name
+        self.mallab("convert", "--force", "-o", out, *options, source, status=status)
+        return self.info(out) if status == lab.DONE else None
+
+    def report(self, *options, source, name="selected.wl"):
+        return self.answer("convert", "--json", "--quiet", "--force", "-o", name, *options, source)
+
+    def refused(self, *options, source, fragments, status=lab.MISUSE):
+        result = self.mallab("convert", "-o", "none.wl", *options, source, status=status)
+        said = result.stderr.decode()
+        for fragment in fragments:
+            self.assertIn(fragment, said)
+        self.assertEqual(list(self.place.glob("none.wl*")), [], "a file was left behind")
+
+    def digest(self, workload):
+        return self.answer("replay", "--json", "-a", "none", workload)["digest"]
+
+    def check_repeatable(self, *options, source):
+        first, second = self.place / "first.wl", self.place / "second.wl"
+        for out in (first, second):
+            self.mallab("convert", "--quiet", "--force", "-o", out, *options, source)
+        self.assertEqual(first.read_bytes(), second.read_bytes())
+        return first
+
+
+class Threads(Selecting):
+    """A program whose threads hand objects over, recorded."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        keeper = cls("setUpClass")
+        keeper.setUp()
+        cls.addClassCleanup(keeper.doCleanups)
+        cls.recording = keeper.record(lab.PROGRAMS / "handover", 3000, 200, stdout=subprocess.DEVNULL)
+        (cls.footprint,) = cls.recording.glob("*.fp")
+        cls.whole = keeper.place / "whole.wl"
+        keeper.mallab("convert", "-o", cls.whole, cls.footprint)
+        cls.facts = keeper.info(cls.whole)
+        cls.seen = keeper.info(cls.footprint)
+
+    def test_info_lists_the_threads(self):
+        threads = self.seen["thread_list"]
+        self.assertGreater(len(threads), 2)
+        self.assertEqual(sum(thread["events"] for thread in threads), self.seen["events"])
+        self.assertEqual([thread["main"] for thread in threads].count(True), 1)
+        self.assertEqual(len(threads), self.facts["threads"])
+        text = self.mallab("info", self.footprint).stdout.decode()
+        for thread in threads[:3]:
+            self.assertIn(str(thread["thread_id"]), text)
+
+    def test_everything_is_the_whole(self):
+        for options in (["--threads", "all"], ["--from-time", "0", "--to-time", "end"], ["--to-time", "100%"],
+                        ["--sample", "1/1"], ["--sample", "100%"],
+                        ["--threads", "all", "--from-time", "0", "--to-time", "end", "--sample", "100%"]):
+            with self.subTest(options=options):
+                self.make(*options, source=self.footprint)
+                self.assertEqual((self.place / "selected.wl").read_bytes(), self.whole.read_bytes())
+
+    def test_filters_that_leave_nothing_out_change_nothing(self):
+        """The filters are there this time, and all passes through them."""
+        ids = ",".join(str(thread["thread_id"]) for thread in self.seen["thread_list"])
+        for options in (["--threads", ids], ["--threads", "1-4000000000"], ["--to-time", "2d"],
+                        ["--head", str(self.seen["events"] + 1)]):
+            with self.subTest(options=options):
+                facts = self.make(*options, source=self.footprint)
+                self.assertIsNotNone(facts["selection"])
+                for key in ("ops", "threads", "live_peak_bytes", "live_end_bytes", "requested_bytes", "ops_by_call",
+                            "duration_ns", "complete", "irregularities"):
+                    self.assertEqual(facts[key], self.facts[key], key)
+                self.assertEqual(self.digest(self.place / "selected.wl"), self.digest(self.whole))
+
+    def test_sections_add_up(self):
+        """Wherever it is cut: each call is in one section, and what is alive goes from one to the next."""
+        rng = random.Random(SEED)
+        print(f"seed {SEED}", file=sys.stderr)
+        calls = rng.sample(range(100, self.seen["events"] - 100), 8)
+        times = {self.report("--head", str(n), source=self.footprint)["duration_ns"] for n in calls}
+        self.assertGreater(len(times), 2)
+        cuts = [0, *sorted(times), None]
+        events, before = 0, None
+        for number, (begin, stop) in enumerate(zip(cuts, cuts[1:])):
+            options = ["--from-time", f"{begin}ns"] if begin else []
+            options += ["--to-time", f"{stop}ns"] if stop else []
+            report = self.report(*options, source=self.footprint, name=f"part{number}.wl")
+            events += report["events"]
+            self.assertEqual(report["ops"] - report["inherited_objects"] + report["irregularities"]["failed_calls"],
+                             report["events"])
+            if before is not None:
+                self.assertEqual(report["inherited_bytes"], before["live_end_bytes"])
+                self.assertEqual(report["inherited_objects"], before["live_end_objects"])
+            if stop:
+                self.assertEqual(report["duration_ns"], stop - begin)
+            self.assertEqual({n for n, count in report["irregularities"].items() if count} - {"failed_calls"}, set())
+            before = report
+        self.assertEqual(events, self.seen["events"])
+        self.assertEqual(before["live_end_bytes"], self.facts["live_end_bytes"])
+        self.replay_everywhere(self.place / "part1.wl")
+
+    def time_of_call(self, share):
+        """When so much of all calls was made: a program's calls may all come late, or all at once."""
+        calls = int(self.seen["events"] * share)
+        return self.report("--head", str(calls), source=self.footprint)["duration_ns"]
+
+    def test_a_share_of_the_time(self):
+        share = self.time_of_call(0.5) / self.facts["duration_ns"] * 100
+        percent = f"{share:.4f}%"
+        first = self.report("--to-time", percent, source=self.footprint)
+        rest = self.report("--from-time", percent, source=self.footprint)
+        self.assertEqual(first["events"] + rest["events"], self.seen["events"])
+        self.assertEqual(first["selection"]["to_ns"], rest["selection"]["from_ns"])
+        self.assertAlmostEqual(first["selection"]["to_ns"], self.facts["duration_ns"] * share / 100,
+                               delta=self.facts["duration_ns"] / 10**6)
+
+    def test_threads_keep_their_own_calls(self):
+        threads = self.seen["thread_list"]
+        chosen = [thread for thread in threads if not thread["main"]][:2]
+        names = ",".join(str(thread["thread_id"]) for thread in chosen)
+        facts = self.make("--threads", names, source=self.footprint)
+        self.assertEqual(facts["threads"], 2)
+        self.assertEqual(facts["selection"]["threads"], names)
+        odd = facts["irregularities"]
+        report = self.report("--threads", names, source=self.footprint)
+        self.assertGreater(odd["foreign_calls"], 0, "nothing was handed over")
+        self.assertGreater(odd["foreign_resizes"], 0, "nothing was resized by another")
+        # Releases of what others allocated are left out, their objects are released for the others' calls.
+        self.assertEqual(report["events"] + odd["foreign_calls"], sum(thread["events"] for thread in chosen))
+        self.assertEqual(facts["ops"], report["events"] - odd["failed_calls"] + odd["released_by_others"])
+        self.assertEqual(odd["free_of_unknown"] + odd["lost_free"] + odd["resize_of_unknown"], 0)
+        self.replay_everywhere(self.place / "selected.wl")
+        main = self.make("--threads", "main", source=self.footprint)
+        self.assertEqual(main["threads"], 1)
+
+    def test_what_threads_do_adds_up(self):
+        """Each thread by itself: every call is one's own, or on an object of another."""
+        threads = self.seen["thread_list"]
+        kept = foreign = resized = released = 0
+        for thread in threads:
+            report = self.report("--threads", str(thread["thread_id"]), source=self.footprint)
+            kept += report["events"]
+            foreign += report["irregularities"]["foreign_calls"]
+            resized += report["irregularities"]["foreign_resizes"]
+            released += report["irregularities"]["released_by_others"]
+        self.assertEqual(kept + foreign, self.seen["events"])
+        self.assertEqual(foreign + resized, released, "what one left out another had to release")
+
+    def test_samples(self):
+        whole = self.report(source=self.footprint, name="all.wl")
+        for share, part in (("1/2", 2), ("25%", 4), ("1/8", 8)):
+            report = self.report("--sample", share, source=self.footprint)
+            sampled = report["selection"]
+            self.assertEqual(sampled["sample"], f"1/{part}")
+            self.assertEqual(sampled["sampled_from_ops"], whole["ops"])
+            self.assertEqual(sampled["sampled_from_live_peak_bytes"], whole["live_peak_bytes"])
+            self.assertEqual(sampled["sampled_from_live_peak_objects"], whole["live_peak_objects"])
+            self.assertAlmostEqual(report["ops"] * part / whole["ops"], 1, delta=0.15)
+            for call, count in report["ops_by_call"].items():
+                self.assertLessEqual(count, whole["ops_by_call"][call])
+            self.assertEqual(report["irregularities"]["free_of_unknown"], 0)
+        self.replay_everywhere(self.place / "selected.wl")
+        self.check_repeatable("--sample", "1/8", source=self.footprint)
+
+    def test_head(self):
+        for calls in (1, 17, 1000):
+            report = self.report("--head", str(calls), source=self.footprint)
+            self.assertEqual(report["events"], calls)
+        self.replay_everywhere(self.place / "selected.wl")
+
+    def test_all_at_once(self):
+        options = ["--from-time", f"{self.time_of_call(0.2)}ns", "--to-time", "end", "--sample", "1/2", "--head", "500", "--threads",
+                   ",".join(str(thread["thread_id"]) for thread in self.seen["thread_list"][1:])]
+        workload = self.check_repeatable(*options, source=self.footprint)
+        facts = self.info(workload)
+        self.assertIn("sampled 1/2; first 500 calls", facts["selection"]["text"])
+        self.assertIn("sampled 1/2; first 500 calls", self.mallab("info", workload).stdout.decode())
+        self.replay_everywhere(workload)
+        # info with the same options says what convert made of it.
+        told = self.answer("info", "--json", *options, self.footprint)
+        for key in ("ops", "threads", "live_peak_bytes", "duration_ns", "selection", "inherited_objects"):
+            self.assertEqual(told[key], facts[key], key)
+        self.assertEqual(told["events"], 500)
+
+    def test_refused(self):
+        source = self.footprint
+        self.refused("--threads", "4000000000", source=source, fragments=["no thread 4000000000", "(main)"])
+        self.refused("--from-time", "1d", source=source, fragments=["no call is in what was selected", "86400 s"])
+        self.refused("--merge", source=source, fragments=["nothing to merge"])
+        self.refused("--from-time", "2s", "--to-time", "1s", source=source, fragments=["not before"])
+        self.refused("--from-time", "50%", "--to-time", "1ns", source=source, fragments=["ends before it begins"])
+        self.refused("--sample", "9/8", source=source, fragments=["no share"])
+        self.refused("--threads", "5-3", source=source, fragments=["ends before it begins"])
+        for arguments in (["info", "--threads", "1"], ["ab", "--head", "10"]):
+            result = self.mallab(*arguments, self.whole, status=lab.MISUSE)
+            self.assertIn(b"workload", result.stderr)
+
+    def test_ab_selects_and_says_so(self):
+        out = self.place / "result.json"
+        self.mallab("ab", "-q", "-a", "glibc", "-n", "1", "--seed", "1", "--sample", "1/8", "-o", out, self.footprint)
+        (workload,) = json.loads(out.read_text())["workloads"]
+        self.assertEqual(workload["selection"], "sampled 1/8")
+        self.assertIn("sampled 1/8", self.mallab("report", out).stdout.decode())
+        self.assertEqual(workload["ops"], self.report("--sample", "1/8", source=self.footprint)["ops"])
+
+
+class Processes(Selecting):
+    def members(self, recording):
+        return json.loads((recording / "recording.json").read_text())["processes"]
+
+    def check_sum(self, recording, *names):
+        """The merged workload has the ops of its members, each converted alone without what it inherited."""
+        chosen = [p for p in self.members(recording) if not names or p["name"] in names]
+        self.assertGreater(len(chosen), 1)
+        ops = threads = requested = 0
+        for process in chosen:
+            own = self.report("--no-inherited", source=recording / process["file"], name="member.wl")
+            ops, threads = ops + own["ops"], threads + own["threads"]
+            requested += own["requested_bytes"]
+        option = "--merge=" + ",".join(names) if names else "--merge"
+        facts = self.make(option, source=recording, name="merged.wl")
+        self.assertEqual(facts["ops"], ops)
+        self.assertEqual(facts["threads"], threads)
+        self.assertEqual(facts["requested_bytes"], requested)
+        self.assertEqual(facts["selection"]["merged_processes"], len(chosen))
+        self.assertIn(f"{len(chosen)} processes merged", facts["selection"]["text"])
+        self.check_repeatable(option, source=recording)
+        self.replay_everywhere(self.place / "merged.wl")
+        return facts
+
+    @needs("sort", "seq", "sed")
+    def test_a_shell_pipeline(self):
+        recording = self.record("sh", "-c", "seq 1 30000 | sed 's/1/one/' | sort -r | sed -n 7p")
+        self.check_sum(recording)
+        self.check_sum(recording, "sed", "sort")
+        told = self.answer("info", "--json", "--merge", recording)
+        merged = self.info(self.place / "merged.wl")
+        self.assertGreater(told["ops"], merged["ops"])
+        self.refused("--merge=nosuch", source=recording, fragments=["no process 'nosuch'", " sh"])
+        self.refused("--process", "1", source=recording, fragments=["no process 1", " sh"])
+        self.refused("--process", "7", "--merge", source=recording, fragments=["choose one"])
+
+    @needs("git")
+    def test_git(self):
+        settings = {"env": {"HOME": str(self.place), "GIT_CONFIG_NOSYSTEM": "1"}}
+        script = "git init -q r && cd r && for i in 1 2 3; do seq $i 9000 > f; git add f; " \
+                 "git -c user.name=a -c user.email=a@b commit -q -m $i; done; git gc -q; git log -p --stat | wc -l"
+        recording = self.record("sh", "-c", script, **settings)
+        self.check_sum(recording, "git")
+        # Times: a section of the merged processes, and the rest of them.
+        first = self.report("--merge=git", "--to-time", "60%", source=recording)
+        rest = self.report("--merge=git", "--from-time", "60%", source=recording)
+        merged = self.info(self.place / "merged.wl")
+        failed = merged["irregularities"]["failed_calls"]
+        self.assertEqual(first["ops"] + rest["ops"] - rest["inherited_objects"], merged["ops"])
+        self.assertGreater(first["events"], 0)
+        self.assertGreaterEqual(first["events"] + rest["events"], merged["ops"] + failed)
+
+    def test_python_multiprocessing(self):
+        """Forked workers with their parent: by default each begins empty, their parent's objects are there once."""
+        script = ("import multiprocessing, sys\n"
+                  "def work(n):\n"
+                  "    return sum(len(str(i) * n) for i in range(4000))\n"
+                  "data = [str(i) * 20 for i in range(5000)]\n"
+                  "multiprocessing.set_start_method('fork')\n"
+                  "with multiprocessing.Pool(3) as pool:\n"
+                  "    print(sum(pool.map(work, range(20))))\n")
+        recording = self.record("/usr/bin/python3", "-S", "-c", script, env={"PYTHONMALLOC": "malloc"})
+        facts = self.check_sum(recording)
+        self.assertEqual(facts["inherited_objects"], 0)
+        self.assertGreater(facts["irregularities"]["inherited_frees"], 0)
+        self.assertEqual(facts["irregularities"]["free_of_unknown"], 0)
+        # All that can be chosen of one process can be chosen of several.
+        tids = sorted({t["thread_id"] for t in self.answer("info", "--json", "--merge", recording)["thread_list"]})
+        picked = self.make("--merge", "--threads", f"{tids[0]},{tids[-1]}", "--sample", "1/4", source=recording)
+        self.assertEqual(picked["threads"], 2)
+        self.replay_everywhere(self.place / "selected.wl")
+
+    def test_many_processes_one_after_the_other(self):
+        """More than are kept open at once."""
+        recording = self.record("sh", "-c", "i=0; while [ $i -lt 90 ]; do /bin/echo $i; i=$((i+1)); done",
+                                stdout=subprocess.DEVNULL)
+        self.assertGreater(len(self.members(recording)), 80)
+        self.check_sum(recording)
+
+
+def with_times(archive, out, lines_max):
+    """The trace's first lines, with times: 250 ns from call to call."""
+    with zipfile.ZipFile(archive) as opened:
+        (name,) = [n for n in opened.namelist() if n.endswith(".txt")]
+        with opened.open(name) as lines, open(out, "wb") as text:
+            for number, line in zip(range(lines_max), lines):
+                begin = 10**9 + number * 250
+                text.write(line.rstrip() + b" %d %d\n" % (begin, begin + 100))
+
+
+@unittest.skipUnless(ARCHIVE.exists(), f"no {ARCHIVE}")
+class Android(Selecting):
+    def test_threads_and_samples(self):
+        whole = self.answer("info", "--json", ARCHIVE)
+        self.assertEqual(len(whole["thread_list"]), 393)
+        busy = sorted(whole["thread_list"], key=lambda thread: -thread["events"])[:3]
+        names = ",".join(str(thread["thread_id"]) for thread in busy)
+        report = self.report("--threads", names, source=ARCHIVE)
+        odd = report["irregularities"]
+        self.assertEqual(report["events"] + odd["foreign_calls"], sum(thread["events"] for thread in busy))
+        self.assertEqual(report["threads"], 3)
+        self.assertGreater(odd["foreign_calls"], 0)
+        self.replay_everywhere(self.place / "selected.wl")
+        report = self.report("--sample", "1/8", "--head", "40000", source=ARCHIVE)
+        self.assertEqual(report["events"], 40000)
+        self.replay_everywhere(self.place / "selected.wl")
+        self.refused("--from-time", "10%", source=ARCHIVE, fragments=["no recorded time"])
+
+    def test_sections(self):
+        text = self.place / "timed.txt"
+        with_times(ARCHIVE, text, 200_000)
+        whole = self.report(source=text, name="whole.wl")
+        events, before = 0, None
+        for begin, stop in (("0", "10ms"), ("10ms", "12.345ms"), ("12.345ms", "75%"), ("75%", "end")):
+            report = self.report("--from-time", begin, "--to-time", stop, source=text)
+            events += report["events"]
+            if before:
+                self.assertEqual(report["inherited_objects"], before["live_end_objects"])
+                self.assertEqual(report["inherited_bytes"], before["live_end_bytes"])
+            self.replay_everywhere(self.place / "selected.wl")
+            before = report
+        self.assertEqual(events, whole["events"])
+        self.assertEqual(before["live_end_bytes"], whole["live_end_bytes"])
+
+    def test_a_pipe(self):
+        with zipfile.ZipFile(ARCHIVE) as opened:
+            (name,) = [n for n in opened.namelist() if n.endswith(".txt")]
+            head = opened.read(name)[:2_000_000]
+        text = self.place / "head.txt"
+        text.write_bytes(head[:head.rindex(b"\n") + 1])
+        with open(text, "rb") as pipe:
+            self.mallab("convert", "-q", "-o", "piped.wl", "--sample", "1/3", "--head", "5000", "-", stdin=pipe)
+        self.mallab("convert", "-q", "-o", "read.wl", "--sample", "1/3", "--head", "5000", text)
+        self.assertEqual((self.place / "piped.wl").read_bytes(), (self.place / "read.wl").read_bytes())
+        with open(text, "rb") as pipe:
+            result = self.mallab("convert", "-q", "-o", "none.wl", "--to-time", "50%", "-", stdin=pipe,
+                                 status=lab.MISUSE)
+        self.assertIn(b"pipe", result.stderr)
+
+
+class Interrupted(Selecting):
+    def test_ctrl_c_leaves_no_half_file(self):
+        """A conversion that is fed for ever, interrupted when its temporary file is there."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([lab.BUILD / "mallab", "convert", "-o", "out.wl", "--from", "android", "-"],
+                                       cwd=self.place, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+            lines = b"".join(b"7: malloc 0x%x 24\n7: free 0x%x\n" % (4096 + i * 32, 4096 + i * 32)
+                             for i in range(20000))
+            deadline = time.monotonic() + lab.PATIENCE_S
+            while not list(self.place.glob("*")) and time.monotonic() < deadline:
+                process.stdin.write(lines)
+            for _ in range(3):
+                process.stdin.write(lines)
+            self.assertNotEqual(list(self.place.glob("*")), [], "nothing to leave behind: the test tests nothing")
+            self.assertFalse((self.place / "out.wl").exists(), "a half file under the final name")
+            process.send_signal(number)
+            try:
+                process.communicate(timeout=lab.PATIENCE_S)
+            except BrokenPipeError:
+                process.wait()
+            self.assertEqual(process.returncode, -number)
+            self.assertEqual(list(self.place.glob("*")), [])
+
+
+if __name__ == "__main__":
+    lab.main()

@@ -1,0 +1,99 @@
+/* test_cli_select.c - times, shares and lists as users write them; the progress line says share, rate and remaining time. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cli/progress.h"
+#include "cli/select.h"
+#include "unit/harness.h"
+
+static struct conv_when when_of(const char *text)
+{
+    struct conv_when when = {0};
+    CHECK(cli_select_parse_when(text, &when));
+    return when;
+}
+
+static void check_when(const char *text, unsigned kind, uint64_t value)
+{
+    CHECK_U64(when_of(text).kind, kind);
+    CHECK_U64(when_of(text).value, value);
+}
+
+TEST(times)
+{
+    static const char *const wrong[] = {"",    "x", "-1s", "5%%", "101%", "1e3",
+                                        "0x1", "%", "1.%", "1 s", "50 %"};
+    struct conv_when when;
+    check_when("0", CONV_WHEN_TIME, 0);
+    check_when("90s", CONV_WHEN_TIME, UINT64_C(90000000000));
+    check_when("1.5m", CONV_WHEN_TIME, UINT64_C(90000000000));
+    check_when("17ns", CONV_WHEN_TIME, 17);
+    check_when("25%", CONV_WHEN_SHARE, 250000);
+    check_when("0.0001%", CONV_WHEN_SHARE, 1);
+    check_when("12.5%", CONV_WHEN_SHARE, 125000);
+    check_when("100%", CONV_WHEN_SHARE, CONV_SHARE_WHOLE);
+    check_when("end", CONV_WHEN_SHARE, CONV_SHARE_WHOLE);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        CHECK(!cli_select_parse_when(wrong[i], &when));
+}
+
+static void check_share(const char *text, uint32_t part, uint32_t of)
+{
+    uint32_t got_part = 7, got_of = 7;
+    CHECK(cli_select_parse_share(text, &got_part, &got_of));
+    CHECK_U64(got_part, part);
+    CHECK_U64(got_of, of);
+}
+
+TEST(shares)
+{
+    static const char *const wrong[] = {"",   "0",  "0%",    "0/8",  "9/8",       "1/0",
+                                        "1/", "/8", "1/8/2", "101%", "1/1000001", "x%"};
+    uint32_t part, of;
+    check_share("1/8", 1, 8);
+    check_share("2/16", 1, 8);
+    check_share("12.5%", 1, 8);
+    check_share("10%", 1, 10);
+    check_share("3.7%", 37, 1000);
+    check_share("100%", 0, 0); /* the whole is no selection */
+    check_share("8/8", 0, 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        CHECK(!cli_select_parse_share(wrong[i], &part, &of));
+}
+
+/* What the progress line says after ten seconds of made-up time. */
+static const char *line_of(const char *unit, uint64_t count, uint64_t done, uint64_t total)
+{
+    static char text[256];
+    char name[] = "/tmp/mallab-progress-XXXXXX";
+    const int saved = dup(STDERR_FILENO), fd = mkstemp(name);
+    struct cli_progress progress;
+    ssize_t size;
+    cli_progress_begin(&progress, CLI_PROGRESS_ALWAYS);
+    progress.begin_ns -= UINT64_C(10000000000);
+    progress.in_place = false;
+    unlink(name);
+    fflush(stderr);
+    dup2(fd, STDERR_FILENO);
+    cli_progress_show(&progress, "convert", unit, count, done, total);
+    cli_progress_end(&progress);
+    dup2(saved, STDERR_FILENO);
+    size = pread(fd, text, sizeof text - 1, 0);
+    text[size > 0 ? size : 0] = '\0';
+    close(fd);
+    close(saved);
+    return text;
+}
+
+TEST(progress_has_share_rate_and_remaining_time)
+{
+    const char *line = line_of("events", 20000000, 50, 200);
+    CHECK(strncmp(line, "convert, 25 %, ", 15) == 0);
+    CHECK(strstr(line, "events/s, ") != NULL && strstr(line, " left\n") != NULL);
+    line = line_of("events", 20000000, 50, 0); /* a pipe */
+    CHECK(strstr(line, "%") == NULL && strstr(line, "left") == NULL && strstr(line, "events/s") != NULL);
+    line = line_of(NULL, 0, 1, 4);
+    CHECK(strstr(line, "/s") == NULL && strstr(line, "25 %") != NULL);
+}
+
+RUN_TESTS(T(times), T(shares), T(progress_has_share_rate_and_remaining_time))
