@@ -15,9 +15,9 @@ echo '-- glibc-wl'
 cmp a.wl b.wl
 cmp a.wl c.wl
 gzip -c a.txt | "$MALLAB" convert -q -o - - | cmp a.wl -
-"$MALLAB" convert -q --from android --to csv -o - trace | cmp - - <<END
-$("$MALLAB" convert -q --to csv -o - a.txt 2>/dev/null)
-END
+"$MALLAB" convert -q --from android --to csv -o trace.csv trace 2>/dev/null
+"$MALLAB" convert -q --to csv -o text.csv a.txt 2>/dev/null
+cmp trace.csv text.csv
 "$MALLAB" convert -q --to csv a.wl
 "$MALLAB" convert -q --to csv a.wl || echo "$?"
 "$MALLAB" convert -q -f --to 2009 --json a.wl | sed -n '/"export"/,/}/p'
