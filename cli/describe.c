@@ -113,6 +113,8 @@ static void set_numbers(json_t *object, const struct conv_survey *survey)
         {"live_end_objects", survey->live_objects_end},
         {"inherited_objects", survey->inherited_objects},
         {"inherited_bytes", survey->inherited_bytes},
+        {"pauses", survey->pauses},
+        {"paused_ns", survey->paused_ns},
         {"largest_request_bytes", survey->largest_size},
         {"file_bytes", survey->file_bytes},
     };
@@ -146,6 +148,7 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     json_object_set_new(object, "lacks", words_array(survey->lacks));
     json_object_set_new(object, "inherited_why", text(survey->inherited_why));
     json_object_set_new(object, "lost", lost);
+    json_object_set_new(object, "lost_known", json_boolean(conv_survey_knows_losses(survey)));
     json_object_set_new(object, "irregularities", irregular);
     if (survey->kind == CONV_KIND_WORKLOAD) {
         snprintf(digest, sizeof digest, "%016llx", (unsigned long long)survey->digest);
@@ -299,6 +302,19 @@ static void print_processes(const struct conv_survey *survey)
     }
 }
 
+/* Asked for, so nothing irregular. A footprint alone knows only where its threads noticed. */
+static void print_pauses(const struct conv_survey *survey)
+{
+    char count[32], span[32];
+    if (survey->pauses > 0)
+        line("paused", "%s time%s, %s in all, as asked", res_text_grouped(survey->pauses, count),
+             survey->pauses == 1 ? "" : "s", res_text_duration((double)survey->paused_ns, span));
+    else if (survey->irregular[CONV_PAUSES] > 0)
+        line("paused", "as asked: %s place%s where a thread noticed it",
+             res_text_grouped(survey->irregular[CONV_PAUSES], count),
+             survey->irregular[CONV_PAUSES] == 1 ? "" : "s");
+}
+
 static void print_losses(const struct conv_survey *survey)
 {
     char digits[32];
@@ -311,13 +327,13 @@ static void print_losses(const struct conv_survey *survey)
     }
     if (!lost && survey->recording_state == CONV_RECORDING_GOING_ON)
         line("lost", "nothing so far");
-    else if (!lost && survey->unfinished_why[0] != '\0')
-        line("lost", "not known: what was not written was not counted");
+    else if (!conv_survey_knows_losses(survey))
+        line(lost ? "" : "lost", "%snot known: what was not written was not counted", lost ? "and more, " : "");
     else if (!lost && survey->kind != CONV_KIND_WORKLOAD)
         line("lost", "nothing");
     bool irregular = false;
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
-        if (survey->irregular[i] == 0)
+        if (survey->irregular[i] == 0 || i == CONV_PAUSES)
             continue;
         line(irregular ? "" : "irregular", "%s: %s%s", res_text_grouped(survey->irregular[i], digits),
              conv_irregularity_name(i), conv_irregularity_is_defect(i) ? " (repaired)" : "");
@@ -337,6 +353,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     print_start(survey->start_unix_ns);
     line("duration", "%s",
          survey->duration_ns > 0 ? res_text_duration((double)survey->duration_ns, one) : "not recorded");
+    print_pauses(survey);
     if (!is_workload)
         print_events(survey);
     else
@@ -350,7 +367,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     line("threads", "%s", res_text_grouped(survey->threads, one));
     line("requested", "%s", res_text_bytes((double)survey->requested_bytes, one));
     line("largest", "%s", res_text_bytes((double)survey->largest_size, one));
-    line("live at peak", "%s in %s objects", res_text_bytes((double)survey->live_bytes_peak, one),
+    line("live at peak", "%s; most objects %s", res_text_bytes((double)survey->live_bytes_peak, one),
          res_text_grouped(survey->live_objects_peak, two));
     line("live at end", "%s in %s objects", res_text_bytes((double)survey->live_bytes_end, one),
          res_text_grouped(survey->live_objects_end, two));

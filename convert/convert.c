@@ -130,6 +130,8 @@ static enum fp_status write_notes(struct wl_writer *writer, const struct conv_su
         status = wl_writer_note(writer, "lacks", survey->lacks);
     if (status == FP_OK)
         status = note_count(writer, "", "lost_calls", lost);
+    if (status == FP_OK && !conv_survey_knows_losses(survey))
+        status = wl_writer_note(writer, "lost_known", "no");
     if (status == FP_OK && survey->inherited_objects > 0)
         status = note_count(writer, "", "inherited_objects", survey->inherited_objects);
     if (status == FP_OK && survey->inherited_objects > 0)

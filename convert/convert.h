@@ -190,7 +190,11 @@ struct conv_process {
     bool complete;
     bool absent; /* no footprint of it could be made, the recording's list has all there is to know */
     bool chosen; /* the one converted; every one when surveyed */
+    bool ran_on; /* it went on when recording ended */
+    bool
+        uncounted; /* and that ended by the death of the collector: what was lost from there on, nobody counted */
     uint64_t lost[FP_LOSS_COUNT]; /* as the recording's list has them: also what no trailer could tell */
+    uint64_t until_ns;            /* when recording ended, since it began; 0 when unknown */
 };
 
 /* What was selected of the input, as the workload's meta data has it too. All zeroes: all of it. */
@@ -238,6 +242,7 @@ struct conv_survey {
     uint64_t irregular[CONV_IRREGULARITY_COUNT];
     uint64_t lost[FP_LOSS_COUNT]; /* calls, from the trailer; from gap marks without one */
     uint64_t lost_marks;          /* in blocks left out by salvage */
+    bool uncounted;               /* more were lost, nobody knows how many: see struct conv_process */
     bool complete;                /* every call from start to end is here */
     char incomplete_why[256];     /* "" when complete */
     uint64_t file_bytes;          /* of the input; footprints of a recording added */
@@ -251,8 +256,10 @@ struct conv_survey {
     uint64_t groups, groups_searched;
     /* of a recording */
     enum conv_recording_state recording_state;
-    uint32_t collector_pid;   /* of an unfinished one; 0 when unknown */
-    char unfinished_why[256]; /* "" when finished */
+    uint32_t collector_pid;     /* of an unfinished one; 0 when unknown */
+    char unfinished_why[256];   /* "" when finished */
+    uint64_t pauses, paused_ns; /* as asked */
+    uint64_t unattached;        /* processes that were more than can be recorded at one time */
     size_t process_count;
     struct conv_process *processes;
     struct conv_selected selected;
@@ -262,6 +269,10 @@ struct conv_survey {
 };
 
 void conv_survey_release(struct conv_survey *survey);
+
+/* conv_survey_knows_losses - whether `lost` is all that was lost: false for a recording that broke off, and for one whose
+ * collector was killed while the program ran on. */
+bool conv_survey_knows_losses(const struct conv_survey *survey);
 
 /* conv_survey_class_min - smallest size of a class, in bytes. */
 uint64_t conv_survey_class_min(unsigned size_class);

@@ -8,6 +8,7 @@
 #include "convert/input.h"
 #include "convert/order.h"
 #include "convert/parts.h"
+#include "convert/stats.h"
 
 #define BUFFER_BYTES_DEFAULT (UINT64_C(1) << 30)
 
@@ -16,8 +17,11 @@ struct image {
     struct conv_parts parts;
     enum conv_extent extent;
     struct conv_options options;
-    struct conv_block_note *notes; /* of all lanes, lane after lane */
-    size_t *first;                 /* by lane: index into notes; one more than lanes */
+    uint64_t listed[FP_LOSS_COUNT]; /* losses, as the recording's list has them */
+    uint64_t until_ns;              /* the recording's end; 0 when unknown */
+    bool ran_on, uncounted;         /* as the list or the last trailer says */
+    struct conv_block_note *notes;  /* of all lanes, lane after lane */
+    size_t *first;                  /* by lane: index into notes; one more than lanes */
     uint64_t missing_blocks;
     uint32_t main_lane;         /* makes what was there before */
     struct conv_survey *survey; /* while it runs */
@@ -220,18 +224,53 @@ static enum fp_status step(void *data, const struct conv_sink *sink, struct conv
     return status == FP_OK ? conv_order_step(image->order, sink) : status;
 }
 
-static void conclude_losses(const struct image *image, uint64_t gap_calls, struct conv_survey *survey)
+static uint64_t sum_of(const uint64_t *lost)
 {
-    uint64_t lost = 0;
+    uint64_t sum = 0;
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        survey->lost[i] += image->parts.lost[i];
-    if (!image->parts.has_trailer)
-        survey->lost[FP_LOSS_COLLECTOR] += gap_calls; /* the cause stood in the trailer */
+        sum = conv_add_saturating(sum, lost[i]);
+    return sum;
+}
+
+/* What the trailers tell, or the recording's list where that knows of more: the disk took no trailer for a loss, or no
+ * footprint at all of the windows in which it fell. */
+static void conclude_losses(struct image *image, uint64_t gap_calls, struct conv_survey *survey)
+{
+    const double kept_s = (double)survey->duration_ns /
+                          1e9; /* of events: the end is put in its place below */
+    char digits[CONV_GROUPED_BYTES];
+    uint64_t lost;
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        lost += survey->lost[i];
-    if (lost > 0) /* the duration is that of the events until the trailer's end is put in its place */
-        conv_incomplete(survey, "%llu calls were lost while recording; the last one kept is of %.3f s",
-                        (unsigned long long)lost, (double)survey->duration_ns / 1e9);
+        survey->lost[i] = conv_add_saturating(survey->lost[i], image->parts.lost[i]);
+    if (!image->parts.has_trailer) /* the cause stood in the trailer */
+        survey->lost[FP_LOSS_COLLECTOR] = conv_add_saturating(survey->lost[FP_LOSS_COLLECTOR], gap_calls);
+    if (sum_of(image->listed) > sum_of(survey->lost)) {
+        memcpy(survey->lost, image->listed, sizeof survey->lost);
+        if (image->until_ns > image->parts.end_time_ns)
+            image->parts.end_time_ns = image->until_ns;
+    }
+    lost = sum_of(survey->lost);
+    if (lost > 0)
+        conv_incomplete(survey, "%s calls were lost while recording; the last one kept is of %.3f s%s",
+                        conv_grouped(lost, digits), kept_s,
+                        image->uncounted ? "; more were lost when its collector had been killed" : "");
+}
+
+/* The process went on when recording ended. */
+static void conclude_end(const struct image *image, struct conv_survey *survey)
+{
+    const uint64_t end_ns = image->parts.end_time_ns, begin_ns = image->parts.begin_ns;
+    const double end_s = end_ns > begin_ns ? (double)(end_ns - begin_ns) / 1e9 : 0;
+    survey->uncounted = image->uncounted;
+    if (image->uncounted)
+        conv_incomplete(
+            survey,
+            "its collector was killed after %.3f s and process %u ran on: how many calls are missing "
+            "is not known",
+            end_s, survey->process_id);
+    else if (image->ran_on)
+        conv_incomplete(survey, "recording ended after %.3f s and process %u ran on", end_s,
+                        survey->process_id);
 }
 
 /* A forked process holds its parent's objects, a recording that begins late or was paused has objects that were made
@@ -294,18 +333,20 @@ static void conclude_windows(const struct image *image, struct conv_survey *surv
 
 static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
 {
-    const struct image *image = data;
+    struct image *image = data;
     const struct conv_parts *parts = &image->parts;
+    char digits[CONV_GROUPED_BYTES];
     survey->complete = true;
     conclude_cut(image, survey);
     conclude_losses(image, gap_calls, survey);
+    conclude_end(image, survey);
     conclude_windows(image, survey);
     conclude_unseen(image, survey);
     if (image->missing_blocks > 0)
-        conv_incomplete(survey, "%llu blocks are missing", (unsigned long long)image->missing_blocks);
+        conv_incomplete(survey, "%s blocks are missing", conv_grouped(image->missing_blocks, digits));
     if (survey->irregular[CONV_SALVAGED_BLOCKS] > 0)
-        conv_incomplete(survey, "%llu damaged blocks were left out",
-                        (unsigned long long)survey->irregular[CONV_SALVAGED_BLOCKS]);
+        conv_incomplete(survey, "%s damaged blocks were left out",
+                        conv_grouped(survey->irregular[CONV_SALVAGED_BLOCKS], digits));
     if (survey->irregular[CONV_GAPS] > 0)
         conv_incomplete(survey, "threads report gaps");
     if (survey->irregular[CONV_PAUSES] > 0)
@@ -335,9 +376,22 @@ static enum fp_status check_tail(const struct image *image, struct conv_error *e
     return conv_fail_with(error, cut->path, &cut->info->tail_error);
 }
 
+static void take_list(struct image *image, const struct conv_process *listed)
+{
+    image->ran_on = image->parts.ran_on;
+    image->uncounted = image->parts.uncounted;
+    if (listed == NULL)
+        return;
+    memcpy(image->listed, listed->lost, sizeof image->listed);
+    image->until_ns = listed->until_ns;
+    image->ran_on |= listed->ran_on;
+    image->uncounted |= listed->uncounted;
+}
+
 enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
-                                   const struct conv_options *options, struct conv_survey *survey,
-                                   struct conv_error *ret_error, struct conv_input *ret_input)
+                                   const struct conv_process *listed, const struct conv_options *options,
+                                   struct conv_survey *survey, struct conv_error *ret_error,
+                                   struct conv_input *ret_input)
 {
     struct image *image = calloc(1, sizeof *image);
     const struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};
@@ -360,6 +414,7 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
         return status;
     }
     find_main_lane(image);
+    take_list(image, listed);
     program = conv_parts_meta(&image->parts, "program");
     survey->kind = CONV_KIND_FOOTPRINT;
     snprintf(survey->program, sizeof survey->program, "%s", program != NULL ? program : "");

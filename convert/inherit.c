@@ -138,7 +138,7 @@ static enum fp_status live_through(struct heirs *heirs, const struct ancestor *a
     heirs->fork_number = ancestor->fork_number;
     heirs->reached = ancestor->fork_number == 0;
     if (survey != NULL && error != NULL)
-        status = conv_footprint_open(ancestor->path, ancestor->extent, &plain, survey, error, &input);
+        status = conv_footprint_open(ancestor->path, ancestor->extent, NULL, &plain, survey, error, &input);
     if (status == FP_OK) {
         status = input.run(input.data, &sink, survey, error);
         input.close(input.data);

@@ -33,7 +33,7 @@ static enum fp_status open_recording(const char *path, const struct conv_options
     if ((size_t)snprintf(survey->input, sizeof survey->input, "%s/%s", directory, process->file) >=
         sizeof survey->input)
         return conv_fail(error, directory, FP_ERR_LIMIT, 0, 0, "the path is too long");
-    return conv_footprint_open(survey->input, CONV_EXTENT_ALL, options, survey, error, ret_input);
+    return conv_footprint_open(survey->input, CONV_EXTENT_ALL, process, options, survey, error, ret_input);
 }
 
 enum fp_status conv_input_open(const char *path, const struct conv_options *options,
@@ -56,7 +56,8 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
     case CONV_KIND_RECORDING:
         return open_recording(path, options, survey, ret_error, ret_input);
     case CONV_KIND_FOOTPRINT:
-        return conv_footprint_open(survey->input, CONV_EXTENT_ONE, options, survey, ret_error, ret_input);
+        return conv_footprint_open(survey->input, CONV_EXTENT_ONE, NULL, options, survey, ret_error,
+                                   ret_input);
     case CONV_KIND_WORKLOAD:
         return conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is a workload already");
     case CONV_KIND_RESULT:

@@ -45,14 +45,20 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
                                struct conv_survey *survey, struct conv_error *ret_error,
                                struct conv_input *ret_input);
 
+/* conv_grouped - a number's digits in groups of three, for reasons. Returns ret_text. */
+#define CONV_GROUPED_BYTES 32u
+const char *conv_grouped(uint64_t number, char ret_text[CONV_GROUPED_BYTES]);
+
 /* conv_footprint_open - open a footprint; close() it after use.
  * path      as in conv_file. Kept by reference until close.
  * extent    of a recording in windows, whether its process' other windows are meant too.
+ * listed    what the recording's list says of the process; borrowed for the call. NULL: the footprint was named alone.
  * survey    input, program, process_id, start_unix_ns and file_bytes are filled in.
  * Returns   FP_OK, or the status in ret_error. */
 enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
-                                   const struct conv_options *options, struct conv_survey *survey,
-                                   struct conv_error *ret_error, struct conv_input *ret_input);
+                                   const struct conv_process *listed, const struct conv_options *options,
+                                   struct conv_survey *survey, struct conv_error *ret_error,
+                                   struct conv_input *ret_input);
 
 /* conv_import_open - open another tool's trace; close() it after use.
  * path      "-" is standard input. Kept by reference until close.

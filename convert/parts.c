@@ -142,6 +142,8 @@ static bool add_facts(struct conv_parts *parts, struct conv_part *part)
         parts->lost[i] += info->trailer.lost[i];
     if (info->trailer.end_time_ns > parts->end_time_ns)
         parts->end_time_ns = info->trailer.end_time_ns;
+    parts->ran_on = info->trailer.ran_on;
+    parts->uncounted = info->trailer.uncounted;
     if (parts->cut == NULL && info->tail_error.status != FP_OK)
         parts->cut = part;
     return add_lanes(parts, info);

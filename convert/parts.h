@@ -44,6 +44,7 @@ struct conv_parts {
     bool has_trailer;      /* every part has its own */
     uint64_t lost[FP_LOSS_COUNT];
     uint64_t end_time_ns;
+    bool ran_on, uncounted; /* as the last trailer says (footprint.h) */
     uint64_t begin_ns; /* of the first part's window, since recording began; 0 for the image's first part */
     bool from_begin;   /* its first part is the image's first */
     const struct conv_part *cut; /* the first one that ends early or oddly; NULL: none */

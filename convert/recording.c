@@ -165,8 +165,17 @@ static bool is_absent(const char *directory, const char *file)
     return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-static enum fp_status add_from_json(const char *directory, const char *path, const json_t *item,
-                                    struct conv_survey *survey, struct conv_error *error)
+/* When recording ended, and whether the process went on: one that was recovered, unseen by anybody. */
+static void take_end(const json_t *root, const json_t *item, struct conv_process *process)
+{
+    const char *ended = json_string_value(json_object_get(item, "ended"));
+    process->until_ns = number_of(root, "duration_ns");
+    process->ran_on = ended != NULL && strcmp(ended, "running") == 0;
+    process->uncounted = process->ran_on && json_is_true(json_object_get(root, "recovered"));
+}
+
+static enum fp_status add_from_json(const char *directory, const char *path, const json_t *root,
+                                    const json_t *item, struct conv_survey *survey, struct conv_error *error)
 {
     const char *file = json_string_value(json_object_get(item, "file"));
     struct conv_process found = {0}, process = {
@@ -179,6 +188,7 @@ static enum fp_status add_from_json(const char *directory, const char *path, con
     if (!is_plain_name(file))
         return conv_fail(error, path, FP_ERR_CORRUPT, 0, 0, "a process has no plain file name");
     take_losses(item, &process);
+    take_end(root, item, &process);
     /* Without a count it is looked for; whoever wants to convert the file hears why it cannot be read. */
     if (process.events == 0 && look_into(directory, file, &found, name, sizeof name, NULL) == FP_OK) {
         process.events = found.events;
@@ -237,6 +247,19 @@ enum fp_status conv_recording_check(const char *path, const json_t *root, struct
     return FP_OK;
 }
 
+static void take_pauses(const json_t *root, struct conv_survey *survey)
+{
+    const json_t *pause;
+    size_t i;
+    json_array_foreach(json_object_get(root, "pauses"), i, pause)
+    {
+        const uint64_t from_ns = number_of(pause, "from_ns"), to_ns = number_of(pause, "to_ns");
+        survey->pauses += json_is_object(pause);
+        if (to_ns > from_ns)
+            survey->paused_ns += to_ns - from_ns;
+    }
+}
+
 /* The processes that a whole recording.json lists; none of an unfinished one. */
 static enum fp_status take_json(const char *directory, const char *path, const json_t *root,
                                 struct conv_survey *survey, struct conv_error *error)
@@ -247,6 +270,8 @@ static enum fp_status take_json(const char *directory, const char *path, const j
     if (status != FP_OK)
         return status;
     survey->start_unix_ns = number_of(root, "started_unix_ns");
+    survey->unattached = number_of(root, "processes_unattached");
+    take_pauses(root, survey);
     if (json_object_get(root, "collector") != NULL || json_object_get(root, "segment_path") != NULL) {
         conv_unfinished_judge(root, directory, survey);
         return FP_OK;
@@ -256,7 +281,7 @@ static enum fp_status take_json(const char *directory, const char *path, const j
     survey->recording_state = CONV_RECORDING_FINISHED;
     json_array_foreach(processes, i, item)
     {
-        status = add_from_json(directory, path, item, survey, error);
+        status = add_from_json(directory, path, root, item, survey, error);
         if (status != FP_OK)
             return status;
     }

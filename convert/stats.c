@@ -30,6 +30,7 @@ void conv_stats_add(struct conv_survey *sum, const struct conv_survey *survey)
     for (size_t i = 0; i < FP_LOSS_COUNT; i++)
         sum->lost[i] += survey->lost[i];
     sum->lost_marks += survey->lost_marks;
+    sum->uncounted |= survey->uncounted;
     sum->file_bytes += survey->file_bytes;
     sum->groups += survey->groups;
     sum->groups_searched += survey->groups_searched;

@@ -95,6 +95,7 @@ static void take_notes(const struct wl_reader *reader, struct conv_survey *surve
     conv_plan_read(reader, &survey->selected);
     survey->inherited_objects = meta_number(reader, "inherited_objects");
     survey->inherited_bytes = meta_number(reader, "inherited_bytes");
+    survey->uncounted = wl_reader_meta(reader, "lost_known") != NULL;
     survey->lost_marks = meta_number(reader, "lost_calls"); /* causes are not kept apart in a workload */
 }
 
@@ -165,22 +166,13 @@ static uint64_t sum_of(const uint64_t *lost)
     return sum;
 }
 
-/* Of a footprint whose trailer found no room on the disk, the recording's list knows the losses. */
-static void replace_losses(struct conv_survey *survey, const struct conv_process *process)
-{
-    const uint64_t listed = sum_of(process->lost);
-    if (listed <= sum_of(survey->lost))
-        return;
-    memcpy(survey->lost, process->lost, sizeof survey->lost);
-    conv_incomplete(survey, "%llu calls were lost while recording", (unsigned long long)listed);
-}
-
 static void count_absent(struct conv_survey *sum, const struct conv_process *process)
 {
+    char digits[CONV_GROUPED_BYTES];
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
         sum->lost[i] += process->lost[i];
-    conv_incomplete(sum, "%.100s: no footprint could be written, %llu calls were lost", process->file,
-                    (unsigned long long)sum_of(process->lost));
+    conv_incomplete(sum, "%.100s: no footprint could be written, %s calls were lost", process->file,
+                    conv_grouped(sum_of(process->lost), digits));
 }
 
 static enum fp_status survey_process(const char *path, const struct conv_options *options,
@@ -192,14 +184,13 @@ static enum fp_status survey_process(const char *path, const struct conv_options
     struct conv_options own = *options;
     enum fp_status status;
     own.no_inherited = true; /* each of many children would read all of its parent again */
-    status = conv_footprint_open(path, CONV_EXTENT_ALL, &own, &survey, error, &input);
+    status = conv_footprint_open(path, CONV_EXTENT_ALL, process, &own, &survey, error, &input);
     if (status != FP_OK)
         return status;
     status = survey_input(&input, path, options, &survey, error);
     input.close(input.data);
     if (status != FP_OK)
         return status;
-    replace_losses(&survey, process);
     process->events = survey.events;
     process->complete = survey.complete;
     process->chosen = true;
@@ -218,6 +209,19 @@ static void name_recording(struct conv_survey *survey)
             largest = &survey->processes[i];
     if (largest != NULL)
         snprintf(survey->program, sizeof survey->program, "%s", largest->name);
+}
+
+/* All footprints are whole, and the recording is not. */
+static void tell_from_list(struct conv_survey *survey)
+{
+    char digits[CONV_GROUPED_BYTES];
+    if (survey->unattached > 0)
+        conv_incomplete(survey, "%s processes were more than can be recorded at one time",
+                        conv_grouped(survey->unattached, digits));
+    else if (survey->pauses > 0)
+        conv_incomplete(survey, "recording was paused meanwhile, as asked");
+    else
+        conv_incomplete(survey, "recording.json says that it is not complete, and not why");
 }
 
 static enum fp_status survey_recording(const char *path, const struct conv_options *options,
@@ -243,7 +247,7 @@ static enum fp_status survey_recording(const char *path, const struct conv_optio
     if (status != FP_OK)
         return status;
     if (!complete && survey->complete)
-        conv_incomplete(survey, "recording.json says that it is not complete");
+        tell_from_list(survey);
     name_recording(survey);
     if (survey->events > 0)
         survey->bytes_per_event = (double)survey->file_bytes / (double)survey->events;

@@ -41,6 +41,10 @@ struct block_header {
     uint64_t payload_hash; /* XXH64, seed 0 */
 };
 
+/* Flags of a trailer. Readers before they came into use ignore them. */
+#define TRAILER_FLAG_RAN_ON    1u
+#define TRAILER_FLAG_UNCOUNTED 2u
+
 /* One column before compression or after decompression. */
 struct column {
     const uint8_t *bytes;

@@ -85,6 +85,9 @@ struct fp_trailer {
     uint64_t lost[FP_LOSS_COUNT];
     uint32_t lane_count;
     const struct fp_lane *lanes;
+    bool ran_on; /* the process went on when recording ended */
+    bool
+        uncounted; /* the collector was killed: calls lost then, if the process went on, are nobody's to count */
 };
 
 /* ---- writing ------------------------------------------------------------------------------- */

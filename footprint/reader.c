@@ -125,6 +125,8 @@ static enum fp_status read_trailer(struct fp_reader *reader, uint64_t offset,
         return fail(reader, FP_ERR_CORRUPT, 0, offset, "the trailer is damaged");
     trailer.lane_count = header->count;
     trailer.lanes = reader->lanes;
+    trailer.ran_on = (header->flags & TRAILER_FLAG_RAN_ON) != 0;
+    trailer.uncounted = (header->flags & TRAILER_FLAG_UNCOUNTED) != 0;
     reader->info.trailer = trailer;
     reader->info.has_trailer = true;
     reader->info.lane_count = header->count;

@@ -189,7 +189,10 @@ const struct fp_error *fp_writer_error(const struct fp_writer *writer)
 
 static enum fp_status write_trailer(struct fp_writer *writer, const struct fp_trailer *trailer)
 {
-    struct block_header header = {.type = BLOCK_TRAILER, .count = trailer->lane_count};
+    struct block_header header = {.type = BLOCK_TRAILER,
+                                  .flags = (trailer->ran_on ? TRAILER_FLAG_RAN_ON : 0) |
+                                           (trailer->uncounted ? TRAILER_FLAG_UNCOUNTED : 0),
+                                  .count = trailer->lane_count};
     const size_t room = ((size_t)trailer->lane_count * 3 + FP_LOSS_COUNT + 3) * VARINT_BYTES_MAX;
     uint8_t *column = malloc(room);
     uint8_t *at = column;

@@ -82,6 +82,10 @@ bool segment_grow(struct collect_segment *segment, uint32_t count);
  * a process id is never mistaken for a later owner's. 0 when it cannot be read. */
 uint64_t process_start_ticks(uint32_t pid);
 
+/* process_is_zombie - whether the leading thread of a process has ended and nobody has waited for it: the others may run
+ * on, but its memory is not shown under its pid. False where /proc cannot tell. */
+bool process_is_zombie(uint32_t pid);
+
 /* segment_remove_stale - unlink segments of ours whose collectors were killed, unless their recording still waits to be
  * recovered; whoever maps one keeps it. */
 void segment_remove_stale(void);

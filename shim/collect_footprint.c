@@ -306,6 +306,8 @@ void image_close_part(struct collector *collector, struct collect_image *image)
                                  .lane_count = image->lane_count};
     struct fp_lane *lanes;
     const bool lost = new_losses(collector, image, trailer.lost);
+    trailer.ran_on = image->ended && image->end == IMAGE_RUNNING;
+    trailer.uncounted = trailer.ran_on && collector->options.recover;
     if (image->between && image->ended && lost)
         image_open_part(collector, image); /* there must be a trailer that tells them */
     if (image->writer == NULL)

@@ -26,26 +26,6 @@ enum mapped {
     MAPPED_YES,
 };
 
-/* The leading thread of a process may end before the others; then its memory is not shown under its pid. */
-static bool leader_is_zombie(uint32_t pid)
-{
-    char path[32], text[256];
-    const char *state;
-    ssize_t got;
-    int fd;
-    (void)snprintf(path, sizeof path, "/proc/%u/stat", pid); /* fits */
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    got = read(fd, text, sizeof text - 1);
-    (void)close(fd);
-    if (got <= 0)
-        return false;
-    text[got] = '\0';
-    state = strrchr(text, ')');
-    return state != NULL && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
-}
-
 static enum mapped maps_segment(const struct collect_segment *segment, uint32_t pid, uint64_t address)
 {
     char path[96], target[256];
@@ -299,7 +279,7 @@ static bool has_gone(const struct collector *collector, struct collect_image *im
         return false;
     case MAPPED_NO:
         /* Twice, because a leading thread on its way out has no memory before it is a zombie. */
-        if (leader_is_zombie(image->pid) || ++image->looks_unmapped < 2)
+        if (process_is_zombie(image->pid) || ++image->looks_unmapped < 2)
             return false;
         *ret_end = IMAGE_EXEC;
         return true;

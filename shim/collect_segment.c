@@ -179,11 +179,32 @@ uint64_t process_start_ticks(uint32_t pid)
     return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-/* Another process may have got a dead collector's number. */
+bool process_is_zombie(uint32_t pid)
+{
+    char path[32], text[256];
+    const char *state;
+    ssize_t got;
+    int fd;
+    (void)snprintf(path, sizeof path, "/proc/%u/stat", pid); /* fits */
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    got = read(fd, text, sizeof text - 1);
+    (void)close(fd);
+    if (got <= 0)
+        return false;
+    text[got] = '\0';
+    state = strrchr(text, ')'); /* the name before it may hold anything */
+    return state != NULL && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
+}
+
+/* Another process may have got a dead collector's number; and a killed one that nobody waits for, as under a first
+ * process that reaps none, answers kill(2) for ever. */
 static bool is_alive(const struct seg_header *header)
 {
     const uint64_t start = process_start_ticks(header->collector_pid);
-    if (kill((pid_t)header->collector_pid, 0) != 0 && errno == ESRCH)
+    if ((kill((pid_t)header->collector_pid, 0) != 0 && errno == ESRCH) ||
+        process_is_zombie(header->collector_pid)) /* it has one thread: the leading one */
         return false;
     return start == 0 || header->collector_start == 0 || start == header->collector_start;
 }

@@ -46,6 +46,8 @@ static void put_trailer(FILE *out, const struct fp_trailer *trailer)
     for (uint32_t i = 0; i < trailer->lane_count; i++)
         put(out, "  lane %" PRIu32 " thread %" PRIu32 "%s marks %" PRIu64 "\n", i,
             trailer->lanes[i].thread_id, trailer->lanes[i].is_main ? " main" : "", trailer->lanes[i].marks);
+    if (trailer->ran_on)
+        put(out, "  ran on%s\n", trailer->uncounted ? ", uncounted" : "");
 }
 
 struct dump_result dump_footprint(const char *path, FILE *out)

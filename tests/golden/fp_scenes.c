@@ -185,6 +185,20 @@ static enum fp_status write_calls(const char *path)
     return end(stage, writer, status, (struct fp_trailer){.end_time_ns = UINT64_MAX, .lane_count = 1});
 }
 
+/* Recovered from a killed collector while the process went on. */
+static enum fp_status write_ran_on(const char *path)
+{
+    struct stage *stage = stage_new(5);
+    struct fp_writer *writer = NULL;
+    enum fp_status status = begin(path, 3, &writer);
+    add_traffic(stage, 20);
+    if (status == FP_OK)
+        status = flush(stage, writer, 0, 0);
+    return end(
+        stage, writer, status,
+        (struct fp_trailer){.end_time_ns = 900000, .lane_count = 1, .ran_on = true, .uncounted = true});
+}
+
 /* More than 256 shapes, so that their high bytes are stored; no stamps but the first. */
 static enum fp_status write_shapes(const char *path)
 {
@@ -221,11 +235,8 @@ static enum fp_status write_empty(const char *path)
 }
 
 const struct scene FP_SCENES[] = {
-    {"v1-one-lane.fp", write_one_lane},
-    {"v1-lanes.fp", write_lanes},
-    {"v1-calls.fp", write_calls},
-    {"v1-shapes.fp", write_shapes},
-    {"v1-no-trailer.fp", write_no_trailer},
-    {"v1-empty.fp", write_empty},
-    {NULL, NULL},
+    {"v1-one-lane.fp", write_one_lane}, {"v1-lanes.fp", write_lanes},
+    {"v1-calls.fp", write_calls},       {"v1-shapes.fp", write_shapes},
+    {"v1-ran-on.fp", write_ran_on},     {"v1-no-trailer.fp", write_no_trailer},
+    {"v1-empty.fp", write_empty},       {NULL, NULL},
 };
