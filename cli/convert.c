@@ -238,6 +238,16 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
                 survey->unfinished_why);
     if (!survey->complete && strcmp(survey->incomplete_why, survey->unfinished_why) != 0)
         cli_say(verb, "the recording is not whole: %s", survey->incomplete_why);
+    if (survey->irregular[CONV_UNRECORDED_OBJECTS] > 0)
+        cli_say(verb,
+                "left out: unrecorded_objects, %s calls on objects that were made while nothing was recorded",
+                res_text_grouped(survey->irregular[CONV_UNRECORDED_OBJECTS], ops));
+    if (survey->irregular[CONV_UNRECORDED_FREES] > 0)
+        cli_say(verb,
+                "put in: unrecorded_frees, of %s objects that were released while nothing was recorded, when "
+                "their "
+                "addresses came again",
+                res_text_grouped(survey->irregular[CONV_UNRECORDED_FREES], ops));
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
         if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i))
             cli_say(verb, "repaired: %s, %s times (docs/irregularities.md)", conv_irregularity_name(i),

@@ -328,7 +328,8 @@ static void print_losses(const struct conv_survey *survey)
     if (!lost && survey->recording_state == CONV_RECORDING_GOING_ON)
         line("lost", "nothing so far");
     else if (!conv_survey_knows_losses(survey))
-        line(lost ? "" : "lost", "%snot known: what was not written was not counted", lost ? "and more, " : "");
+        line(lost ? "" : "lost", "%snot known: what was not written was not counted",
+             lost ? "and more, " : "");
     else if (!lost && survey->kind != CONV_KIND_WORKLOAD)
         line("lost", "nothing");
     bool irregular = false;

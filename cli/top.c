@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,6 +64,7 @@ struct top {
     struct cli_control control;
     struct cli_progress progress;
     bool may_ask;  /* control is open */
+    bool answered; /* the last time that it was asked */
     bool in_place; /* a terminal, on which frames are drawn over one another */
     bool drawn;    /* the cursor is hidden, and to be shown again */
     uint64_t
@@ -221,6 +223,8 @@ static struct cli_top_moment moment_of(const struct top *top, bool catching_up)
         .duration_ns = duration_ns(view),
         .is_first = top->frames == 0,
         .is_last = !conv_view_goes_on(view),
+        .was_asked = top->may_ask,
+        .is_silent = top->may_ask && !top->answered,
         .catching_up = catching_up,
     };
     conv_view_progress(view, &done, &total);
@@ -308,7 +312,7 @@ static void ask_for_fresh_numbers(struct top *top)
     if (top->frames == 0)
         top->may_ask = cli_control_open(top->view->directory, &top->control, &problem) == CLI_CONTROL_OPEN;
     if (top->may_ask)
-        (void)cli_control_ask(&top->control, CLI_REQUEST_STATUS, ANSWER_NS, &problem);
+        top->answered = cli_control_ask(&top->control, CLI_REQUEST_STATUS, ANSWER_NS, &problem);
     free(problem);
     top->seen_ns = now_ns(CLOCK_MONOTONIC);
 }
@@ -342,6 +346,19 @@ static int look(struct top *top, struct conv_error *error)
         return CLI_MISUSE;
     }
     return -1;
+}
+
+/* What is not a recording, but one of its parts, or comes of one: then it is told what to do with it. */
+static bool is_a_file(const struct top *top)
+{
+    struct stat facts;
+    const char *slash = strrchr(top->path, '/');
+    if (stat(top->path, &facts) != 0 || !S_ISREG(facts.st_mode) ||
+        strcmp(slash != NULL ? slash + 1 : top->path, "recording.json") == 0)
+        return false;
+    cli_say(&CLI_TOP, "'%s' is a file, not a recording's directory: 'mallab info' says what it holds",
+            top->path);
+    return true;
 }
 
 static int follow(struct top *top, struct conv_error *error)
@@ -411,6 +428,8 @@ static int run_top(int argc, char **argv)
         return CLI_DONE;
     }
     top.path = argv[optind];
+    if (is_a_file(&top))
+        return CLI_UNREADABLE;
     return run(&top);
 }
 

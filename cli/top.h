@@ -16,7 +16,9 @@ struct cli_top_moment {
     uint64_t duration_ns; /* of the recording so far */
     uint64_t interval_ns; /* that rates are of; not 0 */
     bool is_first;
-    bool is_last; /* the recording has ended */
+    bool is_last;   /* the recording has ended */
+    bool is_silent; /* the collector was asked for fresh figures and has not answered */
+    bool was_asked;
     bool catching_up;
     unsigned percent; /* of what was found, read so far */
 };
@@ -31,6 +33,9 @@ json_t *cli_top_json(const struct conv_view *view, const struct cli_top_moment *
 
 /* cli_top_state - "recording", "paused", or the recording's state. Static. */
 const char *cli_top_state(const struct conv_view *view);
+
+/* cli_top_inexact - why what is live is not exactly known, in words; NULL when it is. The caller's to free. */
+char *cli_top_inexact(const struct conv_view *view);
 
 /* cli_top_program - the name of the process with most events; "" when unknown. Lasts as long as the view. */
 const char *cli_top_program(const struct conv_view *view);

@@ -119,11 +119,13 @@ static json_t *processes_array(const struct conv_view *view, const struct cli_to
 }
 
 /* What only the collector knows: null while it has not told. */
-static void set_told(json_t *object, const struct conv_view *view)
+static void set_told(json_t *object, const struct conv_view *view, const struct cli_top_moment *moment)
 {
     const struct conv_view_status *status = &view->status;
+    const bool goes_on = conv_view_goes_on(view), silent = goes_on && moment->is_silent;
+    char *inexact = cli_top_inexact(view);
     json_t *ring = json_null();
-    if (status->ring_told) {
+    if (status->ring_told && !silent) {
         ring = json_object();
         json_object_set_new(ring, "chunks", number(status->ring_chunks));
         json_object_set_new(ring, "chunks_used", number(status->ring_chunks_used));
@@ -131,8 +133,14 @@ static void set_told(json_t *object, const struct conv_view *view)
         json_object_set_new(ring, "chunk_bytes", number(status->ring_chunk_bytes));
     }
     json_object_set_new(object, "ring", ring);
-    json_object_set_new(object, "stalls", status->told ? number(status->stalls) : json_null());
-    json_object_set_new(object, "stall_ns", status->told ? number(status->stall_ns) : json_null());
+    json_object_set_new(object, "stalls", status->told && !silent ? number(status->stalls) : json_null());
+    json_object_set_new(object, "stall_ns", status->told && !silent ? number(status->stall_ns) : json_null());
+    json_object_set_new(object, "answered",
+                        goes_on && moment->was_asked ? json_boolean(!silent) : json_null());
+    json_object_set_new(object, "lost_known",
+                        json_boolean(conv_view_knows_losses(view) && !silent && (!goes_on || status->told)));
+    json_object_set_new(object, "live_inexact_why", inexact != NULL ? text(inexact) : json_null());
+    free(inexact);
 }
 
 static void set_numbers(json_t *object, const struct conv_view *view, const struct cli_top_moment *moment)
@@ -191,7 +199,7 @@ json_t *cli_top_json(const struct conv_view *view, const struct cli_top_moment *
     json_object_set_new(object, "collector_pid",
                         view->status.collector_pid != 0 ? number(view->status.collector_pid) : json_null());
     set_numbers(object, view, moment);
-    set_told(object, view);
+    set_told(object, view, moment);
     json_object_set_new(object, "lost", lost_object(view));
     json_object_set_new(object, "calls", calls_array(view, moment));
     json_object_set_new(object, "sizes", sizes_array(view, moment));

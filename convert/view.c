@@ -134,6 +134,9 @@ static bool find_process(struct conv_view *view, struct conv_view_part *part)
 static void describe_process(struct conv_view_process *process, const struct fp_reader *reader)
 {
     const char *program = fp_reader_meta(reader, "program"), *parent = fp_reader_meta(reader, "parent_pid");
+    const char *part = fp_reader_meta(reader, "part"), *window = fp_reader_meta(reader, "window");
+    if (process->process_id == 0 && part != NULL && window != NULL && strtoul(part, NULL, 10) > 1)
+        process->first_window = (uint32_t)strtoul(window, NULL, 10);
     process->process_id = fp_reader_info(reader)->process_id;
     if (program != NULL)
         snprintf(process->name, sizeof process->name, "%s", program);
@@ -143,7 +146,7 @@ static void describe_process(struct conv_view_process *process, const struct fp_
 
 bool conv_view_is_running(const struct conv_view *view, const struct conv_view_process *process)
 {
-    return conv_view_goes_on(view) && !process->tally.ended && !process->gone;
+    return !process->tally.ended && !process->gone;
 }
 
 bool conv_view_goes_on(const struct conv_view *view)
@@ -440,6 +443,8 @@ static void finish_part(struct conv_view_part *part)
     for (uint32_t i = 0; i < trailer->lane_count && i < process->tally.lane_count; i++)
         process->tally.lanes[i].thread_id = trailer->lanes[i].thread_id;
     process->trailed = true;
+    process->ran_on = trailer->ran_on;
+    process->uncounted |= trailer->uncounted;
     process->parts_open--;
     fp_reader_close(part->reader);
     part->reader = NULL;
@@ -461,13 +466,23 @@ static enum fp_status end_process(struct conv_view *view, struct conv_tally *tal
     return status;
 }
 
-/* Conclude a process of which there will be no more. */
+/* What a recording does not tell of when it breaks off is taken to have run. */
+static bool ran_on(const struct conv_view *view, const struct conv_view_process *process)
+{
+    if (process->gone || view->status.state == CONV_RECORDING_FINISHED)
+        return process->ran_on && !process->gone;
+    return process->ran_on || !process->trailed || process->in_windows;
+}
+
+/* Conclude a process of which there will be no more; what is live in one that ran on stays so. */
 static enum fp_status end_if_over(struct conv_view *view, struct conv_view_process *process, bool over,
                                   struct conv_error *error)
 {
+    if (over)
+        process->ran_on = ran_on(view, process);
     if (process->parts_open == 0 && ((process->trailed && !process->in_windows) || process->gone))
         over = true;
-    if (!over || process->tally.ended)
+    if (!over || process->ran_on || process->tally.ended)
         return FP_OK;
     conv_live_sum_peak(&view->sum.live);
     return end_process(view, &process->tally) == FP_OK ? FP_OK : no_memory(view, error);
@@ -554,6 +569,16 @@ void conv_view_mark(struct conv_view *view)
     view->sum_before = view->sum;
     for (size_t i = 0; i < view->process_count; i++)
         conv_tally_mark(&view->processes[i]->tally);
+}
+
+bool conv_view_knows_losses(const struct conv_view *view)
+{
+    if (view->status.state != CONV_RECORDING_FINISHED && !conv_view_goes_on(view))
+        return false;
+    for (size_t i = 0; i < view->process_count; i++)
+        if (view->processes[i]->uncounted)
+            return false;
+    return true;
 }
 
 uint64_t conv_view_lost(const struct conv_view *view, uint64_t *ret_lost)

@@ -30,6 +30,7 @@ struct conv_view_status {
     uint64_t ring_chunks, ring_chunks_used; /* that are there; of these, in use */
     uint64_t ring_chunks_most, ring_chunk_bytes;
     uint64_t lost[FP_LOSS_COUNT]; /* with one process chosen, its own */
+    uint64_t pauses;              /* as asked, the present one too */
     uint32_t collector_pid;
     char why[256]; /* why it is not finished; "" else */
 };
@@ -43,6 +44,9 @@ struct conv_view_process {
     bool trailed;                 /* its newest part has a trailer */
     bool in_windows;              /* a trailer need not be its end */
     bool gone;                    /* recording.json says so */
+    bool ran_on;                  /* it went on when recording ended or broke off, as far as is known */
+    bool uncounted;               /* unseen by anybody: its collector was killed */
+    uint32_t first_window;        /* of an image whose parts before are not there; 0: all are */
     size_t parts_open;
 };
 
@@ -100,10 +104,14 @@ void conv_view_mark(struct conv_view *view);
  * ret_lost  FP_LOSS_COUNT entries. Returns their sum. */
 uint64_t conv_view_lost(const struct conv_view *view, uint64_t *ret_lost);
 
+/* conv_view_knows_losses - whether that is all: false for a recording that broke off, and for one whose collector was
+ * killed while a process ran on. Of a recording that goes on, "so far" is meant. */
+bool conv_view_knows_losses(const struct conv_view *view);
+
 /* conv_view_goes_on - whether the recording may still grow. */
 bool conv_view_goes_on(const struct conv_view *view);
 
-/* conv_view_is_running - whether the process goes on, as far as is known. */
+/* conv_view_is_running - whether the process goes on, or did when recording ended or broke off, as far as is known. */
 bool conv_view_is_running(const struct conv_view *view, const struct conv_view_process *process);
 
 /* ---- private to view*.c ---------------------------------------------------------------------- */

@@ -35,6 +35,7 @@ static void take_figures(const json_t *root, uint32_t only, struct conv_view_sta
         status->ring_chunks_most = number_of(ring, "chunks_most");
         status->ring_chunk_bytes = number_of(ring, "chunk_bytes");
     }
+    status->pauses = json_array_size(json_object_get(root, "pauses"));
     if (only == 0) {
         add_losses(root, status->lost);
         return;
@@ -110,24 +111,29 @@ enum fp_status conv_view_take_status(struct conv_view *view, struct conv_error *
 
 void conv_view_take_ends(struct conv_view *view)
 {
-    json_t *gone;
+    const bool finished = view->status.state == CONV_RECORDING_FINISHED;
+    const bool recovered = json_is_true(json_object_get(view->root, "recovered"));
+    json_t *goes_on; /* by stem */
     const json_t *item;
     size_t i;
     if (!view->status.told || view->root == NULL)
         return;
-    gone = json_object();
+    goes_on = json_object();
     json_array_foreach(json_object_get(view->root, "processes"), i, item)
     {
         const char *file = json_string_value(json_object_get(item, "file"));
         const char *ended = json_string_value(json_object_get(item, "ended"));
         char stem[CONV_STEM_BYTES];
         uint32_t window;
-        if (file != NULL && ended != NULL && strcmp(ended, "running") != 0 &&
-            conv_part_name(file, stem, &window))
-            json_object_set_new_nocheck(gone, stem, json_true());
+        if (file != NULL && ended != NULL && conv_part_name(file, stem, &window))
+            json_object_set_new_nocheck(goes_on, stem, json_boolean(strcmp(ended, "running") == 0));
     }
-    for (i = 0; i < view->process_count; i++)
-        if (json_object_get(gone, view->processes[i]->stem) != NULL)
-            view->processes[i]->gone = true;
-    json_decref(gone);
+    for (i = 0; i < view->process_count; i++) {
+        struct conv_view_process *process = view->processes[i];
+        item = json_object_get(goes_on, process->stem);
+        process->gone |= json_is_false(item);
+        process->ran_on |= finished && json_is_true(item);
+        process->uncounted |= finished && recovered && json_is_true(item);
+    }
+    json_decref(goes_on);
 }

@@ -84,6 +84,13 @@ class Pauses(lab.Lab):
         self.assertIs(info["complete"], False)
         self.assertIn("paused", info["incomplete_why"])
         self.assertEqual(info["irregularities"]["unrecorded_objects"], 50)
+        self.assertIn("unrecorded_objects, 50 calls",
+                      self.mallab("convert", "-o", "out.wl", steps.directory).stderr.decode())
+        [pause] = steps.json()["pauses"]
+        self.assertEqual((info["pauses"], info["paused_ns"]), (1, pause["to_ns"] - pause["from_ns"]))
+        text = self.mallab("info", steps.directory).stdout.decode()
+        self.assertRegex(text, r"paused +1 time, .* in all, as asked")
+        self.assertNotRegex(text, r"\d: pauses")  # asked for, so nothing irregular
         self.assertEqual(info["irregularities"]["pauses"], 1)
         self.assertEqual(sum(info["lost"].values()), 0)
         # released in the pause, which nobody saw, unless their addresses were given out again
@@ -98,6 +105,8 @@ class Pauses(lab.Lab):
         steps.ask("--start")
         steps.do("take 20 1000")  # at the same addresses, in glibc
         steps.end()
+        self.assertIn("unrecorded_frees, of 20 objects",
+                      self.mallab("convert", "-o", "out.wl", steps.directory).stderr.decode())
         info = self.info(steps.directory)
         self.assertEqual(info["irregularities"]["unrecorded_frees"], 20)
         self.assertEqual(odd(info).get("lost_free", 0), 0)

@@ -210,6 +210,50 @@ class Top(lab.Lab):
         self.assertEqual(top.wait(lab.PATIENCE_S), 0)
         self.assertIn("the recording has ended", self.check_screen(seen)[-1])
 
+    def test_who_runs_on_has_not_ended(self):
+        program = Recorded(self)
+        program.keep(30)
+        self.mallab("record", "--attach-to", "recording", "--end")
+        frame = self.frame()
+        self.assertEqual((frame["state"], frame["processes_running"], frame["left_objects"]), ("finished", 1, 0))
+        self.assertGreaterEqual(blocks_of(frame)[0], 30)
+        text = self.mallab("top", "--once", "recording").stdout.decode()
+        self.assertIn("1 ran on, 1 in all", text)
+        self.assertNotIn("left ", text)
+
+    def test_a_collector_that_does_not_answer(self):
+        program = Recorded(self)
+        program.keep(5)
+        collector = self.frame()["collector_pid"]
+        os.kill(collector, signal.SIGSTOP)
+        try:
+            frame = self.frame()
+            self.assertEqual((frame["answered"], frame["lost_known"], frame["ring"]), (False, False, None))
+            text = self.mallab("top", "--once", "recording").stdout.decode()
+            self.assertIn(f"the collector ({collector}) does not answer", text)
+            self.assertRegex(text, "lost +not told")
+        finally:
+            os.kill(collector, signal.SIGCONT)
+        lab.wait_for(lambda: self.frame()["answered"], "its answer")
+        self.assertIs(self.frame()["lost_known"], True)
+
+    def test_what_a_pause_makes_inexact(self):
+        program = Recorded(self)
+        self.assertIsNone(self.frame()["live_inexact_why"])
+        self.mallab("record", "--attach-to", "recording", "--stop")
+        program.keep(5)
+        self.assertIn("pause", self.frame()["live_inexact_why"])
+        self.mallab("record", "--attach-to", "recording", "--start")
+        self.assertIn("live is inexact", self.mallab("top", "--once", "recording").stdout.decode())
+
+    def test_what_is_no_directory(self):
+        program = Recorded(self)
+        program.keep(1)
+        program.end()
+        footprint = next((self.place / "recording").glob("*.fp"))
+        for path in (footprint, self.convert(self.place / "recording")):
+            self.assert_one_line(self.mallab("top", path, status=lab.BAD_INPUT), path, "mallab info")
+
     def test_a_dead_collector_ends_it(self):
         program = Recorded(self)
         program.keep(5)
@@ -218,7 +262,9 @@ class Top(lab.Lab):
         frame = self.frame()
         while not frame["ended"]:
             frame = self.frame()
-        self.assertEqual(frame["state"], "ended_early")
+        self.assertEqual((frame["state"], frame["lost_known"]), ("ended_early", False))
+        self.assertEqual(frame["processes_running"], 1)
+        self.assertRegex(self.mallab("top", "recording").stdout.decode(), "lost +not known")
         self.assertGreater(frame["events"], 0)
 
 

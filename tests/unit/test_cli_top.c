@@ -127,7 +127,7 @@ TEST(nothing_yet_is_a_frame_too)
     check_fits(text, 24, 80);
     check_holds(text, "nothing yet: recording for 0 ns");
     check_holds(text, "not told");
-    check_holds(text, "lost       none");
+    check_holds(text, "lost       not told");
     free(text);
     json_decref(cli_top_json(&view, &moment));
     end();
@@ -174,7 +174,139 @@ TEST(the_busiest_are_shown)
     free(text);
     text = text_of(&moment, 14, 80);
     check_fits(text, 14, 80);
-    check_holds(text, "process, 2 of 3");
+    check_holds(text, "2 of 3 processes");
+    free(text);
+    end();
+}
+
+static void check_lacks(const char *text, const char *words)
+{
+    if (strstr(text, words) != NULL)
+        HARNESS_FAIL("'%s' in:\n%s", words, text);
+}
+
+/* What is not known is never called none, and who ran on is not called ended. */
+TEST(what_is_not_known_is_said)
+{
+    struct cli_top_moment moment = {
+        .duration_ns = 5000000000, .interval_ns = 2000000000, .was_asked = true, .is_silent = true};
+    struct conv_view_process *process;
+    json_t *object;
+    char *text;
+    begin();
+    view.status.ring_told = true;
+    view.status.ring_chunks_used = 1;
+    view.status.ring_chunks_most = 4096;
+    view.status.collector_pid = 77;
+    process = add_process(1, "server");
+    call(process, 0, 100, 1000);
+    text = text_of(&moment, 24, 80);
+    check_fits(text, 24, 80);
+    check_holds(text, "the collector (77) does not answer");
+    check_holds(text, "lost       not told\n");
+    check_lacks(text, "1 of 4096");
+    check_holds(text, "stalls   not told\n");
+    free(text);
+    object = cli_top_json(&view, &moment);
+    CHECK(json_is_false(json_object_get(object, "answered")));
+    CHECK(json_is_false(json_object_get(object, "lost_known")));
+    CHECK(json_is_null(json_object_get(object, "ring")));
+    json_decref(object);
+    process->lost[FP_LOSS_COLLECTOR] = 5;
+    text = text_of(&moment, 24, 80);
+    check_holds(text, "lost       collector 5 calls, and what is not told\n");
+    free(text);
+    process->lost[FP_LOSS_COLLECTOR] = 0;
+
+    view.status.state = CONV_RECORDING_ENDED_EARLY;
+    text = text_of(&moment, 24, 80);
+    check_holds(text, "lost       not known");
+    check_holds(text, "1 ran on, 1 in all");
+    check_lacks(text, "does not answer");
+    check_lacks(text, "left ");
+    free(text);
+    object = cli_top_json(&view, &moment);
+    CHECK(json_is_null(json_object_get(object, "answered")));
+    CHECK(json_is_false(json_object_get(object, "lost_known")));
+    CHECK_U64(json_integer_value(json_object_get(object, "processes_running")), 1);
+    json_decref(object);
+
+    view.status.state = CONV_RECORDING_FINISHED;
+    text = text_of(&moment, 24, 80);
+    check_holds(text, "lost       none\n");
+    free(text);
+    process->uncounted = true; /* recovered meanwhile */
+    text = text_of(&moment, 24, 80);
+    check_holds(text, "lost       not known");
+    free(text);
+    end();
+}
+
+TEST(live_is_called_inexact_where_it_is)
+{
+    const struct cli_top_moment moment = {.duration_ns = 5, .interval_ns = 5};
+    json_t *object;
+    char *text;
+    begin();
+    object = cli_top_json(&view, &moment);
+    CHECK(json_is_null(json_object_get(object, "live_inexact_why")));
+    json_decref(object);
+    view.status.pauses = 2;
+    text = text_of(&moment, 24, 80);
+    check_holds(text, "note       live is inexact: what was made and released in pauses is not known\n");
+    check_fits(text, 24, 80);
+    free(text);
+    add_process(1, "server")->first_window = 16;
+    text = text_of(&moment, 24, 80);
+    check_holds(text, "live is inexact: what was made before window 16 is not known");
+    check_fits(text, 24, 80);
+    free(text);
+    object = cli_top_json(&view, &moment);
+    CHECK(json_is_string(json_object_get(object, "live_inexact_why")));
+    json_decref(object);
+    end();
+}
+
+/* At 60 columns nothing is cut off on the right; at 80, figures as they are found in the field fit. */
+TEST(no_fact_is_cut)
+{
+    static const char *const names[] = {"processes", "threads", "events",  "on disk",
+                                        "live",      "peaks",   "stalls ", "lost"};
+    const struct cli_top_moment moment = {.duration_ns = 5, .interval_ns = 5};
+    char *text;
+    begin();
+    call(add_process(1, "server"), 0, 171865, 100);
+    add_process(2, "other");
+    view.sum.live.bytes_peak = 18600000;
+    view.sum.live.objects_peak = 203895;
+    view.bytes = 18600000;
+    view.bytes_written = 163272;
+    text = text_of(&moment, 24, 80);
+    check_holds(text, "18.6 MB, 0.95 B an event\n");
+    check_holds(text, "peaks    18.6 MB; 203,895 objects\n");
+    free(text);
+    text = text_of(&moment, 40, 60);
+    check_fits(text, 40, 60);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        check_holds(text, names[i]);
+    check_holds(text, "\npeaks      18.6 MB; 203,895 objects\n");
+    check_holds(text, "\ncall ");
+    check_holds(text, "\nsize ");
+    check_holds(text, "allocs/s\n");
+    check_holds(text, "\nthread ");
+    check_holds(text, "\nprocess ");
+    free(text);
+    end();
+}
+
+TEST(an_empty_recording_that_has_ended)
+{
+    const struct cli_top_moment moment = {.duration_ns = 5, .interval_ns = 5, .is_last = true};
+    char *text;
+    begin();
+    view.status.state = CONV_RECORDING_FINISHED;
+    text = text_of(&moment, 24, 80);
+    check_holds(text, "nothing recorded: the recording has ended, after 5 ns");
     free(text);
     end();
 }
@@ -204,4 +336,5 @@ TEST(json_tells_rates_and_classes)
 }
 
 RUN_TESTS(T(every_frame_fits), T(nothing_yet_is_a_frame_too), T(the_busiest_are_shown),
-          T(json_tells_rates_and_classes))
+          T(what_is_not_known_is_said), T(live_is_called_inexact_where_it_is), T(no_fact_is_cut),
+          T(an_empty_recording_that_has_ended), T(json_tells_rates_and_classes))

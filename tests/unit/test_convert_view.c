@@ -294,6 +294,40 @@ TEST(windows_are_one_process)
     conv_view_free(view);
 }
 
+/* Who went on when recording ended, or broke off, has left nothing: what was live in it is live. */
+TEST(a_process_that_ran_on_keeps_what_is_live)
+{
+    static const char list[] = "{\"schema\": \"mallab-recording/1\", \"complete\": false, %s \"processes\": ["
+                               "{\"file\": \"a.1.fp\", \"ended\": \"running\"},"
+                               "{\"file\": \"b.2.fp\", \"ended\": \"exit\"}]}";
+    const char *directory = new_directory();
+    char text[512];
+    size_t size;
+    for (uint32_t process_id = 1; process_id <= 2; process_id++) {
+        char *file = make_footprint(process_id, 1, 3000, &size);
+        scratch_write(in(directory, process_id == 1 ? "a.1.fp" : "b.2.fp"), file,
+                      process_id == 1 ? size - 20 : size); /* a trailer found no room */
+        free(file);
+    }
+    for (unsigned pass = 0; pass < 3; pass++) {
+        struct conv_view *view = open_view(directory, 0);
+        snprintf(text, sizeof text, list, pass == 1 ? "\"recovered\": true," : "");
+        if (pass < 2)
+            write_json(directory, text);
+        else
+            CHECK(unlink(in(directory, "recording.json")) == 0); /* nobody knows */
+        look(view);
+        CHECK(!conv_view_goes_on(view));
+        CHECK(conv_view_is_running(view, view->processes[0]));
+        CHECK(!conv_view_is_running(view, view->processes[1]));
+        CHECK_U64(view->sum.live.objects, view->processes[0]->tally.balance.objects);
+        CHECK_U64(view->left.objects, view->processes[1]->tally.balance.objects);
+        CHECK(view->left.objects > 0 && view->sum.live.objects > 0);
+        CHECK(conv_view_knows_losses(view) == (pass == 0));
+        conv_view_free(view);
+    }
+}
+
 TEST(an_interval_begins_where_it_is_told)
 {
     const char *directory = new_directory();
@@ -401,6 +435,7 @@ TEST(what_is_no_footprint_is_left_out)
 }
 
 RUN_TESTS(T(a_recording_is_followed_to_its_end), T(one_process_may_be_chosen),
-          T(the_collector_tells_the_rest), T(windows_are_one_process), T(an_interval_begins_where_it_is_told),
+          T(the_collector_tells_the_rest), T(windows_are_one_process),
+          T(a_process_that_ran_on_keeps_what_is_live), T(an_interval_begins_where_it_is_told),
           T(damage_is_told_with_file_and_offset), T(what_is_no_recording_is_refused),
           T(what_is_no_footprint_is_left_out))
