@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/describe_lists.h"
 #include "cli/workloads.h"
 #include "results/support.h"
 
@@ -64,25 +65,6 @@ static json_t *words_array(const char *words)
             json_array_append_new(array, text(word));
         free(word);
         words += length + strspn(words + length, ", ");
-    }
-    return array;
-}
-
-static json_t *process_array(const struct conv_survey *survey)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < survey->process_count; i++) {
-        const struct conv_process *process = &survey->processes[i];
-        json_t *object = json_object();
-        json_object_set_new(object, "file", text(process->file));
-        json_object_set_new(object, "name", text(process->name));
-        json_object_set_new(object, "pid", number(process->process_id));
-        json_object_set_new(object, "parent_pid", number(process->parent_process_id));
-        json_object_set_new(object, "events", number(process->events));
-        json_object_set_new(object, "ended", text(process->ended));
-        json_object_set_new(object, "complete", json_boolean(process->complete));
-        json_object_set_new(object, "chosen", json_boolean(process->chosen));
-        json_array_append_new(array, object);
     }
     return array;
 }
@@ -164,7 +146,7 @@ json_t *cli_survey_json(const struct conv_survey *survey)
         json_object_set_new(object, "unfinished_why", text(survey->unfinished_why));
     }
     if (survey->process_count > 0)
-        json_object_set_new(object, "process_list", process_array(survey));
+        cli_survey_lists_json(object, survey);
     json_object_set_new(object, "thread_list", cli_threads_json(survey));
     json_object_set_new(object, "selection", cli_selection_json(&survey->selected));
     return object;
@@ -277,31 +259,6 @@ static void print_sizes(const struct conv_survey *survey, bool utf8)
 
 /* "exit" in the file says only that the process is gone; a signal may have ended it. A footprint with its trailer
  * had an end, and where nothing is listed that is all there is to know. */
-static const char *end_of(const struct conv_process *process)
-{
-    if (strcmp(process->ended, "exit") == 0 || (process->ended[0] == '\0' && process->complete))
-        return "ended";
-    return process->ended[0] != '\0' ? process->ended : "unknown";
-}
-
-static void print_processes(const struct conv_survey *survey)
-{
-    char events[32];
-    if (survey->kind != CONV_KIND_RECORDING || survey->process_count == 0)
-        return;
-    printf("\n%-10s %-10s %14s  %-8s %s\n", "process", "parent", "events", "ended", "footprint");
-    for (size_t i = 0; i < survey->process_count; i++) {
-        const struct conv_process *process = &survey->processes[i];
-        char *file = res_text_plain(process->file);
-        char *ended = res_text_plain(end_of(process));
-        printf("%-10u %-10u %14s  %-8s %s%s\n", process->process_id, process->parent_process_id,
-               res_text_grouped(process->events, events), ended, file,
-               process->complete ? "" : " (not whole)");
-        free(file);
-        free(ended);
-    }
-}
-
 /* Asked for, so nothing irregular. A footprint alone knows only where its threads noticed. */
 static void print_pauses(const struct conv_survey *survey)
 {
@@ -396,5 +353,5 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
                 is_workload ? survey->ops : survey->events);
     print_sizes(survey, utf8);
     cli_threads_print(survey);
-    print_processes(survey);
+    cli_survey_lists_print(survey);
 }

@@ -194,6 +194,7 @@ struct conv_process {
     bool
         uncounted; /* and that ended by the death of the collector: what was lost from there on, nobody counted */
     uint64_t lost[FP_LOSS_COUNT]; /* as the recording's list has them: also what no trailer could tell */
+    uint64_t windows;             /* its footprints, where the recording is cut into windows */
     uint64_t until_ns;            /* when recording ended, since it began; 0 when unknown */
 };
 
@@ -214,6 +215,17 @@ struct conv_thread {
     uint32_t thread_id;
     bool is_main;
     uint64_t events;
+};
+
+/* A window of a recording that is cut into such; ns since recording began. */
+struct conv_window {
+    uint32_t number;
+    uint64_t begin_ns, end_ns; /* end_ns: of the last process' part that has a trailer; 0: none has */
+    uint64_t events;
+    uint64_t live_bytes_end, live_objects_end;
+    uint64_t lost;       /* calls, as the trailers say */
+    uint64_t file_bytes; /* footprints of this window */
+    uint64_t processes;  /* that made a call in it */
 };
 
 /* What a pass saw. conv_survey fills it without writing; conv_file fills it too. */
@@ -242,6 +254,7 @@ struct conv_survey {
     uint64_t irregular[CONV_IRREGULARITY_COUNT];
     uint64_t lost[FP_LOSS_COUNT]; /* calls, from the trailer; from gap marks without one */
     uint64_t lost_marks;          /* in blocks left out by salvage */
+    bool ran_on;                  /* the process, see struct conv_process */
     bool uncounted;               /* more were lost, nobody knows how many: see struct conv_process */
     bool complete;                /* every call from start to end is here */
     char incomplete_why[256];     /* "" when complete */
@@ -259,7 +272,9 @@ struct conv_survey {
     uint32_t collector_pid;     /* of an unfinished one; 0 when unknown */
     char unfinished_why[256];   /* "" when finished */
     uint64_t pauses, paused_ns; /* as asked */
-    uint64_t unattached;        /* processes that were more than can be recorded at one time */
+    size_t window_list_count;   /* by number; none where nobody called. 0: it is not cut */
+    struct conv_window *window_list;
+    uint64_t unattached; /* processes that were more than can be recorded at one time */
     size_t process_count;
     struct conv_process *processes;
     struct conv_selected selected;

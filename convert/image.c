@@ -261,6 +261,7 @@ static void conclude_end(const struct image *image, struct conv_survey *survey)
 {
     const uint64_t end_ns = image->parts.end_time_ns, begin_ns = image->parts.begin_ns;
     const double end_s = end_ns > begin_ns ? (double)(end_ns - begin_ns) / 1e9 : 0;
+    survey->ran_on = image->ran_on;
     survey->uncounted = image->uncounted;
     if (image->uncounted)
         conv_incomplete(
@@ -437,4 +438,9 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
         .close = close_image,
     };
     return FP_OK;
+}
+
+const struct conv_parts *conv_footprint_parts(const struct conv_input *input)
+{
+    return &((const struct image *)input->data)->parts;
 }

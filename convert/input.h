@@ -70,6 +70,9 @@ enum fp_status conv_import_open(const char *path, enum conv_kind kind, const str
                                 struct conv_survey *survey, struct conv_error *ret_error,
                                 struct conv_input *ret_input);
 
+/* conv_footprint_parts - the parts of an input that conv_footprint_open made; they last until its close. */
+const struct conv_parts *conv_footprint_parts(const struct conv_input *input);
+
 /* conv_incomplete - note why a survey is incomplete; the first reason stands. */
 void conv_incomplete(struct conv_survey *survey, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

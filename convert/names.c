@@ -101,6 +101,9 @@ void conv_survey_release(struct conv_survey *survey)
     }
     free(survey->processes);
     free(survey->thread_list);
+    free(survey->window_list);
+    survey->window_list = NULL;
+    survey->window_list_count = 0;
     survey->processes = NULL;
     survey->thread_list = NULL;
     survey->process_count = survey->thread_count = 0;

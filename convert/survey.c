@@ -7,6 +7,7 @@
 #include "convert/pass.h"
 #include "convert/select/plan.h"
 #include "convert/stats.h"
+#include "convert/windows.h"
 
 static enum fp_status survey_input(const struct conv_input *input, const char *path,
                                    const struct conv_options *options, struct conv_survey *survey,
@@ -175,9 +176,25 @@ static void count_absent(struct conv_survey *sum, const struct conv_process *pro
                     conv_grouped(sum_of(process->lost), digits));
 }
 
+static enum fp_status survey_parts(const struct conv_input *input, const char *path,
+                                   const struct conv_options *options, struct conv_survey *survey,
+                                   struct conv_process *process, size_t number, bool goes_on,
+                                   struct conv_shares *shares, struct conv_error *error)
+{
+    const struct conv_parts *parts = conv_footprint_parts(input);
+    enum fp_status status;
+    if (parts->parts[0].window == 0)
+        return survey_input(input, path, options, survey, error);
+    process->windows = parts->count;
+    status = conv_shares_survey(shares, number, goes_on, input, parts, options, survey, error);
+    if (status != FP_OK && error->cause.status == FP_OK)
+        return conv_fail(error, path, status, 0, 0, "no memory for more live objects");
+    return status;
+}
+
 static enum fp_status survey_process(const char *path, const struct conv_options *options,
                                      struct conv_survey *sum, struct conv_process *process,
-                                     struct conv_error *error)
+                                     struct conv_shares *shares, struct conv_error *error)
 {
     struct conv_survey survey = {0};
     struct conv_input input;
@@ -187,7 +204,8 @@ static enum fp_status survey_process(const char *path, const struct conv_options
     status = conv_footprint_open(path, CONV_EXTENT_ALL, process, &own, &survey, error, &input);
     if (status != FP_OK)
         return status;
-    status = survey_input(&input, path, options, &survey, error);
+    status = survey_parts(&input, path, options, &survey, process, (size_t)(process - sum->processes),
+                          process->ran_on || sum->recording_state != CONV_RECORDING_FINISHED, shares, error);
     input.close(input.data);
     if (status != FP_OK)
         return status;
@@ -227,6 +245,7 @@ static void tell_from_list(struct conv_survey *survey)
 static enum fp_status survey_recording(const char *path, const struct conv_options *options,
                                        struct conv_survey *survey, struct conv_error *error)
 {
+    struct conv_shares shares = {0};
     bool complete;
     enum fp_status status = conv_recording_list(path, survey, &complete, error);
     survey->complete = true;
@@ -242,8 +261,11 @@ static enum fp_status survey_recording(const char *path, const struct conv_optio
             continue;
         }
         snprintf(file, sizeof file, "%s/%s", survey->input, process->file);
-        status = survey_process(file, options, survey, process, error);
+        status = survey_process(file, options, survey, process, &shares, error);
     }
+    if (status == FP_OK && !conv_shares_sum(&shares, survey))
+        status = conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for the list of windows");
+    conv_shares_release(&shares);
     if (status != FP_OK)
         return status;
     if (!complete && survey->complete)

@@ -196,6 +196,20 @@ class Present(lab.Lab):
 
 
 class Windows(lab.Lab):
+    def check_list(self, directory, whole, parts):
+        """The windows that `info` lists are what it says of each one by itself. parts: {number: its info}."""
+        listed = {window["window"]: window for window in whole["window_list"]}
+        self.assertEqual(sorted(listed), sorted(parts))
+        for number, part in parts.items():
+            for one, other in (("events", "events"), ("live_end_bytes", "live_end_bytes"),
+                               ("live_end_objects", "live_end_objects"), ("file_bytes", "file_bytes")):
+                self.assertEqual(listed[number][one], part[other], (number, one))
+            self.assertEqual(listed[number]["lost"], sum(part["lost"].values()))
+        self.assertEqual(sum(window["events"] for window in listed.values()), whole["events"])
+        rows = [line.split() for line in self.mallab("info", directory).stdout.decode().splitlines()
+                if line[:1].isdigit() and line[1:7].strip() == ""]
+        self.assertEqual([row[0] for row in rows[:len(parts)]], [str(number) for number in sorted(parts)])
+
     def test_calls_stand_in_their_windows(self):
         steps = Steps(self, "--window", "1h")
         steps.do("take 10 1000")
@@ -220,6 +234,11 @@ class Windows(lab.Lab):
         self.assertEqual(second["inherited_objects"], first["live_end_objects"])
         self.assertEqual(second["live_end_objects"], first["live_end_objects"] + 16)
         self.assertEqual((last["events"], last["inherited_objects"]), (8, second["live_end_objects"]))
+        self.check_list(steps.directory, whole, {1: first, 2: second, 4: last})
+        starts = [window["begin_ns"] for window in whole["window_list"]]
+        ends = [window["end_ns"] for window in whole["window_list"]]
+        self.assertEqual(starts[0], 0)
+        self.assertEqual(sorted(starts + ends), [starts[0], ends[0], starts[1], ends[1], starts[2], ends[2]])
         for info in (first, second, last):
             self.assertEqual(odd(info), {})
             self.assertIs(info["complete"], True)
@@ -274,14 +293,33 @@ class Windows(lab.Lab):
         self.assertFalse(defects & set(odd(whole)), odd(whole))
         live = 0
         events = 0
+        parts = {}
         for path in sorted(steps.directory.glob("*.fp")):
             info = self.info(path)
+            parts[int(path.name[-7:-3])] = info
             self.assertEqual(info["inherited_objects"], live, path)
             self.assertFalse(defects & set(odd(info)), (path, odd(info)))
             live = info["live_end_objects"]
             events += info["events"]
         self.assertEqual(events, whole["events"])
         self.assertEqual(live, whole["live_end_objects"])
+        self.check_list(steps.directory, whole, parts)
+
+    def test_windows_of_several_processes(self):
+        """What is live at a window's end is of all that have not ended before it, also of those that did not call."""
+        steps = Steps(self, "--window", "1h", "--only", "steps", command=(
+            "bash", "-c", f"mkfifo {self.place}/p; {STEPS} <{self.place}/p >/dev/null & exec 4>{self.place}/p; "
+            f"echo take 7 5000 >&4; {STEPS}; echo drop 3 >&4; exec 4>&-; wait"))
+        steps.do("take 10 1000")
+        lab.wait_for(lambda: "steps" in steps.ask("--status") or len(list(steps.directory.glob("*.fp"))) == 2, "both")
+        steps.ask("--rotate")
+        steps.do("take 20 1000")
+        steps.ask("--rotate")
+        steps.do("drop 30")
+        steps.end()
+        whole = self.info(steps.directory)
+        self.assertEqual([(window["window"], window["processes"], window["live_end_objects"])
+                          for window in whole["window_list"]], [(1, 2, 17), (2, 1, 37), (3, 2, 4)])
 
     def test_forks_across_windows(self):
         """A child forked in the second window begins with what its parent had by then."""
