@@ -47,6 +47,13 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res
     const char *selection = wl_reader_meta(reader, "selection");
     snprintf(ret_workload->selection, sizeof ret_workload->selection, "%s",
              selection != NULL ? selection : "");
+    const char *complete = wl_reader_meta(reader, "complete"),
+               *why = wl_reader_meta(reader, "incomplete_why");
+    ret_workload->complete = complete == NULL || strcmp(complete, "yes") == 0;
+    ret_workload->lost_known = wl_reader_meta(reader, "lost_known") == NULL;
+    ret_workload->lost_calls = meta_number(reader, "lost_calls");
+    snprintf(ret_workload->incomplete_why, sizeof ret_workload->incomplete_why, "%s",
+             why != NULL ? why : "it was converted from an incomplete recording");
     const uint64_t all_events = meta_number(reader, "recording_events");
     snprintf(ret_workload->program, sizeof ret_workload->program, "%s", program != NULL ? program : "");
     if (all_events == 0)

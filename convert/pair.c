@@ -474,7 +474,8 @@ static enum fp_status inherit(void *data, const struct conv_event *objects, size
         survey->inherited_objects++;
         survey->inherited_bytes = conv_add_saturating(survey->inherited_bytes, bytes);
     }
-    return FP_OK;
+    /* A replay does not time what was there before: that ends with a window. */
+    return pair->writer != NULL ? wl_writer_cut(pair->writer) : FP_OK;
 }
 
 static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)

@@ -137,18 +137,28 @@ static enum fp_status inherit(void *data, const struct conv_event *objects, size
     return counting->sink->inherit(counting->sink->data, objects, count);
 }
 
+/* A thread may be ahead of others by a window, and free what they allocate there. */
+static uint64_t not_below_zero(uint64_t sum)
+{
+    return (int64_t)sum > 0 ? sum : 0;
+}
+
 static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_survey *survey,
                           struct conv_error *error)
 {
     struct counting *counting = data;
     const struct conv_sink own = {.data = counting, .events = events, .is_live = is_live, .inherit = inherit};
+    uint64_t bytes = 0, objects = 0;
     enum fp_status status;
     counting->sink = sink;
     counting->survey = survey;
     status = counting->input->run(counting->input->data, &own, survey, error);
-    for (size_t i = 1; i < counting->parts->count; i++) {
-        counting->windows[i].live_bytes_end += counting->windows[i - 1].live_bytes_end;
-        counting->windows[i].live_objects_end += counting->windows[i - 1].live_objects_end;
+    for (size_t i = 0; i < counting->parts->count; i++) {
+        struct conv_window *window = &counting->windows[i];
+        bytes += window->live_bytes_end;
+        objects += window->live_objects_end;
+        window->live_bytes_end = not_below_zero(bytes);
+        window->live_objects_end = not_below_zero(objects);
     }
     return status;
 }

@@ -371,6 +371,13 @@ enum fp_status wl_writer_release(struct wl_writer *writer, uint32_t thread, cons
     return end_op(writer, shape->call);
 }
 
+enum fp_status wl_writer_cut(struct wl_writer *writer)
+{
+    if (writer->broken != FP_OK || writer->op_count == 0)
+        return writer->broken;
+    return wl_window_flush(writer);
+}
+
 const struct fp_error *wl_writer_error(const struct wl_writer *writer)
 {
     (void)wl_pack_wait(writer->pack); /* it may be about to write there */

@@ -133,6 +133,10 @@ enum fp_status wl_writer_release(struct wl_writer *writer, uint32_t thread, cons
                                  uint64_t time_ns, uint32_t id, uint64_t bytes);
 const struct fp_error *wl_writer_error(const struct wl_writer *writer);
 
+/* wl_writer_cut - end the window here, if it holds any op: what comes next begins another.
+ * Returns   FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */
+enum fp_status wl_writer_cut(struct wl_writer *writer);
+
 /* wl_writer_note - a further meta entry, for what is known at the conversion's end only (counts of
  * irregularities). Copied; written by wl_writer_finish before the summary, in the order of the calls, and
  * found by wl_reader_meta and wl_reader_meta_all after the entries given to wl_writer_create.

@@ -85,6 +85,11 @@ void rep_meters_start(struct rep_meters *meters)
     read_statm(meters, &resident, &shared);
     meters->start_bytes = above(resident, shared);
     meters->shared_bytes_max = shared;
+    rep_meters_begin(meters);
+}
+
+void rep_meters_begin(struct rep_meters *meters)
+{
     (void)getrusage(RUSAGE_SELF, &meters->started); /* cannot fail */
     meters->started_ns = rep_monotonic_ns();
 }

@@ -53,6 +53,10 @@ bool rep_meters_init(struct rep_meters *meters, const struct wl_summary *summary
 /* rep_meters_start - the last thing before the first op: resets the kernel's peak, notes the start. */
 void rep_meters_start(struct rep_meters *meters);
 
+/* rep_meters_begin - a window has passed that is not measured: counters and the clock begin anew. Memory does not: what
+ * stands is part of what the allocator holds. */
+void rep_meters_begin(struct rep_meters *meters);
+
 /* rep_meters_window - sample at rest. Returns without a note after more windows than announced. */
 void rep_meters_window(struct rep_meters *meters, const struct wl_window *window, uint64_t ticks);
 

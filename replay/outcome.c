@@ -18,7 +18,8 @@ static double allocator_ns(const struct rep_outcome *outcome)
 
 static double ns_per_op(const struct rep_outcome *outcome)
 {
-    return outcome->totals->ops > 0 ? allocator_ns(outcome) / (double)outcome->totals->ops : 0;
+    const uint64_t timed = outcome->totals->ops - outcome->totals->untimed_ops;
+    return timed > 0 ? allocator_ns(outcome) / (double)timed : 0;
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
@@ -173,6 +174,7 @@ bool rep_outcome_json(const struct rep_outcome *outcome)
     set_digest(root, "workload_digest", outcome->workload_digest);
     set(root, "proof", proof_json(outcome));
     set_count(root, "ops", totals->ops);
+    set_count(root, "inherited_ops", totals->untimed_ops);
     set_count(root, "windows", totals->windows);
     set_digest(root, "digest", totals->digest);
     set_count(root, "threads", outcome->summary->thread_count);
@@ -225,6 +227,9 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
         say("version", outcome->proof->version);
     say("workload", outcome->workload);
     say_count("ops", totals->ops);
+    if (totals->untimed_ops > 0)
+        printf("%-16s%" PRIu64 " of them, untimed: they create what was there before\n", "inherited",
+               totals->untimed_ops);
     printf("%-16s%" PRIu32 "%s\n", "threads", outcome->summary->thread_count,
            outcome->serial && outcome->summary->thread_count > 1 ? ", replayed on one" : "");
     say("digest", digest);

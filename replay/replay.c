@@ -180,7 +180,11 @@ static enum fp_status next_window(void *context, struct wl_window *ret_window)
 
 static void window_done(void *context, const struct wl_window *window, const struct rep_window_times *times)
 {
-    rep_meters_window(&((struct context *)context)->meters, window, times->allocator_ticks);
+    struct rep_meters *meters = &((struct context *)context)->meters;
+    if (times->timed)
+        rep_meters_window(meters, window, times->allocator_ticks);
+    else
+        rep_meters_begin(meters);
 }
 
 /* Threads may fail at the same time: the first one tells and ends the process, the others stay here. */
@@ -324,6 +328,13 @@ static bool print_outcome(const struct options *options, const struct rep_outcom
     return printed;
 }
 
+/* Objects that were there when the recording began: the program had them, and did not ask for them in it. */
+static uint64_t inherited_ops(const struct context *context)
+{
+    const char *objects = wl_reader_meta(context->reader, "inherited_objects");
+    return objects != NULL ? strtoull(objects, NULL, 10) : 0; /* any number will do: windows are whole */
+}
+
 static int run(struct context *context, const struct options *options, uint64_t substituted)
 {
     const struct wl_summary *summary = wl_reader_summary(context->reader);
@@ -331,6 +342,7 @@ static int run(struct context *context, const struct options *options, uint64_t 
         .loop = &context->loop,
         .clock = &context->clock,
         .summary = summary,
+        .untimed_ops = inherited_ops(context),
         .serial = options->serial || summary->thread_count == 1,
         .processors = processors_available(),
         .next = next_window,

@@ -57,6 +57,7 @@ struct rep_exec {
     struct thread *late;    /* ended as an opener: joined by the next opener */
     struct rep_stacks stacks;
     enum fp_status status;
+    uint64_t windows; /* done, timed or not */
     struct rep_exec_totals totals;
 
     /* Both count within a window; each in its own line because every thread changes them. */
@@ -294,8 +295,16 @@ static void close_window(struct rep_exec *exec, struct thread *self)
     const uint64_t cost = times.runs * options->clock->cost_ticks;
     times.allocator_ticks = ticks > cost ? ticks - cost : 0;
     exec->totals.ops += exec->window.op_count;
-    exec->totals.windows++;
-    exec->totals.timed_runs += times.runs;
+    exec->windows++;
+    times.timed = exec->totals.ops > options->untimed_ops;
+    if (times.timed) {
+        exec->totals.windows++;
+        exec->totals.timed_runs += times.runs;
+    } else {
+        exec->totals.untimed_ops = exec->totals.ops;
+        exec->totals.prepare_ns = 0;
+        exec->totals.prepare_faults_minor = exec->totals.prepare_faults_major = 0;
+    }
     options->at_rest(options->context, &exec->window, &times);
 }
 
@@ -335,8 +344,7 @@ static bool assign_parts(struct rep_exec *exec, struct thread *self)
             return false;
         }
         thread->part = &parts[i];
-        thread->ends = recorded->exited && recorded->last_window == exec->totals.windows &&
-                       thread != exec->first;
+        thread->ends = recorded->exited && recorded->last_window == exec->windows && thread != exec->first;
         atomic_store_explicit(&thread->posted, 0, memory_order_relaxed);
         if (thread->state != THREAD_UNBORN)
             continue;

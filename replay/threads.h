@@ -36,13 +36,17 @@ struct rep_failure {
 struct rep_window_times {
     uint64_t allocator_ticks; /* timed runs of all threads, the clock's cost subtracted */
     uint64_t runs;            /* how many there were */
+    bool timed;               /* false: all of the window comes before the start, see rep_exec_options */
 };
 
 struct rep_exec_options {
     const struct rep_loop *loop;
     const struct rep_clock *clock;
     const struct wl_summary *summary;
-    bool serial; /* all ops on the calling thread, in the one recorded order */
+    uint64_t
+        untimed_ops; /* of the begin, that are not what is measured: windows that hold no others count only in ops
+                             and digest */
+    bool serial;     /* all ops on the calling thread, in the one recorded order */
     unsigned processors;
 
     /* Hand out the next window, as wl_reader_next does. Called by any thread, at rest. */
@@ -56,7 +60,9 @@ struct rep_exec_options {
 
 /* What a run adds up to. */
 struct rep_exec_totals {
-    uint64_t ops, windows;
+    uint64_t ops, untimed_ops;
+    uint64_t
+        windows; /* that are timed. What follows is of those too, but for the digest and threads_started */
     uint64_t timed_runs;
     uint64_t waits;      /* how often a thread found another's op not yet done */
     uint64_t sleeps;     /* and slept until it was */

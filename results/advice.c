@@ -162,7 +162,8 @@ static char *undecided_of(const struct options *options)
 static void add_saving(struct res_text *text, const struct options *options, const struct option *option,
                        const json_t *workload)
 {
-    const double ops = json_number_value(json_object_get(workload, "ops"));
+    const double ops = json_number_value(json_object_get(workload, "ops")) -
+                       json_number_value(json_object_get(workload, "inherited_ops"));
     const double duration_ns = json_number_value(json_object_get(workload, "duration_ns"));
     const double saved_ns = (options->baseline->quiet_ns - option->quiet_ns) * ops;
     char saved[32], duration[32];

@@ -84,7 +84,7 @@ static double quiet_of(const struct res_entry *entry)
 static double net_quiet_per_op(const struct res_trial *trial, const struct res_entry *entry)
 {
     const struct res_entry *floor = res_trial_floor(trial);
-    if (!has_figures(entry) || entry->runs[0].ops == 0)
+    if (!has_figures(entry) || entry->runs[0].ops == entry->runs[0].inherited_ops)
         return NAN;
     double quiet = quiet_of(entry);
     if (has_figures(floor) && entry != floor) {
@@ -92,7 +92,7 @@ static double net_quiet_per_op(const struct res_trial *trial, const struct res_e
             return NAN;
         quiet -= quiet_of(floor);
     }
-    return fmax(quiet, 0) / (double)entry->runs[0].ops;
+    return fmax(quiet, 0) / (double)(entry->runs[0].ops - entry->runs[0].inherited_ops);
 }
 
 /* Paired ratios to the baseline, bootstrapped. ratio is NAN where one side has no samples or is not positive. */

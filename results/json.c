@@ -133,6 +133,15 @@ static json_t *entry_object(const struct res_trial *trial, const struct res_entr
     return object;
 }
 
+/* All runs of a workload have the same. */
+static uint64_t inherited_ops(const struct res_trial *trial)
+{
+    for (size_t i = 0; i < trial->entry_count; i++)
+        if (trial->entries[i].run_count > 0)
+            return trial->entries[i].runs[0].inherited_ops;
+    return 0;
+}
+
 static json_t *workload_object(const struct res_trial *trial, uint64_t seed)
 {
     const struct res_workload *workload = trial->workload;
@@ -157,6 +166,12 @@ static json_t *workload_object(const struct res_trial *trial, uint64_t seed)
     json_object_set_new(object, "digest", text(trial->digest));
     json_object_set_new(object, "file_digest", hexadecimal(workload->file_digest));
     json_object_set_new(object, "ops", json_integer((json_int_t)workload->ops));
+    json_object_set_new(object, "inherited_ops", json_integer((json_int_t)inherited_ops(trial)));
+    json_object_set_new(object, "complete", json_boolean(workload->complete));
+    json_object_set_new(object, "incomplete_why",
+                        workload->complete ? json_null() : text(workload->incomplete_why));
+    json_object_set_new(object, "lost_calls", json_integer((json_int_t)workload->lost_calls));
+    json_object_set_new(object, "lost_known", json_boolean(workload->lost_known));
     json_object_set_new(object, "threads", json_integer((json_int_t)workload->threads));
     json_object_set_new(object, "duration_ns", json_integer((json_int_t)workload->duration_ns));
     json_object_set_new(object, "live_peak_bytes", json_integer((json_int_t)workload->live_peak_bytes));

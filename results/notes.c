@@ -276,10 +276,40 @@ static void add_advice(struct res_text *text, const json_t *result, const json_t
     free(advice);
 }
 
+/* Of what came before the begin: a window's, or a parent's objects. */
+static void add_inherited_line(struct res_text *text, const json_t *workload)
+{
+    char digits[32], timed[32];
+    const json_int_t inherited = json_integer_value(json_object_get(workload, "inherited_ops"));
+    const json_int_t ops = json_integer_value(json_object_get(workload, "ops")) - inherited;
+    if (inherited <= 0 || ops < 0)
+        return;
+    char *words = res_printf(
+        "%s ops create the objects that were there before, untimed; all times are of the %s "
+        "after them, memory of both",
+        res_text_grouped((unsigned long long)inherited, digits),
+        res_text_grouped((unsigned long long)ops, timed));
+    add_wrapped(text, "inherited", words);
+    free(words);
+}
+
+/* Whoever keeps the table is to see that the recording was not whole. Results of before say nothing. */
+static void add_incomplete_line(struct res_text *text, const json_t *workload)
+{
+    if (!json_is_false(json_object_get(workload, "complete")))
+        return;
+    char *why = res_cell_plain(workload, "incomplete_why", "not known why");
+    char *words = res_printf("the recording is not whole: %s", why);
+    add_wrapped(text, "recorded", words);
+    free(words);
+    free(why);
+}
+
 static void add_few_line(struct res_text *text, const json_t *workload)
 {
     char digits[32];
-    const json_int_t ops = json_integer_value(json_object_get(workload, "ops"));
+    const json_int_t ops = json_integer_value(json_object_get(workload, "ops")) -
+                           json_integer_value(json_object_get(workload, "inherited_ops"));
     if (ops >= FEW_OPS)
         return;
     char *words = res_printf("%s calls are few: the allocators' own start may be most of what is measured",
@@ -297,6 +327,8 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
     add_noise_line(text, baseline, workload);
     if (is_last)
         add_common_lines(text, result);
+    add_inherited_line(text, workload);
+    add_incomplete_line(text, workload);
     add_few_line(text, workload);
     add_unsteady_line(text, workload);
     add_stand_in_lines(text, workload);

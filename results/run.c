@@ -315,6 +315,7 @@ static char *take_figures(struct res_run *run)
     const json_t *proof = json_object_get(run->json, "proof");
     const json_t *digest = json_object_get(run->json, "digest");
     const json_t *ops = json_object_get(run->json, "ops");
+    const json_t *inherited = json_object_get(run->json, "inherited_ops"); /* absent: none */
     if (!json_is_integer(ops) || json_integer_value(ops) < 0)
         return res_strdup("its result has no 'ops'");
     if (!json_is_string(digest))
@@ -324,7 +325,10 @@ static char *take_figures(struct res_run *run)
         return res_printf("the proof failed: calls were served by '%s'",
                           library != NULL ? library : "unknown");
     }
+    if (json_integer_value(inherited) < 0 || json_integer_value(inherited) > json_integer_value(ops))
+        return res_strdup("its result has no valid 'inherited_ops'");
     run->ops = (uint64_t)json_integer_value(ops);
+    run->inherited_ops = (uint64_t)json_integer_value(inherited);
     run->digest = res_strdup(json_string_value(digest));
     run->ns_per_op = number_of(run->json, "ns_per_op");
     run->resident_peak_bytes = number_of(resident, "peak_bytes");

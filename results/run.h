@@ -29,11 +29,11 @@ enum res_run_state {
 
 /* Figures of a run; units in the names. */
 struct res_run {
-    json_t *json; /* all that the run printed, less batch_ns; owned */
-    char *digest; /* of the ops executed; owned */
-    uint64_t ops;
-    double ns_per_op;   /* whole run, the harness' share included */
-    uint64_t *batch_ns; /* owned; batch_count */
+    json_t *json;                /* all that the run printed, less batch_ns; owned */
+    char *digest;                /* of the ops executed; owned */
+    uint64_t ops, inherited_ops; /* the latter untimed, and among the former */
+    double ns_per_op;            /* whole run, the harness' share included */
+    uint64_t *batch_ns;          /* owned; batch_count */
     size_t batch_count;
     double resident_peak_bytes, resident_mean_bytes, resident_end_bytes;
     double resident_idle_bytes; /* NAN when there was no idle time */

@@ -112,5 +112,62 @@ class Ended(lab.Lab):
         self.assertNotIn("whole", self.mallab("convert", "-o", "out.wl", steps.directory).stderr.decode())
 
 
+class OneWindow(lab.Lab):
+    """What a window begins with is created before the clock starts: its figures are of what happened in it."""
+
+    OLD, NEW = 20_000, 3_000
+
+    def setUp(self):
+        super().setUp()
+        steps = Steps(self, "--window", "1h")
+        steps.do(f"take {self.OLD} 1000")
+        steps.ask("--rotate")
+        steps.do(f"churn {self.NEW} 100")
+        steps.end()
+        self.footprint = steps.window(2)
+        self.workload = self.convert(self.footprint)
+
+    def test_a_run_times_only_what_was_recorded(self):
+        for name, run in self.replay_everywhere(self.workload).items():
+            with self.subTest(candidate=name):
+                self.assertEqual((run["ops"], run["inherited_ops"]), (self.OLD + 2 * self.NEW, self.OLD))
+                self.assertEqual(len(run["batch_ns"]), run["windows"])
+                self.assertEqual(run["samples"]["live_bytes"][0], self.OLD * 1000)
+                timed = sum(run["batch_ns"])
+                self.assertAlmostEqual(run["ns_per_op"] * 2 * self.NEW, timed, delta=run["windows"] + 0.01 * timed)
+                if name != "none":  # old and new in memory, touched before: only that is not counted anew
+                    self.assertGreater(run["resident"]["mean_bytes"], self.OLD * 900)
+                    self.assertLess(run["faults_minor"], self.OLD * 1000 / 4096)
+
+    def test_without_what_it_begins_with(self):
+        self.mallab("convert", "-o", "without.wl", "--no-inherited", self.footprint)
+        run = self.answer("replay", "--json", "without.wl")
+        self.assertEqual((run["ops"], run["inherited_ops"]), (2 * self.NEW, 0))
+
+    def test_the_table_says_so(self):
+        result = self.mallab("ab", "-n", 2, "-a", "glibc", "-o", "result.json", self.footprint)
+        [workload] = json.loads((self.place / "result.json").read_text())["workloads"]
+        self.assertEqual((workload["ops"], workload["inherited_ops"]), (self.OLD + 2 * self.NEW, self.OLD))
+        table = " ".join(result.stdout.decode().split())
+        self.assertIn("inherited 20,000 ops create the objects that were there before, untimed", table)
+        self.assertIn("all times are of the 6,000 after them", table)
+        self.assertIn("6,000 calls are few", table)
+        self.assertNotIn("not whole", table)
+
+
+class Kept(lab.Lab):
+    def test_a_saved_table_says_what_the_recording_lacks(self):
+        steps = Steps(self)
+        steps.do("churn 30000 1000")
+        steps.ask("--end")
+        steps.end()
+        result = self.mallab("ab", "-n", 2, "-a", "glibc", "-o", "result.json", steps.directory)
+        [workload] = json.loads((self.place / "result.json").read_text())["workloads"]
+        self.assertEqual((workload["complete"], workload["lost_calls"], workload["lost_known"]), (False, 0, True))
+        for text in (result, self.mallab("report", "result.json")):
+            self.assertIn("recorded the recording is not whole: recording ended after",
+                          " ".join(text.stdout.decode().split()))
+
+
 if __name__ == "__main__":
     lab.main()

@@ -87,6 +87,8 @@ static enum fp_status next_window(void *context, struct wl_window *ret_window)
     return made_next(context, ret_window);
 }
 
+static uint64_t untimed_ops;
+
 /* All threads rest: exactly the ops of the windows so far have been executed. */
 static void at_rest(void *context, const struct wl_window *window, const struct rep_window_times *times)
 {
@@ -96,6 +98,7 @@ static void at_rest(void *context, const struct wl_window *window, const struct 
     CHECK(executed[end - 1]);
     CHECK(end == SOME_OPS || !executed[end]);
     CHECK(times->runs > 0);
+    CHECK(times->timed == (end > untimed_ops));
     for (uint64_t i = 0; i < end; i++) {
         if (!executed[i])
             HARNESS_FAIL("op %" PRIu64 " was left out", i);
@@ -118,6 +121,7 @@ static struct rep_exec_totals run_once(const struct rep_calls *calls, unsigned p
         .loop = &loop,
         .clock = &clock,
         .summary = &made->summary,
+        .untimed_ops = untimed_ops,
         .serial = serial,
         .processors = processors,
         .next = next_window,
@@ -183,6 +187,34 @@ TEST(digest_does_not_depend_on_threads)
     free(made);
 }
 
+/* Windows before the start are executed as any, and count in ops and digest only. */
+TEST(the_begin_may_be_untimed)
+{
+    static const uint64_t untimed[] = {
+        1, SOME_WINDOW_OPS - 1, SOME_WINDOW_OPS, 2 * SOME_WINDOW_OPS + 1, SOME_OPS, UINT64_MAX};
+    static const uint32_t windows[] = {0, 0, 1, 2, SOME_WINDOWS, SOME_WINDOWS};
+    uint64_t digest;
+    made = make_workload(78);
+    serial = false;
+    digest = run_once(&CHECKING, 2).digest;
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < sizeof untimed / sizeof untimed[0]; i++) {
+            struct rep_exec_totals totals;
+            untimed_ops = untimed[i];
+            totals = run_once(&CHECKING, 2);
+            CHECK_U64(totals.digest, digest);
+            CHECK_U64(totals.windows, SOME_WINDOWS - windows[i]);
+            CHECK_U64(totals.untimed_ops,
+                      windows[i] == SOME_WINDOWS ? SOME_OPS : windows[i] * SOME_WINDOW_OPS);
+            CHECK(totals.timed_runs > 0 || windows[i] == SOME_WINDOWS);
+        }
+        memset(made->thread_of, 0, sizeof made->thread_of); /* as a serial plan wants it */
+        serial = true;
+    }
+    untimed_ops = 0;
+    free(made);
+}
+
 /* Two neighbouring allocations of one thread: swapping them is as legal, and another workload. */
 static bool swap_two(void)
 {
@@ -243,4 +275,4 @@ TEST(prepare)
 }
 
 RUN_TESTS(T(prepare), T(every_wait_is_honoured), T(digest_does_not_depend_on_threads),
-          T(digest_depends_on_order))
+          T(the_begin_may_be_untimed), T(digest_depends_on_order))
