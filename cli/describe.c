@@ -144,6 +144,7 @@ json_t *cli_survey_json(const struct conv_survey *survey)
         json_object_set_new(object, "collector_pid",
                             survey->collector_pid != 0 ? number(survey->collector_pid) : json_null());
         json_object_set_new(object, "unfinished_why", text(survey->unfinished_why));
+        json_object_set_new(object, "stopped_why", text(survey->stop_words));
     }
     if (survey->process_count > 0)
         cli_survey_lists_json(object, survey);
@@ -312,6 +313,8 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     line("duration", "%s",
          survey->duration_ns > 0 ? res_text_duration((double)survey->duration_ns, one) : "not recorded");
     print_pauses(survey);
+    if (survey->stop_words != NULL)
+        line("stopped", "%s", survey->stop_words);
     if (!is_workload)
         print_events(survey);
     else

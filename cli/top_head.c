@@ -85,6 +85,8 @@ static void put_notes(struct top_page *page, const struct conv_view *view,
     if (moment->is_silent && conv_view_goes_on(view))
         top_page_put(page, "%-11sthe collector (%u) does not answer: this is what it has written so far",
                      "note", view->status.collector_pid);
+    if (view->status.stop_words != NULL)
+        top_page_put(page, "%-11snot all is recorded any more: %s", "note", view->status.stop_words);
     if (inexact != NULL)
         top_page_put(page, "%-11slive is inexact: %s", "note", inexact);
     if (view->foreign > 0)

@@ -140,6 +140,8 @@ static void set_told(json_t *object, const struct conv_view *view, const struct 
     json_object_set_new(object, "lost_known",
                         json_boolean(conv_view_knows_losses(view) && !silent && (!goes_on || status->told)));
     json_object_set_new(object, "live_inexact_why", inexact != NULL ? text(inexact) : json_null());
+    json_object_set_new(object, "stopped_why",
+                        status->stop_words != NULL ? text(status->stop_words) : json_null());
     free(inexact);
 }
 

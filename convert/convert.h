@@ -274,7 +274,8 @@ struct conv_survey {
     uint64_t pauses, paused_ns; /* as asked */
     size_t window_list_count;   /* by number; none where nobody called. 0: it is not cut */
     struct conv_window *window_list;
-    uint64_t unattached; /* processes that were more than can be recorded at one time */
+    const char *stop_words; /* why recording stopped before the program did, static; NULL: not known */
+    uint64_t unattached;    /* processes that were more than can be recorded at one time */
     size_t process_count;
     struct conv_process *processes;
     struct conv_selected selected;

@@ -270,8 +270,9 @@ static void conclude_end(const struct image *image, struct conv_survey *survey)
             "is not known",
             end_s, survey->process_id);
     else if (image->ran_on)
-        conv_incomplete(survey, "recording ended after %.3f s and process %u ran on", end_s,
-                        survey->process_id);
+        conv_incomplete(survey, "recording ended after %.3f s%s%s and process %u ran on", end_s,
+                        survey->stop_words != NULL ? ", " : "",
+                        survey->stop_words != NULL ? survey->stop_words : "", survey->process_id);
 }
 
 /* A forked process holds its parent's objects, a recording that begins late or was paused has objects that were made

@@ -247,6 +247,21 @@ enum fp_status conv_recording_check(const char *path, const json_t *root, struct
     return FP_OK;
 }
 
+const char *conv_recording_stop_words(const json_t *root)
+{
+    static const struct {
+        const char *by, *words;
+    } stops[] = {{"disk_full", "the disk is full"},
+                 {"size_limit", "--max-size is reached"},
+                 {"duration", "--duration is over"},
+                 {"end", "as asked"}};
+    const char *by = json_string_value(json_object_get(json_object_get(root, "stopped"), "by"));
+    for (size_t i = 0; by != NULL && i < sizeof stops / sizeof stops[0]; i++)
+        if (strcmp(by, stops[i].by) == 0)
+            return stops[i].words;
+    return NULL;
+}
+
 static void take_pauses(const json_t *root, struct conv_survey *survey)
 {
     const json_t *pause;
@@ -272,6 +287,7 @@ static enum fp_status take_json(const char *directory, const char *path, const j
     survey->start_unix_ns = number_of(root, "started_unix_ns");
     survey->unattached = number_of(root, "processes_unattached");
     take_pauses(root, survey);
+    survey->stop_words = conv_recording_stop_words(root);
     if (json_object_get(root, "collector") != NULL || json_object_get(root, "segment_path") != NULL) {
         conv_unfinished_judge(root, directory, survey);
         return FP_OK;

@@ -40,6 +40,10 @@ enum fp_status conv_recording_load(const char *directory, json_t **ret_root, str
  * FP_ERR_VERSION, in error. */
 enum fp_status conv_recording_check(const char *path, const json_t *root, struct conv_error *error);
 
+/* conv_recording_stop_words - why recording stopped, or pauses against its will, while the program runs on, from
+ * recording.json: "--max-size is reached", ... Static; NULL: it does not say. */
+const char *conv_recording_stop_words(const json_t *root);
+
 /* conv_unfinished_judge - from an unfinished recording.json, what became of the collector: fills survey's
  * recording_state, collector_pid and unfinished_why.
  * root       its JSON, of any shape. */

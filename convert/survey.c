@@ -196,7 +196,7 @@ static enum fp_status survey_process(const char *path, const struct conv_options
                                      struct conv_survey *sum, struct conv_process *process,
                                      struct conv_shares *shares, struct conv_error *error)
 {
-    struct conv_survey survey = {0};
+    struct conv_survey survey = {.stop_words = sum->stop_words};
     struct conv_input input;
     struct conv_options own = *options;
     enum fp_status status;

@@ -30,6 +30,7 @@ struct conv_view_status {
     uint64_t ring_chunks, ring_chunks_used; /* that are there; of these, in use */
     uint64_t ring_chunks_most, ring_chunk_bytes;
     uint64_t lost[FP_LOSS_COUNT]; /* with one process chosen, its own */
+    const char *stop_words;       /* see conv_recording_stop_words */
     uint64_t pauses;              /* as asked, the present one too */
     uint32_t collector_pid;
     char why[256]; /* why it is not finished; "" else */

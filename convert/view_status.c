@@ -35,6 +35,7 @@ static void take_figures(const json_t *root, uint32_t only, struct conv_view_sta
         status->ring_chunks_most = number_of(ring, "chunks_most");
         status->ring_chunk_bytes = number_of(ring, "chunk_bytes");
     }
+    status->stop_words = conv_recording_stop_words(root);
     status->pauses = json_array_size(json_object_get(root, "pauses"));
     if (only == 0) {
         add_losses(root, status->lost);

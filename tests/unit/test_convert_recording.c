@@ -396,6 +396,12 @@ TEST(a_process_that_ran_on_is_told)
     snprintf(text, sizeof text, list, "");
     write_json(directory, text);
     check_told(directory, true, 0, "recording ended after 2.500 s and process 1 ran on");
+    snprintf(text, sizeof text, list, "\"stopped\": {\"by\": \"duration\", \"after_ns\": 5},");
+    write_json(directory, text);
+    check_told(directory, true, 0, "recording ended after 2.500 s, --duration is over and process 1 ran on");
+    snprintf(text, sizeof text, list, "\"stopped\": {\"by\": \"moon\"},");
+    write_json(directory, text);
+    check_told(directory, true, 0, "recording ended after 2.500 s and process 1 ran on");
     snprintf(text, sizeof text, list, "\"recovered\": true,");
     write_json(directory, text);
     check_told(directory, false, 0, "its collector was killed after 2.500 s and process 1 ran on");
