@@ -341,6 +341,12 @@ static struct conv_report converted(const char *path)
     return report;
 }
 
+/* Paths of the scratch place last for some calls only. */
+static void own_directory(char *ret_path, size_t size)
+{
+    snprintf(ret_path, size, "%s", new_directory());
+}
+
 /* What a reader says, be it by info or by convert, and what the workload says after. */
 static void check_told(const char *path, bool knows_losses, uint64_t lost, const char *why)
 {
@@ -367,8 +373,9 @@ static void check_told(const char *path, bool knows_losses, uint64_t lost, const
 /* On a full disk the windows after the last trailer are only in the list. */
 TEST(losses_of_windows_without_trailers_are_told_everywhere)
 {
-    const char *directory = new_directory();
+    char directory[600];
     struct conv_survey survey;
+    own_directory(directory, sizeof directory);
     add_ended(directory, "a.1.w0001.fp", 1,
               (struct fp_trailer){.end_time_ns = 18000000000, .lost[FP_LOSS_DISK_FULL] = 9233042});
     write_json(
@@ -389,8 +396,8 @@ TEST(a_process_that_ran_on_is_told)
     static const char list[] = "{\"schema\": \"mallab-recording/1\", \"complete\": false, %s"
                                " \"processes\": [{\"file\": \"a.1.fp\", \"name\": \"a\", \"pid\": 1,"
                                " \"ended\": \"running\", \"lost\": {}}]}";
-    const char *directory = new_directory();
-    char text[512];
+    char directory[600], text[512];
+    own_directory(directory, sizeof directory);
     /* The list alone says it, as written before trailers did. */
     add_ended(directory, "a.1.fp", 1, (struct fp_trailer){.end_time_ns = 2500000000});
     snprintf(text, sizeof text, list, "");
