@@ -338,7 +338,7 @@ static void report(const struct cli_recorded *recorded, const char *shown, bool 
         return;
     }
     if (!quiet && totals.known)
-        cli_say(&CLI_RECORD, "%s events of %s process%s, %.1f bytes each, written to %s; lost %s",
+        cli_say(&CLI_RECORD, "%s events of %s process%s, %.2f bytes each, written to %s; lost %s",
                 res_text_grouped(totals.events, events), res_text_grouped(totals.processes, processes),
                 totals.processes == 1 ? "" : "es", totals.bytes_per_event, shown,
                 res_text_grouped(totals.lost, lost));

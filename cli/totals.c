@@ -89,6 +89,7 @@ struct cli_totals cli_record_totals(const char *directory)
     struct cli_totals totals = {0};
     json_t *recording = load_recording(directory);
     size_t used = 0;
+    char digits[32];
     const char *cause;
     json_t *value;
     if (!json_is_array(json_object_get(recording, "processes")) ||
@@ -113,7 +114,8 @@ struct cli_totals cli_record_totals(const char *directory)
         totals.lost += count;
         if (count > 0 && used < sizeof totals.lost_by_cause)
             used += (size_t)snprintf(totals.lost_by_cause + used, sizeof totals.lost_by_cause - used,
-                                     "%s%.40s %llu", used > 0 ? ", " : "", cause, (unsigned long long)count);
+                                     "%s%.40s %s", used > 0 ? ", " : "", cause,
+                                     res_text_grouped(count, digits));
     }
     json_decref(recording);
     return totals;
