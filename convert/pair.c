@@ -437,9 +437,8 @@ static inline bool take_plain(struct conv_pair *pair, const struct conv_event *e
     return true;
 }
 
-static enum fp_status take_events(void *data, const struct conv_event *events, size_t count)
+static enum fp_status pair_events(struct conv_pair *pair, const struct conv_event *events, size_t count)
 {
-    struct conv_pair *pair = data;
     uint64_t hashes[PREFETCH_AHEAD];
     conv_straight_settle(pair);
     for (size_t i = 0; i < count && i < PREFETCH_AHEAD; i++)
@@ -474,8 +473,22 @@ static enum fp_status inherit(void *data, const struct conv_event *objects, size
         survey->inherited_objects++;
         survey->inherited_bytes = conv_add_saturating(survey->inherited_bytes, bytes);
     }
-    /* A replay does not time what was there before: that ends with a window. */
+    pair->inheriting = count > 0 || pair->inheriting;
+    return FP_OK;
+}
+
+/* A replay does not time what was there before: a window ends behind it. */
+static enum fp_status end_inheriting(struct conv_pair *pair)
+{
+    pair->inheriting = false;
     return pair->writer != NULL ? wl_writer_cut(pair->writer) : FP_OK;
+}
+
+static enum fp_status take_events(void *data, const struct conv_event *events, size_t count)
+{
+    struct conv_pair *pair = data;
+    const enum fp_status status = unlikely(pair->inheriting) ? end_inheriting(pair) : FP_OK;
+    return status == FP_OK ? pair_events(pair, events, count) : status;
 }
 
 static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
@@ -492,7 +505,10 @@ static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
 
 static enum fp_status take_marks(void *data, const struct conv_slice *slice, uint32_t *ret_taken)
 {
-    return conv_straight_take(data, slice, ret_taken);
+    struct conv_pair *pair = data;
+    const enum fp_status status = unlikely(pair->inheriting) ? end_inheriting(pair) : FP_OK;
+    *ret_taken = 0;
+    return status == FP_OK ? conv_straight_take(pair, slice, ret_taken) : status;
 }
 
 void conv_pair_end(struct conv_pair *pair)

@@ -41,6 +41,7 @@ struct conv_pair {
     struct conv_pair_lane *lanes;
     size_t lane_capacity;
     struct conv_straight *straight; /* straight.h; NULL until it is used */
+    bool inheriting;                /* all ops so far are of objects that were there before */
     uint64_t gap_calls;             /* that gap marks say are missing */
     uint64_t last_time_ns;          /* highest seen: the order's time never decreases */
 };

@@ -101,8 +101,8 @@ enum fp_status conv_member_open(struct conv_member *member)
         return conv_fail(merge->error, member->path, FP_ERR_MEMORY, 0, 0, "no memory for reading");
     if (!member->delivered)
         member->gap_calls = 0;
-    status = conv_footprint_open(member->path, CONV_EXTENT_ALL, &merge->options, member->survey, merge->error,
-                                 &member->input);
+    status = conv_footprint_open(member->path, CONV_EXTENT_ALL, member->listed, &merge->options,
+                                 member->survey, merge->error, &member->input);
     if (status != FP_OK) {
         free(member->survey);
         member->survey = NULL;
@@ -165,6 +165,7 @@ void conv_member_conclude(struct conv_member *member)
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
         merge->survey->lost[i] += own->lost[i];
     merge->survey->lost_marks += own->lost_marks;
+    merge->survey->uncounted |= own->uncounted;
     merge->survey->groups += own->groups;
     merge->survey->groups_searched += own->groups_searched;
     if (!own->complete && merge->complete)

@@ -32,7 +32,8 @@ struct conv_merge {
 struct conv_member {
     struct conv_merge *merge;
     char *path;
-    uint32_t number; /* among the members */
+    const struct conv_process *listed; /* borrowed from the merge's survey */
+    uint32_t number;                   /* among the members */
     uint32_t process_id;
     uint32_t lane_base, lane_count, main_lane;
     uint64_t start_unix_ns;

@@ -167,7 +167,8 @@ static enum fp_status add_member(struct conv_merge *merge, const char *directory
     struct conv_member *member = &merge->members[merge->count];
     char path[2 * CONV_PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", directory, process->file);
-    *member = (struct conv_member){.merge = merge, .number = merge->count, .process_id = process->process_id};
+    *member = (struct conv_member){
+        .merge = merge, .number = merge->count, .process_id = process->process_id, .listed = process};
     member->path = strdup(path);
     merge->heap[merge->count] = merge->count;
     merge->heap_count = ++merge->count;

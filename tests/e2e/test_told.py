@@ -144,6 +144,16 @@ class OneWindow(lab.Lab):
         run = self.answer("replay", "--json", "without.wl")
         self.assertEqual((run["ops"], run["inherited_ops"]), (2 * self.NEW, 0))
 
+    def test_of_a_selection(self):
+        """A sample hands such objects over one by one: they do not become a window each."""
+        self.mallab("convert", "-o", "sample.wl", "--sample", "1/2", self.footprint)
+        facts = self.info(self.place / "sample.wl")
+        run = self.answer("replay", "--json", "sample.wl")
+        self.assertEqual(run["inherited_ops"], facts["inherited_objects"])
+        self.assertGreater(run["inherited_ops"], 1000)
+        self.assertLess(run["inherited_ops"], run["ops"])
+        self.assertLess(facts["windows"], 10)
+
     def test_the_table_says_so(self):
         result = self.mallab("ab", "-n", 2, "-a", "glibc", "-o", "result.json", self.footprint)
         [workload] = json.loads((self.place / "result.json").read_text())["workloads"]
