@@ -35,8 +35,8 @@ struct res_workload {
     double events_share;       /* of all their events */
     uint64_t merged_processes; /* that became this workload; 0: one */
     char selection[512];       /* what of the recording it is, in words; "": all */
-    bool complete;   /* whether the recording is */
-    bool lost_known; /* or more may be missing than lost_calls */
+    bool complete;             /* whether the recording is */
+    bool lost_known;           /* or more may be missing than lost_calls */
     uint64_t lost_calls;
     char incomplete_why[256];
 };
