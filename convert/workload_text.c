@@ -219,6 +219,14 @@ static enum fp_status take_time(struct reading *reading, struct conv_words *word
     return FP_OK;
 }
 
+static enum fp_status take_cut(struct reading *reading, struct conv_words *words)
+{
+    const enum fp_status status = conv_at_end(words) ? wl_writer_cut(reading->writer) : FP_ERR_CORRUPT;
+    if (status == FP_ERR_CORRUPT)
+        return fail(reading, "after 'cut' comes nothing");
+    return status == FP_OK ? FP_OK : writer_failed(reading, status);
+}
+
 static enum fp_status take_op(struct reading *reading, const struct conv_word *first,
                               struct conv_words *words)
 {
@@ -278,6 +286,8 @@ static enum fp_status take_line(struct reading *reading)
         return take_thread(reading, &words);
     if (conv_word_is(&first, "time"))
         return take_time(reading, &words);
+    if (conv_word_is(&first, "cut"))
+        return take_cut(reading, &words);
     if (conv_word_is(&first, "end"))
         return take_end(reading, &words);
     return take_op(reading, &first, &words);

@@ -131,8 +131,6 @@ static void tell_lacks(unsigned lacks, const struct wl_summary *summary, size_t 
         tell(report, "which thread is the main one, and whose end was recorded");
     if ((lacks & CONV_LACK_META) != 0 && meta_count > 0)
         tell(report, "meta data: program, completeness, losses");
-    if ((lacks & CONV_LACK_WINDOWS) != 0)
-        tell(report, "where windows end: they differ in size, and become even ones");
 }
 
 /* ---- the job -------------------------------------------------------------------------------- */

@@ -21,7 +21,6 @@ enum conv_lack {
     CONV_LACK_STATED = 1 << 5,    /* sizes and alignments that releases state */
     CONV_LACK_ENDS = 1 << 6,      /* thread ids, which is the main thread, which of them ended */
     CONV_LACK_META = 1 << 7,      /* program, completeness, losses, irregularities */
-    CONV_LACK_WINDOWS = 1 << 8,   /* found while writing: windows of differing sizes */
 };
 
 struct conv_export_job {

@@ -16,6 +16,7 @@ struct texting {
     struct conv_export_job *job;
     struct conv_export_file *file;
     const struct wl_window *window;
+    uint64_t window_ops;
     uint64_t time_ns; /* that the reader believes in by now */
 };
 
@@ -60,21 +61,25 @@ static void put_entry(struct conv_export_file *file, const char *keyword, const 
     conv_export_byte(file, '\n');
 }
 
-/* How many ops the writer put in a window. Of a single window only its end tells whether it was full: a full one ends
- * with its last op, one that the end cut goes on to the end. */
+/* How many ops the writer put in a window. Where the last is the largest, and no two came before it, of which one would
+ * have been full, only its end tells whether it was: a full one ends with its last op, one that the end cut goes on to
+ * the end. */
 static enum fp_status find_window_ops(struct conv_export_job *job, uint64_t *ret_window_ops)
 {
     const struct wl_summary *summary = job->summary;
     struct wl_window window;
     enum fp_status status;
     *ret_window_ops = summary->window_ops_max;
-    if (summary->windows != 1)
+    if (summary->windows == 0 || summary->windows > 2)
         return FP_OK;
-    status = conv_export_next(job, &window);
-    if (status != FP_OK)
-        return status;
+    for (uint64_t i = 0; i < summary->windows; i++) {
+        status = conv_export_next(job, &window);
+        if (status != FP_OK)
+            return status;
+    }
     wl_reader_rewind(job->reader);
-    if (window.facts.end_ns / FP_TIME_UNIT_NS == summary->duration_ns / FP_TIME_UNIT_NS)
+    if (window.op_count == summary->window_ops_max &&
+        window.facts.end_ns / FP_TIME_UNIT_NS == summary->duration_ns / FP_TIME_UNIT_NS)
         *ret_window_ops = summary->window_ops_max < WINDOW_OPS_USUAL ? WINDOW_OPS_USUAL
                           : summary->window_ops_max < WL_WINDOW_OPS_MAX
                               ? (uint64_t)summary->window_ops_max + 1
@@ -110,17 +115,16 @@ static enum fp_status put_head(struct texting *texting)
     const struct fp_meta *meta;
     const size_t count = wl_reader_meta_all(job->reader, &meta);
     const size_t first = wl_reader_meta_first(job->reader);
-    uint64_t window_ops;
-    enum fp_status status = find_window_ops(job, &window_ops);
+    enum fp_status status = find_window_ops(job, &texting->window_ops);
     if (status != FP_OK)
         return status;
     conv_export_text_put(texting->file, CONV_TEXT_MAGIC "\n");
     conv_export_text_put(texting->file,
                          "# An op a line: THREAD CALL OBJECT [SIZE] [x COUNT] [align BYTES] [fresh]; in the\n"
                          "# order of all threads. 'mallab convert' makes the workload of it again.\n");
-    if (window_ops > 0) {
+    if (texting->window_ops > 0) {
         conv_export_text_put(texting->file, "window_ops ");
-        conv_export_number(texting->file, window_ops);
+        conv_export_number(texting->file, texting->window_ops);
         conv_export_byte(texting->file, '\n');
     }
     for (size_t i = 0; i < count; i++)
@@ -200,10 +204,10 @@ enum fp_status conv_export_text(struct conv_export_job *job)
     enum fp_status status = put_head(&texting);
     texting.window = &window;
     while (status == FP_OK && (status = conv_export_next(job, &window)) == FP_OK) {
-        if (window.op_count != job->summary->window_ops_max && number + 1 < job->summary->windows)
-            job->lacks |= CONV_LACK_WINDOWS;
         put_window(&texting, number++);
         status = conv_export_each(&window, take, &texting);
+        if (window.op_count < texting.window_ops && number < job->summary->windows)
+            conv_export_text_put(job->file, "cut\n");
     }
     if (status != FP_END)
         return status;

@@ -144,6 +144,20 @@ class OneWindow(lab.Lab):
         run = self.answer("replay", "--json", "without.wl")
         self.assertEqual((run["ops"], run["inherited_ops"]), (2 * self.NEW, 0))
 
+    def test_through_text_and_back(self):
+        for count in (40_000, 3):  # windows beside the begin, or less than one
+            with self.subTest(count=count):
+                steps = Steps(self, "--window", "1h", name=f"r{count}")
+                steps.do("take 20 1000")
+                steps.ask("--rotate")
+                steps.do(f"churn {count} 100")
+                steps.end()
+                workload = self.convert(steps.window(2))
+                report = self.mallab("convert", "-f", "--to", "text", "-o", "out.txt", workload).stderr.decode()
+                self.assertNotIn("cannot hold", report)
+                self.mallab("convert", "-f", "-o", "back.wl", "out.txt")
+                self.assertEqual((self.place / "back.wl").read_bytes(), workload.read_bytes())
+
     def test_of_a_selection(self):
         """A sample hands such objects over one by one: they do not become a window each."""
         self.mallab("convert", "-o", "sample.wl", "--sample", "1/2", self.footprint)
