@@ -16,6 +16,7 @@
 #define CLOSING_WAITS  100 /* of ATTACH_WAIT_NS: a collector that died while closing */
 #define SLOT_WAIT_NS   2000000u
 #define CROWDED_WAITS  50 /* of SLOT_WAIT_NS, in a row */
+#define FIND_TRIES     20 /* recordings that end just when we join them */
 
 struct seg_header *shim_segment;
 struct shim_process *shim_process;
@@ -38,14 +39,21 @@ void *attach_wipe_mapping(size_t size)
     return (void *)area;
 }
 
-static void complain(const char *reason)
+static void say(const char *what, const char *more)
 {
-    char line[512] = "mallab: not recording: ";
-    if (text_getenv("MALLAB_QUIET") != NULL || note_send(my_program, reason, false))
+    char line[1536] = "mallab: ";
+    if (text_getenv("MALLAB_QUIET") != NULL)
         return;
-    text_append(line, sizeof line - 1, reason);
+    text_append(line, sizeof line - 1, what);
+    text_append(line, sizeof line - 1, more);
     text_append(line, sizeof line, "\n");
     (void)raw_write(2, line, strlen(line)); /* a closed stderr is the program's choice */
+}
+
+static void complain(const char *reason)
+{
+    if (text_getenv("MALLAB_QUIET") == NULL && !note_send(my_program, reason, false))
+        say("not recording: ", reason);
 }
 
 /* ---- whether ------------------------------------------------------------------------------------ */
@@ -210,15 +218,22 @@ static void count_other(void)
     raw_close((int)fd);
 }
 
+static bool is_named_by_parent(void)
+{
+    const char *given = text_getenv("MALLAB_SEGMENT");
+    return given != NULL && given[0] != '\0';
+}
+
 static const char *find_segment(const char *name)
 {
-    static char message[256];
+    static char message[1280];
     char path[512];
-    const char *given = text_getenv("MALLAB_SEGMENT");
-    if (given != NULL && given[0] != '\0')
-        return map_segment(given);
+    if (is_named_by_parent())
+        return map_segment(text_getenv("MALLAB_SEGMENT"));
     if (!spawn_collector(name, path, sizeof path, message, sizeof message))
         return message;
+    if (message[0] != '\0') /* whoever looks into $MALLAB_OUT finds an older recording there */
+        say("$MALLAB_OUT holds something already; recording into ", message);
     return map_segment(path);
 }
 
@@ -328,8 +343,13 @@ static struct seg_slot *wait_for_slot(struct seg_header *segment, uint32_t pid)
     return slot;
 }
 
-/* Returns whether the process has a slot and is recorded. */
-static bool take_slot(const char *executable)
+enum taking {
+    TAKING_DONE, /* the process has a slot and is recorded */
+    TAKING_NONE, /* it is not to be recorded, or has been counted as one that found no slot */
+    TAKING_LATE, /* the recording has ended */
+};
+
+static enum taking take_slot(const char *executable)
 {
     struct seg_header *segment = shim_segment;
     struct seg_slot *slot;
@@ -338,18 +358,20 @@ static bool take_slot(const char *executable)
     find_namespace(segment);
     shim_process->foreign = foreign;
     pid = foreign ? 0 : raw_getpid();
-    if (!may_follow(segment, pid) || atomic_load_explicit(&segment->stopped, memory_order_relaxed))
-        return false;
+    if (atomic_load_explicit(&segment->stopped, memory_order_relaxed))
+        return TAKING_LATE;
+    if (!may_follow(segment, pid))
+        return TAKING_NONE;
     for (;;) {
         slot = wait_for_slot(segment, pid);
         if (slot == NULL) {
             atomic_fetch_add_explicit(&segment->unattached, 1, memory_order_relaxed);
-            return false;
+            return TAKING_NONE;
         }
         if (claim_stands(segment, slot))
             break;
         if (!stays_open(segment))
-            return false;
+            return TAKING_LATE;
     }
     fill_slot(slot, executable);
     my_serial = slot->serial;
@@ -359,7 +381,25 @@ static bool take_slot(const char *executable)
     lane_forget_inherited();
     atomic_store_explicit(&slot->state, seg_slot_word(SEG_SLOT_ATTACHED, pid), memory_order_release);
     lane_ring(segment);
-    return true;
+    return TAKING_DONE;
+}
+
+/* A recording that was found by its directory may end before we have joined it, as when a service is started anew; then
+ * there is another one to begin. One that our starter named is the one that we belong to, or none.
+ * Returns NULL with ret_taking set, else the reason why there is no recording. */
+static const char *find_and_take(const char *executable, enum taking *ret_taking)
+{
+    for (int tries = 0; tries < FIND_TRIES; tries++) {
+        const char *reason = find_segment(my_program);
+        if (reason != NULL)
+            return reason;
+        *ret_taking = take_slot(executable);
+        if (*ret_taking != TAKING_LATE || is_named_by_parent())
+            return NULL;
+        raw_munmap(shim_segment, shim_segment->segment_bytes);
+        shim_segment = NULL;
+    }
+    return "the recording in that directory ends, again and again, while it is joined";
 }
 
 /* ---- once per process image and per forked child ------------------------------------------------------ */
@@ -367,7 +407,8 @@ static bool take_slot(const char *executable)
 static bool attach_now(void)
 {
     char executable[SEG_EXECUTABLE];
-    const char *reason = NULL;
+    enum taking taking = TAKING_NONE;
+    const char *reason;
 
     read_executable(executable, sizeof executable);
     if (is_one_of_ours(text_base_name(executable))) {
@@ -380,10 +421,11 @@ static bool attach_now(void)
         never = true; /* its forked children go by the same name */
         return false;
     }
-    if (shim_segment == NULL)
-        reason = find_segment(my_program);
+    if (shim_segment != NULL)
+        return take_slot(executable) == TAKING_DONE; /* what found no slot is counted, and told at the end */
+    reason = find_and_take(executable, &taking);
     if (reason == NULL)
-        return take_slot(executable); /* what found no slot is counted, and told at the end */
+        return taking == TAKING_DONE;
     complain(reason);
     if (shim_segment == NULL)
         never = true; /* children would fail the same way, and say so again */

@@ -194,7 +194,14 @@ static bool understand(const char *line, char *ret_path, size_t path_size, char 
 {
     ret_path[0] = ret_message[0] = '\0';
     if (strncmp(line, "ok ", 3) == 0) {
-        text_append(ret_path, path_size, line + 3);
+        const char *end = strchr(line, '\n');
+        const size_t length = end != NULL ? (size_t)(end - line) - 3 : strlen(line + 3);
+        if (length >= path_size)
+            return false;
+        memcpy(ret_path, line + 3, length);
+        ret_path[length] = '\0';
+        if (end != NULL)
+            text_append(ret_message, message_size, end + 1);
         return true;
     }
     text_append(ret_message, message_size,
@@ -207,7 +214,7 @@ bool spawn_collector(const char *name, char *ret_path, size_t path_size, char *r
 {
     const size_t area_bytes = sizeof(struct spawn) + ENTRIES_MOST * sizeof(char *);
     struct spawn *spawn;
-    char line[PATH_BYTES] = "";
+    char line[2 * PATH_BYTES] = "";
     int ends[2] = {-1, -1};
     bool started, ok = false;
     long area = raw_mmap(NULL, area_bytes, PROT_READ | PROT_WRITE,
