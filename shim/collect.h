@@ -40,6 +40,9 @@ struct collect_options {
     const char *only; /* as --only says, to be told in recording.json; the shim has it from its environment */
 };
 
+/* collect_parse_number - decimal digits up to `most`, and nothing else. */
+bool collect_parse_number(const char *text, uint64_t most, uint64_t *ret_number);
+
 /* ---- clock ------------------------------------------------------------------------------------- */
 
 /* Ticks to nanoseconds since recording began: a line through the first anchor and the newest. */
@@ -66,7 +69,9 @@ struct collect_segment {
     int fd;
     char path[512]; /* as much as the shim takes */
     bool grown_out; /* no more memory to be had */
-    bool can_look;  /* /proc/PID/map_files tells whether a process has the segment mapped */
+    bool
+        hold_all; /* memory is to be put behind all chunks, so that they can be filled while we cannot work */
+    bool can_look; /* /proc/PID/map_files tells whether a process has the segment mapped */
 };
 
 /* segment_create - make, map and lay out a segment; the header is published by segment_publish.
@@ -75,8 +80,16 @@ bool segment_create(struct collect_segment *segment, const struct collect_option
                     const char **ret_reason);
 void segment_publish(struct collect_segment *segment);
 
-/* segment_grow - put memory behind `count` more chunks; false when there is none or all have it. */
+/* segment_grow - let the processes use `count` more chunks, with memory put behind them; false when there is none or they
+ * may use all. */
 bool segment_grow(struct collect_segment *segment, uint32_t count);
+
+/* segment_hold_more - a step on the way there, once a round. */
+void segment_hold_more(struct collect_segment *segment);
+
+/* room_is_ample - whether the machine, its control groups and the file system of fd have several times so many bytes of
+ * memory free (collect_room.c). */
+bool room_is_ample(int fd, uint64_t bytes);
 
 /* process_start_ticks - field 22 of /proc/PID/stat (proc(5)), clock ticks from boot to the start of a process: with it,
  * a process id is never mistaken for a later owner's. 0 when it cannot be read. */
@@ -172,6 +185,25 @@ struct collect_pause {
     uint64_t from_ns, to_ns; /* to_ns 0: it lasts */
 };
 
+/* What is asked for from outside: collect_control.c has the signals. */
+enum collect_request {
+    COLLECT_PAUSE,
+    COLLECT_RESUME,
+    COLLECT_WINDOW,
+    COLLECT_END,
+    COLLECT_STATUS,
+    COLLECT_REQUEST_COUNT,
+};
+
+/* Why nothing is recorded any more of a program that runs on. */
+enum collect_stop {
+    STOP_NONE,
+    STOP_DISK_FULL,  /* a footprint cannot be written: no room, a quota, a limit of file sizes */
+    STOP_SIZE_LIMIT, /* --max-size */
+    STOP_DURATION,   /* --duration; for good, as is the next */
+    STOP_ASKED,      /* --end */
+};
+
 struct collector {
     struct collect_options options;
     struct collect_segment segment;
@@ -198,11 +230,14 @@ struct collector {
     struct collect_pause *pauses;
     size_t pause_count, pause_capacity;
     bool paused;
-    uint64_t status_number;    /* requests answered */
-    uint64_t started_ns;       /* CLOCK_MONOTONIC */
-    uint64_t file_limit_bytes; /* RLIMIT_FSIZE, 0: none */
-    int reserve_fd;            /* disk space kept back for trailers, -1 when given up */
-    int list_fd;               /* and for the last recording.json; -1: none */
+    uint64_t answered[COLLECT_REQUEST_COUNT]; /* requests, by kind */
+    enum collect_stop stopped_by, stop_told;  /* at present, and as recording.json has it */
+    uint64_t stopped_ns;                      /* since recording began */
+    uint32_t stops_told;                      /* to whoever started us: bit by cause, each once */
+    uint64_t started_ns;                      /* CLOCK_MONOTONIC */
+    uint64_t file_limit_bytes;                /* RLIMIT_FSIZE, 0: none */
+    int reserve_fd;                           /* disk space kept back for trailers, -1 when given up */
+    int list_fd;                              /* and for the last recording.json; -1: none */
     uint64_t list_bytes;
     uint32_t execed_pid; /* whose newest image may be about to join */
     uint64_t execed_ns;
@@ -339,10 +374,40 @@ void control_adopt(struct collector *collector, struct seg_slot *slot);
 bool control_heed(struct collector *collector);
 bool control_is_due(void);
 
+/* ---- the output directory ---------------------------------------------------------------------------------- */
+
+enum place {
+    PLACE_OURS,
+    PLACE_TAKEN,
+    PLACE_JOINED,
+    PLACE_FAILED,
+};
+
+/* place_find - open options.out as directory_fd, new or empty; with options.unique or join, where that holds something, the
+ * first of OUT.2, OUT.3 ... that is free; with join, the segment's path of a recording that goes on in one of them.
+ * ret_number   1 for OUT itself, N for OUT.N.
+ * Returns      PLACE_FAILED with errno set. */
+enum place place_find(struct collector *collector, uint32_t *ret_number);
+
+/* ---- stops ------------------------------------------------------------------------------------------------ */
+
+/* stop_note - nothing is written any more, of one process at least, for that reason; the first time it is told to whoever
+ * started us, by a line on the control descriptor: "stopped CAUSE NS".
+ * stop_over - a block was written again: when no process is without, "resumed NS".
+ * stop_changed - whether recording.json is to be written because of it. Steps what it knows.
+ * stop_name - as recording.json has it, NULL for STOP_NONE. */
+void stop_note(struct collector *collector, enum collect_stop cause);
+void stop_over(struct collector *collector);
+bool stop_changed(struct collector *collector);
+const char *stop_name(enum collect_stop cause);
+
 /* ---- the disk's last bytes -------------------------------------------------------------------------------- */
 
-/* reserve_hold - hold disk space back for trailers and for the last recording.json. */
-void reserve_hold(struct collector *collector);
+/* reserve_hold - hold disk space back for trailers and for the last recording.json, of the latter as much as there is.
+ * Returns false, with errno set, when there is not even a little.
+ * reserve_renew - hold again what was given back, where others have made room meanwhile. */
+bool reserve_hold(struct collector *collector);
+void reserve_renew(struct collector *collector);
 
 /* reserve_for_images - hold as much as so many processes' list needs. */
 void reserve_for_images(struct collector *collector);

@@ -19,48 +19,57 @@
 
 #define HEED_NS 2000000 /* given to the lanes that are recording to come to their next call */
 
-enum request {
-    REQUEST_WINDOW = 1,
-    REQUEST_END = 2,
-    REQUEST_STATUS = 3,
-    REQUEST_COUNT,
+static const int SIGNALS[COLLECT_REQUEST_COUNT] = {
+    /* SIGRTMIN is no constant */
+    [COLLECT_PAUSE] = SIGUSR1,
+    [COLLECT_RESUME] = SIGUSR2,
 };
 
-static volatile sig_atomic_t requested[REQUEST_COUNT];
-static volatile sig_atomic_t wanted_paused, wanted_changed;
+/* How often each was asked for; what was answered is in the collector. Several signals of one kind may come as one. */
+static volatile sig_atomic_t calls[COLLECT_REQUEST_COUNT];
+static volatile sig_atomic_t wanted_paused;
+
+static int signal_of(enum collect_request request)
+{
+    return SIGNALS[request] != 0 ? SIGNALS[request] : SIGRTMIN + (int)(request - COLLECT_WINDOW) + 1;
+}
 
 static void on_signal(int number)
 {
-    if (number == SIGUSR1 || number == SIGUSR2) {
+    for (unsigned request = 0; request < COLLECT_REQUEST_COUNT; request++)
+        if (signal_of(request) == number)
+            calls[request] = (calls[request] + 1) & 0xffffff; /* compared for equality only */
+    if (number == SIGUSR1 || number == SIGUSR2)
         wanted_paused = number == SIGUSR1;
-        wanted_changed = 1;
-    } else {
-        requested[number - SIGRTMIN] = 1;
-    }
 }
 
 void control_init(void)
 {
-    const struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: a sleep ends */
-    (void)sigaction(SIGUSR1, &action, NULL);                   /* cannot fail for these signals */
-    (void)sigaction(SIGUSR2, &action, NULL);
-    for (int request = 1; request < REQUEST_COUNT; request++)
-        (void)sigaction(SIGRTMIN + request, &action, NULL);
+    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: a sleep ends */
+    (void)sigfillset(&action.sa_mask);                   /* cannot fail, and so for the next */
+    for (unsigned request = 0; request < COLLECT_REQUEST_COUNT; request++)
+        (void)sigaction(signal_of(request), &action, NULL);
 }
+
+static uint32_t heard[COLLECT_REQUEST_COUNT]; /* of calls */
 
 bool control_is_due(void)
 {
-    for (int request = 1; request < REQUEST_COUNT; request++)
-        if (requested[request])
+    for (unsigned request = 0; request < COLLECT_REQUEST_COUNT; request++)
+        if (heard[request] != (uint32_t)calls[request])
             return true;
-    return wanted_changed;
+    return false;
 }
 
-static bool take_request(enum request request)
+/* One that comes after it is answered by itself. */
+static bool take_request(struct collector *collector, enum collect_request request)
 {
-    const bool asked = requested[request];
-    requested[request] = 0; /* one that comes between these lines is answered by what follows them */
-    return asked;
+    const uint32_t now = (uint32_t)calls[request];
+    if (heard[request] == now)
+        return false;
+    heard[request] = now;
+    collector->answered[request]++;
+    return true;
 }
 
 /* ---- the cut ----------------------------------------------------------------------------------------- */
@@ -149,9 +158,10 @@ static void note_pause(struct collector *collector)
 
 static bool heed_pause(struct collector *collector)
 {
-    if (!wanted_changed)
+    const bool pause = take_request(collector, COLLECT_PAUSE);
+    if (!take_request(collector, COLLECT_RESUME) && !pause)
         return false;
-    wanted_changed = 0;
+    /* Of two that ask for the contrary, the last one's will is done, and both are answered. */
     if ((wanted_paused != 0) == collector->paused)
         return true; /* as it is: answered all the same */
     collector->paused = wanted_paused != 0;
@@ -237,7 +247,7 @@ static void begin_window(struct collector *collector)
 
 static bool heed_window(struct collector *collector)
 {
-    const bool asked = take_request(REQUEST_WINDOW);
+    const bool asked = take_request(collector, COLLECT_WINDOW);
     if (collector->window == 0)
         return asked; /* not cut into windows: whoever asks finds none */
     if (!asked && (collector->options.window_ns == 0 ||
@@ -267,12 +277,12 @@ bool control_heed(struct collector *collector)
 {
     bool changed = heed_pause(collector);
     changed = heed_window(collector) || changed;
-    if (take_request(REQUEST_STATUS)) {
+    if (take_request(collector, COLLECT_STATUS)) {
         drain_present(collector);
-        collector->status_number++;
         changed = true;
     }
+    changed = stop_changed(collector) || changed;
     if (changed)
         (void)json_write(collector, false); /* whoever waits for an answer sees that there is none */
-    return take_request(REQUEST_END);
+    return take_request(collector, COLLECT_END);
 }

@@ -198,8 +198,10 @@ void image_open_part(struct collector *collector, struct collect_image *image)
     if (part == NULL)
         return;
     part->window = collector->window;
-    if (create(collector, image, part) != FP_OK)
+    if (create(collector, image, part) != FP_OK) {
+        stop_note(collector, STOP_DISK_FULL);
         return;
+    }
     image->writing = true;
     image->part_count++;
     part->bytes = fp_writer_bytes(image->writer);
@@ -219,6 +221,7 @@ static void stop_writing(struct collector *collector, struct collect_image *imag
     image->stopped_by = cause;
     if (cause == FP_LOSS_DISK_FULL)
         reserve_release(collector);
+    stop_note(collector, cause == FP_LOSS_SIZE_LIMIT ? STOP_SIZE_LIMIT : STOP_DISK_FULL);
 }
 
 static void grown_to(struct collect_image *image, struct collect_part *part, uint64_t bytes)
@@ -243,6 +246,7 @@ static void write_block(struct collector *collector, struct collect_image *image
     part->events += fp_columns_events(block);
     grown_to(image, part, fp_writer_bytes(image->writer));
     atomic_store_explicit(&slot->events, part->events, memory_order_relaxed);
+    stop_over(collector);
 }
 
 void image_store(struct collector *collector, struct collect_image *image, struct collect_lane *lane,

@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TEMPORARY "recording.json.new"
+#define TEMPORARY  "recording.json.new"
+#define OVER_BYTES 4096
 
 static json_t *number(uint64_t value)
 {
@@ -125,7 +126,8 @@ static json_t *collector_object(const struct collector *collector)
 /* What recording took outside the program, for whoever decides whether to leave it on (docs/cost.md). */
 static void put_cost(json_t *object, const struct seg_header *segment)
 {
-    const uint64_t chunks = atomic_load_explicit(&segment->ready, memory_order_relaxed);
+    const uint64_t held = atomic_load_explicit(&segment->held, memory_order_relaxed);
+    const uint64_t used = atomic_load_explicit(&segment->ready, memory_order_relaxed);
     unsigned long long pages = 0, shared = 0;
     struct rusage usage;
     FILE *file = fopen("/proc/self/statm", "re");
@@ -143,7 +145,9 @@ static void put_cost(json_t *object, const struct seg_header *segment)
         json_object_set_new(object, "collector_bytes",
                             number((uint64_t)(pages - shared) * (uint64_t)sysconf(_SC_PAGESIZE)));
     json_object_set_new(object, "segment_bytes",
-                        number(segment->chunks_offset + chunks * (uint64_t)SEG_CHUNK_BYTES));
+                        number(segment->chunks_offset + held * (uint64_t)SEG_CHUNK_BYTES));
+    json_object_set_new(object, "segment_used_bytes",
+                        number(segment->chunks_offset + used * (uint64_t)SEG_CHUNK_BYTES));
 }
 
 /* What was asked for, where that leaves something out. */
@@ -184,6 +188,30 @@ static void put_choices(json_t *object, const struct collector *collector)
     }
 }
 
+/* By these whoever asked for something knows that it was heeded, whatever others have asked for since. */
+static void put_answers(json_t *object, const struct collector *collector)
+{
+    json_t *answers = json_object();
+    json_object_set_new(answers, "pause", number(collector->answered[COLLECT_PAUSE]));
+    json_object_set_new(answers, "resume", number(collector->answered[COLLECT_RESUME]));
+    json_object_set_new(answers, "window", number(collector->answered[COLLECT_WINDOW]));
+    json_object_set_new(answers, "status", number(collector->answered[COLLECT_STATUS]));
+    json_object_set_new(object, "answered", answers);
+}
+
+/* Of a program that runs on, unrecorded. */
+static void put_stop(json_t *object, const struct collector *collector)
+{
+    const char *name = stop_name(collector->stopped_by);
+    json_t *stop;
+    if (name == NULL)
+        return;
+    stop = json_object();
+    json_object_set_new(stop, "by", json_string(name));
+    json_object_set_new(stop, "after_ns", number(collector->stopped_ns));
+    json_object_set_new(object, "stopped", stop);
+}
+
 /* Of a recording that goes on: for `mallab top`, and for whoever asked for something. */
 static void put_state(json_t *object, const struct collector *collector)
 {
@@ -191,11 +219,14 @@ static void put_state(json_t *object, const struct collector *collector)
     const uint64_t chunks = atomic_load_explicit(&segment->ready, memory_order_relaxed);
     json_t *ring = json_object();
     json_object_set_new(object, "state", json_string(collector->paused ? "paused" : "recording"));
-    json_object_set_new(object, "status_number", number(collector->status_number));
+    json_object_set_new(object, "status_number", number(collector->answered[COLLECT_STATUS]));
+    put_answers(object, collector);
     json_object_set_new(ring, "chunks", number(chunks));
     json_object_set_new(ring, "chunks_used",
                         number(chunks > collector->free_chunks ? chunks - collector->free_chunks : 0));
     json_object_set_new(ring, "chunks_most", number(segment->chunk_count));
+    json_object_set_new(ring, "chunks_held",
+                        number(atomic_load_explicit(&segment->held, memory_order_relaxed)));
     json_object_set_new(ring, "chunk_bytes", number(SEG_CHUNK_BYTES));
     json_object_set_new(object, "ring", ring);
     json_object_set_new(object, "segment_path", text(collector->segment.path));
@@ -251,6 +282,7 @@ static json_t *whole(const struct collector *collector, bool final)
     json_object_set_new(object, "processes_unattached", number(unattached));
     if (collector->options.recover)
         json_object_set_new(object, "recovered", json_true());
+    put_stop(object, collector);
     put_choices(object, collector);
     if (final)
         put_cost(object, segment);
@@ -277,6 +309,7 @@ static bool write_held(struct collector *collector, const json_t *object)
     return close(fd) == 0 && written;
 }
 
+/* With blocks for the next one behind its end, see write_over. */
 static bool write_anew(const struct collector *collector, const json_t *object)
 {
     const int fd = openat(collector->directory_fd, TEMPORARY,
@@ -285,21 +318,49 @@ static bool write_anew(const struct collector *collector, const json_t *object)
     if (fd < 0)
         return false;
     written = dump(object, fd, JSON_INDENT(2));
+    if (written)
+        (void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 2 * lseek(fd, 0, SEEK_CUR) + OVER_BYTES); /* if it can */
     return close(fd) == 0 && written;
+}
+
+/* On a full disk, an answer to whoever asks how the recording stands: over the old text, in its own blocks, at once and
+ * never longer than those. A reader may meet half of it, finds it is no JSON, and looks again; as does one of a damaged
+ * file if we are killed right there. */
+static bool write_over(const struct collector *collector, const json_t *object)
+{
+    const int fd = openat(collector->directory_fd, "recording.json", O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    char *text = json_dumps(object, JSON_COMPACT), *padded = NULL;
+    const size_t length = text != NULL ? strlen(text) : 0;
+    bool written = false;
+    struct stat file;
+    if (fd >= 0 && text != NULL && fstat(fd, &file) == 0 && (uint64_t)file.st_blocks * 512 > length) {
+        const size_t size = (size_t)file.st_size > length ? (size_t)file.st_size : length + 1;
+        padded = malloc(size);
+        if (padded != NULL) {
+            memset(padded, ' ', size); /* shorter, it would give blocks back */
+            memcpy(padded, text, length);
+            padded[size - 1] = '\n';
+            written = pwrite(fd, padded, size, 0) == (ssize_t)size;
+        }
+    }
+    free(padded);
+    free(text);
+    return (fd < 0 || close(fd) == 0) && written;
 }
 
 bool json_write(struct collector *collector, bool final)
 {
     json_t *object = whole(collector, final);
     bool written = (final && write_held(collector, object)) || write_anew(collector, object);
-    json_decref(object);
     if (written)
         written = renameat(collector->directory_fd, TEMPORARY, collector->directory_fd, "recording.json") ==
                   0;
     if (!written) {
         const int saved = errno;
         (void)unlinkat(collector->directory_fd, TEMPORARY, 0); /* half a file is of no use */
+        written = !final && write_over(collector, object);
         errno = saved;
     }
+    json_decref(object);
     return written;
 }

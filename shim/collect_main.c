@@ -21,19 +21,20 @@
 
 #include "shim/raw.h"
 
-#define MEMORY_DEFAULT    (UINT64_C(128) << 20)
-#define NAP_NS            4000000u  /* while there is work: a round takes some 25 us, whatever it finds */
-#define STEP_NS           1000000u  /* between two steps of the epoch words, where somebody orders by them */
-#define SLEEP_NS          5000000u  /* while there is none */
-#define LONG_SLEEP_NS     20000000u /* and has not been for long */
-#define IDLE_ROUNDS       5u        /* of napping before sleeping */
-#define SLEEP_ROUNDS      400u      /* of sleeping before sleeping long: two seconds */
-#define LOOK_NS           50000000u /* between looks for execs */
-#define THREADS_NS        1000000000u /* and for dead threads, one system call a thread, and for chunks that wait */
-#define NOBODY_CAME_NS    UINT64_C(10000000000)
-#define JOIN_NS           UINT64_C(3000000000)
-#define LAST_CALLS_NS     20000000u /* for stores under way when --duration has passed */
-#define DIRECTORIES_TRIED 100u
+#define MEMORY_DEFAULT (UINT64_C(128) << 20)
+#define NAP_NS         4000000u  /* while there is work: a round takes some 25 us, whatever it finds */
+#define STEP_NS        1000000u  /* between two steps of the epoch words, where somebody orders by them */
+#define SLEEP_NS       5000000u  /* while there is none */
+#define LONG_SLEEP_NS  20000000u /* and has not been for long */
+#define IDLE_ROUNDS    5u        /* of napping before sleeping */
+#define SLEEP_ROUNDS   400u      /* of sleeping before sleeping long: two seconds */
+#define LOOK_NS        50000000u /* between looks for execs */
+#define THREADS_NS     1000000000u /* and for dead threads, one system call a thread, and for chunks that wait */
+#define NOBODY_CAME_NS UINT64_C(10000000000)
+#define JOIN_NS        UINT64_C(3000000000)
+#define LAST_CALLS_NS  20000000u /* for stores under way when --duration has passed */
+#define LAST_PAUSE_NS  100000000
+#define LAST_TRIES     50u
 
 enum exit_code {
     EXIT_DONE = 0,
@@ -43,6 +44,8 @@ enum exit_code {
 };
 
 /* ---- the one answer ------------------------------------------------------------------------------- */
+
+/* "ok SEGMENT", and on a second line the directory where another was taken than the one named; or "error MESSAGE". */
 
 static void answer(struct collector *collector, const char *word, const char *text)
 {
@@ -91,7 +94,7 @@ static const char USAGE[] =
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
     "libmallab.so; of no use by hand.\n";
 
-static bool parse_number(const char *text, uint64_t most, uint64_t *ret_number)
+bool collect_parse_number(const char *text, uint64_t most, uint64_t *ret_number)
 {
     char *end;
     unsigned long long number;
@@ -103,19 +106,27 @@ static bool parse_number(const char *text, uint64_t most, uint64_t *ret_number)
     return true;
 }
 
-static bool parse_option(struct collect_options *options, int option, const char *value)
+/* At its end, so that a number may follow. In place, as the words of a command line may be. */
+static char *without_slashes(char *path)
+{
+    for (size_t length = strlen(path); length > 1 && path[length - 1] == '/'; length--)
+        path[length - 1] = '\0';
+    return path;
+}
+
+static bool parse_option(struct collect_options *options, int option, char *value)
 {
     uint64_t number = 0;
     switch (option) {
     case 'o':
-        options->out = value;
+        options->out = without_slashes(value);
         return true;
     case 'm':
-        return parse_number(value, UINT64_MAX, &options->memory_bytes);
+        return collect_parse_number(value, UINT64_MAX, &options->memory_bytes);
     case 's':
-        return parse_number(value, UINT64_MAX, &options->max_size_bytes);
+        return collect_parse_number(value, UINT64_MAX, &options->max_size_bytes);
     case 'd':
-        return parse_number(value, UINT64_MAX, &options->duration_ns);
+        return collect_parse_number(value, UINT64_MAX, &options->duration_ns);
     case 'n':
         options->no_follow = true;
         return true;
@@ -123,17 +134,17 @@ static bool parse_option(struct collect_options *options, int option, const char
         options->drop = strcmp(value, "drop") == 0;
         return options->drop || strcmp(value, "wait") == 0;
     case 'r':
-        if (!parse_number(value, INT_MAX, &number))
+        if (!collect_parse_number(value, INT_MAX, &number))
             return false;
         options->ready_fd = (int)number;
         return true;
     case 'c':
-        if (!parse_number(value, INT_MAX, &number))
+        if (!collect_parse_number(value, INT_MAX, &number))
             return false;
         options->control_fd = (int)number;
         return true;
     case 'l':
-        if (!parse_number(value, INT_MAX, &number))
+        if (!collect_parse_number(value, INT_MAX, &number))
             return false;
         options->leader_pid = (uint32_t)number;
         return true;
@@ -147,9 +158,9 @@ static bool parse_option(struct collect_options *options, int option, const char
         options->paused = true;
         return true;
     case 'w':
-        return parse_number(value, UINT64_MAX, &options->window_ns);
+        return collect_parse_number(value, UINT64_MAX, &options->window_ns);
     case 'k':
-        return parse_number(value, UINT32_MAX, &options->keep);
+        return collect_parse_number(value, UINT32_MAX, &options->keep);
     case 'y':
         options->only = value;
         return true;
@@ -237,70 +248,6 @@ static void settle(struct collector *collector)
     (void)umask(077);
 }
 
-/* ---- the output directory ---------------------------------------------------------------------------------- */
-
-enum place {
-    PLACE_OURS,
-    PLACE_TAKEN,
-    PLACE_JOINED,
-    PLACE_FAILED,
-};
-
-static bool is_empty(int directory_fd)
-{
-    const int copy = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;
-    const struct dirent *entry;
-    bool empty = true;
-    if (directory == NULL) {
-        if (copy >= 0)
-            (void)close(copy);
-        return false;
-    }
-    while (empty && (entry = readdir(directory)) != NULL)
-        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-    (void)closedir(directory); /* only read */
-    return empty;
-}
-
-static enum place try_directory(struct collector *collector, const char *path)
-{
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return PLACE_FAILED;
-    collector->directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (collector->directory_fd < 0)
-        return PLACE_FAILED;
-    if (is_empty(collector->directory_fd))
-        return PLACE_OURS;
-    if (collector->options.join && segment_path_of_recording(collector->directory_fd, collector->segment.path,
-                                                             sizeof collector->segment.path))
-        return PLACE_JOINED;
-    (void)close(collector->directory_fd);
-    collector->directory_fd = -1;
-    return PLACE_TAKEN;
-}
-
-static enum place find_directory(struct collector *collector)
-{
-    const char *out = collector->options.out;
-    enum place place = PLACE_TAKEN;
-    const bool others = collector->options.unique || collector->options.join;
-    const uint32_t tries = others ? DIRECTORIES_TRIED : 1;
-    for (uint32_t number = 1; place == PLACE_TAKEN && number <= tries; number++) {
-        char path[PATH_MAX];
-        if (number == 1)
-            (void)snprintf(path, sizeof path, "%s", out); /* a path cut short fails at mkdir or below */
-        else
-            (void)snprintf(path, sizeof path, "%s.%u", out, number);
-        place = try_directory(collector, path);
-        const int reason = errno;
-        if (realpath(path, collector->directory) == NULL)
-            (void)snprintf(collector->directory, sizeof collector->directory, "%s", path);
-        errno = reason;
-    }
-    return place;
-}
-
 /* ---- the loop ----------------------------------------------------------------------------------------------------- */
 
 /* CMD has ended, says `mallab record`: nobody new will come. Without a control descriptor that is always so. */
@@ -383,9 +330,10 @@ static void rest(struct collector *collector, uint32_t idle_rounds)
     atomic_store_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed);
 }
 
-static void stop_recording(struct collector *collector)
+static void stop_recording(struct collector *collector, enum collect_stop why)
 {
     const struct timespec last_calls = {0, LAST_CALLS_NS};
+    stop_note(collector, why);
     atomic_store_explicit(&collector->segment.header->stopped, 1, memory_order_seq_cst);
     set_closing(collector->segment.header, SEG_CLOSED);
     (void)nanosleep(&last_calls, NULL); /* cut short only costs stores of other threads under way */
@@ -422,6 +370,7 @@ static void run(struct collector *collector)
         (void)image_bump_epochs(collector);
         work = drain_scan(collector);
         work += drain_blocks(collector);
+        segment_hold_more(&collector->segment);
         image_check_ends(collector, look);
         watch_control(collector);
         if (look)
@@ -430,10 +379,15 @@ static void run(struct collector *collector)
             threads_ns = now;
             drain_dead_threads(collector);
             drain_waiting(collector);
+            reserve_renew(collector);
         }
-        if (control_heed(collector) || (collector->options.duration_ns != 0 &&
-                                        now - collector->started_ns >= collector->options.duration_ns)) {
-            stop_recording(collector);
+        if (control_heed(collector)) {
+            stop_recording(collector, STOP_ASKED);
+            return;
+        }
+        if (collector->options.duration_ns != 0 &&
+            now - collector->started_ns >= collector->options.duration_ns) {
+            stop_recording(collector, STOP_DURATION);
             return;
         }
         /* The walk over /proc is the dear part: not in every round while somebody unattached stays away. */
@@ -480,8 +434,10 @@ static void fill_header(struct collector *collector)
 static int prepare(struct collector *collector, bool *ret_joined)
 {
     const char *reason = NULL;
+    char place[sizeof collector->segment.path + sizeof collector->directory];
+    uint32_t number;
     *ret_joined = false;
-    switch (find_directory(collector)) {
+    switch (place_find(collector, &number)) {
     case PLACE_FAILED:
         return fail(collector, "cannot use output directory '%s': %s", collector->options.out,
                     strerror(errno));
@@ -513,10 +469,16 @@ static int prepare(struct collector *collector, bool *ret_joined)
         segment_remove(&collector->segment);
         return EXIT_FAILED;
     }
-    reserve_hold(collector);
+    if (!reserve_hold(collector)) {
+        (void)fail(collector, "cannot write into '%s': %s", collector->directory, strerror(errno));
+        segment_remove(&collector->segment);
+        return EXIT_FAILED;
+    }
     (void)!chdir("/"); /* a recorded program's directory may be removed or unmounted under it */
     segment_publish(&collector->segment);
-    answer(collector, "ok", collector->segment.path);
+    (void)snprintf(place, sizeof place, "%s%s%s", collector->segment.path, number > 1 ? "\n" : "",
+                   number > 1 ? collector->directory : ""); /* fits */
+    answer(collector, "ok", place);
     return EXIT_DONE;
 }
 
@@ -552,6 +514,21 @@ static void release(struct collector *collector)
     free(collector->taken);
 }
 
+/* Without blocks that are held (not every file system has files without names) a full disk may refuse even this: it is
+ * given some time, because it would be the only word on what was lost. */
+static bool write_last(struct collector *collector)
+{
+    const struct timespec pause = {0, LAST_PAUSE_NS};
+    for (unsigned tries = 0; !json_write(collector, true); tries++) {
+        if (errno != ENOSPC && errno != EDQUOT)
+            return false;
+        if (tries == LAST_TRIES)
+            return false;
+        (void)nanosleep(&pause, NULL); /* a signal only shortens it */
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     static struct collector collector = {
@@ -580,7 +557,7 @@ int main(int argc, char **argv)
     run(&collector);
     segment_remove(&collector.segment);
     reserve_release(&collector);
-    code = json_write(&collector, true) ? EXIT_DONE : EXIT_FAILED;
+    code = write_last(&collector) ? EXIT_DONE : EXIT_FAILED;
     release(&collector);
     return code;
 }

@@ -62,7 +62,6 @@ static enum recover_result map_segment(struct collect_segment *segment, const st
     segment->header = area;
     /* Whatever is written there now by whomever, these are the numbers that were checked. */
     seg_layout(segment->header, seen->chunk_count);
-    atomic_store(&segment->header->ready, seen->ready);
     return RECOVER_DONE;
 }
 
@@ -438,6 +437,9 @@ void recover_run(struct collector *collector)
     atomic_store_explicit(&segment->stopped, 1, memory_order_seq_cst);
     atomic_store_explicit(&segment->closing, SEG_CLOSED, memory_order_seq_cst);
     (void)nanosleep(&last_calls, NULL); /* cut short only costs stores under way */
+    /* Checked again: the processes that ran on have let more chunks be used since. */
+    if (atomic_load_explicit(&segment->ready, memory_order_acquire) > segment->chunk_count)
+        atomic_store_explicit(&segment->ready, segment->chunk_count, memory_order_relaxed);
     reopen_slots(segment);
     remove_what_was_only_begun(collector);
     collector->attaching = true; /* look at every slot */

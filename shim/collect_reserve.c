@@ -5,14 +5,28 @@
  * have. So the losses of every process are told, also of those whose trailers found no room. */
 #include "shim/collect.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-#define TRAILERS_BYTES  262144u /* most of it for what btrfs sets aside for names while they are made */
-#define LIST_BYTES      262144u /* of about 600 processes; more are asked for in time, if the disk has them */
-#define LIST_BYTES_EACH 512u    /* what recording.json says of one process: its names make up most of it */
+#define TRAILERS_BYTES   262144u /* most of it for what btrfs sets aside for names while they are made */
+#define LIST_BYTES       262144u /* of about 600 processes; more are asked for in time, if the disk has them */
+#define TRAILERS_LEAST   16384u
+#define LIST_LEAST       16384u
+#define RENEW_WHEN_ABOVE (4u << 20)
+#define LIST_BYTES_EACH  512u /* what recording.json says of one process: its names make up most of it */
+
+/* As much as there is, down to `least`, by halves. Returns how much that was; 0: not even so little. */
+static uint64_t hold_some(int fd, uint64_t wanted, uint64_t least)
+{
+    for (; wanted >= least; wanted /= 2)
+        if (posix_fallocate(fd, 0, (off_t)wanted) == 0)
+            return wanted;
+    return 0;
+}
 
 static void hold_for_trailers(struct collector *collector)
 {
@@ -22,17 +36,23 @@ static void hold_for_trailers(struct collector *collector)
     if (collector->reserve_fd < 0)
         return;
     (void)unlinkat(collector->directory_fd, NAME, 0); /* it lives by its descriptor */
-    if (posix_fallocate(collector->reserve_fd, 0, TRAILERS_BYTES) != 0)
-        reserve_release(collector); /* the disk is full before we begin */
+    if (hold_some(collector->reserve_fd, TRAILERS_BYTES, TRAILERS_LEAST) == 0)
+        reserve_release(collector); /* nothing to spare */
 }
 
-void reserve_hold(struct collector *collector)
+/* First what tells the losses: a trailer without room is made good by the list. */
+bool reserve_hold(struct collector *collector)
 {
-    hold_for_trailers(collector);
     /* Not every file system has files without names: there the last recording.json takes its chance. */
     collector->list_fd = openat(collector->directory_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    collector->list_bytes = 0;
-    reserve_for_images(collector);
+    collector->list_bytes = collector->list_fd >= 0 ? hold_some(collector->list_fd, LIST_BYTES, LIST_LEAST)
+                                                    : 0;
+    if (collector->list_fd >= 0 && collector->list_bytes == 0) {
+        errno = ENOSPC;
+        return false;
+    }
+    hold_for_trailers(collector);
+    return true;
 }
 
 void reserve_for_images(struct collector *collector)
@@ -41,9 +61,18 @@ void reserve_for_images(struct collector *collector)
     if (collector->list_fd < 0 || needed <= collector->list_bytes)
         return;
     /* Twice at the next time, so that it is seldom asked for; without room, what is held may have to do. */
-    const uint64_t wanted = collector->list_bytes == 0 ? LIST_BYTES : 2 * needed;
+    const uint64_t wanted = needed <= LIST_BYTES ? LIST_BYTES : 2 * needed;
     if (posix_fallocate(collector->list_fd, 0, (off_t)wanted) == 0)
         collector->list_bytes = wanted;
+}
+
+void reserve_renew(struct collector *collector)
+{
+    struct statvfs space;
+    reserve_for_images(collector);
+    if (collector->reserve_fd < 0 && fstatvfs(collector->directory_fd, &space) == 0 &&
+        (uint64_t)space.f_bavail * space.f_frsize >= RENEW_WHEN_ABOVE)
+        hold_for_trailers(collector);
 }
 
 void reserve_release(struct collector *collector)

@@ -1,5 +1,8 @@
 /* collect_segment.c - the file behind the shared memory: made privately, filled ahead, removed at the end.
  *
+ *   held    chunks that have memory behind them: all of them soon, where there is plenty, else as ready grows
+ *   ready   chunks in use, of those; more as need be
+ *
  * Memory is put behind a chunk (fallocate) before a process may claim it: on a full tmpfs a store into a hole is a
  * SIGBUS in the recorded program. */
 #include "shim/collect.h"
@@ -23,6 +26,7 @@
 #endif
 
 #define READY_AT_START 64u
+#define HELD_AT_ONCE   256u
 #define BUMP_NS        1000u /* docs/order.md */
 #define NAME_TRIES     100
 
@@ -90,6 +94,7 @@ static bool lay_out(struct collect_segment *segment, const struct collect_option
         return false;
     segment->header = area;
     seg_layout(segment->header, (uint32_t)chunks);
+    segment->hold_all = room_is_ample(segment->fd, layout.segment_bytes);
     return segment_grow(segment, READY_AT_START);
 }
 
@@ -130,24 +135,50 @@ void segment_publish(struct collect_segment *segment)
     atomic_store_explicit(&segment->header->magic, SEG_MAGIC, memory_order_release);
 }
 
+/* Memory behind all chunks below an index; on a full file system behind as many as before. */
+static bool hold(struct collect_segment *segment, uint32_t until)
+{
+    struct seg_header *header = segment->header;
+    const uint32_t held = atomic_load_explicit(&header->held, memory_order_relaxed);
+    if (until <= held)
+        return true;
+    if (segment->grown_out ||
+        posix_fallocate(segment->fd, (off_t)(header->chunks_offset + (uint64_t)held * SEG_CHUNK_BYTES),
+                        (off_t)(until - held) * SEG_CHUNK_BYTES) != 0) {
+        segment->grown_out = true;
+        return false;
+    }
+    /* release: pairs with the acquire in seg_grow_ready; the memory is there before the index is allowed */
+    atomic_store_explicit(&header->held, until, memory_order_release);
+    return true;
+}
+
+/* Little by little: 128 MiB take 25 ms, which neither the start nor a program that is waiting for us is to pay. */
+void segment_hold_more(struct collect_segment *segment)
+{
+    const struct seg_header *header = segment->header;
+    const uint32_t held = atomic_load_explicit(&header->held, memory_order_relaxed);
+    if (!segment->hold_all || held == header->chunk_count)
+        return;
+    if (!hold(segment, held + HELD_AT_ONCE < header->chunk_count ? held + HELD_AT_ONCE : header->chunk_count))
+        segment->hold_all = false; /* somebody was faster */
+}
+
 bool segment_grow(struct collect_segment *segment, uint32_t count)
 {
     struct seg_header *header = segment->header;
     const uint32_t ready = atomic_load_explicit(&header->ready, memory_order_relaxed);
-    if (segment->grown_out || ready == header->chunk_count)
+    uint32_t until;
+    if (ready == header->chunk_count)
         return false;
-    if (count > header->chunk_count - ready)
-        count = header->chunk_count - ready;
-    if (posix_fallocate(segment->fd, (off_t)(header->chunks_offset + (uint64_t)ready * SEG_CHUNK_BYTES),
-                        (off_t)count * SEG_CHUNK_BYTES) != 0) {
-        segment->grown_out = true;
+    until = count < header->chunk_count - ready ? ready + count : header->chunk_count;
+    if (!hold(segment, until))
+        until = atomic_load_explicit(&header->held, memory_order_relaxed);
+    if (until <= ready)
         return false;
-    }
     /* Zeroed here and not in the program's first touch; without it the kernel does the same, later. */
-    (void)madvise(seg_chunk(header, ready), (size_t)count * SEG_CHUNK_BYTES, MADV_POPULATE_WRITE);
-    /* release: pairs with the acquire in claim_chunk; the memory is there before the index is allowed */
-    atomic_store_explicit(&header->ready, ready + count, memory_order_release);
-    return true;
+    (void)madvise(seg_chunk(header, ready), (size_t)(until - ready) * SEG_CHUNK_BYTES, MADV_POPULATE_WRITE);
+    return seg_grow_ready(header, ready, until);
 }
 
 void segment_remove(struct collect_segment *segment)

@@ -14,6 +14,7 @@
 #include "shim/raw.h"
 
 #define PAGE_BYTES       4096u /* the least of any processor that we run on */
+#define GROW_CHUNKS      64u
 #define LANES_PER_BLOCK  128u
 #define LANE_BLOCKS      8192u /* a million threads at one time */
 #define LANE_REUSE_TRIES 16u
@@ -193,13 +194,12 @@ void lane_close_chunk(struct lane *lane)
 }
 
 /* The lowest free chunk: low indexes are in use first, so an index tells how short the pool is. */
-static bool claim_chunk(struct lane *lane, uint32_t *ret_index)
+static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready, uint32_t *ret_index)
 {
     struct seg_header *segment = shim_segment;
     _Atomic uint64_t *states = seg_chunk_states(segment);
-    const uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_acquire);
     const uint64_t mine = seg_chunk_word(SEG_CHUNK_OPEN, shim_process->slot_index, lane->number);
-    for (uint32_t index = 0; index < ready; index++) {
+    for (uint32_t index = first; index < ready; index++) {
         uint64_t word = atomic_load_explicit(&states[index], memory_order_relaxed);
         if (word != SEG_CHUNK_FREE)
             continue;
@@ -214,6 +214,21 @@ static bool claim_chunk(struct lane *lane, uint32_t *ret_index)
         return true;
     }
     return false;
+}
+
+/* The collector lets more chunks be used when half of those are in use. When none is free it is late, or does not work at
+ * all: then whoever needs one lets more be used, of those that have memory behind them. */
+static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
+{
+    struct seg_header *segment = shim_segment;
+    uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_acquire);
+    bool found = claim_below(lane, 0, ready, ret_index);
+    while (!found && seg_grow_ready(segment, ready, ready + GROW_CHUNKS)) {
+        const uint32_t first = ready;
+        ready = atomic_load_explicit(&segment->ready, memory_order_acquire);
+        found = claim_below(lane, first, ready, ret_index);
+    }
+    return found;
 }
 
 /* Wait until a chunk is free. Only here does a hook sleep, and it is counted. */

@@ -25,7 +25,7 @@
 #include "footprint/record.h"
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      5u                           /* bump with any change of this file's layouts */
+#define SEG_VERSION      6u                           /* bump with any change of this file's layouts */
 #define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
@@ -78,17 +78,20 @@ struct seg_header {
     uint64_t pid_namespace; /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
 
     /* Written by the collector. */
-    _Alignas(64) _Atomic uint32_t ready; /* chunks below this index have memory behind them */
-    _Atomic uint32_t stopped;            /* nothing more is recorded (--duration has passed) */
-    _Atomic uint32_t closing;            /* enum seg_closing; futex */
-    _Atomic uint32_t space;              /* futex: stepped when chunks became free and somebody waits */
-    _Atomic uint64_t heartbeat_ns;       /* CLOCK_MONOTONIC at the collector's last round */
+    _Alignas(
+        64) _Atomic uint32_t ready; /* chunks below this index are in use; at most `held`. Seldom written by a
+                                            process: one that finds none free while the collector does not work */
+    _Atomic uint32_t stopped;       /* nothing more is recorded (--duration has passed) */
+    _Atomic uint32_t closing;       /* enum seg_closing; futex */
+    _Atomic uint32_t space;         /* futex: stepped when chunks became free and somebody waits */
+    _Atomic uint64_t heartbeat_ns;  /* CLOCK_MONOTONIC at the collector's last round */
     _Atomic uint64_t clock_last_ticks, clock_last_ns; /* struct collect_clock, likewise */
     _Atomic uint32_t starved; /* every chunk is open in some lane: waiting for one may last for ever */
     _Atomic uint32_t crowded; /* every slot is a live process's: likewise */
     _Atomic uint32_t paused;  /* nothing is recorded at present; for slots that are being taken */
     _Atomic uint32_t
         window; /* number of the present window, from 1; 0: the recording is not cut into windows */
+    _Atomic uint32_t held; /* chunks below this index have memory behind them: a store there is no SIGBUS */
 
     /* Written by the processes and the collector. */
     _Alignas(64) _Atomic uint32_t doorbell; /* futex the collector sleeps on */
@@ -218,6 +221,22 @@ static inline struct seg_chunk_header *seg_chunk(struct seg_header *segment, uin
 {
     return (struct seg_chunk_header *)((char *)segment + segment->chunks_offset +
                                        (uint64_t)index * SEG_CHUNK_BYTES);
+}
+
+/* seg_grow_ready - let chunks up to an index be used that have memory behind them; by whoever needs them.
+ * seen      `ready`, as the caller saw it.
+ * Returns   whether there are more than that now. */
+static inline bool seg_grow_ready(struct seg_header *segment, uint32_t seen, uint32_t until)
+{
+    const uint32_t held = atomic_load_explicit(&segment->held, memory_order_acquire);
+    uint32_t expected = seen;
+    if (until > held)
+        until = held;
+    /* release: what the holder knew of held, whoever sees the new index knows too */
+    return until > seen &&
+           (atomic_compare_exchange_strong_explicit(&segment->ready, &expected, until, memory_order_acq_rel,
+                                                    memory_order_relaxed) ||
+            expected > seen);
 }
 
 /* seg_layout - offsets and size of a segment of chunk_count chunks, into ret_header's constant part. */

@@ -93,7 +93,7 @@ class Recorder:
             ("waits for room, stalls", self.told(samples, "stalls"), None),
             ("waiting, ms", self.told(samples, "stall_ns", 1e6), None),
             ("added peak of the program, MiB", peak, None),
-            ("shared memory used, MiB", self.told(samples, "segment_bytes", MIB), None),
+            ("shared memory used, MiB", self.told(samples, "segment_used_bytes", MIB), None),
             ("collector's own memory, MiB", self.told(samples, "collector_bytes", MIB), None),
         ])
 
@@ -207,5 +207,5 @@ class Recorder:
             ("added CPU, ns/event", {label: per_event("cpu_ns", label) for label in cases}, None),
             ("collector CPU, ns/event", {label: [s["other_cpu_ns"] / made[label] for s in with_[label]] for label in cases},
              None),
-            ("shared memory used, MiB", told("segment_bytes", MIB), None),
+            ("shared memory used, MiB", told("segment_used_bytes", MIB), None),
         ], aimed=tuple(cases))

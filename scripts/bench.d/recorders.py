@@ -74,7 +74,7 @@ class Mallab(Plain):
         shutil.rmtree(self.recording)
         return {"other_cpu_ns": told["collector_cpu_ns"], "bytes": told["bytes"], "events": told["events"],
                 "lost": sum(told["lost"].values()), "stalls": told["stalls"], "stall_ns": told["stall_ns"],
-                "segment_bytes": told["segment_bytes"], "collector_bytes": told["collector_bytes"]}
+                "segment_used_bytes": told["segment_used_bytes"], "collector_bytes": told["collector_bytes"]}
 
 
 class Heaptrack(Plain):

@@ -308,6 +308,24 @@ TEST(handlers_calls_are_counted)
     CHECK(!"no gap was noted");
 }
 
+/* Of chunks that have memory behind them, whoever finds none free takes more into use, and never one without. */
+TEST(a_lane_in_need_takes_more_chunks_into_use)
+{
+    const uint32_t held = CHUNKS - 1;
+    uint32_t calls = 0;
+    set_up(SEG_FLAG_DROP);
+    shim_segment->ready = 1;
+    shim_segment->held = held;
+    while (slot->lost[FP_LOSS_RING_FULL] == 0) {
+        release(16);
+        calls++;
+    }
+    CHECK_U64(shim_segment->ready, held);
+    CHECK_U64(state_of(held - 1), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
+    CHECK_U64(state_of(held), SEG_CHUNK_FREE);
+    CHECK(calls > held * 3000);
+}
+
 TEST(dropped_calls_leave_a_gap)
 {
     struct lane *lane;
@@ -534,9 +552,9 @@ TEST(silences_are_waited_for_ever_shorter)
 RUN_TESTS(T(calls_become_records), T(long_records_at_boundaries), T(chunks_follow_each_other),
           T(stamps_stand_where_they_should), T(stamps_before_every_call),
           T(epochs_step_with_several_lanes_only), T(nested_calls_are_the_allocators_own),
-          T(handlers_calls_are_counted), T(dropped_calls_leave_a_gap),
-          T(operators_name_the_call_that_serves_them), T(an_operator_left_by_an_exception_has_failed),
-          T(a_wiped_lane_attaches_again), T(stopped_recordings_take_nothing_more),
-          T(a_cut_not_come_to_changes_nothing), T(behind_a_cut_begins_another_chunk),
-          T(a_pause_is_a_gap_of_nothing_lost), T(a_pause_does_not_hide_a_loss), T(stamps_heed_cuts_too),
-          T(silences_are_waited_for_ever_shorter))
+          T(handlers_calls_are_counted), T(a_lane_in_need_takes_more_chunks_into_use),
+          T(dropped_calls_leave_a_gap), T(operators_name_the_call_that_serves_them),
+          T(an_operator_left_by_an_exception_has_failed), T(a_wiped_lane_attaches_again),
+          T(stopped_recordings_take_nothing_more), T(a_cut_not_come_to_changes_nothing),
+          T(behind_a_cut_begins_another_chunk), T(a_pause_is_a_gap_of_nothing_lost),
+          T(a_pause_does_not_hide_a_loss), T(stamps_heed_cuts_too), T(silences_are_waited_for_ever_shorter))
