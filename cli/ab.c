@@ -280,7 +280,8 @@ static int record_command(const struct ab *ab, char **ret_recording)
     const char *slash = strrchr(command[0], '/');
     const char *name = slash != NULL ? slash + 1 : command[0];
     char *directory = res_path_join(ab->directory, name);
-    const struct cli_record record = {.directory = directory, .stdout_to_stderr = true};
+    const struct cli_record record = {
+        .directory = directory, .stdout_to_stderr = true, .verb = &CLI_AB, .quiet = ab->settings.quiet};
     struct cli_target target;
     struct cli_recorded recorded = {0};
     bool usable = false;
@@ -498,7 +499,9 @@ static int run_ab(int argc, char **argv)
         take_signals();
         code = prepare_workloads(&ab);
     }
-    if (code == CLI_DONE && stopped_by == 0)
+    if (code == CLI_DONE && stopped_by != 0)
+        cli_say(&CLI_AB, "interrupted before the first round: there is no result");
+    else if (code == CLI_DONE)
         code = run_experiment(&ab);
     ab_release(&ab);
     if (stopped_by != 0) {

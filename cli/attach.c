@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "results/support.h"
 
@@ -37,51 +38,123 @@ static size_t count_running(const json_t *recording)
     return running;
 }
 
-static void tell(const struct cli_verb *verb, const struct cli_control *control)
+/* One word for how it stands. */
+static const char *state_of(const struct cli_control *control)
 {
-    const json_t *recording = control->recording;
-    char events[32], bytes[32], lost[32], since[32], window[48] = "";
-    const bool ended = json_object_get(recording, "collector") == NULL;
-    if (cli_control_windows(control) > 0)
-        snprintf(window, sizeof window, ", window %llu", (unsigned long long)cli_control_windows(control));
-    cli_say(verb, "%s after %s%s: %s events, %s; %zu process%s running, lost %s",
-            ended                            ? "the recording has ended"
-            : cli_control_is_paused(control) ? "paused"
-                                             : "recording",
-            res_text_duration((double)number_of(recording, "duration_ns"), since), window,
-            res_text_grouped(number_of(recording, "events"), events),
-            res_text_bytes((double)number_of(recording, "bytes"), bytes), count_running(recording),
-            count_running(recording) == 1 ? "" : "es", res_text_grouped(count_lost(recording), lost));
+    uint64_t after_ns;
+    if (json_object_get(control->recording, "collector") == NULL)
+        return "ended";
+    if (cli_control_stop(control->recording, &after_ns) != NULL)
+        return "stopped";
+    return cli_control_is_paused(control) ? "paused" : "recording";
 }
 
-int cli_attach(const struct cli_verb *verb, const char *directory, enum cli_request request)
+static int print_json(const struct cli_control *control)
 {
-    struct cli_control control;
-    char *problem;
-    const enum cli_control_state state = cli_control_open(directory, &control, &problem);
-    int code = CLI_DONE;
-    if (state == CLI_CONTROL_ENDED && request == CLI_REQUEST_END && control.recording != NULL &&
-        json_object_get(control.recording, "collector") == NULL) {
-        tell(verb, &control); /* as was asked for */
-    } else if (state != CLI_CONTROL_OPEN) {
-        cli_say(verb, "%s", problem);
-        code = state == CLI_CONTROL_ENDED ? CLI_FAILED : CLI_UNREADABLE;
-    } else if (request == CLI_REQUEST_WINDOW && cli_control_windows(&control) == 0) {
+    static const char *const NUMBERS[] = {"started_unix_ns", "duration_ns", "events", "bytes",
+                                          "stalls",          "stall_ns",    "windows"};
+    static const char *const OTHERS[] = {"complete", "lost", "stopped", "recovered"};
+    json_t *object = json_object();
+    json_object_set_new(object, "schema", json_string("mallab-status/1"));
+    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
+    json_object_set_new(object, "state", json_string(state_of(control)));
+    for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0]; i++)
+        json_object_set_new(object, NUMBERS[i],
+                            json_integer((json_int_t)number_of(control->recording, NUMBERS[i])));
+    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
+        json_t *value = json_object_get(control->recording, OTHERS[i]);
+        json_object_set(object, OTHERS[i], value != NULL ? value : json_null());
+    }
+    json_object_set_new(object, "lost_calls", json_integer((json_int_t)count_lost(control->recording)));
+    json_object_set_new(object, "processes_running",
+                        json_integer((json_int_t)count_running(control->recording)));
+    json_object_set_new(
+        object, "pauses",
+        json_integer((json_int_t)json_array_size(json_object_get(control->recording, "pauses"))));
+    return cli_print_json(object);
+}
+
+static void print_head(const struct cli_control *control)
+{
+    char since[32];
+    uint64_t after_ns = 0;
+    const char *stop = cli_control_stop(control->recording, &after_ns);
+    const bool ended = json_object_get(control->recording, "collector") == NULL;
+    if (stop != NULL)
+        printf("%s after %s, %s", ended ? "the recording has ended" : "recording stopped",
+               res_text_duration((double)after_ns, since), cli_control_stop_words(stop));
+    else
+        printf("%s after %s",
+               ended                            ? "the recording has ended"
+               : cli_control_is_paused(control) ? "paused"
+                                                : "recording",
+               res_text_duration((double)number_of(control->recording, "duration_ns"), since));
+}
+
+static int print_text(const struct cli_control *control)
+{
+    char number[32];
+    const size_t running = count_running(control->recording);
+    print_head(control);
+    if (cli_control_windows(control) > 0)
+        printf(", window %llu", (unsigned long long)cli_control_windows(control));
+    printf(": %s events", res_text_grouped(number_of(control->recording, "events"), number));
+    printf(", %s", res_text_bytes((double)number_of(control->recording, "bytes"), number));
+    printf("; %zu process%s running", running, running == 1 ? "" : "es");
+    printf(", lost %s\n", res_text_grouped(count_lost(control->recording), number));
+    return fflush(stdout) == 0 ? CLI_DONE : CLI_FAILED;
+}
+
+static int tell(const struct cli_control *control, bool json)
+{
+    return json ? print_json(control) : print_text(control);
+}
+
+static int ask(const struct cli_verb *verb, struct cli_control *control, enum cli_request request, bool json)
+{
+    char *problem = NULL;
+    int code = CLI_FAILED;
+    if (request == CLI_REQUEST_WINDOW && cli_control_windows(control) == 0) {
         cli_say(verb,
                 "the recording in '%s' is not cut into windows: that is chosen at its begin, with --window",
-                directory);
-        code = CLI_FAILED;
-    } else if (cli_control_ask(&control, request, request == CLI_REQUEST_END ? END_NS : ANSWER_NS,
-                               &problem)) {
+                control->directory);
+    } else if (cli_control_ask(control, request, request == CLI_REQUEST_END ? END_NS : ANSWER_NS, &problem)) {
         /* The figures of the answer to a pause are those of its moment; the others' may be old. */
         if (request != CLI_REQUEST_END && request != CLI_REQUEST_STATUS) {
             free(problem);
-            (void)cli_control_ask(&control, CLI_REQUEST_STATUS, ANSWER_NS, &problem);
+            (void)cli_control_ask(control, CLI_REQUEST_STATUS, ANSWER_NS, &problem);
         }
-        tell(verb, &control);
+        code = tell(control, json);
     } else {
         cli_say(verb, "%s", problem);
-        code = CLI_FAILED;
+    }
+    free(problem);
+    return code;
+}
+
+int cli_attach(const struct cli_verb *verb, const char *directory, enum cli_request request, bool json)
+{
+    struct cli_control control;
+    char *problem;
+    int code = CLI_FAILED;
+    switch (cli_control_open(directory, &control, &problem)) {
+    case CLI_CONTROL_OPEN:
+        code = ask(verb, &control, request, json);
+        break;
+    case CLI_CONTROL_ENDED:
+        /* Its figures are an answer; to end it was done before; to pause it or go on is too late. */
+        if (request == CLI_REQUEST_STATUS || request == CLI_REQUEST_END)
+            code = tell(&control, json);
+        else
+            cli_say(verb, "%s", problem);
+        break;
+    case CLI_CONTROL_KILLED:
+        cli_say(verb, "%s", problem);
+        break;
+    case CLI_CONTROL_FAILED:
+        cli_say(verb, "%s", problem);
+        code = CLI_UNREADABLE;
+        break;
     }
     free(problem);
     cli_control_release(&control);

@@ -2,10 +2,13 @@
 #include "cli/control.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,7 +16,8 @@
 #include "convert/recording.h"
 #include "results/support.h"
 
-#define LOOK_NS 5000000
+#define LOOK_NS    5000000
+#define FULL_BELOW 65536 /* bytes free */
 
 static uint64_t now_ns(void)
 {
@@ -52,6 +56,31 @@ uint64_t cli_control_windows(const struct cli_control *control)
     return number_of(control->recording, "windows");
 }
 
+const char *cli_control_stop(const json_t *recording, uint64_t *ret_after_ns)
+{
+    const json_t *stop = json_object_get(recording, "stopped");
+    const char *by = json_string_value(json_object_get(stop, "by"));
+    if (by != NULL)
+        *ret_after_ns = number_of(stop, "after_ns");
+    return by;
+}
+
+const char *cli_control_stop_words(const char *stop)
+{
+    static const struct {
+        const char *stop, *words;
+    } WORDS[] = {
+        {"disk_full", "as its files cannot be written any more (is the disk full, or at a quota?)"},
+        {"size_limit", "as it has the size that --max-size allows"},
+        {"duration", "as --duration asked"},
+        {"end", "as --end asked"},
+    };
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
+        if (strcmp(WORDS[i].stop, stop) == 0)
+            return WORDS[i].words;
+    return "why is not known to this version";
+}
+
 /* The collector's process id is judged after it is held, so that it is not another's by then. */
 static bool hold(struct cli_control *control, char *ret_why, size_t size)
 {
@@ -69,6 +98,17 @@ static bool hold(struct cli_control *control, char *ret_why, size_t size)
     return held;
 }
 
+static char *no_recording(const char *directory)
+{
+    struct stat found;
+    if (stat(directory, &found) != 0)
+        return errno == ENOENT ? res_printf("'%s' does not exist", directory)
+                               : res_printf("'%s' cannot be looked into: %s", directory, strerror(errno));
+    if (!S_ISDIR(found.st_mode))
+        return res_printf("'%s' is a file: name the recording's directory", directory);
+    return res_printf("'%s' is no recording: it has no recording.json that can be read", directory);
+}
+
 enum cli_control_state cli_control_open(const char *directory, struct cli_control *ret_control,
                                         char **ret_problem)
 {
@@ -77,8 +117,7 @@ enum cli_control_state cli_control_open(const char *directory, struct cli_contro
     *ret_control = (struct cli_control){.directory = res_strdup(directory), .pidfd = -1};
     ret_control->recording = load(directory);
     if (ret_control->recording == NULL) {
-        *ret_problem = res_printf("'%s' is no recording: it has no recording.json that can be read",
-                                  directory);
+        *ret_problem = no_recording(directory);
         return CLI_CONTROL_FAILED;
     }
     if (!goes_on(ret_control->recording)) {
@@ -87,7 +126,7 @@ enum cli_control_state cli_control_open(const char *directory, struct cli_contro
     }
     if (!hold(ret_control, why, sizeof why)) {
         *ret_problem = res_printf("the recording in '%s' does not go on: %s", directory, why);
-        return CLI_CONTROL_ENDED;
+        return CLI_CONTROL_KILLED;
     }
     return CLI_CONTROL_OPEN;
 }
@@ -129,6 +168,12 @@ static bool send_signal(const struct cli_control *control, int number)
     return kill(control->collector, number) == 0;
 }
 
+static bool is_heeded(const json_t *now, const json_t *before, const char *kind)
+{
+    return number_of(json_object_get(now, "answered"), kind) >
+           number_of(json_object_get(before, "answered"), kind);
+}
+
 static bool is_answer(const struct cli_control *control, const json_t *before, enum cli_request request)
 {
     const json_t *now = control->recording;
@@ -136,55 +181,100 @@ static bool is_answer(const struct cli_control *control, const json_t *before, e
         return true;
     switch (request) {
     case CLI_REQUEST_PAUSE:
-        return cli_control_is_paused(control);
+        return is_heeded(now, before, "pause");
     case CLI_REQUEST_RESUME:
-        return !cli_control_is_paused(control);
+        return is_heeded(now, before, "resume");
     case CLI_REQUEST_WINDOW:
-        return number_of(now, "windows") > number_of(before, "windows");
+        return is_heeded(now, before, "window");
     case CLI_REQUEST_STATUS:
-        return number_of(now, "status_number") > number_of(before, "status_number");
+        return is_heeded(now, before, "status");
     case CLI_REQUEST_END:
         break;
     }
     return false;
 }
 
-static bool wait_for_answer(struct cli_control *control, const json_t *before, enum cli_request request,
-                            uint64_t within_ns)
+/* Held by its descriptor it is not another's number; and what is dead, waited for or not, answers nothing. */
+static bool collector_has_gone(const struct cli_control *control)
+{
+    struct pollfd ended = {control->pidfd, POLLIN, 0};
+    if (control->pidfd >= 0)
+        return poll(&ended, 1, 0) > 0;
+    return kill(control->collector, 0) != 0 && errno == ESRCH;
+}
+
+enum waited {
+    WAITED_ANSWERED,
+    WAITED_IN_VAIN,
+    WAITED_FOR_THE_DEAD,
+};
+
+static enum waited wait_for_answer(struct cli_control *control, const json_t *before,
+                                   enum cli_request request, uint64_t within_ns)
 {
     const uint64_t begin = now_ns();
     const struct timespec pause = {.tv_nsec = LOOK_NS};
     for (;;) {
+        const bool gone = collector_has_gone(control); /* asked first: its last word is there then */
         json_t *recording = load(control->directory);
         if (recording != NULL) {
             json_decref(control->recording);
             control->recording = recording;
             if (is_answer(control, before, request))
-                return true;
+                return WAITED_ANSWERED;
         }
+        if (gone)
+            return WAITED_FOR_THE_DEAD;
         if (now_ns() - begin >= within_ns)
-            return false;
+            return WAITED_IN_VAIN;
         nanosleep(&pause, NULL); /* a signal only shortens it */
     }
+}
+
+static bool disk_is_full(const char *directory)
+{
+    struct statvfs space;
+    return statvfs(directory, &space) == 0 && ((uint64_t)space.f_bavail * space.f_frsize < FULL_BELOW ||
+                                               (space.f_files > 0 && space.f_ffree == 0));
+}
+
+static char *no_answer(const struct cli_control *control, enum waited waited, uint64_t within_ns)
+{
+    const bool full = disk_is_full(control->directory);
+    if (waited == WAITED_FOR_THE_DEAD)
+        return res_printf("the collector (process %d) ended without an answer%s; 'mallab info %s' tells what "
+                          "there is",
+                          (int)control->collector,
+                          full ? ", as there is no room for one: the disk is full" : "", control->directory);
+    if (full)
+        return res_printf("the collector (process %d) cannot answer: the disk of '%s' is full; make room "
+                          "there, and ask again",
+                          (int)control->collector, control->directory);
+    return res_printf(
+        "the collector (process %d) has not answered in %.0f s; its recording.json in '%s' tells "
+        "when it has",
+        (int)control->collector, (double)within_ns / 1e9, control->directory);
 }
 
 bool cli_control_ask(struct cli_control *control, enum cli_request request, uint64_t within_ns,
                      char **ret_problem)
 {
     json_t *before;
-    bool answered;
+    enum waited waited;
     *ret_problem = NULL;
-    if (!send_signal(control, signal_of(request))) {
+    /* Read again: what was answered since we opened it was not our question. */
+    before = load(control->directory);
+    if (before == NULL)
+        before = json_incref(control->recording);
+    if (!send_signal(control, signal_of(request)) && errno != ESRCH) {
         *ret_problem = res_printf("the collector (process %d) cannot be told: %s", (int)control->collector,
                                   strerror(errno));
+        json_decref(before);
         return false;
     }
-    before = json_incref(control->recording);
-    answered = wait_for_answer(control, before, request, within_ns);
+    waited = wait_for_answer(control, before, request, within_ns);
     json_decref(before);
-    if (!answered)
-        *ret_problem = res_printf("the collector (process %d) has not answered in %.0f s; its recording.json "
-                                  "in '%s' tells when it has",
-                                  (int)control->collector, (double)within_ns / 1e9, control->directory);
-    return answered;
+    if (waited != WAITED_ANSWERED)
+        *ret_problem = no_answer(control, waited, within_ns);
+    return waited == WAITED_ANSWERED;
 }

@@ -1,4 +1,5 @@
 /* record.c - `mallab record`: run a command recorded, and end as it ended. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +11,14 @@
 #include "cli/attach.h"
 #include "cli/cli.h"
 #include "cli/recorder.h"
-#include "cli/recover.h"
 #include "cli/target.h"
 #include "results/support.h"
 
 /* A block holds up to 16 chunks' marks, 60,000, at up to 6 bytes each where addresses are scattered; and is written
  * whole or not at all. */
 #define SIZE_LIMIT_LEAST (UINT64_C(512) << 10)
+#define MEMORY_LEAST     (UINT64_C(256) << 10) /* some chunks of shim/segment.h's, and their most */
+#define MEMORY_MOST      (UINT64_C(64) << 30)
 #define WINDOW_LEAST_NS  UINT64_C(1000000000)
 
 static const char HELP[] =
@@ -26,7 +28,9 @@ static const char HELP[] =
     "footprints. Exit status, output and signals are CMD's.\n"
     "\n"
     "where to\n"
-    "  -o, --output DIR     the recording, new or empty [./mallab-NAME.PID]\n"
+    "  -o, --output DIR     the recording; where DIR holds something already, DIR.2,\n"
+    "                       DIR.3 ... [./mallab-NAME.PID]\n"
+    "      --best-effort    where recording cannot begin, run CMD unrecorded; say so\n"
     "\n"
     "how much\n"
     "      --max-size N     stop recording at N bytes on disk, 512K at least; K, M,\n"
@@ -36,7 +40,7 @@ static const char HELP[] =
     "      --only NAMES     record only programs of these names, with commas between;\n"
     "                       * and ? stand for any characters and for one\n"
     "      --memory N       bytes of memory shared with the collector\n"
-    "                       [the collector's choice]\n"
+    "                       [128M, 256K at least, 64G at most]\n"
     "      --on-full WHAT   when that memory is full: 'wait' for the collector, or\n"
     "                       'drop' and count what is lost [wait]\n"
     "      --order WHAT     how threads are ordered: by 'epochs', or by 'stamps', the\n"
@@ -48,22 +52,25 @@ static const char HELP[] =
     "      --keep N         keep the last N windows, remove older ones [all]\n"
     "      --paused         begin without recording, until told to start\n"
     "\n"
-    "instead of CMD, for a recording that goes on\n"
+    "instead of CMD, for a recording that goes on; the answer goes to stdout\n"
     "      --attach-to DIR  the recording; and one of\n"
     "      --stop, --start  pause, go on\n"
     "      --rotate         begin the next window now\n"
     "      --end            finish the recording; its programs run on\n"
     "      --status         write all calls made so far, and tell how it stands;\n"
     "                       'mallab top DIR' shows more\n"
+    "      --json           the answer as JSON\n"
     "\n"
     "messages\n"
-    "  -q, --quiet          no summary at the end; losses are still told\n"
+    "  -q, --quiet          no summary at the end, nor a line when recording stops;\n"
+    "                       losses are still told\n"
     "  -h, --help           print this help\n"
     "\n"
     "example: mallab record -o run1 -- sqlite3 :memory: 'SELECT 1'\n"
     "         mallab record --attach-to run1 --stop\n"
     "exit codes: CMD's; 2 misuse, 125 CMD cannot be recorded, 126 CMD cannot be\n"
-    "executed, 127 CMD is not there\n";
+    "executed, 127 CMD is not there; with --attach-to: 0 done, 1 not heeded or the\n"
+    "collector was killed, 3 no recording\n";
 
 enum {
     OPTION_MAX_SIZE = 256,
@@ -77,6 +84,8 @@ enum {
     OPTION_KEEP,
     OPTION_PAUSED,
     OPTION_ATTACH_TO,
+    OPTION_BEST_EFFORT,
+    OPTION_JSON,
     OPTION_REQUEST, /* the first of cli_request, in its order */
 };
 
@@ -85,7 +94,7 @@ struct settings {
     const char *attach_to;
     bool requested;
     enum cli_request request;
-    bool quiet, help;
+    bool best_effort, json, help;
 };
 
 static int take_control_option(int option, char **argv, struct settings *settings)
@@ -113,6 +122,12 @@ static int take_control_option(int option, char **argv, struct settings *setting
     case OPTION_ATTACH_TO:
         settings->attach_to = optarg;
         break;
+    case OPTION_JSON:
+        settings->json = true;
+        break;
+    case OPTION_BEST_EFFORT:
+        settings->best_effort = true;
+        break;
     default:
         if (option < OPTION_REQUEST)
             return cli_option_refused(&CLI_RECORD, option, argv);
@@ -133,7 +148,7 @@ static int take_option(int option, char **argv, struct settings *settings)
         record->directory = optarg;
         break;
     case 'q':
-        settings->quiet = true;
+        record->quiet = true;
         break;
     case 'h':
         settings->help = true;
@@ -151,6 +166,9 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_MEMORY:
         if (!cli_parse_size(optarg, &record->memory_bytes))
             return cli_misuse(&CLI_RECORD, "'%s' is no size: write bytes, or 64M, 1.5G", optarg);
+        if (record->memory_bytes < MEMORY_LEAST || record->memory_bytes > MEMORY_MOST)
+            return cli_misuse(&CLI_RECORD, "--memory %s cannot be had: the least is 256K, the most 64G",
+                              optarg);
         break;
     case OPTION_DURATION:
         if (!cli_parse_duration(optarg, &record->duration_ns))
@@ -185,6 +203,10 @@ static int check_options(int argc, char **argv, const struct settings *settings)
         return cli_misuse(&CLI_RECORD, "--attach-to takes no command: '%s' would not be run", argv[optind]);
     if (settings->attach_to == NULL && settings->requested)
         return cli_misuse(&CLI_RECORD, "which recording? Name it with --attach-to DIR");
+    if (settings->attach_to == NULL && settings->json)
+        return cli_misuse(&CLI_RECORD,
+                          "--json is for what --attach-to answers: '%s' tells it of the recording",
+                          "mallab info --json DIR");
     if (settings->attach_to == NULL && optind >= argc)
         return cli_misuse(&CLI_RECORD, "no command: put it behind '--'");
     if (settings->record.keep != 0 && settings->record.window_ns == 0)
@@ -207,6 +229,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"keep", required_argument, NULL, OPTION_KEEP},
         {"paused", no_argument, NULL, OPTION_PAUSED},
         {"attach-to", required_argument, NULL, OPTION_ATTACH_TO},
+        {"best-effort", no_argument, NULL, OPTION_BEST_EFFORT},
+        {"json", no_argument, NULL, OPTION_JSON},
         {"status", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_STATUS},
         {"stop", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_PAUSE},
         {"start", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_RESUME},
@@ -244,126 +268,52 @@ static int end_as(int status)
     return WEXITSTATUS(status);
 }
 
-static void warn_of_nothing(const struct cli_recorded *recorded, const struct cli_totals *totals)
+/* In our place, so that nothing of us is left; only where nothing of CMD has run. Returns an exit code if even that fails. */
+static int run_unrecorded(char *const *command, const char *problem)
 {
-    if (totals->others > 0 && totals->processes == 0)
-        cli_say(&CLI_RECORD, "nothing was recorded: no program goes by a name that --only asks for; seen: %s",
-                totals->other_names);
-    else if (!totals->known)
-        cli_say(&CLI_RECORD, "nothing can be said of the recording: '%s/recording.json' cannot be read",
-                recorded->directory);
-    else if (totals->processes == 0)
-        cli_say(&CLI_RECORD,
-                "nothing was recorded: no process loaded the recorder. A wrapper that clears the "
-                "environment (sudo, timeout, env -i) or a static or setuid program stands before it: put "
-                "'mallab record' behind the wrapper");
-    else if (totals->lost > 0)
-        cli_say(&CLI_RECORD, "nothing was recorded: all calls were lost");
-    else if (totals->events_removed > 0)
-        cli_say(&CLI_RECORD, "no call was made in the windows that are kept");
-    else if (totals->pauses > 0)
-        cli_say(&CLI_RECORD, "nothing was recorded: the recording was paused, and no call made outside its "
-                             "pauses");
-    else
-        cli_say(&CLI_RECORD,
-                "nothing was recorded: the program made no call, or brings an allocator of its own that "
-                "is not called through malloc (PYTHONMALLOC=malloc makes Python call it)");
+    int error;
+    cli_say(&CLI_RECORD, "not recorded: %s; running '%s' all the same, as --best-effort asks", problem,
+            command[0]);
+    fflush(NULL);
+    execvp(command[0], command);
+    error = errno;
+    cli_say(&CLI_RECORD, "cannot run '%s': %s", command[0], strerror(error));
+    return error == ENOENT ? CLI_RECORD_NOT_FOUND : CLI_RECORD_NOT_EXECUTABLE;
 }
 
-/* As the user would write it: what was given, or the default's name in this directory. */
-static const char *shown_directory(const struct cli_record *record, const struct cli_recorded *recorded)
+static int refuse(const struct settings *settings, char *const *command, int code, const char *problem)
 {
-    const char *slash = strrchr(recorded->directory, '/');
-    return record->directory != NULL ? record->directory : slash != NULL ? slash + 1 : recorded->directory;
+    if (code == CLI_RECORD_FAILED && settings->best_effort)
+        return run_unrecorded(command, problem);
+    cli_say(&CLI_RECORD, "%s", problem);
+    return code;
 }
 
-/* Its death is none of the command's doing, but the recording ends there. */
-static void report_collector(const struct cli_recorded *recorded, const struct cli_totals *totals,
-                             const char *shown)
+static int record_command(const struct settings *settings, char **command)
 {
-    const int status = recorded->collector_status;
-    char events[32], processes[32];
-    char *how = WIFSIGNALED(status) ? res_printf("signal %d", WTERMSIG(status))
-                                    : res_printf("exit code %d", WEXITSTATUS(status));
-    if (totals->events > 0)
-        cli_say(&CLI_RECORD,
-                "the collector ended early (%s): what was not written by then is lost; '%s' holds about %s "
-                "events "
-                "of %s process%s: go on with 'mallab info %s' or 'mallab convert %s'",
-                how, shown, res_text_grouped(totals->events, events),
-                res_text_grouped(totals->processes, processes), totals->processes == 1 ? "" : "es", shown,
-                shown);
-    else
-        cli_say(&CLI_RECORD,
-                "the collector ended early (%s), before it had written any event to '%s': record again", how,
-                shown);
-    free(how);
-}
-
-static void report_choices(const struct cli_totals *totals)
-{
-    char others[32], events[32], since[32];
-    if (totals->others > 0 && totals->processes > 0)
-        cli_say(&CLI_RECORD, "%s process%s not asked for (--only): %s",
-                res_text_grouped(totals->others, others), totals->others == 1 ? " was" : "es were",
-                totals->other_names);
-    if (totals->pauses > 0)
-        cli_say(&CLI_RECORD, "paused %llu time%s, %s in all: what was called then is not in it",
-                (unsigned long long)totals->pauses, totals->pauses == 1 ? "" : "s",
-                res_text_duration((double)totals->paused_ns, since));
-    if (totals->windows_removed > 0)
-        cli_say(&CLI_RECORD, "%llu windows, of which the last %llu are kept; %s events were in the others",
-                (unsigned long long)totals->windows,
-                (unsigned long long)(totals->windows - totals->windows_removed),
-                res_text_grouped(totals->events_removed, events));
-    else if (totals->windows > 1)
-        cli_say(&CLI_RECORD, "%llu windows", (unsigned long long)totals->windows);
-}
-
-static void report(const struct cli_recorded *recorded, const char *shown, bool quiet)
-{
-    char events[32], processes[32], lost[32];
-    const bool recovered = recorded->collector_status != 0 && cli_recover(&CLI_RECORD, recorded->directory);
-    const struct cli_totals totals = cli_record_totals(recorded->directory);
-    if (recorded->still_running != 0) {
-        cli_say(
-            &CLI_RECORD,
-            "process %d and perhaps more still run and are recorded by mallab-collect (process %d) in the "
-            "background; 'mallab info %s' tells what is written so far, and when they have ended",
-            (int)recorded->still_running, (int)recorded->collector, shown);
-        return;
+    struct cli_target target;
+    struct cli_recorded recorded;
+    int code;
+    cli_target_find(command[0], &target);
+    if (target.code != 0) {
+        code = refuse(settings, command, target.code, target.problem);
+        cli_target_release(&target);
+        return code;
     }
-    if (recorded->collector_status != 0 && !recovered) {
-        report_collector(recorded, &totals, shown);
-        return;
-    }
-    if (!quiet && totals.known)
-        cli_say(&CLI_RECORD, "%s events of %s process%s, %.2f bytes each, written to %s; lost %s",
-                res_text_grouped(totals.events, events), res_text_grouped(totals.processes, processes),
-                totals.processes == 1 ? "" : "es", totals.bytes_per_event, shown,
-                res_text_grouped(totals.lost, lost));
-    if (!quiet)
-        report_choices(&totals);
-    if (totals.lost > 0)
-        cli_say(&CLI_RECORD, "the recording is not whole, calls were lost: %s", totals.lost_by_cause);
-    if (totals.unattached > 0)
-        cli_say(&CLI_RECORD, "%s process%s not recorded: more than can be recorded at one time",
-                res_text_grouped(totals.unattached, events), totals.unattached == 1 ? " was" : "es were");
-    if (totals.events == 0)
-        warn_of_nothing(recorded, &totals);
-    else if (!quiet && totals.silent[0] != '\0')
-        cli_say(&CLI_RECORD,
-                "no call was seen of %s: such a program makes none, or brings an allocator of its own that "
-                "is not "
-                "called through malloc",
-                totals.silent);
+    cli_record_run(&settings->record, target.path, command, &recorded);
+    cli_target_release(&target);
+    if (recorded.code == 0)
+        cli_record_report(&recorded, settings->record.quiet);
+    cli_watch_report(&CLI_RECORD, &recorded.watch);
+    code = recorded.code != 0 ? refuse(settings, command, recorded.code, recorded.problem)
+                              : end_as(recorded.status);
+    cli_recorded_release(&recorded);
+    return code;
 }
 
 static int run_record(int argc, char **argv)
 {
     struct settings settings = {0};
-    struct cli_target target;
-    struct cli_recorded recorded;
     const int misuse = take_options(argc, argv, &settings);
     if (misuse >= 0)
         return misuse;
@@ -372,26 +322,12 @@ static int run_record(int argc, char **argv)
         return CLI_DONE;
     }
     if (settings.attach_to != NULL)
-        return cli_attach(&CLI_RECORD, settings.attach_to, settings.request);
+        return cli_attach(&CLI_RECORD, settings.attach_to, settings.request, settings.json);
     if (settings.record.only == NULL)
         settings.record.only = getenv("MALLAB_ONLY");
-    cli_target_find(argv[optind], &target);
-    if (target.code != 0) {
-        const int code = target.code;
-        cli_say(&CLI_RECORD, "%s", target.problem);
-        cli_target_release(&target);
-        return code;
-    }
-    cli_record_run(&settings.record, target.path, argv + optind, &recorded);
-    cli_target_release(&target);
-    if (recorded.code != 0)
-        cli_say(&CLI_RECORD, "%s", recorded.problem);
-    else
-        report(&recorded, shown_directory(&settings.record, &recorded), settings.quiet);
-    cli_watch_report(&CLI_RECORD, &recorded.watch);
-    const int code = recorded.code != 0 ? recorded.code : end_as(recorded.status);
-    cli_recorded_release(&recorded);
-    return code;
+    settings.record.verb = &CLI_RECORD;
+    settings.record.numbered = true;
+    return record_command(&settings, argv + optind);
 }
 
 const struct cli_verb CLI_RECORD = {

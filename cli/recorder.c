@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/collector.h"
 #include "cli/relay.h"
 #include "results/support.h"
 
@@ -36,16 +37,14 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-static void close_end(int *fd)
+void cli_close_end(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
 }
 
-/* Another number, from 3 up, for a descriptor that took one of the standard ones: the user may have started us with
- * those closed, and CMD is to find them so. */
-static int above_standard(int fd)
+int cli_above_standard(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
         return fd;
@@ -54,19 +53,19 @@ static int above_standard(int fd)
     return moved;
 }
 
-static bool make_pipe(int *ret_ends)
+bool cli_make_pipe(int *ret_ends)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
     /* The second first: closing the first would free a low number for it. */
-    ends[1] = above_standard(ends[1]);
-    ends[0] = above_standard(ends[0]);
+    ends[1] = cli_above_standard(ends[1]);
+    ends[0] = cli_above_standard(ends[0]);
     ret_ends[0] = ends[0];
     ret_ends[1] = ends[1];
     if (ends[0] < 0 || ends[1] < 0) {
-        close_end(&ret_ends[0]);
-        close_end(&ret_ends[1]);
+        cli_close_end(&ret_ends[0]);
+        cli_close_end(&ret_ends[1]);
         return false;
     }
     return true;
@@ -144,10 +143,10 @@ static bool fork_command(const char *path, char *const *arguments, const char *s
 {
     int go[2] = {-1, -1};
     int failed[2] = {-1, -1};
-    if (!make_pipe(go) || !make_pipe(failed)) {
+    if (!cli_make_pipe(go) || !cli_make_pipe(failed)) {
         const int error = errno;
-        close_end(&go[0]);
-        close_end(&go[1]);
+        cli_close_end(&go[0]);
+        cli_close_end(&go[1]);
         errno = error;
         return false;
     }
@@ -163,8 +162,8 @@ static bool fork_command(const char *path, char *const *arguments, const char *s
     close(failed[1]);
     *ret_command = (struct command){.pid = pid, .go = go[1], .failed = failed[0]};
     if (pid < 0) {
-        close_end(&ret_command->go);
-        close_end(&ret_command->failed);
+        cli_close_end(&ret_command->go);
+        cli_close_end(&ret_command->failed);
     }
     errno = error;
     return pid > 0;
@@ -177,155 +176,8 @@ static bool let_go(struct command *command, const char *directory, const char *s
     const bool written = write(command->go, message, length) ==
                          (ssize_t)length; /* fits a pipe: never in parts */
     free(message);
-    close_end(&command->go);
+    cli_close_end(&command->go);
     return written;
-}
-
-/* ---- the collector -------------------------------------------------------------------------- */
-
-struct collector {
-    pid_t pid;
-    int control; /* write end: closed when the command has ended */
-    char *segment;
-    char *problem;
-};
-
-static char **collector_arguments(const struct cli_record *record, const char *program, const char *directory,
-                                  int ready, int control)
-{
-    char **words = res_calloc(32, sizeof *words);
-    size_t count = 0;
-    words[count++] = res_strdup(program);
-    words[count++] = res_strdup("--out");
-    words[count++] = res_strdup(directory);
-    words[count++] = res_strdup("--ready-fd");
-    words[count++] = res_printf("%d", ready);
-    words[count++] = res_strdup("--control-fd");
-    words[count++] = res_printf("%d", control);
-    const struct {
-        const char *option;
-        uint64_t value;
-    } numbers[] = {
-        {"--memory", record->memory_bytes},
-        {"--max-size", record->size_limit_bytes},
-        {"--duration", record->duration_ns},
-        {"--window", record->window_ns},
-        {"--keep", record->keep},
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (numbers[i].value != 0) {
-            words[count++] = res_strdup(numbers[i].option);
-            words[count++] = res_printf("%llu", (unsigned long long)numbers[i].value);
-        }
-    }
-    if (record->no_follow)
-        words[count++] = res_strdup("--no-follow");
-    if (record->paused)
-        words[count++] = res_strdup("--paused");
-    if (record->only != NULL) {
-        words[count++] = res_strdup("--only");
-        words[count++] = res_strdup(record->only);
-    }
-    if (record->order != NULL) {
-        words[count++] = res_strdup("--order");
-        words[count++] = res_strdup(record->order);
-    }
-    if (record->on_full != NULL) {
-        words[count++] = res_strdup("--on-full");
-        words[count++] = res_strdup(record->on_full);
-    }
-    return words;
-}
-
-static void become_collector(const struct cli_record *record, const char *program, const char *directory,
-                             int ready, int control)
-{
-    char **words = collector_arguments(record, program, directory, ready, control);
-    const int null = above_standard(open("/dev/null", O_RDWR | O_CLOEXEC));
-    unsetenv("LD_PRELOAD"); /* it is not to be recorded, nor to run on an allocator under test */
-    unsetenv("MALLAB_SEGMENT");
-    if (null < 0 || fcntl(ready, F_SETFD, 0) != 0 || fcntl(control, F_SETFD, 0) != 0)
-        _exit(CLI_RECORD_FAILED);
-    /* It may outlive us: it must not keep the reader of our output waiting. It answers through `ready`. */
-    dup2(null, STDIN_FILENO);
-    dup2(null, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
-    execv(program, words);
-    char message[512];
-    const int length = snprintf(message, sizeof message, "error cannot start '%s': %s\n", program,
-                                strerror(errno));
-    ssize_t written = write(ready, message,
-                            (size_t)length < sizeof message ? (size_t)length : sizeof message - 1);
-    _exit(written > 0 ? CLI_RECORD_FAILED : CLI_RECORD_NOT_FOUND);
-}
-
-/* Its one line: "ok SEGMENT" or "error MESSAGE". */
-static void hear(struct collector *collector, int ready)
-{
-    char line[READY_BYTES_MAX];
-    size_t length = 0;
-    ssize_t count;
-    while (length < sizeof line - 1 && (count = read(ready, line + length, sizeof line - 1 - length)) != 0) {
-        if (count < 0 && errno != EINTR)
-            break;
-        length += count > 0 ? (size_t)count : 0;
-    }
-    line[length] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    if (strncmp(line, "ok ", 3) == 0)
-        collector->segment = res_strdup(line + 3);
-    else if (strncmp(line, "error ", 6) == 0)
-        collector->problem = res_text_plain(line + 6);
-    else
-        collector->problem = res_strdup("the collector ended before it was ready");
-}
-
-static bool start_collector(const struct cli_record *record, const char *program, const char *directory,
-                            const struct command *command, struct collector *ret_collector)
-{
-    int ready[2] = {-1, -1};
-    int control[2] = {-1, -1};
-    *ret_collector = (struct collector){.pid = -1, .control = -1};
-    if (!make_pipe(ready) || !make_pipe(control)) {
-        ret_collector->problem = res_printf("no pipe to the collector: %s", strerror(errno));
-        close_end(&ready[0]);
-        close_end(&ready[1]);
-        return false;
-    }
-    const pid_t pid = fork();
-    if (pid == 0) {
-        close(ready[0]);
-        close(control[1]);
-        close(command->go); /* else the command would never see its end */
-        close(command->failed);
-        become_collector(record, program, directory, ready[1], control[0]);
-    }
-    const int error = errno;
-    close(ready[1]);
-    close(control[0]);
-    ret_collector->pid = pid;
-    ret_collector->control = control[1];
-    if (pid < 0)
-        ret_collector->problem = res_printf("no process for the collector: %s", strerror(error));
-    else
-        hear(ret_collector, ready[0]);
-    close(ready[0]);
-    return ret_collector->segment != NULL;
-}
-
-/* Returns whether it ended within that time; ret_status is set then, as from waitpid. */
-static bool collector_ends(const struct collector *collector, uint64_t within_ns, int *ret_status)
-{
-    const uint64_t begin = now_ns();
-    struct timespec pause = {.tv_nsec = 1000000};
-    while (waitpid(collector->pid, ret_status, WNOHANG) == 0) {
-        if (now_ns() - begin >= within_ns)
-            return false;
-        nanosleep(&pause, NULL); /* a signal only shortens it */
-        if (pause.tv_nsec < 20000000)
-            pause.tv_nsec *= 2;
-    }
-    return true;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -345,7 +197,7 @@ static char *directory_for(const struct cli_record *record, const char *path, pi
 
 /* A process that has the segment mapped, 0 when none has. Exact where a list of process ids would not be: ids are
  * used again, and a process that ended but was not waited for maps nothing. */
-static pid_t recorded_process(const struct collector *collector)
+static pid_t recorded_process(const struct cli_collector *collector)
 {
     pid_t found = 0;
     DIR *entries = opendir("/proc");
@@ -360,13 +212,13 @@ static pid_t recorded_process(const struct collector *collector)
     return found;
 }
 
-static void finish_collector(struct collector *collector, struct cli_recorded *recorded)
+static void finish_collector(struct cli_collector *collector, struct cli_recorded *recorded)
 {
     const uint64_t begin = now_ns();
-    close_end(&collector->control);
+    cli_close_end(&collector->control);
     if (collector->pid < 0)
         return;
-    while (!collector_ends(collector, COLLECTOR_WAITS_NS, &recorded->collector_status)) {
+    while (!cli_collector_ends(collector, COLLECTOR_WAITS_NS, &recorded->collector_status)) {
         recorded->still_running = recorded_process(collector);
         /* As the first process of a pid namespace we take everybody with us, and the collector before it is done. */
         if (recorded->still_running != 0 && getpid() == 1 && kill(recorded->still_running, SIGKILL) == 0) {
@@ -379,11 +231,13 @@ static void finish_collector(struct collector *collector, struct cli_recorded *r
     }
 }
 
-static void run_both(const struct cli_record *record, struct command *command, struct collector *collector,
-                     int notes, struct cli_recorded *recorded)
+static void run_both(const struct cli_record *record, struct command *command,
+                     struct cli_collector *collector, int notes, struct cli_recorded *recorded)
 {
     int error = 0;
+    struct cli_news news = {.verb = record->quiet ? NULL : record->verb, .fd = collector->control};
     recorded->watch.only = record->only;
+    recorded->watch.alone = record->no_follow;
     cli_relay_begin(command->pid);
     if (!let_go(command, recorded->directory, collector->segment))
         error = errno;
@@ -391,13 +245,12 @@ static void run_both(const struct cli_record *record, struct command *command, s
         recorded->code = error == ENOENT ? CLI_RECORD_NOT_FOUND : CLI_RECORD_NOT_EXECUTABLE;
         recorded->problem = res_printf("cannot run the command: %s", strerror(error));
     }
-    cli_watch_until_end(&recorded->watch, command->pid, collector->segment, notes, &collector->pid,
+    cli_watch_until_end(&recorded->watch, command->pid, collector->segment, notes, &news, &collector->pid,
                         &recorded->collector_status);
     wait_for(command->pid, &recorded->status);
     cli_relay_pause();
     finish_collector(collector, recorded);
-    cli_watch_take_notes(&recorded->watch, notes);
-    cli_relay_end();
+    cli_watch_take_notes(&recorded->watch, command->pid, notes);
 }
 
 /* A limit of file sizes holds for shared memory too, which the collector's errno does not tell. Takes over problem. */
@@ -422,12 +275,40 @@ static char *check_shim(const char *shim)
     return NULL;
 }
 
+/* Another directory than was named is told at once, and even if we are to be quiet: the one that was named is there too,
+ * and holds something else. */
+static void take_place(const struct cli_record *record, struct cli_collector *collector,
+                       struct cli_recorded *recorded)
+{
+    const char *number = collector->directory != NULL ? strrchr(collector->directory, '.') : NULL;
+    if (number != NULL) {
+        char *asked = recorded->shown;
+        recorded->shown = res_printf("%s%s", asked, number);
+        free(recorded->directory);
+        recorded->directory = collector->directory;
+        cli_say(record->verb, "'%s' holds something already: recording into '%s'", asked, recorded->shown);
+        free(asked);
+    }
+}
+
+/* As the user would write it: what was given, or the default's name in this directory. */
+static char *shown_directory(const struct cli_record *record, const char *directory)
+{
+    const char *slash = strrchr(directory, '/');
+    char *shown = res_strdup(record->directory != NULL ? record->directory
+                             : slash != NULL           ? slash + 1
+                                                       : directory);
+    for (size_t length = strlen(shown); length > 1 && shown[length - 1] == '/'; length--)
+        shown[length - 1] = '\0';
+    return shown;
+}
+
 void cli_record_run(const struct cli_record *record, const char *path, char *const *arguments,
                     struct cli_recorded *ret)
 {
     struct cli_recorded recorded = {.code = CLI_RECORD_FAILED, .collector = -1};
     struct command command = {.pid = -1, .go = -1, .failed = -1};
-    struct collector collector = {.pid = -1, .control = -1};
+    struct cli_collector collector = {.pid = -1, .control = -1};
     char *shim = cli_find_library("libmallab.so");
     char *program = cli_find_program("mallab-collect");
     char notes_name[CLI_NOTES_NAME] = "";
@@ -438,28 +319,34 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
             "mallab-collect is not there: it belongs beside mallab or into " MALLAB_LIBEXECDIR);
     if (recorded.problem != NULL)
         goto out;
-    notes = above_standard(cli_notes_open(notes_name));
+    cli_relay_prepare(arguments);
+    notes = cli_above_standard(cli_notes_open(notes_name));
     if (!fork_command(path, arguments, shim, notes_name, record, &command)) {
         recorded.problem = res_printf("no process for the command: %s", strerror(errno));
         goto out;
     }
     recorded.directory = directory_for(record, path, command.pid);
-    if (start_collector(record, program, recorded.directory, &command, &collector)) {
+    recorded.shown = shown_directory(record, recorded.directory);
+    /* Else the command would never see the end of its pipe. */
+    const int not_its_own[2] = {command.go, command.failed};
+    if (cli_collector_start(record, program, recorded.directory, not_its_own, &collector)) {
         recorded.code = 0;
         recorded.collector = collector.pid;
+        take_place(record, &collector, &recorded);
         run_both(record, &command, &collector, notes, &recorded);
     } else {
         recorded.problem = with_limit(collector.problem);
-        close_end(&command.go); /* the command has done nothing yet, and ends */
+        cli_close_end(&command.go); /* the command has done nothing yet, and ends */
         wait_for(command.pid, &recorded.status);
-        close_end(&collector.control);
+        cli_close_end(&collector.control);
         if (collector.pid > 0)
-            (void)collector_ends(&collector, COLLECTOR_WAITS_NS,
-                                 &recorded.collector_status); /* it failed: nothing more to hear of it */
+            (void)cli_collector_ends(&collector, COLLECTOR_WAITS_NS,
+                                     &recorded.collector_status); /* it failed: nothing more to hear of it */
     }
 out:
-    close_end(&command.failed);
-    close_end(&notes);
+    cli_relay_end();
+    cli_close_end(&command.failed);
+    cli_close_end(&notes);
     free(collector.segment);
     free(shim);
     free(program);
@@ -470,5 +357,6 @@ void cli_recorded_release(struct cli_recorded *recorded)
 {
     free(recorded->problem);
     free(recorded->directory);
+    free(recorded->shown);
     *recorded = (struct cli_recorded){0};
 }

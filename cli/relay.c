@@ -1,7 +1,7 @@
 /* relay.c - hand signals on, once each.
  *
- * What a terminal sends to its foreground group has reached the command by itself, as has what one of our process group
- * sends to the group: handed on, it would come twice, and a second Ctrl-C means more than the first. What comes from
+ * What is sent to a whole group, by a terminal, by kill(2) or by a service manager process by process, has reached the
+ * command by itself: handed on, it would come twice, and a second Ctrl-C means more than the first. What comes from
  * elsewhere, above all to the first process of a container, is sent to us alone. */
 #include "cli/relay.h"
 
@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
+
+#include "cli/witness.h"
 
 static const struct {
     int number;
@@ -20,33 +22,66 @@ static const struct {
 #define HANDLED_COUNT (sizeof HANDLED / sizeof HANDLED[0])
 
 static struct sigaction saved[HANDLED_COUNT];
+static bool begun;
+static struct cli_witness witness = {.fd = -1};
 static volatile sig_atomic_t command_pid; /* 0 while there is none */
 
+/* The command may have left our group, as timeout(1) and interactive shells do; then what a terminal or kill(2) sends to
+ * the group has not reached it, but would have if it had been started by the shell. */
 static bool is_everybodys(int number, const siginfo_t *info)
 {
-    if (number != SIGINT && number != SIGQUIT && number != SIGWINCH)
+    if (getpgid((pid_t)command_pid) != getpgrp())
         return false;
-    /* 0: from outside our pid namespace, as a container is stopped. */
-    return info->si_code > 0 || (info->si_pid != 0 && getpgid(info->si_pid) == getpgrp());
+    if (info->si_code > 0)
+        return true;
+    return cli_witness_saw(&witness, number, info->si_pid);
+}
+
+/* A command that signals its parent means whoever started it: us it knows nothing of. */
+static pid_t receiver(const siginfo_t *info)
+{
+    if (info->si_code <= 0 && info->si_pid == (pid_t)command_pid)
+        return getppid(); /* 0: in another pid namespace */
+    return (pid_t)command_pid;
 }
 
 static void hand_on(int number, siginfo_t *info, void *context)
 {
     const int error = errno;
-    if (command_pid > 0 && !is_everybodys(number, info))
-        kill((pid_t)command_pid, number);
+    if (command_pid > 0 && !is_everybodys(number, info)) {
+        const pid_t to = receiver(info);
+        if (to > 0)
+            kill(to, number);
+    }
     errno = error;
+}
+
+static void fill(sigset_t *ret_set)
+{
+    sigemptyset(ret_set);
+    for (size_t i = 0; i < HANDLED_COUNT; i++)
+        if (HANDLED[i].handed_on)
+            sigaddset(ret_set, HANDLED[i].number);
+}
+
+void cli_relay_prepare(char *const *arguments)
+{
+    sigset_t signals;
+    fill(&signals);
+    cli_witness_start(&witness, &signals, arguments);
 }
 
 void cli_relay_begin(pid_t command)
 {
     command_pid = command;
+    begun = true;
     for (size_t i = 0; i < HANDLED_COUNT; i++) {
         struct sigaction action = {.sa_flags = HANDLED[i].handed_on ? SA_SIGINFO : 0};
         if (HANDLED[i].handed_on)
             action.sa_sigaction = hand_on;
         else
             action.sa_handler = SIG_IGN;
+        fill(&action.sa_mask); /* one question at a time */
         sigaction(HANDLED[i].number, NULL, &saved[i]);
         if (saved[i].sa_handler != SIG_IGN)
             sigaction(HANDLED[i].number, &action, NULL);
@@ -60,6 +95,8 @@ void cli_relay_pause(void)
 
 void cli_relay_end(void)
 {
-    for (size_t i = 0; i < HANDLED_COUNT; i++)
+    for (size_t i = 0; begun && i < HANDLED_COUNT; i++)
         sigaction(HANDLED[i].number, &saved[i], NULL);
+    begun = false;
+    cli_witness_end(&witness);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/control.h"
 #include "cli/recorder.h"
 #include "convert/recording.h"
 #include "results/support.h"
@@ -107,6 +108,8 @@ struct cli_totals cli_record_totals(const char *directory)
     totals.unattached = count_of(recording, "processes_unattached");
     list_silent(json_object_get(recording, "processes"), &totals);
     total_choices(recording, &totals);
+    const char *stop = cli_control_stop(recording, &totals.stopped_ns);
+    snprintf(totals.stopped_by, sizeof totals.stopped_by, "%s", stop != NULL ? stop : "");
     totals.bytes_per_event = totals.events > 0 ? (double)totals.bytes / (double)totals.events : 0;
     json_object_foreach(json_object_get(recording, "lost"), cause, value)
     {

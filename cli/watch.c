@@ -176,7 +176,7 @@ static bool is_asked_for(const char *only, const char *name)
 
 static void note_found(struct cli_watch *watch, const struct cli_unrecorded *seen)
 {
-    if (!is_asked_for(watch->only, seen->name))
+    if (watch->over || !is_asked_for(watch->only, seen->name))
         return;
     for (size_t i = 0; i < watch->found_count; i++) {
         struct cli_unrecorded *before = &watch->found[i];
@@ -276,6 +276,8 @@ static void look_at_tree(struct cli_watch *watch, pid_t command, const char *seg
         const pid_t pid = tree->pids[i];
         tree->start_ticks[i] = start_ticks(pid);
         look_at(watch, pid, segment);
+        if (watch->alone)
+            return;
         add_children(tree, pid);
         /* At the end of what hangs together: the next one that was left behind, with what hangs on it. */
         while (i + 1 == tree->count && tree->count < TREE_MAX && adopted < before->count) {
@@ -289,10 +291,12 @@ static void look_at_tree(struct cli_watch *watch, pid_t command, const char *seg
 
 /* ---- the wait --------------------------------------------------------------------------------------- */
 
-void cli_watch_take_notes(struct cli_watch *watch, int notes)
+void cli_watch_take_notes(struct cli_watch *watch, pid_t command, int notes)
 {
     struct cli_note note;
     while (cli_notes_take(notes, &note)) {
+        if (watch->alone && note.pid != command) /* 0: a child */
+            continue;
         struct cli_unrecorded told = {.pid = note.pid, .seen_ns = now_ns()};
         snprintf(told.name, sizeof told.name, "%s", note.program);
         snprintf(told.obstacle, sizeof told.obstacle, "%s", note.reason);
@@ -300,19 +304,25 @@ void cli_watch_take_notes(struct cli_watch *watch, int notes)
     }
 }
 
-/* Until a child ends, or a signal or the time does it; notes are taken as they come, because few can wait. */
-static void pause_between(struct cli_watch *watch, const sigset_t *ends, int notes, uint64_t pause_ns)
+/* Until a child ends, or a signal or the time does it; notes and news are taken as they come, because few can wait. */
+static void pause_between(struct cli_watch *watch, const sigset_t *ends, pid_t command, int notes,
+                          struct cli_news *news, uint64_t pause_ns)
 {
     const uint64_t until = now_ns() + pause_ns;
     const int children = signalfd(-1, ends, SFD_CLOEXEC | SFD_NONBLOCK);
-    struct pollfd either[] = {{children, POLLIN, 0}, {notes, POLLIN, 0}}; /* poll passes over negative ones */
+    /* poll passes over negative ones */
+    struct pollfd any[] = {{children, POLLIN, 0}, {notes, POLLIN, 0}, {news->fd, POLLIN, 0}};
     struct signalfd_siginfo end;
     for (uint64_t now = now_ns(); now < until; now = now_ns()) {
-        const int ready = poll(either, 2, (int)((until - now + 999999) / 1000000));
-        if (ready <= 0 || either[1].revents == 0)
+        const int ready = poll(any, 3, (int)((until - now + 999999) / 1000000));
+        cli_news_take(news);
+        watch->over = news->over;
+        if ((any[2].revents & (POLLHUP | POLLERR)) != 0) /* it has ended, as we hear in another way too */
+            any[2].fd = -1;
+        if (ready <= 0 || any[1].revents + any[2].revents == 0)
             break;
-        cli_watch_take_notes(watch, notes);
-        if (either[0].revents != 0)
+        cli_watch_take_notes(watch, command, notes);
+        if (any[0].revents != 0)
             break;
     }
     if (children >= 0) {
@@ -333,7 +343,7 @@ static void reap_adopted(pid_t command, pid_t collector)
 }
 
 void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, int notes,
-                         pid_t *collector, int *ret_collector_status)
+                         struct cli_news *news, pid_t *collector, int *ret_collector_status)
 {
     uint64_t pause_ns = LOOK_FIRST_NS;
     sigset_t ends, before;
@@ -345,11 +355,14 @@ void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *seg
         siginfo_t info = {0};
         if (waitid(P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0)
             break;
-        if (*collector > 0 && waitpid(*collector, ret_collector_status, WNOHANG) == *collector)
+        if (*collector > 0 && waitpid(*collector, ret_collector_status, WNOHANG) == *collector) {
             *collector = -1;
+            cli_news_of_death(news, *ret_collector_status);
+        }
+        watch->over = news->over;
         reap_adopted(command, *collector);
         look_at_tree(watch, command, segment);
-        pause_between(watch, &ends, notes, pause_ns);
+        pause_between(watch, &ends, command, notes, news, pause_ns);
         if (pause_ns < LOOK_LAST_NS)
             pause_ns *= 2;
     }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/news.h"
 #include "cli/notes.h"
 
 #define CLI_WATCH_MAX 32 /* of each kind: programs named, and processes that need a second look */
@@ -32,6 +33,8 @@ struct cli_unrecorded {
 };
 
 struct cli_watch {
+    bool alone; /* only the command itself was to be recorded (--no-follow): the others are no surprise */
+    bool over;  /* recording has ended for good, before the command */
     const char *only; /* names that are to be recorded, patterns between commas; NULL: all */
     struct cli_unrecorded found[CLI_WATCH_MAX], doubtful[CLI_WATCH_MAX];
     size_t found_count, doubtful_count;
@@ -41,13 +44,14 @@ struct cli_watch {
 /* cli_watch_until_end - wait until a child of ours can be waited for, looking at its tree meanwhile.
  * segment         path of the shared memory that recorded processes have mapped.
  * notes           descriptor of cli_notes_open, or -1.
+ * news            of the collector; said as they come.
  * collector       waited for at once when it ends first, and then set to -1: the recorded processes take a dead
  *                 process that nobody waited for to be alive, and would wait for it. */
 void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, int notes,
-                         pid_t *collector, int *ret_collector_status);
+                         struct cli_news *news, pid_t *collector, int *ret_collector_status);
 
 /* cli_watch_take_notes - those that are there now. */
-void cli_watch_take_notes(struct cli_watch *watch, int notes);
+void cli_watch_take_notes(struct cli_watch *watch, pid_t command, int notes);
 
 /* cli_watch_report - one line on stderr for each program, with the reason: a recording may look whole and lack the
  * program that it was made for. */

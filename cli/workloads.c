@@ -2,6 +2,7 @@
 #include "cli/workloads.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,16 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res
     return CLI_DONE;
 }
 
+static const int INTERRUPTS[] = {SIGINT, SIGTERM, SIGHUP};
+
+static bool is_interrupt(int number)
+{
+    for (size_t i = 0; i < sizeof INTERRUPTS / sizeof INTERRUPTS[0]; i++)
+        if (INTERRUPTS[i] == number)
+            return true;
+    return false;
+}
+
 /* In a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */
 static int convert_in_child(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
                             const char *output)
@@ -77,14 +88,23 @@ static int convert_in_child(const struct cli_verb *verb, const struct cli_prepar
     options.overwrite = prepare->force;
     fflush(NULL);
     const pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
+        /* The caller only notes them, and ends in order; what it ignores, as under nohup, stays ignored. */
+        for (size_t i = 0; i < sizeof INTERRUPTS / sizeof INTERRUPTS[0]; i++)
+            if (signal(INTERRUPTS[i], SIG_DFL) == SIG_IGN)
+                signal(INTERRUPTS[i], SIG_IGN);
         _exit(cli_convert_file(verb, input, output, &options, prepare->quiet, prepare->progress, false));
+    }
     if (child < 0) {
         cli_say(verb, "cannot convert '%s': no process: %s", input, strerror(errno));
         return CLI_FAILED;
     }
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
+    if (WIFSIGNALED(status) && is_interrupt(WTERMSIG(status))) {
+        cli_say(verb, "interrupted while '%s' was converted: nothing of that is kept", input);
+        return CLI_FAILED;
+    }
     if (WIFSIGNALED(status)) {
         cli_say(verb, "the conversion of '%s' was ended by signal %d", input, WTERMSIG(status));
         return CLI_FAILED;

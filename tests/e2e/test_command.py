@@ -128,8 +128,8 @@ class Command(lab.Lab):
     def test_an_existing_recording_is_not_touched(self):
         recording = self.record("true")
         before = {path: path.read_bytes() for path in recording.iterdir()}
-        result = self.mallab("record", "--quiet", "-o", recording, "--", "true", status=125)
-        self.assert_one_line(result, recording)
+        result = self.mallab("record", "--quiet", "-o", recording, "--", "sh", "-c", ":")
+        self.assert_one_line(result, recording, f"recording into '{recording}.2'")
         self.assertEqual({path: path.read_bytes() for path in recording.iterdir()}, before)
 
 

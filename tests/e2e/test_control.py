@@ -4,6 +4,7 @@ name. The recorded program does as it is told (steps.c), so every count here is 
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -39,7 +40,7 @@ class Steps:
 
     def ask(self, request, status=lab.DONE):
         result = self.test.mallab("record", "--attach-to", self.directory, request, status=status)
-        return result.stderr.decode()
+        return (result.stdout + result.stderr).decode()
 
     def end(self):
         """Let it end; returns what `mallab record` said."""
@@ -384,7 +385,8 @@ class Names(lab.Lab):
 
 class Refused(lab.Lab):
     def test_what_is_no_recording(self):
-        for place, status, word in ((self.place / "none", lab.BAD_INPUT, "no recording"),
+        for place, status, word in ((self.place / "none", lab.BAD_INPUT, "does not exist"),
+                                    (pathlib.Path(__file__), lab.BAD_INPUT, "is a file"),
                                     (self.place, lab.BAD_INPUT, "no recording")):
             result = self.mallab("record", "--attach-to", place, "--stop", status=status)
             self.assert_one_line(result, place, word)

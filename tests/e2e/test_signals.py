@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Every signal reaches the recorded command once: whoever sends it, to `mallab record`, to its process group, to all
+processes of a control group one by one, through timeout(1), a shell's job control or a terminal."""
+import fcntl
+import os
+import pathlib
+import pty
+import signal
+import subprocess
+import termios
+import time
+
+import lab
+from lab import needs
+
+# Counts a signal, and says how often it came when its input says so.
+COUNTER = r"""
+import signal, sys
+seen = []
+signal.signal(int(sys.argv[1]), lambda *_: seen.append(1))
+print("ready", flush=True)
+sys.stdin.readline()
+print(len(seen), flush=True)
+sys.exit(9)
+"""
+HANDED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH)
+LATE_S = 0.5  # five times what `mallab record` waits for a second process to be told: what has not come then never does
+
+
+def processes(session):
+    """Of a session, the leader first, as a service manager goes through a control group."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(")", 1)[1].split()
+        except (OSError, IndexError):
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            found.append(int(path.parent.name))
+    return sorted(found, key=lambda pid: (pid != session, pid))
+
+
+class Signals(lab.Lab):
+    def start(self, number, before=(), inside=(), **settings):
+        (self.place / "counter.py").write_text(COUNTER)
+        count = len(list(self.place.glob("recording*")))
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
+        command = [*before, lab.BUILD / "mallab", "record", "-q", "-o", f"recording{count}", "--", *inside,
+                   "/usr/bin/python3", "counter.py", int(number)]
+        settings = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "start_new_session": True, **settings}
+        process = subprocess.Popen([str(word) for word in command], cwd=self.place, env=environment,
+                                   stderr=subprocess.PIPE, **settings)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process
+
+    def count(self, process):
+        """What the counter has got when nothing more can come."""
+        try:
+            process.wait(timeout=LATE_S)
+        except subprocess.TimeoutExpired:
+            pass
+        output, said = process.communicate(b"\n", timeout=lab.PATIENCE_S)
+        self.assertEqual(said, b"")
+        return int(output)
+
+    def test_to_mallab_record_alone(self):
+        for number in HANDED_ON:
+            with self.subTest(signal=number.name):
+                process = self.start(number)
+                os.kill(process.pid, number)
+                self.assertEqual(self.count(process), 1)
+                self.assertEqual(process.returncode, 9)
+
+    def test_to_the_group(self):
+        for number in HANDED_ON:
+            with self.subTest(signal=number.name):
+                process = self.start(number)
+                os.kill(process.pid, signal.SIGSTOP)  # so that two would not come as one
+                os.killpg(process.pid, number)
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    process.wait(timeout=LATE_S)
+                os.kill(process.pid, signal.SIGCONT)
+                self.assertEqual(self.count(process), 1)
+
+    def test_to_a_control_group(self):
+        process = self.start(signal.SIGTERM)
+        told = processes(process.pid)
+        self.assertGreaterEqual(len(told), 2)
+        for pid in told[1:] + told[:1]:  # last the one that would hand it on
+            os.kill(pid, signal.SIGTERM)
+            time.sleep(0.01)
+        self.assertEqual(self.count(process), 1)
+
+    def test_again(self):
+        """The second time is a second signal."""
+        process = self.start(signal.SIGUSR1)
+        os.killpg(process.pid, signal.SIGUSR1)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(timeout=LATE_S)
+        os.kill(process.pid, signal.SIGUSR1)
+        self.assertEqual(self.count(process), 2)
+
+    @needs("timeout")
+    def test_timeout(self):
+        """It tells its child, and without --foreground the group too."""
+        for options in ((), ("--foreground",)):
+            with self.subTest(options=options):
+                process = self.start(signal.SIGTERM, before=["timeout", *options, "2"])
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    process.wait(timeout=2 + LATE_S)
+                self.assertEqual(self.count(process), 1)
+
+    @needs("timeout")
+    def test_a_command_in_a_group_of_its_own(self):
+        """It would be in the shell's group for the job if we were not there: so it is told."""
+        process = self.start(signal.SIGTERM, inside=["timeout", "999"])
+        os.killpg(process.pid, signal.SIGTERM)
+        self.assertEqual(self.count(process), 1)
+
+    @needs("pkill")
+    def test_by_a_pattern(self):
+        """One that both command lines have, one that only ours has, one that only the command's name has."""
+        for pattern, flags in ((f"counter.py {int(signal.SIGTERM)}$", ["-f"]), ("^[^ ]*mallab record -q", ["-f"]),
+                               ("^mallab$", []), ("^python3", [])):
+            with self.subTest(pattern=pattern):
+                process = self.start(signal.SIGTERM)
+                found = subprocess.run(["pkill", "-TERM", *flags, "-s", str(process.pid), pattern], check=False)
+                self.assertEqual(found.returncode, 0, "nobody was told")
+                self.assertEqual(self.count(process), 1)
+
+    @needs("bash")
+    def test_job_control(self):
+        script = f'set -m; {lab.BUILD}/mallab record -q -o recording -- /usr/bin/python3 -c "$0" {int(signal.SIGTERM)} ' \
+                 '<fifo >out & exec 3>fifo; until grep -q ready out; do sleep 0.01; done; ' \
+                 f'kill -TERM %1; sleep {LATE_S}; echo >&3; wait %1; echo $? >status'
+        os.mkfifo(self.place / "fifo")
+        result = lab.run(["bash", "-c", script, COUNTER], cwd=self.place)
+        self.assertEqual((self.place / "out").read_text(), "ready\n1\n", result.stderr)
+        self.assertEqual((self.place / "status").read_text(), "9\n")
+
+    def test_a_terminal(self):
+        """Ctrl-C and Ctrl-\\ go to the foreground group, from the kernel."""
+        for key, number in ((b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT)):
+            for inside in ((), ("timeout", "999")):
+                with self.subTest(signal=number.name, inside=inside):
+                    master, slave = pty.openpty()
+                    # It controls the session; input comes from elsewhere, as a background group may not read it.
+                    process = self.start(number, inside=inside, pass_fds=(slave,),
+                                         preexec_fn=lambda slave=slave: fcntl.ioctl(slave, termios.TIOCSCTTY, 0))
+                    os.write(master, key)
+                    self.assertEqual(self.count(process), 1)
+                    os.close(slave)
+                    os.close(master)
+
+    def test_a_command_that_signals_its_parent(self):
+        """Whoever started it without us is told; it does not come back."""
+        script = "import os, signal, time\n" \
+                 "signal.signal(signal.SIGUSR1, lambda *_: os._exit(7))\n" \
+                 "os.kill(os.getppid(), signal.SIGUSR1)\n" \
+                 f"time.sleep({LATE_S})\n"
+        starter = "import signal, subprocess, sys\n" \
+                  "seen = []\n" \
+                  "signal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\n" \
+                  "print(subprocess.run(sys.argv[1:]).returncode, len(seen))\n"
+        result = lab.run(["/usr/bin/python3", "-c", starter, lab.BUILD / "mallab", "record", "-q", "-o", "recording", "--",
+                          "/usr/bin/python3", "-c", script], cwd=self.place)
+        self.assertEqual(result.stdout, b"0 1\n", result.stderr)
+
+    def test_nothing_of_us_in_the_command(self):
+        """Its children are its own, and the one that hears signals for us ends with us."""
+        script = "import os\nprint(open(f'/proc/self/task/{os.getpid()}/children').read())\n"
+        result = self.mallab("record", "-q", "-o", "recording", "--", "/usr/bin/python3", "-c", script,
+                             start_new_session=True)
+        self.assertEqual(result.stdout, b"\n")
+        process = self.start(signal.SIGTERM)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate(timeout=lab.PATIENCE_S)
+        lab.wait_for(lambda: not processes(process.pid), "all of the session to end")
+
+
+if __name__ == "__main__":
+    lab.main()
