@@ -99,7 +99,8 @@ class Ended(lab.Lab):
                 steps.end()
                 info = self.info(steps.directory)
                 self.assertEqual((info["complete"], info["lost_known"]), (False, True))
-                self.assertRegex(info["incomplete_why"], r"recording ended after [\d.]+ s and process \d+ ran on")
+                self.assertRegex(info["incomplete_why"], r"recording ended after [\d.]+ s, " +
+                                 ("as asked" if end else "--duration is over") + r" and process \d+ ran on")
                 report = self.mallab("convert", "--json", "-f", "-o", "out.wl", steps.directory)
                 self.assertIs(json.loads(report.stdout)["complete"], False)
                 self.assertIn("recording ended after", report.stderr.decode())
