@@ -16,6 +16,7 @@
 #define CLOSING_WAITS  100 /* of ATTACH_WAIT_NS: a collector that died while closing */
 #define SLOT_WAIT_NS   2000000u
 #define CROWDED_WAITS  50 /* of SLOT_WAIT_NS, in a row */
+#define GONE_TRIES     5 /* of those, where the shared memory is not there: it may be of another root directory */
 #define FIND_TRIES     20 /* recordings that end just when we join them */
 
 struct seg_header *shim_segment;
@@ -151,6 +152,10 @@ static void *map_aligned(int fd, size_t size)
     return (void *)wanted;
 }
 
+static const char OUT_OF_REACH[] =
+    "cannot open the recording's shared memory: another root directory or /dev/shm, "
+    "no descriptor free, or the recording has ended";
+
 /* Returns NULL on success, else the reason. No descriptor stays open. */
 static const char *map_segment(const char *path)
 {
@@ -163,8 +168,7 @@ static const char *map_segment(const char *path)
                "behind what "
                "changes the user";
     if (fd < 0)
-        return "cannot open the recording's shared memory: another root directory or /dev/shm, no descriptor "
-               "free, or the recording has ended";
+        return OUT_OF_REACH;
     if (raw_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) != 0 || !S_ISREG(status.st_mode)) {
         raw_close((int)fd);
         return "the segment is not a regular file";
@@ -389,8 +393,11 @@ static enum taking take_slot(const char *executable)
  * Returns NULL with ret_taking set, else the reason why there is no recording. */
 static const char *find_and_take(const char *executable, enum taking *ret_taking)
 {
+    int out_of_reach = 0;
     for (int tries = 0; tries < FIND_TRIES; tries++) {
         const char *reason = find_segment(my_program);
+        if (reason == OUT_OF_REACH && !is_named_by_parent() && ++out_of_reach < GONE_TRIES)
+            continue; /* it was there when its directory was looked into */
         if (reason != NULL)
             return reason;
         *ret_taking = take_slot(executable);

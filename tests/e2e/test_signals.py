@@ -149,7 +149,8 @@ class Signals(lab.Lab):
                     process = self.start(number, inside=inside, pass_fds=(slave,),
                                          preexec_fn=lambda slave=slave: fcntl.ioctl(slave, termios.TIOCSCTTY, 0))
                     os.write(master, key)
-                    self.assertEqual(self.count(process), 1)
+                    # timeout(1) hands on what it gets, to one that has got it too: two, where they do not come as one.
+                    self.assertIn(self.count(process), (1, 2) if inside else (1,))
                     os.close(slave)
                     os.close(master)
 
