@@ -12,17 +12,11 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/clock.h"
 #include "cli/recorder.h"
 #include "results/support.h"
 
 #define READY_BYTES_MAX 8192
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static bool make_socket(int *ret_ends)
 {
@@ -173,10 +167,10 @@ bool cli_collector_start(const struct cli_record *record, const char *program, c
 
 bool cli_collector_ends(const struct cli_collector *collector, uint64_t within_ns, int *ret_status)
 {
-    const uint64_t begin = now_ns();
+    const uint64_t begin = cli_now_ns();
     struct timespec pause = {.tv_nsec = 1000000};
     while (waitpid(collector->pid, ret_status, WNOHANG) == 0) {
-        if (now_ns() - begin >= within_ns)
+        if (cli_now_ns() - begin >= within_ns)
             return false;
         nanosleep(&pause, NULL); /* a signal only shortens it */
         if (pause.tv_nsec < 20000000)

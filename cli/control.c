@@ -13,18 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/clock.h"
 #include "convert/recording.h"
 #include "results/support.h"
 
 #define LOOK_NS    5000000
 #define FULL_BELOW 65536 /* bytes free */
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static json_t *load(const char *directory)
 {
@@ -212,7 +206,7 @@ enum waited {
 static enum waited wait_for_answer(struct cli_control *control, const json_t *before,
                                    enum cli_request request, uint64_t within_ns)
 {
-    const uint64_t begin = now_ns();
+    const uint64_t begin = cli_now_ns();
     const struct timespec pause = {.tv_nsec = LOOK_NS};
     for (;;) {
         const bool gone = collector_has_gone(control); /* asked first: its last word is there then */
@@ -225,7 +219,7 @@ static enum waited wait_for_answer(struct cli_control *control, const json_t *be
         }
         if (gone)
             return WAITED_FOR_THE_DEAD;
-        if (now_ns() - begin >= within_ns)
+        if (cli_now_ns() - begin >= within_ns)
             return WAITED_IN_VAIN;
         nanosleep(&pause, NULL); /* a signal only shortens it */
     }

@@ -8,30 +8,18 @@
 #include <time.h>
 
 #include "cli/describe_lists.h"
+#include "cli/json.h"
 #include "cli/workloads.h"
 #include "results/support.h"
 
 #define BAR_COLUMNS 40
-
-static json_t *number(uint64_t value)
-{
-    return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
-}
-
-static json_t *text(const char *value)
-{
-    char *plain = res_text_plain(value != NULL ? value : "");
-    json_t *string = *plain != '\0' ? json_string(plain) : json_null();
-    free(plain);
-    return string;
-}
 
 static json_t *calls_object(const uint64_t *counts)
 {
     json_t *object = json_object();
     for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
         if (counts[call] > 0)
-            json_object_set_new(object, fp_call_name(call), number(counts[call]));
+            json_object_set_new(object, fp_call_name(call), cli_json_number(counts[call]));
     }
     return object;
 }
@@ -43,12 +31,12 @@ static json_t *sizes_array(const struct conv_survey *survey)
         if (survey->class_count[i] == 0)
             continue;
         json_t *object = json_object();
-        json_object_set_new(object, "from_bytes", number(conv_survey_class_min(i)));
+        json_object_set_new(object, "from_bytes", cli_json_number(conv_survey_class_min(i)));
         json_object_set_new(
             object, "to_bytes",
-            number(i + 1 < CONV_SIZE_CLASSES ? conv_survey_class_min(i + 1) - 1 : UINT64_MAX));
-        json_object_set_new(object, "count", number(survey->class_count[i]));
-        json_object_set_new(object, "bytes", number(survey->class_bytes[i]));
+            cli_json_number(i + 1 < CONV_SIZE_CLASSES ? conv_survey_class_min(i + 1) - 1 : UINT64_MAX));
+        json_object_set_new(object, "count", cli_json_number(survey->class_count[i]));
+        json_object_set_new(object, "bytes", cli_json_number(survey->class_bytes[i]));
         json_array_append_new(array, object);
     }
     return array;
@@ -62,7 +50,7 @@ static json_t *words_array(const char *words)
         const size_t length = strcspn(words, ",");
         char *word = res_printf("%.*s", (int)length, words);
         if (length > 0)
-            json_array_append_new(array, text(word));
+            json_array_append_new(array, cli_json_text(word));
         free(word);
         words += length + strspn(words + length, ", ");
     }
@@ -101,7 +89,7 @@ static void set_numbers(json_t *object, const struct conv_survey *survey)
         {"file_bytes", survey->file_bytes},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        json_object_set_new(object, numbers[i].key, number(numbers[i].value));
+        json_object_set_new(object, numbers[i].key, cli_json_number(numbers[i].value));
 }
 
 json_t *cli_survey_json(const struct conv_survey *survey)
@@ -111,40 +99,42 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     json_t *irregular = json_object();
     char digest[24];
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        json_object_set_new(lost, fp_loss_name(i), number(survey->lost[i]));
+        json_object_set_new(lost, fp_loss_name(i), cli_json_number(survey->lost[i]));
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++)
-        json_object_set_new(irregular, conv_irregularity_name(i), number(survey->irregular[i]));
+        json_object_set_new(irregular, conv_irregularity_name(i), cli_json_number(survey->irregular[i]));
     json_object_set_new(object, "schema", json_string("mallab-info/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "kind", json_string(conv_kind_name(survey->kind)));
-    json_object_set_new(object, "file", text(survey->input));
-    json_object_set_new(object, "program", text(survey->program));
-    json_object_set_new(object, "pid", survey->process_id != 0 ? number(survey->process_id) : json_null());
+    json_object_set_new(object, "file", cli_json_text(survey->input));
+    json_object_set_new(object, "program", cli_json_text(survey->program));
+    json_object_set_new(object, "pid",
+                        survey->process_id != 0 ? cli_json_number(survey->process_id) : json_null());
     set_numbers(object, survey);
     json_object_set_new(object, "bytes_per_event", json_real(survey->bytes_per_event));
     json_object_set_new(object, "events_by_call", calls_object(survey->events_by_call));
     json_object_set_new(object, "ops_by_call", calls_object(survey->ops_by_call));
     json_object_set_new(object, "sizes", sizes_array(survey));
     json_object_set_new(object, "complete", json_boolean(survey->complete));
-    json_object_set_new(object, "incomplete_why", text(survey->incomplete_why));
+    json_object_set_new(object, "incomplete_why", cli_json_text(survey->incomplete_why));
     json_object_set_new(object, "lacks", words_array(survey->lacks));
-    json_object_set_new(object, "inherited_why", text(survey->inherited_why));
+    json_object_set_new(object, "inherited_why", cli_json_text(survey->inherited_why));
     json_object_set_new(object, "lost", lost);
     json_object_set_new(object, "lost_known", json_boolean(conv_survey_knows_losses(survey)));
     json_object_set_new(object, "irregularities", irregular);
     if (survey->kind == CONV_KIND_WORKLOAD) {
         snprintf(digest, sizeof digest, "%016llx", (unsigned long long)survey->digest);
         json_object_set_new(object, "file_digest", json_string(digest));
-        json_object_set_new(object, "windows", number(survey->windows));
-        json_object_set_new(object, "id_max", number(survey->id_max));
+        json_object_set_new(object, "windows", cli_json_number(survey->windows));
+        json_object_set_new(object, "id_max", cli_json_number(survey->id_max));
     }
     if (survey->recording_state != CONV_RECORDING_NONE) {
         json_object_set_new(object, "recording_state",
                             json_string(conv_recording_state_name(survey->recording_state)));
         json_object_set_new(object, "collector_pid",
-                            survey->collector_pid != 0 ? number(survey->collector_pid) : json_null());
-        json_object_set_new(object, "unfinished_why", text(survey->unfinished_why));
-        json_object_set_new(object, "stopped_why", text(survey->stop_words));
+                            survey->collector_pid != 0 ? cli_json_number(survey->collector_pid)
+                                                       : json_null());
+        json_object_set_new(object, "unfinished_why", cli_json_text(survey->unfinished_why));
+        json_object_set_new(object, "stopped_why", cli_json_text(survey->stop_words));
     }
     if (survey->process_count > 0)
         cli_survey_lists_json(object, survey);

@@ -6,22 +6,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/json.h"
 #include "results/support.h"
 
 #define PROCESSES_AT_A_GLANCE 10 /* with more, a table of programs comes before theirs */
-
-static json_t *number(uint64_t value)
-{
-    return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
-}
-
-static json_t *text(const char *value)
-{
-    char *plain = res_text_plain(value != NULL ? value : "");
-    json_t *string = *plain != '\0' ? json_string(plain) : json_null();
-    free(plain);
-    return string;
-}
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
@@ -31,15 +19,16 @@ static json_t *window_array(const struct conv_survey *survey)
     for (size_t i = 0; i < survey->window_list_count; i++) {
         const struct conv_window *window = &survey->window_list[i];
         json_t *object = json_object();
-        json_object_set_new(object, "window", number(window->number));
-        json_object_set_new(object, "begin_ns", number(window->begin_ns));
-        json_object_set_new(object, "end_ns", window->end_ns > 0 ? number(window->end_ns) : json_null());
-        json_object_set_new(object, "events", number(window->events));
-        json_object_set_new(object, "live_end_bytes", number(window->live_bytes_end));
-        json_object_set_new(object, "live_end_objects", number(window->live_objects_end));
-        json_object_set_new(object, "lost", number(window->lost));
-        json_object_set_new(object, "processes", number(window->processes));
-        json_object_set_new(object, "file_bytes", number(window->file_bytes));
+        json_object_set_new(object, "window", cli_json_number(window->number));
+        json_object_set_new(object, "begin_ns", cli_json_number(window->begin_ns));
+        json_object_set_new(object, "end_ns",
+                            window->end_ns > 0 ? cli_json_number(window->end_ns) : json_null());
+        json_object_set_new(object, "events", cli_json_number(window->events));
+        json_object_set_new(object, "live_end_bytes", cli_json_number(window->live_bytes_end));
+        json_object_set_new(object, "live_end_objects", cli_json_number(window->live_objects_end));
+        json_object_set_new(object, "lost", cli_json_number(window->lost));
+        json_object_set_new(object, "processes", cli_json_number(window->processes));
+        json_object_set_new(object, "file_bytes", cli_json_number(window->file_bytes));
         json_array_append_new(array, object);
     }
     return array;
@@ -125,9 +114,9 @@ static json_t *program_array(const struct conv_survey *survey)
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
         json_t *object = json_object();
-        json_object_set_new(object, "name", text(programs[i].name));
-        json_object_set_new(object, "processes", number(programs[i].processes));
-        json_object_set_new(object, "events", number(programs[i].events));
+        json_object_set_new(object, "name", cli_json_text(programs[i].name));
+        json_object_set_new(object, "processes", cli_json_number(programs[i].processes));
+        json_object_set_new(object, "events", cli_json_number(programs[i].events));
         json_array_append_new(array, object);
     }
     free(programs);
@@ -160,12 +149,12 @@ static json_t *process_array(const struct conv_survey *survey)
     for (size_t i = 0; i < survey->process_count; i++) {
         const struct conv_process *process = &survey->processes[i];
         json_t *object = json_object();
-        json_object_set_new(object, "file", text(process->file));
-        json_object_set_new(object, "name", text(process->name));
-        json_object_set_new(object, "pid", number(process->process_id));
-        json_object_set_new(object, "parent_pid", number(process->parent_process_id));
-        json_object_set_new(object, "events", number(process->events));
-        json_object_set_new(object, "ended", text(process->ended));
+        json_object_set_new(object, "file", cli_json_text(process->file));
+        json_object_set_new(object, "name", cli_json_text(process->name));
+        json_object_set_new(object, "pid", cli_json_number(process->process_id));
+        json_object_set_new(object, "parent_pid", cli_json_number(process->parent_process_id));
+        json_object_set_new(object, "events", cli_json_number(process->events));
+        json_object_set_new(object, "ended", cli_json_text(process->ended));
         json_object_set_new(object, "complete", json_boolean(process->complete));
         json_object_set_new(object, "chosen", json_boolean(process->chosen));
         json_array_append_new(array, object);

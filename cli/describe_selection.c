@@ -4,22 +4,10 @@
 #include <string.h>
 
 #include "cli/describe.h"
+#include "cli/json.h"
 #include "results/support.h"
 
 #define THREAD_LINES 12u
-
-static json_t *number(uint64_t value)
-{
-    return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
-}
-
-static json_t *text(const char *value)
-{
-    char *plain = res_text_plain(value != NULL ? value : "");
-    json_t *string = *plain != '\0' ? json_string(plain) : json_null();
-    free(plain);
-    return string;
-}
 
 json_t *cli_threads_json(const struct conv_survey *survey)
 {
@@ -27,9 +15,9 @@ json_t *cli_threads_json(const struct conv_survey *survey)
     for (size_t i = 0; i < survey->thread_count; i++) {
         const struct conv_thread *thread = &survey->thread_list[i];
         json_t *object = json_object();
-        json_object_set_new(object, "thread_id", number(thread->thread_id));
+        json_object_set_new(object, "thread_id", cli_json_number(thread->thread_id));
         json_object_set_new(object, "main", json_boolean(thread->is_main));
-        json_object_set_new(object, "events", number(thread->events));
+        json_object_set_new(object, "events", cli_json_number(thread->events));
         json_array_append_new(array, object);
     }
     return array;
@@ -44,19 +32,23 @@ json_t *cli_selection_json(const struct conv_selected *selected)
         return json_null();
     }
     snprintf(share, sizeof share, "%u/%u", selected->sample_part, selected->sample_of);
-    json_object_set_new(object, "text", text(selected->text));
+    json_object_set_new(object, "text", cli_json_text(selected->text));
     json_object_set_new(object, "merged_processes",
-                        selected->merged_processes > 0 ? number(selected->merged_processes) : json_null());
-    json_object_set_new(object, "threads", text(selected->threads));
-    json_object_set_new(object, "from_ns", number(selected->from_ns));
-    json_object_set_new(object, "to_ns", selected->to_ns > 0 ? number(selected->to_ns) : json_null());
+                        selected->merged_processes > 0 ? cli_json_number(selected->merged_processes)
+                                                       : json_null());
+    json_object_set_new(object, "threads", cli_json_text(selected->threads));
+    json_object_set_new(object, "from_ns", cli_json_number(selected->from_ns));
+    json_object_set_new(object, "to_ns",
+                        selected->to_ns > 0 ? cli_json_number(selected->to_ns) : json_null());
     json_object_set_new(object, "sample", selected->sample_of > 0 ? json_string(share) : json_null());
-    json_object_set_new(object, "head_calls", selected->head > 0 ? number(selected->head) : json_null());
+    json_object_set_new(object, "head_calls",
+                        selected->head > 0 ? cli_json_number(selected->head) : json_null());
     if (selected->sample_of > 0) {
-        json_object_set_new(object, "sampled_from_ops", number(selected->all_ops));
-        json_object_set_new(object, "sampled_from_live_peak_bytes", number(selected->all_live_bytes_peak));
+        json_object_set_new(object, "sampled_from_ops", cli_json_number(selected->all_ops));
+        json_object_set_new(object, "sampled_from_live_peak_bytes",
+                            cli_json_number(selected->all_live_bytes_peak));
         json_object_set_new(object, "sampled_from_live_peak_objects",
-                            number(selected->all_live_objects_peak));
+                            cli_json_number(selected->all_live_objects_peak));
     }
     return object;
 }

@@ -8,16 +8,11 @@
 
 #include "results/support.h"
 
+#include "cli/clock.h"
+
 #define FIRST_AFTER_NS   UINT64_C(1000000000)
 #define TERMINAL_STEP_NS UINT64_C(100000000)
 #define FILE_STEP_NS     UINT64_C(5000000000)
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 void cli_progress_begin(struct cli_progress *progress, enum cli_progress_when when)
 {
@@ -25,14 +20,14 @@ void cli_progress_begin(struct cli_progress *progress, enum cli_progress_when wh
     *progress = (struct cli_progress){
         .enabled = when == CLI_PROGRESS_ALWAYS || (when == CLI_PROGRESS_AUTO && terminal),
         .in_place = terminal,
-        .begin_ns = now_ns(),
+        .begin_ns = cli_now_ns(),
     };
 }
 
 void cli_progress_show(struct cli_progress *progress, const char *what, const char *unit, uint64_t count,
                        uint64_t done, uint64_t total)
 {
-    const uint64_t now = now_ns();
+    const uint64_t now = cli_now_ns();
     const uint64_t elapsed = now - progress->begin_ns;
     const uint64_t step = progress->in_place ? TERMINAL_STEP_NS : FILE_STEP_NS;
     char number[32], remaining[32];

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/clock.h"
 #include "cli/collector.h"
 #include "cli/relay.h"
 #include "results/support.h"
@@ -29,13 +30,6 @@ extern char **environ;
 #define COLLECTOR_WAITS_NS   UINT64_C(2000000000)  /* for the last blocks, before we look who still runs */
 #define COLLECTOR_LONGEST_NS UINT64_C(60000000000) /* to drain a full segment to a slow disk */
 #define READY_BYTES_MAX      8192
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 void cli_close_end(int *fd)
 {
@@ -214,7 +208,7 @@ static pid_t recorded_process(const struct cli_collector *collector)
 
 static void finish_collector(struct cli_collector *collector, struct cli_recorded *recorded)
 {
-    const uint64_t begin = now_ns();
+    const uint64_t begin = cli_now_ns();
     cli_close_end(&collector->control);
     if (collector->pid < 0)
         return;
@@ -226,7 +220,7 @@ static void finish_collector(struct cli_collector *collector, struct cli_recorde
             continue;
         }
         /* Where nobody runs, it is writing what is left, for which it may need its time. */
-        if (recorded->still_running != 0 || now_ns() - begin > COLLECTOR_LONGEST_NS)
+        if (recorded->still_running != 0 || cli_now_ns() - begin > COLLECTOR_LONGEST_NS)
             return;
     }
 }

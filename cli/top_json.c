@@ -1,22 +1,10 @@
 /* top_json.c - a frame of `mallab top` as one JSON object. */
 #include <stdlib.h>
 
+#include "cli/json.h"
 #include "cli/top.h"
 
 #define LISTED_MOST 100 /* threads, processes: a line is to stay readable by simple means */
-
-static json_t *number(uint64_t value)
-{
-    return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
-}
-
-static json_t *text(const char *value)
-{
-    char *plain = res_text_plain(value);
-    json_t *string = *plain != '\0' ? json_string(plain) : json_null();
-    free(plain);
-    return string;
-}
 
 static json_t *rate(const struct cli_top_moment *moment, uint64_t now, uint64_t before)
 {
@@ -32,7 +20,7 @@ static json_t *calls_array(const struct conv_view *view, const struct cli_top_mo
             continue;
         json_t *object = json_object();
         json_object_set_new(object, "call", json_string(fp_call_name(call)));
-        json_object_set_new(object, "count", number(count));
+        json_object_set_new(object, "count", cli_json_number(count));
         json_object_set_new(object, "per_s", rate(moment, count, view->sum_before.events_by_call[call]));
         json_array_append_new(array, object);
     }
@@ -48,15 +36,15 @@ static json_t *sizes_array(const struct conv_view *view, const struct cli_top_mo
         if (count == 0 && live->class_objects[i] == 0)
             continue;
         json_t *object = json_object();
-        json_object_set_new(object, "from_bytes", number(conv_survey_class_min(i)));
+        json_object_set_new(object, "from_bytes", cli_json_number(conv_survey_class_min(i)));
         json_object_set_new(
             object, "to_bytes",
-            number(i + 1 < CONV_SIZE_CLASSES ? conv_survey_class_min(i + 1) - 1 : UINT64_MAX));
-        json_object_set_new(object, "live_objects", number(live->class_objects[i]));
-        json_object_set_new(object, "live_bytes", number(live->class_bytes[i]));
-        json_object_set_new(object, "left_objects", number(view->left.class_objects[i]));
-        json_object_set_new(object, "left_bytes", number(view->left.class_bytes[i]));
-        json_object_set_new(object, "allocations", number(count));
+            cli_json_number(i + 1 < CONV_SIZE_CLASSES ? conv_survey_class_min(i + 1) - 1 : UINT64_MAX));
+        json_object_set_new(object, "live_objects", cli_json_number(live->class_objects[i]));
+        json_object_set_new(object, "live_bytes", cli_json_number(live->class_bytes[i]));
+        json_object_set_new(object, "left_objects", cli_json_number(view->left.class_objects[i]));
+        json_object_set_new(object, "left_bytes", cli_json_number(view->left.class_bytes[i]));
+        json_object_set_new(object, "allocations", cli_json_number(count));
         json_object_set_new(object, "allocations_per_s",
                             rate(moment, count, view->sum_before.class_allocations[i]));
         json_array_append_new(array, object);
@@ -73,13 +61,13 @@ static json_t *threads_array(const struct conv_view *view, const struct cli_top_
         const struct conv_view_process *process = threads[i].process;
         const struct conv_tally_lane *lane = &process->tally.lanes[threads[i].lane];
         json_t *object = json_object();
-        json_object_set_new(object, "pid", number(process->process_id));
-        json_object_set_new(object, "lane", number(threads[i].lane));
+        json_object_set_new(object, "pid", cli_json_number(process->process_id));
+        json_object_set_new(object, "lane", cli_json_number(threads[i].lane));
         json_object_set_new(object, "thread_id",
-                            lane->thread_id != 0 ? number(lane->thread_id) : json_null());
+                            lane->thread_id != 0 ? cli_json_number(lane->thread_id) : json_null());
         json_object_set_new(object, "running",
                             json_boolean(conv_view_is_running(view, process) && !lane->exited));
-        json_object_set_new(object, "events", number(lane->events));
+        json_object_set_new(object, "events", cli_json_number(lane->events));
         json_object_set_new(object, "events_per_s", rate(moment, lane->events, lane->events_before));
         json_array_append_new(array, object);
     }
@@ -93,17 +81,17 @@ static json_t *process_object(const struct conv_view *view, const struct conv_vi
     const struct conv_tally *tally = &process->tally;
     const bool ended = tally->ended;
     json_t *object = json_object();
-    json_object_set_new(object, "pid", number(process->process_id));
-    json_object_set_new(object, "parent_pid", number(process->parent_process_id));
-    json_object_set_new(object, "name", text(process->name));
+    json_object_set_new(object, "pid", cli_json_number(process->process_id));
+    json_object_set_new(object, "parent_pid", cli_json_number(process->parent_process_id));
+    json_object_set_new(object, "name", cli_json_text(process->name));
     json_object_set_new(object, "running", json_boolean(conv_view_is_running(view, process)));
-    json_object_set_new(object, "threads", number(tally->threads));
-    json_object_set_new(object, "events", number(tally->events));
+    json_object_set_new(object, "threads", cli_json_number(tally->threads));
+    json_object_set_new(object, "events", cli_json_number(tally->events));
     json_object_set_new(object, "events_per_s", rate(moment, tally->events, tally->events_before));
-    json_object_set_new(object, "live_bytes", number(ended ? 0 : tally->balance.bytes));
-    json_object_set_new(object, "live_objects", number(ended ? 0 : tally->balance.objects));
-    json_object_set_new(object, "left_bytes", number(ended ? tally->balance.bytes : 0));
-    json_object_set_new(object, "left_objects", number(ended ? tally->balance.objects : 0));
+    json_object_set_new(object, "live_bytes", cli_json_number(ended ? 0 : tally->balance.bytes));
+    json_object_set_new(object, "live_objects", cli_json_number(ended ? 0 : tally->balance.objects));
+    json_object_set_new(object, "left_bytes", cli_json_number(ended ? tally->balance.bytes : 0));
+    json_object_set_new(object, "left_objects", cli_json_number(ended ? tally->balance.objects : 0));
     return object;
 }
 
@@ -127,21 +115,23 @@ static void set_told(json_t *object, const struct conv_view *view, const struct 
     json_t *ring = json_null();
     if (status->ring_told && !silent) {
         ring = json_object();
-        json_object_set_new(ring, "chunks", number(status->ring_chunks));
-        json_object_set_new(ring, "chunks_used", number(status->ring_chunks_used));
-        json_object_set_new(ring, "chunks_most", number(status->ring_chunks_most));
-        json_object_set_new(ring, "chunk_bytes", number(status->ring_chunk_bytes));
+        json_object_set_new(ring, "chunks", cli_json_number(status->ring_chunks));
+        json_object_set_new(ring, "chunks_used", cli_json_number(status->ring_chunks_used));
+        json_object_set_new(ring, "chunks_most", cli_json_number(status->ring_chunks_most));
+        json_object_set_new(ring, "chunk_bytes", cli_json_number(status->ring_chunk_bytes));
     }
     json_object_set_new(object, "ring", ring);
-    json_object_set_new(object, "stalls", status->told && !silent ? number(status->stalls) : json_null());
-    json_object_set_new(object, "stall_ns", status->told && !silent ? number(status->stall_ns) : json_null());
+    json_object_set_new(object, "stalls",
+                        status->told && !silent ? cli_json_number(status->stalls) : json_null());
+    json_object_set_new(object, "stall_ns",
+                        status->told && !silent ? cli_json_number(status->stall_ns) : json_null());
     json_object_set_new(object, "answered",
                         goes_on && moment->was_asked ? json_boolean(!silent) : json_null());
     json_object_set_new(object, "lost_known",
                         json_boolean(conv_view_knows_losses(view) && !silent && (!goes_on || status->told)));
-    json_object_set_new(object, "live_inexact_why", inexact != NULL ? text(inexact) : json_null());
+    json_object_set_new(object, "live_inexact_why", inexact != NULL ? cli_json_text(inexact) : json_null());
     json_object_set_new(object, "stopped_why",
-                        status->stop_words != NULL ? text(status->stop_words) : json_null());
+                        status->stop_words != NULL ? cli_json_text(status->stop_words) : json_null());
     free(inexact);
 }
 
@@ -171,7 +161,7 @@ static void set_numbers(json_t *object, const struct conv_view *view, const stru
         {"events", view->sum.events},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        json_object_set_new(object, numbers[i].key, number(numbers[i].value));
+        json_object_set_new(object, numbers[i].key, cli_json_number(numbers[i].value));
     json_object_set_new(object, "events_per_s", rate(moment, view->sum.events, view->sum_before.events));
     json_object_set_new(
         object, "bytes_per_event",
@@ -184,7 +174,7 @@ static json_t *lost_object(const struct conv_view *view)
     json_t *object = json_object();
     (void)conv_view_lost(view, lost); /* the sum is the reader's to make */
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-        json_object_set_new(object, fp_loss_name(cause), number(lost[cause]));
+        json_object_set_new(object, fp_loss_name(cause), cli_json_number(lost[cause]));
     return object;
 }
 
@@ -193,13 +183,14 @@ json_t *cli_top_json(const struct conv_view *view, const struct cli_top_moment *
     json_t *object = json_object();
     json_object_set_new(object, "schema", json_string("mallab-top/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
-    json_object_set_new(object, "directory", text(view->directory));
-    json_object_set_new(object, "program", text(cli_top_program(view)));
+    json_object_set_new(object, "directory", cli_json_text(view->directory));
+    json_object_set_new(object, "program", cli_json_text(cli_top_program(view)));
     json_object_set_new(object, "state", json_string(cli_top_state(view)));
-    json_object_set_new(object, "unfinished_why", text(view->status.why));
+    json_object_set_new(object, "unfinished_why", cli_json_text(view->status.why));
     json_object_set_new(object, "ended", json_boolean(moment->is_last));
     json_object_set_new(object, "collector_pid",
-                        view->status.collector_pid != 0 ? number(view->status.collector_pid) : json_null());
+                        view->status.collector_pid != 0 ? cli_json_number(view->status.collector_pid)
+                                                        : json_null());
     set_numbers(object, view, moment);
     set_told(object, view, moment);
     json_object_set_new(object, "lost", lost_object(view));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/json.h"
 #include "results/support.h"
 
 #define FIGURES 7
@@ -67,11 +68,6 @@ void cli_verdict_print(const struct conv_verdict *verdict)
     free(file);
 }
 
-static json_t *number(uint64_t value)
-{
-    return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
-}
-
 static json_t *plain(const char *text)
 {
     char *words = res_text_plain(text);
@@ -85,12 +81,13 @@ static json_t *violation_json(const struct conv_violation *violation)
     json_t *object = json_object();
     json_object_set_new(object, "kind", json_string(conv_fault_name(violation->fault)));
     json_object_set_new(object, "what", plain(violation->what));
-    json_object_set_new(object, "window", violation->has_window ? number(violation->window) : json_null());
-    json_object_set_new(object, "op", violation->has_op ? number(violation->op) : json_null());
+    json_object_set_new(object, "window",
+                        violation->has_window ? cli_json_number(violation->window) : json_null());
+    json_object_set_new(object, "op", violation->has_op ? cli_json_number(violation->op) : json_null());
     json_object_set_new(object, "op_in_window",
-                        violation->has_op ? number(violation->op_in_window) : json_null());
-    json_object_set_new(object, "offset_bytes", number(violation->offset));
-    json_object_set_new(object, "line", violation->line > 0 ? number(violation->line) : json_null());
+                        violation->has_op ? cli_json_number(violation->op_in_window) : json_null());
+    json_object_set_new(object, "offset_bytes", cli_json_number(violation->offset));
+    json_object_set_new(object, "line", violation->line > 0 ? cli_json_number(violation->line) : json_null());
     return object;
 }
 
@@ -101,7 +98,7 @@ json_t *cli_verdict_json(const struct conv_verdict *verdict)
     const size_t count = figures_of(verdict, figures);
     json_t *object = json_object(), *verify = json_object(), *checked = json_object();
     for (size_t i = 0; i < count; i++)
-        json_object_set_new(checked, figures[i].name, number(figures[i].value));
+        json_object_set_new(checked, figures[i].name, cli_json_number(figures[i].value));
     json_object_set_new(verify, "legal", json_boolean(legal));
     json_object_set_new(verify, "checked", checked);
     json_object_set_new(verify, "violation", legal ? json_null() : violation_json(&verdict->violation));

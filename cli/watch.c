@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/clock.h"
 #include "cli/target.h"
 #include "results/support.h"
 
@@ -25,13 +26,6 @@
 #define LOOK_LAST_NS  UINT64_C(250000000)
 #define DOUBT_NS      UINT64_C(500000000) /* for a program that is being loaded to reach the recorder */
 #define TREE_MAX      4096
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 bool cli_watch_maps_file(pid_t pid, const char *path)
 {
@@ -212,7 +206,7 @@ static bool was_doubtful(struct cli_watch *watch, const struct cli_unrecorded *s
 
 static void look_at(struct cli_watch *watch, pid_t pid, const char *segment)
 {
-    struct cli_unrecorded seen = {.pid = pid, .start_ticks = start_ticks(pid), .seen_ns = now_ns()};
+    struct cli_unrecorded seen = {.pid = pid, .start_ticks = start_ticks(pid), .seen_ns = cli_now_ns()};
     bool sure = false;
     if (seen.start_ticks == 0 || !find_name(pid, &seen) || cli_watch_maps_file(pid, segment))
         return;
@@ -297,7 +291,7 @@ void cli_watch_take_notes(struct cli_watch *watch, pid_t command, int notes)
     while (cli_notes_take(notes, &note)) {
         if (watch->alone && note.pid != command) /* 0: a child */
             continue;
-        struct cli_unrecorded told = {.pid = note.pid, .seen_ns = now_ns()};
+        struct cli_unrecorded told = {.pid = note.pid, .seen_ns = cli_now_ns()};
         snprintf(told.name, sizeof told.name, "%s", note.program);
         snprintf(told.obstacle, sizeof told.obstacle, "%s", note.reason);
         note_found(watch, &told);
@@ -308,12 +302,12 @@ void cli_watch_take_notes(struct cli_watch *watch, pid_t command, int notes)
 static void pause_between(struct cli_watch *watch, const sigset_t *ends, pid_t command, int notes,
                           struct cli_news *news, uint64_t pause_ns)
 {
-    const uint64_t until = now_ns() + pause_ns;
+    const uint64_t until = cli_now_ns() + pause_ns;
     const int children = signalfd(-1, ends, SFD_CLOEXEC | SFD_NONBLOCK);
     /* poll passes over negative ones */
     struct pollfd any[] = {{children, POLLIN, 0}, {notes, POLLIN, 0}, {news->fd, POLLIN, 0}};
     struct signalfd_siginfo end;
-    for (uint64_t now = now_ns(); now < until; now = now_ns()) {
+    for (uint64_t now = cli_now_ns(); now < until; now = cli_now_ns()) {
         const int ready = poll(any, 3, (int)((until - now + 999999) / 1000000));
         cli_news_take(news);
         watch->over = news->over;

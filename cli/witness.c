@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/clock.h"
 #include "cli/recorder.h"
 
 #define LATE_NS  UINT64_C(10000000000)
@@ -34,13 +35,6 @@ struct seen {
     uint64_t at_ns;
     bool asked_about;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* ---- the witness ---------------------------------------------------------------------------- */
 
@@ -67,7 +61,7 @@ static void take_signals(int signals, struct seen *seen)
     struct signalfd_siginfo info;
     while (read(signals, &info, sizeof info) == (ssize_t)sizeof info)
         if (info.ssi_signo < NSIG)
-            seen[info.ssi_signo] = (struct seen){(pid_t)info.ssi_pid, now_ns(), false};
+            seen[info.ssi_signo] = (struct seen){(pid_t)info.ssi_pid, cli_now_ns(), false};
 }
 
 /* Who asks may have been without a processor for a while. What was asked about counts for a moment longer: two may have
@@ -80,11 +74,11 @@ static bool is_there(const struct seen *last, const struct question *question, u
 
 static char answer(int signals, struct seen *seen, const struct question *question)
 {
-    const uint64_t asked_ns = now_ns();
+    const uint64_t asked_ns = cli_now_ns();
     struct pollfd more = {signals, POLLIN, 0};
     take_signals(signals, seen);
     while (!is_there(&seen[question->number], question, asked_ns)) {
-        const uint64_t waited_ns = now_ns() - asked_ns;
+        const uint64_t waited_ns = cli_now_ns() - asked_ns;
         if (waited_ns >= CLI_WITNESS_NS)
             return 'n';
         (void)poll(&more, 1, (int)((CLI_WITNESS_NS - waited_ns + 999999) / 1000000));

@@ -136,7 +136,7 @@ static enum fp_status create(struct conv_pair *pair, const struct conv_pair_lane
 static enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_pair_lane *lane,
                                     const struct conv_event *event, uint64_t bytes)
 {
-    conv_stats_request(pair->survey, bytes);
+    conv_stats_requests(pair->survey, bytes, 1);
     return create(pair, lane, event, bytes);
 }
 
@@ -244,7 +244,7 @@ static enum fp_status resize_result(struct conv_pair *pair, struct conv_pair_lan
         return status;
     survey->ops++;
     survey->ops_by_call[event->call]++;
-    conv_stats_request(survey, bytes);
+    conv_stats_requests(survey, bytes, 1);
     conv_stats_live(survey, bytes, pending.object.bytes, 0);
     if (pair->writer != NULL) {
         status = wl_writer_resize(pair->writer, lane->thread, &shape, pair->last_time_ns, pending.object.id,
@@ -406,7 +406,7 @@ static inline bool take_plain(struct conv_pair *pair, const struct conv_event *e
         if (unlikely(!conv_live_is_empty(entry) || object.bytes >= CONV_ADDRESS_LIMIT ||
                      pair->live.count >= pair->live.limit))
             return false;
-        conv_stats_request(survey, object.bytes);
+        conv_stats_requests(survey, object.bytes, 1);
         conv_stats_live(survey, object.bytes, 0, 1);
         if (event->time_ns > pair->last_time_ns)
             pair->last_time_ns = event->time_ns;

@@ -1,5 +1,6 @@
 /* parts.c - find, open and sum up an image's footprints. */
 #include "convert/parts.h"
+#include "footprint/part_name.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,29 +10,7 @@
 
 #include "convert/input.h"
 
-#define WINDOW_DIGITS_MIN 4u
-#define WINDOW_DIGITS_MAX 9u
-#define PARTS_MAX         100000u
-
-bool conv_part_name(const char *name, char ret_stem[CONV_STEM_BYTES], uint32_t *ret_window)
-{
-    const size_t length = strlen(name);
-    size_t stem, digits = 0;
-    *ret_window = 0;
-    if (length <= 3 || length >= CONV_STEM_BYTES || name[0] == '.' || strcmp(name + length - 3, ".fp") != 0)
-        return false;
-    stem = length - 3;
-    while (digits < stem && name[stem - 1 - digits] >= '0' && name[stem - 1 - digits] <= '9')
-        digits++;
-    if (digits >= WINDOW_DIGITS_MIN && digits <= WINDOW_DIGITS_MAX && digits + 2 < stem &&
-        name[stem - digits - 1] == 'w' && name[stem - digits - 2] == '.') {
-        *ret_window = (uint32_t)strtoul(name + stem - digits, NULL, 10);
-        stem -= digits + 2;
-    }
-    memcpy(ret_stem, name, stem);
-    ret_stem[stem] = '\0';
-    return true;
-}
+#define PARTS_MAX 100000u
 
 /* ---- finding ------------------------------------------------------------------------------- */
 
@@ -75,7 +54,7 @@ static enum fp_status find_others(const char *path, enum conv_extent extent, str
     const struct dirent *entry;
     enum fp_status status = FP_OK;
     DIR *directory;
-    if (!conv_part_name(name, stem, &named) || named == 0)
+    if (!fp_part_name(name, CONV_STEM_BYTES, stem, &named) || named == 0)
         return extent == CONV_EXTENT_BEFORE || add_path(parts, path, folder_length, name, 0)
                    ? FP_OK
                    : conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for its name");
@@ -85,8 +64,8 @@ static enum fp_status find_others(const char *path, enum conv_extent extent, str
     if (directory == NULL)
         return conv_fail(error, folder, FP_ERR_OPEN, errno, 0, "cannot open");
     while (status == FP_OK && (entry = readdir(directory)) != NULL) {
-        if (!conv_part_name(entry->d_name, other, &window) || window == 0 || strcmp(other, stem) != 0 ||
-            !is_meant(extent, window, named))
+        if (!fp_part_name(entry->d_name, CONV_STEM_BYTES, other, &window) || window == 0 ||
+            strcmp(other, stem) != 0 || !is_meant(extent, window, named))
             continue;
         if (parts->count == PARTS_MAX)
             status = conv_fail(error, path, FP_ERR_LIMIT, 0, 0, "has more than %u windows", PARTS_MAX);
@@ -158,7 +137,7 @@ enum fp_status conv_parts_open(const char *path, enum conv_extent extent, struct
     uint32_t window;
     enum fp_status status = FP_OK;
     *ret_parts = (struct conv_parts){.has_trailer = true};
-    if (!conv_part_name(name, stem, &window))
+    if (!fp_part_name(name, CONV_STEM_BYTES, stem, &window))
         window = 0;
     if (extent != CONV_EXTENT_ONE)
         status = find_others(path, extent, ret_parts, error);

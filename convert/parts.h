@@ -50,9 +50,6 @@ struct conv_parts {
     const struct conv_part *cut; /* the first one that ends early or oddly; NULL: none */
 };
 
-/* conv_part_name - split a footprint's name into its stem and its window, 0 for none. False: no footprint's name. */
-bool conv_part_name(const char *name, char ret_stem[CONV_STEM_BYTES], uint32_t *ret_window);
-
 /* conv_parts_open - open the parts meant by `path` and `extent`, in the order of their windows.
  * Returns FP_OK, also with count 0 for CONV_EXTENT_BEFORE; else the status in error. */
 enum fp_status conv_parts_open(const char *path, enum conv_extent extent, struct conv_parts *ret_parts,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "convert/input.h"
+#include "footprint/part_name.h"
 
 #define JSON_BYTES_MAX ((off_t)64 << 20)
 #define PROCESSES_MAX  1048576u
@@ -383,8 +384,9 @@ static struct conv_process *same_image(const struct conv_survey *survey, const c
                                                           : NULL;
     char stem[CONV_STEM_BYTES], before[CONV_STEM_BYTES];
     uint32_t window;
-    return last != NULL && conv_part_name(file, stem, &window) && window != 0 &&
-                   conv_part_name(last->file, before, &window) && window != 0 && strcmp(stem, before) == 0
+    return last != NULL && fp_part_name(file, CONV_STEM_BYTES, stem, &window) && window != 0 &&
+                   fp_part_name(last->file, CONV_STEM_BYTES, before, &window) && window != 0 &&
+                   strcmp(stem, before) == 0
                ? last
                : NULL;
 }

@@ -16,18 +16,7 @@ static inline unsigned conv_size_class(uint64_t bytes)
     return bytes == 0 ? 0 : 64 - (unsigned)__builtin_clzll(bytes);
 }
 
-/* conv_stats_request - an allocation or resize of bytes < 2^48 that the program was given. */
-static inline void conv_stats_request(struct conv_survey *survey, uint64_t bytes)
-{
-    const unsigned size_class = conv_size_class(bytes);
-    survey->requested_bytes = conv_add_saturating(survey->requested_bytes, bytes);
-    survey->class_count[size_class]++;
-    survey->class_bytes[size_class] = conv_add_saturating(survey->class_bytes[size_class], bytes);
-    if (bytes > survey->largest_size)
-        survey->largest_size = bytes;
-}
-
-/* conv_stats_requests - the same for count of them. */
+/* conv_stats_requests - count allocations or resizes of bytes < 2^48 that the program was given. */
 static inline void conv_stats_requests(struct conv_survey *survey, uint64_t bytes, uint64_t count)
 {
     const unsigned size_class = conv_size_class(bytes);

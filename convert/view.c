@@ -1,5 +1,6 @@
 /* view.c - follow the footprints of a recording while they grow. */
 #include "convert/view.h"
+#include "footprint/part_name.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -118,7 +119,7 @@ static bool find_process(struct conv_view *view, struct conv_view_part *part)
     char stem[CONV_STEM_BYTES] = "";
     uint32_t window = 0;
     struct conv_view_process *process = NULL;
-    (void)conv_part_name(part->name, stem, &window); /* is_footprint has seen to that */
+    (void)fp_part_name(part->name, CONV_STEM_BYTES, stem, &window); /* is_footprint has seen to that */
     for (size_t i = 0; window != 0 && process == NULL && i < view->process_count; i++)
         if (view->processes[i]->in_windows && strcmp(view->processes[i]->stem, stem) == 0)
             process = view->processes[i];

@@ -6,6 +6,7 @@
 #include "convert/input.h"
 #include "convert/recording.h"
 #include "convert/view.h"
+#include "footprint/part_name.h"
 
 static uint64_t number_of(const json_t *object, const char *key)
 {
@@ -126,7 +127,7 @@ void conv_view_take_ends(struct conv_view *view)
         const char *ended = json_string_value(json_object_get(item, "ended"));
         char stem[CONV_STEM_BYTES];
         uint32_t window;
-        if (file != NULL && ended != NULL && conv_part_name(file, stem, &window))
+        if (file != NULL && ended != NULL && fp_part_name(file, CONV_STEM_BYTES, stem, &window))
             json_object_set_new_nocheck(goes_on, stem, json_boolean(strcmp(ended, "running") == 0));
     }
     for (i = 0; i < view->process_count; i++) {

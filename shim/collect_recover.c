@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "footprint/part_name.h"
+
 #define LAST_CALLS_NS 50000000 /* for stores of living processes under way */
 
 /* ---- the segment --------------------------------------------------------------------------------- */
@@ -112,13 +114,6 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
 
 /* ---- footprints ---------------------------------------------------------------------------------- */
 
-static bool is_plain_name(const char *name, size_t size)
-{
-    const size_t length = strnlen(name, size);
-    return length > 0 && length < size && strchr(name, '/') == NULL && strcmp(name, ".") != 0 &&
-           strcmp(name, "..") != 0;
-}
-
 static struct fp_reader *open_footprint(const struct collector *collector, const char *name)
 {
     char path[PATH_MAX];
@@ -143,27 +138,6 @@ static bool take_lanes(struct collect_image *image, const struct fp_reader_info 
         if (lane->number == 0)
             lane->thread_id = image->pid; /* as in any program that allocates before it starts threads */
     }
-    return true;
-}
-
-/* STEM.fp or STEM.wNNNN.fp: window 0 for the first. */
-static bool split_name(const char *name, size_t size, char ret_stem[SEG_FILE], uint32_t *ret_window)
-{
-    const size_t length = is_plain_name(name, size) ? strlen(name) : 0;
-    size_t digits = 0, stem;
-    *ret_window = 0;
-    if (length < 4 || length >= SEG_FILE || strcmp(name + length - 3, ".fp") != 0)
-        return false;
-    stem = length - 3;
-    while (digits < stem && name[stem - 1 - digits] >= '0' && name[stem - 1 - digits] <= '9')
-        digits++;
-    if (digits >= 4 && digits < 10 && digits + 2 < stem && name[stem - digits - 1] == 'w' &&
-        name[stem - digits - 2] == '.') {
-        *ret_window = (uint32_t)strtoul(name + stem - digits, NULL, 10);
-        stem -= digits + 2;
-    }
-    memcpy(ret_stem, name, stem);
-    ret_stem[stem] = '\0';
     return true;
 }
 
@@ -192,7 +166,7 @@ static struct collect_part *take_part(struct collect_image *image, const char *n
     if (part == NULL)
         return NULL;
     image->part_count++;
-    (void)snprintf(part->file, sizeof part->file, "%s", name); /* fits: checked by split_name */
+    (void)snprintf(part->file, sizeof part->file, "%s", name); /* fits: checked by fp_part_name */
     part->window = window;
     part->bytes = info->file_bytes;
     part->events = count_events(reader);
@@ -245,14 +219,14 @@ static struct collect_part *find_parts(const struct listing *listing, const char
         const char *name = listing->entries[i]->d_name;
         char other[SEG_FILE];
         uint32_t window;
-        if (!split_name(name, SEG_FILE, other, &window) || strcmp(other, stem) != 0)
+        if (!fp_part_name(name, SEG_FILE, other, &window) || strcmp(other, stem) != 0)
             continue;
         struct collect_part *grown = realloc(parts, (count + 1) * sizeof *grown);
         if (grown == NULL)
             break; /* those found so far are recovered */
         parts = grown;
         parts[count] = (struct collect_part){.window = window};
-        memcpy(parts[count++].file, name, strlen(name) + 1); /* split_name saw that it fits */
+        memcpy(parts[count++].file, name, strlen(name) + 1); /* fp_part_name saw that it fits */
     }
     *ret_count = count;
     if (parts != NULL)
@@ -292,7 +266,7 @@ bool recover_footprint(struct collector *collector, struct collect_image *image,
     struct collect_part *parts;
     size_t count;
     uint32_t window;
-    if (!split_name(slot->file, sizeof slot->file, image->stem, &window)) {
+    if (!fp_part_name(slot->file, sizeof slot->file, image->stem, &window)) {
         image->stem[0] = '\0';
         return false;
     }
@@ -396,7 +370,7 @@ static void remove_what_was_only_begun(struct collector *collector)
         const char *name = listing.entries[i]->d_name;
         char stem[SEG_FILE];
         uint32_t window;
-        if (split_name(name, SEG_FILE, stem, &window) && was_only_begun(collector, name))
+        if (fp_part_name(name, SEG_FILE, stem, &window) && was_only_begun(collector, name))
             (void)unlinkat(collector->directory_fd, name, 0); /* else it is listed, without calls */
     }
     listing_release(&listing);
@@ -408,7 +382,7 @@ static void list_all_former(struct collector *collector)
     for (int i = 0; i < listing.count; i++) {
         char stem[SEG_FILE];
         uint32_t window;
-        if (split_name(listing.entries[i]->d_name, SEG_FILE, stem, &window) &&
+        if (fp_part_name(listing.entries[i]->d_name, SEG_FILE, stem, &window) &&
             find_image(collector, stem) == NULL)
             list_former(collector, &listing, stem);
     }

@@ -15,25 +15,9 @@
 #include <unistd.h>
 
 #include "convert/export/export.h"
+#include "convert/glibc_wl.h"
 #include "convert/input.h"
 #include "convert/rewrite.h"
-
-enum glibc_code {
-    CODE_DONE = 1,
-    CODE_MALLOC = 2,
-    CODE_CALLOC = 3,
-    CODE_REALLOC = 4,
-    CODE_FREE = 5,
-    CODE_SIGNAL = 6,
-    CODE_WAIT = 7,
-    CODE_POINTERS = 8,
-    CODE_SYNCS = 9,
-    CODE_THREADS = 10,
-    CODE_START = 11,
-    CODE_MEMALIGN = 12,
-    CODE_VALLOC = 13,
-    CODE_PVALLOC = 14,
-};
 
 #define NUMBER_BYTES_MAX 10u /* of 64 bits, 7 a byte */
 #define NO_WAIT          UINT32_MAX
@@ -66,7 +50,7 @@ static size_t encode_number(uint64_t number, uint8_t *ret)
     return bytes;
 }
 
-static void emit(struct streams *streams, uint32_t thread, enum glibc_code code, const uint64_t *numbers,
+static void emit(struct streams *streams, uint32_t thread, enum conv_glibc_code code, const uint64_t *numbers,
                  size_t count)
 {
     uint8_t bytes[1 + 3 * NUMBER_BYTES_MAX];
@@ -185,7 +169,7 @@ static enum fp_status put_streams(struct streams *streams)
     return status == FP_END ? FP_OK : status;
 }
 
-static size_t put_pair(uint8_t *to, enum glibc_code code, uint64_t number)
+static size_t put_pair(uint8_t *to, enum conv_glibc_code code, uint64_t number)
 {
     to[0] = (uint8_t)code;
     return 1 + encode_number(number, to + 1);
@@ -205,7 +189,7 @@ static size_t put_header(struct streams *streams, uint64_t syncs, uint8_t *ret)
         size += put_pair(ret + size, CODE_THREADS, threads);
         for (uint32_t i = 0; i < threads; i++) {
             streams->starts[i] = at;
-            size += put_pair(ret + size, CODE_START, at);
+            size += put_pair(ret + size, CODE_START_THREAD, at);
             at += streams->bytes[i];
         }
         ret[size++] = CODE_DONE;

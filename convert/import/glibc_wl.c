@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "convert/glibc_wl.h"
 #include "convert/import/import.h"
 #include "convert/import/turns.h"
 
@@ -22,24 +23,6 @@
 #define BUFFER_BYTES 1024u
 #define RECORD_MOST  48u /* bytes of the longest record, and more */
 #define TURN_CALLS   16u
-
-enum {
-    CODE_NOTHING = 0,
-    CODE_DONE = 1,
-    CODE_MALLOC = 2,
-    CODE_CALLOC = 3,
-    CODE_REALLOC = 4,
-    CODE_FREE = 5,
-    CODE_SIGNAL = 6,
-    CODE_WAIT = 7,
-    CODE_POINTERS = 8,
-    CODE_SYNCS = 9,
-    CODE_THREADS = 10,
-    CODE_START_THREAD = 11,
-    CODE_MEMALIGN = 12,
-    CODE_VALLOC = 13,
-    CODE_PVALLOC = 14,
-};
 
 /* A place in the file. A thread does not read what belongs to the next: all together read each byte once, whatever
  * offsets a file states. */

@@ -2,6 +2,7 @@
  * with a damaged recording.json, with odd files among the footprints. */
 #include "convert/parts.h"
 #include "convert/recording.h"
+#include "footprint/part_name.h"
 
 #include <sys/wait.h>
 
@@ -557,7 +558,7 @@ TEST(a_name_tells_the_window)
     char stem[CONV_STEM_BYTES], longest[CONV_STEM_BYTES + 4];
     uint32_t window;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        CHECK_U64(conv_part_name(cases[i].name, stem, &window), cases[i].stem != NULL);
+        CHECK_U64(fp_part_name(cases[i].name, CONV_STEM_BYTES, stem, &window), cases[i].stem != NULL);
         if (cases[i].stem == NULL)
             continue;
         CHECK_STR(stem, cases[i].stem);
@@ -565,7 +566,7 @@ TEST(a_name_tells_the_window)
     }
     memset(longest, 'a', sizeof longest);
     memcpy(longest + sizeof longest - 4, ".fp", 4);
-    CHECK(!conv_part_name(longest, stem, &window));
+    CHECK(!fp_part_name(longest, CONV_STEM_BYTES, stem, &window));
 }
 
 RUN_TESTS(T(a_collector_is_told_from_others), T(an_unfinished_json_need_not_name_its_collector),

@@ -1,0 +1,27 @@
+/* json.h - values of our output that any input may have put out of JSON's bounds. */
+#ifndef MALLAB_CLI_JSON_H
+#define MALLAB_CLI_JSON_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <jansson.h>
+
+#include "results/support.h"
+
+/* cli_json_number - an integer; the highest that JSON's have where it is more. A new reference. */
+static inline json_t *cli_json_number(uint64_t value)
+{
+    return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+/* cli_json_text - a string without what is no plain text; null for none and for an empty one. A new reference. */
+static inline json_t *cli_json_text(const char *value)
+{
+    char *plain = res_text_plain(value != NULL ? value : "");
+    json_t *string = *plain != '\0' ? json_string(plain) : json_null();
+    free(plain);
+    return string;
+}
+
+#endif
