@@ -158,7 +158,7 @@ struct conv_options {
     bool no_inherited;     /* begin forked processes without their parents' objects */
     bool salvage;          /* leave out damaged blocks instead of refusing */
     bool by_event;         /* for tests: no short cut for plain calls; the workload is the same */
-    bool in_place;         /* no thread of the writer's own: struct wl_writer_options */
+    bool in_place;         /* no threads of our own. The workload is the same */
     uint64_t memory_bytes; /* bound on decoded blocks held at once, of each process; 0: 1 GiB */
     struct conv_selection select;
     conv_progress_fn *progress;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/ahead.h"
 #include "convert/inherit.h"
 #include "convert/input.h"
 #include "convert/order.h"
@@ -27,6 +28,7 @@ struct image {
     struct conv_survey *survey; /* while it runs */
     struct conv_error *error;
     struct conv_blocks blocks;
+    struct conv_ahead *ahead; /* NULL: not yet, or not at all */
     struct conv_order *order; /* while it is taken in parts */
 };
 
@@ -111,7 +113,8 @@ static enum fp_status load(void *data, size_t index, struct fp_block_buffer *buf
 {
     struct image *image = data;
     const struct conv_part *part = conv_parts_of_block(&image->parts, index);
-    const enum fp_status status = fp_reader_block(part->reader, index - part->first_block, buffer, ret_block);
+    const enum fp_status status = conv_ahead_block(image->ahead, part->reader, index - part->first_block,
+                                                   buffer, ret_block);
     if (status == FP_OK)
         return FP_OK;
     if (image->options.salvage && (status == FP_ERR_CORRUPT || status == FP_ERR_CHECKSUM)) {
@@ -120,6 +123,15 @@ static enum fp_status load(void *data, size_t index, struct fp_block_buffer *buf
         return FP_END;
     }
     return conv_fail_with(image->error, part->path, fp_reader_error(part->reader));
+}
+
+static void want(void *data, size_t index)
+{
+    struct image *image = data;
+    const struct conv_part *part = conv_parts_of_block(&image->parts, index);
+    if (image->ahead == NULL)
+        image->ahead = conv_ahead_start();
+    conv_ahead_want(image->ahead, part->reader, index - part->first_block);
 }
 
 /* ---- lanes' names -------------------------------------------------------------------------- */
@@ -196,7 +208,8 @@ static enum fp_status set_out(struct image *image, const struct conv_sink *sink,
                                          .lane_count = image->parts.lane_count,
                                          .base_ns = image->parts.begin_ns,
                                          .notes = notes_of,
-                                         .load = load};
+                                         .load = load,
+                                         .want = image->options.in_place ? NULL : want};
     image->survey = survey;
     image->error = error;
     survey->irregular[CONV_MISSING_BLOCKS] += image->missing_blocks;
@@ -218,6 +231,7 @@ static enum fp_status step(void *data, const struct conv_sink *sink, struct conv
     enum fp_status status = FP_OK;
     if (image->order == NULL) {
         status = set_out(image, sink, survey, error);
+        image->blocks.want = NULL; /* of many images, each would have a thread */
         if (status == FP_OK)
             status = conv_order_open(&image->blocks, buffer_bytes(image), 0, survey, &image->order);
     }
@@ -362,6 +376,7 @@ static void close_image(void *data)
 {
     struct image *image = data;
     conv_order_close(image->order);
+    conv_ahead_stop(image->ahead);
     conv_parts_close(&image->parts);
     free(image->notes);
     free(image->first);

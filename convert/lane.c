@@ -148,6 +148,8 @@ static enum fp_status enter_block(struct conv_lane *lane, const struct conv_bloc
     }
     if (status != FP_OK)
         return status;
+    if (blocks->want != NULL && lane->notes_left > 0)
+        blocks->want(blocks->data, lane->notes[0].index);
     lane->has_block = true;
     lane->position = 0;
     begin_time(lane);

@@ -5,8 +5,8 @@
  *           interrupted with a higher epoch, and raising the later one is what its thread could have read
  *   time    interpolated by position between the lane's stamps
  *
- * A block is decoded when the order reaches it, not before, and its buffer goes back to a common pool
- * at its end; so memory follows the lanes that are inside a block, not the lanes that exist. */
+ * A block is asked for when the order reaches it, and its buffer goes back to a common pool at its end; so memory
+ * follows the lanes that are inside a block, not the lanes that exist. */
 #ifndef MALLAB_CONVERT_LANE_H
 #define MALLAB_CONVERT_LANE_H
 
@@ -36,6 +36,8 @@ struct conv_blocks {
      * counted by the source. Other statuses but FP_OK end the pass. */
     enum fp_status (*load)(void *data, size_t index, struct fp_block_buffer *buffer,
                            struct fp_block *ret_block);
+    /* That block will be asked for next of its lane: decode it meanwhile, or not. May be NULL. */
+    void (*want)(void *data, size_t index);
 };
 
 /* Buffers of lanes that are inside a block, bounded together. */

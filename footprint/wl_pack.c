@@ -2,10 +2,10 @@
 #include "footprint/wl_pack.h"
 
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "footprint/helper.h"
 
 struct wl_pack {
     pthread_t thread;
@@ -68,28 +68,9 @@ static void pack_free(struct wl_pack *pack)
     free(pack);
 }
 
-static bool has_one_processor(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1;
-}
-
-/* Signals stay with the threads that the program knows of. */
-static bool start_thread(struct wl_pack *pack)
-{
-    sigset_t all, before;
-    bool started;
-    (void)sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return false;
-    started = pthread_create(&pack->thread, NULL, serve, pack) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL); /* as it was */
-    return started;
-}
-
 struct wl_pack *wl_pack_start(struct wl_file *file, int level, const struct bytes columns[WINDOW_COLUMNS])
 {
-    struct wl_pack *pack = has_one_processor() ? NULL : calloc(1, sizeof *pack);
+    struct wl_pack *pack = calloc(1, sizeof *pack);
     bool whole = true;
     if (pack == NULL)
         return NULL;
@@ -101,7 +82,7 @@ struct wl_pack *wl_pack_start(struct wl_file *file, int level, const struct byte
     if (pack->context != NULL) {
         pthread_mutex_init(&pack->lock, NULL);
         pthread_cond_init(&pack->change, NULL);
-        if (start_thread(pack))
+        if (fp_helper_start(&pack->thread, serve, pack))
             return pack;
         pthread_cond_destroy(&pack->change);
         pthread_mutex_destroy(&pack->lock);
