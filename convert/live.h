@@ -51,30 +51,21 @@ static inline bool conv_live_is_empty(const struct conv_live_entry *entry)
     return (entry->word0 & LIVE_LOW48) == 0;
 }
 
-/* conv_live_prefetch - what is asked about address soon. Returns its hash, which lasts as long as the table. */
-static inline uint64_t conv_live_prefetch(const struct conv_live *live, uint64_t address)
+/* conv_live_prefetch - address is going to be asked about soon. */
+static inline void conv_live_prefetch(const struct conv_live *live, uint64_t address)
 {
-    const uint64_t hash = conv_mix(address, live->seed);
-    __builtin_prefetch(&live->entries[hash & live->mask], 1);
-    return hash;
-}
-
-/* conv_live_place_hashed - conv_live_place for whoever has the hash of address. */
-static inline struct conv_live_entry *conv_live_place_hashed(const struct conv_live *live, uint64_t address,
-                                                             uint64_t hash)
-{
-    for (size_t at = hash & live->mask;; at = (at + 1) & live->mask) {
-        const uint64_t there = live->entries[at].word0 & LIVE_LOW48;
-        if (there == address || there == 0)
-            return &live->entries[at];
-    }
+    __builtin_prefetch(&live->entries[conv_mix(address, live->seed) & live->mask], 1);
 }
 
 /* conv_live_place - the entry of address, or the empty one where it belongs. Lasts until the next insertion
  * or removal. */
 static inline struct conv_live_entry *conv_live_place(const struct conv_live *live, uint64_t address)
 {
-    return conv_live_place_hashed(live, address, conv_mix(address, live->seed));
+    for (size_t at = conv_mix(address, live->seed) & live->mask;; at = (at + 1) & live->mask) {
+        const uint64_t there = live->entries[at].word0 & LIVE_LOW48;
+        if (there == address || there == 0)
+            return &live->entries[at];
+    }
 }
 
 /* conv_live_find - the entry of address, or NULL. Lasts as conv_live_place's. */

@@ -382,78 +382,18 @@ static enum fp_status take(struct conv_pair *pair, const struct conv_event *even
     return emit_allocate(pair, lane, event, bytes);
 }
 
-/* ---- what most events are: an object made, an object released -------------------------------- */
-
-/* The same as take() does, and only where nothing is out of the ordinary: false leaves everything to that. */
-static inline bool take_plain(struct conv_pair *pair, const struct conv_event *event, uint64_t hash,
-                              enum fp_status *ret_status)
-{
-    const unsigned kind = fp_call_kinds[event->call];
-    struct conv_survey *const survey = pair->survey;
-    const struct conv_pair_lane *lane;
-    struct conv_live_entry *entry;
-    struct fp_shape shape;
-    if (unlikely(event->lane >= pair->lane_capacity || event->address - 1 >= CONV_ADDRESS_LIMIT - 1 ||
-                 (kind != FP_KIND_ALLOCATE && kind != FP_KIND_RELEASE)))
-        return false;
-    lane = &pair->lanes[event->lane];
-    if (unlikely(lane->thread == NOT_ANNOUNCED))
-        return false;
-    entry = conv_live_place_hashed(&pair->live, event->address, hash);
-    shape = conv_event_shape(event);
-    if (kind == FP_KIND_ALLOCATE) {
-        struct conv_object object = {.id = 0, .bytes = fp_shape_bytes(&shape)};
-        if (unlikely(!conv_live_is_empty(entry) || object.bytes >= CONV_ADDRESS_LIMIT ||
-                     pair->live.count >= pair->live.limit))
-            return false;
-        conv_stats_requests(survey, object.bytes, 1);
-        conv_stats_live(survey, object.bytes, 0, 1);
-        if (event->time_ns > pair->last_time_ns)
-            pair->last_time_ns = event->time_ns;
-        *ret_status = pair->writer == NULL ? FP_OK
-                                           : wl_writer_allocate(pair->writer, lane->thread, &shape,
-                                                                pair->last_time_ns, &object.id);
-        (void)conv_live_insert_at(&pair->live, entry, event->address, object); /* it has room */
-    } else {
-        struct conv_object object;
-        if (unlikely(conv_live_is_empty(entry)))
-            return false;
-        object = conv_live_object(entry);
-        if (unlikely(shape.call != FP_CALL_FREE && shape.size != object.bytes &&
-                     fp_call_tells_size(shape.call)))
-            return false;
-        conv_live_remove(&pair->live, entry);
-        conv_stats_live(survey, 0, object.bytes, -1);
-        if (event->time_ns > pair->last_time_ns)
-            pair->last_time_ns = event->time_ns;
-        *ret_status = pair->writer == NULL ? FP_OK
-                                           : wl_writer_release(pair->writer, lane->thread, &shape,
-                                                               pair->last_time_ns, object.id, object.bytes);
-    }
-    survey->events++;
-    survey->ops++;
-    survey->events_by_call[event->call]++;
-    survey->ops_by_call[event->call]++;
-    return true;
-}
-
 static enum fp_status pair_events(struct conv_pair *pair, const struct conv_event *events, size_t count)
 {
-    uint64_t hashes[PREFETCH_AHEAD];
+    enum fp_status status = FP_OK;
     conv_straight_settle(pair);
     for (size_t i = 0; i < count && i < PREFETCH_AHEAD; i++)
-        hashes[i] = conv_live_prefetch(&pair->live, events[i].address);
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t hash = hashes[i % PREFETCH_AHEAD];
-        enum fp_status status;
+        conv_live_prefetch(&pair->live, events[i].address);
+    for (size_t i = 0; i < count && status == FP_OK; i++) {
         if (i + PREFETCH_AHEAD < count)
-            hashes[i % PREFETCH_AHEAD] = conv_live_prefetch(&pair->live, events[i + PREFETCH_AHEAD].address);
-        if (unlikely(!take_plain(pair, &events[i], hash, &status)))
-            status = take(pair, &events[i]);
-        if (unlikely(status != FP_OK))
-            return status;
+            conv_live_prefetch(&pair->live, events[i + PREFETCH_AHEAD].address);
+        status = take(pair, &events[i]);
     }
-    return FP_OK;
+    return status;
 }
 
 /* Ops like any, but no events: the program did not call for them here. */

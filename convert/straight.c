@@ -79,7 +79,7 @@ void conv_straight_settle(struct conv_pair *pair)
         const struct root *root = &straight->roots[i];
         struct conv_live_entry *entry;
         if (i + PREFETCH_AHEAD < straight->root_count)
-            (void)conv_live_prefetch(&pair->live, straight->roots[i + PREFETCH_AHEAD].address);
+            conv_live_prefetch(&pair->live, straight->roots[i + PREFETCH_AHEAD].address);
         entry = conv_live_find(&pair->live, root->address);
         if (root->live)
             conv_live_set(entry, (struct conv_object){.id = root->id, .bytes = root->bytes});
@@ -401,7 +401,7 @@ enum fp_status conv_straight_take(struct conv_pair *pair, const struct conv_slic
         /* Without a branch, for which marks name a new address is anybody's guess: the others ask for address 0. */
         const uint64_t is_new = block->marks[ahead].before == 0;
         uint32_t taken;
-        (void)conv_live_prefetch(&pair->live, block->marks[ahead].address & (0 - is_new));
+        conv_live_prefetch(&pair->live, block->marks[ahead].address & (0 - is_new));
         taken = take_mark(&run, mark);
         if (unlikely(taken == 0))
             break;
