@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/convert_each.h"
 #include "cli/progress.h"
 #include "cli/recover.h"
 #include "cli/select.h"
@@ -31,6 +32,9 @@ static const char HELP[] = "usage: mallab convert [OPTION...] INPUT\n"
                            "      --no-inherited   begin a forked process without its parent's objects, and\n"
                            "                       a window without those of earlier ones\n"
                            "      --salvage        leave out damaged blocks instead of refusing the file\n"
+                           "      --each[=LIST]    every process of a recording, or those of LIST as for\n"
+                           "                       --merge, into a workload of its own; OUT is a directory\n"
+                           "  -j, --jobs N         with --each, so many at a time [as there are processors]\n"
                            "      --json           print the report as JSON on stdout\n"
                            "  -q, --quiet          no summary; what was repaired or lost is still told\n"
                            "      --no-progress    no progress on stderr\n"
@@ -46,13 +50,18 @@ enum {
     OPTION_TO,
     OPTION_NO_INHERITED,
     OPTION_SALVAGE,
+    OPTION_EACH,
     OPTION_JSON,
     OPTION_NO_PROGRESS,
 };
 
+#define JOBS_MAX 1024u
+
 struct settings {
     struct conv_options convert;
     const char *output;
+    const char *each; /* --each's list; NULL: one workload */
+    unsigned jobs;    /* 0: as there are processors */
     bool quiet, help, json, no_progress;
 };
 
@@ -77,6 +86,29 @@ static bool find_format(const char *name, struct conv_export_facts *ret_facts)
         if (name == NULL || strcmp(name, ret_facts->name) == 0)
             return true;
     return false;
+}
+
+static int take_jobs(const char *text, struct settings *settings)
+{
+    uint64_t jobs;
+    if (!cli_parse_count(text, 1, JOBS_MAX, &jobs))
+        return cli_misuse(&CLI_CONVERT, "--jobs takes a number from 1 to %u, not '%s'", JOBS_MAX, text);
+    settings->jobs = (unsigned)jobs;
+    return -1;
+}
+
+/* --each makes several outputs of a recording, each of one process. */
+static int check_each(const struct settings *settings)
+{
+    if (settings->each == NULL)
+        return settings->jobs == 0 ? -1 : cli_misuse(&CLI_CONVERT, "--jobs is for --each");
+    if (settings->convert.process_id != 0 || settings->convert.select.merge != NULL)
+        return cli_misuse(&CLI_CONVERT,
+                          "--each makes a workload of each process, --process and --merge make one: "
+                          "choose one of them");
+    if (settings->output != NULL && strcmp(settings->output, "-") == 0)
+        return cli_misuse(&CLI_CONVERT, "--each makes several files: name a directory with -o");
+    return -1;
 }
 
 static int take_option(int option, char **argv, struct settings *settings)
@@ -112,6 +144,11 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_SALVAGE:
         settings->convert.salvage = true;
         break;
+    case OPTION_EACH:
+        settings->each = optarg != NULL ? optarg : "";
+        break;
+    case 'j':
+        return take_jobs(optarg, settings);
     case OPTION_JSON:
         settings->json = true;
         break;
@@ -134,6 +171,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         CLI_SELECT_OPTIONS,
         {"no-inherited", no_argument, NULL, OPTION_NO_INHERITED},
         {"salvage", no_argument, NULL, OPTION_SALVAGE},
+        {"each", optional_argument, NULL, OPTION_EACH},
+        {"jobs", required_argument, NULL, 'j'},
         {"json", no_argument, NULL, OPTION_JSON},
         {"quiet", no_argument, NULL, 'q'},
         {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
@@ -141,7 +180,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {NULL, 0, NULL, 0},
     };
     int option;
-    while ((option = getopt_long(argc, argv, ":o:fqh", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":o:fqj:h", options, NULL)) != -1) {
         const int code = take_option(option, argv, ret_settings);
         if (code >= 0)
             return code;
@@ -154,7 +193,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         return cli_misuse(&CLI_CONVERT, "reading from stdin, name the output with -o");
     if (ret_settings->json && ret_settings->output != NULL && strcmp(ret_settings->output, "-") == 0)
         return cli_misuse(&CLI_CONVERT, "the output and --json cannot both go to stdout");
-    return cli_select_check(&CLI_CONVERT, &ret_settings->convert);
+    const int code = check_each(ret_settings);
+    return code >= 0 ? code : cli_select_check(&CLI_CONVERT, &ret_settings->convert);
 }
 
 static double scaled(const struct conv_selected *selected, uint64_t figure)
@@ -342,6 +382,32 @@ char *cli_output_name(const char *input, const char *new_ending)
     return output;
 }
 
+static int run_each(const char *input, const char *ending, const struct settings *settings)
+{
+    char *named = settings->output == NULL ? cli_output_name(input, "-workloads") : NULL;
+    const struct cli_each each = {
+        .input = input,
+        .directory = named != NULL ? named : settings->output,
+        .list = settings->each,
+        .ending = ending,
+        .jobs = settings->jobs,
+        .options = &settings->convert,
+        .quiet = settings->quiet,
+        .progress = !settings->no_progress,
+        .json = settings->json,
+    };
+    int code;
+    if (conv_detect(input) != CONV_KIND_RECORDING)
+        code = cli_misuse(&CLI_CONVERT,
+                          "'%s' is no recording's directory: --each is for the processes of one", input);
+    else {
+        (void)cli_recover(&CLI_CONVERT, input);
+        code = cli_convert_each(&CLI_CONVERT, &each);
+    }
+    free(named);
+    return code;
+}
+
 static int run_convert(int argc, char **argv)
 {
     struct settings settings = {0};
@@ -355,6 +421,8 @@ static int run_convert(int argc, char **argv)
     const char *input = argv[optind];
     struct conv_export_facts format;
     (void)find_format(settings.convert.to, &format); /* the options were checked */
+    if (settings.each != NULL)
+        return run_each(input, format.ending, &settings);
     char *named = settings.output == NULL ? cli_output_name(input, format.ending) : NULL;
     const char *output = named != NULL ? named : settings.output;
     char *problem = NULL;

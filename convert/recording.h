@@ -28,6 +28,13 @@ void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYT
  * equal ones the first). Marks it chosen. NULL: there is none of that id. */
 struct conv_process *conv_recording_choose(struct conv_survey *survey, uint32_t process_id);
 
+/* conv_recording_choose_some - mark the processes meant by a list as chosen; those that are absent are not.
+ * directory  for the message.
+ * list       as conv_selection.merge: ids and names between commas; "" for all.
+ * Returns    FP_OK; FP_ERR_ARGUMENT when an item means none. */
+enum fp_status conv_recording_choose_some(const char *directory, const char *list, struct conv_survey *survey,
+                                          struct conv_error *error);
+
 /* conv_processes_name - " 4711 nginx, 4712 nginx", and how many more, for messages that one is not there. */
 void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size);
 

@@ -255,7 +255,7 @@ enum fp_status conv_merge_open(const char *directory, const char *members, const
                                struct conv_survey *survey, struct conv_error *ret_error,
                                struct conv_input *ret_input)
 {
-    enum fp_status status = conv_merge_choose(directory, members, survey, ret_error);
+    enum fp_status status = conv_recording_choose_some(directory, members, survey, ret_error);
     struct conv_merge *merge = status == FP_OK ? calloc(1, sizeof *merge) : NULL;
     if (status == FP_OK && merge == NULL)
         status = conv_fail(ret_error, directory, FP_ERR_MEMORY, 0, 0, "no memory for its processes");

@@ -22,8 +22,4 @@ enum fp_status conv_merge_open(const char *directory, const char *members, const
                                struct conv_survey *survey, struct conv_error *ret_error,
                                struct conv_input *ret_input);
 
-/* conv_merge_choose - mark the processes meant as chosen. Returns FP_OK; FP_ERR_ARGUMENT when an item means none. */
-enum fp_status conv_merge_choose(const char *directory, const char *members, struct conv_survey *survey,
-                                 struct conv_error *error);
-
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/merge/merge.h"
+#include "convert/input.h"
 #include "convert/recording.h"
 
 static bool is_meant(const struct conv_process *process, const char *item)
@@ -27,10 +27,10 @@ static bool choose_item(struct conv_survey *survey, const char *item)
 }
 
 /* Returns NULL, or the item that means no process. */
-static char *find_missing(struct conv_survey *survey, const char *members)
+static char *find_missing(struct conv_survey *survey, const char *list)
 {
     char *missing = NULL;
-    for (const char *at = members; missing == NULL; at++) {
+    for (const char *at = list; missing == NULL; at++) {
         const size_t length = strcspn(at, ",");
         char *item = strndup(at, length);
         if (item == NULL || !choose_item(survey, item))
@@ -44,11 +44,11 @@ static char *find_missing(struct conv_survey *survey, const char *members)
     return missing;
 }
 
-enum fp_status conv_merge_choose(const char *directory, const char *members, struct conv_survey *survey,
-                                 struct conv_error *error)
+enum fp_status conv_recording_choose_some(const char *directory, const char *list, struct conv_survey *survey,
+                                          struct conv_error *error)
 {
     char names[200];
-    char *missing = find_missing(survey, members);
+    char *missing = find_missing(survey, list);
     enum fp_status status;
     if (missing == NULL)
         return FP_OK;
