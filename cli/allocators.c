@@ -6,6 +6,7 @@
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "results/support.h"
+#include "results/variables.h"
 
 static const char HELP[] = "usage: mallab allocators [OPTION...]\n"
                            "\n"
@@ -29,6 +30,31 @@ static json_t *text(const char *value)
     return string != NULL ? string : json_null();
 }
 
+/* Each range with its values, and the environment of the candidate with the setting at VALUE. */
+static json_t *ranges_array(const struct res_candidate *candidate)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < candidate->range_count; i++) {
+        const struct res_range *range = &candidate->ranges[i];
+        json_t *object = json_object();
+        json_t *values = json_array();
+        json_t *environment = json_object();
+        struct res_candidate trial = {.name = candidate->name, .proof = candidate->proof};
+        free(res_setting_apply(&trial, range->setting, "VALUE")); /* checked when the file was read */
+        for (size_t k = 0; k < trial.variable_count; k++)
+            json_object_set_new(environment, trial.environment[k].name, text(trial.environment[k].value));
+        res_variables_free(trial.environment, trial.variable_count);
+        for (size_t k = 0; k < range->value_count; k++)
+            json_array_append_new(values, text(range->values[k]));
+        json_object_set_new(object, "setting", text(range->setting));
+        json_object_set_new(object, "text", text(range->text));
+        json_object_set_new(object, "values", values);
+        json_object_set_new(object, "environment", environment);
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 static json_t *candidate_object(const struct res_candidate *candidate)
 {
     json_t *object = json_object();
@@ -36,6 +62,9 @@ static json_t *candidate_object(const struct res_candidate *candidate)
     for (size_t i = 0; i < candidate->variable_count; i++)
         json_object_set_new(environment, candidate->environment[i].name,
                             text(candidate->environment[i].value));
+    json_t *expect = json_object();
+    for (size_t i = 0; i < candidate->expected_count; i++)
+        json_object_set_new(expect, candidate->expected[i].name, text(candidate->expected[i].value));
     json_object_set_new(object, "name", text(candidate->name));
     json_object_set_new(object, "description", text(candidate->description));
     json_object_set_new(object, "found", json_boolean(candidate->found));
@@ -48,6 +77,9 @@ static json_t *candidate_object(const struct res_candidate *candidate)
     json_object_set_new(object, "missing", text(candidate->missing));
     json_object_set_new(object, "program", text(candidate->program));
     json_object_set_new(object, "environment", environment);
+    json_object_set_new(object, "settings_proven", json_boolean(candidate->settings == NULL));
+    json_object_set_new(object, "expect", expect);
+    json_object_set_new(object, "ranges", ranges_array(candidate));
     json_object_set_new(object, "file", text(candidate->origin));
     return object;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "results/support.h"
+#include "results/variables.h"
 
 #define DEFAULT_LIST "glibc,jemalloc,tcmalloc,mimalloc"
 
@@ -24,11 +25,33 @@ int cli_registry_load(const struct cli_verb *verb, struct res_registry *registry
     return CLI_DONE;
 }
 
+/* BASE+SETTING=VALUE... */
+static struct res_candidate *inline_candidate(const struct cli_verb *verb, struct res_registry *registry,
+                                              const char *text, const char *settings, int *ret_code)
+{
+    char *problem = NULL;
+    char *name = res_strndup(text, (size_t)(settings - text));
+    struct res_candidate *candidate = cli_candidate_named(verb, registry, name, ret_code);
+    free(name);
+    if (candidate == NULL)
+        return NULL;
+    candidate = res_registry_add_inline(registry, candidate, text, &problem);
+    if (candidate == NULL) {
+        *ret_code = CLI_MISUSE;
+        cli_say(verb, "%s", problem);
+        free(problem);
+    }
+    return candidate;
+}
+
 struct res_candidate *cli_candidate_named(const struct cli_verb *verb, struct res_registry *registry,
                                           const char *name, int *ret_code)
 {
     struct res_candidate *candidate = NULL;
-    if (strchr(name, '/') != NULL) {
+    const char *settings = res_setting_inline(name);
+    if (settings != NULL) {
+        candidate = inline_candidate(verb, registry, name, settings, ret_code);
+    } else if (strchr(name, '/') != NULL) {
         char *problem = NULL;
         candidate = res_registry_add_path(registry, name, &problem);
         if (candidate == NULL) {

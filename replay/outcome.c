@@ -72,6 +72,20 @@ static json_t *array_of(const uint64_t *values, uint64_t count)
     return array;
 }
 
+static json_t *settings_json(const struct rep_settings *settings)
+{
+    json_t *object = json_object();
+    for (uint32_t i = 0; i < settings->count; i++) {
+        const struct rep_setting *setting = &settings->list[i];
+        json_t *entry = json_object();
+        set_text(entry, "asked", setting->asked);
+        set_text(entry, "found", setting->found[0] != '\0' ? setting->found : NULL);
+        set_text(entry, "from", setting->from);
+        set(object, setting->name, entry);
+    }
+    return object;
+}
+
 static json_t *proof_json(const struct rep_outcome *outcome)
 {
     const struct rep_proof *proof = outcome->proof;
@@ -83,6 +97,7 @@ static json_t *proof_json(const struct rep_outcome *outcome)
     set_text(object, "free_library", proof->free_library);
     set_text(object, "new_library", proof->new_library);
     set_text(object, "version", proof->version[0] != '\0' ? proof->version : NULL);
+    set(object, "settings", settings_json(outcome->settings));
     if (strcmp(proof->kind, "none") == 0)
         set_count(object, "harness_calls", proof->harness_calls);
     return object;
@@ -215,6 +230,20 @@ static void say_count(const char *key, uint64_t value)
     printf("%-16s%" PRIu64 "\n", key, value);
 }
 
+/* Functions that the workload calls and the allocator does not have. */
+static void say_stand_ins(const struct rep_outcome *outcome)
+{
+    const char *before = "stand-ins for   ";
+    for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
+        if ((outcome->substituted >> call & 1) == 0 || outcome->summary->ops_by_call[call] == 0)
+            continue;
+        printf("%s%s", before, fp_call_name(call));
+        before = ", ";
+    }
+    if (before[0] == ',')
+        printf("\n");
+}
+
 bool rep_outcome_text(const struct rep_outcome *outcome)
 {
     const struct rep_meters *meters = outcome->meters;
@@ -225,6 +254,12 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     say("malloc from", outcome->proof->malloc_library);
     if (outcome->proof->version[0] != '\0')
         say("version", outcome->proof->version);
+    for (uint32_t i = 0; i < outcome->settings->count; i++) {
+        const struct rep_setting *setting = &outcome->settings->list[i];
+        printf("%-16s%s=%s, says %s\n", i == 0 ? "settings" : "", setting->name, setting->asked,
+               setting->from);
+    }
+    say_stand_ins(outcome);
     say("workload", outcome->workload);
     say_count("ops", totals->ops);
     if (totals->untimed_ops > 0)

@@ -10,6 +10,7 @@
 #include "footprint/workload.h"
 #include "replay/meters.h"
 #include "replay/proof.h"
+#include "replay/settings.h"
 #include "replay/threads.h"
 
 struct rep_outcome {
@@ -19,6 +20,7 @@ struct rep_outcome {
     uint64_t workload_digest;
     const struct wl_summary *summary;
     const struct rep_proof *proof;
+    const struct rep_settings *settings;
     const struct rep_meters *meters;
     const struct rep_clock *clock; /* its rate is known */
     const struct rep_exec_totals *totals;

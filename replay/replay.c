@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "replay/outcome.h"
+#include "replay/settings.h"
 #include "replay/storage.h"
 
 enum exit_code {
@@ -33,6 +34,7 @@ struct options {
     enum rep_touch touch;
     unsigned idle_ms, timeout_s;
     bool json, serial;
+    struct rep_settings *settings;
 };
 
 /* What the callbacks need; one run a process. */
@@ -40,6 +42,7 @@ struct context {
     struct wl_reader *reader;
     struct rep_meters meters;
     struct rep_proof proof;
+    struct rep_settings settings;
     struct rep_loop loop;
     struct rep_clock clock;
 };
@@ -58,6 +61,10 @@ static const char HELP[] = "usage: mallab-replay-" REP_ALLOCATOR " [OPTION...] W
                            "  --proof KIND          which allocator must answer for itself: glibc, tbb,\n"
                            "                        jemalloc, tcmalloc, mimalloc, scudo, none; or address:\n"
                            "                        the library alone [by what is expected]\n"
+                           "  --setting VARIABLE    the candidate sets this variable: fail unless the\n"
+                           "                        allocator confirms what it says; may be repeated\n"
+                           "  --expect NAME=VALUE   fail unless the allocator says so of its setting NAME\n"
+                           "  --unproven            let settings pass of which the allocator tells nothing\n"
                            "  --candidate NAME      the name to print [" REP_ALLOCATOR "]\n"
                            "  --idle-ms N           rest for N milliseconds after the last op, then look\n"
                            "                        at memory again [0]\n"
@@ -127,6 +134,13 @@ static bool take_option(int letter, const char *value, struct options *options)
     case 'p':
         options->proof_kind = value;
         return true;
+    case 's':
+        return rep_settings_name(options->settings, value);
+    case 'E':
+        return rep_settings_expect(options->settings, value);
+    case 'u':
+        options->settings->unproven = true;
+        return true;
     case 'c':
         options->candidate = value;
         return true;
@@ -138,17 +152,26 @@ static bool take_option(int letter, const char *value, struct options *options)
 }
 
 /* Fill options from the command line. Ends the program for --help and for misuse. */
-static void parse_options(int argc, char **argv, struct options *options)
+static void parse_options(int argc, char **argv, struct rep_settings *settings, struct options *options)
 {
     static const struct option LONG[] = {
-        {"json", no_argument, NULL, 'j'},          {"touch", required_argument, NULL, 't'},
-        {"threads", required_argument, NULL, 'T'}, {"expect-library", required_argument, NULL, 'e'},
-        {"proof", required_argument, NULL, 'p'},   {"candidate", required_argument, NULL, 'c'},
-        {"idle-ms", required_argument, NULL, 'i'}, {"timeout", required_argument, NULL, 'x'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+        {"json", no_argument, NULL, 'j'},
+        {"touch", required_argument, NULL, 't'},
+        {"threads", required_argument, NULL, 'T'},
+        {"expect-library", required_argument, NULL, 'e'},
+        {"proof", required_argument, NULL, 'p'},
+        {"candidate", required_argument, NULL, 'c'},
+        {"idle-ms", required_argument, NULL, 'i'},
+        {"timeout", required_argument, NULL, 'x'},
+        {"setting", required_argument, NULL, 's'},
+        {"expect", required_argument, NULL, 'E'},
+        {"unproven", no_argument, NULL, 'u'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     int letter, index = 0;
-    *options = (struct options){.candidate = REP_ALLOCATOR, .touch_name = "page", .touch = REP_TOUCH_PAGE};
+    *options = (struct options){
+        .candidate = REP_ALLOCATOR, .touch_name = "page", .touch = REP_TOUCH_PAGE, .settings = settings};
     opterr = 0;
     while ((letter = getopt_long(argc, argv, "h", LONG, &index)) != -1) {
         if (letter == 'h') {
@@ -289,6 +312,11 @@ static bool resolve_and_prove(struct context *context, const struct options *opt
         complain("wrong allocator: %s", context->proof.why);
         return false;
     }
+    context->settings.kind = context->proof.kind;
+    if (!rep_settings_check(&context->settings)) {
+        complain("wrong settings: %s", context->settings.why);
+        return false;
+    }
     return true;
 }
 
@@ -373,6 +401,10 @@ static int run(struct context *context, const struct options *options, uint64_t 
         complain("%s", context->proof.why);
         return EXIT_FAILED;
     }
+    if (!rep_settings_after(&context->settings, &context->loop.calls)) {
+        complain("wrong settings: %s", context->settings.why);
+        return EXIT_FAILED;
+    }
     const struct rep_outcome outcome = {
         .candidate = options->candidate,
         .binary = REP_ALLOCATOR,
@@ -380,6 +412,7 @@ static int run(struct context *context, const struct options *options, uint64_t 
         .workload_digest = wl_reader_digest(context->reader),
         .summary = summary,
         .proof = &context->proof,
+        .settings = &context->settings,
         .meters = &context->meters,
         .clock = &context->clock,
         .totals = &totals,
@@ -397,7 +430,7 @@ int main(int argc, char **argv)
     static struct context context;
     struct options options;
     uint64_t substituted;
-    parse_options(argc, argv, &options);
+    parse_options(argc, argv, &context.settings, &options);
     if (options.timeout_s > 0) {
         (void)signal(SIGALRM, timed_out); /* cannot fail for this signal */
         (void)alarm(options.timeout_s);

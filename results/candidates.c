@@ -11,6 +11,7 @@
 
 #include "results/library.h"
 #include "results/support.h"
+#include "results/variables.h"
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
@@ -26,17 +27,6 @@ static bool name_is_valid(const char *name)
         return false;
     for (const char *byte = name; *byte != '\0'; byte++) {
         if (!isalnum((unsigned char)*byte) && strchr("._+-", *byte) == NULL)
-            return false;
-    }
-    return true;
-}
-
-static bool variable_is_valid(const char *name)
-{
-    if (!isalpha((unsigned char)name[0]) && name[0] != '_')
-        return false;
-    for (const char *byte = name; *byte != '\0'; byte++) {
-        if (!isalnum((unsigned char)*byte) && *byte != '_')
             return false;
     }
     return true;
@@ -59,7 +49,7 @@ static char **field_of(struct res_candidate *candidate, const char *name)
         {"name", &candidate->name},       {"description", &candidate->description},
         {"replay", &candidate->replay},   {"preload", &candidate->preload},
         {"library", &candidate->library}, {"proof", &candidate->proof},
-        {"package", &candidate->package},
+        {"package", &candidate->package}, {"settings", &candidate->settings},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (strcmp(fields[i].name, name) == 0)
@@ -81,33 +71,22 @@ static void take_setting(struct parse *parse, const char *name, const char *valu
         *field = res_text_plain(value);
 }
 
-static void take_variable(struct parse *parse, const char *name, const char *value)
+static void take_pair(struct parse *parse, const char *section, const char *name, const char *value)
 {
     struct res_candidate *candidate = &parse->candidate;
-    if (!variable_is_valid(name)) {
-        problem(parse, res_printf("'%.40s' in [environment] is no name of a variable", name));
-        return;
-    }
-    if (strncmp(name, "LD_", 3) == 0) {
-        /* It could load another allocator than the one that is named, or hide from the proof. */
-        problem(parse, res_printf("'%.40s' in [environment] is not allowed: libraries are named by 'preload'",
-                                  name));
-        return;
-    }
-    for (size_t i = 0; i < candidate->variable_count; i++) {
-        if (strcmp(candidate->environment[i].name, name) == 0) {
-            problem(parse, res_printf("'%.40s' is given twice, or goes on over two lines", name));
-            return;
-        }
-    }
-    if (candidate->variable_count >= RES_VARIABLES_MAX) {
-        problem(parse, res_printf("more than %u variables", RES_VARIABLES_MAX));
-        return;
-    }
-    candidate->environment = res_realloc(candidate->environment, candidate->variable_count + 1,
-                                         sizeof *candidate->environment);
-    candidate->environment[candidate->variable_count++] = (struct res_variable){
-        .name = res_strdup(name), .value = res_text_plain(value)};
+    char *plain = res_text_plain(value);
+    char *refused = NULL;
+    if (strcmp(section, "environment") != 0 && *value == '\0')
+        refused = res_printf("'%.40s' in [%s] has no value", name, section);
+    else if (strcmp(section, "ranges") == 0)
+        refused = res_ranges_add(&candidate->ranges, &candidate->range_count, name, plain);
+    else if (strcmp(section, "expect") == 0)
+        refused = res_variables_add(&candidate->expected, &candidate->expected_count, name, plain);
+    else if ((refused = res_variable_problem(name)) == NULL)
+        refused = res_variables_add(&candidate->environment, &candidate->variable_count, name, plain);
+    free(plain);
+    if (refused != NULL)
+        problem(parse, refused);
 }
 
 static int on_line(void *user, const char *section, const char *name, const char *value)
@@ -116,8 +95,9 @@ static int on_line(void *user, const char *section, const char *name, const char
     value = value != NULL ? value : "";
     if (strcmp(section, "allocator") == 0)
         take_setting(parse, name, value);
-    else if (strcmp(section, "environment") == 0)
-        take_variable(parse, name, value);
+    else if (strcmp(section, "environment") == 0 || strcmp(section, "expect") == 0 ||
+             strcmp(section, "ranges") == 0)
+        take_pair(parse, section, name, value);
     else
         problem(parse, res_printf("unknown section [%.40s]", section));
     return 1;
@@ -160,16 +140,17 @@ static char *check_candidate(struct res_candidate *candidate)
         candidate->replay = res_strdup("glibc");
     if (candidate->library == NULL && strcmp(candidate->replay, "none") != 0)
         return res_strdup("no 'library' in [allocator]: the proof needs it");
-    return NULL;
+    if (candidate->settings != NULL && strcmp(candidate->settings, "unproven") != 0)
+        return res_printf("'settings' can be 'unproven', not '%.40s'", candidate->settings);
+    return res_ranges_problem(candidate);
 }
 
 static void candidate_release(struct res_candidate *candidate)
 {
-    for (size_t i = 0; i < candidate->variable_count; i++) {
-        free(candidate->environment[i].name);
-        free(candidate->environment[i].value);
-    }
-    free(candidate->environment);
+    res_variables_free(candidate->environment, candidate->variable_count);
+    res_variables_free(candidate->expected, candidate->expected_count);
+    res_ranges_free(candidate->ranges, candidate->range_count);
+    free(candidate->settings);
     free(candidate->name);
     free(candidate->description);
     free(candidate->replay);
@@ -331,6 +312,35 @@ struct res_candidate *res_registry_add_path(struct res_registry *registry, const
         .description = res_strdup("library given by its path"),
     };
     return insert(registry, &candidate);
+}
+
+static char *copy_of(const char *text)
+{
+    return text != NULL ? res_strdup(text) : NULL;
+}
+
+struct res_candidate *res_registry_copy(struct res_registry *registry, const struct res_candidate *base,
+                                        const char *name, char **ret_problem)
+{
+    const struct res_candidate candidate = {
+        .name = res_strdup(name),
+        .replay = res_strdup(base->replay),
+        .preload = copy_of(base->preload),
+        .library = copy_of(base->library),
+        .proof = copy_of(base->proof),
+        .package = copy_of(base->package),
+        .settings = copy_of(base->settings),
+        .environment = res_variables_copy(base->environment, base->variable_count),
+        .variable_count = base->variable_count,
+        .expected = res_variables_copy(base->expected, base->expected_count),
+        .expected_count = base->expected_count,
+    };
+    if (registry->candidate_count < RES_CANDIDATES_MAX)
+        return insert(registry, &candidate);
+    struct res_candidate dropped = candidate;
+    candidate_release(&dropped);
+    *ret_problem = res_printf("more than %u candidates", RES_CANDIDATES_MAX);
+    return NULL;
 }
 
 struct res_candidate *res_registry_add_none(struct res_registry *registry)

@@ -8,8 +8,13 @@
  *   library = libjemalloc.so.2 name or path of the library that must serve the calls; implied by preload
  *   proof = mallctl            which proof the run demands (replay's --proof); optional
  *   package = libjemalloc2     Debian's, named when the library is missing
+ *   settings = unproven        let settings pass of which the allocator tells nothing; optional
  *   [environment]
- *   MALLOC_CONF = ...          settings of this candidate; LD_* is refused
+ *   MALLOC_CONF = ...          settings of this candidate; LD_* is refused. The allocator must confirm them
+ *   [expect]
+ *   opt.narenas = 1            what it must confirm besides, by its own name
+ *   [ranges]
+ *   narenas = 1, 2, 4          values that a setting may be tried with (ranges.h)
  *
  * The files may come from anybody: a wrong one is left out with a warning, the others stand.
  * Nothing here loads an allocator into the calling process (library.h does that in a child). */
@@ -19,11 +24,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RES_NAME_MAX       32u /* bytes of a candidate's name: a column of the table */
-#define RES_INI_BYTES_MAX  (64u * 1024u)
-#define RES_INI_LINE_MAX   198u /* what inih as Debian builds it reads as one line (INI_MAX_LINE 200) */
-#define RES_CANDIDATES_MAX 256u
-#define RES_VARIABLES_MAX  64u
+#include "results/ranges.h"
+
+#define RES_NAME_MAX        32u /* bytes of a candidate's name: a column of the table */
+#define RES_INLINE_NAME_MAX 96u /* of one that is named by its settings (variables.h) */
+#define RES_INI_BYTES_MAX   (64u * 1024u)
+#define RES_INI_LINE_MAX    198u /* what inih as Debian builds it reads as one line (INI_MAX_LINE 200) */
+#define RES_CANDIDATES_MAX  256u
+#define RES_VARIABLES_MAX   64u
 
 struct res_variable {
     char *name;
@@ -39,9 +47,14 @@ struct res_candidate {
     char *library; /* NULL only for `none` */
     char *proof;
     char *package;
-    char *origin; /* the INI file; NULL when given by path or built in */
+    char *settings; /* "unproven" or NULL */
+    char *origin;   /* the INI file; NULL when given by path or built in */
     struct res_variable *environment;
     size_t variable_count;
+    struct res_variable *expected;
+    size_t expected_count;
+    struct res_range *ranges;
+    size_t range_count;
 
     /* Set by res_candidate_resolve. */
     bool resolved, found;
@@ -76,6 +89,11 @@ struct res_candidate *res_registry_find(const struct res_registry *registry, con
  * Returns  the candidate, the one made before for the same path; NULL with ret_problem set when its name is taken. */
 struct res_candidate *res_registry_add_path(struct res_registry *registry, const char *path,
                                             char **ret_problem);
+
+/* res_registry_copy - a candidate with what another has, but its name, ranges, origin and description (NULL).
+ * Returns  NULL with ret_problem set when there are too many. */
+struct res_candidate *res_registry_copy(struct res_registry *registry, const struct res_candidate *base,
+                                        const char *name, char **ret_problem);
 
 /* res_registry_add_none - add the built-in `none`: the replay that calls no allocator. */
 struct res_candidate *res_registry_add_none(struct res_registry *registry);

@@ -81,7 +81,9 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
     size_t extra_count = 0;
     while (extra != NULL && extra[extra_count] != NULL)
         extra_count++;
-    char **arguments = res_calloc(ARGUMENTS_MAX + extra_count, sizeof *arguments);
+    char **arguments = res_calloc(ARGUMENTS_MAX + extra_count +
+                                      2 * (candidate->variable_count + candidate->expected_count),
+                                  sizeof *arguments);
     arguments[count++] = res_strdup(candidate->program);
     if (!request->as_text)
         arguments[count++] = res_strdup("--json");
@@ -99,6 +101,16 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
         arguments[count++] = res_strdup("--proof");
         arguments[count++] = res_strdup(candidate->proof);
     }
+    for (size_t i = 0; i < candidate->variable_count; i++) {
+        arguments[count++] = res_strdup("--setting");
+        arguments[count++] = res_strdup(candidate->environment[i].name);
+    }
+    for (size_t i = 0; i < candidate->expected_count; i++) {
+        arguments[count++] = res_strdup("--expect");
+        arguments[count++] = res_printf("%s=%s", candidate->expected[i].name, candidate->expected[i].value);
+    }
+    if (candidate->settings != NULL)
+        arguments[count++] = res_strdup("--unproven");
     for (size_t i = 0; extra != NULL && extra[i] != NULL; i++)
         arguments[count++] = res_strdup(extra[i]);
     arguments[count++] = res_strdup("--");

@@ -1,0 +1,83 @@
+/* settings_jemalloc.c - MALLOC_CONF, read back by mallctl("opt.*").
+ * Source: jemalloc(3), "TUNING" and "MALLCTL NAMESPACE". */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "replay/settings.h"
+
+/* Options whose value is a text; mallctl tells a size, which these share with numbers. */
+static const char *const TEXTS[] = {
+    "opt.metadata_thp",       "opt.dss",  "opt.percpu_arena", "opt.thp",
+    "opt.zero_realloc",       "opt.junk", "opt.prof_prefix",  "opt.stats_print_opts",
+    "opt.stats_interval_opts"};
+
+/* "narenas:1,thp:always" */
+static bool take(struct rep_settings *settings, const char *variable, const char *value)
+{
+    if (strcmp(variable, "MALLOC_CONF") != 0)
+        return false;
+    while (*value != '\0') {
+        char name[REP_SETTING_TEXT_MAX];
+        const size_t length = strcspn(value, ",");
+        const char *colon = memchr(value, ':', length);
+        const size_t name_length = colon != NULL ? (size_t)(colon - value) : 0;
+        if (colon == NULL || name_length + sizeof "opt." > sizeof name)
+            return rep_settings_refuse(settings, "'%.*s' in MALLOC_CONF is not 'name:value'",
+                                       (int)(length < 80 ? length : 80), value);
+        const int written = snprintf(name, sizeof name, "opt.%.*s", (int)name_length, value);
+        if (!rep_settings_add(settings, name, (size_t)written, colon + 1, length - name_length - 1))
+            return false;
+        value += length + (value[length] == ',');
+    }
+    return true;
+}
+
+static bool is_text(const char *name)
+{
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+        if (strcmp(TEXTS[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* mallctl refuses with EINVAL a length that is not the option's own: that tells which type it has. */
+static bool read_back(struct rep_settings *settings, struct rep_setting *setting)
+{
+    static const size_t LENGTHS[] = {sizeof(bool), sizeof(unsigned), sizeof(size_t)};
+    int (*mallctl)(const char *, void *, size_t *, void *, size_t);
+    union {
+        bool flag;
+        unsigned number;
+        ssize_t large; /* the unsigned ones that need the top bit do not occur */
+        const char *text;
+    } value;
+    if (!rep_settings_symbol("mallctl", &mallctl))
+        return false;
+    for (size_t i = 0; i < sizeof LENGTHS / sizeof LENGTHS[0]; i++) {
+        size_t length = LENGTHS[i];
+        memset(&value, 0, sizeof value);
+        const int error = mallctl(setting->name, &value, &length, NULL, 0);
+        if (error == ENOENT)
+            return rep_settings_refuse(
+                settings, "the setting %s=%s cannot be proven: this jemalloc has no '%s'; is it spelt right?",
+                setting->name, setting->asked, setting->name);
+        if (error != 0 || length != LENGTHS[i])
+            continue;
+        if (length == sizeof(bool))
+            snprintf(setting->found, sizeof setting->found, "%s", value.flag ? "true" : "false");
+        else if (length == sizeof(unsigned))
+            snprintf(setting->found, sizeof setting->found, "%u", value.number);
+        else if (is_text(setting->name))
+            snprintf(setting->found, sizeof setting->found, "%s", value.text != NULL ? value.text : "");
+        else
+            snprintf(setting->found, sizeof setting->found, "%zd", value.large);
+        setting->from = "mallctl";
+        return true;
+    }
+    return false;
+}
+
+const struct rep_settings_kind rep_settings_jemalloc = {
+    .kind = "jemalloc", .symbol = "mallctl", .family = "MALLOC_CONF", .take = take, .read = read_back};

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Settings of candidates: in force and read back from the allocator, or the run fails and names them."""
+
+import lab
+
+
+class Settings(lab.Lab):
+    def setUp(self):
+        super().setUp()
+        self.workload = self.place / "many.wl"
+        lab.run([lab.PROGRAMS / "replay_workload", self.workload, 8, 20_000, 11, 500]).check_returncode()
+        if b"san." in lab.run([lab.BUILD / "mallab-replay-glibc", self.workload]).stderr:
+            self.skipTest("a sanitizer stands in for the allocators of this build")
+
+    def needs(self, name):
+        if name not in lab.candidates():
+            self.skipTest(f"no {name} in this build")
+
+    def settings(self, candidate):
+        return self.answer("replay", "--json", "-a", candidate, self.workload)["proof"]["settings"]
+
+    def refused(self, candidate, *fragments):
+        result = self.mallab("replay", "--json", "-a", candidate, self.workload, status=lab.FAILED)
+        self.assertEqual(result.stdout, b"")
+        line = result.stderr.decode().splitlines()[-1]  # jemalloc says something of its own before
+        for fragment in ("wrong settings", *fragments):
+            self.assertIn(fragment, line)
+
+    def test_every_candidate_and_every_range_is_proven(self):
+        listed = self.answer("allocators", "--json")["allocators"]
+        tried = 0
+        for candidate in (one for one in listed if one["found"]):
+            names = [candidate["name"]]
+            for values in candidate["ranges"]:
+                names += [f"{candidate['name']}+{values['setting']}={value}"
+                          for value in (values["values"][0], values["values"][-1])]
+            for name in names:
+                with self.subTest(candidate=name):
+                    settings = self.settings(name)
+                    for entry in settings.values():
+                        self.assertIsNotNone(entry["found"])
+                        self.assertNotEqual(entry["from"], "nobody")
+                    self.assertEqual(bool(settings), bool(candidate["environment"]) or "=" in name)
+                    tried += "=" in name
+        self.assertGreater(tried, 5)
+
+    def test_glibc_is_measured(self):
+        """What malloc does is measured, so that the loader need not be believed."""
+        settings = self.settings("glibc+tcache_count=3+mmap_threshold=200000+arena_max=2")
+        self.assertEqual(settings["glibc.malloc.tcache_count"], {"asked": "3", "found": "3", "from": "measured"})
+        self.assertEqual(settings["glibc.malloc.mmap_threshold"]["from"], "measured")
+        self.assertEqual(settings["glibc.malloc.arena_max"], {"asked": "2", "found": "0x2", "from": "the loader"})
+
+    def test_glibc_refuses(self):
+        self.refused("glibc+arenamax=2", "glibc.malloc.arenamax", "no tunable of that name")
+        self.refused("glibc+tcache_count=70000", "at most 65535")
+        self.refused("glibc+tcache_count=2K", "no whole number")
+        self.refused("glibc+FOO=1", "FOO=1", "cannot be proven")
+
+    def test_jemalloc(self):
+        self.needs("jemalloc")
+        settings = self.settings("jemalloc+narenas=1+dirty_decay_ms=-1+thp=always+tcache=false")
+        self.assertEqual({name: entry["found"] for name, entry in settings.items()},
+                         {"opt.narenas": "1", "opt.dirty_decay_ms": "-1", "opt.thp": "always", "opt.tcache": "false"})
+        self.refused("jemalloc+narens=1", "opt.narens", "spelt")
+        self.refused("jemalloc+narenas=many", "opt.narenas", "'many'", "mallctl")
+        self.refused("jemalloc+GLIBC_TUNABLES=glibc.malloc.arena_max=1", "arena_max", "no effect")
+
+    def test_tcmalloc(self):
+        self.needs("tcmalloc")
+        settings = self.settings("tcmalloc+release_rate=2.5+max_total_thread_cache_bytes=1048576")
+        self.assertEqual(settings["TCMALLOC_RELEASE_RATE"]["found"], "2.5")
+        self.assertEqual(settings["TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES"]["found"], "1048576")
+        self.refused("tcmalloc+max_total_thread_cache_bytes=10", "'10'", "'524288'")
+        self.refused("tcmalloc+releaserate=1", "TCMALLOC_RELEASERATE")
+
+    def test_mimalloc(self):
+        self.needs("mimalloc")
+        settings = self.settings("mimalloc+decommit_delay=0+eager_commit=no+reserve_os_memory=64M")
+        self.assertEqual([entry["found"] for entry in settings.values()], ["0", "0", "65536"])
+        self.refused("mimalloc+decommit=0", "no option 'DECOMMIT'")
+        self.refused("mimalloc+decommit_delay=soon", "'soon'", "mi_option_get")
+
+    def test_a_library_by_its_path(self):
+        """Its kind is known by what it exports, and then its settings are read back too."""
+        self.needs("jemalloc")
+        library = next(one["library"] for one in self.answer("allocators", "--json")["allocators"]
+                       if one["name"] == "jemalloc")
+        self.assertEqual(self.settings(f"{library}+MALLOC_CONF=narenas:1")["opt.narenas"]["found"], "1")
+        self.refused(f"{library}+MALLOC_CONF=narens:1", "opt.narens")
+
+    def test_expectations_and_what_passes_unproven(self):
+        directory = self.place / "allocators"
+        directory.mkdir()
+        head = "[allocator]\nname = {}\nreplay = glibc\nlibrary = libc.so.6\nproof = glibc\n"
+        files = {
+            "right": "[expect]\nglibc.malloc.arena_max = 0\n",
+            "wrong": "[expect]\nglibc.malloc.arena_max = 2\n",
+            "lenient": "settings = unproven\n[environment]\nFOO = 1\n",
+        }
+        for name, text in files.items():
+            (directory / f"{name}.ini").write_text(head.format(name) + text)
+        settings = {"env": {"MALLAB_ALLOCATORS": str(directory)}}
+        self.mallab("replay", "-a", "right", self.workload, **settings)
+        result = self.mallab("replay", "-a", "wrong", self.workload, status=lab.FAILED, **settings)
+        self.assert_one_line(result, "glibc.malloc.arena_max", "asked to be '2'", "'0x0'")
+        run = self.answer("replay", "--json", "-a", "lenient", self.workload, **settings)
+        self.assertEqual(run["proof"]["settings"], {"FOO": {"asked": "1", "found": None, "from": "nobody"}})
+
+    def test_ab_takes_inline_candidates(self):
+        result = self.answer("ab", "--json", "-n", "1", "-q", "-a", "glibc,glibc+arena_max=1,glibc+arenamax=1",
+                             self.workload, status=lab.FAILED)
+        candidates = {one["name"]: one for one in result["workloads"][0]["candidates"]}
+        self.assertEqual(list(candidates), ["glibc", "glibc+arena_max=1", "glibc+arenamax=1"])
+        self.assertEqual(candidates["glibc+arena_max=1"]["environment"],
+                         {"GLIBC_TUNABLES": "glibc.malloc.arena_max=1"})
+        self.assertIsNone(candidates["glibc+arena_max=1"]["failed"])
+        self.assertIn("arenamax", candidates["glibc+arenamax=1"]["failed"])
+
+
+if __name__ == "__main__":
+    lab.main()
