@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -122,6 +123,39 @@ static uint64_t timeval_ns(const struct timeval *after, const struct timeval *be
 {
     return (uint64_t)(after->tv_sec - before->tv_sec) * 1000000000u +
            (uint64_t)(after->tv_usec - before->tv_usec) * 1000u;
+}
+
+uint64_t rep_meters_resident(struct rep_meters *meters)
+{
+    return sample(meters);
+}
+
+void rep_meters_pause(struct rep_meters *meters)
+{
+    (void)getrusage(RUSAGE_SELF, &meters->paused); /* cannot fail */
+    meters->paused_ns = rep_monotonic_ns();
+}
+
+/* Move a counter's start by what the pause added. */
+static void skip_time(struct timeval *start, const struct timeval *now, const struct timeval *then)
+{
+    struct timeval passed;
+    timersub(now, then, &passed);
+    timeradd(start, &passed, start);
+}
+
+void rep_meters_resume(struct rep_meters *meters)
+{
+    struct rusage now, *start = &meters->started;
+    const struct rusage *then = &meters->paused;
+    (void)getrusage(RUSAGE_SELF, &now); /* cannot fail */
+    meters->started_ns += rep_monotonic_ns() - meters->paused_ns;
+    skip_time(&start->ru_utime, &now.ru_utime, &then->ru_utime);
+    skip_time(&start->ru_stime, &now.ru_stime, &then->ru_stime);
+    start->ru_minflt += now.ru_minflt - then->ru_minflt;
+    start->ru_majflt += now.ru_majflt - then->ru_majflt;
+    start->ru_nvcsw += now.ru_nvcsw - then->ru_nvcsw;
+    start->ru_nivcsw += now.ru_nivcsw - then->ru_nivcsw;
 }
 
 void rep_meters_stop(struct rep_meters *meters)

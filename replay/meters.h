@@ -44,6 +44,8 @@ struct rep_meters {
     double op_sum, ops;
     uint64_t started_ns;
     struct rusage started;
+    uint64_t paused_ns;
+    struct rusage paused;
 };
 
 /* rep_meters_init - map room for all windows and open what will be read.
@@ -59,6 +61,14 @@ void rep_meters_begin(struct rep_meters *meters);
 
 /* rep_meters_window - sample at rest. Returns without a note after more windows than announced. */
 void rep_meters_window(struct rep_meters *meters, const struct wl_window *window, uint64_t ticks);
+
+/* rep_meters_resident - a sample now, at rest: bytes. */
+uint64_t rep_meters_resident(struct rep_meters *meters);
+
+/* rep_meters_pause / rep_meters_resume - what happens between them is nothing of the run's: times, faults and switches
+ * leave it out. At rest. */
+void rep_meters_pause(struct rep_meters *meters);
+void rep_meters_resume(struct rep_meters *meters);
 
 /* rep_meters_stop - the first thing after the last op: fills peak, mean, end and the counters. */
 void rep_meters_stop(struct rep_meters *meters);

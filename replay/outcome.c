@@ -103,6 +103,62 @@ static json_t *proof_json(const struct rep_outcome *outcome)
     return object;
 }
 
+static void set_known(json_t *object, const char *key, int64_t bytes)
+{
+    set(object, key, bytes != REP_WASTE_UNKNOWN ? json_integer(bytes) : json_null());
+}
+
+static json_t *waste_sample_json(const struct rep_waste_sample *sample)
+{
+    json_t *object = json_object();
+    json_t *statistics = json_object();
+    set_count(object, "ops", sample->ops);
+    set_count(object, "time_ns", sample->time_ns);
+    set_count(object, "resident_bytes", sample->resident_bytes);
+    set_count(object, "live_bytes", sample->live_bytes);
+    set_count(object, "live_objects", sample->live_objects);
+    set_known(object, "usable_bytes", sample->usable_bytes);
+    set_known(object, "rounding_bytes", sample->rounding_bytes);
+    set_known(object, "cached_bytes", sample->cached_bytes);
+    set_known(object, "metadata_bytes", sample->metadata_bytes);
+    set_known(object, "rest_bytes", sample->rest_bytes);
+    set_known(object, "huge_page_bytes", sample->huge_page_bytes);
+    for (uint32_t i = 0; i < sample->statistic_count; i++)
+        set_count(statistics, sample->statistics[i].name, sample->statistics[i].bytes);
+    set(object, "allocator_bytes", statistics);
+    return object;
+}
+
+static json_t *waste_json(const struct rep_outcome *outcome)
+{
+    if (outcome->waste == NULL)
+        return json_null();
+    json_t *object = json_object();
+    set(object, "peak", outcome->waste->peak.taken ? waste_sample_json(&outcome->waste->peak) : json_null());
+    set(object, "end", waste_sample_json(&outcome->waste->end));
+    return object;
+}
+
+static json_t *limit_json(const struct rep_outcome *outcome)
+{
+    if (outcome->limit_bytes == 0)
+        return json_null();
+    json_t *object = json_object();
+    set_count(object, "bytes", outcome->limit_bytes);
+    set_count(object, "base_bytes", outcome->limit_base_bytes);
+    set_text(object, "by", "RLIMIT_DATA");
+    return object;
+}
+
+static json_t *check_json(const struct rep_outcome *outcome)
+{
+    if (outcome->check == NULL)
+        return json_null();
+    json_t *object = json_object();
+    set_count(object, "objects_verified", atomic_load(&outcome->check->verified));
+    return object;
+}
+
 static json_t *resident_json(const struct rep_outcome *outcome)
 {
     const struct rep_meters *meters = outcome->meters;
@@ -158,7 +214,10 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
 {
     const struct rep_meters *meters = outcome->meters;
     const struct rep_exec_totals *totals = outcome->totals;
-    set_real(root, "ns_per_op", ns_per_op(outcome));
+    if (outcome->check == NULL)
+        set_real(root, "ns_per_op", ns_per_op(outcome));
+    else
+        set(root, "ns_per_op", json_null());
     set_count(root, "allocator_ns", (uint64_t)(allocator_ns(outcome) + 0.5));
     set_count(root, "wall_ns", meters->wall_ns);
     set_count(root, "wait_ns", (uint64_t)(rep_clock_ns(outcome->clock, totals->wait_ticks) + 0.5));
@@ -201,6 +260,9 @@ bool rep_outcome_json(const struct rep_outcome *outcome)
     set(root, "resident", resident_json(outcome));
     set_count(root, "live_peak_bytes", outcome->summary->live_bytes_peak);
     set_count(root, "live_end_bytes", outcome->summary->live_bytes_end);
+    set(root, "waste", waste_json(outcome));
+    set(root, "limit", limit_json(outcome));
+    set(root, "check", check_json(outcome));
     set(root, "samples", samples_json(outcome->meters));
     set(root, "substituted", substituted_json(outcome));
     const bool written = !incomplete && json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0;
@@ -215,14 +277,44 @@ static void say(const char *key, const char *value)
     printf("%-16s%s\n", key, value);
 }
 
-/* Decimal units, as in every table of mallab. */
-static void say_bytes(const char *key, double bytes)
+/* Decimal units, as in every table of mallab. ret_text at least 32 bytes. */
+static const char *bytes_text(double bytes, char *ret_text)
 {
     static const char *const UNITS[] = {"B", "kB", "MB", "GB", "TB"};
     size_t unit = 0;
-    for (; bytes >= 1000 && unit + 1 < sizeof UNITS / sizeof UNITS[0]; unit++)
+    for (; (bytes >= 1000 || bytes <= -1000) && unit + 1 < sizeof UNITS / sizeof UNITS[0]; unit++)
         bytes /= 1000;
-    printf("%-16s%.*f %s\n", key, unit == 0 ? 0 : 1, bytes, UNITS[unit]);
+    snprintf(ret_text, 32, "%.*f %s", unit == 0 ? 0 : 1, bytes, UNITS[unit]);
+    return ret_text;
+}
+
+static void say_bytes(const char *key, double bytes)
+{
+    char text[32];
+    say(key, bytes_text(bytes, text));
+}
+
+static void say_waste(const char *key, const struct rep_waste_sample *sample)
+{
+    const struct {
+        const char *word;
+        int64_t bytes;
+    } parts[] = {
+        {"live", (int64_t)sample->live_bytes}, {"rounding", sample->rounding_bytes},
+        {"cached", sample->cached_bytes},      {"metadata", sample->metadata_bytes},
+        {"rest", sample->rest_bytes},          {"in huge pages", sample->huge_page_bytes},
+    };
+    char text[32];
+    printf("%-16s%s resident:", key, bytes_text((double)sample->resident_bytes, text));
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        printf("%s %s %s",
+               i == 0   ? ""
+               : i == 5 ? ";"
+                        : ",",
+               parts[i].word,
+               parts[i].bytes == REP_WASTE_UNKNOWN ? "unavailable"
+                                                   : bytes_text((double)parts[i].bytes, text));
+    printf("\n");
 }
 
 static void say_count(const char *key, uint64_t value)
@@ -268,7 +360,13 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     printf("%-16s%" PRIu32 "%s\n", "threads", outcome->summary->thread_count,
            outcome->serial && outcome->summary->thread_count > 1 ? ", replayed on one" : "");
     say("digest", digest);
-    printf("%-16s%.1f\n", "ns/op", ns_per_op(outcome));
+    if (outcome->check == NULL)
+        printf("%-16s%.1f\n", "ns/op", ns_per_op(outcome));
+    else
+        printf("%-16s%" PRIu64 " objects verified, no promise broken; not timed\n", "checked",
+               (uint64_t)atomic_load(&outcome->check->verified));
+    if (outcome->limit_bytes != 0)
+        printf("%-16s%" PRIu64 " bytes, kept to\n", "limit", outcome->limit_bytes);
     printf("%-16s%.1f ms, of it %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
            (double)totals->prepare_ns / 1e6);
     say_bytes("live peak", (double)outcome->summary->live_bytes_peak);
@@ -277,6 +375,10 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     say_bytes("resident end", (double)meters->end_bytes);
     if (outcome->idle_ms > 0)
         say_bytes("resident idle", (double)meters->idle_bytes);
+    if (outcome->waste != NULL && outcome->waste->peak.taken)
+        say_waste("at live peak", &outcome->waste->peak);
+    if (outcome->waste != NULL)
+        say_waste("at end", &outcome->waste->end);
     say_count("page faults", meters->faults_minor - totals->prepare_faults_minor);
     return fflush(stdout) == 0 && !ferror(stdout);
 }

@@ -12,6 +12,7 @@
 #include "replay/proof.h"
 #include "replay/settings.h"
 #include "replay/threads.h"
+#include "replay/waste.h"
 
 struct rep_outcome {
     const char *candidate;
@@ -28,7 +29,10 @@ struct rep_outcome {
     const char *touch;
     bool serial;
     unsigned processors;
-    unsigned idle_ms; /* 0: no idling, and no idle figure */
+    const struct rep_check *check;          /* NULL: measured, not checked */
+    const struct rep_waste *waste;          /* NULL: not looked at */
+    uint64_t limit_bytes, limit_base_bytes; /* 0: none; what the process had mapped when it was set */
+    unsigned idle_ms;                       /* 0: no idling, and no idle figure */
 };
 
 /* rep_outcome_text / rep_outcome_json - print to standard output.

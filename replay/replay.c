@@ -2,21 +2,20 @@
  *
  * From its first line to the last op, main calls nothing that would call malloc: the allocator that is
  * linked here is the one under test. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <getopt.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "replay/ending.h"
+#include "replay/limit.h"
 #include "replay/outcome.h"
 #include "replay/settings.h"
 #include "replay/storage.h"
+#include "replay/waste.h"
 
 enum exit_code {
     EXIT_DONE = 0,
@@ -33,7 +32,8 @@ struct options {
     const char *touch_name;
     enum rep_touch touch;
     unsigned idle_ms, timeout_s;
-    bool json, serial;
+    bool json, serial, check, waste, report_failure;
+    uint64_t limit_bytes; /* 0: none */
     struct rep_settings *settings;
 };
 
@@ -45,51 +45,45 @@ struct context {
     struct rep_settings settings;
     struct rep_loop loop;
     struct rep_clock clock;
+    struct rep_check check;
+    struct rep_waste waste;
 };
 
-static const char HELP[] = "usage: mallab-replay-" REP_ALLOCATOR " [OPTION...] WORKLOAD\n"
-                           "\n"
-                           "Execute a workload's calls on one allocator and print what they cost. 'mallab\n"
-                           "replay' and 'mallab ab' run this program; it can be run by hand too.\n"
-                           "\n"
-                           "  --json                print one JSON object\n"
-                           "  --touch WHAT          what is written into new memory: none, page (a byte per\n"
-                           "                        page) or full [page]\n"
-                           "  --threads HOW         'recorded', or '1': all ops on one thread [recorded]\n"
-                           "  --expect-library LIB  fail unless malloc comes from this library: a path or\n"
-                           "                        a file name [what this program is linked against]\n"
-                           "  --proof KIND          which allocator must answer for itself: glibc, tbb,\n"
-                           "                        jemalloc, tcmalloc, mimalloc, scudo, none; or address:\n"
-                           "                        the library alone [by what is expected]\n"
-                           "  --setting VARIABLE    the candidate sets this variable: fail unless the\n"
-                           "                        allocator confirms what it says; may be repeated\n"
-                           "  --expect NAME=VALUE   fail unless the allocator says so of its setting NAME\n"
-                           "  --unproven            let settings pass of which the allocator tells nothing\n"
-                           "  --candidate NAME      the name to print [" REP_ALLOCATOR "]\n"
-                           "  --idle-ms N           rest for N milliseconds after the last op, then look\n"
-                           "                        at memory again [0]\n"
-                           "  --timeout S           give up after S seconds [0: never]\n"
-                           "  -h, --help            print this help\n"
-                           "\n"
-                           "example: LD_PRELOAD=libtbbmalloc_proxy.so.2 mallab-replay-glibc --proof tbb \\\n"
-                           "             --expect-library libtbbmalloc_proxy.so.2 web.wl\n"
-                           "exit codes: 0 done, 1 failed (also: another allocator served the calls),\n"
-                           "2 misuse, 3 WORKLOAD unreadable, damaged or too new\n";
-
-/* One line on stderr by one write: no buffer, no malloc, no mixing with other threads' output. */
-__attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
-{
-    char text[PATH_MAX * 2];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = snprintf(text, sizeof text, "mallab-replay-" REP_ALLOCATOR ": ");
-    length += vsnprintf(text + length, sizeof text - (size_t)length - 1, format, arguments);
-    va_end(arguments);
-    if (length > (int)sizeof text - 2)
-        length = (int)sizeof text - 2;
-    text[length++] = '\n';
-    (void)!write(STDERR_FILENO, text, (size_t)length); /* there is nowhere else to say so */
-}
+static const char HELP[] =
+    "usage: mallab-replay-" REP_ALLOCATOR " [OPTION...] WORKLOAD\n"
+    "\n"
+    "Execute a workload's calls on one allocator and print what they cost. 'mallab\n"
+    "replay' and 'mallab ab' run this program; it can be run by hand too.\n"
+    "\n"
+    "  --json                print one JSON object\n"
+    "  --touch WHAT          what is written into new memory: none, page (a byte per\n"
+    "                        page) or full [page]\n"
+    "  --threads HOW         'recorded', or '1': all ops on one thread [recorded]\n"
+    "  --expect-library LIB  fail unless malloc comes from this library: a path or\n"
+    "                        a file name [what this program is linked against]\n"
+    "  --proof KIND          which allocator must answer for itself: glibc, tbb,\n"
+    "                        jemalloc, tcmalloc, mimalloc, scudo, none; or address:\n"
+    "                        the library alone [by what is expected]\n"
+    "  --setting VARIABLE    the candidate sets this variable: fail unless the\n"
+    "                        allocator confirms what it says; may be repeated\n"
+    "  --expect NAME=VALUE   fail unless the allocator says so of its setting NAME\n"
+    "  --unproven            let settings pass of which the allocator tells nothing\n"
+    "  --limit BYTES         let the allocator map no more than this (RLIMIT_DATA)\n"
+    "  --check               look whether the allocator keeps its promises instead of\n"
+    "                        measuring\n"
+    "  --waste               split what is resident at the peak of live bytes and at the\n"
+    "                        end, as far as the allocator tells\n"
+    "  --report-failure      print a run that failed as JSON too\n"
+    "  --candidate NAME      the name to print [" REP_ALLOCATOR "]\n"
+    "  --idle-ms N           rest for N milliseconds after the last op, then look\n"
+    "                        at memory again [0]\n"
+    "  --timeout S           give up after S seconds [0: never]\n"
+    "  -h, --help            print this help\n"
+    "\n"
+    "example: LD_PRELOAD=libtbbmalloc_proxy.so.2 mallab-replay-glibc --proof tbb \\\n"
+    "             --expect-library libtbbmalloc_proxy.so.2 web.wl\n"
+    "exit codes: 0 done, 1 failed (also: another allocator served the calls),\n"
+    "2 misuse, 3 WORKLOAD unreadable, damaged or too new\n";
 
 /* ---- command line -------------------------------------------------------------------------- */
 
@@ -101,6 +95,17 @@ static bool parse_number(const char *text, unsigned max, unsigned *ret_number)
     if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || number > max)
         return false;
     *ret_number = (unsigned)number;
+    return true;
+}
+
+static bool parse_bytes(const char *text, uint64_t *ret_bytes)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long bytes = strtoull(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || bytes == 0)
+        return false;
+    *ret_bytes = bytes;
     return true;
 }
 
@@ -141,6 +146,17 @@ static bool take_option(int letter, const char *value, struct options *options)
     case 'u':
         options->settings->unproven = true;
         return true;
+    case 'L':
+        return parse_bytes(value, &options->limit_bytes);
+    case 'C':
+        options->check = true;
+        return true;
+    case 'w':
+        options->waste = true;
+        return true;
+    case 'r':
+        options->report_failure = true;
+        return true;
     case 'c':
         options->candidate = value;
         return true;
@@ -165,6 +181,10 @@ static void parse_options(int argc, char **argv, struct rep_settings *settings, 
         {"timeout", required_argument, NULL, 'x'},
         {"setting", required_argument, NULL, 's'},
         {"expect", required_argument, NULL, 'E'},
+        {"limit", required_argument, NULL, 'L'},
+        {"check", no_argument, NULL, 'C'},
+        {"waste", no_argument, NULL, 'w'},
+        {"report-failure", no_argument, NULL, 'r'},
         {"unproven", no_argument, NULL, 'u'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -179,16 +199,20 @@ static void parse_options(int argc, char **argv, struct rep_settings *settings, 
             exit(EXIT_DONE);
         }
         if (letter == '?') {
-            complain("unknown option or missing value at '%s'; see --help", argv[optind - 1]);
+            rep_complain("unknown option or missing value at '%s'; see --help", argv[optind - 1]);
             exit(EXIT_MISUSE);
         }
         if (!take_option(letter, optarg, options)) {
-            complain("'%s' is no value for --%s; see --help", optarg, LONG[index].name);
+            rep_complain("'%s' is no value for --%s; see --help", optarg, LONG[index].name);
             exit(EXIT_MISUSE);
         }
     }
     if (optind + 1 != argc) {
-        complain("%s; see --help", optind == argc ? "a workload is missing" : "one workload at a time");
+        rep_complain("%s; see --help", optind == argc ? "a workload is missing" : "one workload at a time");
+        exit(EXIT_MISUSE);
+    }
+    if (options->check && strcmp(REP_ALLOCATOR, "none") == 0) {
+        rep_complain("'none' has no objects that could be checked; see --help");
         exit(EXIT_MISUSE);
     }
     options->workload = argv[optind];
@@ -201,92 +225,29 @@ static enum fp_status next_window(void *context, struct wl_window *ret_window)
     return wl_reader_next(((struct context *)context)->reader, ret_window);
 }
 
-static void window_done(void *context, const struct wl_window *window, const struct rep_window_times *times)
+/* What is not the run's: neither its time nor its page faults. */
+static void sample_waste(struct context *context, const struct wl_window *window)
 {
-    struct rep_meters *meters = &((struct context *)context)->meters;
+    struct rep_meters *meters = &context->meters;
+    rep_meters_pause(meters);
+    rep_waste_sample(&context->waste, &context->waste.peak, window->facts.first_op + window->op_count,
+                     window->facts.end_ns, rep_meters_resident(meters));
+    rep_meters_resume(meters);
+}
+
+static void window_done(void *user, const struct wl_window *window, const struct rep_window_times *times)
+{
+    struct context *context = user;
     if (times->timed)
-        rep_meters_window(meters, window, times->allocator_ticks);
+        rep_meters_window(&context->meters, window, times->allocator_ticks);
     else
-        rep_meters_begin(meters);
-}
-
-/* Threads may fail at the same time: the first one tells and ends the process, the others stay here. */
-static void take_the_last_word(void)
-{
-    static atomic_flag taken = ATOMIC_FLAG_INIT;
-    static _Thread_local bool mine;
-    if (mine)
-        _exit(EXIT_FAILED); /* a crash in the midst of telling */
-    while (atomic_flag_test_and_set(&taken))
-        (void)pause();
-    mine = true;
-}
-
-__attribute__((noreturn)) static void run_failed(void *context, const struct rep_failure *failure)
-{
-    const struct wl_op *op = failure->call;
-    take_the_last_word();
-    if (op == NULL)
-        complain("cannot start thread %u: %s", failure->thread, strerror(failure->sys_errno));
-    else
-        complain("the allocator returned NULL at op %llu: %s of %llu bytes%s by thread %u; %s",
-                 (unsigned long long)failure->op, fp_call_name(op->call), (unsigned long long)op->size,
-                 op->count > 1 ? " (of one element)" : "", failure->thread,
-                 failure->sys_errno == EINVAL ? "it refuses this alignment or size"
-                                              : "does the machine have enough memory?");
-    _exit(EXIT_FAILED); /* other threads are in the midst of calls: nothing may run at exit */
-}
-
-/* The throwing operators report by exception, which this program could not catch: be told before. */
-static void operator_new_failed(void)
-{
-    take_the_last_word();
-    complain("operator new found no memory; does the machine have enough?");
-    _exit(EXIT_FAILED);
-}
-
-/* An allocator that was given a wrong size or address, as the recorded program may do unnoticed, does this. */
-static void crashed(int signal_number)
-{
-    static const char TEXT[] = "mallab-replay-" REP_ALLOCATOR
-                               ": the allocator crashed in the midst of the replay: it does not bear a call "
-                               "that the recorded one bore, or it is broken\n";
-    take_the_last_word();
-    (void)!write(STDERR_FILENO, TEXT, sizeof TEXT - 1);
-    _exit(EXIT_FAILED);
-}
-
-static void timed_out(int signal_number)
-{
-    static const char TEXT[] = "mallab-replay-" REP_ALLOCATOR ": gave up: --timeout is over\n";
-    (void)!write(STDERR_FILENO, TEXT, sizeof TEXT - 1);
-    _exit(EXIT_FAILED);
+        rep_meters_begin(&context->meters);
+    rep_ending_progress(window->facts.first_op + window->op_count);
+    if (context->waste.reader != NULL && rep_waste_is_due(&context->waste, window))
+        sample_waste(context, window);
 }
 
 /* ---- the run ------------------------------------------------------------------------------- */
-
-static void catch_operator_new(void)
-{
-    void *(*set_new_handler)(void (*)(void));
-    void *found = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE");
-    memcpy(&set_new_handler, &found, sizeof set_new_handler);
-    if (found != NULL)
-        (void)set_new_handler(operator_new_failed);
-}
-
-/* Only where nobody else takes the signal: a sanitizer says more than we can. */
-static void catch_crashes(void)
-{
-    static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};
-    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
-        struct sigaction action;
-        if (sigaction(SIGNALS[i], NULL, &action) != 0 || action.sa_handler != SIG_DFL)
-            continue;
-        memset(&action, 0, sizeof action);
-        action.sa_handler = crashed;
-        (void)sigaction(SIGNALS[i], &action, NULL); /* cannot fail for these */
-    }
-}
 
 static unsigned processors_available(void)
 {
@@ -300,21 +261,21 @@ static bool resolve_and_prove(struct context *context, const struct options *opt
                               uint64_t *ret_substituted)
 {
     if (!rep_proof_init(&context->proof, REP_ALLOCATOR, options->expected_library, options->proof_kind)) {
-        complain("'%s' is no kind of proof; known: %s", context->proof.kind, rep_proof_kinds);
+        rep_complain("'%s' is no kind of proof; known: %s", context->proof.kind, rep_proof_kinds);
         exit(EXIT_MISUSE);
     }
     const char *missing = rep_calls_resolve(&context->loop.calls, ret_substituted);
     if (missing != NULL) {
-        complain("wrong allocator: the library that malloc comes from has no %s", missing);
+        rep_complain("wrong allocator: the library that malloc comes from has no %s", missing);
         return false;
     }
     if (!rep_proof_check(&context->proof, &context->loop.calls)) {
-        complain("wrong allocator: %s", context->proof.why);
+        rep_complain("wrong allocator: %s", context->proof.why);
         return false;
     }
     context->settings.kind = context->proof.kind;
     if (!rep_settings_check(&context->settings)) {
-        complain("wrong settings: %s", context->settings.why);
+        rep_complain("wrong settings: %s", context->settings.why);
         return false;
     }
     return true;
@@ -327,7 +288,7 @@ static int open_workload(struct context *context, const char *path)
     const enum fp_status status = wl_reader_open(path, &error, &context->reader);
     if (status == FP_OK)
         return EXIT_DONE;
-    complain("cannot read %s", fp_error_text(&error, path, text, sizeof text));
+    rep_complain("cannot read %s", fp_error_text(&error, path, text, sizeof text));
     return status == FP_ERR_MEMORY ? EXIT_FAILED : EXIT_BAD_INPUT;
 }
 
@@ -337,14 +298,14 @@ static int explain_status(const struct context *context, enum fp_status status, 
     struct fp_error error = {.status = status, .what = "a window breaks the summary"};
     if (wl_reader_error(context->reader)->status == status)
         error = *wl_reader_error(context->reader);
-    complain("cannot read %s", fp_error_text(&error, path, text, sizeof text));
+    rep_complain("cannot read %s", fp_error_text(&error, path, text, sizeof text));
     return EXIT_BAD_INPUT;
 }
 
 static int too_large(const struct wl_summary *summary, const char *path)
 {
-    complain("'%s' does not fit this machine's memory: %u object slots, %u threads at once, %llu windows",
-             path, summary->id_max, summary->threads_at_once_max, (unsigned long long)summary->windows);
+    rep_complain("'%s' does not fit this machine's memory: %u object slots, %u threads at once, %llu windows",
+                 path, summary->id_max, summary->threads_at_once_max, (unsigned long long)summary->windows);
     return EXIT_FAILED;
 }
 
@@ -352,7 +313,7 @@ static bool print_outcome(const struct options *options, const struct rep_outcom
 {
     const bool printed = options->json ? rep_outcome_json(outcome) : rep_outcome_text(outcome);
     if (!printed)
-        complain("cannot write to standard output");
+        rep_complain("cannot write to standard output");
     return printed;
 }
 
@@ -375,7 +336,8 @@ static int run(struct context *context, const struct options *options, uint64_t 
         .processors = processors_available(),
         .next = next_window,
         .at_rest = window_done,
-        .fail = run_failed,
+        .fail = rep_ending_failed,
+        .check = options->check ? &context->check : NULL,
         .context = context,
     };
     struct rep_exec_totals totals;
@@ -385,6 +347,18 @@ static int run(struct context *context, const struct options *options, uint64_t 
     struct rep_exec *exec = rep_exec_init(&exec_options);
     if (context->loop.slots == NULL || exec == NULL || !rep_meters_init(&context->meters, summary))
         return too_large(summary, options->workload);
+    if (options->check && !rep_check_init(&context->check, &context->loop, summary->id_max))
+        return too_large(summary, options->workload);
+    if (options->waste &&
+        !rep_waste_init(&context->waste, options->workload, context->proof.kind, context->loop.slots))
+        return too_large(summary, options->workload);
+    uint64_t limit_base_bytes = 0;
+    if (options->limit_bytes != 0 && !rep_limit_set(options->limit_bytes, &limit_base_bytes)) {
+        rep_complain("cannot limit memory to %llu bytes: %s", (unsigned long long)options->limit_bytes,
+                     strerror(errno));
+        return EXIT_FAILED;
+    }
+    rep_ending_limit(options->limit_bytes);
     rep_clock_init(&context->clock);
     rep_watch();
     rep_meters_start(&context->meters);
@@ -393,16 +367,23 @@ static int run(struct context *context, const struct options *options, uint64_t 
     if (status != FP_OK)
         return explain_status(context, status, options->workload);
     rep_meters_stop(&context->meters);
+    if (options->waste)
+        rep_waste_sample(&context->waste, &context->waste.end, summary->ops, summary->duration_ns,
+                         context->meters.end_bytes);
     if (options->idle_ms > 0)
         rep_meters_idle(&context->meters, options->idle_ms);
     rep_exec_end(exec, &totals);
+    rep_limit_lift();
+    struct rep_check_problem problem;
+    if (options->check && !rep_check_end(&context->check, &problem))
+        rep_ending_check(problem.text);
     rep_clock_rate(&context->clock);
     if (!rep_proof_after(&context->proof, rep_watch_count())) {
-        complain("%s", context->proof.why);
+        rep_complain("%s", context->proof.why);
         return EXIT_FAILED;
     }
     if (!rep_settings_after(&context->settings, &context->loop.calls)) {
-        complain("wrong settings: %s", context->settings.why);
+        rep_complain("wrong settings: %s", context->settings.why);
         return EXIT_FAILED;
     }
     const struct rep_outcome outcome = {
@@ -413,6 +394,10 @@ static int run(struct context *context, const struct options *options, uint64_t 
         .summary = summary,
         .proof = &context->proof,
         .settings = &context->settings,
+        .check = options->check ? &context->check : NULL,
+        .waste = options->waste ? &context->waste : NULL,
+        .limit_bytes = options->limit_bytes,
+        .limit_base_bytes = limit_base_bytes,
         .meters = &context->meters,
         .clock = &context->clock,
         .totals = &totals,
@@ -431,12 +416,8 @@ int main(int argc, char **argv)
     struct options options;
     uint64_t substituted;
     parse_options(argc, argv, &context.settings, &options);
-    if (options.timeout_s > 0) {
-        (void)signal(SIGALRM, timed_out); /* cannot fail for this signal */
-        (void)alarm(options.timeout_s);
-    }
-    catch_operator_new();
-    catch_crashes();
+    rep_ending_init("mallab-replay-" REP_ALLOCATOR, options.workload, options.report_failure);
+    (void)alarm(options.timeout_s); /* 0: none */
     if (!resolve_and_prove(&context, &options, &substituted))
         return EXIT_FAILED;
     const int code = open_workload(&context, options.workload);

@@ -46,6 +46,9 @@ struct thread {
     uint64_t ticks, runs; /* of the current window */
     uint64_t wait_ticks, waits_met, waits_slept;
     struct rep_digest digest;
+
+    /* Where it is, for rep_exec_where: indexes in rep_plan.ops; at_count 0: in no op. */
+    uint32_t at, at_count;
 };
 
 struct rep_exec {
@@ -94,13 +97,29 @@ struct rep_exec *rep_exec_init(const struct rep_exec_options *options)
 
 /* ---- executing a part ---------------------------------------------------------------------- */
 
-static void fail_at(struct rep_exec *exec, uint32_t thread, uint32_t index)
+/* The thread that this one is, once it executes ops. */
+static _Thread_local struct thread *current;
+
+bool rep_exec_where(uint64_t *ret_first, uint64_t *ret_last, uint32_t *ret_thread)
+{
+    if (current == NULL || current->at_count == 0)
+        return false;
+    const struct rep_exec *exec = current->exec;
+    const uint64_t begin = exec->window.facts.first_op;
+    *ret_first = begin + rep_plan_locate(&exec->plan, &exec->window, current->at);
+    *ret_last = begin + rep_plan_locate(&exec->plan, &exec->window, current->at + current->at_count - 1);
+    *ret_thread = current->number;
+    return true;
+}
+
+static void fail_at(struct rep_exec *exec, uint32_t thread, uint32_t index, const char *problem)
 {
     const uint32_t op = rep_plan_locate(&exec->plan, &exec->window, index);
     const struct rep_failure failure = {.op = exec->window.facts.first_op + op,
                                         .thread = thread,
                                         .call = &exec->window.ops[op],
-                                        .sys_errno = errno};
+                                        .sys_errno = errno,
+                                        .problem = problem};
     exec->options->fail(exec->options->context, &failure);
 }
 
@@ -112,9 +131,38 @@ static uint32_t thread_of_op(const struct wl_window *window, uint32_t op)
     return run->thread;
 }
 
+static uint32_t executing_thread(const struct rep_exec *exec, const struct thread *self, uint32_t index)
+{
+    return exec->plan.serial ? thread_of_op(&exec->window, index) : self->number;
+}
+
+/* One op after the other, and nothing is timed. */
+static void execute_checked(struct rep_exec *exec, struct thread *self, const struct rep_segment *segment)
+{
+    struct rep_check_problem problem;
+    for (uint32_t i = 0; i < segment->op_count; i++) {
+        const uint32_t index = segment->op_first + i;
+        const uint64_t number = exec->window.facts.first_op +
+                                rep_plan_locate(&exec->plan, &exec->window, index);
+        self->at = index;
+        self->at_count = 1;
+        if (!rep_check_op(exec->options->check, &exec->plan.ops[index], number, &problem))
+            fail_at(exec, executing_thread(exec, self, index), index,
+                    problem.text[0] != '\0' ? problem.text : NULL);
+    }
+    self->at_count = 0;
+}
+
 /* Time one run of ops. */
 static void execute(struct rep_exec *exec, struct thread *self, const struct rep_segment *segment)
 {
+    current = self;
+    if (exec->options->check != NULL) {
+        execute_checked(exec, self, segment);
+        return;
+    }
+    self->at = segment->op_first;
+    self->at_count = segment->op_count;
     const struct rep_clock *clock = exec->options->clock;
     const struct wl_op *ops = &exec->plan.ops[segment->op_first];
     const uint64_t start = rep_ticks(clock);
@@ -123,10 +171,11 @@ static void execute(struct rep_exec *exec, struct thread *self, const struct rep
     if (end > start) /* counters of two processors may differ by a few ticks */
         self->ticks += end - start;
     self->runs++;
+    self->at_count = 0;
     if (done == segment->op_count)
         return;
     const uint32_t index = segment->op_first + (uint32_t)done;
-    fail_at(exec, exec->plan.serial ? thread_of_op(&exec->window, index) : self->number, index);
+    fail_at(exec, executing_thread(exec, self, index), index, NULL);
 }
 
 static void *thread_main(void *argument);

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "footprint/workload.h"
+#include "replay/check.h"
 #include "replay/loop.h"
 #include "replay/plan.h"
 #include "replay/ticks.h"
@@ -29,7 +30,8 @@ struct rep_failure {
     uint64_t op;     /* number within the workload, from 0 */
     uint32_t thread; /* of the workload */
     const struct wl_op *call;
-    int sys_errno; /* as the allocator left it; or why there is no thread */
+    int sys_errno;       /* as the allocator left it; or why there is no thread */
+    const char *problem; /* of a checking run: which promise was broken; NULL: it was NULL */
 };
 
 /* Times of one window, once it is over. */
@@ -46,7 +48,8 @@ struct rep_exec_options {
     uint64_t
         untimed_ops; /* of the begin, that are not what is measured: windows that hold no others count only in ops
                              and digest */
-    bool serial;     /* all ops on the calling thread, in the one recorded order */
+    struct rep_check *check; /* execute all ops one by one by this, and time nothing; NULL: do not check */
+    bool serial;             /* all ops on the calling thread, in the one recorded order */
     unsigned processors;
 
     /* Hand out the next window, as wl_reader_next does. Called by any thread, at rest. */
@@ -83,6 +86,11 @@ struct rep_exec *rep_exec_init(const struct rep_exec_options *options);
  * Returns   FP_OK; what options.next returned if that was neither FP_OK nor FP_END; FP_ERR_CORRUPT when a
  *           window breaks a promise of the summary. */
 enum fp_status rep_exec_run(struct rep_exec *exec);
+
+/* rep_exec_where - which ops the calling thread is in the midst of, for a signal handler: numbers within the workload.
+ * A timed run is known as a whole only; a checking one to the op.
+ * Returns   false when it is in none. */
+bool rep_exec_where(uint64_t *ret_first, uint64_t *ret_last, uint32_t *ret_thread);
 
 /* rep_exec_end - let the threads that are left end, and add up. Only after rep_exec_run returned FP_OK. */
 void rep_exec_end(struct rep_exec *exec, struct rep_exec_totals *ret_totals);

@@ -1,0 +1,261 @@
+/* ending.c - the last words. */
+#include "replay/ending.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "replay/autopsy.h"
+#include "replay/limit.h"
+
+#define EXIT_RUN_FAILED 1
+
+static const char *program = "mallab-replay", *workload = "";
+static bool as_json;
+static uint64_t limit_bytes;
+static _Atomic uint64_t ops_done;
+
+void rep_complain(const char *format, ...)
+{
+    char text[PATH_MAX * 2];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = snprintf(text, sizeof text, "%s: ", program);
+    length += vsnprintf(text + length, sizeof text - (size_t)length - 1, format, arguments);
+    va_end(arguments);
+    if (length > (int)sizeof text - 2)
+        length = (int)sizeof text - 2;
+    text[length++] = '\n';
+    (void)!write(STDERR_FILENO, text, (size_t)length); /* there is nowhere else to say so */
+}
+
+void rep_ending_limit(uint64_t bytes)
+{
+    limit_bytes = bytes;
+}
+
+void rep_ending_progress(uint64_t ops)
+{
+    atomic_store_explicit(&ops_done, ops, memory_order_relaxed);
+}
+
+/* ---- one failure ----------------------------------------------------------------------------- */
+
+struct ending {
+    const char *cause; /* "null", "crash", "check", "timeout", "thread" */
+    bool has_op;
+    uint64_t op, op_last;
+    uint32_t thread;
+    const char *call; /* NULL: not known */
+    uint64_t size_bytes;
+    bool has_live;
+    uint64_t live_bytes, live_objects;
+    int signal_number; /* 0: none */
+};
+
+/* words are ours or digits: nothing in them that JSON would have escaped but a quote, which is avoided. */
+static void tell_program(const struct ending *ending, const char *words)
+{
+    char text[1024];
+    size_t length = 0;
+#define PUT(...) length += (size_t)snprintf(text + length, sizeof text - length, __VA_ARGS__)
+    PUT("{\"schema\":\"mallab-run/1\",\"failed\":{\"cause\":\"%s\"", ending->cause);
+    if (ending->has_op)
+        PUT(",\"op\":%" PRIu64 ",\"op_last\":%" PRIu64 ",\"thread\":%" PRIu32, ending->op, ending->op_last,
+            ending->thread);
+    if (ending->call != NULL)
+        PUT(",\"call\":\"%s\",\"size_bytes\":%" PRIu64, ending->call, ending->size_bytes);
+    if (ending->has_live)
+        PUT(",\"live_bytes\":%" PRIu64 ",\"live_objects\":%" PRIu64, ending->live_bytes,
+            ending->live_objects);
+    if (limit_bytes != 0)
+        PUT(",\"limit_bytes\":%" PRIu64, limit_bytes);
+    if (ending->signal_number != 0)
+        PUT(",\"signal\":%d", ending->signal_number);
+    PUT(",\"text\":\"%s\"}}\n", words);
+#undef PUT
+    (void)!write(STDOUT_FILENO, text, length); /* the line on standard error stands */
+}
+
+__attribute__((noreturn, format(printf, 2, 3))) static void end(const struct ending *ending,
+                                                                const char *format, ...)
+{
+    char words[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    rep_complain("%s", words);
+    if (as_json)
+        tell_program(ending, words);
+    _exit(EXIT_RUN_FAILED); /* other threads are in the midst of calls: nothing may run at exit */
+}
+
+/* Threads may fail at the same time: the first one tells and ends the process, the others stay here. */
+static void take_the_last_word(void)
+{
+    static atomic_flag taken = ATOMIC_FLAG_INIT;
+    static _Thread_local bool mine;
+    if (mine)
+        _exit(EXIT_RUN_FAILED); /* a crash in the midst of telling */
+    while (atomic_flag_test_and_set(&taken))
+        (void)pause();
+    mine = true;
+    rep_limit_lift();
+}
+
+/* ", with 12 bytes in 3 objects live", or nothing where that cannot be found out. */
+static const char *live_words(struct ending *ending, char *ret_words, size_t size)
+{
+    ret_words[0] = '\0';
+    ending->has_live = rep_autopsy(workload, ending->op, &ending->live_bytes, &ending->live_objects);
+    if (ending->has_live)
+        snprintf(ret_words, size, ", with %" PRIu64 " bytes in %" PRIu64 " objects live", ending->live_bytes,
+                 ending->live_objects);
+    return ret_words;
+}
+
+static const char *memory_words(char *ret_words, size_t size)
+{
+    if (limit_bytes == 0)
+        return "does the machine have enough memory?";
+    snprintf(ret_words, size, "the limit is %" PRIu64 " bytes", limit_bytes);
+    return ret_words;
+}
+
+void rep_ending_failed(void *context, const struct rep_failure *failure)
+{
+    const struct wl_op *op = failure->call;
+    char live[96], memory[64];
+    struct ending ending = {.cause = "thread", .thread = failure->thread};
+    take_the_last_word();
+    if (op == NULL)
+        end(&ending, "cannot start thread %u: %s", failure->thread, strerror(failure->sys_errno));
+    const struct fp_shape shape = {.call = op->call, .size = op->size, .extra = op->count};
+    ending.has_op = true;
+    ending.op = ending.op_last = failure->op;
+    ending.call = fp_call_name(op->call);
+    ending.size_bytes = fp_shape_bytes(&shape);
+    if (failure->problem != NULL) {
+        ending.cause = "check";
+        end(&ending, "the allocator is broken, seen at op %" PRIu64 " (%s by thread %u): %s", failure->op,
+            ending.call, failure->thread, failure->problem);
+    }
+    ending.cause = "null";
+    end(&ending,
+        "the allocator returned NULL at op %" PRIu64 ": %s of %" PRIu64 " bytes%s by thread %u%s; %s",
+        failure->op, ending.call, op->size, op->count > 1 ? " (of one element)" : "", failure->thread,
+        live_words(&ending, live, sizeof live),
+        failure->sys_errno == EINVAL ? "it refuses this alignment or size"
+                                     : memory_words(memory, sizeof memory));
+}
+
+void rep_ending_check(const char *problem)
+{
+    const struct ending ending = {.cause = "check"};
+    take_the_last_word();
+    end(&ending, "the allocator is broken, seen after the last op: %s", problem);
+}
+
+/* ---- handlers -------------------------------------------------------------------------------- */
+
+/* " in op 7 by thread 0", " in ops 7 to 99 by thread 0 (--check names the one)" */
+static const char *where_words(struct ending *ending, char *ret_words, size_t size)
+{
+    ret_words[0] = '\0';
+    ending->has_op = rep_exec_where(&ending->op, &ending->op_last, &ending->thread);
+    if (ending->has_op && ending->op == ending->op_last)
+        snprintf(ret_words, size, " in op %" PRIu64 " by thread %u", ending->op, ending->thread);
+    else if (ending->has_op)
+        snprintf(ret_words, size,
+                 " in one of the ops %" PRIu64 " to %" PRIu64 " by thread %u (--check names it)", ending->op,
+                 ending->op_last, ending->thread);
+    return ret_words;
+}
+
+/* The throwing operators report by exception, which this program could not catch: be told before. */
+static void operator_new_failed(void)
+{
+    char where[128], live[96], memory[64];
+    struct ending ending = {.cause = "null"};
+    take_the_last_word();
+    where_words(&ending, where, sizeof where);
+    end(&ending, "operator new found no memory%s%s; %s", where,
+        ending.has_op ? live_words(&ending, live, sizeof live) : "", memory_words(memory, sizeof memory));
+}
+
+static const char *signal_word(int number)
+{
+    switch (number) {
+    case SIGSEGV:
+        return "SIGSEGV";
+    case SIGBUS:
+        return "SIGBUS";
+    case SIGABRT:
+        return "SIGABRT";
+    case SIGILL:
+        return "SIGILL";
+    default:
+        return "SIGFPE";
+    }
+}
+
+/* An allocator that was given a wrong size or address, as the recorded program may do unnoticed, does this. */
+static void crashed(int signal_number)
+{
+    char where[128];
+    struct ending ending = {.cause = "crash", .signal_number = signal_number};
+    take_the_last_word();
+    where_words(&ending, where, sizeof where);
+    end(&ending,
+        "the allocator crashed by %s%s: it does not bear a call that the recorded one bore, or it is broken",
+        signal_word(signal_number), where);
+}
+
+static void timed_out(int signal_number)
+{
+    const struct ending ending = {.cause = "timeout"};
+    take_the_last_word();
+    end(&ending, "gave up: --timeout is over, with %" PRIu64 " ops done at the last window's end",
+        atomic_load_explicit(&ops_done, memory_order_relaxed));
+}
+
+static void catch_operator_new(void)
+{
+    void *(*set_new_handler)(void (*)(void));
+    void *found = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE");
+    memcpy(&set_new_handler, &found, sizeof set_new_handler);
+    if (found != NULL)
+        (void)set_new_handler(operator_new_failed);
+}
+
+/* Only where nobody else takes the signal: a sanitizer says more than we can. */
+static void catch_crashes(void)
+{
+    static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
+        struct sigaction action;
+        if (sigaction(SIGNALS[i], NULL, &action) != 0 || action.sa_handler != SIG_DFL)
+            continue;
+        memset(&action, 0, sizeof action);
+        action.sa_handler = crashed;
+        (void)sigaction(SIGNALS[i], &action, NULL); /* cannot fail for these */
+    }
+}
+
+void rep_ending_init(const char *name, const char *path, bool json)
+{
+    program = name;
+    workload = path;
+    as_json = json;
+    (void)signal(SIGALRM, timed_out); /* cannot fail for this signal */
+    catch_operator_new();
+    catch_crashes();
+}
