@@ -33,8 +33,9 @@ static const char HELP[] =
     "\n"
     "what is compared\n"
     "  -a, --allocators LIST  names of 'mallab allocators' or paths of libraries,\n"
-    "                         separated by commas [glibc,jemalloc,tcmalloc,mimalloc,\n"
-    "                         those that are here]\n"
+    "                         separated by commas, each with settings if any:\n"
+    "                         jemalloc+narenas=1+tcache=false [glibc,jemalloc,\n"
+    "                         tcmalloc,mimalloc, those that are here]\n"
     "  -b, --baseline NAME    what the others are compared with\n"
     "                         [glibc, else the first]\n"
     "\n"
@@ -45,6 +46,9 @@ static const char HELP[] =
     "      --touch WHAT       what is written into new memory: none, page (a byte per\n"
     "                         page) or full [page]\n"
     "      --timeout T        give up a run after T: 90s, 5m [20 times its warm-up]\n"
+    "      --limit SIZE       let each allocator map no more: 64M, 1.5G [no limit]\n"
+    "      --check            first look whether each allocator keeps its promises\n"
+    "                         (alignment, overlap, contents); one that does not is out\n"
     "\n"
     "what of a recording is replayed; these act in this order\n" CLI_SELECT_HELP "\n"
     "what comes out\n"
@@ -72,6 +76,8 @@ enum {
     OPTION_SEED = 256,
     OPTION_TOUCH,
     OPTION_TIMEOUT,
+    OPTION_LIMIT,
+    OPTION_CHECK,
     OPTION_JSON,
     OPTION_KEEP,
     OPTION_COLOR,
@@ -82,8 +88,8 @@ enum {
 struct settings {
     const char *allocators, *baseline, *output, *touch, *keep;
     struct conv_options convert;
-    uint64_t rounds, seed, timeout_ns;
-    bool has_seed, force, json, colour, quiet, help;
+    uint64_t rounds, seed, timeout_ns, limit_bytes;
+    bool check, has_seed, force, json, colour, quiet, help;
     enum cli_progress_when progress;
     char **inputs;
     size_t input_count;
@@ -176,6 +182,13 @@ static int take_option(int option, char **argv, struct settings *settings)
         if (!cli_parse_duration(optarg, &settings->timeout_ns))
             return cli_misuse(&CLI_AB, "'%s' is no duration: write 90s or 5m", optarg);
         break;
+    case OPTION_LIMIT:
+        if (!cli_parse_size(optarg, &settings->limit_bytes))
+            return cli_misuse(&CLI_AB, "'%s' is no size: write 64M or 1.5G", optarg);
+        break;
+    case OPTION_CHECK:
+        settings->check = true;
+        break;
     default:
         return take_result_option(option, argv, settings);
     }
@@ -192,6 +205,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"seed", required_argument, NULL, OPTION_SEED},
         {"touch", required_argument, NULL, OPTION_TOUCH},
         {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+        {"limit", required_argument, NULL, OPTION_LIMIT},
+        {"check", no_argument, NULL, OPTION_CHECK},
         {"output", required_argument, NULL, 'o'},
         {"force", no_argument, NULL, 'f'},
         {"json", no_argument, NULL, OPTION_JSON},
@@ -426,6 +441,8 @@ static int run_experiment(struct ab *ab)
         .seed = settings->has_seed ? settings->seed : draw_seed(),
         .touch = settings->touch,
         .timeout_ns = settings->timeout_ns,
+        .limit_bytes = settings->limit_bytes,
+        .check = settings->check,
         .stop = &stopped_by,
         .progress = on_progress,
         .context = &ab->progress,

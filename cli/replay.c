@@ -20,14 +20,17 @@ static const char HELP[] =
     "One run says little about speed: 'mallab ab' compares, with repetitions.\n"
     "\n"
     "  -a, --allocator NAME  a candidate of 'mallab allocators', 'none' for the\n"
-    "                        harness alone, or the path of a library to preload\n"
-    "                        [glibc]\n"
+    "                        harness alone, or the path of a library to preload;\n"
+    "                        with settings: jemalloc+narenas=1+tcache=false [glibc]\n"
     "      --touch WHAT      what is written into new memory: none, page (a byte per\n"
     "                        page) or full [page]\n"
     "      --threads HOW     'recorded', or '1': all calls on one thread [recorded]\n"
     "      --idle T          rest for T (5s, 500ms) after the last call, then look at\n"
     "                        memory again [no rest]\n"
     "      --timeout T       give up after T: 90s, 5m [never]\n"
+    "      --limit SIZE      let the allocator map no more: 64M, 1.5G [no limit]\n"
+    "      --check           look whether the allocator keeps its promises (alignment,\n"
+    "                        overlap, contents) instead of measuring\n"
     "      --json            print it as JSON\n"
     "  -h, --help            print this help\n"
     "\n"
@@ -40,13 +43,15 @@ enum {
     OPTION_THREADS,
     OPTION_IDLE,
     OPTION_TIMEOUT,
+    OPTION_LIMIT,
+    OPTION_CHECK,
     OPTION_JSON,
 };
 
 struct settings {
     const char *allocator, *touch, *threads;
-    uint64_t idle_ns, timeout_ns;
-    bool json, help;
+    uint64_t idle_ns, timeout_ns, limit_bytes;
+    bool check, json, help;
 };
 
 static int take_option(int option, char **argv, struct settings *settings)
@@ -76,6 +81,13 @@ static int take_option(int option, char **argv, struct settings *settings)
         if (!cli_parse_duration(optarg, &settings->timeout_ns))
             return cli_misuse(&CLI_REPLAY, "'%s' is no duration: write 90s or 5m", optarg);
         break;
+    case OPTION_LIMIT:
+        if (!cli_parse_size(optarg, &settings->limit_bytes))
+            return cli_misuse(&CLI_REPLAY, "'%s' is no size: write 64M or 1.5G", optarg);
+        break;
+    case OPTION_CHECK:
+        settings->check = true;
+        break;
     case OPTION_JSON:
         settings->json = true;
         break;
@@ -93,6 +105,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"threads", required_argument, NULL, OPTION_THREADS},
         {"idle", required_argument, NULL, OPTION_IDLE},
         {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+        {"limit", required_argument, NULL, OPTION_LIMIT},
+        {"check", no_argument, NULL, OPTION_CHECK},
         {"json", no_argument, NULL, OPTION_JSON},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -120,6 +134,9 @@ static int become_replay(const struct settings *settings, const struct res_candi
         .candidate = candidate,
         .workload = workload,
         .touch = settings->touch,
+        .limit_bytes = settings->limit_bytes,
+        .check = settings->check,
+        .waste = !settings->check && strcmp(candidate->name, "none") != 0,
         .as_text = !settings->json,
     };
     if (settings->threads != NULL) {

@@ -187,7 +187,7 @@ static void operator_new_failed(void)
     struct ending ending = {.cause = "null"};
     take_the_last_word();
     where_words(&ending, where, sizeof where);
-    end(&ending, "operator new found no memory%s%s; %s", where,
+    end(&ending, "the allocator returned NULL to an operator new%s%s; %s", where,
         ending.has_op ? live_words(&ending, live, sizeof live) : "", memory_words(memory, sizeof memory));
 }
 

@@ -12,6 +12,12 @@
 #define HANGS_AFTER_TIMES 20u
 #define HANGS_AFTER_NS    UINT64_C(60000000000)
 
+enum phase {
+    PHASE_CHECK,
+    PHASE_WARM_UP,
+    PHASE_ROUND,
+};
+
 struct state {
     const struct res_options *options;
     struct res_random random;
@@ -50,19 +56,35 @@ static void fail(struct res_entry *entry, char *reason)
     entry->failed = reason;
 }
 
+/* A run that takes as long has hung. Before an entry's warm-up the baseline's same run has to do: no allocator that is
+ * worth comparing is so much slower. */
+static uint64_t patience_ns(const struct res_trial *trial, const struct res_entry *entry, enum phase phase)
+{
+    const struct res_entry *baseline = &trial->entries[0];
+    uint64_t like_ns = entry->warmup_ns;
+    if (phase == PHASE_CHECK)
+        like_ns = baseline->check_ns;
+    else if (like_ns == 0)
+        like_ns = baseline->warmup_ns;
+    return like_ns != 0 ? like_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS : 0;
+}
+
 static enum res_run_state run_entry(struct state *state, struct res_trial *trial, struct res_entry *entry,
-                                    unsigned round, struct res_run *ret_run)
+                                    enum phase phase, unsigned round, struct res_run *ret_run)
 {
     const struct res_options *options = state->options;
-    struct res_run_request request = {
+    json_t *failure = NULL;
+    const struct res_run_request request = {
         .candidate = entry->candidate,
         .workload = trial->workload->path,
         .touch = options->touch,
-        .timeout_ns = options->timeout_ns,
+        .timeout_ns = options->timeout_ns != 0 ? options->timeout_ns : patience_ns(trial, entry, phase),
+        .limit_bytes = entry->is_floor ? 0 : options->limit_bytes,
+        .check = phase == PHASE_CHECK,
+        .waste = phase == PHASE_WARM_UP && !entry->is_floor && !entry->is_control,
+        .ret_failure = &failure,
         .stop = options->stop,
     };
-    if (entry->warmup_ns != 0 && options->timeout_ns == 0)
-        request.timeout_ns = entry->warmup_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS;
     if (options->progress != NULL)
         options->progress(options->context, trial->workload,
                           entry->is_control ? "control" : entry->candidate->name, round, state->runs_done,
@@ -70,9 +92,11 @@ static enum res_run_state run_entry(struct state *state, struct res_trial *trial
     char *reason = NULL;
     const enum res_run_state outcome = res_run_once(&request, ret_run, &reason);
     state->runs_done++;
-    if (outcome == RES_RUN_FAILED)
+    if (outcome == RES_RUN_FAILED) {
         fail(entry, reason);
-    else if (outcome == RES_RUN_STOPPED)
+        json_decref(entry->failure);
+        entry->failure = failure;
+    } else if (outcome == RES_RUN_STOPPED)
         state->stopped = true;
     return outcome;
 }
@@ -119,14 +143,33 @@ static void share_samples(struct res_trial *trial, const struct res_run *run)
     }
 }
 
+/* One run of each candidate that looks whether it keeps its promises; those that do not are out. */
+static void check(struct state *state, struct res_trial *trial)
+{
+    for (size_t i = 0; i < trial->candidate_count && !state->stopped; i++) {
+        struct res_entry *entry = &trial->entries[i];
+        struct res_run run = {0};
+        if (run_entry(state, trial, entry, PHASE_CHECK, 0, &run) != RES_RUN_OK)
+            continue;
+        entry->check_ns = run.elapsed_ns;
+        entry->check = json_incref(json_object_get(run.json, "check"));
+        res_run_release(&run);
+    }
+    if (trial->entries[0].failed != NULL)
+        fail(res_trial_control(trial), res_strdup("the baseline failed its check"));
+}
+
 static void warm_up(struct state *state, struct res_trial *trial)
 {
     struct res_run *runs = res_calloc(trial->entry_count, sizeof *runs);
     const char **digests = res_calloc(trial->entry_count, sizeof *digests);
     for (size_t i = 0; i < trial->entry_count && !state->stopped; i++) {
         struct res_entry *entry = &trial->entries[i];
-        if (run_entry(state, trial, entry, 0, &runs[i]) == RES_RUN_OK) {
+        if (entry->failed != NULL) {
+            state->runs_done++;
+        } else if (run_entry(state, trial, entry, PHASE_WARM_UP, 0, &runs[i]) == RES_RUN_OK) {
             entry->warmup_ns = runs[i].elapsed_ns;
+            entry->waste = json_incref(json_object_get(runs[i].json, "waste"));
             digests[i] = runs[i].digest;
         }
     }
@@ -156,7 +199,7 @@ static void run_round(struct state *state, struct res_trial *trial, unsigned rou
             state->runs_done++;
             continue;
         }
-        if (run_entry(state, trial, entry, round + 1, &run) != RES_RUN_OK)
+        if (run_entry(state, trial, entry, PHASE_ROUND, round + 1, &run) != RES_RUN_OK)
             continue;
         json_object_set_new(run.json, "round", json_integer((json_int_t)round + 1));
         json_object_set_new(run.json, "position", json_integer((json_int_t)i + 1));
@@ -182,7 +225,8 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
     struct state state = {
         .options = options,
         .random = res_random_from(options->seed),
-        .runs_all = options->workload_count * entries_of(options) * (options->rounds + 1),
+        .runs_all = options->workload_count * (entries_of(options) * (options->rounds + 1) +
+                                               (options->check ? options->candidate_count : 0)),
     };
     assert(options->candidate_count > 0 && options->rounds > 0);
     *ret_experiment = (struct res_experiment){
@@ -192,6 +236,8 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
     for (size_t i = 0; i < options->workload_count && !state.stopped; i++) {
         struct res_trial *trial = &ret_experiment->trials[ret_experiment->trial_count++];
         trial_init(trial, options, &options->workloads[i]);
+        if (options->check)
+            check(&state, trial);
         warm_up(&state, trial);
         for (unsigned round = 0; round < options->rounds && !state.stopped; round++)
             run_round(&state, trial, round);
@@ -208,6 +254,9 @@ void res_experiment_release(struct res_experiment *experiment)
                 res_run_release(&trial->entries[k].runs[run]);
             free(trial->entries[k].runs);
             free(trial->entries[k].failed);
+            json_decref(trial->entries[k].failure);
+            json_decref(trial->entries[k].check);
+            json_decref(trial->entries[k].waste);
         }
         free(trial->entries);
         free(trial->digest);

@@ -5,6 +5,7 @@
  *   floor     `none`, the replay without an allocator: the harness' own time, subtracted from all
  *   warm-up   one run of each entry before the first round, not counted: the first touch of memory that a virtual
  *             machine never used costs five times a later one, and files come into the page cache
+ *   check     where asked for, a run of each candidate before its warm-up that looks whether it keeps its promises
  *   round     every entry once, in an order drawn from the seed
  *
  * One workload after the other. An entry that fails (it does not start, crashes, its proof fails, it executed other
@@ -49,8 +50,10 @@ struct res_options {
     const struct res_candidate *floor; /* found; NULL: nothing is subtracted, and the results say so */
     unsigned rounds;                   /* > 0 */
     uint64_t seed;
-    const char *touch;   /* NULL: replay's default */
-    uint64_t timeout_ns; /* of one run; 0: none */
+    const char *touch;    /* NULL: replay's default */
+    uint64_t timeout_ns;  /* of one run; 0: none */
+    uint64_t limit_bytes; /* of memory, for all entries but the floor; 0: none */
+    bool check;           /* look whether each candidate keeps its promises before its warm-up */
     volatile sig_atomic_t *stop;
     void (*progress)(void *context, const struct res_workload *workload, const char *entry, unsigned round,
                      size_t runs_done,
@@ -66,7 +69,11 @@ struct res_entry {
     struct res_run *runs;
     size_t run_count;
     char *failed;       /* one line; NULL when it did not */
+    json_t *failure;    /* the same in numbers, as the run told it; NULL when it did not */
+    json_t *check;      /* of its checking run; NULL: there was none */
+    json_t *waste;      /* of its warm-up; NULL: not known */
     uint64_t warmup_ns; /* how long the warm-up took */
+    uint64_t check_ns;  /* and the checking run; 0: none */
 };
 
 struct res_trial {

@@ -116,6 +116,11 @@ static json_t *runs_array(const struct res_entry *entry)
     return runs;
 }
 
+static json_t *shared(json_t *value)
+{
+    return value != NULL ? json_incref(value) : json_null();
+}
+
 static json_t *entry_object(const struct res_trial *trial, const struct res_entry *entry, uint64_t seed)
 {
     const struct res_figures figures = res_figures_of(trial, entry, seed);
@@ -125,6 +130,10 @@ static json_t *entry_object(const struct res_trial *trial, const struct res_entr
     json_object_set_new(object, "library", text(entry->candidate->path));
     json_object_set_new(object, "environment", environment_object(entry->candidate));
     json_object_set_new(object, "failed", text(entry->failed));
+    json_object_set_new(object, "failure", shared(entry->failure));
+    json_object_set_new(object, "check", shared(entry->check));
+    if (!entry->is_floor)
+        json_object_set_new(object, "waste", shared(entry->waste));
     json_object_set_new(object, "time", time_object(&figures, entry->is_floor));
     if (!entry->is_floor)
         json_object_set_new(object, "resident", resident_object(&figures));
@@ -229,6 +238,10 @@ json_t *res_json_experiment(const struct res_experiment *experiment, const struc
     json_object_set_new(result, "seed", json_integer((json_int_t)options->seed));
     json_object_set_new(result, "resamples", json_integer(RES_RESAMPLES));
     json_object_set_new(result, "touch", text(options->touch != NULL ? options->touch : "page"));
+    json_object_set_new(result, "check", json_boolean(options->check));
+    json_object_set_new(result, "limit_bytes",
+                        options->limit_bytes != 0 ? json_integer((json_int_t)options->limit_bytes)
+                                                  : json_null());
     json_object_set_new(result, "warmup", warmup_object());
     json_object_set_new(result, "machine", res_machine_describe());
     json_object_set_new(result, "missing", missing_array(missing, missing_count));

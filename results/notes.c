@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/memory_words.h"
 #include "results/statistics.h"
 #include "results/table.h"
 
@@ -318,6 +319,14 @@ static void add_few_line(struct res_text *text, const json_t *workload)
     free(words);
 }
 
+/* Takes over words; NULL: no line. */
+static void add_words(struct res_text *text, const char *label, char *words)
+{
+    if (words != NULL)
+        add_wrapped(text, label, words);
+    free(words);
+}
+
 void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload, bool is_last)
 {
     char *baseline = res_cell_plain(result, "baseline", "?");
@@ -325,6 +334,8 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
     add_rounds_line(text, result, workload);
     add_floor_line(text, workload);
     add_noise_line(text, baseline, workload);
+    add_words(text, "waste", res_waste_words(workload));
+    add_words(text, "limit", res_limit_words(result));
     if (is_last)
         add_common_lines(text, result);
     add_inherited_line(text, workload);

@@ -19,7 +19,7 @@ extern char **environ;
 
 #define STDERR_MAX    65536u
 #define POLL_MS       200 /* how soon a stop or a timeout is noticed when the signal came before the poll */
-#define ARGUMENTS_MAX 16  /* of our own */
+#define ARGUMENTS_MAX 24  /* of our own */
 
 /* ---- what it is started with ---------------------------------------------------------------- */
 
@@ -111,6 +111,16 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
     }
     if (candidate->settings != NULL)
         arguments[count++] = res_strdup("--unproven");
+    if (request->limit_bytes != 0) {
+        arguments[count++] = res_strdup("--limit");
+        arguments[count++] = res_printf("%llu", (unsigned long long)request->limit_bytes);
+    }
+    if (request->check)
+        arguments[count++] = res_strdup("--check");
+    if (request->waste)
+        arguments[count++] = res_strdup("--waste");
+    if (request->ret_failure != NULL)
+        arguments[count++] = res_strdup("--report-failure");
     for (size_t i = 0; extra != NULL && extra[i] != NULL; i++)
         arguments[count++] = res_strdup(extra[i]);
     arguments[count++] = res_strdup("--");
@@ -238,6 +248,35 @@ static char *last_line(const struct res_text *said)
     return plain;
 }
 
+/* What a failed run printed of its end; NULL when it did not. A new reference. */
+static json_t *failure_of(const struct process *process)
+{
+    json_error_t error;
+    json_t *root = process->printed.length > 0
+                       ? json_loadb(process->printed.text, process->printed.length, 0, &error)
+                       : NULL;
+    json_t *failed = json_incref(json_object_get(root, "failed"));
+    json_decref(root);
+    if (json_is_object(failed))
+        return failed;
+    json_decref(failed);
+    return NULL;
+}
+
+/* "died: ..." where the allocator ended the run, which a user looks for under a memory limit. */
+static char *words_of(const json_t *failure)
+{
+    const char *cause = json_string_value(json_object_get(failure, "cause"));
+    const char *words = json_string_value(json_object_get(failure, "text"));
+    if (cause == NULL || words == NULL)
+        return NULL;
+    char *plain = res_text_plain(words);
+    const bool died = strcmp(cause, "null") == 0 || strcmp(cause, "crash") == 0;
+    char *reason = res_printf("%s%s", died ? "died: " : "", plain);
+    free(plain);
+    return reason;
+}
+
 static char *reason_of(const struct process *process, const struct res_run_request *request)
 {
     char span[32];
@@ -278,6 +317,14 @@ enum res_run_state res_run_once(const struct res_run_request *request, struct re
     }
     char *reason = reason_of(&process, request);
     struct res_run run = {0};
+    if (reason != NULL && request->ret_failure != NULL) {
+        *request->ret_failure = failure_of(&process);
+        char *words = words_of(*request->ret_failure);
+        if (words != NULL) {
+            free(reason);
+            reason = words;
+        }
+    }
     if (reason != NULL) {
         *ret_reason = reason;
     } else if (res_run_parse(process.printed.text, process.printed.length, &run, ret_reason)) {
@@ -342,7 +389,8 @@ static char *take_figures(struct res_run *run)
     run->ops = (uint64_t)json_integer_value(ops);
     run->inherited_ops = (uint64_t)json_integer_value(inherited);
     run->digest = res_strdup(json_string_value(digest));
-    run->ns_per_op = number_of(run->json, "ns_per_op");
+    run->ns_per_op = json_is_object(json_object_get(run->json, "check")) ? 0
+                                                                         : number_of(run->json, "ns_per_op");
     run->resident_peak_bytes = number_of(resident, "peak_bytes");
     run->resident_mean_bytes = number_of(resident, "mean_bytes");
     run->resident_end_bytes = number_of(resident, "end_bytes");

@@ -17,8 +17,13 @@ struct res_run_request {
     const char *workload;                  /* path */
     const char *touch;                     /* replay's --touch; NULL: its default */
     uint64_t timeout_ns;                   /* 0: none */
-    bool as_text;                          /* for res_run_arguments: print for people, not JSON */
-    volatile sig_atomic_t *stop;           /* not 0: end the run; may be NULL */
+    uint64_t limit_bytes;                  /* of memory; 0: none */
+    bool check; /* whether the allocator keeps its promises, instead of measuring */
+    bool waste; /* split what is resident */
+    json_t **
+        ret_failure; /* set when a run that failed said how in numbers (its `failed`), the caller's; may be NULL */
+    bool as_text;                /* for res_run_arguments: print for people, not JSON */
+    volatile sig_atomic_t *stop; /* not 0: end the run; may be NULL */
 };
 
 enum res_run_state {
@@ -32,7 +37,7 @@ struct res_run {
     json_t *json;                /* all that the run printed, less batch_ns; owned */
     char *digest;                /* of the ops executed; owned */
     uint64_t ops, inherited_ops; /* the latter untimed, and among the former */
-    double ns_per_op;            /* whole run, the harness' share included */
+    double ns_per_op;            /* whole run, the harness' share included; 0 of a checking run */
     uint64_t *batch_ns;          /* owned; batch_count */
     size_t batch_count;
     double resident_peak_bytes, resident_mean_bytes, resident_end_bytes;

@@ -92,6 +92,13 @@ static const char *memory_word(const char *name)
     return verdict == RES_UNDECIDED ? "?" : res_verdict_memory_name(verdict);
 }
 
+/* By NULL or by a crash, which is what a memory limit is set for. */
+static bool has_died(const json_t *candidate)
+{
+    const char *cause = json_string_value(json_object_get(json_object_get(candidate, "failure"), "cause"));
+    return cause != NULL && (strcmp(cause, "null") == 0 || strcmp(cause, "crash") == 0);
+}
+
 static void fill_row(struct sheet *sheet, const json_t *candidate)
 {
     struct row *row = &sheet->rows[sheet->row_count++];
@@ -114,7 +121,7 @@ static void fill_row(struct sheet *sheet, const json_t *candidate)
     cells[COLUMN_MEAN] = cell_bytes(sheet, res_cell_number(resident, "mean_bytes"));
     cells[COLUMN_END] = cell_bytes(sheet, res_cell_number(resident, "end_bytes"));
     if (failed) {
-        cells[COLUMN_VERDICT] = res_strdup("failed");
+        cells[COLUMN_VERDICT] = res_strdup(has_died(candidate) ? "died" : "failed");
         cells[COLUMN_PEAK_DIFFERENCE] = res_strdup("-");
         row->verdict = res_verdict_name(RES_SLOWER);
     } else if (is_baseline) {

@@ -1,0 +1,54 @@
+/* memory_words.c - shares of what is resident. */
+#include "results/memory_words.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "results/cells.h"
+#include "results/support.h"
+
+static void add_share(struct res_text *text, const char *word, const json_t *sample, const char *key)
+{
+    const double resident = res_cell_number(sample, "resident_bytes");
+    const double bytes = res_cell_number(sample, key);
+    if (isfinite(bytes) && resident > 0)
+        res_text_printf(text, ", %s %.0f %%", word, 100 * bytes / resident);
+}
+
+char *res_waste_words(const json_t *workload)
+{
+    struct res_text text = {0};
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    {
+        const json_t *sample = json_object_get(json_object_get(candidate, "waste"), "peak");
+        const double resident = res_cell_number(sample, "resident_bytes");
+        char bytes[32];
+        if (!(resident > 0))
+            continue;
+        char *name = res_cell_plain(candidate, "name", "?");
+        res_text_printf(
+            &text, "%s%s %s: live %.0f %%",
+            text.text != NULL ? "; " : "resident when live bytes are highest, as the allocators tell: ", name,
+            res_text_bytes(resident, bytes), 100 * res_cell_number(sample, "live_bytes") / resident);
+        add_share(&text, "rounding", sample, "rounding_bytes");
+        add_share(&text, "cached", sample, "cached_bytes");
+        add_share(&text, "metadata", sample, "metadata_bytes");
+        add_share(&text, "rest", sample, "rest_bytes");
+        if (res_cell_number(sample, "huge_page_bytes") > 0)
+            add_share(&text, "in huge pages", sample, "huge_page_bytes");
+        free(name);
+    }
+    return text.text;
+}
+
+char *res_limit_words(const json_t *result)
+{
+    char bytes[32];
+    const double limit = res_cell_number(result, "limit_bytes");
+    if (!(limit > 0))
+        return NULL;
+    return res_printf("each candidate could map %s (RLIMIT_DATA: private writable memory, resident or not)",
+                      res_text_bytes(limit, bytes));
+}

@@ -1,0 +1,114 @@
+/* broken - an allocator that breaks one promise, to be preloaded: BROKEN names it, BROKEN_AT which call it is.
+ *
+ *   null       returns NULL once           abort      aborts              hang      never returns
+ *   overlap    hands out memory in use     misalign   8 bytes off         smear     writes behind an object
+ *   realloc    loses what it copies        calloc     does not zero
+ *
+ * Calls are counted for requests of 100 to 4000 bytes only: what the C library and the harness ask for is of other
+ * sizes or comes before. It hands out a mapping from its start and takes nothing back: it lives for one short run. */
+#include <errno.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define POOL_BYTES (UINT64_C(1) << 34) /* reserved, not used */
+
+static _Atomic uintptr_t next;
+static _Atomic long counted;
+static _Atomic uintptr_t latest;
+
+static bool is_time(const char *what, size_t size)
+{
+    const char *broken = getenv("BROKEN"), *at = getenv("BROKEN_AT");
+    if (broken == NULL || at == NULL || strcmp(broken, what) != 0 || size < 100 || size > 4000)
+        return false;
+    return atomic_fetch_add(&counted, 1) + 1 == atol(at);
+}
+
+static void *take(size_t alignment, size_t size)
+{
+    if (atomic_load(&next) == 0) { /* first called before main, in one thread */
+        void *pool = mmap(NULL, POOL_BYTES, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (pool == MAP_FAILED)
+            return NULL;
+        atomic_store(&next, (uintptr_t)pool);
+    }
+    if (is_time("null", size)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (is_time("abort", size))
+        abort();
+    while (is_time("hang", size))
+        (void)pause();
+    const uintptr_t former = atomic_load(&latest);
+    if (former != 0 && is_time("overlap", size))
+        return (void *)(former + 16);
+    if (former != 0 && is_time("smear", size))
+        memset((char *)former + 99, 0x5a, 2); /* within the object, as a neighbour's overrun would */
+    /* The size stands before the object, for realloc. */
+    const uintptr_t start = atomic_fetch_add(&next, (size + 2 * alignment + 47) & ~(uintptr_t)15);
+    uintptr_t object = (start + 16 + alignment - 1) & ~(uintptr_t)(alignment - 1);
+    if (is_time("misalign", size))
+        object += 8;
+    memcpy((char *)object - 8, &size, 8);
+    if (size >= 100 && size <= 4000)
+        atomic_store(&latest, object);
+    return (void *)object;
+}
+
+void *malloc(size_t size)
+{
+    return take(16, size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    void *object = take(16, count * size);
+    if (object != NULL && is_time("calloc", count * size))
+        ((char *)object)[count * size / 2] = 1;
+    return object;
+}
+
+void *realloc(void *object, size_t size)
+{
+    size_t former = 0;
+    void *moved = take(16, size);
+    if (object != NULL && moved != NULL) {
+        memcpy(&former, (char *)object - 8, 8);
+        const size_t kept = former < size ? former : size;
+        memcpy(moved, object, kept);
+        if (kept >= 100 && is_time("realloc", kept))
+            ((char *)moved)[50] ^= 1;
+    }
+    return moved;
+}
+
+void free(void *object)
+{
+}
+
+int posix_memalign(void **ret_object, size_t alignment, size_t size)
+{
+    void *object = take(alignment < 16 ? 16 : alignment, size);
+    if (object == NULL)
+        return ENOMEM;
+    *ret_object = object;
+    return 0;
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return take(alignment < 16 ? 16 : alignment, size);
+}
+
+void *memalign(size_t alignment, size_t size)
+{
+    return take(alignment < 16 ? 16 : alignment, size);
+}

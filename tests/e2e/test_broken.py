@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Allocators that break a promise, end the run or need too much memory: named, with the op; the others go on."""
+import json
+import os
+import re
+import signal
+import subprocess
+
+import lab
+
+BROKEN = lab.PROGRAMS / "libbroken.so"
+AT = {"calloc": 50, "realloc": 50}  # the call at which it is broken, among those that it counts
+AT_ELSE = 500
+
+
+class Broken(lab.Lab):
+    def setUp(self):
+        super().setUp()
+        self.one = self.place / "one.wl"
+        self.many = self.place / "many.wl"
+        for path, threads in ((self.one, 1), (self.many, 12)):
+            lab.run([lab.PROGRAMS / "replay_workload", path, threads, 20_000, 21, 500]).check_returncode()
+        if b"san." in lab.run([lab.BUILD / "mallab-replay-glibc", self.one]).stderr:
+            self.skipTest("a sanitizer stands in for the allocators of this build")
+
+    def directory(self, *promises):
+        """A directory of candidates: glibc, and one broken allocator for each promise."""
+        directory = self.place / "allocators"
+        directory.mkdir(exist_ok=True)
+        (directory / "glibc.ini").write_text((lab.SOURCE / "allocators" / "glibc.ini").read_text())
+        for promise in promises:
+            (directory / f"{promise}.ini").write_text(
+                f"[allocator]\nname = {promise}\npreload = {BROKEN}\nsettings = unproven\n"
+                f"[environment]\nBROKEN = {promise}\nBROKEN_AT = {AT.get(promise, AT_ELSE)}\n")
+        return {"env": {"MALLAB_ALLOCATORS": str(directory)}}
+
+    def check(self, promise, workload, *fragments):
+        result = self.mallab("replay", "--check", "--json", "-a", promise, workload, status=lab.FAILED,
+                             **self.directory(promise))
+        self.assertEqual(result.stdout, b"")
+        self.assert_one_line(result, *fragments)
+        return result.stderr.decode()
+
+    def test_a_sound_allocator_passes(self):
+        for workload in (self.one, self.many):
+            for name in lab.candidates():
+                with self.subTest(workload=workload.name, candidate=name):
+                    if name == "mimalloc":
+                        continue  # below
+                    run = self.answer("replay", "--check", "--json", "-a", name, workload)
+                    self.assertGreater(run["check"]["objects_verified"], 10_000)
+                    self.assertIsNone(run["ns_per_op"])
+            own = self.answer("replay", "--json", "-a", "glibc", workload)
+            checked = self.answer("replay", "--json", "--check", "-a", "glibc", workload)
+            self.assertEqual(checked["digest"], own["digest"])
+
+    def test_what_mimalloc_2_0_9_does(self):
+        """aligned_alloc(256, 256) comes out 128 bytes off: a real defect that the check found."""
+        listed = {one["name"]: one for one in self.answer("allocators", "--json")["allocators"]}
+        if not listed["mimalloc"]["found"] or listed["mimalloc"]["version"] != "2.0.9":
+            self.skipTest("no mimalloc 2.0.9")
+        result = self.mallab("replay", "--check", "-a", "mimalloc", self.one, status=lab.FAILED)
+        self.assert_one_line(result, "misaligned", "aligned_alloc", "no multiple of 256")
+
+    def test_broken_promises(self):
+        cases = {
+            "overlap": "overlapping: its",
+            "misalign": "misaligned:",
+            "smear": "overwritten while the program had it",
+            "realloc": "not kept when it was resized: byte 50 ",
+            "calloc": "not zero: byte",
+        }
+        for promise, words in cases.items():
+            for workload in (self.one, self.many):
+                with self.subTest(promise=promise, workload=workload.name):
+                    said = self.check(promise, workload, words)
+                    self.assertRegex(said, r"seen at op \d+ \(|seen after the last op")
+
+    def test_the_op_at_fault_is_the_same_each_time(self):
+        """One thread: the same op, whichever way the run ends."""
+        said = {self.check("overlap", self.one, "seen at op") for _ in range(2)}
+        self.assertEqual(len(said), 1)
+        null = self.check("null", self.one, "returned NULL", "bytes in", "objects live")
+        crash = self.check("abort", self.one, "SIGABRT in op ")
+        self.assertEqual(re.search(r"(?:at|in) op (\d+)", null)[1], re.search(r"in op (\d+)", crash)[1])
+        timed = self.mallab("replay", "-a", "abort", self.one, status=lab.FAILED, **self.directory("abort"))
+        first, last = map(int, re.search(r"one of the ops (\d+) to (\d+)", timed.stderr.decode()).groups())
+        self.assertTrue(first <= int(re.search(r"in op (\d+)", crash)[1]) <= last, (timed.stderr, crash))
+
+    def test_a_hanging_one_is_given_up(self):
+        result = self.mallab("replay", "--timeout", "1s", "-a", "hang", self.one, status=lab.FAILED,
+                             **self.directory("hang"))
+        self.assert_one_line(result, "--timeout is over", "ops done")
+
+    def test_the_others_go_on(self):
+        promises = ["null", "abort", "hang", "overlap"]
+        result = self.mallab("ab", "--json", "-q", "-n", "2", "--timeout", "5s", "-a", ",".join(["glibc"] + promises),
+                             self.one, status=lab.FAILED, **self.directory(*promises))
+        entries = {one["name"]: one for one in json.loads(result.stdout)["workloads"][0]["candidates"]}
+        self.assertIsNone(entries["glibc"]["failed"])
+        self.assertEqual(len(entries["glibc"]["runs"]), 2)
+        self.assertEqual(entries["null"]["failure"]["cause"], "null")
+        self.assertGreater(entries["null"]["failure"]["live_bytes"], 0)
+        self.assertIn("died: the allocator returned NULL", entries["null"]["failed"])
+        self.assertEqual((entries["abort"]["failure"]["cause"], entries["abort"]["failure"]["signal"]),
+                         ("crash", signal.SIGABRT))
+        self.assertIn("without a result", entries["hang"]["failed"])
+        table = self.mallab("ab", "-q", "-n", "2", "--check", "--timeout", "5s", "-a", "glibc,null,overlap", self.one,
+                            status=lab.FAILED, **self.directory(*promises))
+        text = table.stdout.decode()
+        self.assertRegex(text, r"null +- .* died")
+        self.assertRegex(text, r"overlap +- .* failed")
+        self.assertIn("overlapping", " ".join(text.split()))
+
+    def test_check_in_a_comparison(self):
+        result = self.answer("ab", "--json", "-q", "-n", "2", "--check", "-a", "glibc", self.one)
+        self.assertIs(result["check"], True)
+        self.assertGreater(result["workloads"][0]["candidates"][0]["check"]["objects_verified"], 10_000)
+
+    def test_limit(self):
+        """Too little memory ends a run with the op and what was live; enough of it changes nothing."""
+        own = self.answer("replay", "--json", "-a", "glibc", self.one)
+        self.assertIsNone(own["limit"])
+        wide = self.answer("replay", "--json", "-a", "glibc", "--limit", "1G", self.one)
+        self.assertEqual(wide["limit"]["bytes"], 1 << 30)
+        self.assertEqual(wide["digest"], own["digest"])
+        narrow = own["live_peak_bytes"] // 2
+        result = self.mallab("replay", "-a", "glibc", "--limit", narrow, self.one, status=lab.FAILED)
+        self.assert_one_line(result, f"the limit is {narrow} bytes", "objects live")
+        live = int(re.search(r"with (\d+) bytes in \d+ objects live", result.stderr.decode())[1])
+        self.assertLessEqual(live, narrow + 400_000)
+        compared = self.mallab("ab", "--json", "-q", "-n", "1", "--limit", narrow, "-a", "glibc", self.one,
+                               status=lab.FAILED)
+        compared = json.loads(compared.stdout)
+        self.assertEqual(compared["limit_bytes"], narrow)
+        self.assertEqual(compared["workloads"][0]["candidates"][0]["failure"]["limit_bytes"], narrow)
+
+    def test_misuse(self):
+        for arguments in (["--limit", "0"], ["--limit", "much"], ["-a", "none", "--check"]):
+            self.mallab("replay", *arguments, self.one, status=lab.MISUSE)
+        self.mallab("ab", "--limit", "x", self.one, status=lab.MISUSE)
+
+    def test_interrupted(self):
+        """Ctrl-C: the rounds finished before are kept, and the result says that it was stopped."""
+        out = self.place / "result.json"
+        process = subprocess.Popen([lab.BUILD / "mallab", "ab", "--progress", "-n", "1000", "-o", out, "-a", "glibc",
+                                    self.many], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env={k: v for k, v in os.environ.items() if not k.startswith("MALLAB_")})
+        seen = b""
+        while b"round 4" not in seen:
+            byte = process.stderr.read(1)
+            self.assertTrue(byte, seen)
+            seen += byte
+        process.send_signal(signal.SIGINT)
+        stdout, _ = process.communicate(timeout=lab.PATIENCE_S)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertIn(b"stopped before the 1000 asked for", b" ".join(stdout.split()))
+        result = json.loads(out.read_text())
+        self.assertIs(result["stopped"], True)
+        self.assertGreaterEqual(result["rounds"], 3)
+        self.assertEqual(len(result["workloads"][0]["candidates"][0]["runs"]), result["rounds"])
+
+
+if __name__ == "__main__":
+    lab.main()
