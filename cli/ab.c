@@ -48,7 +48,7 @@ static const char HELP[] =
     "      --timeout T        give up a run after T: 90s, 5m [20 times its warm-up]\n"
     "      --limit SIZE       let each allocator map no more: 64M, 1.5G [no limit]\n"
     "      --check            first look whether each allocator keeps its promises\n"
-    "                         (alignment, overlap, contents); one that does not is out\n"
+    "                         (alignment, overlap, contents); others are out\n"
     "\n"
     "what of a recording is replayed; these act in this order\n" CLI_SELECT_HELP "\n"
     "what comes out\n"

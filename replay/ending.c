@@ -84,8 +84,8 @@ static void tell_program(const struct ending *ending, const char *words)
     (void)!write(STDOUT_FILENO, text, length); /* the line on standard error stands */
 }
 
-__attribute__((noreturn, format(printf, 2, 3))) static void end(const struct ending *ending,
-                                                                const char *format, ...)
+__attribute__((noreturn)) __attribute__((format(printf, 2, 3))) static void end(const struct ending *ending,
+                                                                                const char *format, ...)
 {
     char words[512];
     va_list arguments;
@@ -130,14 +130,17 @@ static const char *memory_words(char *ret_words, size_t size)
     return ret_words;
 }
 
-void rep_ending_failed(void *context, const struct rep_failure *failure)
+/* A thread that could not be created. */
+__attribute__((noreturn)) static void no_thread(const struct rep_failure *failure)
 {
-    const struct wl_op *op = failure->call;
+    const struct ending ending = {.cause = "thread", .thread = failure->thread};
+    end(&ending, "cannot start thread %u: %s", failure->thread, strerror(failure->sys_errno));
+}
+
+static void failed_in_op(const struct rep_failure *failure, const struct wl_op *op)
+{
     char live[96], memory[64];
-    struct ending ending = {.cause = "thread", .thread = failure->thread};
-    take_the_last_word();
-    if (op == NULL)
-        end(&ending, "cannot start thread %u: %s", failure->thread, strerror(failure->sys_errno));
+    struct ending ending = {.cause = "null", .thread = failure->thread};
     const struct fp_shape shape = {.call = op->call, .size = op->size, .extra = op->count};
     ending.has_op = true;
     ending.op = ending.op_last = failure->op;
@@ -155,6 +158,14 @@ void rep_ending_failed(void *context, const struct rep_failure *failure)
         live_words(&ending, live, sizeof live),
         failure->sys_errno == EINVAL ? "it refuses this alignment or size"
                                      : memory_words(memory, sizeof memory));
+}
+
+void rep_ending_failed(void *context, const struct rep_failure *failure)
+{
+    take_the_last_word();
+    if (failure->call != NULL)
+        failed_in_op(failure, failure->call);
+    no_thread(failure); /* failed_in_op does not return */
 }
 
 void rep_ending_check(const char *problem)
