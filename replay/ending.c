@@ -49,7 +49,7 @@ void rep_ending_progress(uint64_t ops)
 /* ---- one failure ----------------------------------------------------------------------------- */
 
 struct ending {
-    const char *cause; /* "null", "crash", "check", "timeout", "thread" */
+    const char *cause; /* "null", "limit", "crash", "check", "timeout", "thread" */
     bool has_op;
     uint64_t op, op_last;
     uint32_t thread;
@@ -166,6 +166,14 @@ void rep_ending_failed(void *context, const struct rep_failure *failure)
     if (failure->call != NULL)
         failed_in_op(failure, failure->call);
     no_thread(failure); /* failed_in_op does not return */
+}
+
+void rep_ending_over_limit(uint64_t mapped_bytes)
+{
+    const struct ending ending = {.cause = "limit"};
+    take_the_last_word();
+    end(&ending, "%" PRIu64 " bytes were mapped before the first op; the limit is %" PRIu64 " bytes",
+        mapped_bytes, limit_bytes);
 }
 
 void rep_ending_check(const char *problem)

@@ -352,13 +352,15 @@ static int run(struct context *context, const struct options *options, uint64_t 
     if (options->waste &&
         !rep_waste_init(&context->waste, options->workload, context->proof.kind, context->loop.slots))
         return too_large(summary, options->workload);
-    uint64_t limit_base_bytes = 0;
-    if (options->limit_bytes != 0 && !rep_limit_set(options->limit_bytes, &limit_base_bytes)) {
+    uint64_t limit_base_bytes = 0, early_bytes = 0;
+    if (options->limit_bytes != 0 && !rep_limit_set(options->limit_bytes, &limit_base_bytes, &early_bytes)) {
         rep_complain("cannot limit memory to %llu bytes: %s", (unsigned long long)options->limit_bytes,
                      strerror(errno));
         return EXIT_FAILED;
     }
     rep_ending_limit(options->limit_bytes);
+    if (options->limit_bytes != 0 && early_bytes > options->limit_bytes)
+        rep_ending_over_limit(early_bytes);
     rep_clock_init(&context->clock);
     rep_watch();
     rep_meters_start(&context->meters);
@@ -420,6 +422,7 @@ int main(int argc, char **argv)
     (void)alarm(options.timeout_s); /* 0: none */
     if (!resolve_and_prove(&context, &options, &substituted))
         return EXIT_FAILED;
+    rep_limit_begin();
     const int code = open_workload(&context, options.workload);
     if (code != EXIT_DONE)
         return code;

@@ -271,7 +271,8 @@ static char *words_of(const json_t *failure)
     if (cause == NULL || words == NULL)
         return NULL;
     char *plain = res_text_plain(words);
-    const bool died = strcmp(cause, "null") == 0 || strcmp(cause, "crash") == 0;
+    const bool died = strcmp(cause, "null") == 0 || strcmp(cause, "limit") == 0 ||
+                      strcmp(cause, "crash") == 0;
     char *reason = res_printf("%s%s", died ? "died: " : "", plain);
     free(plain);
     return reason;

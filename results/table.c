@@ -96,7 +96,8 @@ static const char *memory_word(const char *name)
 static bool has_died(const json_t *candidate)
 {
     const char *cause = json_string_value(json_object_get(json_object_get(candidate, "failure"), "cause"));
-    return cause != NULL && (strcmp(cause, "null") == 0 || strcmp(cause, "crash") == 0);
+    return cause != NULL &&
+           (strcmp(cause, "null") == 0 || strcmp(cause, "limit") == 0 || strcmp(cause, "crash") == 0);
 }
 
 static void fill_row(struct sheet *sheet, const json_t *candidate)

@@ -135,6 +135,14 @@ class Broken(lab.Lab):
         self.assertEqual(compared["limit_bytes"], narrow)
         self.assertEqual(compared["workloads"][0]["candidates"][0]["failure"]["limit_bytes"], narrow)
 
+    def test_limit_below_what_is_mapped_at_load(self):
+        """What an allocator maps before the first op is its own: else one that maps ahead would survive any limit."""
+        result = self.mallab("replay", "-a", "glibc", "--limit", "4K", self.one, status=lab.FAILED)
+        self.assert_one_line(result, "bytes were mapped before the first op", "the limit is 4096 bytes")
+        if "mimalloc" in lab.candidates():
+            run = self.mallab("replay", "-a", "mimalloc", "--limit", "8M", self.one, status=lab.FAILED)
+            self.assert_one_line(run, "8388608 bytes")
+
     def test_misuse(self):
         for arguments in (["--limit", "0"], ["--limit", "much"], ["-a", "none", "--check"]):
             self.mallab("replay", *arguments, self.one, status=lab.MISUSE)
