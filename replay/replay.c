@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <getopt.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -14,8 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "replay/binding.h"
+#include "replay/counters.h"
+#include "replay/latency.h"
 #include "replay/outcome.h"
 #include "replay/storage.h"
+#include "replay/syscalls.h"
 
 enum exit_code {
     EXIT_DONE = 0,
@@ -32,7 +35,8 @@ struct options {
     const char *touch_name;
     enum rep_touch touch;
     unsigned idle_ms, timeout_s;
-    bool json, serial;
+    bool json, serial, latency, syscalls;
+    struct rep_binding binding;
 };
 
 /* What the callbacks need; one run a process. */
@@ -42,6 +46,10 @@ struct context {
     struct rep_proof proof;
     struct rep_loop loop;
     struct rep_clock clock;
+    struct rep_latency latency;
+    struct rep_syscalls syscalls;
+    struct rep_counters counters;
+    struct rep_binding binding;
 };
 
 static const char HELP[] = "usage: mallab-replay-" REP_ALLOCATOR " [OPTION...] WORKLOAD\n"
@@ -58,6 +66,12 @@ static const char HELP[] = "usage: mallab-replay-" REP_ALLOCATOR " [OPTION...] W
                            "  --proof KIND          which allocator must answer for itself: glibc, tbb,\n"
                            "                        jemalloc, tcmalloc, mimalloc, scudo, none; or address:\n"
                            "                        the library alone [by what is expected]\n"
+                           "  --latency             time every call by itself and print percentiles; the\n"
+                           "                        time per op is not measured then\n"
+                           "  --syscalls            count the system calls by kind; nothing is timed\n"
+                           "  --pin HOW             'no', 'auto': a processor for each thread, or a list of\n"
+                           "                        processors to keep to: 0,2-3 [no]\n"
+                           "  --nice N              priority, -20 (high) to 19 [as it is]\n"
                            "  --candidate NAME      the name to print [" REP_ALLOCATOR "]\n"
                            "  --idle-ms N           rest for N milliseconds after the last op, then look\n"
                            "                        at memory again [0]\n"
@@ -110,6 +124,17 @@ static bool parse_touch(const char *text, struct options *options)
     return false;
 }
 
+static bool parse_nice(const char *text, struct options *options)
+{
+    unsigned size;
+    const bool negative = text[0] == '-';
+    if (!parse_number(text + negative, negative ? 20 : 19, &size))
+        return false;
+    options->binding.nice = negative ? -(int)size : (int)size;
+    options->binding.nice_asked = true;
+    return true;
+}
+
 static bool take_option(int letter, const char *value, struct options *options)
 {
     switch (letter) {
@@ -130,6 +155,16 @@ static bool take_option(int letter, const char *value, struct options *options)
     case 'c':
         options->candidate = value;
         return true;
+    case 'L':
+        options->latency = true;
+        return true;
+    case 's':
+        options->syscalls = true;
+        return true;
+    case 'P':
+        return rep_binding_parse(&options->binding, value);
+    case 'N':
+        return parse_nice(value, options);
     case 'i':
         return parse_number(value, 3600000, &options->idle_ms);
     default:
@@ -145,10 +180,13 @@ static void parse_options(int argc, char **argv, struct options *options)
         {"threads", required_argument, NULL, 'T'}, {"expect-library", required_argument, NULL, 'e'},
         {"proof", required_argument, NULL, 'p'},   {"candidate", required_argument, NULL, 'c'},
         {"idle-ms", required_argument, NULL, 'i'}, {"timeout", required_argument, NULL, 'x'},
+        {"latency", no_argument, NULL, 'L'},       {"syscalls", no_argument, NULL, 's'},
+        {"pin", required_argument, NULL, 'P'},     {"nice", required_argument, NULL, 'N'},
         {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
     };
     int letter, index = 0;
-    *options = (struct options){.candidate = REP_ALLOCATOR, .touch_name = "page", .touch = REP_TOUCH_PAGE};
+    *options = (struct options){
+        .candidate = REP_ALLOCATOR, .touch_name = "page", .touch = REP_TOUCH_PAGE, .binding = {.how = "no"}};
     opterr = 0;
     while ((letter = getopt_long(argc, argv, "h", LONG, &index)) != -1) {
         if (letter == 'h') {
@@ -163,6 +201,10 @@ static void parse_options(int argc, char **argv, struct options *options)
             complain("'%s' is no value for --%s; see --help", optarg, LONG[index].name);
             exit(EXIT_MISUSE);
         }
+    }
+    if (options->latency && options->syscalls) {
+        complain("--latency and --syscalls are passes of their own: one at a time; see --help");
+        exit(EXIT_MISUSE);
     }
     if (optind + 1 != argc) {
         complain("%s; see --help", optind == argc ? "a workload is missing" : "one workload at a time");
@@ -265,14 +307,6 @@ static void catch_crashes(void)
     }
 }
 
-static unsigned processors_available(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return 1; /* more than 1024 processors; one baton is slow but right */
-    return (unsigned)CPU_COUNT(&set);
-}
-
 static bool resolve_and_prove(struct context *context, const struct options *options,
                               uint64_t *ret_substituted)
 {
@@ -335,16 +369,46 @@ static uint64_t inherited_ops(const struct context *context)
     return objects != NULL ? strtoull(objects, NULL, 10) : 0; /* any number will do: windows are whole */
 }
 
+static bool prepare_pass(struct context *context, const struct options *options,
+                         const struct wl_summary *summary)
+{
+    if (options->latency &&
+        !rep_latency_init(&context->latency, summary, inherited_ops(context), &context->loop.calls))
+        return false;
+    rep_counters_init(&context->counters);
+    return true;
+}
+
+/* Before any memory is touched, so that it lies near the processors that will use it. */
+static bool bind(struct context *context, const struct options *options, bool one_thread)
+{
+    context->binding = options->binding;
+    const int error = rep_binding_apply(&context->binding, one_thread);
+    if (error != 0)
+        complain("cannot keep to the processors '%s': %s; see lscpu for those that there are",
+                 options->binding.how, strerror(error));
+    if (context->binding.nice_refused != 0)
+        complain("priority stays as it is: nice %d is refused (%s); it takes CAP_SYS_NICE",
+                 context->binding.nice, strerror(context->binding.nice_refused));
+    return error == 0;
+}
+
 static int run(struct context *context, const struct options *options, uint64_t substituted)
 {
     const struct wl_summary *summary = wl_reader_summary(context->reader);
+    const bool serial = options->serial || summary->thread_count == 1;
+    if (!bind(context, options, serial))
+        return EXIT_FAILED;
     const struct rep_exec_options exec_options = {
         .loop = &context->loop,
         .clock = &context->clock,
         .summary = summary,
         .untimed_ops = inherited_ops(context),
-        .serial = options->serial || summary->thread_count == 1,
-        .processors = processors_available(),
+        .serial = serial,
+        .processors = context->binding.count,
+        .latency = options->latency ? &context->latency : NULL,
+        .syscalls = options->syscalls ? &context->syscalls : NULL,
+        .binding = &context->binding,
         .next = next_window,
         .at_rest = window_done,
         .fail = run_failed,
@@ -355,15 +419,22 @@ static int run(struct context *context, const struct options *options, uint64_t 
     context->loop.touch_step = rep_touch_step;
     context->loop.slots = rep_storage_map((size_t)summary->id_max + 1, sizeof *context->loop.slots);
     struct rep_exec *exec = rep_exec_init(&exec_options);
-    if (context->loop.slots == NULL || exec == NULL || !rep_meters_init(&context->meters, summary))
+    if (context->loop.slots == NULL || exec == NULL || !rep_meters_init(&context->meters, summary) ||
+        !prepare_pass(context, options, summary))
         return too_large(summary, options->workload);
     rep_clock_init(&context->clock);
+    if (options->latency)
+        rep_latency_calibrate(&context->latency, &context->clock);
     rep_watch();
     rep_meters_start(&context->meters);
+    rep_counters_start(&context->counters);
+    rep_syscalls_count(&context->syscalls, true);
 
     const enum fp_status status = rep_exec_run(exec);
     if (status != FP_OK)
         return explain_status(context, status, options->workload);
+    rep_syscalls_count(&context->syscalls, false);
+    rep_counters_stop(&context->counters);
     rep_meters_stop(&context->meters);
     if (options->idle_ms > 0)
         rep_meters_idle(&context->meters, options->idle_ms);
@@ -383,6 +454,10 @@ static int run(struct context *context, const struct options *options, uint64_t 
         .meters = &context->meters,
         .clock = &context->clock,
         .totals = &totals,
+        .latency = exec_options.latency,
+        .syscalls = exec_options.syscalls,
+        .counters = &context->counters,
+        .binding = &context->binding,
         .substituted = substituted,
         .touch = options->touch_name,
         .serial = exec_options.serial,
@@ -402,6 +477,8 @@ int main(int argc, char **argv)
         (void)signal(SIGALRM, timed_out); /* cannot fail for this signal */
         (void)alarm(options.timeout_s);
     }
+    if (options.syscalls && !rep_syscalls_init(&context.syscalls))
+        complain("system calls cannot be counted: %s", context.syscalls.why);
     catch_operator_new();
     catch_crashes();
     if (!resolve_and_prove(&context, &options, &substituted))
