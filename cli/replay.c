@@ -8,6 +8,7 @@
 
 #include "cli/choice.h"
 #include "cli/cli.h"
+#include "cli/measure.h"
 #include "convert/convert.h"
 #include "results/run.h"
 #include "results/support.h"
@@ -25,6 +26,13 @@ static const char HELP[] =
     "      --touch WHAT      what is written into new memory: none, page (a byte per\n"
     "                        page) or full [page]\n"
     "      --threads HOW     'recorded', or '1': all calls on one thread [recorded]\n"
+    "      --latency         time every call by itself and print percentiles by call and\n"
+    "                        by size; the time per call as a whole is not measured then\n"
+    "      --syscalls        count the system calls of the allocator by kind; nothing is\n"
+    "                        timed\n"
+    "      --pin HOW         'no'; 'auto': each thread on a processor of its own; or a\n"
+    "                        list of processors to keep to: 0,2-3 [no]\n"
+    "      --nice N          priority, from -20 (high) to 19 [as it is]\n"
     "      --idle T          rest for T (5s, 500ms) after the last call, then look at\n"
     "                        memory again [no rest]\n"
     "      --timeout T       give up after T: 90s, 5m [never]\n"
@@ -40,17 +48,22 @@ enum {
     OPTION_THREADS,
     OPTION_IDLE,
     OPTION_TIMEOUT,
+    OPTION_LATENCY,
+    OPTION_SYSCALLS,
     OPTION_JSON,
 };
 
 struct settings {
     const char *allocator, *touch, *threads;
     uint64_t idle_ns, timeout_ns;
-    bool json, help;
+    struct cli_measure measure;
+    bool latency, syscalls, json, help;
 };
 
 static int take_option(int option, char **argv, struct settings *settings)
 {
+    if (option >= CLI_MEASURE_PIN && option < CLI_MEASURE_END)
+        return cli_measure_take(&CLI_REPLAY, option, optarg, &settings->measure);
     switch (option) {
     case 'a':
         settings->allocator = optarg;
@@ -76,6 +89,12 @@ static int take_option(int option, char **argv, struct settings *settings)
         if (!cli_parse_duration(optarg, &settings->timeout_ns))
             return cli_misuse(&CLI_REPLAY, "'%s' is no duration: write 90s or 5m", optarg);
         break;
+    case OPTION_LATENCY:
+        settings->latency = true;
+        break;
+    case OPTION_SYSCALLS:
+        settings->syscalls = true;
+        break;
     case OPTION_JSON:
         settings->json = true;
         break;
@@ -93,6 +112,9 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"threads", required_argument, NULL, OPTION_THREADS},
         {"idle", required_argument, NULL, OPTION_IDLE},
         {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+        {"latency", no_argument, NULL, OPTION_LATENCY},
+        {"syscalls", no_argument, NULL, OPTION_SYSCALLS},
+        CLI_MEASURE_OPTIONS,
         {"json", no_argument, NULL, OPTION_JSON},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -103,6 +125,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         if (code >= 0)
             return code;
     }
+    if (!ret_settings->help && ret_settings->latency && ret_settings->syscalls)
+        return cli_misuse(&CLI_REPLAY, "--latency and --syscalls are passes of their own: one at a time");
     if (!ret_settings->help && argc - optind != 1)
         return cli_misuse(&CLI_REPLAY, optind >= argc ? "no workload" : "one workload at a time");
     return -1;
@@ -120,6 +144,10 @@ static int become_replay(const struct settings *settings, const struct res_candi
         .candidate = candidate,
         .workload = workload,
         .touch = settings->touch,
+        .pass_option = settings->latency    ? "--latency"
+                       : settings->syscalls ? "--syscalls"
+                                            : NULL,
+        .more = settings->measure.options,
         .as_text = !settings->json,
     };
     if (settings->threads != NULL) {

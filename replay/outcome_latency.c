@@ -112,7 +112,8 @@ static json_t *classes_json(const struct rep_latency *latency, const struct rep_
         const struct rep_histogram *sum = of_class(latency, i);
         if (sum->count == 0)
             continue;
-        json_t *object = whole_json(sum, clock);
+        json_t *object = json_object();
+        set_figures(object, sum, clock);
         set(object, "size_max_bytes", json_integer((json_int_t)rep_size_class_max(i)));
         append(array, object);
     }

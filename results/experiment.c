@@ -50,8 +50,9 @@ static void fail(struct res_entry *entry, char *reason)
     entry->failed = reason;
 }
 
-static enum res_run_state run_entry(struct state *state, struct res_trial *trial, struct res_entry *entry,
-                                    unsigned round, struct res_run *ret_run)
+static enum res_run_state run_any(struct state *state, struct res_trial *trial, struct res_entry *entry,
+                                  unsigned round, const char *option, struct res_run *ret_run,
+                                  char **ret_reason)
 {
     const struct res_options *options = state->options;
     struct res_run_request request = {
@@ -60,6 +61,8 @@ static enum res_run_state run_entry(struct state *state, struct res_trial *trial
         .touch = options->touch,
         .timeout_ns = options->timeout_ns,
         .stop = options->stop,
+        .more = options->replay_options,
+        .pass_option = option,
     };
     if (entry->warmup_ns != 0 && options->timeout_ns == 0)
         request.timeout_ns = entry->warmup_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS;
@@ -67,13 +70,21 @@ static enum res_run_state run_entry(struct state *state, struct res_trial *trial
         options->progress(options->context, trial->workload,
                           entry->is_control ? "control" : entry->candidate->name, round, state->runs_done,
                           state->runs_all);
-    char *reason = NULL;
-    const enum res_run_state outcome = res_run_once(&request, ret_run, &reason);
+    const enum res_run_state outcome = res_run_once(&request, ret_run, ret_reason);
     state->runs_done++;
+    if (outcome == RES_RUN_STOPPED)
+        state->stopped = true;
+    return outcome;
+}
+
+/* A run of the warm-up or of a round: what fails in it is out. */
+static enum res_run_state run_entry(struct state *state, struct res_trial *trial, struct res_entry *entry,
+                                    unsigned round, struct res_run *ret_run)
+{
+    char *reason = NULL;
+    const enum res_run_state outcome = run_any(state, trial, entry, round, NULL, ret_run, &reason);
     if (outcome == RES_RUN_FAILED)
         fail(entry, reason);
-    else if (outcome == RES_RUN_STOPPED)
-        state->stopped = true;
     return outcome;
 }
 
@@ -177,12 +188,48 @@ static void run_round(struct state *state, struct res_trial *trial, unsigned rou
     free(order);
 }
 
+/* ---- behind the rounds ---------------------------------------------------------------------- */
+
+struct passing {
+    struct state *state;
+    struct res_trial *trial;
+    struct res_run run; /* the last one */
+};
+
+static const json_t *run_pass(void *context, struct res_entry *entry, const char *option, char **ret_reason)
+{
+    struct passing *passing = context;
+    res_run_release(&passing->run);
+    if (run_any(passing->state, passing->trial, entry, RES_ROUND_PASS, option, &passing->run, ret_reason) !=
+        RES_RUN_OK)
+        return NULL;
+    if (strcmp(passing->run.digest, passing->trial->digest) != 0) {
+        *ret_reason = res_strdup("it executed other ops than in the rounds");
+        return NULL;
+    }
+    return passing->run.json;
+}
+
+static void run_passes(struct state *state, struct res_trial *trial)
+{
+    const struct res_options *options = state->options;
+    struct passing passing = {.state = state, .trial = trial};
+    const struct res_passes_runner runner = {.run = run_pass, .context = &passing};
+    if (trial->digest != NULL && options->system_calls && !state->stopped)
+        (void)res_passes_syscalls(trial, &runner); /* state tells of a stop */
+    if (trial->digest != NULL && !state->stopped)
+        (void)res_passes_latency(trial, options->latency_passes, &state->random, &runner);
+    res_run_release(&passing.run);
+}
+
 void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment)
 {
     struct state state = {
         .options = options,
         .random = res_random_from(options->seed),
-        .runs_all = options->workload_count * entries_of(options) * (options->rounds + 1),
+        .runs_all = options->workload_count * entries_of(options) * (options->rounds + 1) +
+                    options->workload_count *
+                        res_passes_runs(entries_of(options), options->latency_passes, options->system_calls),
     };
     assert(options->candidate_count > 0 && options->rounds > 0);
     *ret_experiment = (struct res_experiment){
@@ -195,6 +242,7 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
         warm_up(&state, trial);
         for (unsigned round = 0; round < options->rounds && !state.stopped; round++)
             run_round(&state, trial, round);
+        run_passes(&state, trial);
     }
     ret_experiment->stopped = state.stopped;
 }
@@ -208,6 +256,7 @@ void res_experiment_release(struct res_experiment *experiment)
                 res_run_release(&trial->entries[k].runs[run]);
             free(trial->entries[k].runs);
             free(trial->entries[k].failed);
+            res_passes_release(&trial->entries[k].passes);
         }
         free(trial->entries);
         free(trial->digest);

@@ -38,6 +38,11 @@ static void add_wrapped(struct res_text *text, const char *label, const char *wo
     res_text_add(text, "\n", 1);
 }
 
+void res_notes_line(struct res_text *text, const char *label, const char *words)
+{
+    add_wrapped(text, label, words);
+}
+
 char *res_workload_program(const json_t *workload)
 {
     const char *name = json_string_value(json_object_get(workload, "name"));
@@ -261,6 +266,7 @@ static void add_common_lines(struct res_text *text, const json_t *result)
     size_t index;
     json_t *object;
     add_machine_line(text, json_object_get(result, "machine"));
+    res_notes_disturbances(text, result);
     json_array_foreach(json_object_get(result, "missing"), index, object)
     {
         add_named_reason(text, "missing", object, "reason");
@@ -325,6 +331,7 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
     add_rounds_line(text, result, workload);
     add_floor_line(text, workload);
     add_noise_line(text, baseline, workload);
+    res_notes_passes(text, workload);
     if (is_last)
         add_common_lines(text, result);
     add_inherited_line(text, workload);

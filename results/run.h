@@ -17,6 +17,8 @@ struct res_run_request {
     const char *workload;                  /* path */
     const char *touch;                     /* replay's --touch; NULL: its default */
     uint64_t timeout_ns;                   /* 0: none */
+    const char *pass_option;               /* "--latency" or "--syscalls"; NULL: a time pass */
+    const char *const *more;               /* more options of replay; NULL-terminated, or NULL */
     bool as_text;                          /* for res_run_arguments: print for people, not JSON */
     volatile sig_atomic_t *stop;           /* not 0: end the run; may be NULL */
 };
@@ -32,8 +34,8 @@ struct res_run {
     json_t *json;                /* all that the run printed, less batch_ns; owned */
     char *digest;                /* of the ops executed; owned */
     uint64_t ops, inherited_ops; /* the latter untimed, and among the former */
-    double ns_per_op;            /* whole run, the harness' share included */
-    uint64_t *batch_ns;          /* owned; batch_count */
+    double ns_per_op;   /* whole run, the harness' share included; NAN where the pass times no runs */
+    uint64_t *batch_ns; /* owned; batch_count. NULL in such a pass */
     size_t batch_count;
     double resident_peak_bytes, resident_mean_bytes, resident_end_bytes;
     double resident_idle_bytes; /* NAN when there was no idle time */
