@@ -20,9 +20,9 @@ enum {
     {"pin", required_argument, NULL, CLI_MEASURE_PIN},  \
     {"nice", required_argument, NULL, CLI_MEASURE_NICE}
 
-#define CLI_MEASURE_HELP                                                                                     \
-    "      --pin HOW          'no'; 'auto': each thread on a processor of its own; or a\n"                   \
-    "                         list of processors to keep to: 0,2-3 [no]\n"                                   \
+#define CLI_MEASURE_HELP                                                                \
+    "      --pin HOW          no; auto: each thread on a processor of its own; or\n"      \
+    "                         processors to keep to: 0,2-3 [no]\n"                        \
     "      --nice N           priority, from -20 (high) to 19 [as it is]\n"
 /* clang-format on */
 

@@ -205,7 +205,7 @@ static uint32_t step_of(const struct rep_latency *latency, const struct wl_windo
     at = at > latency->first ? at - latency->first : 0;
     if (at >= latency->span)
         return latency->steps - 1;
-    return (uint32_t)((double)at / (double)latency->span * latency->steps);
+    return (uint32_t)((unsigned __int128)at * latency->steps / latency->span);
 }
 
 /* One op in the recorded order, so that the class of an object is that of its last size. */
