@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Write result.json beside this file: a made-up experiment with every kind of verdict, for tests of what is shown."""
+"""Write result.json beside this file: a made-up experiment with every kind of verdict, for tests of what is shown; and
+result-passes.json: one with latency, system calls and disturbances, some of it not as `mallab ab` would write it."""
 import json
 import pathlib
 
@@ -54,3 +55,33 @@ result = {
 result["workloads"][0]["candidates"][1]["runs"] = [{"substituted": ["reallocarray", "pvalloc"]}]
 path = pathlib.Path(__file__).with_name("result.json")
 path.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def passes(p99, p99_9, calls, system_calls):
+    groups = [{"call": call, "count": count, "typical_ns": ns} for call, count, ns in calls]
+    return {"latency": {"passes": 3, "floor_subtracted": True, "p99_ns": p99, "p99_9_ns": p99_9, "by_call": groups,
+                        "runs": [{"clock_cost_ns": 20.85}]},
+            "system_calls": system_calls}
+
+
+workload = {"name": "web.wl", "digest": "00ff", "file_digest": "00ff", "ops": 1012345, "threads": 1,
+            "duration_ns": 1_240_000_000, "live_peak_bytes": 52_300_000, "rounds": 10,
+            "candidates": [
+                dict(base, **passes(32.8, 2803, [("free", 5, 9.3), ("malloc", 7, 12.5), ("realloc", 2, 400.0),
+                                                 ("calloc", 2, 30.0), ("valloc", 1, 1.0)],
+                                    {"mmap": 1, "munmap": 0, "brk": 44, "total": 45}),
+                     runs=[{"binding": {"pin": "auto", "nice": -5, "nice_refused": "Permission denied"}}]),
+                dict(entry("jemalloc", "5.3.0", 12.5, 13.9, 0.65, "faster", 66_000_000, 1.1, "slower"),
+                     **passes(12.8, 170.2, [("free", 5, 9.3), ("malloc", 7, 5.5)], {"mmap": 0, "total": 0})),
+                dict(entry("torn", "1\x1b[31m", 12.5, 13.9, 0.65, "faster", 66_000_000, 1.1, "slower"),
+                     latency={"unavailable": "exit code 1:\x1b[31m it broke"},
+                     system_calls={"unavailable": "seccomp user notification: Operation not permitted"}),
+                dict(entry("odd", "1", 12.5, 13.9, 0.65, "faster", 66_000_000, 1.1, "slower"),
+                     latency={"by_call": [3, {"call": 4}, {"call": "malloc", "typical_ns": "much"}], "p99_ns": []},
+                     system_calls=[1, 2])],
+            "control": dict(base, latency=None, system_calls=None), "floor": dict(floor, latency=None)}
+watched = dict(result, workloads=[workload], touch="page", disturbances=[
+    {"kind": "governor", "when": "before", "value": 0, "unit": "processor",
+     "text": "the frequency governor of processor 0 is powersave", "remedy": "set it to performance"},
+    {"kind": "steal", "text": 7}, 8])
+path.with_name("result-passes.json").write_text(json.dumps(watched, indent=1) + "\n")
