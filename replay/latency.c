@@ -174,7 +174,7 @@ void rep_latency_calibrate(struct rep_latency *latency, const struct rep_clock *
     static uint64_t sorted[COST_SAMPLES];
     timer = *clock;
     for (int i = 0; i < COST_SAMPLES; i++) {
-        uint64_t span;
+        uint64_t span = 0;
         entry = &span;
         end(begin());
         int at = i;
