@@ -14,6 +14,9 @@ void res_notes_head(struct res_text *text, const json_t *workload);
  * is_last  also what holds for all workloads of the result: said once, with the last. */
 void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload, bool is_last);
 
+/* res_notes_counters - the processor's counters per op, or why there are none. */
+void res_notes_counters(struct res_text *text, const json_t *workload);
+
 /* res_notes_passes - what the passes of passes.h found, and the binding: nothing where there were none.
  * res_notes_disturbances - a line for each. */
 void res_notes_passes(struct res_text *text, const json_t *workload);
