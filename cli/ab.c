@@ -13,11 +13,13 @@
 
 #include "cli/choice.h"
 #include "cli/cli.h"
+#include "cli/measure.h"
 #include "cli/progress.h"
 #include "cli/recorder.h"
 #include "cli/select.h"
 #include "cli/target.h"
 #include "cli/workloads.h"
+#include "results/disturbances.h"
 #include "results/json.h"
 #include "results/support.h"
 #include "results/table.h"
@@ -45,6 +47,9 @@ static const char HELP[] =
     "                         [drawn, printed]\n"
     "      --touch WHAT       what is written into new memory: none, page (a byte per\n"
     "                         page) or full [page]\n"
+    "      --latency          time single calls too, in passes behind the rounds:\n"
+    "                         p99 and p99.9 in the table, all of it in the JSON\n"
+    "      --no-syscalls      no pass behind the rounds that counts system calls\n" CLI_MEASURE_HELP
     "      --timeout T        give up a run after T: 90s, 5m [20 times its warm-up]\n"
     "      --limit SIZE       let each allocator map no more: 64M, 1.5G [no limit]\n"
     "      --check            first look whether each allocator keeps its promises\n"
@@ -60,7 +65,8 @@ static const char HELP[] =
     "      --color WHEN       auto, always or never [auto]\n"
     "      --progress         progress on stderr, also when that is no terminal\n"
     "      --no-progress      none\n"
-    "  -q, --quiet            no progress and no summaries of the steps\n"
+    "  -q, --quiet            no progress, no summaries of the steps, no warnings of\n"
+    "                         what disturbs\n"
     "  -h, --help             print this help\n"
     "\n"
     "Ctrl-C ends the experiment; the rounds finished before are printed and kept.\n"
@@ -78,6 +84,8 @@ enum {
     OPTION_TIMEOUT,
     OPTION_LIMIT,
     OPTION_CHECK,
+    OPTION_LATENCY,
+    OPTION_NO_SYSCALLS,
     OPTION_JSON,
     OPTION_KEEP,
     OPTION_COLOR,
@@ -89,7 +97,9 @@ struct settings {
     const char *allocators, *baseline, *output, *touch, *keep;
     struct conv_options convert;
     uint64_t rounds, seed, timeout_ns, limit_bytes;
-    bool check, has_seed, force, json, colour, quiet, help;
+    struct cli_measure measure;
+    bool check, latency, no_syscalls;
+    bool has_seed, force, json, colour, quiet, help;
     enum cli_progress_when progress;
     char **inputs;
     size_t input_count;
@@ -157,7 +167,15 @@ static int take_option(int option, char **argv, struct settings *settings)
 {
     if (option >= CLI_SELECT_PROCESS && option < CLI_SELECT_END)
         return cli_select_take(&CLI_AB, option, optarg, &settings->convert);
+    if (option >= CLI_MEASURE_PIN && option < CLI_MEASURE_END)
+        return cli_measure_take(&CLI_AB, option, optarg, &settings->measure);
     switch (option) {
+    case OPTION_LATENCY:
+        settings->latency = true;
+        break;
+    case OPTION_NO_SYSCALLS:
+        settings->no_syscalls = true;
+        break;
     case 'a':
         settings->allocators = optarg;
         break;
@@ -207,6 +225,9 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"timeout", required_argument, NULL, OPTION_TIMEOUT},
         {"limit", required_argument, NULL, OPTION_LIMIT},
         {"check", no_argument, NULL, OPTION_CHECK},
+        {"latency", no_argument, NULL, OPTION_LATENCY},
+        {"no-syscalls", no_argument, NULL, OPTION_NO_SYSCALLS},
+        CLI_MEASURE_OPTIONS,
         {"output", required_argument, NULL, 'o'},
         {"force", no_argument, NULL, 'f'},
         {"json", no_argument, NULL, OPTION_JSON},
@@ -373,8 +394,9 @@ static void on_progress(void *context, const struct res_workload *workload, cons
                         size_t runs_done, size_t runs_all)
 {
     struct cli_progress *progress = context;
-    char *words = round == 0 ? res_printf("%s: warm-up, %s", workload->name, entry)
-                             : res_printf("%s: round %u, %s", workload->name, round, entry);
+    char *words = round == 0                ? res_printf("%s: warm-up, %s", workload->name, entry)
+                  : round == RES_ROUND_PASS ? res_printf("%s: single calls, %s", workload->name, entry)
+                                            : res_printf("%s: round %u, %s", workload->name, round, entry);
     cli_progress_show(progress, words, NULL, 0, runs_done, runs_all);
     free(words);
 }
@@ -427,8 +449,23 @@ static int give_out(const struct ab *ab, json_t *result)
     return code;
 }
 
+/* On stderr from that number on, so that nobody waits for a result that is not worth it; the table has them too. */
+static size_t warn_of(const struct ab *ab, const struct res_disturbances *disturbances, size_t from)
+{
+    size_t index;
+    json_t *one;
+    json_array_foreach(disturbances->list, index, one)
+    {
+        if (index >= from && !ab->settings.quiet)
+            cli_say(&CLI_AB, "warning: %s: %s", json_string_value(json_object_get(one, "text")),
+                    json_string_value(json_object_get(one, "remedy")));
+    }
+    return json_array_size(disturbances->list);
+}
+
 static int run_experiment(struct ab *ab)
 {
+    struct res_disturbances disturbances;
     const struct settings *settings = &ab->settings;
     struct res_experiment experiment;
     const struct res_options options = {
@@ -443,15 +480,22 @@ static int run_experiment(struct ab *ab)
         .timeout_ns = settings->timeout_ns,
         .limit_bytes = settings->limit_bytes,
         .check = settings->check,
+        .replay_options = settings->measure.options,
+        .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
+        .system_calls = !settings->no_syscalls,
         .stop = &stopped_by,
         .progress = on_progress,
         .context = &ab->progress,
     };
     /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */
     signal(SIGPIPE, SIG_IGN);
+    res_disturbances_begin(&disturbances, "");
+    const size_t told = warn_of(ab, &disturbances, 0);
     cli_progress_begin(&ab->progress, settings->progress);
     res_experiment_run(&options, &experiment);
     cli_progress_end(&ab->progress);
+    res_disturbances_end(&disturbances);
+    (void)warn_of(ab, &disturbances, told);
     const bool failed = any_failed(&experiment);
     int code = CLI_DONE;
     if (experiment.stopped && experiment.trials[0].rounds == 0) {
@@ -459,9 +503,11 @@ static int run_experiment(struct ab *ab)
         code = CLI_FAILED;
     } else {
         json_t *result = res_json_experiment(&experiment, ab->choice.missing, ab->choice.missing_count);
+        json_object_set(result, "disturbances", disturbances.list);
         code = give_out(ab, result);
         json_decref(result);
     }
+    res_disturbances_release(&disturbances);
     res_experiment_release(&experiment);
     return code == CLI_DONE && failed ? CLI_FAILED : code;
 }

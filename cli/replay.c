@@ -8,6 +8,7 @@
 
 #include "cli/choice.h"
 #include "cli/cli.h"
+#include "cli/measure.h"
 #include "convert/convert.h"
 #include "results/run.h"
 #include "results/support.h"
@@ -25,6 +26,13 @@ static const char HELP[] =
     "      --touch WHAT      what is written into new memory: none, page (a byte per\n"
     "                        page) or full [page]\n"
     "      --threads HOW     'recorded', or '1': all calls on one thread [recorded]\n"
+    "      --latency         time every call by itself: percentiles by call and by\n"
+    "                        size; time per call as a whole is not measured then\n"
+    "      --syscalls        count the allocator's system calls by kind; nothing\n"
+    "                        is timed\n"
+    "      --pin HOW         no; auto: each thread on a processor of its own; or\n"
+    "                        processors to keep to: 0,2-3 [no]\n"
+    "      --nice N          priority, from -20 (high) to 19 [as it is]\n"
     "      --idle T          rest for T (5s, 500ms) after the last call, then look at\n"
     "                        memory again [no rest]\n"
     "      --timeout T       give up after T: 90s, 5m [never]\n"
@@ -45,17 +53,22 @@ enum {
     OPTION_TIMEOUT,
     OPTION_LIMIT,
     OPTION_CHECK,
+    OPTION_LATENCY,
+    OPTION_SYSCALLS,
     OPTION_JSON,
 };
 
 struct settings {
     const char *allocator, *touch, *threads;
     uint64_t idle_ns, timeout_ns, limit_bytes;
-    bool check, json, help;
+    struct cli_measure measure;
+    bool check, latency, syscalls, json, help;
 };
 
 static int take_option(int option, char **argv, struct settings *settings)
 {
+    if (option >= CLI_MEASURE_PIN && option < CLI_MEASURE_END)
+        return cli_measure_take(&CLI_REPLAY, option, optarg, &settings->measure);
     switch (option) {
     case 'a':
         settings->allocator = optarg;
@@ -88,6 +101,12 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_CHECK:
         settings->check = true;
         break;
+    case OPTION_LATENCY:
+        settings->latency = true;
+        break;
+    case OPTION_SYSCALLS:
+        settings->syscalls = true;
+        break;
     case OPTION_JSON:
         settings->json = true;
         break;
@@ -107,6 +126,9 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"timeout", required_argument, NULL, OPTION_TIMEOUT},
         {"limit", required_argument, NULL, OPTION_LIMIT},
         {"check", no_argument, NULL, OPTION_CHECK},
+        {"latency", no_argument, NULL, OPTION_LATENCY},
+        {"syscalls", no_argument, NULL, OPTION_SYSCALLS},
+        CLI_MEASURE_OPTIONS,
         {"json", no_argument, NULL, OPTION_JSON},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -117,6 +139,9 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         if (code >= 0)
             return code;
     }
+    if (!ret_settings->help && ret_settings->check + ret_settings->latency + ret_settings->syscalls > 1)
+        return cli_misuse(&CLI_REPLAY,
+                          "--check, --latency and --syscalls are passes of their own: one at a time");
     if (!ret_settings->help && argc - optind != 1)
         return cli_misuse(&CLI_REPLAY, optind >= argc ? "no workload" : "one workload at a time");
     return -1;
@@ -136,7 +161,12 @@ static int become_replay(const struct settings *settings, const struct res_candi
         .touch = settings->touch,
         .limit_bytes = settings->limit_bytes,
         .check = settings->check,
-        .waste = !settings->check && strcmp(candidate->name, "none") != 0,
+        .waste = !settings->check && !settings->latency && !settings->syscalls &&
+                 strcmp(candidate->name, "none") != 0,
+        .pass_option = settings->latency    ? "--latency"
+                       : settings->syscalls ? "--syscalls"
+                                            : NULL,
+        .more = settings->measure.options,
         .as_text = !settings->json,
     };
     if (settings->threads != NULL) {

@@ -111,6 +111,9 @@ void rep_meters_window(struct rep_meters *meters, const struct wl_window *window
         meters->last_ns = window->facts.start_ns;
     /* A sample stands for the time since the one before. */
     const uint64_t span_ns = above(window->facts.end_ns, meters->last_ns);
+    const uint64_t window_ns = above(window->facts.end_ns, window->facts.start_ns);
+    if (window_ns > meters->window_max_ns)
+        meters->window_max_ns = window_ns;
     meters->last_ns += span_ns;
     meters->weighted_sum += (double)bytes * (double)span_ns;
     meters->weight_ns += (double)span_ns;

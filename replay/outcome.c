@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "replay/outcome_parts.h"
+
 static const char IDLE_NOTE[] = "not measured: --idle-ms was 0";
 
 static double allocator_ns(const struct rep_outcome *outcome)
@@ -14,6 +16,20 @@ static double allocator_ns(const struct rep_outcome *outcome)
     for (uint64_t i = 0; i < outcome->meters->window_count; i++)
         ticks += outcome->meters->ticks[i];
     return rep_clock_ns(outcome->clock, ticks);
+}
+
+/* Which of the kinds of run it is. Only this one's times are times of the allocator. */
+static bool is_time_pass(const struct rep_outcome *outcome)
+{
+    return outcome->latency == NULL && outcome->syscalls == NULL && outcome->check == NULL;
+}
+
+static const char *pass_name(const struct rep_outcome *outcome)
+{
+    return outcome->check != NULL      ? "check"
+           : outcome->latency != NULL  ? "latency"
+           : outcome->syscalls != NULL ? "syscalls"
+                                       : "time";
 }
 
 static double ns_per_op(const struct rep_outcome *outcome)
@@ -210,15 +226,19 @@ static json_t *substituted_json(const struct rep_outcome *outcome)
     return array;
 }
 
+/* Calls that were watched took longer than the allocator did: no figure is better than that one. */
+static void set_timed(json_t *root, const struct rep_outcome *outcome)
+{
+    const bool timed = is_time_pass(outcome);
+    set(root, "ns_per_op", timed ? json_real(ns_per_op(outcome)) : json_null());
+    set(root, "allocator_ns", timed ? json_integer((json_int_t)(allocator_ns(outcome) + 0.5)) : json_null());
+}
+
 static void set_costs(json_t *root, const struct rep_outcome *outcome)
 {
     const struct rep_meters *meters = outcome->meters;
     const struct rep_exec_totals *totals = outcome->totals;
-    if (outcome->check == NULL)
-        set_real(root, "ns_per_op", ns_per_op(outcome));
-    else
-        set(root, "ns_per_op", json_null());
-    set_count(root, "allocator_ns", (uint64_t)(allocator_ns(outcome) + 0.5));
+    set_timed(root, outcome);
     set_count(root, "wall_ns", meters->wall_ns);
     set_count(root, "wait_ns", (uint64_t)(rep_clock_ns(outcome->clock, totals->wait_ticks) + 0.5));
     set_count(root, "waits", totals->waits);
@@ -233,7 +253,12 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
     set_text(root, "clock", outcome->clock->counter ? "tsc" : "monotonic");
     set_real(root, "clock_cost_ns", rep_clock_ns(outcome->clock, outcome->clock->cost_ticks));
     set_count(root, "timed_runs", totals->timed_runs);
-    set(root, "batch_ns", batches_json(outcome));
+    set_count(root, "window_max_ns", meters->window_max_ns);
+    set(root, "counters", rep_counters_json(outcome->counters));
+    set(root, "batch_ns", is_time_pass(outcome) ? batches_json(outcome) : json_null());
+    set(root, "latency",
+        outcome->latency != NULL ? rep_latency_json(outcome->latency, outcome->clock) : json_null());
+    set(root, "system_calls", outcome->syscalls != NULL ? rep_syscalls_json(outcome->syscalls) : json_null());
 }
 
 bool rep_outcome_json(const struct rep_outcome *outcome)
@@ -256,6 +281,8 @@ bool rep_outcome_json(const struct rep_outcome *outcome)
     set_text(root, "threads_as", outcome->serial ? "one" : "recorded");
     set_count(root, "processors", outcome->processors);
     set_text(root, "touch", outcome->touch);
+    set_text(root, "pass", pass_name(outcome));
+    set(root, "binding", rep_binding_json(outcome->binding));
     set_costs(root, outcome);
     set(root, "resident", resident_json(outcome));
     set_count(root, "live_peak_bytes", outcome->summary->live_bytes_peak);
@@ -360,13 +387,15 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     printf("%-16s%" PRIu32 "%s\n", "threads", outcome->summary->thread_count,
            outcome->serial && outcome->summary->thread_count > 1 ? ", replayed on one" : "");
     say("digest", digest);
-    if (outcome->check == NULL)
-        printf("%-16s%.1f\n", "ns/op", ns_per_op(outcome));
-    else
+    if (outcome->check != NULL)
         printf("%-16s%" PRIu64 " objects verified, no promise broken; not timed\n", "checked",
                (uint64_t)atomic_load(&outcome->check->verified));
     if (outcome->limit_bytes != 0)
         printf("%-16s%" PRIu64 " bytes, kept to\n", "limit", outcome->limit_bytes);
+    if (is_time_pass(outcome))
+        printf("%-16s%.1f\n", "ns/op", ns_per_op(outcome));
+    else if (outcome->check == NULL)
+        say("ns/op", "not measured: in this pass calls are watched one by one, which takes time");
     printf("%-16s%.1f ms, of it %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
            (double)totals->prepare_ns / 1e6);
     say_bytes("live peak", (double)outcome->summary->live_bytes_peak);
@@ -380,5 +409,10 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     if (outcome->waste != NULL)
         say_waste("at end", &outcome->waste->end);
     say_count("page faults", meters->faults_minor - totals->prepare_faults_minor);
+    rep_counters_text(outcome->counters);
+    if (outcome->syscalls != NULL)
+        rep_syscalls_text(outcome->syscalls);
+    if (outcome->latency != NULL)
+        rep_latency_text(outcome->latency, outcome->clock);
     return fflush(stdout) == 0 && !ferror(stdout);
 }

@@ -8,9 +8,13 @@
 #include <stdint.h>
 
 #include "footprint/workload.h"
+#include "replay/binding.h"
+#include "replay/counters.h"
+#include "replay/latency.h"
 #include "replay/meters.h"
 #include "replay/proof.h"
 #include "replay/settings.h"
+#include "replay/syscalls.h"
 #include "replay/threads.h"
 #include "replay/waste.h"
 
@@ -25,6 +29,10 @@ struct rep_outcome {
     const struct rep_meters *meters;
     const struct rep_clock *clock; /* its rate is known */
     const struct rep_exec_totals *totals;
+    const struct rep_latency *latency;   /* NULL: not the latency pass */
+    const struct rep_syscalls *syscalls; /* NULL: not the syscalls pass */
+    const struct rep_counters *counters;
+    const struct rep_binding *binding;
     uint64_t substituted; /* calls.h */
     const char *touch;
     bool serial;

@@ -165,9 +165,15 @@ static void execute(struct rep_exec *exec, struct thread *self, const struct rep
     self->at_count = segment->op_count;
     const struct rep_clock *clock = exec->options->clock;
     const struct wl_op *ops = &exec->plan.ops[segment->op_first];
+    if (exec->options->latency != NULL)
+        rep_latency_enter(exec->options->latency, segment->op_first);
+    if (exec->options->syscalls != NULL)
+        rep_syscalls_inside(exec->options->syscalls, true);
     const uint64_t start = rep_ticks(clock);
     const size_t done = rep_loop_run(exec->options->loop, ops, segment->op_count);
     const uint64_t end = rep_ticks(clock);
+    if (exec->options->syscalls != NULL)
+        rep_syscalls_inside(exec->options->syscalls, false);
     if (end > start) /* counters of two processors may differ by a few ticks */
         self->ticks += end - start;
     self->runs++;
@@ -354,6 +360,8 @@ static void close_window(struct rep_exec *exec, struct thread *self)
         exec->totals.prepare_ns = 0;
         exec->totals.prepare_faults_minor = exec->totals.prepare_faults_major = 0;
     }
+    if (options->latency != NULL)
+        rep_latency_window(options->latency, &exec->plan, &exec->window, times.timed);
     options->at_rest(options->context, &exec->window, &times);
 }
 
@@ -450,6 +458,11 @@ static void work(struct rep_exec *exec, struct thread *self)
 static void *thread_main(void *argument)
 {
     struct thread *self = argument;
+    const struct rep_exec_options *options = self->exec->options;
+    if (options->syscalls != NULL)
+        rep_syscalls_inside(options->syscalls, false);
+    if (options->binding != NULL)
+        rep_binding_thread(options->binding, self->number);
     work(self->exec, self);
     return NULL;
 }

@@ -20,9 +20,12 @@
 #include <stdint.h>
 
 #include "footprint/workload.h"
+#include "replay/binding.h"
 #include "replay/check.h"
+#include "replay/latency.h"
 #include "replay/loop.h"
 #include "replay/plan.h"
+#include "replay/syscalls.h"
 #include "replay/ticks.h"
 
 /* An op that the allocator answered with NULL; or, with call NULL, a thread that could not be created. */
@@ -51,6 +54,9 @@ struct rep_exec_options {
     struct rep_check *check; /* execute all ops one by one by this, and time nothing; NULL: do not check */
     bool serial;             /* all ops on the calling thread, in the one recorded order */
     unsigned processors;
+    struct rep_latency *latency;       /* of the latency pass; NULL in others */
+    struct rep_syscalls *syscalls;     /* of the syscalls pass; NULL in others */
+    const struct rep_binding *binding; /* NULL: threads run where the kernel puts them */
 
     /* Hand out the next window, as wl_reader_next does. Called by any thread, at rest. */
     enum fp_status (*next)(void *context, struct wl_window *ret_window);

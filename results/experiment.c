@@ -16,6 +16,7 @@ enum phase {
     PHASE_CHECK,
     PHASE_WARM_UP,
     PHASE_ROUND,
+    PHASE_PASS,
 };
 
 struct state {
@@ -69,11 +70,12 @@ static uint64_t patience_ns(const struct res_trial *trial, const struct res_entr
     return like_ns != 0 ? like_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS : 0;
 }
 
-static enum res_run_state run_entry(struct state *state, struct res_trial *trial, struct res_entry *entry,
-                                    enum phase phase, unsigned round, struct res_run *ret_run)
+/* ret_failure: the run's end in numbers, when it failed; NULL: not asked for. */
+static enum res_run_state run_any(struct state *state, struct res_trial *trial, struct res_entry *entry,
+                                  enum phase phase, unsigned round, const char *option,
+                                  struct res_run *ret_run, char **ret_reason, json_t **ret_failure)
 {
     const struct res_options *options = state->options;
-    json_t *failure = NULL;
     const struct res_run_request request = {
         .candidate = entry->candidate,
         .workload = trial->workload->path,
@@ -82,22 +84,35 @@ static enum res_run_state run_entry(struct state *state, struct res_trial *trial
         .limit_bytes = entry->is_floor ? 0 : options->limit_bytes,
         .check = phase == PHASE_CHECK,
         .waste = phase == PHASE_WARM_UP && !entry->is_floor && !entry->is_control,
-        .ret_failure = &failure,
+        .ret_failure = ret_failure,
+        .pass_option = option,
+        .more = options->replay_options,
         .stop = options->stop,
     };
     if (options->progress != NULL)
         options->progress(options->context, trial->workload,
                           entry->is_control ? "control" : entry->candidate->name, round, state->runs_done,
                           state->runs_all);
-    char *reason = NULL;
-    const enum res_run_state outcome = res_run_once(&request, ret_run, &reason);
+    const enum res_run_state outcome = res_run_once(&request, ret_run, ret_reason);
     state->runs_done++;
+    if (outcome == RES_RUN_STOPPED)
+        state->stopped = true;
+    return outcome;
+}
+
+/* A run of the check, the warm-up or a round: what fails in it is out. */
+static enum res_run_state run_entry(struct state *state, struct res_trial *trial, struct res_entry *entry,
+                                    enum phase phase, unsigned round, struct res_run *ret_run)
+{
+    char *reason = NULL;
+    json_t *failure = NULL;
+    const enum res_run_state outcome = run_any(state, trial, entry, phase, round, NULL, ret_run, &reason,
+                                               &failure);
     if (outcome == RES_RUN_FAILED) {
         fail(entry, reason);
         json_decref(entry->failure);
         entry->failure = failure;
-    } else if (outcome == RES_RUN_STOPPED)
-        state->stopped = true;
+    }
     return outcome;
 }
 
@@ -220,13 +235,49 @@ static void run_round(struct state *state, struct res_trial *trial, unsigned rou
     free(order);
 }
 
+/* ---- behind the rounds ---------------------------------------------------------------------- */
+
+struct passing {
+    struct state *state;
+    struct res_trial *trial;
+    struct res_run run; /* the last one */
+};
+
+static const json_t *run_pass(void *context, struct res_entry *entry, const char *option, char **ret_reason)
+{
+    struct passing *passing = context;
+    res_run_release(&passing->run);
+    if (run_any(passing->state, passing->trial, entry, PHASE_PASS, RES_ROUND_PASS, option, &passing->run,
+                ret_reason, NULL) != RES_RUN_OK)
+        return NULL;
+    if (strcmp(passing->run.digest, passing->trial->digest) != 0) {
+        *ret_reason = res_strdup("it executed other ops than in the rounds");
+        return NULL;
+    }
+    return passing->run.json;
+}
+
+static void run_passes(struct state *state, struct res_trial *trial)
+{
+    const struct res_options *options = state->options;
+    struct passing passing = {.state = state, .trial = trial};
+    const struct res_passes_runner runner = {.run = run_pass, .context = &passing};
+    if (trial->digest != NULL && options->system_calls && !state->stopped)
+        (void)res_passes_syscalls(trial, &runner); /* state tells of a stop */
+    if (trial->digest != NULL && !state->stopped)
+        (void)res_passes_latency(trial, options->latency_passes, &state->random, &runner);
+    res_run_release(&passing.run);
+}
+
 void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment)
 {
     struct state state = {
         .options = options,
         .random = res_random_from(options->seed),
-        .runs_all = options->workload_count * (entries_of(options) * (options->rounds + 1) +
-                                               (options->check ? options->candidate_count : 0)),
+        .runs_all = options->workload_count *
+                    (entries_of(options) * (options->rounds + 1) +
+                     (options->check ? options->candidate_count : 0) +
+                     res_passes_runs(entries_of(options), options->latency_passes, options->system_calls)),
     };
     assert(options->candidate_count > 0 && options->rounds > 0);
     *ret_experiment = (struct res_experiment){
@@ -241,6 +292,7 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
         warm_up(&state, trial);
         for (unsigned round = 0; round < options->rounds && !state.stopped; round++)
             run_round(&state, trial, round);
+        run_passes(&state, trial);
     }
     ret_experiment->stopped = state.stopped;
 }
@@ -257,6 +309,7 @@ void res_experiment_release(struct res_experiment *experiment)
             json_decref(trial->entries[k].failure);
             json_decref(trial->entries[k].check);
             json_decref(trial->entries[k].waste);
+            res_passes_release(&trial->entries[k].passes);
         }
         free(trial->entries);
         free(trial->digest);

@@ -14,12 +14,14 @@
 #ifndef MALLAB_RESULTS_EXPERIMENT_H
 #define MALLAB_RESULTS_EXPERIMENT_H
 
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "results/candidates.h"
+#include "results/passes.h"
 #include "results/run.h"
 
 /* What is replayed; strings borrowed. */
@@ -50,16 +52,22 @@ struct res_options {
     const struct res_candidate *floor; /* found; NULL: nothing is subtracted, and the results say so */
     unsigned rounds;                   /* > 0 */
     uint64_t seed;
-    const char *touch;    /* NULL: replay's default */
-    uint64_t timeout_ns;  /* of one run; 0: none */
-    uint64_t limit_bytes; /* of memory, for all entries but the floor; 0: none */
-    bool check;           /* look whether each candidate keeps its promises before its warm-up */
+    const char *touch;                 /* NULL: replay's default */
+    uint64_t timeout_ns;               /* of one run; 0: none */
+    uint64_t limit_bytes;              /* of memory, for all entries but the floor; 0: none */
+    bool check;                        /* look whether each candidate keeps its promises before its warm-up */
+    const char *const *replay_options; /* more of replay's, for every run; NULL-terminated, or NULL */
+    unsigned latency_passes;           /* behind the rounds; 0: none */
+    bool system_calls;                 /* whether to count them, behind the rounds */
     volatile sig_atomic_t *stop;
     void (*progress)(void *context, const struct res_workload *workload, const char *entry, unsigned round,
                      size_t runs_done,
-                     size_t runs_all); /* before each run; round 0 is the warm-up. May be NULL */
+                     size_t runs_all); /* before each run; round 0 is the warm-up, RES_ROUND_PASS a
+                                            run of passes.h. May be NULL */
     void *context;
 };
+
+#define RES_ROUND_PASS UINT_MAX
 
 /* An entry of one workload. runs holds one run of each finished round, in the order of the rounds, or less when it
  * failed on the way. */
@@ -74,6 +82,7 @@ struct res_entry {
     json_t *waste;      /* of its warm-up; NULL: not known */
     uint64_t warmup_ns; /* how long the warm-up took */
     uint64_t check_ns;  /* and the checking run; 0: none */
+    struct res_passes passes;
 };
 
 struct res_trial {

@@ -55,6 +55,9 @@ static void csv_entry(struct res_text *text, const json_t *workload, const json_
     csv_text(text, json_string_value(json_object_get(resident, "peak_verdict")));
     res_text_add(text, ",", 1);
     csv_text(text, json_string_value(json_object_get(entry, "failed")));
+    csv_number(text, json_object_get(entry, "latency"), "p99_ns");
+    csv_number(text, json_object_get(entry, "latency"), "p99_9_ns");
+    csv_number(text, json_object_get(entry, "system_calls"), "total");
     res_text_add(text, "\n", 1);
 }
 
@@ -66,7 +69,8 @@ char *res_table_csv(const json_t *result)
     res_text_printf(&text,
                     "workload,role,candidate,version,ops,rounds,quiet_ns_per_op,typical_ns_per_op,"
                     "typical_ns_per_op_deviation,ratio,ratio_low,ratio_high,verdict,peak_bytes,mean_bytes,"
-                    "end_bytes,idle_bytes,peak_ratio,peak_ratio_low,peak_ratio_high,peak_verdict,failed\n");
+                    "end_bytes,idle_bytes,peak_ratio,peak_ratio_low,peak_ratio_high,peak_verdict,failed,"
+                    "latency_p99_ns,latency_p99_9_ns,system_calls\n");
     json_array_foreach(json_object_get(result, "workloads"), index, workload)
     {
         const json_t *floor = json_object_get(workload, "floor");

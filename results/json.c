@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "results/figures.h"
+#include "results/latency.h"
 #include "results/machine.h"
 #include "results/support.h"
 
@@ -121,6 +122,13 @@ static json_t *shared(json_t *value)
     return value != NULL ? json_incref(value) : json_null();
 }
 
+/* What is subtracted of an entry's latency; NULL for the floor itself. */
+static const struct res_passes *floor_passes(const struct res_trial *trial, const struct res_entry *entry)
+{
+    const struct res_entry *floor = res_trial_floor(trial);
+    return floor != NULL && floor != entry && floor->passes.latency_failed == NULL ? &floor->passes : NULL;
+}
+
 static json_t *entry_object(const struct res_trial *trial, const struct res_entry *entry, uint64_t seed)
 {
     const struct res_figures figures = res_figures_of(trial, entry, seed);
@@ -137,6 +145,9 @@ static json_t *entry_object(const struct res_trial *trial, const struct res_entr
     json_object_set_new(object, "time", time_object(&figures, entry->is_floor));
     if (!entry->is_floor)
         json_object_set_new(object, "resident", resident_object(&figures));
+    json_object_set_new(object, "latency", res_latency_object(&entry->passes, floor_passes(trial, entry)));
+    json_object_set(object, "system_calls",
+                    entry->passes.system_calls != NULL ? entry->passes.system_calls : json_null());
     json_object_set_new(object, "warmup_ns", json_integer((json_int_t)entry->warmup_ns));
     json_object_set_new(object, "runs", runs_array(entry));
     return object;

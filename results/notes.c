@@ -39,6 +39,11 @@ static void add_wrapped(struct res_text *text, const char *label, const char *wo
     res_text_add(text, "\n", 1);
 }
 
+void res_notes_line(struct res_text *text, const char *label, const char *words)
+{
+    add_wrapped(text, label, words);
+}
+
 char *res_workload_program(const json_t *workload)
 {
     const char *name = json_string_value(json_object_get(workload, "name"));
@@ -262,6 +267,7 @@ static void add_common_lines(struct res_text *text, const json_t *result)
     size_t index;
     json_t *object;
     add_machine_line(text, json_object_get(result, "machine"));
+    res_notes_disturbances(text, result);
     json_array_foreach(json_object_get(result, "missing"), index, object)
     {
         add_named_reason(text, "missing", object, "reason");
@@ -336,6 +342,7 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
     add_noise_line(text, baseline, workload);
     add_words(text, "waste", res_waste_words(workload));
     add_words(text, "limit", res_limit_words(result));
+    res_notes_passes(text, workload);
     if (is_last)
         add_common_lines(text, result);
     add_inherited_line(text, workload);

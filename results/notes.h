@@ -14,4 +14,15 @@ void res_notes_head(struct res_text *text, const json_t *workload);
  * is_last  also what holds for all workloads of the result: said once, with the last. */
 void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload, bool is_last);
 
+/* res_notes_counters - the processor's counters per op, or why there are none. */
+void res_notes_counters(struct res_text *text, const json_t *workload);
+
+/* res_notes_passes - what the passes of passes.h found, and the binding: nothing where there were none.
+ * res_notes_disturbances - a line for each. */
+void res_notes_passes(struct res_text *text, const json_t *workload);
+void res_notes_disturbances(struct res_text *text, const json_t *result);
+
+/* res_notes_line - words up to the last column, following lines indented below the first. words: plain. */
+void res_notes_line(struct res_text *text, const char *label, const char *words);
+
 #endif

@@ -81,7 +81,10 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
     size_t extra_count = 0;
     while (extra != NULL && extra[extra_count] != NULL)
         extra_count++;
-    char **arguments = res_calloc(ARGUMENTS_MAX + extra_count +
+    size_t more_count = 0;
+    while (request->more != NULL && request->more[more_count] != NULL)
+        more_count++;
+    char **arguments = res_calloc(ARGUMENTS_MAX + extra_count + more_count +
                                       2 * (candidate->variable_count + candidate->expected_count),
                                   sizeof *arguments);
     arguments[count++] = res_strdup(candidate->program);
@@ -121,6 +124,10 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
         arguments[count++] = res_strdup("--waste");
     if (request->ret_failure != NULL)
         arguments[count++] = res_strdup("--report-failure");
+    if (request->pass_option != NULL)
+        arguments[count++] = res_strdup(request->pass_option);
+    for (size_t i = 0; i < more_count; i++)
+        arguments[count++] = res_strdup(request->more[i]);
     for (size_t i = 0; extra != NULL && extra[i] != NULL; i++)
         arguments[count++] = res_strdup(extra[i]);
     arguments[count++] = res_strdup("--");
@@ -390,18 +397,19 @@ static char *take_figures(struct res_run *run)
     run->ops = (uint64_t)json_integer_value(ops);
     run->inherited_ops = (uint64_t)json_integer_value(inherited);
     run->digest = res_strdup(json_string_value(digest));
-    run->ns_per_op = json_is_object(json_object_get(run->json, "check")) ? 0
-                                                                         : number_of(run->json, "ns_per_op");
+    run->ns_per_op = number_of(run->json, "ns_per_op");
     run->resident_peak_bytes = number_of(resident, "peak_bytes");
     run->resident_mean_bytes = number_of(resident, "mean_bytes");
     run->resident_end_bytes = number_of(resident, "end_bytes");
     run->resident_idle_bytes = number_of(resident, "idle_bytes");
-    if (!isfinite(run->ns_per_op) || run->ns_per_op < 0)
+    const char *pass = json_string_value(json_object_get(run->json, "pass"));
+    const bool timed = pass == NULL || strcmp(pass, "time") == 0;
+    if (timed && (!isfinite(run->ns_per_op) || run->ns_per_op < 0))
         return res_strdup("its result has no 'ns_per_op'");
     if (!isfinite(run->resident_peak_bytes) || !isfinite(run->resident_mean_bytes) ||
         !isfinite(run->resident_end_bytes))
         return res_strdup("its result lacks 'resident' figures");
-    if (!take_batches(run))
+    if (timed && !take_batches(run))
         return res_strdup("its result has no valid 'batch_ns'");
     return NULL;
 }

@@ -22,6 +22,8 @@ struct res_run_request {
     bool waste; /* split what is resident */
     json_t **
         ret_failure; /* set when a run that failed said how in numbers (its `failed`), the caller's; may be NULL */
+    const char *pass_option;     /* "--latency" or "--syscalls"; NULL: a time pass, or check */
+    const char *const *more;     /* more options of replay; NULL-terminated, or NULL */
     bool as_text;                /* for res_run_arguments: print for people, not JSON */
     volatile sig_atomic_t *stop; /* not 0: end the run; may be NULL */
 };
@@ -37,8 +39,8 @@ struct res_run {
     json_t *json;                /* all that the run printed, less batch_ns; owned */
     char *digest;                /* of the ops executed; owned */
     uint64_t ops, inherited_ops; /* the latter untimed, and among the former */
-    double ns_per_op;            /* whole run, the harness' share included; 0 of a checking run */
-    uint64_t *batch_ns;          /* owned; batch_count */
+    double ns_per_op;   /* whole run, the harness' share included; NAN where the pass times no runs */
+    uint64_t *batch_ns; /* owned; batch_count. NULL in such a pass */
     size_t batch_count;
     double resident_peak_bytes, resident_mean_bytes, resident_end_bytes;
     double resident_idle_bytes; /* NAN when there was no idle time */

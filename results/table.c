@@ -19,6 +19,8 @@ enum column {
     COLUMN_DIFFERENCE,
     COLUMN_INTERVAL,
     COLUMN_VERDICT,
+    COLUMN_P99,
+    COLUMN_P99_9,
     COLUMN_PEAK,
     COLUMN_MEAN,
     COLUMN_END,
@@ -42,6 +44,8 @@ static const struct heading HEADINGS[COLUMN_COUNT] = {
     [COLUMN_DIFFERENCE] = {"time against ", "change", true, 2},
     [COLUMN_INTERVAL] = {NULL, "95 % range", false, 1},
     [COLUMN_VERDICT] = {NULL, "verdict", false, 1},
+    [COLUMN_P99] = {"a call, ns", "p99", true, 2},
+    [COLUMN_P99_9] = {NULL, "p99.9", true, 1},
     [COLUMN_PEAK] = {"resident, ", "peak", true, 2},
     [COLUMN_MEAN] = {NULL, "mean", true, 1},
     [COLUMN_END] = {NULL, "end", true, 1},
@@ -105,6 +109,7 @@ static void fill_row(struct sheet *sheet, const json_t *candidate)
     struct row *row = &sheet->rows[sheet->row_count++];
     const json_t *time = json_object_get(candidate, "time");
     const json_t *resident = json_object_get(candidate, "resident");
+    const json_t *latency = json_object_get(candidate, "latency");
     const bool failed = json_is_string(json_object_get(candidate, "failed"));
     char **cells = row->cells;
     cells[COLUMN_NAME] = res_cell_plain(candidate, "name", "?");
@@ -118,6 +123,8 @@ static void fill_row(struct sheet *sheet, const json_t *candidate)
     cells[COLUMN_INTERVAL] = is_baseline ? res_strdup("")
                                          : res_cell_interval(res_cell_number(time, "ratio_low"),
                                                              res_cell_number(time, "ratio_high"));
+    cells[COLUMN_P99] = res_cell_ns(res_cell_number(latency, "p99_ns"));
+    cells[COLUMN_P99_9] = res_cell_ns(res_cell_number(latency, "p99_9_ns"));
     cells[COLUMN_PEAK] = cell_bytes(sheet, res_cell_number(resident, "peak_bytes"));
     cells[COLUMN_MEAN] = cell_bytes(sheet, res_cell_number(resident, "mean_bytes"));
     cells[COLUMN_END] = cell_bytes(sheet, res_cell_number(resident, "end_bytes"));
@@ -300,9 +307,12 @@ static void add_sheet(struct res_text *text, const char *baseline, const json_t 
     size_t index;
     json_t *candidate;
     choose_unit(&sheet, candidates);
+    sheet.hidden[COLUMN_P99] = sheet.hidden[COLUMN_P99_9] = true;
     json_array_foreach(candidates, index, candidate)
     {
         fill_row(&sheet, candidate);
+        if (json_is_object(json_object_get(candidate, "latency")))
+            sheet.hidden[COLUMN_P99] = sheet.hidden[COLUMN_P99_9] = false;
     }
     for (size_t i = 0; measure(&sheet) > RES_TABLE_COLUMNS && i < sizeof expendable / sizeof expendable[0];
          i++)

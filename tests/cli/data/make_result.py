@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Write result.json beside this file: a made-up experiment with every kind of verdict, for tests of what is shown."""
+"""Write result.json beside this file: a made-up experiment with every kind of verdict, for tests of what is shown; and
+result-passes.json: one with latency, system calls and disturbances, some of it not as `mallab ab` would write it."""
 import json
 import pathlib
 
@@ -38,8 +39,8 @@ result = {
          "duration_ns": 1_240_000_000, "live_peak_bytes": 52_300_000, "rounds": 10,
          "candidates": [
              base,
-             entry("jemalloc", "5.3.0", 12.5, 13.9, 0.65, "faster", 66_000_000, 1.1, "slower"),
-             entry("mimalloc", "2.0.9", 13.0, 14.1, 0.66, "faster", 55_000_000, 0.92, "faster"),
+             entry("jemalloc", "5.3.0", 12.5, 13.9, 0.65, "faster", 66_000_000, 1.1, "more"),
+             entry("mimalloc", "2.0.9", 13.0, 14.1, 0.66, "faster", 55_000_000, 0.92, "less"),
              entry("slow", "1.0", 45.0, 61.0, 2.84, "slower", 60_100_000, 1.002, "same"),
              entry("unsure", None, 19.0, 22.0, 1.02, "undecided", 60_000_000, 1.0, "undecided"),
              entry("broken", "9", None, None, None, "undecided", None, None, "undecided",
@@ -54,3 +55,43 @@ result = {
 result["workloads"][0]["candidates"][1]["runs"] = [{"substituted": ["reallocarray", "pvalloc"]}]
 path = pathlib.Path(__file__).with_name("result.json")
 path.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def passes(p99, p99_9, calls, system_calls):
+    groups = [{"call": call, "count": count, "typical_ns": ns} for call, count, ns in calls]
+    return {"latency": {"passes": 3, "floor_subtracted": True, "p99_ns": p99, "p99_9_ns": p99_9, "by_call": groups,
+                        "runs": [{"clock_cost_ns": 20.85}]},
+            "system_calls": system_calls}
+
+
+def counted(instructions, cache_misses):
+    return {"ops": 110, "inherited_ops": 10,
+            "counters": [{"name": "instructions", "count": instructions, "counted_share": 1.0},
+                         {"name": "cache_misses", "count": cache_misses, "unavailable": "none"}, 5]}
+
+
+workload = {"name": "web.wl", "digest": "00ff", "file_digest": "00ff", "ops": 1012345, "threads": 1,
+            "duration_ns": 1_240_000_000, "live_peak_bytes": 52_300_000, "rounds": 10,
+            "candidates": [
+                dict(base, **passes(32.8, 2803, [("free", 5, 9.3), ("malloc", 7, 12.5), ("realloc", 2, 400.0),
+                                                 ("calloc", 2, 30.0), ("valloc", 1, 1.0)],
+                                    {"mmap": 1, "munmap": 0, "brk": 44, "total": 45}),
+                     runs=[dict(counted(9000, 30), binding={"pin": "auto", "nice": -5,
+                                                            "nice_refused": "Permission denied"}),
+                           counted(7000, 50), counted(8000, 40)]),
+                dict(entry("jemalloc", "5.3.0", 12.5, 13.9, 0.65, "faster", 66_000_000, 1.1, "more"),
+                     **passes(12.8, 170.2, [("free", 5, 9.3), ("malloc", 7, 5.5)], {"mmap": 0, "total": 0}),
+                     runs=[counted(5000, None)]),
+                dict(entry("torn", "1\x1b[31m", 12.5, 13.9, 0.65, "faster", 66_000_000, 1.1, "more"),
+                     latency={"unavailable": "exit code 1:\x1b[31m it broke"},
+                     system_calls={"unavailable": "seccomp user notification: Operation not permitted"}),
+                dict(entry("odd", "1", 12.5, 13.9, 0.65, "faster", 66_000_000, 1.1, "more"),
+                     latency={"by_call": [3, {"call": 4}, {"call": "malloc", "typical_ns": "much"}], "p99_ns": []},
+                     system_calls=[1, 2])],
+            "control": dict(base, latency=None, system_calls=None),
+            "floor": dict(floor, latency=None, runs=[counted(2000, 10)])}
+watched = dict(result, workloads=[workload], touch="page", disturbances=[
+    {"kind": "governor", "when": "before", "value": 0, "unit": "processor",
+     "text": "the frequency governor of processor 0 is powersave", "remedy": "set it to performance"},
+    {"kind": "steal", "text": 7}, 8])
+path.with_name("result-passes.json").write_text(json.dumps(watched, indent=1) + "\n")

@@ -1,0 +1,242 @@
+/* options.c - options of a run. */
+#include "replay/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "replay/ending.h"
+
+static const char HELP[] =
+    "usage: mallab-replay-" REP_ALLOCATOR " [OPTION...] WORKLOAD\n"
+    "\n"
+    "Execute a workload's calls on one allocator and print what they cost. 'mallab\n"
+    "replay' and 'mallab ab' run this program; it can be run by hand too.\n"
+    "\n"
+    "  --json                print one JSON object\n"
+    "  --touch WHAT          what is written into new memory: none, page (a byte per\n"
+    "                        page) or full [page]\n"
+    "  --threads HOW         'recorded', or '1': all ops on one thread [recorded]\n"
+    "  --expect-library LIB  fail unless malloc comes from this library: a path or\n"
+    "                        a file name [what this program is linked against]\n"
+    "  --proof KIND          which allocator must answer for itself: glibc, tbb,\n"
+    "                        jemalloc, tcmalloc, mimalloc, scudo, none; or address:\n"
+    "                        the library alone [by what is expected]\n"
+    "  --setting VARIABLE    the candidate sets this variable: fail unless the\n"
+    "                        allocator confirms what it says; may be repeated\n"
+    "  --expect NAME=VALUE   fail unless the allocator says so of its setting NAME\n"
+    "  --unproven            let settings pass of which the allocator tells nothing\n"
+    "  --limit BYTES         let the allocator map no more than this (RLIMIT_DATA)\n"
+    "  --check               look whether the allocator keeps its promises instead of\n"
+    "                        measuring\n"
+    "  --waste               split what is resident as far as the allocator tells,\n"
+    "                        when live bytes are highest and at the end\n"
+    "  --latency             time every call by itself and print percentiles; the\n"
+    "                        time per op is not measured then\n"
+    "  --syscalls            count the system calls by kind; nothing is timed\n"
+    "  --pin HOW             'no', 'auto': a processor for each thread, or a list of\n"
+    "                        processors to keep to: 0,2-3 [no]\n"
+    "  --nice N              priority, -20 (high) to 19 [as it is]\n"
+    "  --report-failure      print a run that failed as JSON too\n"
+    "  --candidate NAME      the name to print [" REP_ALLOCATOR "]\n"
+    "  --idle-ms N           rest for N milliseconds after the last op, then look\n"
+    "                        at memory again [0]\n"
+    "  --timeout S           give up after S seconds [0: never]\n"
+    "  -h, --help            print this help\n"
+    "\n"
+    "example: LD_PRELOAD=libtbbmalloc_proxy.so.2 mallab-replay-glibc --proof tbb \\\n"
+    "             --expect-library libtbbmalloc_proxy.so.2 web.wl\n"
+    "exit codes: 0 done, 1 failed (also: another allocator served the calls),\n"
+    "2 misuse, 3 WORKLOAD unreadable, damaged or too new\n";
+
+static bool parse_number(const char *text, unsigned max, unsigned *ret_number)
+{
+    char *end;
+    errno = 0;
+    const unsigned long number = strtoul(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || number > max)
+        return false;
+    *ret_number = (unsigned)number;
+    return true;
+}
+
+static bool parse_bytes(const char *text, uint64_t *ret_bytes)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long bytes = strtoull(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || bytes == 0)
+        return false;
+    *ret_bytes = bytes;
+    return true;
+}
+
+static bool parse_touch(const char *text, struct rep_options *options)
+{
+    static const char *const NAMES[] = {"none", "page", "full"}; /* in the order of enum rep_touch */
+    for (unsigned i = 0; i < 3; i++) {
+        if (strcmp(text, NAMES[i]) == 0) {
+            options->touch = (enum rep_touch)i;
+            options->touch_name = NAMES[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_nice(const char *text, struct rep_options *options)
+{
+    unsigned size;
+    const bool negative = text[0] == '-';
+    if (!parse_number(text + negative, negative ? 20 : 19, &size))
+        return false;
+    options->binding.nice = negative ? -(int)size : (int)size;
+    options->binding.nice_asked = true;
+    return true;
+}
+
+enum {
+    OPTION_JSON = 256,
+    OPTION_TOUCH,
+    OPTION_THREADS,
+    OPTION_EXPECT_LIBRARY,
+    OPTION_PROOF,
+    OPTION_SETTING,
+    OPTION_EXPECT,
+    OPTION_UNPROVEN,
+    OPTION_LIMIT,
+    OPTION_CHECK,
+    OPTION_WASTE,
+    OPTION_LATENCY,
+    OPTION_SYSCALLS,
+    OPTION_PIN,
+    OPTION_NICE,
+    OPTION_REPORT_FAILURE,
+    OPTION_CANDIDATE,
+    OPTION_IDLE_MS,
+    OPTION_TIMEOUT,
+};
+
+static bool take_option(int option, const char *value, struct rep_options *options)
+{
+    switch (option) {
+    case OPTION_JSON:
+        options->json = true;
+        return true;
+    case OPTION_TOUCH:
+        return parse_touch(value, options);
+    case OPTION_THREADS:
+        options->serial = strcmp(value, "1") == 0;
+        return options->serial || strcmp(value, "recorded") == 0;
+    case OPTION_EXPECT_LIBRARY:
+        options->expected_library = value;
+        return true;
+    case OPTION_PROOF:
+        options->proof_kind = value;
+        return true;
+    case OPTION_SETTING:
+        return rep_settings_name(options->settings, value);
+    case OPTION_EXPECT:
+        return rep_settings_expect(options->settings, value);
+    case OPTION_UNPROVEN:
+        options->settings->unproven = true;
+        return true;
+    case OPTION_LIMIT:
+        return parse_bytes(value, &options->limit_bytes);
+    case OPTION_CHECK:
+        options->check = true;
+        return true;
+    case OPTION_WASTE:
+        options->waste = true;
+        return true;
+    case OPTION_LATENCY:
+        options->latency = true;
+        return true;
+    case OPTION_SYSCALLS:
+        options->syscalls = true;
+        return true;
+    case OPTION_PIN:
+        return rep_binding_parse(&options->binding, value);
+    case OPTION_NICE:
+        return parse_nice(value, options);
+    case OPTION_REPORT_FAILURE:
+        options->report_failure = true;
+        return true;
+    case OPTION_CANDIDATE:
+        options->candidate = value;
+        return true;
+    case OPTION_IDLE_MS:
+        return parse_number(value, 3600000, &options->idle_ms);
+    default:
+        return parse_number(value, 1000000, &options->timeout_s);
+    }
+}
+
+__attribute__((noreturn)) static void misuse(const char *words)
+{
+    rep_complain("%s; see --help", words);
+    exit(EXIT_MISUSE);
+}
+
+static void check_combination(const struct rep_options *options)
+{
+    if (options->check + options->latency + options->syscalls > 1)
+        misuse("--check, --latency and --syscalls are passes of their own: one at a time");
+    if (options->check && strcmp(REP_ALLOCATOR, "none") == 0)
+        misuse("'none' has no objects that could be checked");
+}
+
+void rep_options_parse(int argc, char **argv, struct rep_settings *settings, struct rep_options *ret_options)
+{
+    static const struct option LONG[] = {
+        {"json", no_argument, NULL, OPTION_JSON},
+        {"touch", required_argument, NULL, OPTION_TOUCH},
+        {"threads", required_argument, NULL, OPTION_THREADS},
+        {"expect-library", required_argument, NULL, OPTION_EXPECT_LIBRARY},
+        {"proof", required_argument, NULL, OPTION_PROOF},
+        {"setting", required_argument, NULL, OPTION_SETTING},
+        {"expect", required_argument, NULL, OPTION_EXPECT},
+        {"unproven", no_argument, NULL, OPTION_UNPROVEN},
+        {"limit", required_argument, NULL, OPTION_LIMIT},
+        {"check", no_argument, NULL, OPTION_CHECK},
+        {"waste", no_argument, NULL, OPTION_WASTE},
+        {"latency", no_argument, NULL, OPTION_LATENCY},
+        {"syscalls", no_argument, NULL, OPTION_SYSCALLS},
+        {"pin", required_argument, NULL, OPTION_PIN},
+        {"nice", required_argument, NULL, OPTION_NICE},
+        {"report-failure", no_argument, NULL, OPTION_REPORT_FAILURE},
+        {"candidate", required_argument, NULL, OPTION_CANDIDATE},
+        {"idle-ms", required_argument, NULL, OPTION_IDLE_MS},
+        {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int option, index = 0;
+    struct rep_options options = {.candidate = REP_ALLOCATOR,
+                                  .touch_name = "page",
+                                  .touch = REP_TOUCH_PAGE,
+                                  .binding = {.how = "no"},
+                                  .settings = settings};
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "h", LONG, &index)) != -1) {
+        if (option == 'h') {
+            (void)!write(STDOUT_FILENO, HELP, sizeof HELP - 1);
+            exit(EXIT_DONE);
+        }
+        if (option == '?') {
+            rep_complain("unknown option or missing value at '%s'; see --help", argv[optind - 1]);
+            exit(EXIT_MISUSE);
+        }
+        if (!take_option(option, optarg, &options)) {
+            rep_complain("'%s' is no value for --%s; see --help", optarg, LONG[index].name);
+            exit(EXIT_MISUSE);
+        }
+    }
+    if (optind + 1 != argc)
+        misuse(optind == argc ? "a workload is missing" : "one workload at a time");
+    check_combination(&options);
+    options.workload = argv[optind];
+    *ret_options = options;
+}

@@ -1,0 +1,29 @@
+/* outcome_parts.h - the parts of what a run prints that have a file of their own. After the last op only: all of
+ * these may call malloc.
+ *
+ * Functions that return JSON return a new reference, or NULL when memory ran out; keys: docs/results.md. Those that
+ * print write aligned lines to standard output. */
+#ifndef MALLAB_REPLAY_OUTCOME_PARTS_H
+#define MALLAB_REPLAY_OUTCOME_PARTS_H
+
+#include <jansson.h>
+
+#include "replay/binding.h"
+#include "replay/counters.h"
+#include "replay/latency.h"
+#include "replay/syscalls.h"
+#include "replay/ticks.h"
+
+/* clock: its rate is known. */
+json_t *rep_latency_json(const struct rep_latency *latency, const struct rep_clock *clock);
+void rep_latency_text(const struct rep_latency *latency, const struct rep_clock *clock);
+
+json_t *rep_syscalls_json(const struct rep_syscalls *syscalls);
+void rep_syscalls_text(const struct rep_syscalls *syscalls);
+
+json_t *rep_counters_json(const struct rep_counters *counters);
+void rep_counters_text(const struct rep_counters *counters);
+
+json_t *rep_binding_json(const struct rep_binding *binding);
+
+#endif

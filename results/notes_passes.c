@@ -1,0 +1,204 @@
+/* notes_passes.c - below the table: latency, system calls, binding, what disturbed. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/cells.h"
+#include "results/notes.h"
+
+#define CALLS_SHOWN 4u /* of those made most; the JSON has all */
+
+/* The latency object of a candidate; NULL when there is none with figures. */
+static const json_t *latency_of(const json_t *entry)
+{
+    const json_t *latency = json_object_get(entry, "latency");
+    return json_is_array(json_object_get(latency, "by_call")) ? latency : NULL;
+}
+
+static const json_t *group_named(const json_t *latency, const char *call)
+{
+    size_t index;
+    json_t *group;
+    json_array_foreach(json_object_get(latency, "by_call"), index, group)
+    {
+        const char *name = json_string_value(json_object_get(group, "call"));
+        if (name != NULL && strcmp(name, call) == 0)
+            return group;
+    }
+    return NULL;
+}
+
+/* "malloc: glibc 12.1, jemalloc 9.80" */
+static void add_call_line(struct res_text *text, const json_t *candidates, const char *call)
+{
+    struct res_text words = {0};
+    const char *comma = "";
+    size_t index;
+    json_t *candidate;
+    char *plain = res_text_plain(call);
+    res_text_printf(&words, "%s: ", plain);
+    free(plain);
+    json_array_foreach(candidates, index, candidate)
+    {
+        const json_t *group = group_named(latency_of(candidate), call);
+        char *name = res_cell_plain(candidate, "name", "?");
+        char *ns = res_cell_ns(res_cell_number(group, "typical_ns"));
+        res_text_printf(&words, "%s%s %s", comma, name, ns);
+        comma = ", ";
+        free(name);
+        free(ns);
+    }
+    res_notes_line(text, "ns a call", words.text);
+    free(words.text);
+}
+
+/* The calls made most often, of the first candidate that has figures: all made the same ones. */
+static void add_call_lines(struct res_text *text, const json_t *candidates, const json_t *latency)
+{
+    const json_t *groups = json_object_get(latency, "by_call");
+    double last_count = INFINITY;
+    size_t last_place = 0;
+    for (size_t shown = 0; shown < CALLS_SHOWN; shown++) {
+        const json_t *most = NULL;
+        size_t index, place = 0;
+        json_t *group;
+        json_array_foreach(groups, index, group)
+        {
+            const double count = res_cell_number(group, "count");
+            const bool is_next = count < last_count || (count == last_count && index > last_place);
+            if (!is_next || (most != NULL && count <= res_cell_number(most, "count")))
+                continue;
+            most = group;
+            place = index;
+        }
+        const char *call = json_string_value(json_object_get(most, "call"));
+        if (call == NULL)
+            break;
+        last_count = res_cell_number(most, "count");
+        last_place = place;
+        add_call_line(text, candidates, call);
+    }
+}
+
+static void add_latency_lines(struct res_text *text, const json_t *workload)
+{
+    const json_t *candidates = json_object_get(workload, "candidates");
+    const json_t *latency = NULL;
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(candidates, index, candidate)
+    {
+        const json_t *object = json_object_get(candidate, "latency");
+        if (latency == NULL)
+            latency = latency_of(candidate);
+        if (json_is_string(json_object_get(object, "unavailable"))) {
+            char *name = res_cell_plain(candidate, "name", "?");
+            char *why = res_cell_plain(object, "unavailable", "?");
+            char *words = res_printf("%s: not measured: %s", name, why);
+            res_notes_line(text, "latency", words);
+            free(words);
+            free(why);
+            free(name);
+        }
+    }
+    if (latency == NULL)
+        return;
+    const double cost = res_cell_number(json_array_get(json_object_get(latency, "runs"), 0), "clock_cost_ns");
+    char *words = res_printf(
+        "%lld passes behind the rounds, each call timed alone; %.1f ns that the clock takes are subtracted, "
+        "touching new memory is not in it%s",
+        (long long)json_integer_value(json_object_get(latency, "passes")), cost,
+        json_is_true(json_object_get(latency, "floor_subtracted")) ? ". Means below are less the floor's"
+                                                                   : "");
+    res_notes_line(text, "latency", words);
+    free(words);
+    add_call_lines(text, candidates, latency);
+}
+
+/* "glibc 50: brk 44, mremap 4, mmap 1, munmap 1" */
+static void add_system_calls_line(struct res_text *text, const json_t *workload)
+{
+    struct res_text words = {0};
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    {
+        json_t *calls = json_object_get(candidate, "system_calls");
+        const char *comma = ": ", *kind;
+        json_t *count;
+        if (!json_is_object(calls))
+            continue;
+        char *name = res_cell_plain(candidate, "name", "?");
+        res_text_printf(&words, "%s%s", words.text != NULL ? "; " : "", name);
+        free(name);
+        if (json_is_string(json_object_get(calls, "unavailable"))) {
+            char *why = res_cell_plain(calls, "unavailable", "?");
+            res_text_printf(&words, " unavailable (%s)", why);
+            free(why);
+            continue;
+        }
+        res_text_printf(&words, " %lld", (long long)json_integer_value(json_object_get(calls, "total")));
+        json_object_foreach(calls, kind, count)
+        {
+            if (strcmp(kind, "total") == 0 || json_integer_value(count) == 0)
+                continue;
+            char *plain = res_text_plain(kind);
+            res_text_printf(&words, "%s%s %lld", comma, plain, (long long)json_integer_value(count));
+            comma = ", ";
+            free(plain);
+        }
+    }
+    if (words.text != NULL)
+        res_notes_line(text, "syscalls", words.text);
+    free(words.text);
+}
+
+/* Only where it is not what it is by default. */
+static void add_binding_line(struct res_text *text, const json_t *workload)
+{
+    const json_t *baseline = json_array_get(json_object_get(workload, "candidates"), 0);
+    const json_t *run = json_array_get(json_object_get(baseline, "runs"), 0);
+    const json_t *binding = json_object_get(run, "binding");
+    const char *pin = json_string_value(json_object_get(binding, "pin"));
+    const json_t *nice = json_object_get(binding, "nice");
+    struct res_text words = {0};
+    if (pin != NULL && strcmp(pin, "no") != 0) {
+        char *plain = res_text_plain(pin);
+        res_text_printf(&words, "threads kept to processors: %s", plain);
+        free(plain);
+    }
+    if (json_is_integer(nice)) {
+        char *why = res_cell_plain(binding, "nice_refused", "");
+        res_text_printf(&words, "%snice %lld%s%s%s", words.text != NULL ? "; " : "",
+                        (long long)json_integer_value(nice), why[0] != '\0' ? " refused (" : "", why,
+                        why[0] != '\0' ? "): priority as it was" : "");
+        free(why);
+    }
+    if (words.text != NULL)
+        res_notes_line(text, "binding", words.text);
+    free(words.text);
+}
+
+void res_notes_passes(struct res_text *text, const json_t *workload)
+{
+    add_latency_lines(text, workload);
+    add_system_calls_line(text, workload);
+    res_notes_counters(text, workload);
+    add_binding_line(text, workload);
+}
+
+void res_notes_disturbances(struct res_text *text, const json_t *result)
+{
+    size_t index;
+    json_t *one;
+    json_array_foreach(json_object_get(result, "disturbances"), index, one)
+    {
+        char *seen = res_cell_plain(one, "text", "?");
+        char *remedy = res_cell_plain(one, "remedy", "?");
+        char *words = res_printf("%s (%s)", seen, remedy);
+        res_notes_line(text, "disturbed", words);
+        free(words);
+        free(remedy);
+        free(seen);
+    }
+}

@@ -1,0 +1,93 @@
+/* passes.c - latency and syscalls passes over the entries of a trial. */
+#include "results/passes.h"
+
+#include <stdlib.h>
+
+#include "results/experiment.h"
+#include "results/random.h"
+#include "results/support.h"
+
+static bool takes_part(const struct res_entry *entry)
+{
+    return !entry->is_control && entry->failed == NULL;
+}
+
+static void drop_latency(struct res_passes *passes)
+{
+    json_decref(passes->latency);
+    free(passes->latency_failed);
+    passes->latency = NULL;
+    passes->latency_failed = NULL;
+}
+
+/* Returns false when the experiment was stopped. */
+static bool one_latency(struct res_entry *entry, const struct res_passes_runner *runner)
+{
+    struct res_passes *passes = &entry->passes;
+    char *reason = NULL;
+    if (passes->latency_failed != NULL)
+        return true;
+    const json_t *run = runner->run(runner->context, entry, "--latency", &reason);
+    if (run == NULL && reason == NULL)
+        return false;
+    json_t *latency = json_object_get(run, "latency");
+    if (reason == NULL && !json_is_object(latency))
+        reason = res_strdup("its result has no 'latency'");
+    if (passes->latency == NULL)
+        passes->latency = json_array();
+    if (reason == NULL)
+        json_array_append(passes->latency, latency);
+    passes->latency_failed = reason;
+    return true;
+}
+
+bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_random *random,
+                        const struct res_passes_runner *runner)
+{
+    size_t *order = res_calloc(trial->entry_count, sizeof *order);
+    bool whole = true;
+    for (unsigned pass = 0; pass < passes && whole; pass++) {
+        for (size_t i = 0; i < trial->entry_count; i++)
+            order[i] = i;
+        res_shuffle(random, order, trial->entry_count);
+        for (size_t i = 0; i < trial->entry_count && whole; i++)
+            if (takes_part(&trial->entries[order[i]]))
+                whole = one_latency(&trial->entries[order[i]], runner);
+    }
+    for (size_t i = 0; i < trial->entry_count && !whole; i++)
+        drop_latency(&trial->entries[i].passes);
+    free(order);
+    return whole;
+}
+
+bool res_passes_syscalls(struct res_trial *trial, const struct res_passes_runner *runner)
+{
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        struct res_entry *entry = &trial->entries[i];
+        char *reason = NULL;
+        if (!takes_part(entry))
+            continue;
+        const json_t *run = runner->run(runner->context, entry, "--syscalls", &reason);
+        if (run == NULL && reason == NULL)
+            return false;
+        json_t *calls = json_object_get(run, "system_calls");
+        if (reason == NULL && !json_is_object(calls))
+            reason = res_strdup("its result has no 'system_calls'");
+        entry->passes.system_calls = reason == NULL ? json_incref(calls)
+                                                    : json_pack("{s:s}", "unavailable", reason);
+        free(reason);
+    }
+    return true;
+}
+
+size_t res_passes_runs(size_t entries, unsigned latency_passes, bool syscalls)
+{
+    return (entries - 1) * (latency_passes + (syscalls ? 1 : 0));
+}
+
+void res_passes_release(struct res_passes *passes)
+{
+    drop_latency(passes);
+    json_decref(passes->system_calls);
+    passes->system_calls = NULL;
+}

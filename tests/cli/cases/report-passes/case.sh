@@ -1,0 +1,1 @@
+"$MALLAB" report "$DATA/result-passes.json"

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""The passes besides time: every call counted by its latency, every system call by its kind, counters or the reason
+why there are none, pinning and priority; and no figure of one pass in another."""
+import json
+import os
+
+import lab
+
+ASKING = lab.PROGRAMS / "libasking.so"
+FORBID = lab.PROGRAMS / "forbid"
+MALLOCS, CALLOCS, REALLOCS = 300, 40, 70
+
+
+class Passes(lab.Lab):
+    def setUp(self):
+        super().setUp()
+        self.many = self.place / "many.wl"
+        lab.run([lab.PROGRAMS / "replay_workload", self.many, 12, 30_000, 5, 100]).check_returncode()
+        probe = self.replay("glibc", "--json", self.many)
+        if b"san." in probe.stderr:
+            self.skipTest("a sanitizer stands in for the allocators of this build")
+
+    def replay(self, name, *arguments, before=(), **settings):
+        return lab.run([*before, lab.BUILD / f"mallab-replay-{name}", *arguments], **settings)
+
+    def run_json(self, name, *arguments, **settings):
+        result = self.replay(name, "--json", *arguments, **settings)
+        self.assertEqual(result.returncode, lab.DONE, result.stderr)
+        return json.loads(result.stdout)
+
+    def known(self):
+        """One thread's calls, all of whose numbers are known."""
+        lines, raw, workload = [], self.place / "known.txt", self.place / "known.wl"
+        for i in range(MALLOCS):
+            lines.append(f"x{i + 1:x}000 = malloc({20 + i});")
+        for i in range(CALLOCS):
+            lines.append(f"xa{i + 1:x}0000 = calloc(3, {5 + i});")
+        for i in range(REALLOCS):
+            lines.append(f"x{i + 1:x}000 = realloc(x{i + 1:x}000, {9000 + i});")
+        for i in range(MALLOCS):
+            lines.append(f"free(x{i + 1:x}000);")
+        raw.write_text("\n".join(lines) + "\n")
+        self.mallab("convert", "-q", "-o", workload, raw)
+        return workload
+
+    def test_the_same_ops_in_every_pass(self):
+        digests = {self.run_json(name, *how, self.many)["digest"]
+                   for name in lab.candidates() + ["none"]
+                   for how in ([], ["--latency"], ["--syscalls"], ["--pin", "auto"], ["--threads", "1", "--latency"])}
+        self.assertEqual(len(digests), 1, digests)
+
+    def test_latency_counts_every_call(self):
+        for how in ([], ["--threads", "1"]):
+            run = self.run_json("glibc", "--latency", *how, self.many)
+            latency = run["latency"]
+            self.assertEqual((run["pass"], run["ns_per_op"], run["batch_ns"], run["allocator_ns"]),
+                             ("latency", None, None, None))
+            self.assertEqual(latency["count"], run["ops"])
+            for groups in ("by_call", "by_size_class", "by_call_and_size_class"):
+                self.assertEqual(sum(group["count"] for group in latency[groups]), run["ops"], groups)
+            calls = {group["call"]: group for group in latency["by_call"]}
+            for call, group in calls.items():
+                pairs = [pair for pair in latency["by_call_and_size_class"] if pair["call"] == call]
+                self.assertEqual(sum(pair["count"] for pair in pairs), group["count"])
+                self.assertLessEqual(max(pair["max_ns"] for pair in pairs), latency["max_ns"])
+                mean = sum(pair["mean_ns"] * pair["count"] for pair in pairs) / group["count"]
+                self.assertAlmostEqual(mean, group["mean_ns"], delta=0.001 * (1 + mean))
+            self.assertIn("malloc", calls)
+            for group in [latency, *latency["by_call"]]:
+                figures = [group[key] for key in ("p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "max_ns")]
+                self.assertEqual(figures, sorted(figures))
+                counts = group["histogram"]["count"]
+                self.assertEqual(sum(counts), group["count"])
+                self.assertTrue(all(counts))
+                self.assertEqual(group["histogram"]["low_ns"], sorted(group["histogram"]["low_ns"]))
+            cells = latency["map"]["cells"]
+            self.assertEqual(sum(cell[2] for cell in cells), run["ops"])
+            self.assertTrue(all(0 <= cell[0] < latency["map"]["steps"] <= 200 for cell in cells))
+            self.assertGreater(len({cell[0] for cell in cells}), 100)
+            self.assertGreater(latency["clock_cost_ns"], 0)
+
+    def test_calls_and_sizes_of_a_known_workload(self):
+        latency = self.run_json("glibc", "--latency", self.known())["latency"]
+        calls = {group["call"]: group["count"] for group in latency["by_call"]}
+        self.assertEqual(calls, {"malloc": MALLOCS, "calloc": CALLOCS, "realloc": REALLOCS, "free": MALLOCS})
+        frees = {pair["size_max_bytes"]: pair["count"] for pair in latency["by_call_and_size_class"]
+                 if pair["call"] == "free"}
+        # What a release frees is what was last asked for: the resized ones 9000 bytes and more, the rest as made.
+        sizes = [9000 + i if i < REALLOCS else 20 + i for i in range(MALLOCS)]
+        expected = {}
+        for size in sizes:
+            most = 8
+            while most < size:
+                most *= 2
+            expected[most] = expected.get(most, 0) + 1
+        self.assertEqual(frees, expected)
+
+    def test_system_calls_are_all_counted(self):
+        workload = self.known()
+        run = self.run_json("glibc", "--syscalls", "--proof", "address", "--expect-library", ASKING, workload,
+                            env={"LD_PRELOAD": str(ASKING)})
+        calls = run["system_calls"]
+        if "unavailable" in calls:
+            self.skipTest(calls["unavailable"])
+        self.assertEqual(calls, {"mmap": MALLOCS + CALLOCS, "munmap": MALLOCS, "mremap": REALLOCS,
+                                 "madvise": CALLOCS, "mprotect": CALLOCS, "brk": 0, "futex": MALLOCS,
+                                 "other": MALLOCS, "total": 3 * MALLOCS + 3 * CALLOCS + REALLOCS + MALLOCS})
+        self.assertEqual((run["pass"], run["ns_per_op"]), ("syscalls", None))
+
+    def test_the_harness_makes_none(self):
+        calls = self.run_json("none", "--syscalls", self.known())["system_calls"]
+        if "unavailable" in calls:
+            self.skipTest(calls["unavailable"])
+        self.assertEqual(set(calls.values()), {0}, calls)
+
+    def test_threads_are_watched_and_nothing_is_left_behind(self):
+        run = self.run_json("glibc", "--syscalls", self.many)
+        if "unavailable" in run["system_calls"]:
+            self.skipTest(run["system_calls"]["unavailable"])
+        self.assertGreater(run["system_calls"]["total"], 0)
+        self.assertEqual(run["threads_started"], 11)
+
+    def test_the_end_of_a_watched_run_is_the_run_s(self):
+        result = self.replay("glibc", "--syscalls", self.place / "absent.wl")
+        self.assertEqual(result.returncode, lab.BAD_INPUT)
+        self.assert_one_line(result, "absent.wl")
+        result = self.replay("glibc", "--syscalls", "--timeout", "1", "--idle-ms", "200000", self.many)
+        self.assertEqual(result.returncode, lab.FAILED)
+        self.assert_one_line(result, "timeout")
+
+    def test_unavailable_is_not_zero(self):
+        result = self.replay("glibc", "--json", "--syscalls", self.many, before=[FORBID, "seccomp", "perf", "--"])
+        self.assertEqual(result.returncode, lab.DONE, result.stderr)
+        self.assert_one_line(result, "system calls cannot be counted")
+        run = json.loads(result.stdout)
+        self.assertIn("not permitted", run["system_calls"]["unavailable"])
+        self.assertEqual(len(run["system_calls"]), 1)
+        self.assertEqual({counter["count"] for counter in run["counters"]}, {None})
+        self.assertTrue(all("not permitted" in counter["unavailable"] for counter in run["counters"]))
+
+    def test_counters_count_or_say_why_not(self):
+        counters = {counter["name"]: counter for counter in self.run_json("glibc", self.many)["counters"]}
+        self.assertEqual(list(counters), ["cycles", "instructions", "cache_misses", "branch_misses",
+                                          "dtlb_load_misses", "cpu_migrations"])
+        for name, counter in counters.items():
+            with self.subTest(name=name):
+                if counter["count"] is None:
+                    self.assertTrue(counter["unavailable"])
+                else:
+                    self.assertGreater(counter["counted_share"], 0)
+        for name in ("cycles", "instructions"):
+            self.assertNotEqual(counters[name]["count"], 0)
+
+    def test_pinning(self):
+        mine = sorted(os.sched_getaffinity(0))
+        run = self.run_json("glibc", "--pin", str(mine[0]), self.many)
+        self.assertEqual((run["processors"], run["binding"]["pin"]), (1, str(mine[0])))
+        run = self.run_json("glibc", "--pin", f"{mine[0]}-{mine[-1]}", self.many)
+        self.assertEqual(run["processors"], len(mine))
+        self.assertEqual(self.run_json("glibc", self.many)["binding"], {"pin": "no"})
+        result = self.replay("glibc", "--pin", "1023", self.many)
+        self.assertEqual(result.returncode, lab.FAILED)
+        self.assert_one_line(result, "1023")
+        result = self.mallab("ab", "--pin", "1023", self.many, status=lab.MISUSE)
+        self.assertIn("1023", result.stderr.decode())
+
+    def test_priority_refused_is_named_and_the_run_goes_on(self):
+        run = self.run_json("glibc", "--nice", "5", self.many)
+        self.assertEqual(run["binding"], {"pin": "no", "nice": 5, "nice_refused": None})
+        result = self.replay("glibc", "--json", "--nice", "-5", self.many, before=[FORBID, "nice", "--"])
+        self.assertEqual(result.returncode, lab.DONE)
+        self.assert_one_line(result, "nice -5 is refused")
+        self.assertIn("not permitted", json.loads(result.stdout)["binding"]["nice_refused"])
+
+    def test_misuse(self):
+        for arguments in (["--latency", "--syscalls"], ["--pin", "some"], ["--pin", "1-"], ["--pin", "3-1"],
+                          ["--pin", "0,"], ["--pin", ""], ["--nice", "20"], ["--nice", "-21"], ["--nice", "x"]):
+            with self.subTest(arguments=arguments):
+                result = self.replay("glibc", *arguments, self.many)
+                self.assertEqual(result.returncode, lab.MISUSE, result.stderr)
+                self.assert_one_line(result)
+
+    def test_longest_window(self):
+        """A window is the furthest that a thread can be ahead of another in recorded time."""
+        run = self.run_json("glibc", self.many)
+        times = run["samples"]["time_ns"]
+        gaps = [after - before for before, after in zip([0] + times, times)]
+        self.assertGreater(run["window_max_ns"], 0)
+        self.assertLessEqual(run["window_max_ns"], max(gaps))
+
+    def test_ab(self):
+        """Both passes behind the rounds: medians of passes, floor taken off, nothing of them in the rounds."""
+        result = self.mallab("ab", "-a", "glibc", "-n", 2, "--latency", "--json", self.many)
+        answer = json.loads(result.stdout)
+        workload = answer["workloads"][0]
+        glibc, floor = workload["candidates"][0], workload["floor"]
+        self.assertEqual(len(glibc["runs"]), 2)
+        self.assertTrue(all(run["pass"] == "time" for run in glibc["runs"]))
+        latency = glibc["latency"]
+        self.assertEqual((latency["passes"], len(latency["runs"])), (3, 3))
+        self.assertEqual(latency["count"], workload["ops"])
+        self.assertTrue(latency["floor_subtracted"])
+        middle = sorted(run["p99_ns"] for run in latency["runs"])[1]
+        self.assertAlmostEqual(latency["p99_ns"], middle)
+        self.assertEqual(latency["max_ns"], max(run["max_ns"] for run in latency["runs"]))
+        means = [sorted(run["mean_ns"] for run in side["latency"]["runs"]) for side in (glibc, floor)]
+        self.assertAlmostEqual(latency["typical_ns"], max(means[0][1] - means[1][1], 0), places=6)
+        self.assertAlmostEqual(latency["quiet_ns"], max(means[0][0] - means[1][0], 0), places=6)
+        self.assertIsNone(workload["control"]["latency"])
+        self.assertTrue("total" in glibc["system_calls"] or "unavailable" in glibc["system_calls"])
+        for disturbance in answer["disturbances"]:
+            self.assertTrue(disturbance["text"] and disturbance["remedy"])
+
+    def test_ab_table(self):
+        kept = self.place / "result.json"
+        result = self.mallab("ab", "-a", "glibc", "-n", 2, "--latency", "-o", kept, self.many)
+        table = result.stdout.decode()
+        self.assertRegex(table, r"p99 +p99\.9")
+        self.assertIn("\nns a call   ", table)
+        self.assertIn("\nsyscalls    glibc ", table)
+        plain = self.mallab("ab", "-a", "glibc", "-n", 2, "--no-syscalls", self.many).stdout.decode()
+        for word in ("p99", "ns a call", "syscalls"):
+            self.assertNotIn(word, plain)
+
+
+if __name__ == "__main__":
+    lab.main()

@@ -1,0 +1,133 @@
+/* test_results_disturbances - what is found on machines made of files: a quiet one, and one with everything wrong. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "results/disturbances.h"
+#include "scratch.h"
+
+static char root[4096];
+
+/* Write a file below the root, with the directories above it. */
+static void put(const char *path, const char *text)
+{
+    char full[8192];
+    snprintf(full, sizeof full, "%s%s", root, path);
+    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(full, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(full, "w");
+    if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0) {
+        perror(full);
+        exit(1);
+    }
+}
+
+static void make_quiet(void)
+{
+    put("/proc/loadavg", "0.01 0.10 0.20 1/100 200\n");
+    put("/proc/pressure/cpu", "some avg10=0.00 avg60=9.00 avg300=9.00 total=1000\n");
+    put("/proc/meminfo", "MemTotal: 1000 kB\nMemFree: 1 kB\nMemAvailable: 500 kB\n");
+    put("/proc/stat", "cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 1 1 1 1\n");
+    put("/proc/vmstat", "pgpgin 5\npswpin 10\npswpout 20\n");
+    put("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+    put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+    put("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
+    put("/sys/class/power_supply/BAT0/type", "Battery\n");
+    put("/sys/class/power_supply/BAT0/status", "Charging\n");
+}
+
+/* "kind when, kind when, ..." */
+static const char *found(const struct res_disturbances *disturbances)
+{
+    static char words[1024];
+    size_t index;
+    json_t *one;
+    words[0] = '\0';
+    json_array_foreach(disturbances->list, index, one)
+    {
+        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s %s", index > 0 ? ", " : "",
+                 json_string_value(json_object_get(one, "kind")),
+                 json_string_value(json_object_get(one, "when")));
+        CHECK(json_string_length(json_object_get(one, "text")) > 0);
+        CHECK(json_string_length(json_object_get(one, "remedy")) > 0);
+    }
+    return words;
+}
+
+TEST(a_quiet_machine_has_none)
+{
+    struct res_disturbances disturbances;
+    make_quiet();
+    res_disturbances_begin(&disturbances, root);
+    put("/proc/stat", "cpu  102 0 100 898 0 0 0 0 0 0\n");
+    res_disturbances_end(&disturbances);
+    CHECK_STR(found(&disturbances), "");
+    res_disturbances_release(&disturbances);
+}
+
+TEST(a_machine_that_tells_nothing_has_none)
+{
+    struct res_disturbances disturbances;
+    res_disturbances_begin(&disturbances, "/nonexistent");
+    res_disturbances_end(&disturbances);
+    CHECK_STR(found(&disturbances), "");
+    res_disturbances_release(&disturbances);
+}
+
+TEST(everything_wrong_before)
+{
+    struct res_disturbances disturbances;
+    make_quiet();
+    put("/proc/loadavg", "5000.5 4 4 9/100 200\n");
+    put("/proc/pressure/cpu", "some avg10=33.00 avg60=9.00 avg300=9.00 total=1000\n");
+    put("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 50 kB\n");
+    put("/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
+    put("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave\n");
+    put("/sys/devices/system/cpu/intel_pstate/no_turbo", "0\n");
+    put("/sys/class/power_supply/BAT0/status", "Discharging\n");
+    res_disturbances_begin(&disturbances, root);
+    CHECK_STR(found(&disturbances),
+              "governor before, turbo before, load before, pressure before, memory before, "
+              "huge_pages before, battery before");
+    res_disturbances_release(&disturbances);
+    put("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance\n");
+    make_quiet();
+}
+
+TEST(everything_wrong_meanwhile)
+{
+    struct res_disturbances disturbances;
+    make_quiet();
+    res_disturbances_begin(&disturbances, root);
+    CHECK_STR(found(&disturbances), "");
+    put("/proc/stat", "cpu  150 0 100 850 0 0 0 100 0 0\n"); /* of 200 more: 50 busy, 50 idle, 100 stolen */
+    put("/proc/vmstat", "pgpgin 5\npswpin 11\npswpout 25\n");
+    put("/proc/pressure/cpu", "some avg10=0.00 avg60=9.00 avg300=9.00 total=9000000000000\n");
+    put("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 50 kB\n");
+    res_disturbances_end(&disturbances);
+    CHECK_STR(found(&disturbances),
+              "steal during, others during, pressure during, swapping during, memory after");
+    CHECK(json_real_value(json_object_get(json_array_get(disturbances.list, 0), "value")) == 50);
+    CHECK(json_real_value(json_object_get(json_array_get(disturbances.list, 3), "value")) == 6);
+    res_disturbances_release(&disturbances);
+}
+
+static const struct harness_test TESTS[] = {
+    T(a_quiet_machine_has_none),
+    T(a_machine_that_tells_nothing_has_none),
+    T(everything_wrong_before),
+    T(everything_wrong_meanwhile),
+};
+
+int main(int argc, char **argv)
+{
+    snprintf(root, sizeof root, "%s", scratch_path("machine"));
+    if (mkdir(root, 0700) != 0) {
+        perror(root);
+        return 1;
+    }
+    return harness_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+}

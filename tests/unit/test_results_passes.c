@@ -1,0 +1,160 @@
+/* test_results_passes - latency and syscalls passes with runs made up here: who takes part, what a failure or a stop
+ * leaves, and the figures over the passes. */
+#include "harness.h"
+#include "results/experiment.h"
+#include "results/latency.h"
+#include "results/passes.h"
+#include "results/random.h"
+#include "results/support.h"
+
+#define ENTRIES 4u /* base, other, control, floor */
+
+struct lab {
+    struct res_trial trial;
+    struct res_entry entries[ENTRIES];
+    unsigned runs, runs_of[ENTRIES];
+    unsigned fails_at; /* run of entry 1 that fails, from 1; 0: none */
+    unsigned stops_at; /* run of all that is stopped, from 1 */
+    json_t *last;
+};
+
+/* Run n of entry i has a mean of 10 * i + its place in {5, 1, 3}; p99 ten times that. */
+static const json_t *run(void *context, struct res_entry *entry, const char *option, char **ret_reason)
+{
+    static const double ADDED[] = {5, 1, 3};
+    struct lab *lab = context;
+    const size_t number = (size_t)(entry - lab->entries);
+    const double mean = (number == 3 ? 1 : 10.0 * ((double)number + 1)) + ADDED[lab->runs_of[number] % 3];
+    json_decref(lab->last);
+    lab->last = NULL;
+    if (++lab->runs == lab->stops_at)
+        return NULL;
+    if (++lab->runs_of[number] == lab->fails_at && number == 1) {
+        *ret_reason = res_strdup("it broke");
+        return NULL;
+    }
+    if (strcmp(option, "--syscalls") == 0)
+        lab->last = json_pack("{s:{s:i, s:i}}", "system_calls", "brk", (int)number, "total", (int)number);
+    else
+        lab->last = json_pack("{s:{s:i, s:f, s:f, s:f, s:[{s:s, s:i, s:f}, {s:s, s:i, s:f}]}}", "latency",
+                              "count", 9, "mean_ns", mean, "p99_ns", mean * 10, "max_ns", mean * 100,
+                              "by_call", "call", "malloc", "count", 7, "mean_ns", mean + 1, "call", "free",
+                              "count", 2, "mean_ns", mean + 2);
+    return lab->last;
+}
+
+static struct res_passes_runner lab_init(struct lab *lab)
+{
+    *lab = (struct lab){.trial = {.entry_count = ENTRIES, .candidate_count = 2}};
+    lab->trial.entries = lab->entries;
+    lab->entries[2].is_control = true;
+    lab->entries[3].is_floor = true;
+    return (struct res_passes_runner){.run = run, .context = lab};
+}
+
+static void lab_release(struct lab *lab)
+{
+    for (size_t i = 0; i < ENTRIES; i++)
+        res_passes_release(&lab->entries[i].passes);
+    json_decref(lab->last);
+}
+
+static double figure(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+TEST(figures_over_the_passes)
+{
+    struct lab lab;
+    struct res_random random = res_random_from(1);
+    const struct res_passes_runner runner = lab_init(&lab);
+    CHECK(res_passes_latency(&lab.trial, 3, &random, &runner));
+    CHECK_U64(lab.runs, 9);
+    CHECK_U64(lab.runs_of[2], 0); /* the control takes no part */
+    json_t *object = res_latency_object(&lab.entries[1].passes, &lab.entries[3].passes);
+    CHECK_U64(figure(object, "passes"), 3);
+    CHECK_U64(figure(object, "count"), 9);
+    CHECK_U64(figure(object, "p99_ns"), 230);
+    CHECK_U64(figure(object, "max_ns"), 2500);
+    CHECK_U64(figure(object, "typical_ns"), 23 - 4);
+    CHECK_U64(figure(object, "quiet_ns"), 21 - 2);
+    CHECK(json_is_true(json_object_get(object, "floor_subtracted")));
+    CHECK(json_is_null(json_object_get(object, "p50_ns"))); /* the runs did not say */
+    const json_t *calls = json_object_get(object, "by_call");
+    CHECK_U64(json_array_size(calls), 2);
+    CHECK_STR(json_string_value(json_object_get(json_array_get(calls, 1), "call")), "free");
+    CHECK_U64(figure(json_array_get(calls, 1), "typical_ns"), 25 - 6);
+    CHECK_U64(json_array_size(json_object_get(object, "runs")), 3);
+    json_decref(object);
+    object = res_latency_object(&lab.entries[1].passes, NULL);
+    CHECK_U64(figure(object, "typical_ns"), 23);
+    CHECK(json_is_false(json_object_get(object, "floor_subtracted")));
+    json_decref(object);
+    object = res_latency_object(&lab.entries[2].passes, NULL);
+    CHECK(json_is_null(object));
+    json_decref(object);
+    lab_release(&lab);
+}
+
+TEST(a_failure_is_told_and_stops_no_other)
+{
+    struct lab lab;
+    struct res_random random = res_random_from(1);
+    const struct res_passes_runner runner = lab_init(&lab);
+    lab.fails_at = 2;
+    CHECK(res_passes_latency(&lab.trial, 3, &random, &runner));
+    CHECK_U64(lab.runs_of[0], 3);
+    CHECK_U64(lab.runs_of[1], 2); /* not tried again */
+    json_t *object = res_latency_object(&lab.entries[1].passes, NULL);
+    CHECK_STR(json_string_value(json_object_get(object, "unavailable")), "it broke");
+    CHECK(lab.entries[1].failed == NULL);
+    json_decref(object);
+    lab_release(&lab);
+}
+
+TEST(what_failed_in_the_rounds_takes_no_part)
+{
+    struct lab lab;
+    struct res_random random = res_random_from(1);
+    const struct res_passes_runner runner = lab_init(&lab);
+    char reason[] = "before";
+    lab.entries[1].failed = reason;
+    CHECK(res_passes_latency(&lab.trial, 2, &random, &runner));
+    CHECK(res_passes_syscalls(&lab.trial, &runner));
+    CHECK_U64(lab.runs_of[1], 0);
+    CHECK(lab.entries[1].passes.latency == NULL);
+    CHECK(lab.entries[1].passes.system_calls == NULL);
+    lab_release(&lab);
+}
+
+TEST(a_stop_drops_what_is_not_whole)
+{
+    struct lab lab;
+    struct res_random random = res_random_from(1);
+    const struct res_passes_runner runner = lab_init(&lab);
+    lab.stops_at = 5;
+    CHECK(!res_passes_latency(&lab.trial, 3, &random, &runner));
+    CHECK_U64(lab.runs, 5);
+    for (size_t i = 0; i < ENTRIES; i++)
+        CHECK(lab.entries[i].passes.latency == NULL);
+    lab_release(&lab);
+}
+
+TEST(system_calls_once_each)
+{
+    struct lab lab;
+    const struct res_passes_runner runner = lab_init(&lab);
+    lab.fails_at = 1;
+    CHECK(res_passes_syscalls(&lab.trial, &runner));
+    CHECK_U64(lab.runs, 3);
+    CHECK_U64(figure(lab.entries[3].passes.system_calls, "brk"), 3);
+    CHECK_STR(json_string_value(json_object_get(lab.entries[1].passes.system_calls, "unavailable")),
+              "it broke");
+    CHECK(lab.entries[2].passes.system_calls == NULL);
+    lab_release(&lab);
+}
+
+RUN_TESTS(T(figures_over_the_passes), T(a_failure_is_told_and_stops_no_other),
+          T(what_failed_in_the_rounds_takes_no_part), T(a_stop_drops_what_is_not_whole),
+          T(system_calls_once_each))
