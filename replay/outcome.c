@@ -72,6 +72,17 @@ static json_t *array_of(const uint64_t *values, uint64_t count)
     return array;
 }
 
+static json_t *asks_json(const struct rep_account *account)
+{
+    json_t *object = json_object();
+    set_count(object, "asked", account->asks.asked);
+    set_count(object, "served", account->asks.served);
+    set_count(object, "own_threads", account->threads);
+    set_count(object, "own_threads_unseen", account->unseen);
+    set_count(object, "own_threads_lost", account->lost);
+    return object;
+}
+
 static json_t *proof_json(const struct rep_outcome *outcome)
 {
     const struct rep_proof *proof = outcome->proof;
@@ -85,7 +96,21 @@ static json_t *proof_json(const struct rep_outcome *outcome)
     set_text(object, "version", proof->version[0] != '\0' ? proof->version : NULL);
     if (strcmp(proof->kind, "none") == 0)
         set_count(object, "harness_calls", proof->harness_calls);
+    set(object, "clock", asks_json(outcome->account));
     return object;
+}
+
+/* The share of what could be given back that was: of the bytes by which the peak exceeds the live bytes at the end. */
+static json_t *given_back_json(const struct rep_outcome *outcome)
+{
+    const struct rep_meters *meters = outcome->meters;
+    const uint64_t live = outcome->summary->live_bytes_end;
+    const uint64_t left = outcome->idle_ms > 0 ? meters->idle_bytes : meters->end_bytes;
+    if (meters->peak_bytes <= live)
+        return json_null();
+    const uint64_t given = meters->peak_bytes > left ? meters->peak_bytes - left : 0;
+    const double share = (double)given / (double)(meters->peak_bytes - live);
+    return json_real(share < 1 ? share : 1); /* memory that was never touched is live and not resident */
 }
 
 static json_t *resident_json(const struct rep_outcome *outcome)
@@ -103,8 +128,13 @@ static json_t *resident_json(const struct rep_outcome *outcome)
     else
         set(object, "idle_bytes", json_null());
     set_count(object, "idle_ms", outcome->idle_ms);
+    set_text(object, "idle_with", outcome->idle_ms > 0 ? outcome->idle_with : NULL);
     if (outcome->idle_ms == 0)
         set_text(object, "idle_note", IDLE_NOTE);
+    set(object, "given_back_share", given_back_json(outcome));
+    set_text(object, "clock", outcome->account->recorded ? "recorded" : "real");
+    set(object, "predicted", json_boolean(rep_account_doubt(outcome->account) == NULL));
+    set_text(object, "not_predicted_why", rep_account_doubt(outcome->account));
     return object;
 }
 
@@ -182,6 +212,8 @@ bool rep_outcome_json(const struct rep_outcome *outcome)
     set_text(root, "threads_as", outcome->serial ? "one" : "recorded");
     set_count(root, "processors", outcome->processors);
     set_text(root, "touch", outcome->touch);
+    set_text(root, "allocator_clock", outcome->account->recorded ? "recorded" : "real");
+    set(root, "pace", outcome->account->speed > 0 ? json_real(outcome->account->speed) : json_null());
     set_costs(root, outcome);
     set(root, "resident", resident_json(outcome));
     set_count(root, "live_peak_bytes", outcome->summary->live_bytes_peak);
@@ -236,12 +268,16 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     printf("%-16s%.1f\n", "ns/op", ns_per_op(outcome));
     printf("%-16s%.1f ms, of it %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
            (double)totals->prepare_ns / 1e6);
+    printf("%-16s%s, asked %" PRIu64 " times\n", "clock", outcome->account->recorded ? "recorded" : "real",
+           outcome->account->asks.asked);
     say_bytes("live peak", (double)outcome->summary->live_bytes_peak);
     say_bytes("resident peak", (double)meters->peak_bytes);
     say_bytes("resident mean", meters->mean_bytes);
     say_bytes("resident end", (double)meters->end_bytes);
     if (outcome->idle_ms > 0)
         say_bytes("resident idle", (double)meters->idle_bytes);
+    if (rep_account_doubt(outcome->account) != NULL)
+        say("note", rep_account_doubt(outcome->account));
     say_count("page faults", meters->faults_minor - totals->prepare_faults_minor);
     return fflush(stdout) == 0 && !ferror(stdout);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "footprint/workload.h"
+#include "replay/account.h"
 #include "replay/meters.h"
 #include "replay/proof.h"
 #include "replay/threads.h"
@@ -26,7 +27,9 @@ struct rep_outcome {
     const char *touch;
     bool serial;
     unsigned processors;
-    unsigned idle_ms; /* 0: no idling, and no idle figure */
+    unsigned idle_ms;      /* 0: no idling, and no idle figure */
+    const char *idle_with; /* "calls" or "nothing" */
+    const struct rep_account *account;
 };
 
 /* rep_outcome_text / rep_outcome_json - print to standard output.

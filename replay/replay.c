@@ -14,7 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "replay/idle.h"
 #include "replay/outcome.h"
+#include "replay/pace.h"
+#include "replay/recorded.h"
 #include "replay/storage.h"
 
 enum exit_code {
@@ -32,7 +35,9 @@ struct options {
     const char *touch_name;
     enum rep_touch touch;
     unsigned idle_ms, timeout_s;
-    bool json, serial;
+    const char *idle_with; /* NULL: by the clock */
+    bool json, serial, expects_clock;
+    struct rep_pace pace;
 };
 
 /* What the callbacks need; one run a process. */
@@ -42,32 +47,42 @@ struct context {
     struct rep_proof proof;
     struct rep_loop loop;
     struct rep_clock clock;
+    struct rep_pace pace;
+    bool begun;
 };
 
-static const char HELP[] = "usage: mallab-replay-" REP_ALLOCATOR " [OPTION...] WORKLOAD\n"
-                           "\n"
-                           "Execute a workload's calls on one allocator and print what they cost. 'mallab\n"
-                           "replay' and 'mallab ab' run this program; it can be run by hand too.\n"
-                           "\n"
-                           "  --json                print one JSON object\n"
-                           "  --touch WHAT          what is written into new memory: none, page (a byte per\n"
-                           "                        page) or full [page]\n"
-                           "  --threads HOW         'recorded', or '1': all ops on one thread [recorded]\n"
-                           "  --expect-library LIB  fail unless malloc comes from this library: a path or\n"
-                           "                        a file name [what this program is linked against]\n"
-                           "  --proof KIND          which allocator must answer for itself: glibc, tbb,\n"
-                           "                        jemalloc, tcmalloc, mimalloc, scudo, none; or address:\n"
-                           "                        the library alone [by what is expected]\n"
-                           "  --candidate NAME      the name to print [" REP_ALLOCATOR "]\n"
-                           "  --idle-ms N           rest for N milliseconds after the last op, then look\n"
-                           "                        at memory again [0]\n"
-                           "  --timeout S           give up after S seconds [0: never]\n"
-                           "  -h, --help            print this help\n"
-                           "\n"
-                           "example: LD_PRELOAD=libtbbmalloc_proxy.so.2 mallab-replay-glibc --proof tbb \\\n"
-                           "             --expect-library libtbbmalloc_proxy.so.2 web.wl\n"
-                           "exit codes: 0 done, 1 failed (also: another allocator served the calls),\n"
-                           "2 misuse, 3 WORKLOAD unreadable, damaged or too new\n";
+static const char HELP[] =
+    "usage: mallab-replay-" REP_ALLOCATOR " [OPTION...] WORKLOAD\n"
+    "\n"
+    "Execute a workload's calls on one allocator and print what they cost. 'mallab\n"
+    "replay' and 'mallab ab' run this program; it can be run by hand too.\n"
+    "\n"
+    "  --json                print one JSON object\n"
+    "  --touch WHAT          what is written into new memory: none, page (a byte per\n"
+    "                        page) or full [page]\n"
+    "  --threads HOW         'recorded', or '1': all ops on one thread [recorded]\n"
+    "  --expect-library LIB  fail unless malloc comes from this library: a path or\n"
+    "                        a file name [what this program is linked against]\n"
+    "  --proof KIND          which allocator must answer for itself: glibc, tbb,\n"
+    "                        jemalloc, tcmalloc, mimalloc, scudo, none; or address:\n"
+    "                        the library alone [by what is expected]\n"
+    "  --candidate NAME      the name to print [" REP_ALLOCATOR "]\n"
+    "  --clock CLOCK         what the allocator is told when it asks for the time:\n"
+    "                        real, or recorded, which moves with the ops [real]\n"
+    "  --pace SPEED          max, real (each op at its recorded time), or Nx: N times\n"
+    "                        as fast [max]\n"
+    "  --expect-clock        with --clock recorded, fail unless the allocator asked\n"
+    "  --idle-ms N           rest for N milliseconds after the last op, then look\n"
+    "                        at memory again [0]\n"
+    "  --idle-with WHAT      nothing, or calls: some in each tenth of a second\n"
+    "                        [calls on the recorded clock, else nothing]\n"
+    "  --timeout S           give up after S seconds [0: never]\n"
+    "  -h, --help            print this help\n"
+    "\n"
+    "example: LD_PRELOAD=libtbbmalloc_proxy.so.2 mallab-replay-glibc --proof tbb \\\n"
+    "             --expect-library libtbbmalloc_proxy.so.2 web.wl\n"
+    "exit codes: 0 done, 1 failed (also: another allocator served the calls),\n"
+    "2 misuse, 3 WORKLOAD unreadable, damaged or too new\n";
 
 /* One line on stderr by one write: no buffer, no malloc, no mixing with other threads' output. */
 __attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
@@ -131,7 +146,17 @@ static bool take_option(int letter, const char *value, struct options *options)
         options->candidate = value;
         return true;
     case 'i':
-        return parse_number(value, 3600000, &options->idle_ms);
+        return parse_number(value, 86400000, &options->idle_ms);
+    case 'w':
+        options->idle_with = value;
+        return strcmp(value, "calls") == 0 || strcmp(value, "nothing") == 0;
+    case 'k':
+        return rep_pace_parse_clock(value, &options->pace);
+    case 's':
+        return rep_pace_parse_speed(value, &options->pace);
+    case 'a':
+        options->expects_clock = true;
+        return true;
     default:
         return parse_number(value, 1000000, &options->timeout_s);
     }
@@ -145,6 +170,8 @@ static void parse_options(int argc, char **argv, struct options *options)
         {"threads", required_argument, NULL, 'T'}, {"expect-library", required_argument, NULL, 'e'},
         {"proof", required_argument, NULL, 'p'},   {"candidate", required_argument, NULL, 'c'},
         {"idle-ms", required_argument, NULL, 'i'}, {"timeout", required_argument, NULL, 'x'},
+        {"clock", required_argument, NULL, 'k'},   {"pace", required_argument, NULL, 's'},
+        {"expect-clock", no_argument, NULL, 'a'},  {"idle-with", required_argument, NULL, 'w'},
         {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
     };
     int letter, index = 0;
@@ -175,7 +202,13 @@ static void parse_options(int argc, char **argv, struct options *options)
 
 static enum fp_status next_window(void *context, struct wl_window *ret_window)
 {
-    return wl_reader_next(((struct context *)context)->reader, ret_window);
+    struct context *run = context;
+    const enum fp_status status = wl_reader_next(run->reader, ret_window);
+    if (status == FP_OK && !run->begun) {
+        rep_pace_begin(&run->pace, ret_window->facts.start_ns);
+        run->begun = true;
+    }
+    return status;
 }
 
 static void window_done(void *context, const struct wl_window *window, const struct rep_window_times *times)
@@ -335,6 +368,22 @@ static uint64_t inherited_ops(const struct context *context)
     return objects != NULL ? strtoull(objects, NULL, 10) : 0; /* any number will do: windows are whole */
 }
 
+static bool idles_with_calls(const struct options *options)
+{
+    return options->idle_with != NULL ? strcmp(options->idle_with, "calls") == 0
+                                      : options->pace.recorded_clock;
+}
+
+static bool clock_was_asked(const struct options *options, const struct rep_account *account)
+{
+    if (!options->expects_clock || !account->recorded || account->asks.asked > 0)
+        return true;
+    complain("the allocator is known to use the clock, and never asked the replay's: its memory cannot be "
+             "predicted; "
+             "replay it with --clock real, or mend 'clock' in its INI file");
+    return false;
+}
+
 static int run(struct context *context, const struct options *options, uint64_t substituted)
 {
     const struct wl_summary *summary = wl_reader_summary(context->reader);
@@ -345,17 +394,26 @@ static int run(struct context *context, const struct options *options, uint64_t 
         .untimed_ops = inherited_ops(context),
         .serial = options->serial || summary->thread_count == 1,
         .processors = processors_available(),
+        .pace = &context->pace,
         .next = next_window,
         .at_rest = window_done,
         .fail = run_failed,
         .context = context,
     };
     struct rep_exec_totals totals;
+    struct rep_account account;
+    context->pace = options->pace;
+    if (rep_pace_follows(&context->pace) && summary->duration_ns == 0) {
+        complain("'%s' has no recorded time: replay it with --clock real --pace max", options->workload);
+        return EXIT_FAILED;
+    }
     context->loop.touch = options->touch;
     context->loop.touch_step = rep_touch_step;
     context->loop.slots = rep_storage_map((size_t)summary->id_max + 1, sizeof *context->loop.slots);
+    void **idle_slots = rep_storage_map(REP_IDLE_OBJECTS, sizeof *idle_slots);
     struct rep_exec *exec = rep_exec_init(&exec_options);
-    if (context->loop.slots == NULL || exec == NULL || !rep_meters_init(&context->meters, summary))
+    if (idle_slots == NULL || context->loop.slots == NULL || exec == NULL ||
+        !rep_meters_init(&context->meters, summary))
         return too_large(summary, options->workload);
     rep_clock_init(&context->clock);
     rep_watch();
@@ -364,10 +422,17 @@ static int run(struct context *context, const struct options *options, uint64_t 
     const enum fp_status status = rep_exec_run(exec);
     if (status != FP_OK)
         return explain_status(context, status, options->workload);
+    rep_pace_reach(&context->pace, summary->duration_ns);
     rep_meters_stop(&context->meters);
-    if (options->idle_ms > 0)
-        rep_meters_idle(&context->meters, options->idle_ms);
+    if (options->idle_ms > 0) {
+        rep_idle(&context->pace, &context->loop.calls, idles_with_calls(options) ? idle_slots : NULL,
+                 (uint64_t)options->idle_ms * 1000000);
+        rep_meters_idle(&context->meters);
+    }
     rep_exec_end(exec, &totals);
+    rep_account_take(&account, &context->pace, summary->duration_ns > 0, rep_meters_threads());
+    if (!clock_was_asked(options, &account))
+        return EXIT_FAILED;
     rep_clock_rate(&context->clock);
     if (!rep_proof_after(&context->proof, rep_watch_count())) {
         complain("%s", context->proof.why);
@@ -388,6 +453,8 @@ static int run(struct context *context, const struct options *options, uint64_t 
         .serial = exec_options.serial,
         .processors = exec_options.processors,
         .idle_ms = options->idle_ms,
+        .idle_with = idles_with_calls(options) ? "calls" : "nothing",
+        .account = &account,
     };
     return print_outcome(options, &outcome) ? EXIT_DONE : EXIT_FAILED;
 }
@@ -397,6 +464,7 @@ int main(int argc, char **argv)
     static struct context context;
     struct options options;
     uint64_t substituted;
+    rep_recorded_worker();
     parse_options(argc, argv, &options);
     if (options.timeout_s > 0) {
         (void)signal(SIGALRM, timed_out); /* cannot fail for this signal */

@@ -10,6 +10,7 @@
 
 #include "replay/digest.h"
 #include "replay/gate.h"
+#include "replay/recorded.h"
 #include "replay/storage.h"
 
 /* How long a thread looks for a post before it sleeps: about what sleeping and being woken cost. */
@@ -56,6 +57,8 @@ struct rep_exec {
     struct thread *first;   /* the process's first thread: the recorded main thread, or the one more */
     struct thread *late;    /* ended as an opener: joined by the next opener */
     struct rep_stacks stacks;
+    const struct rep_pace *pace; /* NULL: none is kept */
+    uint32_t batons;             /* that a window has */
     enum fp_status status;
     uint64_t windows; /* done, timed or not */
     struct rep_exec_totals totals;
@@ -76,6 +79,15 @@ struct rep_exec *rep_exec_init(const struct rep_exec_options *options)
         return NULL;
     exec->options = options;
     exec->threads = threads;
+    exec->batons = options->processors;
+    if (options->pace != NULL && rep_pace_follows(options->pace)) {
+        exec->pace = options->pace;
+        if (!rep_plan_keep_times(&exec->plan))
+            return NULL;
+        /* A thread that sleeps until its time has come must not keep others from theirs. */
+        if (options->pace->speed > 0)
+            exec->batons = UINT32_MAX;
+    }
     exec->first = &threads[summary->thread_count];
     for (size_t i = 0; i < count; i++) {
         threads[i].exec = exec;
@@ -113,20 +125,37 @@ static uint32_t thread_of_op(const struct wl_window *window, uint32_t op)
 }
 
 /* Time one run of ops. */
-static void execute(struct rep_exec *exec, struct thread *self, const struct rep_segment *segment)
+static void execute_run(struct rep_exec *exec, struct thread *self, uint32_t op_first, uint32_t op_count)
 {
     const struct rep_clock *clock = exec->options->clock;
-    const struct wl_op *ops = &exec->plan.ops[segment->op_first];
+    const struct wl_op *ops = &exec->plan.ops[op_first];
     const uint64_t start = rep_ticks(clock);
-    const size_t done = rep_loop_run(exec->options->loop, ops, segment->op_count);
+    const size_t done = rep_loop_run(exec->options->loop, ops, op_count);
     const uint64_t end = rep_ticks(clock);
     if (end > start) /* counters of two processors may differ by a few ticks */
         self->ticks += end - start;
     self->runs++;
-    if (done == segment->op_count)
+    if (done == op_count)
         return;
-    const uint32_t index = segment->op_first + (uint32_t)done;
+    const uint32_t index = op_first + (uint32_t)done;
     fail_at(exec, exec->plan.serial ? thread_of_op(&exec->window, index) : self->number, index);
+}
+
+/* A segment: one run, or one for each step that keeps with the clock. */
+static void execute(struct rep_exec *exec, struct thread *self, const struct rep_segment *segment)
+{
+    if (exec->pace == NULL) {
+        execute_run(exec, self, segment->op_first, segment->op_count);
+        return;
+    }
+    for (uint32_t done = 0; done < segment->op_count;) {
+        const uint32_t first = segment->op_first + done;
+        const uint64_t *times_ns = &exec->plan.times_ns[first];
+        const uint32_t step = (uint32_t)rep_pace_step(times_ns, segment->op_count - done);
+        rep_pace_reach(exec->pace, times_ns[0]);
+        execute_run(exec, self, first, step);
+        done += step;
+    }
 }
 
 static void *thread_main(void *argument);
@@ -305,6 +334,8 @@ static void close_window(struct rep_exec *exec, struct thread *self)
         exec->totals.prepare_ns = 0;
         exec->totals.prepare_faults_minor = exec->totals.prepare_faults_major = 0;
     }
+    if (exec->pace != NULL)
+        rep_pace_reach(exec->pace, exec->window.facts.end_ns);
     options->at_rest(options->context, &exec->window, &times);
 }
 
@@ -367,7 +398,7 @@ static void open_windows(struct rep_exec *exec, struct thread *self)
             return;
         }
         const uint32_t parts = exec->plan.part_count;
-        uint32_t batons = exec->options->processors < parts ? exec->options->processors : parts;
+        uint32_t batons = exec->batons < parts ? exec->batons : parts;
         /* Relaxed: published by the gates' signals. The opener counts as unfinished until it has started
          * the others, or they could end the window and change the plan under it. */
         atomic_store_explicit(&exec->next_part, 0, memory_order_relaxed);
@@ -401,6 +432,7 @@ static void work(struct rep_exec *exec, struct thread *self)
 static void *thread_main(void *argument)
 {
     struct thread *self = argument;
+    rep_recorded_worker();
     work(self->exec, self);
     return NULL;
 }

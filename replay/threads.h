@@ -21,6 +21,7 @@
 
 #include "footprint/workload.h"
 #include "replay/loop.h"
+#include "replay/pace.h"
 #include "replay/plan.h"
 #include "replay/ticks.h"
 
@@ -48,6 +49,8 @@ struct rep_exec_options {
                              and digest */
     bool serial;     /* all ops on the calling thread, in the one recorded order */
     unsigned processors;
+    const struct rep_pace
+        *pace; /* NULL, or follows no clock: windows run through without a look at recorded time */
 
     /* Hand out the next window, as wl_reader_next does. Called by any thread, at rest. */
     enum fp_status (*next)(void *context, struct wl_window *ret_window);

@@ -59,7 +59,7 @@ static char **field_of(struct res_candidate *candidate, const char *name)
         {"name", &candidate->name},       {"description", &candidate->description},
         {"replay", &candidate->replay},   {"preload", &candidate->preload},
         {"library", &candidate->library}, {"proof", &candidate->proof},
-        {"package", &candidate->package},
+        {"package", &candidate->package}, {"clock", &candidate->clock},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (strcmp(fields[i].name, name) == 0)
@@ -154,6 +154,9 @@ static char *check_candidate(struct res_candidate *candidate)
         return res_strdup("exactly one of 'replay' and 'preload' must be given");
     if (candidate->replay != NULL && !name_is_valid(candidate->replay))
         return res_printf("'replay' must name a binary mallab-replay-NAME, not '%.40s'", candidate->replay);
+    if (candidate->clock != NULL && strcmp(candidate->clock, "yes") != 0 &&
+        strcmp(candidate->clock, "no") != 0)
+        return res_printf("'clock' is 'yes' or 'no', not '%.40s'", candidate->clock);
     if (candidate->preload != NULL && candidate->library == NULL)
         candidate->library = res_strdup(candidate->preload);
     if (candidate->preload != NULL)
@@ -161,6 +164,11 @@ static char *check_candidate(struct res_candidate *candidate)
     if (candidate->library == NULL && strcmp(candidate->replay, "none") != 0)
         return res_strdup("no 'library' in [allocator]: the proof needs it");
     return NULL;
+}
+
+bool res_candidate_follows_clock(const struct res_candidate *candidate)
+{
+    return candidate->clock != NULL && strcmp(candidate->clock, "yes") == 0;
 }
 
 static void candidate_release(struct res_candidate *candidate)
@@ -177,6 +185,7 @@ static void candidate_release(struct res_candidate *candidate)
     free(candidate->library);
     free(candidate->proof);
     free(candidate->package);
+    free(candidate->clock);
     free(candidate->origin);
     free(candidate->path);
     free(candidate->version);

@@ -17,6 +17,8 @@ struct res_run_request {
     const char *workload;                  /* path */
     const char *touch;                     /* replay's --touch; NULL: its default */
     uint64_t timeout_ns;                   /* 0: none */
+    bool recorded_clock;                   /* replay's --clock: the memory pass */
+    uint64_t idle_ms;                      /* replay's --idle-ms; 0: no rest */
     bool as_text;                          /* for res_run_arguments: print for people, not JSON */
     volatile sig_atomic_t *stop;           /* not 0: end the run; may be NULL */
 };
@@ -37,6 +39,8 @@ struct res_run {
     size_t batch_count;
     double resident_peak_bytes, resident_mean_bytes, resident_end_bytes;
     double resident_idle_bytes; /* NAN when there was no idle time */
+    double given_back_share;    /* NAN when nothing could be given back */
+    char *not_predicted_why;    /* owned; NULL: its memory predicts the program's */
     uint64_t elapsed_ns;        /* of the process, from outside */
 };
 
