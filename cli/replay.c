@@ -25,12 +25,12 @@ static const char HELP[] =
     "      --touch WHAT      what is written into new memory: none, page (a byte per\n"
     "                        page) or full [page]\n"
     "      --threads HOW     'recorded', or '1': all calls on one thread [recorded]\n"
-    "      --clock CLOCK     what the allocator is told when it asks for the time: 'real',\n"
-    "                        or 'recorded', which moves with the calls, so that it gives\n"
-    "                        memory back as in the recorded program [real]\n"
-    "      --pace SPEED      'max', 'real' (each call at its recorded time) or 'Nx', N\n"
-    "                        times as fast as that: 10x [max]\n"
-    "      --idle T          rest for T (60s, 500ms) after the last call, then look at\n"
+    "      --clock CLOCK     what the allocator is told when it asks for the time:\n"
+    "                        'real', or 'recorded', which moves with the calls, so\n"
+    "                        that it gives memory back as in the program [real]\n"
+    "      --pace SPEED      'max', 'real' (each call at its recorded time) or 'Nx',\n"
+    "                        N times as fast as that: 10x [max]\n"
+    "      --idle T          rest for T (5s, 500ms) after the last call, then look at\n"
     "                        memory again; T passes on --clock [no rest]\n"
     "      --idle-with WHAT  'nothing', or 'calls': some in each tenth of a second\n"
     "                        [calls on the recorded clock, else nothing]\n"
@@ -65,9 +65,11 @@ struct settings {
 static bool is_speed(const char *text)
 {
     const size_t digits = strspn(text, "0123456789.");
-    const double speed = strtod(text, NULL);
+    char *end;
+    const double speed = strtod(text, &end);
     return strcmp(text, "max") == 0 || strcmp(text, "real") == 0 ||
-           (digits > 0 && strcmp(text + digits, "x") == 0 && speed >= 0.001 && speed <= 1e6);
+           (digits > 0 && end == text + digits && strcmp(text + digits, "x") == 0 && speed >= 0.001 &&
+            speed <= 1e6);
 }
 
 static int take_option(int option, char **argv, struct settings *settings)
@@ -107,8 +109,10 @@ static int take_option(int option, char **argv, struct settings *settings)
         settings->idle_with = optarg;
         break;
     case OPTION_IDLE:
-        if (!cli_parse_duration(optarg, &settings->idle_ns) || settings->idle_ns > IDLE_MAX_NS)
-            return cli_misuse(&CLI_REPLAY, "'%s' is no duration up to a day: write 60s or 500ms", optarg);
+        if (!cli_parse_duration(optarg, &settings->idle_ns))
+            return cli_misuse(&CLI_REPLAY, "'%s' is no duration: write 5s or 500ms", optarg);
+        if (settings->idle_ns > IDLE_MAX_NS)
+            return cli_misuse(&CLI_REPLAY, "--idle is for a day at most, not '%s'", optarg);
         break;
     case OPTION_TIMEOUT:
         if (!cli_parse_duration(optarg, &settings->timeout_ns))

@@ -14,4 +14,11 @@ void res_notes_head(struct res_text *text, const json_t *workload);
  * is_last  also what holds for all workloads of the result: said once, with the last. */
 void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload, bool is_last);
 
+/* res_notes_add - a label, and words up to the last column, following lines indented below the first. */
+void res_notes_add(struct res_text *text, const char *label, const char *words);
+
+/* res_notes_memory - on which clock resident memory was measured, what is left after a rest, and of whom it does not
+ * predict the program's (notes_memory.c). Results of before say nothing. */
+void res_notes_memory(struct res_text *text, const json_t *result, const json_t *workload);
+
 #endif
