@@ -16,11 +16,9 @@
 #include "replay/recorded.h"
 
 #define SLEEPERS_MAX 256 /* jemalloc has one for each processor at most */
-#define PATIENCE_NS                                                                                          \
-    5000000000u     /* giving back gigabytes takes a second; who needs longer waits for something else */
-#define YIELDS   32 /* then real sleeps: the thread may need our processor */
-#define NAP_NS   20000
-#define LOST_MAX 3u /* then nobody is waited for any more, or a run could take hours */
+#define YIELDS       32  /* then real sleeps: the thread may need our processor */
+#define NAP_NS       20000
+#define LOST_MAX     3u /* then nobody is waited for any more, or a run could take hours */
 
 enum sleeper_state {
     UNUSED = 0,
@@ -42,6 +40,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of sleepers[] */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* one at a time wakes sleepers; taken before lock */
 static struct sleeper sleepers[SLEEPERS_MAX];
 static _Atomic unsigned lost;
+/* Giving back gigabytes takes a second: who needs longer waits for something else. */
+static uint64_t patience_ns = 5000000000u;
 static _Atomic uint64_t earliest = REP_NEVER; /* moment of those asleep */
 static _Atomic unsigned awake;                /* AWAKE, DUE, SIGNALLED */
 
@@ -231,7 +231,7 @@ static void wait_until_all_sleep(void)
     const struct timespec nap = {.tv_nsec = NAP_NS};
     const uint64_t start = rep_real_ns(CLOCK_MONOTONIC);
     for (unsigned tries = 0; atomic_load(&awake) > 0 && atomic_load(&lost) < LOST_MAX; tries++) {
-        call_again(rep_real_ns(CLOCK_MONOTONIC) - start < PATIENCE_NS);
+        call_again(rep_real_ns(CLOCK_MONOTONIC) - start < patience_ns);
         if (tries < YIELDS)
             (void)sched_yield();
         else
@@ -282,4 +282,9 @@ unsigned rep_sleepers_known(void)
 unsigned rep_sleepers_lost(void)
 {
     return atomic_load(&lost);
+}
+
+void rep_sleepers_set_patience(uint64_t ns)
+{
+    patience_ns = ns;
 }

@@ -41,4 +41,7 @@ void rep_sleepers_signal(const pthread_cond_t *cond);
 unsigned rep_sleepers_known(void);
 unsigned rep_sleepers_lost(void);
 
+/* rep_sleepers_set_patience - how long the clock stands for threads that are awake, 5 s of the machine at first. For tests. */
+void rep_sleepers_set_patience(uint64_t ns);
+
 #endif
