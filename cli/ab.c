@@ -43,6 +43,11 @@ static const char HELP[] =
     "\n"
     "how\n"
     "  -n, --rounds N         runs of each candidate, 1-1000; a verdict takes 8 [10]\n"
+    "      --memory-rounds N  rounds in which each candidate runs once more, and is\n"
+    "                         told recorded time: resident memory is of those runs;\n"
+    "                         0: of the timed ones [3]\n"
+    "      --idle T           recorded time that such a run rests for at its end, for\n"
+    "                         what is left in memory then; 0: none [60s]\n"
     "      --seed N           of the shuffled order and the intervals\n"
     "                         [drawn, printed]\n"
     "      --touch WHAT       what is written into new memory: none, page (a byte per\n"
@@ -76,10 +81,15 @@ static const char HELP[] =
     "unreadable, damaged or too new\n";
 
 #define DEFAULT_ROUNDS 10
+#define MEMORY_ROUNDS  3
+#define IDLE_NS        UINT64_C(60000000000)
+#define IDLE_MAX_NS    UINT64_C(86400000000000)
 #define SEED_BITS      53 /* a whole number in every JSON reader */
 
 enum {
     OPTION_SEED = 256,
+    OPTION_MEMORY_ROUNDS,
+    OPTION_IDLE,
     OPTION_TOUCH,
     OPTION_TIMEOUT,
     OPTION_LIMIT,
@@ -96,7 +106,7 @@ enum {
 struct settings {
     const char *allocators, *baseline, *output, *touch, *keep;
     struct conv_options convert;
-    uint64_t rounds, seed, timeout_ns, limit_bytes;
+    uint64_t rounds, memory_rounds, seed, timeout_ns, idle_ns, limit_bytes;
     struct cli_measure measure;
     bool check, latency, no_syscalls;
     bool has_seed, force, json, colour, quiet, help;
@@ -191,6 +201,17 @@ static int take_option(int option, char **argv, struct settings *settings)
             return cli_misuse(&CLI_AB, "'%s' is no seed: 0 to 2^%d - 1", optarg, SEED_BITS);
         settings->has_seed = true;
         break;
+    case OPTION_MEMORY_ROUNDS:
+        if (!cli_parse_count(optarg, 0, 1000, &settings->memory_rounds))
+            return cli_misuse(&CLI_AB, "'%s' is no number of rounds: 0 to 1000", optarg);
+        break;
+    case OPTION_IDLE:
+        settings->idle_ns = 0;
+        if (strcmp(optarg, "0") != 0 && !cli_parse_duration(optarg, &settings->idle_ns))
+            return cli_misuse(&CLI_AB, "'%s' is no duration: write 60s or 5m, or 0", optarg);
+        if (settings->idle_ns > IDLE_MAX_NS)
+            return cli_misuse(&CLI_AB, "--idle is for a day at most, not '%s'", optarg);
+        break;
     case OPTION_TOUCH:
         if (strcmp(optarg, "none") != 0 && strcmp(optarg, "page") != 0 && strcmp(optarg, "full") != 0)
             return cli_misuse(&CLI_AB, "--touch takes 'none', 'page' or 'full', not '%s'", optarg);
@@ -220,6 +241,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"allocators", required_argument, NULL, 'a'},
         {"baseline", required_argument, NULL, 'b'},
         {"rounds", required_argument, NULL, 'n'},
+        {"memory-rounds", required_argument, NULL, OPTION_MEMORY_ROUNDS},
+        {"idle", required_argument, NULL, OPTION_IDLE},
         {"seed", required_argument, NULL, OPTION_SEED},
         {"touch", required_argument, NULL, OPTION_TOUCH},
         {"timeout", required_argument, NULL, OPTION_TIMEOUT},
@@ -475,6 +498,8 @@ static int run_experiment(struct ab *ab)
         .candidate_count = ab->choice.candidate_count,
         .floor = ab->choice.floor,
         .rounds = (unsigned)settings->rounds,
+        .memory_rounds = (unsigned)settings->memory_rounds,
+        .idle_ms = (settings->idle_ns + 999999) / 1000000,
         .seed = settings->has_seed ? settings->seed : draw_seed(),
         .touch = settings->touch,
         .timeout_ns = settings->timeout_ns,
@@ -547,7 +572,10 @@ static void ab_release(struct ab *ab)
 
 static int run_ab(int argc, char **argv)
 {
-    struct ab ab = {.settings = {.rounds = DEFAULT_ROUNDS, .colour = cli_colour_by_default()}};
+    struct ab ab = {.settings = {.rounds = DEFAULT_ROUNDS,
+                                 .memory_rounds = MEMORY_ROUNDS,
+                                 .idle_ns = IDLE_NS,
+                                 .colour = cli_colour_by_default()}};
     int code = take_options(argc, argv, &ab.settings);
     if (code >= 0)
         return code;

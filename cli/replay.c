@@ -33,8 +33,15 @@ static const char HELP[] =
     "      --pin HOW         no; auto: each thread on a processor of its own; or\n"
     "                        processors to keep to: 0,2-3 [no]\n"
     "      --nice N          priority, from -20 (high) to 19 [as it is]\n"
+    "      --clock CLOCK     what the allocator is told when it asks for the time:\n"
+    "                        'real', or 'recorded', which moves with the calls, so\n"
+    "                        that it gives memory back as in the program [real]\n"
+    "      --pace SPEED      'max', 'real' (each call at its recorded time) or 'Nx',\n"
+    "                        N times as fast as that: 10x [max]\n"
     "      --idle T          rest for T (5s, 500ms) after the last call, then look at\n"
-    "                        memory again [no rest]\n"
+    "                        memory again; T passes on --clock [no rest]\n"
+    "      --idle-with WHAT  'nothing', or 'calls': some in each tenth of a second\n"
+    "                        [calls on the recorded clock, else nothing]\n"
     "      --timeout T       give up after T: 90s, 5m [never]\n"
     "      --limit SIZE      let the allocator map no more: 64M, 1.5G [no limit]\n"
     "      --check           look whether the allocator keeps its promises\n"
@@ -46,6 +53,8 @@ static const char HELP[] =
     "exit codes: 0 done, 1 failed (also: another allocator served the calls),\n"
     "2 misuse, 3 WORKLOAD unreadable, damaged or too new\n";
 
+#define IDLE_MAX_NS UINT64_C(86400000000000)
+
 enum {
     OPTION_TOUCH = 256,
     OPTION_THREADS,
@@ -56,14 +65,28 @@ enum {
     OPTION_LATENCY,
     OPTION_SYSCALLS,
     OPTION_JSON,
+    OPTION_CLOCK,
+    OPTION_PACE,
+    OPTION_IDLE_WITH,
 };
 
 struct settings {
-    const char *allocator, *touch, *threads;
+    const char *allocator, *touch, *threads, *pace, *idle_with;
     uint64_t idle_ns, timeout_ns, limit_bytes;
     struct cli_measure measure;
-    bool check, latency, syscalls, json, help;
+    bool recorded_clock, check, latency, syscalls, json, help;
 };
+
+/* "4x", "0.5x": replay/pace.h. */
+static bool is_speed(const char *text)
+{
+    const size_t digits = strspn(text, "0123456789.");
+    char *end;
+    const double speed = strtod(text, &end);
+    return strcmp(text, "max") == 0 || strcmp(text, "real") == 0 ||
+           (digits > 0 && end == text + digits && strcmp(text + digits, "x") == 0 && speed >= 0.001 &&
+            speed <= 1e6);
+}
 
 static int take_option(int option, char **argv, struct settings *settings)
 {
@@ -86,9 +109,28 @@ static int take_option(int option, char **argv, struct settings *settings)
             return cli_misuse(&CLI_REPLAY, "--threads takes 'recorded' or '1', not '%s'", optarg);
         settings->threads = optarg;
         break;
+    case OPTION_CLOCK:
+        settings->recorded_clock = strcmp(optarg, "recorded") == 0;
+        if (!settings->recorded_clock && strcmp(optarg, "real") != 0)
+            return cli_misuse(&CLI_REPLAY, "--clock takes 'real' or 'recorded', not '%s'", optarg);
+        break;
+    case OPTION_PACE:
+        if (!is_speed(optarg))
+            return cli_misuse(
+                &CLI_REPLAY,
+                "--pace takes 'max', 'real' or a number of times from 0.001x to 1000000x, not '%s'", optarg);
+        settings->pace = optarg;
+        break;
+    case OPTION_IDLE_WITH:
+        if (strcmp(optarg, "calls") != 0 && strcmp(optarg, "nothing") != 0)
+            return cli_misuse(&CLI_REPLAY, "--idle-with takes 'calls' or 'nothing', not '%s'", optarg);
+        settings->idle_with = optarg;
+        break;
     case OPTION_IDLE:
         if (!cli_parse_duration(optarg, &settings->idle_ns))
             return cli_misuse(&CLI_REPLAY, "'%s' is no duration: write 5s or 500ms", optarg);
+        if (settings->idle_ns > IDLE_MAX_NS)
+            return cli_misuse(&CLI_REPLAY, "--idle is for a day at most, not '%s'", optarg);
         break;
     case OPTION_TIMEOUT:
         if (!cli_parse_duration(optarg, &settings->timeout_ns))
@@ -123,6 +165,9 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"touch", required_argument, NULL, OPTION_TOUCH},
         {"threads", required_argument, NULL, OPTION_THREADS},
         {"idle", required_argument, NULL, OPTION_IDLE},
+        {"clock", required_argument, NULL, OPTION_CLOCK},
+        {"pace", required_argument, NULL, OPTION_PACE},
+        {"idle-with", required_argument, NULL, OPTION_IDLE_WITH},
         {"timeout", required_argument, NULL, OPTION_TIMEOUT},
         {"limit", required_argument, NULL, OPTION_LIMIT},
         {"check", no_argument, NULL, OPTION_CHECK},
@@ -151,9 +196,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 static int become_replay(const struct settings *settings, const struct res_candidate *candidate,
                          const char *workload)
 {
-    char *idle = res_printf("%llu", (unsigned long long)((settings->idle_ns + 999999) / 1000000));
     char *timeout = res_printf("%llu", (unsigned long long)((settings->timeout_ns + 999999999) / 1000000000));
-    const char *extra[8] = {NULL};
+    const char *extra[16] = {NULL};
     size_t count = 0;
     const struct res_run_request request = {
         .candidate = candidate,
@@ -167,15 +211,21 @@ static int become_replay(const struct settings *settings, const struct res_candi
                        : settings->syscalls ? "--syscalls"
                                             : NULL,
         .more = settings->measure.options,
+        .recorded_clock = settings->recorded_clock,
+        .idle_ms = (settings->idle_ns + 999999) / 1000000,
         .as_text = !settings->json,
     };
     if (settings->threads != NULL) {
         extra[count++] = "--threads";
         extra[count++] = settings->threads;
     }
-    if (settings->idle_ns > 0) {
-        extra[count++] = "--idle-ms";
-        extra[count++] = idle;
+    if (settings->pace != NULL) {
+        extra[count++] = "--pace";
+        extra[count++] = settings->pace;
+    }
+    if (settings->idle_with != NULL) {
+        extra[count++] = "--idle-with";
+        extra[count++] = settings->idle_with;
     }
     if (settings->timeout_ns > 0) {
         extra[count++] = "--timeout";
@@ -187,7 +237,6 @@ static int become_replay(const struct settings *settings, const struct res_candi
     cli_say(&CLI_REPLAY, "cannot start '%s': %s", candidate->program, strerror(errno));
     res_strings_free(arguments);
     res_strings_free(environment);
-    free(idle);
     free(timeout);
     return CLI_FAILED;
 }

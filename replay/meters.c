@@ -11,8 +11,6 @@
 #include "replay/storage.h"
 #include "replay/ticks.h"
 
-#define IDLE_STEP_MS 10u /* short sleeps, so that a background thread of the allocator meets a live process */
-
 bool rep_meters_init(struct rep_meters *meters, const struct wl_summary *summary)
 {
     const size_t windows = summary->windows;
@@ -53,10 +51,9 @@ static uint64_t sample(struct rep_meters *meters)
     return above(above(resident, shared), meters->start_bytes);
 }
 
-/* The peak since clear_refs; 0 when the kernel does not tell. */
-static uint64_t kernel_peak_bytes(void)
+/* A number of /proc/self/status; 0 when the kernel does not tell. */
+static uint64_t status_number(const char *key)
 {
-    static const char KEY[] = "VmHWM:";
     static char text[4096];
     const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -64,8 +61,13 @@ static uint64_t kernel_peak_bytes(void)
     const ssize_t length = read(fd, text, sizeof text - 1);
     (void)close(fd); /* it was only read */
     text[length > 0 ? length : 0] = '\0';
-    const char *at = strstr(text, KEY);
-    return at != NULL ? strtoull(at + sizeof KEY - 1, NULL, 10) * 1024 : 0;
+    const char *at = strstr(text, key);
+    return at != NULL ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+unsigned rep_meters_threads(void)
+{
+    return (unsigned)status_number("\nThreads:");
 }
 
 /* Make VmHWM begin anew; false when the kernel refuses, and the peak is of the whole process's life. */
@@ -170,7 +172,7 @@ void rep_meters_stop(struct rep_meters *meters)
     meters->end_bytes = sample(meters);
     /* The kernel's peak is of all resident memory. Taking off the most that files ever held can only make
      * it too low, never too high. */
-    const uint64_t peak = meters->kernel_peak_is_new ? kernel_peak_bytes() : 0;
+    const uint64_t peak = meters->kernel_peak_is_new ? status_number("VmHWM:") * 1024 : 0;
     const uint64_t kernel = above(above(peak, meters->shared_bytes_max), meters->start_bytes);
     meters->peak_by_kernel = kernel > meters->peak_bytes;
     if (meters->peak_by_kernel)
@@ -188,12 +190,7 @@ void rep_meters_stop(struct rep_meters *meters)
     meters->system_ns = timeval_ns(&now.ru_stime, &then->ru_stime);
 }
 
-void rep_meters_idle(struct rep_meters *meters, unsigned milliseconds)
+void rep_meters_idle(struct rep_meters *meters)
 {
-    for (unsigned passed = 0; passed < milliseconds; passed += IDLE_STEP_MS) {
-        const unsigned left = milliseconds - passed;
-        const struct timespec step = {.tv_nsec = (left < IDLE_STEP_MS ? left : IDLE_STEP_MS) * 1000000L};
-        (void)nanosleep(&step, NULL); /* a signal that cuts one step short does not matter */
-    }
     meters->idle_bytes = sample(meters);
 }

@@ -75,7 +75,10 @@ void rep_meters_resume(struct rep_meters *meters);
 /* rep_meters_stop - the first thing after the last op: fills peak, mean, end and the counters. */
 void rep_meters_stop(struct rep_meters *meters);
 
-/* rep_meters_idle - let milliseconds pass on the real clock with no op running, then fill idle_bytes. */
-void rep_meters_idle(struct rep_meters *meters, unsigned milliseconds);
+/* rep_meters_threads - threads of this process now; 0 when the kernel does not tell. */
+unsigned rep_meters_threads(void);
+
+/* rep_meters_idle - after rep_meters_stop and a rest (idle.h): fills idle_bytes. */
+void rep_meters_idle(struct rep_meters *meters);
 
 #endif

@@ -41,8 +41,15 @@ static const char HELP[] =
     "  --nice N              priority, -20 (high) to 19 [as it is]\n"
     "  --report-failure      print a run that failed as JSON too\n"
     "  --candidate NAME      the name to print [" REP_ALLOCATOR "]\n"
+    "  --clock CLOCK         what the allocator is told when it asks for the time:\n"
+    "                        real, or recorded, which moves with the ops [real]\n"
+    "  --pace SPEED          max, real (each op at its recorded time), or Nx: N times\n"
+    "                        as fast [max]\n"
+    "  --expect-clock        with --clock recorded, fail unless the allocator asked\n"
     "  --idle-ms N           rest for N milliseconds after the last op, then look\n"
     "                        at memory again [0]\n"
+    "  --idle-with WHAT      nothing, or calls: some in each tenth of a second\n"
+    "                        [calls on the recorded clock, else nothing]\n"
     "  --timeout S           give up after S seconds [0: never]\n"
     "  -h, --help            print this help\n"
     "\n"
@@ -115,7 +122,11 @@ enum {
     OPTION_NICE,
     OPTION_REPORT_FAILURE,
     OPTION_CANDIDATE,
+    OPTION_CLOCK,
+    OPTION_PACE,
+    OPTION_EXPECT_CLOCK,
     OPTION_IDLE_MS,
+    OPTION_IDLE_WITH,
     OPTION_TIMEOUT,
 };
 
@@ -167,8 +178,18 @@ static bool take_option(int option, const char *value, struct rep_options *optio
     case OPTION_CANDIDATE:
         options->candidate = value;
         return true;
+    case OPTION_CLOCK:
+        return rep_pace_parse_clock(value, &options->pace);
+    case OPTION_PACE:
+        return rep_pace_parse_speed(value, &options->pace);
+    case OPTION_EXPECT_CLOCK:
+        options->expects_clock = true;
+        return true;
     case OPTION_IDLE_MS:
-        return parse_number(value, 3600000, &options->idle_ms);
+        return parse_number(value, 86400000, &options->idle_ms);
+    case OPTION_IDLE_WITH:
+        options->idle_with = value;
+        return strcmp(value, "calls") == 0 || strcmp(value, "nothing") == 0;
     default:
         return parse_number(value, 1000000, &options->timeout_s);
     }
@@ -208,7 +229,11 @@ void rep_options_parse(int argc, char **argv, struct rep_settings *settings, str
         {"nice", required_argument, NULL, OPTION_NICE},
         {"report-failure", no_argument, NULL, OPTION_REPORT_FAILURE},
         {"candidate", required_argument, NULL, OPTION_CANDIDATE},
+        {"clock", required_argument, NULL, OPTION_CLOCK},
+        {"pace", required_argument, NULL, OPTION_PACE},
+        {"expect-clock", no_argument, NULL, OPTION_EXPECT_CLOCK},
         {"idle-ms", required_argument, NULL, OPTION_IDLE_MS},
+        {"idle-with", required_argument, NULL, OPTION_IDLE_WITH},
         {"timeout", required_argument, NULL, OPTION_TIMEOUT},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},

@@ -7,6 +7,7 @@
 
 #include "replay/binding.h"
 #include "replay/loop.h"
+#include "replay/pace.h"
 #include "replay/settings.h"
 
 enum rep_exit {
@@ -26,6 +27,9 @@ struct rep_options {
     enum rep_touch touch;
     unsigned idle_ms, timeout_s; /* 0: no idle time; no timeout */
     uint64_t limit_bytes;        /* 0: none */
+    const char *idle_with;       /* "calls" or "nothing"; NULL: by the clock */
+    struct rep_pace pace;
+    bool expects_clock;
     bool json, serial, check, waste, report_failure;
     bool latency, syscalls; /* passes: at most one of these and check */
     struct rep_binding binding;

@@ -21,15 +21,17 @@ static double allocator_ns(const struct rep_outcome *outcome)
 /* Which of the kinds of run it is. Only this one's times are times of the allocator. */
 static bool is_time_pass(const struct rep_outcome *outcome)
 {
-    return outcome->latency == NULL && outcome->syscalls == NULL && outcome->check == NULL;
+    return outcome->latency == NULL && outcome->syscalls == NULL && outcome->check == NULL &&
+           !outcome->account->recorded;
 }
 
 static const char *pass_name(const struct rep_outcome *outcome)
 {
-    return outcome->check != NULL      ? "check"
-           : outcome->latency != NULL  ? "latency"
-           : outcome->syscalls != NULL ? "syscalls"
-                                       : "time";
+    return outcome->check != NULL       ? "check"
+           : outcome->latency != NULL   ? "latency"
+           : outcome->syscalls != NULL  ? "syscalls"
+           : outcome->account->recorded ? "memory"
+                                        : "time";
 }
 
 static double ns_per_op(const struct rep_outcome *outcome)
@@ -102,6 +104,17 @@ static json_t *settings_json(const struct rep_settings *settings)
     return object;
 }
 
+static json_t *asks_json(const struct rep_account *account)
+{
+    json_t *object = json_object();
+    set_count(object, "asked", account->asks.asked);
+    set_count(object, "served", account->asks.served);
+    set_count(object, "own_threads", account->threads);
+    set_count(object, "own_threads_unseen", account->unseen);
+    set_count(object, "own_threads_lost", account->lost);
+    return object;
+}
+
 static json_t *proof_json(const struct rep_outcome *outcome)
 {
     const struct rep_proof *proof = outcome->proof;
@@ -116,6 +129,7 @@ static json_t *proof_json(const struct rep_outcome *outcome)
     set(object, "settings", settings_json(outcome->settings));
     if (strcmp(proof->kind, "none") == 0)
         set_count(object, "harness_calls", proof->harness_calls);
+    set(object, "clock", asks_json(outcome->account));
     return object;
 }
 
@@ -175,6 +189,19 @@ static json_t *check_json(const struct rep_outcome *outcome)
     return object;
 }
 
+/* The share of what could be given back that was: of the bytes by which the peak exceeds the live bytes at the end. */
+static json_t *given_back_json(const struct rep_outcome *outcome)
+{
+    const struct rep_meters *meters = outcome->meters;
+    const uint64_t live = outcome->summary->live_bytes_end;
+    const uint64_t left = outcome->idle_ms > 0 ? meters->idle_bytes : meters->end_bytes;
+    if (meters->peak_bytes <= live)
+        return json_null();
+    const uint64_t given = meters->peak_bytes > left ? meters->peak_bytes - left : 0;
+    const double share = (double)given / (double)(meters->peak_bytes - live);
+    return json_real(share < 1 ? share : 1); /* memory that was never touched is live and not resident */
+}
+
 static json_t *resident_json(const struct rep_outcome *outcome)
 {
     const struct rep_meters *meters = outcome->meters;
@@ -190,8 +217,13 @@ static json_t *resident_json(const struct rep_outcome *outcome)
     else
         set(object, "idle_bytes", json_null());
     set_count(object, "idle_ms", outcome->idle_ms);
+    set_text(object, "idle_with", outcome->idle_ms > 0 ? outcome->idle_with : NULL);
     if (outcome->idle_ms == 0)
         set_text(object, "idle_note", IDLE_NOTE);
+    set(object, "given_back_share", given_back_json(outcome));
+    set_text(object, "clock", outcome->account->recorded ? "recorded" : "real");
+    set(object, "predicted", json_boolean(rep_account_doubt(outcome->account) == NULL));
+    set_text(object, "not_predicted_why", rep_account_doubt(outcome->account));
     return object;
 }
 
@@ -283,6 +315,8 @@ bool rep_outcome_json(const struct rep_outcome *outcome)
     set_text(root, "touch", outcome->touch);
     set_text(root, "pass", pass_name(outcome));
     set(root, "binding", rep_binding_json(outcome->binding));
+    set_text(root, "allocator_clock", outcome->account->recorded ? "recorded" : "real");
+    set(root, "pace", outcome->account->speed > 0 ? json_real(outcome->account->speed) : json_null());
     set_costs(root, outcome);
     set(root, "resident", resident_json(outcome));
     set_count(root, "live_peak_bytes", outcome->summary->live_bytes_peak);
@@ -395,9 +429,13 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     if (is_time_pass(outcome))
         printf("%-16s%.1f\n", "ns/op", ns_per_op(outcome));
     else if (outcome->check == NULL)
-        say("ns/op", "not measured: in this pass calls are watched one by one, which takes time");
+        say("ns/op", outcome->latency != NULL || outcome->syscalls != NULL
+                         ? "not measured: in this pass calls are watched one by one, which takes time"
+                         : "not measured: the recorded clock moves between the calls, which takes time");
     printf("%-16s%.1f ms, of it %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
            (double)totals->prepare_ns / 1e6);
+    printf("%-16s%s, asked %" PRIu64 " times\n", "clock", outcome->account->recorded ? "recorded" : "real",
+           outcome->account->asks.asked);
     say_bytes("live peak", (double)outcome->summary->live_bytes_peak);
     say_bytes("resident peak", (double)meters->peak_bytes);
     say_bytes("resident mean", meters->mean_bytes);
@@ -408,6 +446,8 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
         say_waste("at live peak", &outcome->waste->peak);
     if (outcome->waste != NULL)
         say_waste("at end", &outcome->waste->end);
+    if (rep_account_doubt(outcome->account) != NULL)
+        say("note", rep_account_doubt(outcome->account));
     say_count("page faults", meters->faults_minor - totals->prepare_faults_minor);
     rep_counters_text(outcome->counters);
     if (outcome->syscalls != NULL)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "footprint/workload.h"
+#include "replay/account.h"
 #include "replay/binding.h"
 #include "replay/counters.h"
 #include "replay/latency.h"
@@ -41,6 +42,8 @@ struct rep_outcome {
     const struct rep_waste *waste;          /* NULL: not looked at */
     uint64_t limit_bytes, limit_base_bytes; /* 0: none; what the process had mapped when it was set */
     unsigned idle_ms;                       /* 0: no idling, and no idle figure */
+    const char *idle_with;                  /* "calls" or "nothing" */
+    const struct rep_account *account;
 };
 
 /* rep_outcome_text / rep_outcome_json - print to standard output.

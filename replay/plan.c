@@ -39,6 +39,23 @@ bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool
            plan->marks != NULL;
 }
 
+bool rep_plan_keep_times(struct rep_plan *plan)
+{
+    plan->times_ns = rep_storage_map(plan->ops_max, sizeof *plan->times_ns);
+    return plan->times_ns != NULL;
+}
+
+/* Recorded time of an op of the window, between the noted ones around it. */
+static uint64_t time_of(const struct wl_window *window, uint32_t op)
+{
+    const uint32_t noted = op / WL_TIME_STRIDE;
+    const uint32_t rest = window->op_count - noted * WL_TIME_STRIDE;
+    const uint32_t length = rest < WL_TIME_STRIDE ? rest : WL_TIME_STRIDE;
+    const uint64_t from = window->times_ns[noted];
+    const uint64_t to = noted + 1 < window->time_count ? window->times_ns[noted + 1] : window->facts.end_ns;
+    return to > from ? from + (to - from) / length * (op % WL_TIME_STRIDE) : from;
+}
+
 /* Pages that the loop touches in an object of so many bytes, from its start. */
 static uint16_t pages_touched(uint64_t bytes)
 {
@@ -76,6 +93,8 @@ static enum fp_status plan_serial(struct rep_plan *plan, const struct wl_window 
     memcpy(plan->ops, window->ops, window->op_count * sizeof *plan->ops);
     if (plan->pages != NULL)
         note_pages(plan->pages, plan->ops, window->op_count);
+    for (uint32_t i = 0; plan->times_ns != NULL && i < window->op_count; i++)
+        plan->times_ns[i] = time_of(window, i);
     plan->parts[0] = (struct rep_part){.op_count = window->op_count, .segment_count = 1};
     plan->segments[0] = (struct rep_segment){.op_count = window->op_count};
     plan->part_count = 1;
@@ -124,6 +143,8 @@ static void scatter_ops(struct rep_plan *plan, const struct wl_window *window)
             plan->owner[at + j] = index;
             plan->position[at + j] = to + j;
         }
+        for (uint32_t j = 0; plan->times_ns != NULL && j < count; j++)
+            plan->times_ns[to + j] = time_of(window, at + j);
         part->op_count += count;
         at += count;
     }

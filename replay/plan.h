@@ -54,12 +54,18 @@ struct rep_plan {
     uint32_t *position; /* by op of the window: its index in ops */
     uint8_t *marks;     /* by index in ops */
     uint16_t *pages;    /* by object id: pages touched; NULL when nothing is ever resized */
+    uint64_t *times_ns; /* by index in ops: recorded time, never falling within a part; NULL: not asked for */
 };
 
 /* rep_plan_init - map what the largest window of a workload needs.
  * serial    every plan is to be one part of one segment, in the recorded order.
  * Returns   false when it does not fit. The memory lasts until the process ends. */
 bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool serial);
+
+/* rep_plan_keep_times - have every plan hold the recorded time of each op: those that the window has, and between two of
+ * them as if its ops followed each other at even distances. Before the first plan.
+ * Returns   false when it does not fit. */
+bool rep_plan_keep_times(struct rep_plan *plan);
 
 /* rep_plan_make - plan a window. Parts stand in the order of their first ops.
  * Returns   FP_OK; FP_ERR_CORRUPT when the window exceeds what the summary promised. */

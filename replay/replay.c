@@ -11,10 +11,13 @@
 #include "replay/binding.h"
 #include "replay/counters.h"
 #include "replay/ending.h"
+#include "replay/idle.h"
 #include "replay/latency.h"
 #include "replay/limit.h"
 #include "replay/options.h"
 #include "replay/outcome.h"
+#include "replay/pace.h"
+#include "replay/recorded.h"
 #include "replay/settings.h"
 #include "replay/storage.h"
 #include "replay/syscalls.h"
@@ -26,6 +29,7 @@ struct context {
     struct rep_meters meters;
     struct rep_proof proof;
     struct rep_settings settings;
+    struct rep_calls calls; /* the allocator's own; a pass may put stand-ins into the loop */
     struct rep_loop loop;
     struct rep_clock clock;
     struct rep_check check;
@@ -34,13 +38,21 @@ struct context {
     struct rep_syscalls syscalls;
     struct rep_counters counters;
     struct rep_binding binding;
+    struct rep_pace pace;
+    bool begun;
 };
 
 /* ---- callbacks of the run ------------------------------------------------------------------ */
 
 static enum fp_status next_window(void *context, struct wl_window *ret_window)
 {
-    return wl_reader_next(((struct context *)context)->reader, ret_window);
+    struct context *run = context;
+    const enum fp_status status = wl_reader_next(run->reader, ret_window);
+    if (status == FP_OK && !run->begun) {
+        rep_pace_begin(&run->pace, ret_window->facts.start_ns);
+        run->begun = true;
+    }
+    return status;
 }
 
 /* What is not the run's: neither its time nor its page faults. */
@@ -74,15 +86,16 @@ static bool resolve_and_prove(struct context *context, const struct rep_options 
         rep_complain("'%s' is no kind of proof; known: %s", context->proof.kind, rep_proof_kinds);
         exit(EXIT_MISUSE);
     }
-    const char *missing = rep_calls_resolve(&context->loop.calls, ret_substituted);
+    const char *missing = rep_calls_resolve(&context->calls, ret_substituted);
     if (missing != NULL) {
         rep_complain("wrong allocator: the library that malloc comes from has no %s", missing);
         return false;
     }
-    if (!rep_proof_check(&context->proof, &context->loop.calls)) {
+    if (!rep_proof_check(&context->proof, &context->calls)) {
         rep_complain("wrong allocator: %s", context->proof.why);
         return false;
     }
+    context->loop.calls = context->calls;
     context->settings.kind = context->proof.kind;
     if (!rep_settings_check(&context->settings)) {
         rep_complain("wrong settings: %s", context->settings.why);
@@ -158,6 +171,22 @@ static bool bind(struct context *context, const struct rep_options *options, boo
     return error == 0;
 }
 
+static bool idles_with_calls(const struct rep_options *options)
+{
+    return options->idle_with != NULL ? strcmp(options->idle_with, "calls") == 0
+                                      : options->pace.recorded_clock;
+}
+
+static bool clock_was_asked(const struct rep_options *options, const struct rep_account *account)
+{
+    if (!options->expects_clock || !account->recorded || account->asks.asked > 0)
+        return true;
+    rep_complain(
+        "the allocator is known to use the clock, and never asked the replay's: its memory cannot be "
+        "predicted; replay it with --clock real, or mend 'clock' in its INI file");
+    return false;
+}
+
 static int run(struct context *context, const struct rep_options *options, uint64_t substituted)
 {
     const struct wl_summary *summary = wl_reader_summary(context->reader);
@@ -174,6 +203,7 @@ static int run(struct context *context, const struct rep_options *options, uint6
         .latency = options->latency ? &context->latency : NULL,
         .syscalls = options->syscalls ? &context->syscalls : NULL,
         .binding = &context->binding,
+        .pace = &context->pace,
         .next = next_window,
         .at_rest = window_done,
         .fail = rep_ending_failed,
@@ -181,12 +211,19 @@ static int run(struct context *context, const struct rep_options *options, uint6
         .context = context,
     };
     struct rep_exec_totals totals;
+    struct rep_account account;
+    context->pace = options->pace;
+    if (rep_pace_follows(&context->pace) && summary->duration_ns == 0) {
+        rep_complain("'%s' has no recorded time: replay it with --clock real --pace max", options->workload);
+        return EXIT_FAILED;
+    }
     context->loop.touch = options->touch;
     context->loop.touch_step = rep_touch_step;
     context->loop.slots = rep_storage_map((size_t)summary->id_max + 1, sizeof *context->loop.slots);
+    void **idle_slots = rep_storage_map(REP_IDLE_OBJECTS, sizeof *idle_slots);
     struct rep_exec *exec = rep_exec_init(&exec_options);
-    if (context->loop.slots == NULL || exec == NULL || !rep_meters_init(&context->meters, summary) ||
-        !prepare_pass(context, options, summary))
+    if (idle_slots == NULL || context->loop.slots == NULL || exec == NULL ||
+        !rep_meters_init(&context->meters, summary) || !prepare_pass(context, options, summary))
         return too_large(summary, options->workload);
     if (options->check && !rep_check_init(&context->check, &context->loop, summary->id_max))
         return too_large(summary, options->workload);
@@ -213,16 +250,23 @@ static int run(struct context *context, const struct rep_options *options, uint6
     const enum fp_status status = rep_exec_run(exec);
     if (status != FP_OK)
         return explain_status(context, status, options->workload);
+    rep_pace_reach(&context->pace, summary->duration_ns);
     rep_syscalls_count(&context->syscalls, false);
     rep_counters_stop(&context->counters);
     rep_meters_stop(&context->meters);
     if (options->waste)
         rep_waste_sample(&context->waste, &context->waste.end, summary->ops, summary->duration_ns,
                          context->meters.end_bytes);
-    if (options->idle_ms > 0)
-        rep_meters_idle(&context->meters, options->idle_ms);
+    if (options->idle_ms > 0) {
+        rep_idle(&context->pace, &context->calls, idles_with_calls(options) ? idle_slots : NULL,
+                 (uint64_t)options->idle_ms * 1000000);
+        rep_meters_idle(&context->meters);
+    }
     rep_exec_end(exec, &totals);
     rep_limit_lift();
+    rep_account_take(&account, &context->pace, summary->duration_ns > 0, rep_meters_threads());
+    if (!clock_was_asked(options, &account))
+        return EXIT_FAILED;
     struct rep_check_problem problem;
     if (options->check && !rep_check_end(&context->check, &problem))
         rep_ending_check(problem.text);
@@ -231,7 +275,7 @@ static int run(struct context *context, const struct rep_options *options, uint6
         rep_complain("%s", context->proof.why);
         return EXIT_FAILED;
     }
-    if (!rep_settings_after(&context->settings, &context->loop.calls)) {
+    if (!rep_settings_after(&context->settings, &context->calls)) {
         rep_complain("wrong settings: %s", context->settings.why);
         return EXIT_FAILED;
     }
@@ -259,6 +303,8 @@ static int run(struct context *context, const struct rep_options *options, uint6
         .serial = exec_options.serial,
         .processors = exec_options.processors,
         .idle_ms = options->idle_ms,
+        .idle_with = idles_with_calls(options) ? "calls" : "nothing",
+        .account = &account,
     };
     return print_outcome(options, &outcome) ? EXIT_DONE : EXIT_FAILED;
 }
@@ -268,6 +314,7 @@ int main(int argc, char **argv)
     static struct context context;
     struct rep_options options;
     uint64_t substituted;
+    rep_recorded_worker();
     rep_options_parse(argc, argv, &context.settings, &options);
     /* First of all: it becomes two processes, and only the second is to catch crashes and the timeout. */
     const bool counted = !options.syscalls || rep_syscalls_init(&context.syscalls);

@@ -17,9 +17,11 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "replay/real.h"
+
+#define POLL_NS     UINT64_C(100000)
 #define THREADS_MAX 4194304 /* Linux's limit of thread ids, PID_MAX_LIMIT */
 
 const char *const rep_syscall_names[REP_SYSCALL_KINDS] = {
@@ -117,9 +119,8 @@ __attribute__((noreturn)) static void watch(struct rep_syscalls_shared *shared, 
         struct seccomp_notif_resp resp;
         char room[512];
     } answer;
-    const struct timespec pause = {.tv_nsec = 100000};
     while (atomic_load(&shared->listener) == LISTENER_NONE && is_alive(watched))
-        (void)nanosleep(&pause, NULL);
+        rep_real_sleep_until(rep_real_ns(CLOCK_MONOTONIC) + POLL_NS);
     const int listener = atomic_load(&shared->listener);
     while (listener >= 0) {
         struct pollfd ready = {.fd = listener, .events = POLLIN};

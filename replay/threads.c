@@ -10,6 +10,7 @@
 
 #include "replay/digest.h"
 #include "replay/gate.h"
+#include "replay/recorded.h"
 #include "replay/storage.h"
 
 /* How long a thread looks for a post before it sleeps: about what sleeping and being woken cost. */
@@ -59,6 +60,8 @@ struct rep_exec {
     struct thread *first;   /* the process's first thread: the recorded main thread, or the one more */
     struct thread *late;    /* ended as an opener: joined by the next opener */
     struct rep_stacks stacks;
+    const struct rep_pace *pace; /* NULL: none is kept */
+    uint32_t batons;             /* that a window has */
     enum fp_status status;
     uint64_t windows; /* done, timed or not */
     struct rep_exec_totals totals;
@@ -79,6 +82,15 @@ struct rep_exec *rep_exec_init(const struct rep_exec_options *options)
         return NULL;
     exec->options = options;
     exec->threads = threads;
+    exec->batons = options->processors;
+    if (options->pace != NULL && rep_pace_follows(options->pace)) {
+        exec->pace = options->pace;
+        if (!rep_plan_keep_times(&exec->plan))
+            return NULL;
+        /* A thread that sleeps until its time has come must not keep others from theirs. */
+        if (options->pace->speed > 0)
+            exec->batons = UINT32_MAX;
+    }
     exec->first = &threads[summary->thread_count];
     for (size_t i = 0; i < count; i++) {
         threads[i].exec = exec;
@@ -137,11 +149,11 @@ static uint32_t executing_thread(const struct rep_exec *exec, const struct threa
 }
 
 /* One op after the other, and nothing is timed. */
-static void execute_checked(struct rep_exec *exec, struct thread *self, const struct rep_segment *segment)
+static void execute_checked(struct rep_exec *exec, struct thread *self, uint32_t op_first, uint32_t op_count)
 {
     struct rep_check_problem problem;
-    for (uint32_t i = 0; i < segment->op_count; i++) {
-        const uint32_t index = segment->op_first + i;
+    for (uint32_t i = 0; i < op_count; i++) {
+        const uint32_t index = op_first + i;
         const uint64_t number = exec->window.facts.first_op +
                                 rep_plan_locate(&exec->plan, &exec->window, index);
         self->at = index;
@@ -154,23 +166,21 @@ static void execute_checked(struct rep_exec *exec, struct thread *self, const st
 }
 
 /* Time one run of ops. */
-static void execute(struct rep_exec *exec, struct thread *self, const struct rep_segment *segment)
+static void execute_run(struct rep_exec *exec, struct thread *self, uint32_t op_first, uint32_t op_count)
 {
     current = self;
     if (exec->options->check != NULL) {
-        execute_checked(exec, self, segment);
+        execute_checked(exec, self, op_first, op_count);
         return;
     }
-    self->at = segment->op_first;
-    self->at_count = segment->op_count;
+    self->at = op_first;
+    self->at_count = op_count;
     const struct rep_clock *clock = exec->options->clock;
-    const struct wl_op *ops = &exec->plan.ops[segment->op_first];
-    if (exec->options->latency != NULL)
-        rep_latency_enter(exec->options->latency, segment->op_first);
+    const struct wl_op *ops = &exec->plan.ops[op_first];
     if (exec->options->syscalls != NULL)
         rep_syscalls_inside(exec->options->syscalls, true);
     const uint64_t start = rep_ticks(clock);
-    const size_t done = rep_loop_run(exec->options->loop, ops, segment->op_count);
+    const size_t done = rep_loop_run(exec->options->loop, ops, op_count);
     const uint64_t end = rep_ticks(clock);
     if (exec->options->syscalls != NULL)
         rep_syscalls_inside(exec->options->syscalls, false);
@@ -178,10 +188,29 @@ static void execute(struct rep_exec *exec, struct thread *self, const struct rep
         self->ticks += end - start;
     self->runs++;
     self->at_count = 0;
-    if (done == segment->op_count)
+    if (done == op_count)
         return;
-    const uint32_t index = segment->op_first + (uint32_t)done;
+    const uint32_t index = op_first + (uint32_t)done;
     fail_at(exec, executing_thread(exec, self, index), index, NULL);
+}
+
+/* A segment: one run, or one for each step that keeps with the clock. */
+static void execute(struct rep_exec *exec, struct thread *self, const struct rep_segment *segment)
+{
+    if (exec->options->latency != NULL)
+        rep_latency_enter(exec->options->latency, segment->op_first);
+    if (exec->pace == NULL) {
+        execute_run(exec, self, segment->op_first, segment->op_count);
+        return;
+    }
+    for (uint32_t done = 0; done < segment->op_count;) {
+        const uint32_t first = segment->op_first + done;
+        const uint64_t *times_ns = &exec->plan.times_ns[first];
+        const uint32_t step = (uint32_t)rep_pace_step(times_ns, segment->op_count - done);
+        rep_pace_reach(exec->pace, times_ns[0]);
+        execute_run(exec, self, first, step);
+        done += step;
+    }
 }
 
 static void *thread_main(void *argument);
@@ -360,6 +389,8 @@ static void close_window(struct rep_exec *exec, struct thread *self)
         exec->totals.prepare_ns = 0;
         exec->totals.prepare_faults_minor = exec->totals.prepare_faults_major = 0;
     }
+    if (exec->pace != NULL)
+        rep_pace_reach(exec->pace, exec->window.facts.end_ns);
     if (options->latency != NULL)
         rep_latency_window(options->latency, &exec->plan, &exec->window, times.timed);
     options->at_rest(options->context, &exec->window, &times);
@@ -424,7 +455,7 @@ static void open_windows(struct rep_exec *exec, struct thread *self)
             return;
         }
         const uint32_t parts = exec->plan.part_count;
-        uint32_t batons = exec->options->processors < parts ? exec->options->processors : parts;
+        uint32_t batons = exec->batons < parts ? exec->batons : parts;
         /* Relaxed: published by the gates' signals. The opener counts as unfinished until it has started
          * the others, or they could end the window and change the plan under it. */
         atomic_store_explicit(&exec->next_part, 0, memory_order_relaxed);
@@ -463,6 +494,7 @@ static void *thread_main(void *argument)
         rep_syscalls_inside(options->syscalls, false);
     if (options->binding != NULL)
         rep_binding_thread(options->binding, self->number);
+    rep_recorded_worker();
     work(self->exec, self);
     return NULL;
 }

@@ -24,6 +24,7 @@
 #include "replay/check.h"
 #include "replay/latency.h"
 #include "replay/loop.h"
+#include "replay/pace.h"
 #include "replay/plan.h"
 #include "replay/syscalls.h"
 #include "replay/ticks.h"
@@ -57,6 +58,8 @@ struct rep_exec_options {
     struct rep_latency *latency;       /* of the latency pass; NULL in others */
     struct rep_syscalls *syscalls;     /* of the syscalls pass; NULL in others */
     const struct rep_binding *binding; /* NULL: threads run where the kernel puts them */
+    const struct rep_pace
+        *pace; /* NULL, or follows no clock: windows run through without a look at recorded time */
 
     /* Hand out the next window, as wl_reader_next does. Called by any thread, at rest. */
     enum fp_status (*next)(void *context, struct wl_window *ret_window);

@@ -10,10 +10,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
+
+#include "replay/real.h"
 
 struct rep_clock {
     bool counter; /* ticks are the time stamp counter's */
@@ -25,9 +26,7 @@ struct rep_clock {
 
 static inline uint64_t rep_monotonic_ns(void)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* this clock always exists */
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return rep_real_ns(CLOCK_MONOTONIC);
 }
 
 /* rep_ticks - now. The fence keeps the ops of the run on its own side of the read; cpuid would too, but

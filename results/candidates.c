@@ -50,6 +50,7 @@ static char **field_of(struct res_candidate *candidate, const char *name)
         {"replay", &candidate->replay},   {"preload", &candidate->preload},
         {"library", &candidate->library}, {"proof", &candidate->proof},
         {"package", &candidate->package}, {"settings", &candidate->settings},
+        {"clock", &candidate->clock},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (strcmp(fields[i].name, name) == 0)
@@ -134,6 +135,9 @@ static char *check_candidate(struct res_candidate *candidate)
         return res_strdup("exactly one of 'replay' and 'preload' must be given");
     if (candidate->replay != NULL && !name_is_valid(candidate->replay))
         return res_printf("'replay' must name a binary mallab-replay-NAME, not '%.40s'", candidate->replay);
+    if (candidate->clock != NULL && strcmp(candidate->clock, "yes") != 0 &&
+        strcmp(candidate->clock, "no") != 0)
+        return res_printf("'clock' is 'yes' or 'no', not '%.40s'", candidate->clock);
     if (candidate->preload != NULL && candidate->library == NULL)
         candidate->library = res_strdup(candidate->preload);
     if (candidate->preload != NULL)
@@ -143,6 +147,11 @@ static char *check_candidate(struct res_candidate *candidate)
     if (candidate->settings != NULL && strcmp(candidate->settings, "unproven") != 0)
         return res_printf("'settings' can be 'unproven', not '%.40s'", candidate->settings);
     return res_ranges_problem(candidate);
+}
+
+bool res_candidate_follows_clock(const struct res_candidate *candidate)
+{
+    return candidate->clock != NULL && strcmp(candidate->clock, "yes") == 0;
 }
 
 static void candidate_release(struct res_candidate *candidate)
@@ -158,6 +167,7 @@ static void candidate_release(struct res_candidate *candidate)
     free(candidate->library);
     free(candidate->proof);
     free(candidate->package);
+    free(candidate->clock);
     free(candidate->origin);
     free(candidate->path);
     free(candidate->version);
@@ -329,6 +339,7 @@ struct res_candidate *res_registry_copy(struct res_registry *registry, const str
         .library = copy_of(base->library),
         .proof = copy_of(base->proof),
         .package = copy_of(base->package),
+        .clock = copy_of(base->clock),
         .settings = copy_of(base->settings),
         .environment = res_variables_copy(base->environment, base->variable_count),
         .variable_count = base->variable_count,

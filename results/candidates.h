@@ -7,6 +7,8 @@
  *   preload = LIBRARY          instead of replay: preloaded into mallab-replay-glibc
  *   library = libjemalloc.so.2 name or path of the library that must serve the calls; implied by preload
  *   proof = mallctl            which proof the run demands (replay's --proof); optional
+ *   clock = yes                whether it follows the clock: then a run on the recorded clock (replay's --clock) in
+ *                              which it never asks for the time has failed; yes or no [no]
  *   package = libjemalloc2     Debian's, named when the library is missing
  *   settings = unproven        let settings pass of which the allocator tells nothing; optional
  *   [environment]
@@ -46,6 +48,7 @@ struct res_candidate {
     char *preload; /* library to preload, as given */
     char *library; /* NULL only for `none` */
     char *proof;
+    char *clock; /* "yes" or "no" */
     char *package;
     char *settings; /* "unproven" or NULL */
     char *origin;   /* the INI file; NULL when given by path or built in */
@@ -63,6 +66,9 @@ struct res_candidate {
     char *program; /* the replay binary */
     char *missing; /* one line: what is missing and what to do; NULL when found */
 };
+
+/* res_candidate_follows_clock - whether it is known to. */
+bool res_candidate_follows_clock(const struct res_candidate *candidate);
 
 /* All that is known. Zero-initialise before use. */
 struct res_registry {

@@ -16,6 +16,7 @@ enum phase {
     PHASE_CHECK,
     PHASE_WARM_UP,
     PHASE_ROUND,
+    PHASE_MEMORY,
     PHASE_PASS,
 };
 
@@ -29,6 +30,21 @@ struct state {
 static size_t entries_of(const struct res_options *options)
 {
     return options->candidate_count + 1 + (options->floor != NULL ? 1 : 0);
+}
+
+static unsigned memory_rounds_of(const struct res_options *options, const struct res_workload *workload)
+{
+    if (workload->duration_ns == 0)
+        return 0; /* there is no time to tell */
+    return options->memory_rounds < options->rounds ? options->memory_rounds : options->rounds;
+}
+
+static size_t runs_of(const struct res_options *options, const struct res_workload *workload)
+{
+    return entries_of(options) * (options->rounds + 1) +
+           (options->candidate_count + 1) * memory_rounds_of(options, workload) +
+           (options->check ? options->candidate_count : 0) +
+           res_passes_runs(entries_of(options), options->latency_passes, options->system_calls);
 }
 
 static void trial_init(struct res_trial *trial, const struct res_options *options,
@@ -48,6 +64,7 @@ static void trial_init(struct res_trial *trial, const struct res_options *option
                            : entry->is_control ? options->candidates[0]
                                                : options->candidates[i];
         entry->runs = res_calloc(options->rounds, sizeof *entry->runs);
+        entry->memory_runs = res_calloc(options->rounds, sizeof *entry->memory_runs);
     }
 }
 
@@ -76,6 +93,9 @@ static enum res_run_state run_any(struct state *state, struct res_trial *trial, 
                                   struct res_run *ret_run, char **ret_reason, json_t **ret_failure)
 {
     const struct res_options *options = state->options;
+    /* The waste is looked at in the warm-up: it is split on the clock of the resident figures. */
+    const bool recorded = phase == PHASE_MEMORY || (phase == PHASE_WARM_UP && !entry->is_floor &&
+                                                    memory_rounds_of(options, trial->workload) > 0);
     const struct res_run_request request = {
         .candidate = entry->candidate,
         .workload = trial->workload->path,
@@ -87,6 +107,8 @@ static enum res_run_state run_any(struct state *state, struct res_trial *trial, 
         .ret_failure = ret_failure,
         .pass_option = option,
         .more = options->replay_options,
+        .recorded_clock = recorded,
+        .idle_ms = phase == PHASE_MEMORY ? options->idle_ms : 0,
         .stop = options->stop,
     };
     if (options->progress != NULL)
@@ -200,8 +222,20 @@ static void warm_up(struct state *state, struct res_trial *trial)
     free(runs);
 }
 
-/* A round is kept whole or not at all: its samples are paired. */
-static void run_round(struct state *state, struct res_trial *trial, unsigned round)
+/* Rounds that were not finished are dropped: samples are paired. */
+static void drop_unfinished(struct res_trial *trial)
+{
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        struct res_entry *entry = &trial->entries[i];
+        while (entry->run_count > trial->rounds)
+            res_run_release(&entry->runs[--entry->run_count]);
+        while (entry->memory_count > trial->memory_rounds)
+            res_run_release(&entry->memory_runs[--entry->memory_count]);
+    }
+}
+
+/* One pass of a round: the timed one, or that for memory. */
+static void run_round(struct state *state, struct res_trial *trial, unsigned round, bool memory)
 {
     size_t *order = res_calloc(trial->entry_count, sizeof *order);
     for (size_t i = 0; i < trial->entry_count; i++)
@@ -210,28 +244,35 @@ static void run_round(struct state *state, struct res_trial *trial, unsigned rou
     for (size_t i = 0; i < trial->entry_count && !state->stopped; i++) {
         struct res_entry *entry = &trial->entries[order[i]];
         struct res_run run = {0};
+        if (memory && entry->is_floor)
+            continue; /* it has no memory */
         if (entry->failed != NULL) {
             state->runs_done++;
             continue;
         }
-        if (run_entry(state, trial, entry, PHASE_ROUND, round + 1, &run) != RES_RUN_OK)
+        if (run_entry(state, trial, entry, memory ? PHASE_MEMORY : PHASE_ROUND, round + 1, &run) !=
+            RES_RUN_OK)
             continue;
         json_object_set_new(run.json, "round", json_integer((json_int_t)round + 1));
         json_object_set_new(run.json, "position", json_integer((json_int_t)i + 1));
         check_digest(trial, entry, &run);
         share_samples(trial, &run);
+        if (memory) {
+            assert(entry->memory_count < state->options->rounds);
+            entry->memory_runs[entry->memory_count++] = run;
+            continue;
+        }
         if (entry->run_count > 0 && run.batch_count != entry->runs[0].batch_count)
             fail(entry, res_strdup("its runs were cut in different numbers of batches"));
         assert(entry->run_count < state->options->rounds);
         entry->runs[entry->run_count++] = run;
     }
-    if (!state->stopped)
+    if (!state->stopped && memory)
+        trial->memory_rounds = round + 1;
+    else if (!state->stopped)
         trial->rounds = round + 1;
-    for (size_t i = 0; i < trial->entry_count && state->stopped; i++) {
-        struct res_entry *entry = &trial->entries[i];
-        while (entry->run_count > trial->rounds)
-            res_run_release(&entry->runs[--entry->run_count]);
-    }
+    else
+        drop_unfinished(trial);
     free(order);
 }
 
@@ -274,11 +315,9 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
     struct state state = {
         .options = options,
         .random = res_random_from(options->seed),
-        .runs_all = options->workload_count *
-                    (entries_of(options) * (options->rounds + 1) +
-                     (options->check ? options->candidate_count : 0) +
-                     res_passes_runs(entries_of(options), options->latency_passes, options->system_calls)),
     };
+    for (size_t i = 0; i < options->workload_count; i++)
+        state.runs_all += runs_of(options, &options->workloads[i]);
     assert(options->candidate_count > 0 && options->rounds > 0);
     *ret_experiment = (struct res_experiment){
         .options = *options,
@@ -290,8 +329,11 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
         if (options->check)
             check(&state, trial);
         warm_up(&state, trial);
-        for (unsigned round = 0; round < options->rounds && !state.stopped; round++)
-            run_round(&state, trial, round);
+        for (unsigned round = 0; round < options->rounds && !state.stopped; round++) {
+            run_round(&state, trial, round, false);
+            if (round < memory_rounds_of(options, trial->workload) && !state.stopped)
+                run_round(&state, trial, round, true);
+        }
         run_passes(&state, trial);
     }
     ret_experiment->stopped = state.stopped;
@@ -304,7 +346,10 @@ void res_experiment_release(struct res_experiment *experiment)
         for (size_t k = 0; k < trial->entry_count; k++) {
             for (size_t run = 0; run < trial->entries[k].run_count; run++)
                 res_run_release(&trial->entries[k].runs[run]);
+            for (size_t run = 0; run < trial->entries[k].memory_count; run++)
+                res_run_release(&trial->entries[k].memory_runs[run]);
             free(trial->entries[k].runs);
+            free(trial->entries[k].memory_runs);
             free(trial->entries[k].failed);
             json_decref(trial->entries[k].failure);
             json_decref(trial->entries[k].check);
@@ -317,6 +362,11 @@ void res_experiment_release(struct res_experiment *experiment)
     }
     free(experiment->trials);
     *experiment = (struct res_experiment){0};
+}
+
+bool res_trial_has_memory(const struct res_trial *trial)
+{
+    return trial->memory_rounds > 0;
 }
 
 struct res_entry *res_trial_control(const struct res_trial *trial)

@@ -4,9 +4,14 @@
  *   control   the baseline a second time in every round (A/A): what it differs by is noise
  *   floor     `none`, the replay without an allocator: the harness' own time, subtracted from all
  *   warm-up   one run of each entry before the first round, not counted: the first touch of memory that a virtual
- *             machine never used costs five times a later one, and files come into the page cache
+ *             machine never used costs five times a later one, and files come into the page cache. The waste is
+ *             split in it, on the recorded clock where there are memory passes
  *   check     where asked for, a run of each candidate before its warm-up that looks whether it keeps its promises
  *   round     every entry once, in an order drawn from the seed
+ *   memory    a second pass at the end of each of the first rounds: every entry but the floor once more, told recorded time
+ *             (replay's --clock), because what an allocator gives back follows the clock. Resident figures are of it, times
+ *             never are. Memory repeats better than time, so few rounds do. Workloads without recorded time have no such
+ *             pass: their resident figures are of the runs that are timed
  *
  * One workload after the other. An entry that fails (it does not start, crashes, its proof fails, it executed other
  * ops than the others) is out for that workload, with the reason; the others go on.
@@ -59,6 +64,8 @@ struct res_options {
     const char *const *replay_options; /* more of replay's, for every run; NULL-terminated, or NULL */
     unsigned latency_passes;           /* behind the rounds; 0: none */
     bool system_calls;                 /* whether to count them, behind the rounds */
+    unsigned memory_rounds;            /* that have a memory pass; 0: none */
+    uint64_t idle_ms;                  /* of rest in that pass, behind the last op */
     volatile sig_atomic_t *stop;
     void (*progress)(void *context, const struct res_workload *workload, const char *entry, unsigned round,
                      size_t runs_done,
@@ -76,10 +83,12 @@ struct res_entry {
     bool is_control, is_floor;
     struct res_run *runs;
     size_t run_count;
+    struct res_run *memory_runs; /* likewise, of the memory pass */
+    size_t memory_count;
     char *failed;       /* one line; NULL when it did not */
     json_t *failure;    /* the same in numbers, as the run told it; NULL when it did not */
     json_t *check;      /* of its checking run; NULL: there was none */
-    json_t *waste;      /* of its warm-up; NULL: not known */
+    json_t *waste;      /* of its warm-up, on the clock of the resident figures; NULL: not known */
     uint64_t warmup_ns; /* how long the warm-up took */
     uint64_t check_ns;  /* and the checking run; 0: none */
     struct res_passes passes;
@@ -92,7 +101,8 @@ struct res_trial {
     struct res_entry *entries; /* candidates in their order, then the control, then the floor */
     size_t entry_count;
     size_t candidate_count;
-    unsigned rounds; /* finished */
+    unsigned rounds;        /* finished */
+    unsigned memory_rounds; /* of them, with a memory pass that is finished too */
 };
 
 struct res_experiment {
@@ -107,6 +117,9 @@ struct res_experiment {
  * ret_experiment  always filled. */
 void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment);
 void res_experiment_release(struct res_experiment *experiment);
+
+/* res_trial_has_memory - whether the trial has memory passes: then resident figures are of them. */
+bool res_trial_has_memory(const struct res_trial *trial);
 
 /* res_trial_control / res_trial_floor - these entries; NULL without a floor. */
 struct res_entry *res_trial_control(const struct res_trial *trial);

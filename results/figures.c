@@ -33,40 +33,64 @@ static double idle_of(const struct res_run *run)
     return run->resident_idle_bytes;
 }
 
+static double given_back_of(const struct res_run *run)
+{
+    return run->given_back_share;
+}
+
 static bool has_figures(const struct res_entry *entry)
 {
     return entry != NULL && entry->failed == NULL && entry->run_count > 0;
 }
 
-/* The entry's samples, each less `less`. To be freed. */
-static double *samples_of(const struct res_entry *entry, sample_fn *sample, double less)
+/* The runs of one pass of an entry; none when it failed. */
+struct series {
+    const struct res_run *runs;
+    size_t count;
+};
+
+static struct series times_of(const struct res_entry *entry)
 {
-    double *samples = res_calloc(entry->run_count, sizeof *samples);
-    for (size_t i = 0; i < entry->run_count; i++)
-        samples[i] = sample(&entry->runs[i]) - less;
+    return has_figures(entry) ? (struct series){entry->runs, entry->run_count} : (struct series){NULL, 0};
+}
+
+static struct series memory_of(const struct res_trial *trial, const struct res_entry *entry)
+{
+    if (!res_trial_has_memory(trial))
+        return times_of(entry);
+    return has_figures(entry) ? (struct series){entry->memory_runs, entry->memory_count}
+                              : (struct series){NULL, 0};
+}
+
+/* The samples of a pass, each less `less`. To be freed. */
+static double *samples_of(struct series series, sample_fn *sample, double less)
+{
+    double *samples = res_calloc(series.count, sizeof *samples);
+    for (size_t i = 0; i < series.count; i++)
+        samples[i] = sample(&series.runs[i]) - less;
     return samples;
 }
 
-static double median_of(const struct res_entry *entry, sample_fn *sample, double less)
+static double median_of(struct series series, sample_fn *sample, double less)
 {
-    if (!has_figures(entry))
+    if (series.count == 0)
         return NAN;
-    for (size_t i = 0; i < entry->run_count; i++) {
-        if (!isfinite(sample(&entry->runs[i])))
+    for (size_t i = 0; i < series.count; i++) {
+        if (!isfinite(sample(&series.runs[i])))
             return NAN;
     }
-    double *samples = samples_of(entry, sample, less);
-    const double median = res_median(samples, entry->run_count);
+    double *samples = samples_of(series, sample, less);
+    const double median = res_median(samples, series.count);
     free(samples);
     return median;
 }
 
-static double deviation_of(const struct res_entry *entry, sample_fn *sample)
+static double deviation_of(struct series series, sample_fn *sample)
 {
-    if (!has_figures(entry))
+    if (series.count == 0)
         return NAN;
-    double *samples = samples_of(entry, sample, 0);
-    const double deviation = res_median_deviation(samples, entry->run_count);
+    double *samples = samples_of(series, sample, 0);
+    const double deviation = res_median_deviation(samples, series.count);
     free(samples);
     return deviation;
 }
@@ -95,78 +119,121 @@ static double net_quiet_per_op(const struct res_trial *trial, const struct res_e
     return fmax(quiet, 0) / (double)(entry->runs[0].ops - entry->runs[0].inherited_ops);
 }
 
-/* Paired ratios to the baseline, bootstrapped. ratio is NAN where one side has no samples or is not positive. */
-static struct res_difference difference_of(const struct res_entry *entry, const struct res_entry *baseline,
-                                           sample_fn *sample, double less, uint64_t seed)
+/* How a figure is compared. */
+struct method {
+    sample_fn *sample;
+    double less; /* taken off each sample */
+    bool memory; /* of the memory pass, where there is one */
+    uint64_t seed;
+};
+
+static struct series series_of(const struct res_trial *trial, const struct res_entry *entry,
+                               const struct method *method)
 {
+    return method->memory ? memory_of(trial, entry) : times_of(entry);
+}
+
+/* Paired ratios to the baseline and their interval. ratio is NAN where one side has no samples or is not positive. */
+static struct res_difference difference_of(const struct res_trial *trial, const struct res_entry *entry,
+                                           const struct method *method)
+{
+    const struct series own = series_of(trial, entry, method);
+    const struct series base = series_of(trial, &trial->entries[0], method);
     struct res_difference difference = {.ratio = NAN, .interval = {NAN, NAN}, .verdict = RES_UNDECIDED};
-    if (!has_figures(entry) || !has_figures(baseline))
+    const size_t count = own.count < base.count ? own.count : base.count;
+    if (count == 0)
         return difference;
-    const size_t count = entry->run_count < baseline->run_count ? entry->run_count : baseline->run_count;
+    double *others = samples_of(own, method->sample, method->less);
+    double *bases = samples_of(base, method->sample, method->less);
     double *ratios = res_calloc(count, sizeof *ratios);
-    bool usable = true;
+    bool usable = true, positive = true;
     for (size_t i = 0; i < count; i++) {
-        const double base = sample(&baseline->runs[i]) - less;
-        const double other = sample(&entry->runs[i]) - less;
-        usable = usable && base > 0 && other >= 0 && isfinite(base) && isfinite(other);
-        ratios[i] = other / base;
+        usable = usable && bases[i] > 0 && others[i] >= 0 && isfinite(bases[i]) && isfinite(others[i]);
+        positive = positive && others[i] > 0;
+        ratios[i] = others[i] / bases[i];
     }
     if (usable) {
         difference.ratio = res_median(ratios, count);
-        difference.interval = res_bootstrap_median(ratios, count, seed);
+        if (!method->memory || !res_trial_has_memory(trial))
+            difference.interval = res_bootstrap_median(ratios, count, method->seed);
+        else if (positive)
+            difference.interval = res_student_ratio(ratios, count);
     }
     free(ratios);
+    free(others);
+    free(bases);
     return difference;
-}
-
-static void judge(struct res_difference *difference, const struct res_difference *control, double quiet_ratio,
-                  size_t rounds)
-{
-    const struct res_comparison comparison = {
-        .ratio = difference->ratio,
-        .interval = difference->interval,
-        .quiet_ratio = quiet_ratio,
-        .rounds = rounds,
-        .has_control = control != NULL && isfinite(control->ratio),
-        .control = control != NULL ? control->interval : (struct res_interval){0, 0},
-    };
-    difference->verdict = res_judge(&comparison);
 }
 
 /* One figure against the baseline, and its verdict against the control. */
 static struct res_difference compare(const struct res_trial *trial, const struct res_entry *entry,
-                                     sample_fn *sample, double less, double quiet_ratio, uint64_t seed)
+                                     const struct method *method, double quiet_ratio)
 {
-    const struct res_entry *baseline = &trial->entries[0];
     const struct res_entry *control = res_trial_control(trial);
-    struct res_difference noise = difference_of(control, baseline, sample, less, seed);
-    struct res_difference difference = difference_of(entry, baseline, sample, less, seed);
-    judge(&difference, entry == control ? NULL : &noise, quiet_ratio, entry->run_count);
+    const struct res_difference noise = difference_of(trial, control, method);
+    struct res_difference difference = difference_of(trial, entry, method);
+    const struct res_comparison comparison = {
+        .ratio = difference.ratio,
+        .interval = difference.interval,
+        .quiet_ratio = quiet_ratio,
+        .rounds = series_of(trial, entry, method).count,
+        .rounds_needed = method->memory && res_trial_has_memory(trial) ? RES_ROUNDS_FOR_MEMORY : 0,
+        .has_control = entry != control && isfinite(noise.ratio),
+        .control = noise.interval,
+    };
+    difference.verdict = res_judge(&comparison);
     return difference;
+}
+
+/* Why memory of an entry is not what the program would have had; NULL when it is, or when nothing was measured. */
+static const char *doubt_of(const struct res_trial *trial, const struct res_entry *entry)
+{
+    const struct series series = memory_of(trial, entry);
+    for (size_t i = 0; i < series.count; i++) {
+        if (series.runs[i].not_predicted_why != NULL)
+            return series.runs[i].not_predicted_why;
+    }
+    return NULL;
+}
+
+/* A prediction that was not made, of either side, is no ground for a verdict. Without a memory pass all stand on the same footing, and
+ * the notes say what that is. */
+static void doubt(struct res_figures *figures, const struct res_trial *trial)
+{
+    if (!res_trial_has_memory(trial))
+        return;
+    if (figures->not_predicted_why != NULL || doubt_of(trial, &trial->entries[0]) != NULL)
+        figures->peak.verdict = figures->end.verdict = RES_UNDECIDED;
 }
 
 struct res_figures res_figures_of(const struct res_trial *trial, const struct res_entry *entry, uint64_t seed)
 {
-    const struct res_entry *baseline = &trial->entries[0];
     const struct res_entry *floor = res_trial_floor(trial);
-    const double floor_ns = has_figures(floor) ? median_of(floor, time_of, 0) : 0;
+    const double floor_ns = has_figures(floor) ? median_of(times_of(floor), time_of, 0) : 0;
     const double less = entry == floor ? 0 : floor_ns;
+    const struct series times = times_of(entry), memory = memory_of(trial, entry);
+    const struct method by_time = {.sample = time_of, .less = less, .seed = seed};
+    const struct method by_peak = {.sample = peak_of, .memory = true, .seed = seed};
+    const struct method by_end = {.sample = end_of, .memory = true, .seed = seed};
     struct res_figures figures = {
         .quiet_ns_per_op = net_quiet_per_op(trial, entry),
-        .typical_ns_per_op = median_of(entry, time_of, less),
-        .typical_deviation = deviation_of(entry, time_of),
-        .peak_bytes = median_of(entry, peak_of, 0),
-        .peak_deviation = deviation_of(entry, peak_of),
-        .mean_bytes = median_of(entry, mean_of, 0),
-        .end_bytes = median_of(entry, end_of, 0),
-        .idle_bytes = median_of(entry, idle_of, 0),
+        .typical_ns_per_op = median_of(times, time_of, less),
+        .typical_deviation = deviation_of(times, time_of),
+        .peak_bytes = median_of(memory, peak_of, 0),
+        .peak_deviation = deviation_of(memory, peak_of),
+        .mean_bytes = median_of(memory, mean_of, 0),
+        .end_bytes = median_of(memory, end_of, 0),
+        .idle_bytes = median_of(memory, idle_of, 0),
+        .given_back_share = median_of(memory, given_back_of, 0),
+        .not_predicted_why = doubt_of(trial, entry),
     };
-    figures.quiet_ratio = figures.quiet_ns_per_op / net_quiet_per_op(trial, baseline);
+    figures.quiet_ratio = figures.quiet_ns_per_op / net_quiet_per_op(trial, &trial->entries[0]);
     if (entry != floor) {
-        figures.time = compare(trial, entry, time_of, less, figures.quiet_ratio, seed);
+        figures.time = compare(trial, entry, &by_time, figures.quiet_ratio);
         /* Resident memory has no quiet figure to agree with. */
-        figures.peak = compare(trial, entry, peak_of, 0, NAN, seed);
-        figures.end = compare(trial, entry, end_of, 0, NAN, seed);
+        figures.peak = compare(trial, entry, &by_peak, NAN);
+        figures.end = compare(trial, entry, &by_end, NAN);
+        doubt(&figures, trial);
     } else {
         const struct res_difference none = {.ratio = NAN, .interval = {NAN, NAN}, .verdict = RES_UNDECIDED};
         figures.time = figures.peak = figures.end = none;

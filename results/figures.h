@@ -2,6 +2,7 @@
  *
  *   net       an entry's ns/op less the floor's: what the allocator takes, the harness' own share gone
  *   paired    of the same round: runs[r] of two entries ran within the same minute
+ *   memory    resident figures are of the memory pass where the trial has one, its intervals Student's: it has few rounds
  * A figure that cannot be had (the entry or the baseline failed) is NAN, its verdict undecided. */
 #ifndef MALLAB_RESULTS_FIGURES_H
 #define MALLAB_RESULTS_FIGURES_H
@@ -25,6 +26,9 @@ struct res_figures {
     double peak_bytes, mean_bytes, end_bytes, idle_bytes; /* medians over rounds of resident */
     double peak_deviation;                                /* median absolute deviation of peak_bytes */
     struct res_difference peak, end;
+    double given_back_share; /* median over rounds */
+    const char *
+        not_predicted_why; /* of the first run of which it was said; NULL: memory is as predicted. Borrowed */
 };
 
 /* res_figures_of - figures of one entry of a trial.

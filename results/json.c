@@ -73,6 +73,7 @@ static json_t *time_object(const struct res_figures *figures, bool is_floor)
     json_object_set_new(object, "quiet_ns_per_op", number(figures->quiet_ns_per_op));
     json_object_set_new(object, "typical_ns_per_op", number(figures->typical_ns_per_op));
     json_object_set_new(object, "typical_ns_per_op_deviation", number(figures->typical_deviation));
+    json_object_set_new(object, "clock", json_string("real"));
     if (!is_floor) {
         json_object_set_new(object, "quiet_ratio", number(figures->quiet_ratio));
         set_difference(object, "", &figures->time);
@@ -80,8 +81,10 @@ static json_t *time_object(const struct res_figures *figures, bool is_floor)
     return object;
 }
 
-static json_t *resident_object(const struct res_figures *figures)
+static json_t *resident_object(const struct res_trial *trial, const struct res_entry *entry,
+                               const struct res_figures *figures)
 {
+    const bool memory = res_trial_has_memory(trial);
     json_t *object = json_object();
     json_object_set_new(object, "peak_bytes", whole(figures->peak_bytes));
     json_object_set_new(object, "peak_bytes_deviation", whole(figures->peak_deviation));
@@ -90,6 +93,12 @@ static json_t *resident_object(const struct res_figures *figures)
     json_object_set_new(object, "idle_bytes", whole(figures->idle_bytes));
     set_difference(object, "peak_", &figures->peak);
     set_difference(object, "end_", &figures->end);
+    json_object_set_new(object, "given_back_share", number(figures->given_back_share));
+    json_object_set_new(object, "clock", json_string(memory ? "recorded" : "real"));
+    json_object_set_new(object, "rounds",
+                        json_integer((json_int_t)(memory ? entry->memory_count : entry->run_count)));
+    json_object_set_new(object, "predicted", json_boolean(figures->not_predicted_why == NULL));
+    json_object_set_new(object, "not_predicted_why", text(figures->not_predicted_why));
     return object;
 }
 
@@ -101,11 +110,11 @@ static json_t *environment_object(const struct res_candidate *candidate)
     return object;
 }
 
-static json_t *runs_array(const struct res_entry *entry)
+static json_t *runs_array(const struct res_run *samples, size_t count)
 {
     json_t *runs = json_array();
-    for (size_t i = 0; i < entry->run_count; i++) {
-        const struct res_run *run = &entry->runs[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct res_run *run = &samples[i];
         json_t *object = json_copy(run->json);
         json_t *batches = json_array();
         for (size_t batch = 0; batch < run->batch_count; batch++)
@@ -144,12 +153,14 @@ static json_t *entry_object(const struct res_trial *trial, const struct res_entr
         json_object_set_new(object, "waste", shared(entry->waste));
     json_object_set_new(object, "time", time_object(&figures, entry->is_floor));
     if (!entry->is_floor)
-        json_object_set_new(object, "resident", resident_object(&figures));
+        json_object_set_new(object, "resident", resident_object(trial, entry, &figures));
     json_object_set_new(object, "latency", res_latency_object(&entry->passes, floor_passes(trial, entry)));
     json_object_set(object, "system_calls",
                     entry->passes.system_calls != NULL ? entry->passes.system_calls : json_null());
     json_object_set_new(object, "warmup_ns", json_integer((json_int_t)entry->warmup_ns));
-    json_object_set_new(object, "runs", runs_array(entry));
+    json_object_set_new(object, "runs", runs_array(entry->runs, entry->run_count));
+    if (!entry->is_floor)
+        json_object_set_new(object, "memory_runs", runs_array(entry->memory_runs, entry->memory_count));
     return object;
 }
 
@@ -196,6 +207,7 @@ static json_t *workload_object(const struct res_trial *trial, uint64_t seed)
     json_object_set_new(object, "duration_ns", json_integer((json_int_t)workload->duration_ns));
     json_object_set_new(object, "live_peak_bytes", json_integer((json_int_t)workload->live_peak_bytes));
     json_object_set_new(object, "rounds", json_integer(trial->rounds));
+    json_object_set_new(object, "memory_rounds", json_integer(trial->memory_rounds));
     json_object_set(object, "samples", trial->samples != NULL ? trial->samples : json_null());
     json_object_set_new(object, "candidates", candidates);
     json_object_set_new(object, "control", entry_object(trial, res_trial_control(trial), seed));
@@ -245,6 +257,8 @@ json_t *res_json_experiment(const struct res_experiment *experiment, const struc
     json_object_set_new(result, "baseline", text(options->candidates[0]->name));
     json_object_set_new(result, "rounds", json_integer(rounds));
     json_object_set_new(result, "rounds_asked", json_integer(options->rounds));
+    json_object_set_new(result, "memory_rounds_asked", json_integer(options->memory_rounds));
+    json_object_set_new(result, "memory_idle_ms", json_integer((json_int_t)options->idle_ms));
     json_object_set_new(result, "stopped", json_boolean(experiment->stopped));
     json_object_set_new(result, "seed", json_integer((json_int_t)options->seed));
     json_object_set_new(result, "resamples", json_integer(RES_RESAMPLES));

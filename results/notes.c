@@ -13,8 +13,7 @@
 #define UNSTEADY 0.2   /* typical deviation over the median */
 #define FEW_OPS  20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
 
-/* Words up to the last column, following lines indented below the first. */
-static void add_wrapped(struct res_text *text, const char *label, const char *words)
+void res_notes_add(struct res_text *text, const char *label, const char *words)
 {
     const size_t indent = 12;
     size_t column = indent;
@@ -37,11 +36,6 @@ static void add_wrapped(struct res_text *text, const char *label, const char *wo
         words += strspn(words, " ");
     }
     res_text_add(text, "\n", 1);
-}
-
-void res_notes_line(struct res_text *text, const char *label, const char *words)
-{
-    add_wrapped(text, label, words);
 }
 
 char *res_workload_program(const json_t *workload)
@@ -104,7 +98,7 @@ static void add_rounds_line(struct res_text *text, const json_t *result, const j
     if (json_is_true(json_object_get(result, "stopped")))
         res_text_printf(&words, "; stopped before the %lld asked for",
                         (long long)json_integer_value(json_object_get(result, "rounds_asked")));
-    add_wrapped(text, "rounds", words.text);
+    res_notes_add(text, "rounds", words.text);
     free(words.text);
 }
 
@@ -127,7 +121,7 @@ static void add_floor_line(struct res_text *text, const json_t *workload)
         free(typical);
     }
     char *plain = res_text_plain(words);
-    add_wrapped(text, "floor", plain);
+    res_notes_add(text, "floor", plain);
     free(plain);
     free(words);
 }
@@ -148,7 +142,7 @@ static void add_noise_line(struct res_text *text, const char *baseline, const js
         "median lies outside this range, taken in both directions",
         baseline, difference, interval, peak,
         restless ? " (more than chance: this machine was not quiet)" : "");
-    add_wrapped(text, "noise", words);
+    res_notes_add(text, "noise", words);
     free(words);
     free(difference);
     free(interval);
@@ -173,7 +167,7 @@ static void add_machine_line(struct res_text *text, const json_t *machine)
     res_text_printf(&words, "; Linux %s, %s; huge pages %s, governor %s", kernel, libc, thp, governor);
     if (isfinite(load))
         res_text_printf(&words, ", load %.1f", load);
-    add_wrapped(text, "machine", words.text);
+    res_notes_add(text, "machine", words.text);
     free(words.text);
     free(cpu);
     free(kernel);
@@ -187,7 +181,7 @@ static void add_named_reason(struct res_text *text, const char *label, const jso
     char *name = res_cell_plain(object, "name", "?");
     char *reason = res_cell_plain(object, key, "?");
     char *words = res_printf("%s: %s", name, reason);
-    add_wrapped(text, label, words);
+    res_notes_add(text, label, words);
     free(words);
     free(name);
     free(reason);
@@ -228,7 +222,7 @@ static void add_unsteady_line(struct res_text *text, const json_t *workload)
         char *line = res_printf("the runs of %s differ by more than %.0f %% from their own median: trust the "
                                 "quiet figure more than the typical one",
                                 words.text, UNSTEADY * 100);
-        add_wrapped(text, "unsteady", line);
+        res_notes_add(text, "unsteady", line);
         free(line);
     }
     free(words.text);
@@ -252,7 +246,7 @@ static void add_stand_in_lines(struct res_text *text, const json_t *workload)
             char *name = res_cell_plain(candidate, "name", "?");
             char *calls = res_text_plain(words.text);
             char *line = res_printf("%s has no %s: another of its functions stood in", name, calls);
-            add_wrapped(text, "stand-ins", line);
+            res_notes_add(text, "stand-ins", line);
             free(line);
             free(calls);
             free(name);
@@ -278,7 +272,7 @@ static void add_advice(struct res_text *text, const json_t *result, const json_t
 {
     char *advice = res_advice(result, workload);
     char *plain = res_text_plain(advice);
-    add_wrapped(text, "advice", plain);
+    res_notes_add(text, "advice", plain);
     free(plain);
     free(advice);
 }
@@ -296,7 +290,7 @@ static void add_inherited_line(struct res_text *text, const json_t *workload)
         "after them, memory of both",
         res_text_grouped((unsigned long long)inherited, digits),
         res_text_grouped((unsigned long long)ops, timed));
-    add_wrapped(text, "inherited", words);
+    res_notes_add(text, "inherited", words);
     free(words);
 }
 
@@ -307,7 +301,7 @@ static void add_incomplete_line(struct res_text *text, const json_t *workload)
         return;
     char *why = res_cell_plain(workload, "incomplete_why", "not known why");
     char *words = res_printf("the recording is not whole: %s", why);
-    add_wrapped(text, "recorded", words);
+    res_notes_add(text, "recorded", words);
     free(words);
     free(why);
 }
@@ -321,7 +315,7 @@ static void add_few_line(struct res_text *text, const json_t *workload)
         return;
     char *words = res_printf("%s calls are few: the allocators' own start may be most of what is measured",
                              res_text_grouped((unsigned long long)ops, digits));
-    add_wrapped(text, "note", words);
+    res_notes_add(text, "note", words);
     free(words);
 }
 
@@ -329,7 +323,7 @@ static void add_few_line(struct res_text *text, const json_t *workload)
 static void add_words(struct res_text *text, const char *label, char *words)
 {
     if (words != NULL)
-        add_wrapped(text, label, words);
+        res_notes_add(text, label, words);
     free(words);
 }
 
@@ -340,6 +334,7 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
     add_rounds_line(text, result, workload);
     add_floor_line(text, workload);
     add_noise_line(text, baseline, workload);
+    res_notes_memory(text, result, workload);
     add_words(text, "waste", res_waste_words(workload));
     add_words(text, "limit", res_limit_words(result));
     res_notes_passes(text, workload);

@@ -22,7 +22,11 @@ void res_notes_counters(struct res_text *text, const json_t *workload);
 void res_notes_passes(struct res_text *text, const json_t *workload);
 void res_notes_disturbances(struct res_text *text, const json_t *result);
 
-/* res_notes_line - words up to the last column, following lines indented below the first. words: plain. */
-void res_notes_line(struct res_text *text, const char *label, const char *words);
+/* res_notes_add - a label, and words up to the last column, following lines indented below the first. words: plain. */
+void res_notes_add(struct res_text *text, const char *label, const char *words);
+
+/* res_notes_memory - on which clock resident memory was measured, what is left after a rest, and of whom it does not
+ * predict the program's (notes_memory.c). Results of before say nothing. */
+void res_notes_memory(struct res_text *text, const json_t *result, const json_t *workload);
 
 #endif

@@ -48,7 +48,7 @@ static void add_call_line(struct res_text *text, const json_t *candidates, const
         free(name);
         free(ns);
     }
-    res_notes_line(text, "ns a call", words.text);
+    res_notes_add(text, "ns a call", words.text);
     free(words.text);
 }
 
@@ -95,7 +95,7 @@ static void add_latency_lines(struct res_text *text, const json_t *workload)
             char *name = res_cell_plain(candidate, "name", "?");
             char *why = res_cell_plain(object, "unavailable", "?");
             char *words = res_printf("%s: not measured: %s", name, why);
-            res_notes_line(text, "latency", words);
+            res_notes_add(text, "latency", words);
             free(words);
             free(why);
             free(name);
@@ -110,7 +110,7 @@ static void add_latency_lines(struct res_text *text, const json_t *workload)
         (long long)json_integer_value(json_object_get(latency, "passes")), cost,
         json_is_true(json_object_get(latency, "floor_subtracted")) ? ". Means below are less the floor's"
                                                                    : "");
-    res_notes_line(text, "latency", words);
+    res_notes_add(text, "latency", words);
     free(words);
     add_call_lines(text, candidates, latency);
 }
@@ -149,7 +149,7 @@ static void add_system_calls_line(struct res_text *text, const json_t *workload)
         }
     }
     if (words.text != NULL)
-        res_notes_line(text, "syscalls", words.text);
+        res_notes_add(text, "syscalls", words.text);
     free(words.text);
 }
 
@@ -175,7 +175,7 @@ static void add_binding_line(struct res_text *text, const json_t *workload)
         free(why);
     }
     if (words.text != NULL)
-        res_notes_line(text, "binding", words.text);
+        res_notes_add(text, "binding", words.text);
     free(words.text);
 }
 
@@ -196,7 +196,7 @@ void res_notes_disturbances(struct res_text *text, const json_t *result)
         char *seen = res_cell_plain(one, "text", "?");
         char *remedy = res_cell_plain(one, "remedy", "?");
         char *words = res_printf("%s (%s)", seen, remedy);
-        res_notes_line(text, "disturbed", words);
+        res_notes_add(text, "disturbed", words);
         free(words);
         free(remedy);
         free(seen);

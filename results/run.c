@@ -19,7 +19,7 @@ extern char **environ;
 
 #define STDERR_MAX    65536u
 #define POLL_MS       200 /* how soon a stop or a timeout is noticed when the signal came before the poll */
-#define ARGUMENTS_MAX 24  /* of our own */
+#define ARGUMENTS_MAX 32  /* of our own */
 
 /* ---- what it is started with ---------------------------------------------------------------- */
 
@@ -95,6 +95,16 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
     if (request->touch != NULL) {
         arguments[count++] = res_strdup("--touch");
         arguments[count++] = res_strdup(request->touch);
+    }
+    if (request->recorded_clock) {
+        arguments[count++] = res_strdup("--clock");
+        arguments[count++] = res_strdup("recorded");
+        if (res_candidate_follows_clock(candidate))
+            arguments[count++] = res_strdup("--expect-clock");
+    }
+    if (request->idle_ms > 0) {
+        arguments[count++] = res_strdup("--idle-ms");
+        arguments[count++] = res_printf("%llu", (unsigned long long)request->idle_ms);
     }
     if (candidate->library != NULL) {
         arguments[count++] = res_strdup("--expect-library");
@@ -402,6 +412,10 @@ static char *take_figures(struct res_run *run)
     run->resident_mean_bytes = number_of(resident, "mean_bytes");
     run->resident_end_bytes = number_of(resident, "end_bytes");
     run->resident_idle_bytes = number_of(resident, "idle_bytes");
+    run->given_back_share = number_of(resident, "given_back_share");
+    if (json_is_string(json_object_get(resident, "not_predicted_why")))
+        run->not_predicted_why = res_strdup(
+            json_string_value(json_object_get(resident, "not_predicted_why")));
     const char *pass = json_string_value(json_object_get(run->json, "pass"));
     const bool timed = pass == NULL || strcmp(pass, "time") == 0;
     if (timed && (!isfinite(run->ns_per_op) || run->ns_per_op < 0))
@@ -441,6 +455,7 @@ void res_run_release(struct res_run *run)
 {
     json_decref(run->json);
     free(run->digest);
+    free(run->not_predicted_why);
     free(run->batch_ns);
     *run = (struct res_run){0};
 }

@@ -24,6 +24,8 @@ struct res_run_request {
         ret_failure; /* set when a run that failed said how in numbers (its `failed`), the caller's; may be NULL */
     const char *pass_option;     /* "--latency" or "--syscalls"; NULL: a time pass, or check */
     const char *const *more;     /* more options of replay; NULL-terminated, or NULL */
+    bool recorded_clock;         /* replay's --clock: the memory pass */
+    uint64_t idle_ms;            /* replay's --idle-ms; 0: no rest */
     bool as_text;                /* for res_run_arguments: print for people, not JSON */
     volatile sig_atomic_t *stop; /* not 0: end the run; may be NULL */
 };
@@ -44,6 +46,8 @@ struct res_run {
     size_t batch_count;
     double resident_peak_bytes, resident_mean_bytes, resident_end_bytes;
     double resident_idle_bytes; /* NAN when there was no idle time */
+    double given_back_share;    /* NAN when nothing could be given back */
+    char *not_predicted_why;    /* owned; NULL: its memory predicts the program's */
     uint64_t elapsed_ns;        /* of the process, from outside */
 };
 

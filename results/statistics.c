@@ -80,6 +80,25 @@ struct res_interval res_bootstrap_median(const double *samples, size_t count, ui
     return interval;
 }
 
+struct res_interval res_student_ratio(const double *samples, size_t count)
+{
+    static const double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                                       2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+                                       2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+    const size_t known = sizeof quantiles / sizeof quantiles[0];
+    double sum = 0, squares = 0;
+    if (count < 2)
+        return (struct res_interval){NAN, NAN};
+    for (size_t i = 0; i < count; i++)
+        sum += log(samples[i]);
+    const double mean = sum / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (log(samples[i]) - mean) * (log(samples[i]) - mean);
+    const double quantile = quantiles[count - 1 < known ? count - 2 : known - 1];
+    const double reach = quantile * sqrt(squares / (double)(count - 1) / (double)count);
+    return (struct res_interval){exp(mean - reach), exp(mean + reach)};
+}
+
 double res_quiet_ns(const uint64_t *const *rounds, size_t round_count, size_t batch_count)
 {
     assert(round_count > 0);
@@ -108,8 +127,9 @@ static bool inside_control(const struct res_comparison *comparison)
 enum res_verdict res_judge(const struct res_comparison *comparison)
 {
     const struct res_interval interval = comparison->interval;
-    if (comparison->rounds < RES_ROUNDS_FOR_VERDICT || !isfinite(comparison->ratio) ||
-        !isfinite(interval.low) || !isfinite(interval.high))
+    const size_t needed = comparison->rounds_needed > 0 ? comparison->rounds_needed : RES_ROUNDS_FOR_VERDICT;
+    if (comparison->rounds < needed || !isfinite(comparison->ratio) || !isfinite(interval.low) ||
+        !isfinite(interval.high))
         return RES_UNDECIDED;
     if ((interval.low <= 1 && interval.high >= 1) || inside_control(comparison))
         return RES_SAME;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #define RES_ROUNDS_FOR_VERDICT 8u /* DESIGN.md, section 5: fewer rounds print no verdict */
+#define RES_ROUNDS_FOR_MEMORY  3u /* memory repeats within some per cent: its interval needs no more */
 #define RES_RESAMPLES          2000u
 
 struct res_interval {
@@ -60,6 +61,12 @@ double res_interquartile(const double *samples, size_t count);
  * Source    B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13, percentile interval. */
 struct res_interval res_bootstrap_median(const double *samples, size_t count, uint64_t seed);
 
+/* res_student_ratio - 95 % interval of ratios of which there are few: Student's, of the mean of their logarithms.
+ * samples   positive. Returns  NAN twice under 2 samples.
+ * Source    W. S. Gosset ("Student"), "The probable error of a mean", Biometrika 6 (1908); quantiles of t up to 30 degrees
+ *           of freedom, from there on that of 30, which is a little too wide. */
+struct res_interval res_student_ratio(const double *samples, size_t count);
+
 /* res_quiet_ns - sum over batches of the least time over the rounds.
  * rounds       rounds[r] points at batch_count times in ns of round r; round_count > 0.
  * Source       DESIGN.md, section 5: whole-run totals on shared machines spread 4-33 %, batch minima about 3 %. */
@@ -71,12 +78,13 @@ struct res_comparison {
     struct res_interval interval; /* of that median */
     double quiet_ratio;           /* ratio of the quiet figures; NAN when there is none */
     size_t rounds;
-    bool has_control; /* control is set: the baseline against itself */
+    size_t rounds_needed; /* for a verdict; 0: RES_ROUNDS_FOR_VERDICT */
+    bool has_control;     /* control is set: the baseline against itself */
     struct res_interval control;
 };
 
 /* res_judge - the verdict.
- * undecided  under RES_ROUNDS_FOR_VERDICT rounds, or the figures are not numbers
+ * undecided  under the rounds needed, or the figures are not numbers
  * same       the interval contains 1, or the ratio lies inside the control's interval taken in both directions
  *            (noise of +3 % in A/A would as well have been -3 %); that includes every interval that lies inside it
  * undecided  quiet and typical disagree in sign

@@ -137,10 +137,15 @@ static void fill_row(struct sheet *sheet, const json_t *candidate)
         cells[COLUMN_PEAK_DIFFERENCE] = res_strdup("baseline");
     } else {
         char *percent = res_cell_percent(res_cell_number(resident, "peak_ratio"));
+        const char *clock = json_string_value(json_object_get(resident, "clock"));
+        const bool unknown = clock != NULL && strcmp(clock, "recorded") == 0 &&
+                             json_is_false(json_object_get(resident, "predicted"));
         row->verdict = json_string_value(json_object_get(time, "verdict"));
         cells[COLUMN_VERDICT] = res_cell_plain(time, "verdict", "-");
         cells[COLUMN_PEAK_DIFFERENCE] = res_printf(
-            "%s %s", percent, memory_word(json_string_value(json_object_get(resident, "peak_verdict"))));
+            "%s %s", percent,
+            unknown ? "not predicted"
+                    : memory_word(json_string_value(json_object_get(resident, "peak_verdict"))));
         free(percent);
     }
 }

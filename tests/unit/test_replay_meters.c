@@ -110,7 +110,7 @@ TEST(idle_looks_again)
     window_ends(0, 1, 1);
     rep_meters_stop(&meters);
     void *memory = touched(8 * MIB);
-    rep_meters_idle(&meters, 1);
+    rep_meters_idle(&meters);
     CHECK(is_about(meters.idle_bytes, 8 * MIB));
     CHECK(is_about(meters.end_bytes, 0));
     (void)munmap(memory, 8 * MIB);

@@ -36,7 +36,8 @@ TEST(a_whole_file_is_read)
     struct res_registry registry = {0};
     CHECK(parse(&registry,
                 "; a comment\n[allocator]\nname = jemalloc+bg\ndescription = with a background thread\n"
-                "replay = jemalloc\nlibrary = libjemalloc.so.2\nproof = jemalloc\npackage = libjemalloc2\n"
+                "replay = jemalloc\nlibrary = libjemalloc.so.2\nproof = jemalloc\npackage = "
+                "libjemalloc2\nclock = yes\n"
                 "[environment]\nMALLOC_CONF = background_thread:true,narenas:2\nGLIBC_TUNABLES=a=b:c=d\n"));
     const struct res_candidate *candidate = res_registry_find(&registry, "jemalloc+bg");
     CHECK(candidate != NULL);
@@ -47,6 +48,7 @@ TEST(a_whole_file_is_read)
         CHECK_STR(candidate->proof, "jemalloc");
         CHECK_STR(candidate->package, "libjemalloc2");
         CHECK_STR(candidate->origin, "test.ini");
+        CHECK(res_candidate_follows_clock(candidate));
         CHECK(candidate->preload == NULL);
         CHECK_U64(candidate->variable_count, 2);
         CHECK_STR(candidate->environment[0].name, "MALLOC_CONF");
@@ -65,6 +67,7 @@ TEST(a_preloaded_library_runs_on_the_plain_binary)
     if (candidate != NULL) {
         CHECK_STR(candidate->replay, "glibc");
         CHECK_STR(candidate->library, "libtbbmalloc_proxy.so.2");
+        CHECK(!res_candidate_follows_clock(candidate));
     }
     res_registry_release(&registry);
 }
@@ -85,6 +88,7 @@ TEST(defects_are_named_and_the_file_left_out)
     REFUSED("[allocator]\nname = x\nreplay = glibc\nlibrary =\n", "is empty");
     REFUSED("[allocator]\nname = x\nname = y\nreplay = glibc\nlibrary = l\n", "given twice");
     REFUSED("[allocator]\nname = x\ncolour = red\nreplay = glibc\nlibrary = l\n", "unknown key 'colour'");
+    REFUSED(GOOD "clock = coarse\n", "'clock' is 'yes' or 'no', not 'coarse'");
     REFUSED(GOOD "[enviroment]\nA = b\n", "unknown section [enviroment]");
     REFUSED("name = x\n", "unknown section []");
     REFUSED(GOOD "this is no line\n", "line 5 is neither");

@@ -127,6 +127,96 @@ TEST(figures_are_net_of_the_floor)
     setup_release(&setup);
 }
 
+/* A candidate that answers otherwise when it is told recorded time, as its last run too. */
+static struct res_candidate two_faced(const char *name, long peak, long peak_recorded, const char *doubt)
+{
+    char *timed = answer("d1", "true", 22, 100, 120, peak),
+         *memory = answer("d1", "true", 9000, 9, 9, peak_recorded);
+    char *why = res_printf("\"idle_bytes\": 77, \"given_back_share\": 0.5%s%s%s",
+                           doubt != NULL ? ", \"not_predicted_why\": \"" : "", doubt != NULL ? doubt : "",
+                           doubt != NULL ? "\"" : "");
+    char *place = strstr(memory, "\"idle_bytes\": null");
+    char *script = res_printf(
+        HEAD "case \"$*\" in *'--clock recorded'*'--idle-ms 60000'*)\n%.*s%s%s;;\n*)\n%s;;\nesac\n",
+        (int)(place - memory) - (int)strlen(HEAD), memory + strlen(HEAD), why,
+        place + strlen("\"idle_bytes\": null"), timed + strlen(HEAD));
+    free(timed);
+    free(memory);
+    free(why);
+    return scripted(name, script);
+}
+
+TEST(memory_is_of_its_own_pass)
+{
+    struct setup setup;
+    struct res_experiment experiment;
+    struct res_workload workload = WORKLOAD;
+    setup_init(&setup, 3);
+    workload.duration_ns = 5;
+    for (size_t i = 0; i < 3; i++)
+        unscripted(&setup.pool[i]);
+    setup.pool[0] = two_faced("base", 1000, 100, NULL);
+    setup.pool[1] = two_faced("other", 5000, 50, NULL);
+    setup.pool[2] = two_faced("odd", 1000, 20, "it sleeps");
+    setup.options.workloads = &workload;
+    setup.options.memory_rounds = 3;
+    setup.options.idle_ms = 60000;
+    res_experiment_run(&setup.options, &experiment);
+    const struct res_trial *trial = &experiment.trials[0];
+    const struct res_figures base = res_figures_of(trial, &trial->entries[0], 1);
+    const struct res_figures other = res_figures_of(trial, &trial->entries[1], 1);
+    const struct res_figures odd = res_figures_of(trial, &trial->entries[2], 1);
+    CHECK_U64(trial->rounds, 8);
+    CHECK_U64(trial->memory_rounds, 3);
+    CHECK_U64(trial->entries[1].run_count, 8);
+    CHECK_U64(trial->entries[1].memory_count, 3);
+    CHECK_U64(res_trial_floor(trial)->memory_count, 0);
+    near("time", other.typical_ns_per_op, 20); /* and nothing of the 9000 of the memory pass */
+    near("peak", base.peak_bytes, 100);
+    near("peak of the other", other.peak_bytes, 50);
+    near("ratio of peaks", other.peak.ratio, 0.5);
+    near("idle", other.idle_bytes, 77);
+    near("given back", other.given_back_share, 0.5);
+    CHECK_U64(other.peak.verdict, RES_FASTER);
+    CHECK_U64(odd.peak.verdict, RES_UNDECIDED);
+    CHECK_STR(odd.not_predicted_why, "it sleeps");
+    json_t *result = res_json_experiment(&experiment, NULL, 0);
+    json_t *entry = json_array_get(
+        json_object_get(json_array_get(json_object_get(result, "workloads"), 0), "candidates"), 2);
+    json_t *resident = json_object_get(entry, "resident");
+    CHECK_U64(json_array_size(json_object_get(entry, "memory_runs")), 3);
+    CHECK_STR(json_string_value(json_object_get(resident, "clock")), "recorded");
+    CHECK(json_is_false(json_object_get(resident, "predicted")));
+    char *table = res_table_text(result, &(struct res_style){.utf8 = false});
+    CHECK(strstr(table, "not predicted: it sleeps") != NULL);
+    CHECK(strstr(table, "-80.0% not predicted") != NULL);
+    CHECK(strstr(table, "-50.0% less") != NULL);
+    free(table);
+    json_decref(result);
+    res_experiment_release(&experiment);
+    setup_release(&setup);
+}
+
+TEST(without_recorded_time_memory_is_of_the_timed_runs)
+{
+    struct setup setup;
+    struct res_experiment experiment;
+    setup_init(&setup, 2);
+    setup.options.memory_rounds = 3;
+    res_experiment_run(&setup.options, &experiment);
+    const struct res_trial *trial = &experiment.trials[0];
+    CHECK_U64(trial->memory_rounds, 0);
+    CHECK_U64(trial->entries[1].memory_count, 0);
+    near("peak", res_figures_of(trial, &trial->entries[1], 1).peak_bytes, 2000);
+    json_t *result = res_json_experiment(&experiment, NULL, 0);
+    char *table = res_table_text(result, &(struct res_style){.utf8 = false});
+    CHECK(strstr(table, "the workload has no recorded time") != NULL);
+    free(table);
+    json_decref(result);
+    res_experiment_release(&experiment);
+    setup_release(&setup);
+}
+
 TEST(a_failing_candidate_says_why_and_stops_no_other)
 {
     static const char *const reasons[] = {
@@ -320,6 +410,8 @@ TEST(what_a_run_prints_is_checked)
 
 static const struct harness_test TESTS[] = {
     T(figures_are_net_of_the_floor),
+    T(memory_is_of_its_own_pass),
+    T(without_recorded_time_memory_is_of_the_timed_runs),
     T(a_failing_candidate_says_why_and_stops_no_other),
     T(a_run_that_hangs_is_ended),
     T(each_round_holds_everyone_once_in_an_order_of_the_seed),

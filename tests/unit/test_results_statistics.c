@@ -195,6 +195,37 @@ TEST(verdicts_follow_their_rules)
     CHECK_U64(judged(NAN, NAN, NAN, NAN, 10, 0.99, 1.01), RES_UNDECIDED);
 }
 
+TEST(few_ratios_have_the_interval_of_student)
+{
+    const double three[] = {1.0, 1.1, 0.9}, equal[] = {1.25, 1.25};
+    /* By hand: logarithms of mean -0.0033500 and deviation 0.1003772; 4.303 of it over the root of 3. */
+    CHECK_NEAR(res_student_ratio(three, 3).low, 0.776685, 1e-4);
+    CHECK_NEAR(res_student_ratio(three, 3).high, 1.278926, 1e-4);
+    CHECK_NEAR(res_student_ratio(equal, 2).low, 1.25, 1e-9);
+    CHECK_NEAR(res_student_ratio(equal, 2).high, 1.25, 1e-9);
+    CHECK(isnan(res_student_ratio(three, 1).low));
+    double many[100];
+    for (size_t i = 0; i < 100; i++)
+        many[i] = i % 2 == 0 ? 1.1 : 1 / 1.1;
+    const struct res_interval interval = res_student_ratio(many, 100);
+    CHECK(interval.low > 0.97 && interval.low < 1 && interval.high > 1 && interval.high < 1.03);
+}
+
+TEST(memory_may_need_fewer_rounds)
+{
+    struct res_comparison comparison = {.ratio = 0.8,
+                                        .interval = {0.79, 0.81},
+                                        .quiet_ratio = NAN,
+                                        .rounds = RES_ROUNDS_FOR_MEMORY,
+                                        .has_control = true,
+                                        .control = {0.99, 1.01}};
+    CHECK_U64(res_judge(&comparison), RES_UNDECIDED);
+    comparison.rounds_needed = RES_ROUNDS_FOR_MEMORY;
+    CHECK_U64(res_judge(&comparison), RES_FASTER);
+    comparison.rounds--;
+    CHECK_U64(res_judge(&comparison), RES_UNDECIDED);
+}
+
 TEST(verdicts_have_words_for_time_and_for_memory)
 {
     for (int verdict = RES_UNDECIDED; verdict <= RES_SLOWER; verdict++) {
@@ -212,4 +243,5 @@ RUN_TESTS(T(quantiles_are_those_of_definition_7), T(medians_and_spreads_of_known
           T(bootstrap_repeats_by_seed_and_covers_the_truth),
           T(bootstrap_of_one_or_equal_samples_is_that_sample),
           T(equal_candidates_are_seldom_told_apart_and_real_differences_mostly),
-          T(verdicts_follow_their_rules), T(verdicts_have_words_for_time_and_for_memory))
+          T(verdicts_follow_their_rules), T(few_ratios_have_the_interval_of_student),
+          T(memory_may_need_fewer_rounds), T(verdicts_have_words_for_time_and_for_memory))

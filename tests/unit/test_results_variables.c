@@ -60,9 +60,9 @@ TEST(an_inline_candidate_adds_to_what_its_base_sets)
 {
     struct res_registry registry = {0};
     char *problem = NULL;
-    const struct res_candidate *base = parse(&registry,
-                                             JEMALLOC "[environment]\nMALLOC_CONF = tcache:false\nA = b\n"
-                                                      "[expect]\nopt.tcache = false\n");
+    const struct res_candidate *base = parse(&registry, JEMALLOC
+                                             "clock = yes\n[environment]\nMALLOC_CONF = tcache:false\nA = b\n"
+                                             "[expect]\nopt.tcache = false\n");
     const char *text = "je+narenas=1+dirty_decay_ms=0+B=c";
     CHECK(base != NULL);
     const struct res_candidate *candidate = res_registry_add_inline(&registry, base, text, &problem);
@@ -70,6 +70,7 @@ TEST(an_inline_candidate_adds_to_what_its_base_sets)
     if (candidate != NULL) {
         CHECK_STR(candidate->name, text);
         CHECK_STR(candidate->replay, "jemalloc");
+        CHECK(res_candidate_follows_clock(candidate));
         CHECK_U64(candidate->variable_count, 3);
         CHECK_STR(candidate->environment[0].value, "tcache:false,narenas:1,dirty_decay_ms:0");
         CHECK_STR(candidate->environment[1].value, "b");

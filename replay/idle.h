@@ -1,0 +1,27 @@
+/* idle.h - what is left in memory when the program has nothing more to do.
+ *
+ * An allocator without threads of its own looks at the clock only when it is called, and gives back only then. So two
+ * kinds of rest are told apart:
+ *
+ *   nothing  no call at all: what a process does that sleeps in poll()
+ *   calls    every REP_IDLE_STEP_NS some small objects are allocated and freed again, by the first thread: what a service
+ *            does that answers a health check, flushes a log. REP_IDLE_OBJECTS, so that the caches before the
+ *            allocator's slow path do not hide them all */
+#ifndef MALLAB_REPLAY_IDLE_H
+#define MALLAB_REPLAY_IDLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "replay/calls.h"
+#include "replay/pace.h"
+
+#define REP_IDLE_STEP_NS   100000000u
+#define REP_IDLE_STEPS_MAX 600u  /* of a longer rest each step is longer */
+#define REP_IDLE_OBJECTS   1000u /* of 16 to 1,024 bytes, some 500 kB together */
+
+/* rep_idle - let span_ns pass: of the recorded clock at once, else of the machine's.
+ * slots  room of REP_IDLE_OBJECTS, mapped by the caller; NULL: nothing is called. */
+void rep_idle(const struct rep_pace *pace, const struct rep_calls *calls, void **slots, uint64_t span_ns);
+
+#endif

@@ -1,0 +1,109 @@
+/* notes_memory.c - words on resident memory below the table. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/cells.h"
+#include "results/notes.h"
+
+static bool has_recorded_clock(const json_t *workload)
+{
+    return json_integer_value(json_object_get(workload, "memory_rounds")) > 0;
+}
+
+/* Names of candidates whose memory on the machine's clock is not what the program would have had. */
+static void add_followers(struct res_text *words, const json_t *workload)
+{
+    size_t index, listed = 0;
+    json_t *candidate;
+    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    {
+        const json_t *resident = json_object_get(candidate, "resident");
+        if (!json_is_false(json_object_get(resident, "predicted")))
+            continue;
+        char *name = res_cell_plain(candidate, "name", "?");
+        res_text_printf(
+            words, "%s%s",
+            listed++ > 0 ? ", " : "; by it these give memory back, and had little time to: ", name);
+        free(name);
+    }
+}
+
+static void add_clock_line(struct res_text *text, const json_t *result, const json_t *workload)
+{
+    const json_int_t rounds = json_integer_value(json_object_get(workload, "memory_rounds"));
+    struct res_text words = {0};
+    if (rounds > 0) {
+        res_text_printf(
+            &words,
+            "resident is of %lld more run%s of each, in which recorded time passed for the allocator, as "
+            "what it gives back follows the clock; times are of the machine's clock",
+            (long long)rounds, rounds == 1 ? "" : "s");
+    } else {
+        const bool timeless = !(res_cell_number(workload, "duration_ns") > 0);
+        const bool asked = json_integer_value(json_object_get(result, "memory_rounds_asked")) > 0;
+        res_text_printf(&words, "resident is of the timed runs, on the machine's clock: %s",
+                        timeless ? "the workload has no recorded time"
+                        : asked  ? "no pass on the recorded one was finished"
+                                 : "no pass on the recorded one was asked for");
+        add_followers(&words, workload);
+    }
+    res_notes_add(text, "memory", words.text);
+    free(words.text);
+}
+
+static void add_idle_line(struct res_text *text, const json_t *result, const json_t *workload)
+{
+    const double idle_ms = res_cell_number(result, "memory_idle_ms");
+    struct res_text words = {0};
+    char duration[32], bytes[32];
+    size_t index, listed = 0;
+    json_t *candidate;
+    if (!(idle_ms > 0))
+        return;
+    res_text_printf(&words,
+                    "resident after %s more of recorded time with a few calls in each tenth of a second: ",
+                    res_text_duration(idle_ms * 1e6, duration));
+    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    {
+        const double idle = res_cell_number(json_object_get(candidate, "resident"), "idle_bytes");
+        if (!isfinite(idle))
+            continue;
+        char *name = res_cell_plain(candidate, "name", "?");
+        res_text_printf(&words, "%s%s %s", listed++ > 0 ? ", " : "", name, res_text_bytes(idle, bytes));
+        free(name);
+    }
+    if (listed > 0)
+        res_notes_add(text, "idle", words.text);
+    free(words.text);
+}
+
+static void add_doubt_lines(struct res_text *text, const json_t *workload)
+{
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    {
+        const json_t *resident = json_object_get(candidate, "resident");
+        if (!json_is_string(json_object_get(resident, "not_predicted_why")))
+            continue;
+        char *name = res_cell_plain(candidate, "name", "?");
+        char *why = res_cell_plain(resident, "not_predicted_why", "?");
+        char *words = res_printf("memory of %s is not predicted: %s", name, why);
+        res_notes_add(text, "unpredicted", words);
+        free(words);
+        free(why);
+        free(name);
+    }
+}
+
+void res_notes_memory(struct res_text *text, const json_t *result, const json_t *workload)
+{
+    if (json_object_get(workload, "memory_rounds") == NULL)
+        return;
+    add_clock_line(text, result, workload);
+    if (!has_recorded_clock(workload))
+        return;
+    add_idle_line(text, result, workload);
+    add_doubt_lines(text, workload);
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""The recorded clock: an allocator that gives memory back by the clock does in the replay, in no time, what it does in
+the real program over seconds; on the machine's clock it does not. Bounds are wide: an allocator's purging has chance in it."""
+import json
+import os
+import unittest
+
+import lab
+
+DECAY = lab.PROGRAMS / "decay"
+JEMALLOC = "libjemalloc.so.2"
+SETTINGS = "dirty_decay_ms:1000,muzzy_decay_ms:0"
+MEGABYTE = 1_000_000
+HAS_JEMALLOC = "jemalloc" in lab.candidates()
+
+
+def replay(name, workload, *options, settings="", status=lab.DONE):
+    """The replay program itself, with the allocator's settings: `mallab replay` would take them out."""
+    result = lab.run([lab.BUILD / f"mallab-replay-{name}", "--json", *options, workload], env={"MALLOC_CONF": settings})
+    if result.returncode != status:
+        raise AssertionError(f"exit code {result.returncode}: {result.stderr.decode()}")
+    return json.loads(result.stdout) if status == lab.DONE else result
+
+
+class Clock(lab.Lab):
+    def decay(self, *arguments):
+        recording = self.record(DECAY, *arguments, stdout=lab.subprocess.DEVNULL)
+        return self.convert(recording)
+
+    def really(self, settings, *arguments):
+        """Peak and end of the program itself under jemalloc, which its own clock and sleeps drive."""
+        words = lab.run([DECAY, *arguments], env={"LD_PRELOAD": JEMALLOC, "MALLOC_CONF": settings}).stdout.split()
+        return int(words[1]), int(words[3])
+
+    @unittest.skipUnless(HAS_JEMALLOC, "no replay program for jemalloc")
+    def test_what_the_program_gives_back_over_seconds_the_replay_does(self):
+        shape = (100, 4, 1000, 60_000)
+        peak, end = self.really(SETTINGS, *shape)
+        self.assertLess(end, peak / 2, "the program itself gave nothing back: this test shows nothing")
+        workload = self.decay(*shape)
+        recorded = replay("jemalloc", workload, "--clock", "recorded", settings=SETTINGS)
+        real = replay("jemalloc", workload, settings=SETTINGS)
+        self.assertEqual(recorded["digest"], real["digest"])
+        self.assertLess(abs(recorded["resident"]["end_bytes"] - end), 0.15 * peak)
+        self.assertLess(abs(recorded["resident"]["peak_bytes"] - peak), 0.1 * peak)
+        self.assertGreater(real["resident"]["end_bytes"], 0.75 * peak)
+        # It was asked as often as it moved, and says which figure to trust.
+        clock = recorded["proof"]["clock"]
+        self.assertGreater(clock["served"], 10)
+        self.assertGreaterEqual(clock["asked"], clock["served"])
+        self.assertEqual(recorded["allocator_clock"], "recorded")
+        self.assertIs(recorded["resident"]["predicted"], True)
+        self.assertIsNone(recorded["resident"]["not_predicted_why"])
+        self.assertEqual(real["allocator_clock"], "real")
+        self.assertIs(real["resident"]["predicted"], False)
+        self.assertIn("clock", real["resident"]["not_predicted_why"])
+        self.assertGreater(recorded["resident"]["given_back_share"], real["resident"]["given_back_share"])
+
+    @unittest.skipUnless(HAS_JEMALLOC, "no replay program for jemalloc")
+    def test_rest_and_threads_of_the_allocators_own(self):
+        """Nothing is given back while nothing is called, unless the allocator has a thread that looks at the clock."""
+        workload = self.decay(100, 1, 50, 0)
+        alone, threaded = SETTINGS, SETTINGS + ",background_thread:true"
+        rest = ("--clock", "recorded", "--idle-ms", "36000000")  # ten hours, within the limit of the test
+        quiet = replay("jemalloc", workload, *rest, "--idle-with", "nothing", settings=alone)["resident"]
+        called = replay("jemalloc", workload, *rest, settings=alone)["resident"]
+        self.assertGreater(quiet["idle_bytes"], 0.75 * quiet["peak_bytes"])
+        self.assertLess(called["idle_bytes"], 0.5 * called["peak_bytes"])
+        self.assertEqual((quiet["idle_with"], called["idle_with"]), ("nothing", "calls"))
+        run = replay("jemalloc", workload, *rest, "--idle-with", "nothing", settings=threaded)
+        self.assertLess(run["resident"]["idle_bytes"], 0.5 * run["resident"]["peak_bytes"])
+        self.assertIs(run["resident"]["predicted"], True, run["resident"])
+        self.assertEqual(run["proof"]["clock"]["own_threads"], 1)
+        self.assertEqual(run["proof"]["clock"]["own_threads_unseen"], 0)
+
+    def test_who_asks_no_clock_has_the_same_memory_on_both(self):
+        workload = self.decay(20, 2, 10, 8000)
+        runs = [self.answer("replay", "--json", "--clock", clock, workload) for clock in ("real", "recorded")]
+        for run in runs:
+            self.assertEqual(run["proof"]["clock"]["asked"], 0)
+            self.assertIs(run["resident"]["predicted"], True)
+        peaks = [run["resident"]["peak_bytes"] for run in runs]
+        self.assertLess(abs(peaks[0] - peaks[1]), 0.02 * peaks[0])
+        self.assertEqual(runs[0]["digest"], runs[1]["digest"])
+
+    def test_every_candidate_that_follows_the_clock_asks_the_replays(self):
+        """By its INI file: linked or preloaded, the run would fail otherwise. Ten calls are enough."""
+        workload = self.convert(self.record("/bin/true"))
+        known = self.answer("allocators", "--json")["allocators"]
+        inis = {path.stem: path.read_text() for path in (lab.SOURCE / "allocators").glob("*.ini")}
+        followers = [one["name"] for one in known if one["found"] and "clock = yes" in inis.get(one["name"], "")]
+        if HAS_JEMALLOC:
+            self.assertIn("jemalloc", followers)
+        for name in followers:
+            with self.subTest(candidate=name):
+                run = self.answer("replay", "--json", "--clock", "recorded", "-a", name, workload)
+                self.assertGreater(run["proof"]["clock"]["asked"], 0)
+
+    def test_a_run_fails_when_the_clock_was_expected_to_be_asked(self):
+        workload = self.decay(1, 1, 1, 0)
+        result = replay("glibc", workload, "--clock", "recorded", "--expect-clock", status=lab.FAILED)
+        self.assertIn(b"never asked", result.stderr)
+        replay("glibc", workload, "--expect-clock")  # it speaks of the recorded clock only
+
+    def test_pace(self):
+        """Ops come no sooner than their recorded time says; real time is otherwise of no consequence."""
+        workload = self.decay(1, 4, 100, 4000)
+        duration = self.info(workload)["duration_ns"]
+        self.assertGreaterEqual(duration, 400_000_000)
+        fast = self.answer("replay", "--json", "--pace", "1000x", workload)
+        real = self.answer("replay", "--json", "--pace", "real", "--clock", "recorded", workload)
+        self.assertGreaterEqual(real["wall_ns"], 0.9 * duration)
+        self.assertEqual(real["pace"], 1)
+        self.assertEqual(fast["pace"], 1000)
+        self.assertEqual(fast["digest"], real["digest"])
+
+    def test_threads_share_one_clock(self):
+        recording = self.record(lab.PROGRAMS / "handover", 2000, 100, stdout=lab.subprocess.DEVNULL)
+        workload = self.convert(recording)
+        self.assertGreater(self.info(workload)["threads"], 1)
+        for name in lab.candidates():
+            with self.subTest(candidate=name):
+                digests = {self.answer("replay", "--json", "-a", name, *options, workload)["digest"]
+                           for options in ((), ("--clock", "recorded"), ("--pace", "100x"), ("--threads", "1", "--clock", "recorded"))}
+                self.assertEqual(len(digests), 1)
+
+    def test_workloads_without_time(self):
+        trace = self.place / "t.rep"
+        trace.write_text("1000\n2\n4\n1\na 0 100\na 1 200\nf 0\nf 1\n")
+        workload = self.place / "t.wl"
+        self.mallab("convert", "-q", "-o", workload, trace)
+        for options in (("--clock", "recorded"), ("--pace", "real")):
+            result = self.mallab("replay", *options, workload, status=lab.FAILED)
+            self.assert_one_line(result, "no recorded time", workload)
+        result = self.answer("ab", "--json", "-n", "1", "-a", "glibc", workload)
+        (one,) = result["workloads"]
+        self.assertEqual(one["memory_rounds"], 0)
+        self.assertEqual(one["candidates"][0]["resident"]["clock"], "real")
+        self.assertIn("no recorded time", self.mallab("ab", "-q", "-n", "1", "-a", "glibc", workload).stdout.decode())
+
+    def test_ab_has_a_pass_for_memory(self):
+        workload = self.decay(20, 3, 100, 8000)
+        result = self.answer("ab", "--json", "-n", "2", "--memory-rounds", "1", "-a", ",".join(lab.candidates()), workload)
+        (one,) = result["workloads"]
+        self.assertEqual((one["rounds"], one["memory_rounds"]), (2, 1))
+        for candidate in one["candidates"] + [one["control"]]:
+            with self.subTest(candidate=candidate["name"]):
+                resident = candidate["resident"]
+                self.assertEqual((resident["clock"], resident["rounds"], candidate["time"]["clock"]), ("recorded", 1, "real"))
+                self.assertIs(resident["predicted"], True)
+                self.assertGreater(resident["idle_bytes"], 0)
+                (run,) = candidate["memory_runs"]
+                self.assertEqual(run["allocator_clock"], "recorded")
+                self.assertEqual(run["resident"]["peak_bytes"], resident["peak_bytes"])
+                self.assertEqual([one["allocator_clock"] for one in candidate["runs"]], ["real", "real"])
+        self.assertNotIn("memory_runs", one["floor"])
+        without = self.mallab("ab", "-q", "-n", "1", "--memory-rounds", "0", "-a", "glibc", workload).stdout.decode()
+        self.assertIn("no pass on the recorded one was asked for", " ".join(without.split()))
+
+
+if __name__ == "__main__":
+    os.environ.pop("MALLOC_CONF", None)
+    lab.main()
