@@ -1,0 +1,212 @@
+/* image.c - /proc/PID: names, statm, status, smaps, maps. */
+#include "results/validation/image.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "results/support.h"
+#include "results/validation/smaps.h"
+
+#define MAPS_BYTES_MAX (64u << 20) /* half a million mappings: more than the kernel allows by default */
+
+/* ---- files of /proc ------------------------------------------------------------------------- */
+
+static int open_proc(pid_t pid, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Into storage of the caller's, terminated. Returns the length, 0 when it cannot be read. */
+static size_t read_small(pid_t pid, const char *name, char *ret_text, size_t size)
+{
+    const int fd = open_proc(pid, name);
+    if (fd < 0)
+        return 0;
+    const ssize_t length = read(fd, ret_text, size - 1);
+    close(fd);
+    ret_text[length > 0 ? length : 0] = '\0';
+    return length > 0 ? (size_t)length : 0;
+}
+
+static void read_large(pid_t pid, const char *name, struct res_text *ret_text)
+{
+    static char bytes[1 << 16]; /* one thread */
+    const int fd = open_proc(pid, name);
+    ssize_t length;
+    if (fd < 0)
+        return;
+    while (ret_text->length < MAPS_BYTES_MAX && (length = read(fd, bytes, sizeof bytes)) > 0)
+        res_text_add(ret_text, bytes, (size_t)length);
+    close(fd);
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static void base_name(const char *path, char *ret_name)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(ret_name, RES_IMAGE_NAMES, "%.*s", (int)RES_IMAGE_NAMES - 1, slash != NULL ? slash + 1 : path);
+}
+
+void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns)
+{
+    char text[PATH_MAX + 32];
+    *image = (struct res_image){
+        .pid = pid, .begin_ns = now_ns, .last_ns = now_ns, .maps_last_ns = now_ns, .series_every = 1};
+    if (read_small(pid, "cmdline", text, sizeof text) > 0)
+        base_name(text, image->called); /* the first word ends in a zero byte */
+    snprintf(text, sizeof text, "/proc/%d/exe", (int)pid);
+    char target[PATH_MAX];
+    const ssize_t length = readlink(text, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    base_name(target, image->executable);
+}
+
+bool res_image_is(const struct res_image *image, const char *name)
+{
+    return strncmp(image->called, name, RES_IMAGE_NAMES - 1) == 0 ||
+           strncmp(image->executable, name, RES_IMAGE_NAMES - 1) == 0;
+}
+
+/* ---- figures -------------------------------------------------------------------------------- */
+
+static uint64_t above(uint64_t value, uint64_t base)
+{
+    return value > base ? value - base : 0;
+}
+
+static bool take_field(const char *text, const char *key, uint64_t *ret_bytes)
+{
+    const char *at = strstr(text, key);
+    unsigned long long kilobytes;
+    if (at == NULL || sscanf(at + strlen(key), "%llu kB", &kilobytes) != 1)
+        return false;
+    *ret_bytes = kilobytes * 1024;
+    return true;
+}
+
+bool res_status_parse(const char *text, struct res_status *ret_status)
+{
+    struct res_status status;
+    if (!take_field(text, "\nVmHWM:", &status.peak_bytes) ||
+        !take_field(text, "\nVmRSS:", &status.resident_bytes) ||
+        !take_field(text, "\nRssAnon:", &status.anonymous_bytes) ||
+        !take_field(text, "\nRssFile:", &status.file_bytes) ||
+        !take_field(text, "\nRssShmem:", &status.shared_bytes))
+        return false;
+    *ret_status = status;
+    return true;
+}
+
+static void keep_in_series(struct res_image *image, uint64_t now_ns, uint64_t bytes)
+{
+    if (image->series_skipped + 1 < image->series_every) {
+        image->series_skipped++;
+        return;
+    }
+    image->series_skipped = 0;
+    if (image->series_count == RES_SERIES_MAX) {
+        for (size_t i = 0; i < RES_SERIES_MAX / 2; i++)
+            image->series[i] = image->series[2 * i];
+        image->series_count = RES_SERIES_MAX / 2;
+        image->series_every *= 2;
+    }
+    image->series[image->series_count++] = (struct res_moment){now_ns - image->begin_ns, bytes};
+}
+
+/* A sample stands for the time since the one before. */
+static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous, uint64_t others)
+{
+    const double span_ns = (double)above(now_ns, image->last_ns);
+    image->last_ns = now_ns;
+    image->anonymous_sum += (double)anonymous * span_ns;
+    image->resident_sum += (double)(anonymous + others) * span_ns;
+    image->weight_ns += span_ns;
+    if (anonymous > image->sample_peak_bytes)
+        image->sample_peak_bytes = anonymous;
+    if (others > image->file_peak_bytes)
+        image->file_peak_bytes = others;
+    image->anonymous_end_bytes = anonymous;
+    image->end_bytes = anonymous + others;
+    keep_in_series(image, now_ns, anonymous);
+}
+
+static void sample_maps(struct res_image *image, uint64_t now_ns)
+{
+    struct res_text text = {0};
+    read_large(image->pid, "smaps", &text);
+    if (text.length > 0) {
+        const struct res_smaps sums = res_smaps_parse(text.text, text.length);
+        const double span_ns = (double)above(now_ns, image->maps_last_ns);
+        image->maps_last_ns = now_ns;
+        image->has_maps = true;
+        image->apart_sum += (double)sums.apart_bytes * span_ns;
+        image->maps_weight_ns += span_ns;
+        image->apart_end_bytes = sums.apart_bytes;
+        if (sums.apart_bytes + sums.heap_bytes >= image->maps_peak_bytes) {
+            image->maps_peak_bytes = sums.apart_bytes + sums.heap_bytes;
+            image->apart_peak_bytes = sums.apart_bytes;
+        }
+    }
+    free(text.text);
+}
+
+void res_image_sample(struct res_image *image, uint64_t now_ns, bool maps)
+{
+    char text[128];
+    unsigned long long resident, shared;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (read_small(image->pid, "statm", text, sizeof text) == 0 ||
+        sscanf(text, "%*u %llu %llu", &resident, &shared) != 2 || resident == 0)
+        return; /* it ends: its memory is gone already */
+    take_sample(image, now_ns, above(resident, shared) * page, shared * page);
+    if (maps)
+        sample_maps(image, now_ns);
+}
+
+static bool maps_file(pid_t pid, const char *path)
+{
+    struct res_text text = {0};
+    read_large(pid, "maps", &text);
+    const bool found = text.length > 0 && strstr(text.text, path) != NULL;
+    free(text.text);
+    return found;
+}
+
+void res_image_last(struct res_image *image, uint64_t now_ns, bool maps, const char *library)
+{
+    char text[8192];
+    struct res_status status;
+    if (read_small(image->pid, "status", text, sizeof text) == 0 || !res_status_parse(text, &status))
+        return; /* another thread's end, when all is over */
+    image->exact = true;
+    take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes);
+    if (status.peak_bytes > image->peak_bytes)
+        image->peak_bytes = status.peak_bytes;
+    if (maps)
+        sample_maps(image, now_ns);
+    if (library != NULL && !image->has_library)
+        image->has_library = maps_file(image->pid, library);
+}
+
+void res_image_end(struct res_image *image, uint64_t now_ns)
+{
+    image->ended = true;
+    image->end_ns = now_ns;
+    const uint64_t by_kernel = above(image->peak_bytes, image->file_peak_bytes);
+    image->anonymous_peak_bytes = by_kernel > image->sample_peak_bytes ? by_kernel : image->sample_peak_bytes;
+    if (!image->exact)
+        image->peak_bytes = image->sample_peak_bytes + image->file_peak_bytes;
+    image->anonymous_mean_bytes = image->weight_ns > 0 ? image->anonymous_sum / image->weight_ns
+                                                       : (double)image->anonymous_end_bytes;
+    image->mean_bytes = image->weight_ns > 0 ? image->resident_sum / image->weight_ns
+                                             : (double)image->end_bytes;
+    image->apart_mean_bytes = image->maps_weight_ns > 0 ? image->apart_sum / image->maps_weight_ns
+                                                        : (double)image->apart_end_bytes;
+}
