@@ -6,16 +6,22 @@
  * empty memory file instead: written pages are anonymous copies and count as such, reads of others see zeros, a fork copies
  * on write. The kernel's own way (PR_SET_VMA_ANON_NAME) needs a build option that few kernels have.
  *
+ * An allocator that is not libc's calls mmap as programs do: calls out of the library that $MALLAB_APART names, or out of any
+ * that has "malloc" in its file's name, are passed on as they are.
+ *
  * What differs: a page that is read before it is written is the file's, shared, and counts as RssShmem; MADV_FREE is
  * refused, as for all mappings of files; no huge pages. */
 #undef _FILE_OFFSET_BITS /* with it the header makes one of mmap and mmap64, and both are called by programs */
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -73,10 +79,23 @@ static int file(void)
     return fd >= 0 ? fd : -1;
 }
 
-static void *map(void *address, size_t length, int protection, int flags, int fd, off_t offset)
+static bool is_allocator(const void *caller)
+{
+    Dl_info info;
+    const char *named = getenv("MALLAB_APART");
+    if (dladdr(caller, &info) == 0 || info.dli_fname == NULL)
+        return false;
+    const char *slash = strrchr(info.dli_fname, '/');
+    return (named != NULL && strcmp(named, info.dli_fname) == 0) ||
+           strstr(slash != NULL ? slash : info.dli_fname, "malloc") != NULL;
+}
+
+static void *map(const void *caller, void *address, size_t length, int protection, int flags, int fd,
+                 off_t offset)
 {
     const int error = errno;
-    if ((flags & MAP_ANONYMOUS) != 0 && (flags & MAP_PRIVATE) != 0 && (flags & SPECIAL) == 0) {
+    if ((flags & MAP_ANONYMOUS) != 0 && (flags & MAP_PRIVATE) != 0 && (flags & SPECIAL) == 0 &&
+        !is_allocator(caller)) {
         const int own = file();
         if (own >= 0) {
             void *mapped = (void *)syscall(SYS_mmap, address, length, protection, flags & ~MAP_ANONYMOUS, own,
@@ -93,10 +112,10 @@ static void *map(void *address, size_t length, int protection, int flags, int fd
 
 void *mmap(void *address, size_t length, int protection, int flags, int fd, off_t offset)
 {
-    return map(address, length, protection, flags, fd, offset);
+    return map(__builtin_return_address(0), address, length, protection, flags, fd, offset);
 }
 
 void *mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset)
 {
-    return map(address, length, protection, flags, fd, offset);
+    return map(__builtin_return_address(0), address, length, protection, flags, fd, offset);
 }

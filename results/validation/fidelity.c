@@ -12,12 +12,6 @@ static struct res_levels plus(struct res_levels left, struct res_levels right)
                                left.end_bytes + right.end_bytes};
 }
 
-static struct res_levels minus(struct res_levels left, struct res_levels right)
-{
-    return (struct res_levels){left.peak_bytes - right.peak_bytes, left.mean_bytes - right.mean_bytes,
-                               left.end_bytes - right.end_bytes};
-}
-
 static struct res_levels constant(double bytes)
 {
     return (struct res_levels){bytes, bytes, bytes};
@@ -35,21 +29,54 @@ static struct res_levels errors_of(struct res_levels predicted, struct res_level
                                error_of(predicted.end_bytes, real.end_bytes)};
 }
 
-struct res_fidelity res_fidelity_of(const struct res_fidelity_common *common,
-                                    const struct res_fidelity_sample *sample)
+struct res_fidelity res_fidelity_of(const struct res_levels *rest, const struct res_fidelity_sample *sample)
 {
-    const struct res_levels baseline_heap = minus(common->baseline_anonymous, common->apart);
-    const struct res_levels rest = minus(common->baseline_total, baseline_heap);
     struct res_fidelity fidelity = {
         .real_total = sample->total,
-        .real_heap = minus(sample->anonymous, common->apart),
-        .predicted_total = plus(plus(rest, constant(sample->startup_total_bytes)), sample->replayed),
-        .predicted_heap = plus(constant(sample->startup_anonymous_bytes), sample->replayed),
+        .real_heap = sample->heap,
+        .predicted_total = plus(plus(*rest, constant(sample->startup_total_bytes)), sample->replayed),
+        .predicted_heap = plus(constant(sample->startup_heap_bytes), sample->replayed),
     };
+    fidelity.predicted_total.peak_bytes -= sample->missed_bytes;
     fidelity.error_total = errors_of(fidelity.predicted_total, fidelity.real_total);
     fidelity.error_heap = errors_of(fidelity.predicted_heap, fidelity.real_heap);
     return fidelity;
 }
+
+/* ---- peaks that do not fall together -------------------------------------------------------- */
+
+static double highest(const struct res_course *course)
+{
+    double most = 0;
+    for (size_t i = 0; i < course->count; i++)
+        most = fmax(most, course->bytes[i]);
+    return most;
+}
+
+/* The share of the whole that has passed at a moment. */
+static double share_at(const struct res_course *course, size_t i)
+{
+    return course->at[i] / course->at[course->count - 1];
+}
+
+double res_fidelity_missed(const struct res_course *rest, const struct res_course *replayed)
+{
+    double together = 0;
+    size_t at = 0;
+    if (rest->count == 0 || replayed->count == 0 || !(rest->at[rest->count - 1] > 0) ||
+        !(replayed->at[replayed->count - 1] > 0))
+        return 0;
+    for (size_t i = 0; i < replayed->count; i++) {
+        /* What rest was from the sample before to this one may have met it: samples are not of the same moments. */
+        double met = rest->bytes[at];
+        while (at + 1 < rest->count && share_at(rest, at) < share_at(replayed, i))
+            met = fmax(met, rest->bytes[++at]);
+        together = fmax(together, met + replayed->bytes[i]);
+    }
+    return fmax(highest(rest) + highest(replayed) - together, 0);
+}
+
+/* ---- order ---------------------------------------------------------------------------------- */
 
 void res_fidelity_order(const struct res_fidelity *fidelities, size_t count, size_t *ret_pairs,
                         size_t *ret_right)

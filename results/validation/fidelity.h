@@ -2,19 +2,21 @@
  *
  *   level     peak, mean over time, end; of resident memory, in bytes
  *   total     resident memory of the process, all kinds (VmHWM, VmRSS)
- *   apart     anonymous memory that is not the heap's (smaps.h), from runs of the program with the baseline
+ *   heap      what of it the allocator brought (smaps.h). Its peak is the highest sample, or the exact peak of anonymous memory
+ *             less what at that moment was not the heap's, whichever is more: both can only be too low
  *   startup   what an allocator takes in a program that never calls it, less what the baseline takes there
  *   replayed  resident memory of the replay, less what stood before its first op
+ *   rest      total less heap, from real runs of the baseline; its peak: the highest of rest over time, plus what the exact
+ *             peak of the total is above the samples' highest total
+ *   missed    what highest rest and highest replayed are more than the highest of their sum at one moment; each taken at its
+ *             share of the whole duration, as the recorded run took longer than others. 0 where the moments are not known
  *
- *   real heap(c)        = anonymous(c) - apart
- *   predicted heap(c)   = startup anonymous(c) + replayed(c)
- *   rest                = total(baseline) - real heap(baseline)
- *   predicted total(c)  = rest + startup total(c) + replayed(c)
+ *   predicted heap(c)   = startup heap(c) + replayed(c)
+ *   predicted total(c)  = rest + startup total(c) + replayed(c), for the peak less missed(c)
  *   error               = predicted / real - 1
  *
- * each for every level. `apart` and `rest` are measured on the baseline and held to be the same under every candidate: a
- * program does not map other memory or touch other files because malloc is another one. The startup is in both sides of the
- * heap, since a real process holds it and the replay has subtracted it.
+ * each for every level. `rest` is held to be the same under every candidate: a program does not map other memory or touch
+ * other files because malloc is another one. A real process holds the startup, which the replay has subtracted.
  * All functions are pure. A figure that cannot be had is NAN, and so is what depends on it. */
 #ifndef MALLAB_RESULTS_FIDELITY_H
 #define MALLAB_RESULTS_FIDELITY_H
@@ -31,14 +33,11 @@ struct res_levels {
     double peak_bytes, mean_bytes, end_bytes;
 };
 
-struct res_fidelity_common {
-    struct res_levels apart, baseline_total, baseline_anonymous;
-};
-
 struct res_fidelity_sample {
-    struct res_levels total, anonymous; /* real */
+    struct res_levels total, heap; /* real */
     struct res_levels replayed;
-    double startup_total_bytes, startup_anonymous_bytes;
+    double startup_total_bytes, startup_heap_bytes;
+    double missed_bytes;
 };
 
 struct res_fidelity {
@@ -46,8 +45,16 @@ struct res_fidelity {
     struct res_levels error_total, error_heap; /* ratios less 1, not bytes */
 };
 
-struct res_fidelity res_fidelity_of(const struct res_fidelity_common *common,
-                                    const struct res_fidelity_sample *sample);
+struct res_fidelity res_fidelity_of(const struct res_levels *rest, const struct res_fidelity_sample *sample);
+
+/* A course of memory: bytes at moments that do not decrease. */
+struct res_course {
+    const double *at, *bytes;
+    size_t count;
+};
+
+/* res_fidelity_missed - see `missed` above. 0 when one of both has no moments, or all at the same time. */
+double res_fidelity_missed(const struct res_course *rest, const struct res_course *replayed);
 
 /* res_fidelity_order - pairs of candidates whose real peaks (total) differ by more than RES_BAR_DISTINCT of the smaller
  * one, and how many of them the prediction has in the same order. */

@@ -57,8 +57,7 @@ static void base_name(const char *path, char *ret_name)
 void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns)
 {
     char text[PATH_MAX + 32];
-    *image = (struct res_image){
-        .pid = pid, .begin_ns = now_ns, .last_ns = now_ns, .maps_last_ns = now_ns, .series_every = 1};
+    *image = (struct res_image){.pid = pid, .begin_ns = now_ns, .last_ns = now_ns, .series_every = 1};
     if (read_small(pid, "cmdline", text, sizeof text) > 0)
         base_name(text, image->called); /* the first word ends in a zero byte */
     snprintf(text, sizeof text, "/proc/%d/exe", (int)pid);
@@ -104,7 +103,7 @@ bool res_status_parse(const char *text, struct res_status *ret_status)
     return true;
 }
 
-static void keep_in_series(struct res_image *image, uint64_t now_ns, uint64_t bytes)
+static void keep_in_series(struct res_image *image, const struct res_moment *moment)
 {
     if (image->series_skipped + 1 < image->series_every) {
         image->series_skipped++;
@@ -117,13 +116,63 @@ static void keep_in_series(struct res_image *image, uint64_t now_ns, uint64_t by
         image->series_count = RES_SERIES_MAX / 2;
         image->series_every *= 2;
     }
-    image->series[image->series_count++] = (struct res_moment){now_ns - image->begin_ns, bytes};
+    image->series[image->series_count++] = *moment;
+}
+
+/* Libc's own data are the program's in the first place. */
+static const char *allocator_of(const char *library)
+{
+    const char *slash = library != NULL ? strrchr(library, '/') : NULL;
+    return slash != NULL && strncmp(slash, "/libc.so", 8) != 0 && strncmp(slash, "/libc-", 6) != 0 ? library
+                                                                                                   : NULL;
+}
+
+static bool read_statm(pid_t pid, uint64_t *ret_anonymous, uint64_t *ret_others)
+{
+    char text[128];
+    unsigned long long resident, shared;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (read_small(pid, "statm", text, sizeof text) == 0 ||
+        sscanf(text, "%*u %llu %llu", &resident, &shared) != 2 || resident == 0)
+        return false; /* it ends: its memory is gone already */
+    *ret_anonymous = above(resident, shared) * page;
+    *ret_others = shared * page;
+    return true;
+}
+
+static bool take_maps(struct res_image *image, double span_ns, uint64_t others, const char *library,
+                      uint64_t *ret_rest)
+{
+    struct res_text text = {0};
+    uint64_t unused;
+    read_large(image->pid, "smaps", &text);
+    /* A process that lost its memory meanwhile gave a part of the text. */
+    const bool whole = text.length > 0 && read_statm(image->pid, &unused, &unused);
+    if (whole) {
+        const struct res_smaps sums = res_smaps_parse(text.text, text.length, allocator_of(library));
+        image->has_maps = true;
+        image->heap_sum += (double)sums.heap_bytes * span_ns;
+        image->heap_end_bytes = sums.heap_bytes;
+        if (sums.heap_bytes > image->heap_peak_bytes)
+            image->heap_peak_bytes = sums.heap_bytes;
+        if (sums.apart_bytes + sums.heap_bytes >= image->maps_peak_bytes) {
+            image->maps_peak_bytes = sums.apart_bytes + sums.heap_bytes;
+            image->apart_at_peak_bytes = sums.apart_bytes;
+        }
+        *ret_rest = sums.apart_bytes + others;
+    }
+    free(text.text);
+    return whole;
 }
 
 /* A sample stands for the time since the one before. */
-static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous, uint64_t others)
+static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous, uint64_t others,
+                        bool maps, const char *library)
 {
     const double span_ns = (double)above(now_ns, image->last_ns);
+    struct res_moment moment = {.time_ns = now_ns - image->begin_ns, .anonymous_bytes = anonymous};
+    if (maps && !take_maps(image, span_ns, others, library, &moment.rest_bytes))
+        return;
     image->last_ns = now_ns;
     image->anonymous_sum += (double)anonymous * span_ns;
     image->resident_sum += (double)(anonymous + others) * span_ns;
@@ -134,40 +183,16 @@ static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anony
         image->file_peak_bytes = others;
     image->anonymous_end_bytes = anonymous;
     image->end_bytes = anonymous + others;
-    keep_in_series(image, now_ns, anonymous);
+    if (image->end_bytes > image->sampled_total_peak_bytes)
+        image->sampled_total_peak_bytes = image->end_bytes;
+    keep_in_series(image, &moment);
 }
 
-static void sample_maps(struct res_image *image, uint64_t now_ns)
+void res_image_sample(struct res_image *image, uint64_t now_ns, bool maps, const char *library)
 {
-    struct res_text text = {0};
-    read_large(image->pid, "smaps", &text);
-    if (text.length > 0) {
-        const struct res_smaps sums = res_smaps_parse(text.text, text.length);
-        const double span_ns = (double)above(now_ns, image->maps_last_ns);
-        image->maps_last_ns = now_ns;
-        image->has_maps = true;
-        image->apart_sum += (double)sums.apart_bytes * span_ns;
-        image->maps_weight_ns += span_ns;
-        image->apart_end_bytes = sums.apart_bytes;
-        if (sums.apart_bytes + sums.heap_bytes >= image->maps_peak_bytes) {
-            image->maps_peak_bytes = sums.apart_bytes + sums.heap_bytes;
-            image->apart_peak_bytes = sums.apart_bytes;
-        }
-    }
-    free(text.text);
-}
-
-void res_image_sample(struct res_image *image, uint64_t now_ns, bool maps)
-{
-    char text[128];
-    unsigned long long resident, shared;
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    if (read_small(image->pid, "statm", text, sizeof text) == 0 ||
-        sscanf(text, "%*u %llu %llu", &resident, &shared) != 2 || resident == 0)
-        return; /* it ends: its memory is gone already */
-    take_sample(image, now_ns, above(resident, shared) * page, shared * page);
-    if (maps)
-        sample_maps(image, now_ns);
+    uint64_t anonymous, others;
+    if (read_statm(image->pid, &anonymous, &others))
+        take_sample(image, now_ns, anonymous, others, maps, library);
 }
 
 static bool maps_file(pid_t pid, const char *path)
@@ -186,11 +211,10 @@ void res_image_last(struct res_image *image, uint64_t now_ns, bool maps, const c
     if (read_small(image->pid, "status", text, sizeof text) == 0 || !res_status_parse(text, &status))
         return; /* another thread's end, when all is over */
     image->exact = true;
-    take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes);
+    take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes, maps,
+                library);
     if (status.peak_bytes > image->peak_bytes)
         image->peak_bytes = status.peak_bytes;
-    if (maps)
-        sample_maps(image, now_ns);
     if (library != NULL && !image->has_library)
         image->has_library = maps_file(image->pid, library);
 }
@@ -207,6 +231,6 @@ void res_image_end(struct res_image *image, uint64_t now_ns)
                                                        : (double)image->anonymous_end_bytes;
     image->mean_bytes = image->weight_ns > 0 ? image->resident_sum / image->weight_ns
                                              : (double)image->end_bytes;
-    image->apart_mean_bytes = image->maps_weight_ns > 0 ? image->apart_sum / image->maps_weight_ns
-                                                        : (double)image->apart_end_bytes;
+    image->heap_mean_bytes = image->weight_ns > 0 ? image->heap_sum / image->weight_ns
+                                                  : (double)image->heap_end_bytes;
 }

@@ -17,10 +17,10 @@ bool res_status_parse(const char *text, struct res_status *ret_status);
 /* res_image_begin - name it; at its exec, or when it was forked. */
 void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns);
 
-/* res_image_sample - one sample; maps: the mappings too. */
-void res_image_sample(struct res_image *image, uint64_t now_ns, bool maps);
+/* res_image_sample - one sample; maps: the mappings too. library: as in the request. */
+void res_image_sample(struct res_image *image, uint64_t now_ns, bool maps, const char *library);
 
-/* res_image_last - the exact figures, while it is stopped at its end. library: as in the request. */
+/* res_image_last - the exact figures, while it is stopped at its end. */
 void res_image_last(struct res_image *image, uint64_t now_ns, bool maps, const char *library);
 
 /* res_image_end - no more will come. */

@@ -227,7 +227,7 @@ static void sample_all(struct tracer *tracer)
     for (size_t i = 0; i < tracer->task_count; i++) {
         struct res_image *image = image_of(tracer, &tracer->tasks[i]);
         if (image != NULL && image->pid == tracer->tasks[i].tid)
-            res_image_sample(image, now_ns(), wants_maps(tracer, image));
+            res_image_sample(image, now_ns(), wants_maps(tracer, image), tracer->request->library);
     }
 }
 

@@ -37,6 +37,7 @@ struct res_command {
 struct res_moment {
     uint64_t time_ns; /* since the image began */
     uint64_t anonymous_bytes;
+    uint64_t rest_bytes; /* with `maps`: all resident memory but the heap's */
 };
 
 struct res_image {
@@ -55,19 +56,20 @@ struct res_image {
     double anonymous_mean_bytes, mean_bytes; /* over time; as far as samples tell */
     double cpu_ns; /* user and system, its waited-for children's included; 0: it did not end by exit */
 
-    /* With `maps`: at the sample with the most anonymous memory, at the end, and over time. */
+    /* With `maps`: the heap's part (smaps.h), the highest of the samples, at the end, and over time; and of other anonymous
+     * memory what there was at the sample with the most of both. */
     bool has_maps;
-    uint64_t apart_peak_bytes, apart_end_bytes;
-    double apart_mean_bytes;
+    uint64_t heap_peak_bytes, heap_end_bytes, apart_at_peak_bytes;
+    uint64_t sampled_total_peak_bytes; /* the highest sample of all kinds together */
+    double heap_mean_bytes;
 
     struct res_moment series[RES_SERIES_MAX];
     size_t series_count;
 
     /* Under way. */
-    uint64_t file_peak_bytes, sample_peak_bytes;
-    uint64_t maps_peak_bytes;
-    uint64_t last_ns, maps_last_ns, series_every, series_skipped;
-    double anonymous_sum, resident_sum, weight_ns, apart_sum, maps_weight_ns;
+    uint64_t file_peak_bytes, sample_peak_bytes, maps_peak_bytes;
+    uint64_t last_ns, series_every, series_skipped;
+    double anonymous_sum, resident_sum, heap_sum, weight_ns;
 };
 
 struct res_sampled_request {

@@ -14,8 +14,10 @@ struct mapping {
 
 /* Where the last writable mapping of a file ended: .bss goes on there. */
 struct state {
+    const char *allocator;
     struct mapping mapping;
     unsigned long long file_end;
+    bool file_is_allocator;
     struct res_smaps sums;
 };
 
@@ -23,10 +25,16 @@ static void take_head(struct state *state, unsigned long long begin, unsigned lo
                       const char *name)
 {
     const bool has_name = *name != '\0';
+    const bool is_file = has_name && name[0] != '[';
+    const bool is_allocator = is_file && state->allocator != NULL && strcmp(name, state->allocator) == 0;
+    const bool is_bss = !has_name && begin == state->file_end;
     state->mapping.known = true;
-    state->mapping.is_heap = strcmp(name, "[heap]") == 0 || (!has_name && begin != state->file_end);
-    if (has_name && name[0] != '[' && writable == 'w')
+    state->mapping.is_heap = strcmp(name, "[heap]") == 0 || is_allocator ||
+                             (is_bss ? state->file_is_allocator : !has_name);
+    if (is_file && writable == 'w') {
         state->file_end = end;
+        state->file_is_allocator = is_allocator;
+    }
 }
 
 static void take_line(struct state *state, const char *line)
@@ -41,9 +49,9 @@ static void take_line(struct state *state, const char *line)
         *(state->mapping.is_heap ? &state->sums.heap_bytes : &state->sums.apart_bytes) += kilobytes * 1024;
 }
 
-struct res_smaps res_smaps_parse(const char *text, size_t length)
+struct res_smaps res_smaps_parse(const char *text, size_t length, const char *allocator)
 {
-    struct state state = {.file_end = 0};
+    struct state state = {.allocator = allocator};
     while (length > 0) {
         char line[LINE_MAX_BYTES + 1];
         const char *newline = memchr(text, '\n', length);

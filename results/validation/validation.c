@@ -26,9 +26,9 @@ static unsigned memory_rounds(const struct res_validation_options *options)
     return options->whole && options->rounds > RES_MEMORY_ROUNDS ? RES_MEMORY_ROUNDS : options->rounds;
 }
 
-static unsigned apart_rounds(const struct res_validation_options *options)
+static unsigned mapped_rounds(const struct res_validation_options *options)
 {
-    return options->rounds < RES_APART_ROUNDS ? options->rounds : RES_APART_ROUNDS;
+    return options->rounds < RES_MAPPED_ROUNDS ? options->rounds : RES_MAPPED_ROUNDS;
 }
 
 /* Runs that are sampled of one round. */
@@ -60,10 +60,17 @@ static char **environment_for(const struct res_candidate *candidate, const char 
     size_t count = 0;
     while (environment[count] != NULL && strncmp(environment[count], "LD_PRELOAD=", 11) != 0)
         count++;
-    if (environment[count] == NULL) {
-        environment = res_realloc(environment, count + 2, sizeof *environment);
-        environment[count + 1] = NULL;
-    }
+    const bool there = environment[count] != NULL;
+    size_t last = count;
+    while (environment[last] != NULL)
+        last++;
+    environment = res_realloc(environment, last + 3, sizeof *environment);
+    if (!there)
+        last++;
+    environment[last] = before != NULL ? res_printf("MALLAB_APART=%s", candidate->path) : NULL;
+    environment[last + 1] = NULL;
+    if (!there)
+        environment[count] = NULL;
     free(environment[count]);
     environment[count] = res_printf("LD_PRELOAD=%s%s%s", before != NULL ? before : "",
                                     before != NULL ? ":" : "", candidate->path);
@@ -187,20 +194,22 @@ static void run_startup(struct state *state, struct res_validation_entry *entry)
     char *arguments[] = {name, NULL};
     char **environment = environment_for(entry->candidate, NULL);
     struct res_sampled_request request = {.command = command_for(state, environment),
-                                          .step_ns = state->options->step_ns};
+                                          .step_ns = state->options->step_ns,
+                                          .maps_of = name,
+                                          .library = entry->candidate->path};
     struct res_sampled sampled = {0};
     char *reason = NULL;
     request.command.path = STARTUP_PROGRAM;
     request.command.arguments = arguments;
     tell(state, "startup", entry, 0);
-    entry->startup_total_bytes = entry->startup_anonymous_bytes = NAN;
+    entry->startup_total_bytes = entry->startup_heap_bytes = NAN;
     const enum res_real_state outcome = res_sampled_run(&request, &sampled, &reason);
     if (outcome == RES_REAL_STOPPED)
         state->validation->stopped = true;
     const struct res_image *image = outcome == RES_REAL_OK ? res_sampled_find(&sampled, name, NULL) : NULL;
-    if (image != NULL && image->exact) {
+    if (image != NULL && image->exact && image->has_maps) {
         entry->startup_total_bytes = (double)image->end_bytes;
-        entry->startup_anonymous_bytes = (double)image->anonymous_end_bytes;
+        entry->startup_heap_bytes = (double)image->heap_end_bytes;
     }
     free(reason);
     res_sampled_release(&sampled);
@@ -219,11 +228,6 @@ static void prepare(struct state *state)
         if (!validation->stopped)
             (void)run_timed(state, &validation->entries[i], 0, &uncounted);
     }
-    struct res_validation_entry *baseline = &validation->entries[0];
-    for (unsigned i = 0; i < apart_rounds(state->options) && !validation->stopped && baseline->failed == NULL;
-         i++)
-        if (run_sampled(state, baseline, 0, true, &validation->aparts[validation->apart_count]))
-            validation->apart_count++;
 }
 
 static void run_entry(struct state *state, struct res_validation_entry *entry, unsigned round)
@@ -237,12 +241,17 @@ static void run_entry(struct state *state, struct res_validation_entry *entry, u
         entry->failed == NULL && !state->validation->stopped &&
         run_sampled(state, entry, round + 1, false, &entry->images[entry->image_count]))
         entry->image_count++;
+    if (!entry->is_control && round < mapped_rounds(state->options) && entry->failed == NULL &&
+        !state->validation->stopped &&
+        run_sampled(state, entry, round + 1, true, &entry->mapped[entry->mapped_count]))
+        entry->mapped_count++;
 }
 
 static void drop_after(struct res_validation_entry *entry, unsigned rounds)
 {
     entry->timed_count = entry->timed_count < rounds ? entry->timed_count : rounds;
     entry->image_count = entry->image_count < rounds ? entry->image_count : rounds;
+    entry->mapped_count = entry->mapped_count < rounds ? entry->mapped_count : rounds;
 }
 
 /* A round is kept whole or not at all: its samples are paired. */
@@ -270,14 +279,13 @@ void res_validation_run(const struct res_validation_options *options, struct res
         .options = *options,
         .entries = res_calloc(entries, sizeof *ret->entries),
         .entry_count = entries,
-        .aparts = res_calloc(apart_rounds(options), sizeof *ret->aparts),
     };
     struct state state = {
         .validation = ret,
         .options = options,
         .random = res_random_from(options->seed),
         .errors = res_path_join(options->directory, "stderr"),
-        .runs_all = options->candidate_count + entries * (options->rounds + 1) + apart_rounds(options) +
+        .runs_all = options->candidate_count + entries * (options->rounds + 1) + mapped_rounds(options) +
                     sampled_entries(options) * memory_rounds(options),
     };
     for (size_t i = 0; i < entries; i++) {
@@ -285,6 +293,7 @@ void res_validation_run(const struct res_validation_options *options, struct res
         entry->is_control = i == options->candidate_count;
         entry->candidate = options->candidates[entry->is_control ? 0 : i];
         entry->timed = res_calloc(options->rounds, sizeof *entry->timed);
+        entry->mapped = res_calloc(mapped_rounds(options), sizeof *entry->mapped);
         entry->images = res_calloc(memory_rounds(options), sizeof *entry->images);
     }
     prepare(&state);
@@ -299,9 +308,9 @@ void res_validation_release(struct res_validation *validation)
     for (size_t i = 0; i < validation->entry_count; i++) {
         free(validation->entries[i].timed);
         free(validation->entries[i].images);
+        free(validation->entries[i].mapped);
         free(validation->entries[i].failed);
     }
     free(validation->entries);
-    free(validation->aparts);
     *validation = (struct res_validation){0};
 }

@@ -3,7 +3,7 @@
  *   timed run     whole-process time (timed.h), every round, and the baseline a second time as control
  *   sampled run   memory (sampled.h), in the first rounds: it repeats better than time. In all rounds, and for the control
  *                 too, where the recorded process is one of several: then its processor time comes from there as well
- *   apart run     a sampled run of the baseline that tells the heap from the program's own mappings (smaps.h)
+ *   mapped run    a sampled run that tells the heap from the program's own mappings (smaps.h), which costs it time
  *   startup run   a sampled run of a program that never calls malloc, true(1): what the allocator takes by itself
  *
  * Before the first round every entry runs once uncounted. The candidate's library is always preloaded, the C library for
@@ -19,7 +19,7 @@
 #include "results/validation/timed.h"
 
 #define RES_MEMORY_ROUNDS 5u /* sampled runs of each candidate, at most, where time is not taken from them */
-#define RES_APART_ROUNDS  3u
+#define RES_MAPPED_ROUNDS 3u
 
 struct res_validation_options {
     const char *path;       /* of the program; arguments: argv */
@@ -48,17 +48,16 @@ struct res_validation_entry {
     size_t timed_count;
     struct res_image *images; /* of the process that was recorded */
     size_t image_count;
-    double startup_total_bytes,
-        startup_anonymous_bytes; /* of its own, not less the baseline's; NAN: unknown */
-    char *failed;                /* one line; NULL when it did not */
+    struct res_image *mapped; /* the same of the mapped runs */
+    size_t mapped_count;
+    double startup_total_bytes, startup_heap_bytes; /* of its own, not less the baseline's; NAN: unknown */
+    char *failed;                                   /* one line; NULL when it did not */
 };
 
 struct res_validation {
     struct res_validation_options options; /* as given: its pointers stay borrowed */
     struct res_validation_entry *entries;  /* candidates in their order, then the control */
     size_t entry_count;
-    struct res_image *aparts; /* of the apart runs */
-    size_t apart_count;
     size_t alike;    /* processes by the recorded one's name, in the baseline's last sampled run */
     unsigned rounds; /* finished */
     bool stopped;
@@ -74,7 +73,7 @@ struct res_validation_figures {
     struct res_time_check time;
     double wall_ns, cpu_ns; /* medians of the timed runs */
     double process_cpu_ns;  /* median of the sampled runs, of the process that was recorded */
-    double startup_total_bytes, startup_anonymous_bytes; /* less the baseline's */
+    double startup_total_bytes, startup_heap_bytes; /* less the baseline's */
 };
 
 /* res_validation_figures_of - one candidate's (place < options.candidate_count), against the replay of what was recorded.

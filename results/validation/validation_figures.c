@@ -12,12 +12,11 @@ typedef double image_fn(const struct res_image *image);
 static double total_peak(const struct res_image *image) { return (double)image->peak_bytes; }
 static double total_mean(const struct res_image *image) { return image->mean_bytes; }
 static double total_end(const struct res_image *image) { return (double)image->end_bytes; }
+static double heap_peak(const struct res_image *image) { return (double)image->heap_peak_bytes; }
+static double heap_mean(const struct res_image *image) { return image->heap_mean_bytes; }
+static double heap_end(const struct res_image *image) { return (double)image->heap_end_bytes; }
+static double apart_at_peak(const struct res_image *image) { return (double)image->apart_at_peak_bytes; }
 static double anonymous_peak(const struct res_image *image) { return (double)image->anonymous_peak_bytes; }
-static double anonymous_mean(const struct res_image *image) { return image->anonymous_mean_bytes; }
-static double anonymous_end(const struct res_image *image) { return (double)image->anonymous_end_bytes; }
-static double apart_peak(const struct res_image *image) { return (double)image->apart_peak_bytes; }
-static double apart_mean(const struct res_image *image) { return image->apart_mean_bytes; }
-static double apart_end(const struct res_image *image) { return (double)image->apart_end_bytes; }
 static double process_cpu(const struct res_image *image) { return image->cpu_ns; }
 /* clang-format on */
 
@@ -45,9 +44,75 @@ static struct res_levels totals_of(const struct res_validation_entry *entry)
     return levels_of(entry->images, entry->image_count, total_peak, total_mean, total_end);
 }
 
-static struct res_levels anonymous_of(const struct res_validation_entry *entry)
+/* Of the peak two bounds from below: fidelity.h. */
+static struct res_levels heap_of(const struct res_validation_entry *entry)
 {
-    return levels_of(entry->images, entry->image_count, anonymous_peak, anonymous_mean, anonymous_end);
+    struct res_levels heap = levels_of(entry->mapped, entry->mapped_count, heap_peak, heap_mean, heap_end);
+    const double exact = median_of(entry->images, entry->image_count, anonymous_peak) -
+                         median_of(entry->mapped, entry->mapped_count, apart_at_peak);
+    if (exact > heap.peak_bytes)
+        heap.peak_bytes = exact;
+    return heap;
+}
+
+/* ---- the rest, over time -------------------------------------------------------------------- */
+
+static void course_free(struct res_course *course)
+{
+    free((void *)(uintptr_t)course->at); /* ours; const for the others */
+    free((void *)(uintptr_t)course->bytes);
+}
+
+static struct res_course course_of_rest(const struct res_validation_entry *baseline)
+{
+    if (baseline->mapped_count == 0)
+        return (struct res_course){0};
+    const struct res_image *image = &baseline->mapped[0];
+    double *at = res_calloc(image->series_count, sizeof *at),
+           *bytes = res_calloc(image->series_count, sizeof *bytes);
+    for (size_t i = 0; i < image->series_count; i++) {
+        at[i] = (double)image->series[i].time_ns;
+        bytes[i] = (double)image->series[i].rest_bytes;
+    }
+    return (struct res_course){at, bytes, image->series_count};
+}
+
+/* The first run's: they differ in nothing that matters here. */
+static struct res_course course_of_replay(const struct res_trial *trial, const struct res_entry *entry)
+{
+    if (entry->run_count == 0)
+        return (struct res_course){0};
+    const json_t *own = json_object_get(entry->runs[0].json, "samples");
+    const json_t *resident = json_object_get(own, "resident_bytes"), *time = json_object_get(own, "time_ns");
+    if (time == NULL)
+        time = json_object_get(trial->samples, "time_ns");
+    const size_t count = json_array_size(time);
+    if (count == 0 || json_array_size(resident) != count)
+        return (struct res_course){0};
+    double *at = res_calloc(count, sizeof *at), *bytes = res_calloc(count, sizeof *bytes);
+    for (size_t i = 0; i < count; i++) {
+        at[i] = json_number_value(json_array_get(time, i));
+        bytes[i] = json_number_value(json_array_get(resident, i));
+    }
+    return (struct res_course){at, bytes, count};
+}
+
+static struct res_levels rest_of(const struct res_validation_entry *baseline)
+{
+    const struct res_levels total = totals_of(baseline), heap = heap_of(baseline);
+    struct res_levels rest = {NAN, total.mean_bytes - heap.mean_bytes, total.end_bytes - heap.end_bytes};
+    double *peaks = res_calloc(baseline->mapped_count, sizeof *peaks);
+    for (size_t i = 0; i < baseline->mapped_count; i++) {
+        const struct res_image *image = &baseline->mapped[i];
+        double most = 0;
+        for (size_t k = 0; k < image->series_count; k++)
+            most = fmax(most, (double)image->series[k].rest_bytes);
+        peaks[i] = most + total.peak_bytes - (double)image->sampled_total_peak_bytes;
+    }
+    if (baseline->mapped_count > 0)
+        rest.peak_bytes = res_median(peaks, baseline->mapped_count);
+    free(peaks);
+    return rest;
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
@@ -134,26 +199,27 @@ struct res_validation_figures res_validation_figures_of(const struct res_validat
                                       *baseline = &validation->entries[0];
     const struct res_figures replayed = res_figures_of(trial, &trial->entries[place], seed);
     const struct res_figures replayed_base = res_figures_of(trial, &trial->entries[0], seed);
-    const struct res_fidelity_common common = {
-        .apart = levels_of(validation->aparts, validation->apart_count, apart_peak, apart_mean, apart_end),
-        .baseline_total = totals_of(baseline),
-        .baseline_anonymous = anonymous_of(baseline),
-    };
+    const struct res_levels rest = rest_of(baseline);
+    struct res_course course = course_of_rest(baseline),
+                      replay = course_of_replay(trial, &trial->entries[place]);
     struct res_validation_figures figures = {
         .wall_ns = wall_of(entry),
         .cpu_ns = cpu_median(entry),
         .process_cpu_ns = median_of(entry->images, entry->image_count, process_cpu),
         .startup_total_bytes = entry->startup_total_bytes - baseline->startup_total_bytes,
-        .startup_anonymous_bytes = entry->startup_anonymous_bytes - baseline->startup_anonymous_bytes,
+        .startup_heap_bytes = entry->startup_heap_bytes - baseline->startup_heap_bytes,
     };
     const struct res_fidelity_sample sample = {
         .total = totals_of(entry),
-        .anonymous = anonymous_of(entry),
+        .heap = heap_of(entry),
         .replayed = {replayed.peak_bytes, replayed.mean_bytes, replayed.end_bytes},
         .startup_total_bytes = figures.startup_total_bytes,
-        .startup_anonymous_bytes = figures.startup_anonymous_bytes,
+        .startup_heap_bytes = figures.startup_heap_bytes,
+        .missed_bytes = res_fidelity_missed(&course, &replay),
     };
-    figures.memory = res_fidelity_of(&common, &sample);
+    figures.memory = res_fidelity_of(&rest, &sample);
+    course_free(&course);
+    course_free(&replay);
     figures.time = check_time(validation, place,
                               replayed_ns(&replayed, trial) - replayed_ns(&replayed_base, trial), seed);
     return figures;

@@ -70,7 +70,14 @@ static json_t *series_of(const struct res_image *image)
         json_array_append_new(times, json_integer((json_int_t)image->series[i].time_ns));
         json_array_append_new(bytes, json_integer((json_int_t)image->series[i].anonymous_bytes));
     }
-    return json_pack("{s:o, s:o}", "time_ns", times, "anonymous_bytes", bytes);
+    json_t *series = json_pack("{s:o, s:o}", "time_ns", times, "anonymous_bytes", bytes);
+    json_t *rest = json_array();
+    for (size_t i = 0; i < image->series_count && image->has_maps; i++)
+        json_array_append_new(rest, json_integer((json_int_t)image->series[i].rest_bytes));
+    json_object_set_new(series, "rest_bytes", image->has_maps ? rest : json_null());
+    if (!image->has_maps)
+        json_decref(rest);
+    return series;
 }
 
 static json_t *sampled_run(const struct res_image *image, bool with_series)
@@ -85,9 +92,10 @@ static json_t *sampled_run(const struct res_image *image, bool with_series)
     json_object_set_new(run, "cpu_ns", whole(image->cpu_ns));
     json_object_set_new(run, "duration_ns", whole((double)(image->end_ns - image->begin_ns)));
     if (image->has_maps) {
-        json_object_set_new(run, "apart_peak_bytes", whole((double)image->apart_peak_bytes));
-        json_object_set_new(run, "apart_mean_bytes", whole(image->apart_mean_bytes));
-        json_object_set_new(run, "apart_end_bytes", whole((double)image->apart_end_bytes));
+        json_object_set_new(run, "heap_peak_bytes", whole((double)image->heap_peak_bytes));
+        json_object_set_new(run, "heap_mean_bytes", whole(image->heap_mean_bytes));
+        json_object_set_new(run, "heap_end_bytes", whole((double)image->heap_end_bytes));
+        json_object_set_new(run, "apart_at_peak_bytes", whole((double)image->apart_at_peak_bytes));
     }
     if (with_series)
         json_object_set_new(run, "series", series_of(image));
@@ -120,9 +128,10 @@ static json_t *real_object(const struct res_validation_entry *entry,
     json_object_set_new(object, "time_ratio_high", number(figures->time.interval.high));
     json_object_set_new(object, "time_verdict", json_string(res_verdict_name(figures->time.verdict)));
     json_object_set_new(object, "startup_total_bytes", whole(figures->startup_total_bytes));
-    json_object_set_new(object, "startup_heap_bytes", whole(figures->startup_anonymous_bytes));
+    json_object_set_new(object, "startup_heap_bytes", whole(figures->startup_heap_bytes));
     json_object_set_new(object, "timed_runs", timed_runs(entry));
     json_object_set_new(object, "sampled_runs", sampled_runs(entry->images, entry->image_count));
+    json_object_set_new(object, "mapped_runs", sampled_runs(entry->mapped, entry->mapped_count));
     return object;
 }
 
@@ -227,7 +236,6 @@ void res_validation_add(json_t *result, const struct res_validation *validation,
     json_object_set_new(about, "heap_told_by", json_string(options->apart != NULL ? "mapping" : "name"));
     json_object_set_new(about, "step_ns", json_integer((json_int_t)options->step_ns));
     json_object_set_new(about, "bars", bars_object(figures, count));
-    json_object_set_new(about, "apart_runs", sampled_runs(validation->aparts, validation->apart_count));
     json_object_set_new(about, "control_timed_runs", timed_runs(&validation->entries[count]));
     json_object_set_new(result, "validation", about);
     json_object_set_new(result, "candidates", candidates);
