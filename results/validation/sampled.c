@@ -16,6 +16,7 @@
 #include "results/validation/image.h"
 
 #define CANNOT_EXECUTE 127
+#define SAMPLER_RESTS  4u /* times as long as a sample took */
 
 /* A traced task: a thread, or a process by its first one. */
 struct task {
@@ -31,7 +32,7 @@ struct tracer {
     struct task *tasks;
     size_t task_count, task_room;
     pid_t command;
-    uint64_t sampled_ns;
+    uint64_t next_ns; /* of the samples */
 };
 
 static uint64_t now_ns(void)
@@ -220,15 +221,17 @@ static void stopped(struct tracer *tracer, pid_t tid, int status)
 
 static void sample_all(struct tracer *tracer)
 {
-    const uint64_t now = now_ns();
-    if (now - tracer->sampled_ns < tracer->request->step_ns)
+    const uint64_t begin_ns = now_ns();
+    if (begin_ns < tracer->next_ns)
         return;
-    tracer->sampled_ns = now;
     for (size_t i = 0; i < tracer->task_count; i++) {
         struct res_image *image = image_of(tracer, &tracer->tasks[i]);
         if (image != NULL && image->pid == tracer->tasks[i].tid)
             res_image_sample(image, now_ns(), wants_maps(tracer, image), tracer->request->library);
     }
+    /* Reading the mappings keeps the program from changing them: not more than a fifth of its time. */
+    const uint64_t end_ns = now_ns(), rest_ns = SAMPLER_RESTS * (end_ns - begin_ns);
+    tracer->next_ns = end_ns + (rest_ns > tracer->request->step_ns ? rest_ns : tracer->request->step_ns);
 }
 
 /* Why it has to be ended; NULL: it has not. */
@@ -260,11 +263,9 @@ static const char *follow(struct tracer *tracer)
                 tracer->sampled->status = status;
             end_task(tracer, tid, &usage);
         } else {
-            const uint64_t passed = now_ns() - tracer->sampled_ns;
-            const uint64_t step = tracer->request->step_ns;
-            const struct timespec left = {
-                .tv_sec = (time_t)((step - (passed < step ? passed : step)) / 1000000000),
-                .tv_nsec = (long)((step - (passed < step ? passed : step)) % 1000000000)};
+            const uint64_t now = now_ns(), left_ns = tracer->next_ns > now ? tracer->next_ns - now : 0;
+            const struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000),
+                                          .tv_nsec = (long)(left_ns % 1000000000)};
             (void)sigtimedwait(&child, NULL,
                                &left); /* a child's news, the time, or a signal to us: all wake us */
         }
