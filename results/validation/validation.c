@@ -96,12 +96,12 @@ static bool ends_alike(int code, int expected)
     return code == expected || (code >= 128 && expected >= 128);
 }
 
-static char *other_end(const struct state *state, const struct res_command *command, int code)
+/* words: the program's last; taken over, may be NULL. */
+static char *other_end(const struct state *state, int code, char *words)
 {
-    char *words = res_command_last_words(command);
     char *reason = res_printf(
-        "the program ended with exit code %d under it, with %d when it was recorded: %s", code,
-        state->options->exit_code, words);
+        "the program ended with exit code %d under it, with %d when it was recorded%s%s", code,
+        state->options->exit_code, words != NULL ? ": " : "", words != NULL ? words : "");
     free(words);
     return reason;
 }
@@ -124,7 +124,7 @@ static bool run_timed(struct state *state, struct res_validation_entry *entry, u
     if (outcome == RES_REAL_STOPPED)
         state->validation->stopped = true;
     if (outcome == RES_REAL_OK && !ends_alike(ret_timed->exit_code, state->options->exit_code)) {
-        reason = other_end(state, &request.command, ret_timed->exit_code);
+        reason = other_end(state, ret_timed->exit_code, NULL); /* hyperfine keeps what it said */
         usable = false;
     }
     if (reason != NULL)
@@ -147,7 +147,7 @@ static char *judge_sampled(struct state *state, const struct res_sampled_request
     const struct res_validation_options *options = state->options;
     const struct res_image *image = res_sampled_find(sampled, options->process, &state->validation->alike);
     if (!ends_alike(code_of(sampled->status), options->exit_code))
-        return other_end(state, &request->command, code_of(sampled->status));
+        return other_end(state, code_of(sampled->status), res_command_last_words(&request->command));
     if (image == NULL)
         return res_printf("no process '%s' ran under it, as was recorded", options->process);
     if (!image->exact)
@@ -221,13 +221,13 @@ static void run_startup(struct state *state, struct res_validation_entry *entry)
 static void prepare(struct state *state)
 {
     struct res_validation *validation = state->validation;
-    for (size_t i = 0; i < validation->entry_count && !validation->stopped; i++) {
-        struct res_timed uncounted;
-        if (!validation->entries[i].is_control)
-            run_startup(state, &validation->entries[i]);
+    struct res_image *uncounted = res_calloc(1, sizeof *uncounted);
+    for (size_t i = 0; i < state->options->candidate_count && !validation->stopped; i++) {
+        run_startup(state, &validation->entries[i]);
         if (!validation->stopped)
-            (void)run_timed(state, &validation->entries[i], 0, &uncounted);
+            (void)run_sampled(state, &validation->entries[i], 0, false, uncounted);
     }
+    free(uncounted);
 }
 
 static void run_entry(struct state *state, struct res_validation_entry *entry, unsigned round)
@@ -285,7 +285,7 @@ void res_validation_run(const struct res_validation_options *options, struct res
         .options = options,
         .random = res_random_from(options->seed),
         .errors = res_path_join(options->directory, "stderr"),
-        .runs_all = options->candidate_count + entries * (options->rounds + 1) + mapped_rounds(options) +
+        .runs_all = 2 * options->candidate_count + entries * options->rounds + mapped_rounds(options) +
                     sampled_entries(options) * memory_rounds(options),
     };
     for (size_t i = 0; i < entries; i++) {

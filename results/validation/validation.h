@@ -6,7 +6,7 @@
  *   mapped run    a sampled run that tells the heap from the program's own mappings (smaps.h), which costs it time
  *   startup run   a sampled run of a program that never calls malloc, true(1): what the allocator takes by itself
  *
- * Before the first round every entry runs once uncounted. The candidate's library is always preloaded, the C library for
+ * Before the first round the program runs once uncounted under every candidate, sampled. The candidate's library is always preloaded, the C library for
  * glibc's own malloc too: programs that are linked against another allocator then run on glibc's as well.
  * An entry that fails (it ends otherwise than the recorded run, its library is not in the process, the process that was
  * recorded is not there) is out, with the reason; the others go on. */
