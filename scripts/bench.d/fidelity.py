@@ -33,10 +33,10 @@ puts text.scan(/word\\d+/).tally.size
 
 
 def c_source():
-    """A file that keeps a compiler busy: 1,500 functions of the same kind, none of them the same."""
+    """A file that keeps a compiler busy: 300 functions of the same kind, none of them the same."""
     chance = random.Random(1)
     lines = ["#include <stdio.h>", "#include <string.h>", "struct s { int a[8]; double d; char *p; };"]
-    for i in range(1500):
+    for i in range(300):
         terms = " + ".join(f"x->a[{chance.randrange(8)}] * {chance.randrange(999)}" for _ in range(6))
         lines.append(f"int f{i}(struct s *x, int n) {{ int r = 0; for (int i = 0; i < n; i++) {{ if (x->a[i & 7] > {i}) r += {terms};"
                      f" else r -= i * {chance.randrange(99)}; }} x->d += r; return r ^ (int)strlen(x->p); }}")
