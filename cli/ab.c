@@ -1,23 +1,18 @@
 /* ab.c - `mallab ab`: the whole way from a command to a table. */
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/measure.h"
 #include "cli/progress.h"
-#include "cli/recorder.h"
+#include "cli/record_step.h"
 #include "cli/select.h"
-#include "cli/target.h"
+#include "cli/stops.h"
 #include "cli/workloads.h"
 #include "results/disturbances.h"
 #include "results/json.h"
@@ -81,10 +76,8 @@ static const char HELP[] =
     "unreadable, damaged or too new\n";
 
 #define DEFAULT_ROUNDS 10
-#define MEMORY_ROUNDS  3
 #define IDLE_NS        UINT64_C(60000000000)
 #define IDLE_MAX_NS    UINT64_C(86400000000000)
-#define SEED_BITS      53 /* a whole number in every JSON reader */
 
 enum {
     OPTION_SEED = 256,
@@ -125,13 +118,6 @@ struct ab {
     size_t workload_count;
     struct cli_progress progress;
 };
-
-static volatile sig_atomic_t stopped_by; /* the signal; 0 while none came */
-
-static void on_stop(int signal_number)
-{
-    stopped_by = signal_number;
-}
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -197,8 +183,8 @@ static int take_option(int option, char **argv, struct settings *settings)
             return cli_misuse(&CLI_AB, "'%s' is no number of rounds: 1 to 1000", optarg);
         break;
     case OPTION_SEED:
-        if (!cli_parse_count(optarg, 0, (UINT64_C(1) << SEED_BITS) - 1, &settings->seed))
-            return cli_misuse(&CLI_AB, "'%s' is no seed: 0 to 2^%d - 1", optarg, SEED_BITS);
+        if (!cli_parse_count(optarg, 0, (UINT64_C(1) << CLI_SEED_BITS) - 1, &settings->seed))
+            return cli_misuse(&CLI_AB, "'%s' is no seed: 0 to 2^%d - 1", optarg, CLI_SEED_BITS);
         settings->has_seed = true;
         break;
     case OPTION_MEMORY_ROUNDS:
@@ -303,66 +289,6 @@ static int choose_directory(struct ab *ab)
     return CLI_DONE;
 }
 
-/* How the command ended, where the user has to know it. */
-static void tell_end(const struct cli_recorded *recorded, const char *name)
-{
-    if (recorded->code != 0)
-        cli_say(&CLI_AB, "%s", recorded->problem);
-    else if (recorded->still_running != 0)
-        cli_say(&CLI_AB,
-                "process %d that '%s' started still runs: record it apart with 'mallab record', and compare "
-                "when it "
-                "has ended",
-                (int)recorded->still_running, name);
-    else if (WIFSIGNALED(recorded->status))
-        cli_say(&CLI_AB, "'%s' was ended by signal %d; its recording is used", name,
-                WTERMSIG(recorded->status));
-    else if (WEXITSTATUS(recorded->status) != 0)
-        cli_say(&CLI_AB, "'%s' ended with exit code %d; its recording is used", name,
-                WEXITSTATUS(recorded->status));
-}
-
-/* Whether there is something to replay; tells what is wrong with the recording. */
-static bool is_usable(const char *directory, const char *name)
-{
-    const struct cli_totals totals = cli_record_totals(directory);
-    if (totals.events == 0)
-        cli_say(&CLI_AB, "nothing of '%s' was recorded: 'mallab record' says why", name);
-    if (totals.lost > 0)
-        cli_say(&CLI_AB, "the recording is not whole, calls were lost: %s", totals.lost_by_cause);
-    return totals.events > 0;
-}
-
-static int record_command(const struct ab *ab, char **ret_recording)
-{
-    char **command = ab->settings.command;
-    const char *slash = strrchr(command[0], '/');
-    const char *name = slash != NULL ? slash + 1 : command[0];
-    char *directory = res_path_join(ab->directory, name);
-    const struct cli_record record = {
-        .directory = directory, .stdout_to_stderr = true, .verb = &CLI_AB, .quiet = ab->settings.quiet};
-    struct cli_target target;
-    struct cli_recorded recorded = {0};
-    bool usable = false;
-    cli_target_find(command[0], &target);
-    if (target.code != 0) {
-        cli_say(&CLI_AB, "%s", target.problem);
-    } else {
-        cli_record_run(&record, target.path, command, &recorded);
-        tell_end(&recorded, name);
-        cli_watch_report(&CLI_AB, &recorded.watch);
-        usable = recorded.code == 0 && recorded.still_running == 0 && is_usable(directory, name);
-    }
-    cli_target_release(&target);
-    cli_recorded_release(&recorded);
-    if (!usable) {
-        free(directory);
-        return CLI_FAILED;
-    }
-    *ret_recording = directory;
-    return CLI_DONE;
-}
-
 static int add_workload(struct ab *ab, const char *input)
 {
     const size_t number = ab->workload_count;
@@ -391,27 +317,16 @@ static int prepare_workloads(struct ab *ab)
     char *recording = NULL;
     int code = choose_directory(ab);
     if (code == CLI_DONE && settings->command != NULL)
-        code = record_command(ab, &recording);
+        code = cli_record_step(&CLI_AB, settings->command, ab->directory, settings->quiet, NULL, &recording);
     if (code == CLI_DONE && recording != NULL)
         code = add_workload(ab, recording);
     free(recording);
-    for (size_t i = 0; i < settings->input_count && code == CLI_DONE && stopped_by == 0; i++)
+    for (size_t i = 0; i < settings->input_count && code == CLI_DONE && cli_stopped_by == 0; i++)
         code = add_workload(ab, settings->inputs[i]);
     return code;
 }
 
 /* ---- experiment ----------------------------------------------------------------------------- */
-
-static uint64_t draw_seed(void)
-{
-    uint64_t seed;
-    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        seed = (uint64_t)now.tv_nsec * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)now.tv_sec;
-    }
-    return seed % 1000000000; /* short enough to be typed again */
-}
 
 static void on_progress(void *context, const struct res_workload *workload, const char *entry, unsigned round,
                         size_t runs_done, size_t runs_all)
@@ -500,7 +415,7 @@ static int run_experiment(struct ab *ab)
         .rounds = (unsigned)settings->rounds,
         .memory_rounds = (unsigned)settings->memory_rounds,
         .idle_ms = (settings->idle_ns + 999999) / 1000000,
-        .seed = settings->has_seed ? settings->seed : draw_seed(),
+        .seed = settings->has_seed ? settings->seed : cli_draw_seed(),
         .touch = settings->touch,
         .timeout_ns = settings->timeout_ns,
         .limit_bytes = settings->limit_bytes,
@@ -508,7 +423,7 @@ static int run_experiment(struct ab *ab)
         .replay_options = settings->measure.options,
         .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
         .system_calls = !settings->no_syscalls,
-        .stop = &stopped_by,
+        .stop = &cli_stopped_by,
         .progress = on_progress,
         .context = &ab->progress,
     };
@@ -539,18 +454,6 @@ static int run_experiment(struct ab *ab)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static void take_signals(void)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    const struct sigaction action = {.sa_handler = on_stop};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        struct sigaction before;
-        sigaction(numbers[i], NULL, &before);
-        if (before.sa_handler != SIG_IGN) /* under nohup they stay ignored */
-            sigaction(numbers[i], &action, NULL);
-    }
-}
-
 static int check_output(const struct settings *settings)
 {
     char *problem = NULL;
@@ -573,7 +476,7 @@ static void ab_release(struct ab *ab)
 static int run_ab(int argc, char **argv)
 {
     struct ab ab = {.settings = {.rounds = DEFAULT_ROUNDS,
-                                 .memory_rounds = MEMORY_ROUNDS,
+                                 .memory_rounds = RES_MEMORY_PASSES,
                                  .idle_ns = IDLE_NS,
                                  .colour = cli_colour_by_default()}};
     int code = take_options(argc, argv, &ab.settings);
@@ -587,22 +490,15 @@ static int run_ab(int argc, char **argv)
     if (code == CLI_DONE)
         code = cli_choose(&CLI_AB, ab.settings.allocators, ab.settings.baseline, &ab.choice);
     if (code == CLI_DONE) {
-        take_signals();
+        cli_stops_take();
         code = prepare_workloads(&ab);
     }
-    if (code == CLI_DONE && stopped_by != 0)
+    if (code == CLI_DONE && cli_stopped_by != 0)
         cli_say(&CLI_AB, "interrupted before the first round: there is no result");
     else if (code == CLI_DONE)
         code = run_experiment(&ab);
     ab_release(&ab);
-    if (stopped_by != 0) {
-        /* The shell is to see that a signal ended us; what was to be kept is kept. */
-        const int number = (int)stopped_by;
-        fflush(stdout);
-        cli_temporary_remove();
-        signal(number, SIG_DFL);
-        raise(number);
-    }
+    cli_stops_end();
     return code;
 }
 

@@ -33,7 +33,7 @@ struct cli_verb {
 };
 
 extern const struct cli_verb CLI_AB, CLI_RECORD, CLI_CONVERT, CLI_INFO, CLI_REPLAY, CLI_REPORT,
-    CLI_ALLOCATORS, CLI_HELP, CLI_TOP;
+    CLI_ALLOCATORS, CLI_HELP, CLI_TOP, CLI_VALIDATE;
 
 /* cli_verb_find - by name; NULL when unknown. cli_verbs - all, NULL-terminated. */
 const struct cli_verb *cli_verb_find(const char *name);
@@ -64,6 +64,10 @@ int cli_option_refused(const struct cli_verb *verb, int found, char **argv);
 bool cli_parse_size(const char *text, uint64_t *ret_bytes);
 bool cli_parse_duration(const char *text, uint64_t *ret_ns);
 bool cli_parse_count(const char *text, uint64_t least, uint64_t most, uint64_t *ret_count);
+
+/* cli_draw_seed - a random one for who names none. */
+#define CLI_SEED_BITS 53 /* of seeds that are named: a whole number in every JSON reader */
+uint64_t cli_draw_seed(void);
 
 /* cli_parse_color - "auto", "always", "never" to whether stdout is to be coloured. */
 bool cli_parse_color(const char *text, bool *ret_colour);

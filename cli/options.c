@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -130,6 +132,17 @@ bool cli_parse_count(const char *text, uint64_t least, uint64_t most, uint64_t *
         return false;
     *ret_count = count;
     return true;
+}
+
+uint64_t cli_draw_seed(void)
+{
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        seed = (uint64_t)now.tv_nsec * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)now.tv_sec;
+    }
+    return seed % 1000000000; /* short enough to be typed again */
 }
 
 bool cli_colour_by_default(void)

@@ -7,6 +7,7 @@
 #include "results/json.h"
 #include "results/support.h"
 #include "results/table.h"
+#include "results/validation/validation_report.h"
 
 static const char HELP[] =
     "usage: mallab report [OPTION...] RESULT...\n"
@@ -109,6 +110,19 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     return -1;
 }
 
+/* What `validate` kept has its own table, and the replays'. */
+static char *show_tables(const json_t *result, const struct res_style *style)
+{
+    char *table = res_table_text(result, style);
+    char *validation = res_validation_text(result, style);
+    if (validation == NULL)
+        return table;
+    char *both = res_printf("%s\n%s", table, validation);
+    free(table);
+    free(validation);
+    return both;
+}
+
 static char *show(const json_t *result, const struct settings *settings)
 {
     const struct res_style style = {
@@ -120,7 +134,7 @@ static char *show(const json_t *result, const struct settings *settings)
     if (settings->format == FORMAT_CSV)
         return res_table_csv(result);
     if (settings->format == FORMAT_TABLE)
-        return res_table_text(result, &style);
+        return show_tables(result, &style);
     char *compact = json_dumps(result, JSON_INDENT(1));
     char *text = res_printf("%s\n", compact != NULL ? compact : "{}");
     free(compact);

@@ -74,7 +74,8 @@ struct res_options {
     void *context;
 };
 
-#define RES_ROUND_PASS UINT_MAX
+#define RES_ROUND_PASS    UINT_MAX
+#define RES_MEMORY_PASSES 3 /* that a memory pass takes by default: the fewest of which there is a verdict */
 
 /* An entry of one workload. runs holds one run of each finished round, in the order of the rounds, or less when it
  * failed on the way. */

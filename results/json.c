@@ -13,6 +13,7 @@
 #include "results/latency.h"
 #include "results/machine.h"
 #include "results/support.h"
+#include "results/validation/validation_report.h"
 
 #define WORKLOADS_MAX 4096u
 
@@ -342,7 +343,8 @@ char *res_json_check(const json_t *result)
         if (defect != NULL)
             return res_strdup(defect);
     }
-    return NULL;
+    const char *defect = res_validation_check(result);
+    return defect != NULL ? res_strdup(defect) : NULL;
 }
 
 json_t *res_json_load(const char *path, char **ret_problem)

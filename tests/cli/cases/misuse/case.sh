@@ -60,3 +60,10 @@ try convert --merge --process 7 x
 try convert --from-time 5s --to-time 5s x
 try info --sample all x
 try ab --head ten x
+try validate
+try validate --
+try validate -n 0 -- true
+try validate --step 1us -- true
+try validate --touch all -- true
+try validate --seed x -- true
+try validate --timeout never -- true

@@ -1,0 +1,499 @@
+/* validate.c - `mallab validate`: a replay's prediction beside the real program. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/choice.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/record_step.h"
+#include "cli/stops.h"
+#include "cli/target.h"
+#include "cli/workloads.h"
+#include "convert/recording.h"
+#include "results/json.h"
+#include "results/support.h"
+#include "results/validation/validation_report.h"
+
+static const char HELP[] = "usage: mallab validate [OPTION...] [--] CMD [ARG...]\n"
+                           "\n"
+                           "Run CMD for real under each allocator, replay what it asks of malloc, and print\n"
+                           "the replay's prediction beside reality: resident memory (peak, mean, end; in\n"
+                           "total, and the heap's part) and the difference in processor time. CMD runs\n"
+                           "about 3 + 2 times ROUNDS times for each allocator, without input, its output\n"
+                           "thrown away; it must do the same each time.\n"
+                           "\n"
+                           "what is compared\n"
+                           "  -a, --allocators LIST  names of 'mallab allocators' or paths of libraries,\n"
+                           "                         separated by commas [glibc,jemalloc,tcmalloc,mimalloc,\n"
+                           "                         those that are here]\n"
+                           "  -b, --baseline NAME    what the others are compared with\n"
+                           "                         [glibc, else the first]\n"
+                           "      --process NAME     which program of CMD's tree [the one with most calls]\n"
+                           "\n"
+                           "how\n"
+                           "  -n, --rounds N         timed runs of each candidate, and replays, 1-1000; a\n"
+                           "                         verdict on time takes 8; memory is sampled in the\n"
+                           "                         first 5 [10]\n"
+                           "      --step T           between samples of memory: 2ms, 500us [2ms]\n"
+                           "      --seed N           of the shuffled order and the intervals\n"
+                           "                         [drawn, printed]\n"
+                           "      --touch WHAT       what the replay writes into new memory: none, page (a\n"
+                           "                         byte per page) or full [page]\n"
+                           "      --timeout T        give up a real run or a replay after T: 90s, 5m\n"
+                           "                         [replays: 20 times their warm-up; real runs: never]\n"
+                           "\n"
+                           "what comes out\n"
+                           "  -o, --output FILE      keep the result with every sample, as JSON; 'mallab\n"
+                           "                         report' shows it\n"
+                           "  -f, --force            replace FILE when it exists\n"
+                           "      --json             print that JSON instead of the table\n"
+                           "      --keep DIR         keep recording and workload in DIR\n"
+                           "                         [removed at the end]\n"
+                           "      --progress         progress on stderr, also when that is no terminal\n"
+                           "      --no-progress      none\n"
+                           "  -q, --quiet            no progress and no summaries of the steps\n"
+                           "  -h, --help             print this help\n"
+                           "\n"
+                           "A server needs a script that starts it, gives it work, stops it and waits; name\n"
+                           "the server with --process. Time is hyperfine's where that is installed. Ctrl-C\n"
+                           "ends the runs; the rounds finished before are printed and kept.\n"
+                           "\n"
+                           "example: mallab validate -o fidelity.json -- sqlite3 :memory: 'SELECT 1'\n"
+                           "exit codes: 0 done, whatever the errors are, 1 failed, also when one candidate\n"
+                           "did, 2 misuse\n";
+
+#define DEFAULT_ROUNDS  10
+#define DEFAULT_STEP_NS UINT64_C(2000000)
+#define LEAST_STEP_NS   UINT64_C(100000) /* below, the sampler would only keep the program from running */
+
+enum {
+    OPTION_PROCESS = 256,
+    OPTION_STEP,
+    OPTION_SEED,
+    OPTION_TOUCH,
+    OPTION_TIMEOUT,
+    OPTION_JSON,
+    OPTION_KEEP,
+    OPTION_PROGRESS,
+    OPTION_NO_PROGRESS,
+};
+
+struct settings {
+    const char *allocators, *baseline, *process, *output, *touch, *keep;
+    uint64_t rounds, seed, timeout_ns, step_ns;
+    bool force, json, quiet, help;
+    enum cli_progress_when progress;
+    char **command;
+};
+
+struct validate {
+    struct settings settings;
+    struct cli_choice choice;
+    const char *directory;
+    char *program; /* what is executed */
+    char *path;    /* of the workload */
+    struct res_workload workload;
+    int status; /* of the recorded run */
+    struct cli_progress progress;
+};
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static int take_output_option(int option, char **argv, struct settings *settings)
+{
+    switch (option) {
+    case 'o':
+        settings->output = optarg;
+        break;
+    case 'f':
+        settings->force = true;
+        break;
+    case 'q':
+        settings->quiet = true;
+        settings->progress = CLI_PROGRESS_NEVER;
+        break;
+    case 'h':
+        settings->help = true;
+        break;
+    case OPTION_JSON:
+        settings->json = true;
+        break;
+    case OPTION_KEEP:
+        settings->keep = optarg;
+        break;
+    case OPTION_PROGRESS:
+        settings->progress = CLI_PROGRESS_ALWAYS;
+        break;
+    case OPTION_NO_PROGRESS:
+        settings->progress = CLI_PROGRESS_NEVER;
+        break;
+    default:
+        return cli_option_refused(&CLI_VALIDATE, option, argv);
+    }
+    return -1;
+}
+
+/* Returns -1 to go on, else an exit code. */
+static int take_option(int option, char **argv, struct settings *settings)
+{
+    switch (option) {
+    case 'a':
+        settings->allocators = optarg;
+        break;
+    case 'b':
+        settings->baseline = optarg;
+        break;
+    case OPTION_PROCESS:
+        settings->process = optarg;
+        break;
+    case 'n':
+        if (!cli_parse_count(optarg, 1, 1000, &settings->rounds))
+            return cli_misuse(&CLI_VALIDATE, "'%s' is no number of rounds: 1 to 1000", optarg);
+        break;
+    case OPTION_STEP:
+        if (!cli_parse_duration(optarg, &settings->step_ns) || settings->step_ns < LEAST_STEP_NS)
+            return cli_misuse(&CLI_VALIDATE,
+                              "'%s' is no step between samples: write 2ms or 500us, 100us at least", optarg);
+        break;
+    case OPTION_SEED:
+        if (!cli_parse_count(optarg, 0, (UINT64_C(1) << CLI_SEED_BITS) - 1, &settings->seed))
+            return cli_misuse(&CLI_VALIDATE, "'%s' is no seed: 0 to 2^%d - 1", optarg, CLI_SEED_BITS);
+        break;
+    case OPTION_TOUCH:
+        if (strcmp(optarg, "none") != 0 && strcmp(optarg, "page") != 0 && strcmp(optarg, "full") != 0)
+            return cli_misuse(&CLI_VALIDATE, "--touch takes 'none', 'page' or 'full', not '%s'", optarg);
+        settings->touch = optarg;
+        break;
+    case OPTION_TIMEOUT:
+        if (!cli_parse_duration(optarg, &settings->timeout_ns))
+            return cli_misuse(&CLI_VALIDATE, "'%s' is no duration: write 90s or 5m", optarg);
+        break;
+    default:
+        return take_output_option(option, argv, settings);
+    }
+    return -1;
+}
+
+static int take_options(int argc, char **argv, struct settings *ret_settings)
+{
+    static const struct option options[] = {
+        {"allocators", required_argument, NULL, 'a'},
+        {"baseline", required_argument, NULL, 'b'},
+        {"process", required_argument, NULL, OPTION_PROCESS},
+        {"rounds", required_argument, NULL, 'n'},
+        {"step", required_argument, NULL, OPTION_STEP},
+        {"seed", required_argument, NULL, OPTION_SEED},
+        {"touch", required_argument, NULL, OPTION_TOUCH},
+        {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+        {"output", required_argument, NULL, 'o'},
+        {"force", no_argument, NULL, 'f'},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {"keep", required_argument, NULL, OPTION_KEEP},
+        {"progress", no_argument, NULL, OPTION_PROGRESS},
+        {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
+        {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+    /* '+': the options behind CMD are CMD's. */
+    while ((option = getopt_long(argc, argv, "+:a:b:n:o:fqh", options, NULL)) != -1) {
+        const int code = take_option(option, argv, ret_settings);
+        if (code >= 0)
+            return code;
+    }
+    ret_settings->command = argv + optind;
+    if (!ret_settings->help && optind >= argc)
+        return cli_misuse(&CLI_VALIDATE, "no command: put it behind '--'");
+    return -1;
+}
+
+/* ---- what is replayed ----------------------------------------------------------------------- */
+
+static int choose_directory(struct validate *validate)
+{
+    const char *keep = validate->settings.keep;
+    validate->directory = keep != NULL ? keep : cli_temporary_directory();
+    if (validate->directory == NULL) {
+        cli_say(&CLI_VALIDATE, "no temporary directory: %s (set TMPDIR, or use --keep)", strerror(errno));
+        return CLI_FAILED;
+    }
+    if (keep != NULL && mkdir(keep, 0777) != 0 && errno != EEXIST) {
+        cli_say(&CLI_VALIDATE, "cannot make '%s': %s", keep, strerror(errno));
+        return CLI_FAILED;
+    }
+    return CLI_DONE;
+}
+
+/* The process of this name with most calls. */
+static int choose_process(const char *recording, const char *name, uint32_t *ret_process_id)
+{
+    struct conv_survey survey = {0};
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    const struct conv_process *found = NULL;
+    bool complete;
+    if (conv_recording_list(recording, &survey, &complete, error) == FP_OK)
+        for (size_t i = 0; i < survey.process_count; i++)
+            if (strcmp(survey.processes[i].name, name) == 0 &&
+                (found == NULL || survey.processes[i].events > found->events))
+                found = &survey.processes[i];
+    if (found != NULL)
+        *ret_process_id = found->process_id;
+    else
+        cli_say(&CLI_VALIDATE, "no process '%s' was recorded: 'mallab record' and 'mallab info' list them",
+                name);
+    conv_survey_release(&survey);
+    free(error);
+    return found != NULL ? CLI_DONE : CLI_FAILED;
+}
+
+static int prepare(struct validate *validate)
+{
+    const struct settings *settings = &validate->settings;
+    struct conv_options convert = {0};
+    const struct cli_prepare prepare = {
+        .directory = validate->directory,
+        .convert = &convert,
+        .force = settings->force,
+        .quiet = settings->quiet || settings->keep == NULL,
+        .progress = settings->progress != CLI_PROGRESS_NEVER,
+    };
+    char *recording = NULL;
+    struct cli_target target;
+    cli_target_find(settings->command[0], &target);
+    if (target.code == 0)
+        validate->program = res_strdup(target.path);
+    cli_target_release(&target);
+    int code = cli_record_step(&CLI_VALIDATE, settings->command, validate->directory, settings->quiet,
+                               &validate->status, &recording);
+    if (code == CLI_DONE && cli_stopped_by == 0 && settings->process != NULL)
+        code = choose_process(recording, settings->process, &convert.process_id);
+    if (code == CLI_DONE && cli_stopped_by == 0)
+        code = cli_workload_prepare(&CLI_VALIDATE, &prepare, recording, 0, &validate->path);
+    if (code == CLI_DONE && cli_stopped_by == 0)
+        code = cli_workload_facts(&CLI_VALIDATE, validate->path, &validate->workload);
+    free(recording);
+    return code;
+}
+
+/* ---- runs ----------------------------------------------------------------------------------- */
+
+static void on_replay(void *context, const struct res_workload *workload, const char *entry, unsigned round,
+                      size_t runs_done, size_t runs_all)
+{
+    struct cli_progress *progress = context;
+    char *words = round == 0 ? res_printf("replay, warm-up, %s", entry)
+                             : res_printf("replay, round %u, %s", round, entry);
+    cli_progress_show(progress, words, NULL, 0, runs_done, runs_all);
+    free(words);
+}
+
+static void on_real(void *context, const char *what, const char *entry, unsigned round, size_t runs_done,
+                    size_t runs_all)
+{
+    struct cli_progress *progress = context;
+    char *words = round == 0 ? res_printf("real, %s, warm-up, %s", what, entry)
+                             : res_printf("real, %s, round %u, %s", what, round, entry);
+    cli_progress_show(progress, words, NULL, 0, runs_done, runs_all);
+    free(words);
+}
+
+static void run_replays(struct validate *validate, struct res_experiment *ret_experiment)
+{
+    const struct settings *settings = &validate->settings;
+    const struct res_options options = {
+        .workloads = &validate->workload,
+        .workload_count = 1,
+        .candidates = validate->choice.candidates,
+        .candidate_count = validate->choice.candidate_count,
+        .floor = validate->choice.floor,
+        .rounds = (unsigned)settings->rounds,
+        .memory_rounds = RES_MEMORY_PASSES,
+        .seed = settings->seed,
+        .touch = settings->touch,
+        .timeout_ns = settings->timeout_ns,
+        .stop = &cli_stopped_by,
+        .progress = on_replay,
+        .context = &validate->progress,
+    };
+    cli_progress_begin(&validate->progress, settings->progress);
+    res_experiment_run(&options, ret_experiment);
+    cli_progress_end(&validate->progress);
+}
+
+static void run_real(struct validate *validate, const char *hyperfine, const char *apart,
+                     struct res_validation *ret_validation)
+{
+    const struct settings *settings = &validate->settings;
+    const struct res_validation_options options = {
+        .path = validate->program,
+        .arguments = settings->command,
+        .process = validate->workload.program,
+        .whole = validate->workload.processes <= 1,
+        .exit_code = WIFSIGNALED(validate->status) ? 128 + WTERMSIG(validate->status)
+                                                   : WEXITSTATUS(validate->status),
+        .directory = cli_temporary_directory(),
+        .hyperfine = hyperfine,
+        .apart = apart,
+        .candidates = validate->choice.candidates,
+        .candidate_count = validate->choice.candidate_count,
+        .rounds = (unsigned)settings->rounds,
+        .seed = settings->seed,
+        .timeout_ns = settings->timeout_ns,
+        .step_ns = settings->step_ns,
+        .stop = &cli_stopped_by,
+        .progress = on_real,
+        .context = &validate->progress,
+    };
+    cli_progress_begin(&validate->progress, settings->progress);
+    res_validation_run(&options, ret_validation);
+    cli_progress_end(&validate->progress);
+}
+
+static bool tell_failures(const struct res_trial *trial, const struct res_validation *validation)
+{
+    bool failed = false;
+    for (size_t i = 0; i < validation->entry_count; i++) {
+        const struct res_validation_entry *entry = &validation->entries[i];
+        const char *control = entry->is_control ? " (control)" : "";
+        if (trial->entries[i].failed != NULL)
+            cli_say(&CLI_VALIDATE, "replay: %s%s failed: %s", entry->candidate->name, control,
+                    trial->entries[i].failed);
+        if (entry->failed != NULL)
+            cli_say(&CLI_VALIDATE, "%s%s failed: %s", entry->candidate->name, control, entry->failed);
+        failed = failed || trial->entries[i].failed != NULL || entry->failed != NULL;
+    }
+    return failed;
+}
+
+static int give_out(const struct validate *validate, const json_t *result)
+{
+    const struct settings *settings = &validate->settings;
+    const struct res_style style = {.utf8 = cli_locale_is_utf8()};
+    char *compact = json_dumps(result, JSON_INDENT(1));
+    char *document = res_printf("%s\n", compact != NULL ? compact : "{}");
+    char *problem = NULL;
+    int code = CLI_DONE;
+    free(compact);
+    /* Kept first: whoever reads our stdout may have gone. */
+    if (settings->output != NULL &&
+        !cli_output_write(settings->output, settings->force, document, strlen(document), &problem)) {
+        cli_say(&CLI_VALIDATE, "%s", problem);
+        free(problem);
+        code = CLI_FAILED;
+    }
+    char *shown = settings->json ? NULL : res_validation_text(result, &style);
+    fputs(settings->json ? document : shown, stdout);
+    free(shown);
+    free(document);
+    return code;
+}
+
+static int run_all(struct validate *validate)
+{
+    char *hyperfine = res_hyperfine_find();
+    char *apart = cli_find_library("libmallab-apart.so");
+    struct res_experiment experiment;
+    struct res_validation validation = {0};
+    int code = CLI_DONE;
+    if (hyperfine == NULL)
+        cli_say(&CLI_VALIDATE,
+                "hyperfine is not installed (apt install hyperfine), timing with wait4(2) instead");
+    if (apart == NULL)
+        cli_say(&CLI_VALIDATE,
+                "libmallab-apart.so is not beside mallab, counting what the program maps itself as heap");
+    /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */
+    signal(SIGPIPE, SIG_IGN);
+    run_replays(validate, &experiment);
+    if (!experiment.stopped)
+        run_real(validate, hyperfine, apart, &validation);
+    if (experiment.stopped || (validation.stopped && validation.rounds == 0)) {
+        cli_say(&CLI_VALIDATE, "stopped before the first round was finished: there is no result");
+        code = CLI_FAILED;
+    } else {
+        const bool failed = tell_failures(&experiment.trials[0], &validation);
+        json_t *result = res_json_experiment(&experiment, validate->choice.missing,
+                                             validate->choice.missing_count);
+        res_validation_add(result, &validation, &experiment.trials[0], validate->settings.seed);
+        code = give_out(validate, result);
+        json_decref(result);
+        code = code == CLI_DONE && failed ? CLI_FAILED : code;
+    }
+    res_validation_release(&validation);
+    res_experiment_release(&experiment);
+    free(hyperfine);
+    free(apart);
+    return code;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+/* CMD runs many times and must find the same each time: for the recorded run too, there is nothing to read. */
+static int close_input(void)
+{
+    const int null = open("/dev/null", O_RDONLY);
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0) {
+        cli_say(&CLI_VALIDATE, "cannot open '/dev/null': %s", strerror(errno));
+        return CLI_FAILED;
+    }
+    if (null > STDIN_FILENO)
+        close(null);
+    return CLI_DONE;
+}
+
+static int check_output(const struct settings *settings)
+{
+    char *problem = NULL;
+    if (settings->output == NULL || cli_output_check(settings->output, settings->force, &problem))
+        return CLI_DONE;
+    cli_say(&CLI_VALIDATE, "%s", problem);
+    free(problem);
+    return CLI_FAILED;
+}
+
+static int run_validate(int argc, char **argv)
+{
+    struct validate validate = {
+        .settings = {.rounds = DEFAULT_ROUNDS, .step_ns = DEFAULT_STEP_NS, .seed = cli_draw_seed()}};
+    int code = take_options(argc, argv, &validate.settings);
+    if (code >= 0)
+        return code;
+    if (validate.settings.help) {
+        fputs(HELP, stdout);
+        return CLI_DONE;
+    }
+    code = check_output(&validate.settings);
+    if (code == CLI_DONE)
+        code = cli_choose(&CLI_VALIDATE, validate.settings.allocators, validate.settings.baseline,
+                          &validate.choice);
+    if (code == CLI_DONE)
+        code = choose_directory(&validate);
+    if (code == CLI_DONE)
+        code = close_input();
+    if (code == CLI_DONE) {
+        cli_stops_take();
+        code = prepare(&validate);
+    }
+    if (code == CLI_DONE && cli_stopped_by != 0)
+        cli_say(&CLI_VALIDATE, "interrupted before the first round: there is no result");
+    else if (code == CLI_DONE)
+        code = run_all(&validate);
+    cli_choice_release(&validate.choice);
+    free(validate.program);
+    free(validate.path);
+    cli_stops_end();
+    return code;
+}
+
+const struct cli_verb CLI_VALIDATE = {
+    .name = "validate",
+    .summary = "hold a replay's prediction against the real program",
+    .help = HELP,
+    .run = run_validate,
+};

@@ -1,0 +1,90 @@
+/* fidelity.h - how far a replay's prediction is from the real program: the formulas, and nothing else.
+ *
+ *   level     peak, mean over time, end; of resident memory, in bytes
+ *   total     resident memory of the process, all kinds (VmHWM, VmRSS)
+ *   heap      what of it the allocator brought (smaps.h). Its peak is the highest sample, or the exact peak of anonymous memory
+ *             less what at that moment was not the heap's, whichever is more: both can only be too low
+ *   startup   what an allocator takes in a program that never calls it, less what the baseline takes there
+ *   replayed  resident memory of the replay, less what stood before its first op
+ *   rest      total less heap, from real runs of the baseline; its peak: the highest of rest over time, plus what the exact
+ *             peak of the total is above the samples' highest total
+ *   missed    what highest rest and highest replayed are more than the highest of their sum at one moment; each taken at its
+ *             share of the whole duration, as the recorded run took longer than others. 0 where the moments are not known
+ *
+ *   predicted heap(c)   = startup heap(c) + replayed(c)
+ *   predicted total(c)  = rest + startup total(c) + replayed(c), for the peak less missed(c)
+ *   error               = predicted / real - 1
+ *
+ * each for every level. `rest` is held to be the same under every candidate: a program does not map other memory or touch
+ * other files because malloc is another one. A real process holds the startup, which the replay has subtracted.
+ * All functions are pure. A figure that cannot be had is NAN, and so is what depends on it. */
+#ifndef MALLAB_RESULTS_FIDELITY_H
+#define MALLAB_RESULTS_FIDELITY_H
+
+#include <stddef.h>
+
+#include "results/statistics.h"
+
+#define RES_BAR_TOTAL    0.03 /* DESIGN.md, section 7: peak resident, of the total */
+#define RES_BAR_HEAP     0.10 /* of the heap's part */
+#define RES_BAR_DISTINCT 0.05 /* the order of two candidates counts when they really differ by more */
+
+struct res_levels {
+    double peak_bytes, mean_bytes, end_bytes;
+};
+
+struct res_fidelity_sample {
+    struct res_levels total, heap; /* real */
+    struct res_levels replayed;
+    double startup_total_bytes, startup_heap_bytes;
+    double missed_bytes;
+};
+
+struct res_fidelity {
+    struct res_levels real_total, real_heap, predicted_total, predicted_heap;
+    struct res_levels error_total, error_heap; /* ratios less 1, not bytes */
+};
+
+struct res_fidelity res_fidelity_of(const struct res_levels *rest, const struct res_fidelity_sample *sample);
+
+/* A course of memory: bytes at moments that do not decrease. */
+struct res_course {
+    const double *at, *bytes;
+    size_t count;
+};
+
+/* res_fidelity_missed - see `missed` above. 0 when one of both has no moments, or all at the same time. */
+double res_fidelity_missed(const struct res_course *rest, const struct res_course *replayed);
+
+/* res_fidelity_order - pairs of candidates whose real peaks (total) differ by more than RES_BAR_DISTINCT of the smaller
+ * one, and how many of them the prediction has in the same order. */
+void res_fidelity_order(const struct res_fidelity *fidelities, size_t count, size_t *ret_pairs,
+                        size_t *ret_right);
+
+/* Processor time of the real program, candidate against baseline, and what the replay predicts of it. */
+enum res_sign {
+    RES_SIGN_UNKNOWN = 0, /* a figure is missing */
+    RES_SIGN_NOISE = 1,   /* reality shows no difference beyond its noise, or has too few rounds to tell */
+    RES_SIGN_RIGHT = 2,
+    RES_SIGN_WRONG = 3,
+};
+
+struct res_time_check {
+    double real_ns;               /* median over rounds of candidate less baseline */
+    double ratio;                 /* median over rounds of candidate over baseline */
+    struct res_interval interval; /* 95 % of that ratio */
+    enum res_verdict verdict;     /* by res_judge against the control */
+    double predicted_ns;          /* sum over ops of the calls' time, candidate less baseline */
+    enum res_sign sign;
+};
+
+/* res_sign_name - "unknown", "noise", "right", "wrong". */
+const char *res_sign_name(enum res_sign sign);
+
+/* res_time_check_of - samples of the same rounds.
+ * control  the baseline once more in each round; NULL: the candidate is the control itself. */
+struct res_time_check res_time_check_of(const double *candidate_ns, const double *baseline_ns,
+                                        const double *control_ns, size_t rounds, double predicted_ns,
+                                        uint64_t seed);
+
+#endif

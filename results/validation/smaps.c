@@ -1,0 +1,71 @@
+/* smaps.c - a mapping's head line, then its "Anonymous:". */
+#include "results/validation/smaps.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_MAX_BYTES 512u /* a longer line is a long path: its beginning tells all that counts */
+
+struct mapping {
+    bool known; /* a head line was read */
+    bool is_heap;
+};
+
+/* Where the last writable mapping of a file ended: .bss goes on there. */
+struct state {
+    const char *allocator;
+    struct mapping mapping;
+    unsigned long long file_end;
+    bool file_is_allocator;
+    struct res_smaps sums;
+};
+
+static void take_head(struct state *state, unsigned long long begin, unsigned long long end, char writable,
+                      const char *name)
+{
+    const bool has_name = *name != '\0';
+    const bool is_file = has_name && name[0] != '[';
+    const bool is_allocator = is_file && state->allocator != NULL && strcmp(name, state->allocator) == 0;
+    const bool is_bss = !has_name && begin == state->file_end;
+    state->mapping.known = true;
+    state->mapping.is_heap = strcmp(name, "[heap]") == 0 || is_allocator ||
+                             (is_bss ? state->file_is_allocator : !has_name);
+    if (is_file && writable == 'w') {
+        state->file_end = end;
+        state->file_is_allocator = is_allocator;
+    }
+}
+
+static void take_line(struct state *state, const char *line)
+{
+    unsigned long long begin, end, kilobytes;
+    char access[5];
+    int name_at = 0;
+    if (sscanf(line, "%llx-%llx %4s %*s %*s %*s %n", &begin, &end, access, &name_at) >= 3 && name_at > 0 &&
+        strlen(access) == 4)
+        take_head(state, begin, end, access[1], line + name_at);
+    else if (state->mapping.known && sscanf(line, "Anonymous: %llu kB", &kilobytes) == 1)
+        *(state->mapping.is_heap ? &state->sums.heap_bytes : &state->sums.apart_bytes) += kilobytes * 1024;
+}
+
+struct res_smaps res_smaps_parse(const char *text, size_t length, const char *allocator)
+{
+    struct state state = {.allocator = allocator};
+    while (length > 0) {
+        char line[LINE_MAX_BYTES + 1];
+        const char *newline = memchr(text, '\n', length);
+        const size_t whole = newline != NULL ? (size_t)(newline - text) : length;
+        const size_t kept = whole < LINE_MAX_BYTES ? whole : LINE_MAX_BYTES;
+        memcpy(line, text, kept);
+        line[kept] = '\0';
+        take_line(&state, line);
+        text += whole;
+        length -= whole;
+        if (newline != NULL) {
+            text++;
+            length--;
+        }
+    }
+    return state.sums;
+}

@@ -1,0 +1,228 @@
+/* validation_figures.c - from the samples of a validation to the figures of each candidate. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "results/figures.h"
+#include "results/support.h"
+#include "results/validation/validation.h"
+
+typedef double image_fn(const struct res_image *image);
+
+/* clang-format off */
+static double total_peak(const struct res_image *image) { return (double)image->peak_bytes; }
+static double total_mean(const struct res_image *image) { return image->mean_bytes; }
+static double total_end(const struct res_image *image) { return (double)image->end_bytes; }
+static double heap_peak(const struct res_image *image) { return (double)image->heap_peak_bytes; }
+static double heap_mean(const struct res_image *image) { return image->heap_mean_bytes; }
+static double heap_end(const struct res_image *image) { return (double)image->heap_end_bytes; }
+static double apart_at_peak(const struct res_image *image) { return (double)image->apart_at_peak_bytes; }
+static double anonymous_peak(const struct res_image *image) { return (double)image->anonymous_peak_bytes; }
+static double process_cpu(const struct res_image *image) { return image->cpu_ns; }
+/* clang-format on */
+
+static double median_of(const struct res_image *images, size_t count, image_fn *figure)
+{
+    if (count == 0)
+        return NAN;
+    double *samples = res_calloc(count, sizeof *samples);
+    for (size_t i = 0; i < count; i++)
+        samples[i] = figure(&images[i]);
+    const double median = res_median(samples, count);
+    free(samples);
+    return median;
+}
+
+static struct res_levels levels_of(const struct res_image *images, size_t count, image_fn *peak,
+                                   image_fn *mean, image_fn *end)
+{
+    return (struct res_levels){median_of(images, count, peak), median_of(images, count, mean),
+                               median_of(images, count, end)};
+}
+
+static struct res_levels totals_of(const struct res_validation_entry *entry)
+{
+    return levels_of(entry->images, entry->image_count, total_peak, total_mean, total_end);
+}
+
+/* Of the peak two bounds from below: fidelity.h. */
+static struct res_levels heap_of(const struct res_validation_entry *entry)
+{
+    struct res_levels heap = levels_of(entry->mapped, entry->mapped_count, heap_peak, heap_mean, heap_end);
+    const double exact = median_of(entry->images, entry->image_count, anonymous_peak) -
+                         median_of(entry->mapped, entry->mapped_count, apart_at_peak);
+    if (exact > heap.peak_bytes)
+        heap.peak_bytes = exact;
+    return heap;
+}
+
+/* ---- the rest, over time -------------------------------------------------------------------- */
+
+static void course_free(struct res_course *course)
+{
+    free((void *)(uintptr_t)course->at); /* ours; const for the others */
+    free((void *)(uintptr_t)course->bytes);
+}
+
+static struct res_course course_of_rest(const struct res_validation_entry *baseline)
+{
+    if (baseline->mapped_count == 0)
+        return (struct res_course){0};
+    const struct res_image *image = &baseline->mapped[0];
+    double *at = res_calloc(image->series_count, sizeof *at),
+           *bytes = res_calloc(image->series_count, sizeof *bytes);
+    for (size_t i = 0; i < image->series_count; i++) {
+        at[i] = (double)image->series[i].time_ns;
+        bytes[i] = (double)image->series[i].rest_bytes;
+    }
+    return (struct res_course){at, bytes, image->series_count};
+}
+
+/* The first run's of those that resident figures are of: they differ in nothing that matters here. */
+static struct res_course course_of_replay(const struct res_trial *trial, const struct res_entry *entry)
+{
+    const bool memory = res_trial_has_memory(trial);
+    if ((memory ? entry->memory_count : entry->run_count) == 0)
+        return (struct res_course){0};
+    const struct res_run *run = memory ? &entry->memory_runs[0] : &entry->runs[0];
+    const json_t *own = json_object_get(run->json, "samples");
+    const json_t *resident = json_object_get(own, "resident_bytes"), *time = json_object_get(own, "time_ns");
+    if (time == NULL)
+        time = json_object_get(trial->samples, "time_ns");
+    const size_t count = json_array_size(time);
+    if (count == 0 || json_array_size(resident) != count)
+        return (struct res_course){0};
+    double *at = res_calloc(count, sizeof *at), *bytes = res_calloc(count, sizeof *bytes);
+    for (size_t i = 0; i < count; i++) {
+        at[i] = json_number_value(json_array_get(time, i));
+        bytes[i] = json_number_value(json_array_get(resident, i));
+    }
+    return (struct res_course){at, bytes, count};
+}
+
+static struct res_levels rest_of(const struct res_validation_entry *baseline)
+{
+    const struct res_levels total = totals_of(baseline), heap = heap_of(baseline);
+    struct res_levels rest = {NAN, total.mean_bytes - heap.mean_bytes, total.end_bytes - heap.end_bytes};
+    double *peaks = res_calloc(baseline->mapped_count, sizeof *peaks);
+    for (size_t i = 0; i < baseline->mapped_count; i++) {
+        const struct res_image *image = &baseline->mapped[i];
+        double most = 0;
+        for (size_t k = 0; k < image->series_count; k++)
+            most = fmax(most, (double)image->series[k].rest_bytes);
+        peaks[i] = most + total.peak_bytes - (double)image->sampled_total_peak_bytes;
+    }
+    if (baseline->mapped_count > 0)
+        rest.peak_bytes = res_median(peaks, baseline->mapped_count);
+    free(peaks);
+    return rest;
+}
+
+/* ---- time ----------------------------------------------------------------------------------- */
+
+static double cpu_of(const struct res_timed *timed)
+{
+    return timed->user_ns + timed->system_ns;
+}
+
+/* Processor time of each round, of the whole command. The caller's to free. */
+static double *command_times(const struct res_validation_entry *entry)
+{
+    double *times = res_calloc(entry->timed_count, sizeof *times);
+    for (size_t i = 0; i < entry->timed_count; i++)
+        times[i] = cpu_of(&entry->timed[i]);
+    return times;
+}
+
+static double *process_times(const struct res_validation_entry *entry)
+{
+    double *times = res_calloc(entry->image_count, sizeof *times);
+    for (size_t i = 0; i < entry->image_count; i++)
+        times[i] = process_cpu(&entry->images[i]);
+    return times;
+}
+
+static size_t least(size_t left, size_t right)
+{
+    return left < right ? left : right;
+}
+
+static struct res_time_check check_time(const struct res_validation *validation, size_t place,
+                                        double predicted_ns, uint64_t seed)
+{
+    const bool whole = validation->options.whole;
+    const struct res_validation_entry *entry = &validation->entries[place],
+                                      *baseline = &validation->entries[0];
+    const struct res_validation_entry *control = &validation->entries[validation->options.candidate_count];
+    double *times = whole ? command_times(entry) : process_times(entry);
+    double *base = whole ? command_times(baseline) : process_times(baseline);
+    double *noise = whole ? command_times(control) : process_times(control);
+    const size_t rounds = whole
+                              ? least(control->timed_count, least(entry->timed_count, baseline->timed_count))
+                              : least(control->image_count, least(entry->image_count, baseline->image_count));
+    const struct res_time_check check = res_time_check_of(times, base, noise, rounds, predicted_ns, seed);
+    free(times);
+    free(base);
+    free(noise);
+    return check;
+}
+
+/* Of all its timed calls, as typical as the replays were. */
+static double replayed_ns(const struct res_figures *figures, const struct res_trial *trial)
+{
+    const struct res_entry *entry = &trial->entries[0];
+    if (entry->run_count == 0)
+        return NAN;
+    return figures->typical_ns_per_op * (double)(entry->runs[0].ops - entry->runs[0].inherited_ops);
+}
+
+static double wall_of(const struct res_validation_entry *entry)
+{
+    double *samples = res_calloc(entry->timed_count, sizeof *samples);
+    for (size_t i = 0; i < entry->timed_count; i++)
+        samples[i] = entry->timed[i].wall_ns;
+    const double median = entry->timed_count > 0 ? res_median(samples, entry->timed_count) : NAN;
+    free(samples);
+    return median;
+}
+
+static double cpu_median(const struct res_validation_entry *entry)
+{
+    double *samples = command_times(entry);
+    const double median = entry->timed_count > 0 ? res_median(samples, entry->timed_count) : NAN;
+    free(samples);
+    return median;
+}
+
+struct res_validation_figures res_validation_figures_of(const struct res_validation *validation,
+                                                        const struct res_trial *trial, size_t place,
+                                                        uint64_t seed)
+{
+    const struct res_validation_entry *entry = &validation->entries[place],
+                                      *baseline = &validation->entries[0];
+    const struct res_figures replayed = res_figures_of(trial, &trial->entries[place], seed);
+    const struct res_figures replayed_base = res_figures_of(trial, &trial->entries[0], seed);
+    const struct res_levels rest = rest_of(baseline);
+    struct res_course course = course_of_rest(baseline),
+                      replay = course_of_replay(trial, &trial->entries[place]);
+    struct res_validation_figures figures = {
+        .wall_ns = wall_of(entry),
+        .cpu_ns = cpu_median(entry),
+        .process_cpu_ns = median_of(entry->images, entry->image_count, process_cpu),
+        .startup_total_bytes = entry->startup_total_bytes - baseline->startup_total_bytes,
+        .startup_heap_bytes = entry->startup_heap_bytes - baseline->startup_heap_bytes,
+    };
+    const struct res_fidelity_sample sample = {
+        .total = totals_of(entry),
+        .heap = heap_of(entry),
+        .replayed = {replayed.peak_bytes, replayed.mean_bytes, replayed.end_bytes},
+        .startup_total_bytes = figures.startup_total_bytes,
+        .startup_heap_bytes = figures.startup_heap_bytes,
+        .missed_bytes = res_fidelity_missed(&course, &replay),
+    };
+    figures.memory = res_fidelity_of(&rest, &sample);
+    course_free(&course);
+    course_free(&replay);
+    figures.time = check_time(validation, place,
+                              replayed_ns(&replayed, trial) - replayed_ns(&replayed_base, trial), seed);
+    return figures;
+}

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""`mallab validate`: reality beside prediction for small real programs. Structure, exact ends, and sanity: no tight figures,
+since other work runs beside it. What fails is named, and what is stopped leaves no half file."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+import lab
+
+LEVELS = [f"{level}_{part}_bytes" for level in ("peak", "mean", "end") for part in ("total", "heap")]
+SQL = ("CREATE TABLE t(a, b); WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 30000) "
+       "INSERT INTO t SELECT x, hex(x * 7919) || x FROM n; CREATE INDEX i ON t(b); SELECT count(*) FROM t;")
+
+
+class Validate(lab.Lab):
+    def validate(self, *arguments, **settings):
+        return self.answer("validate", "-q", "--json", "-n", 2, "--seed", 1, *arguments, **settings)
+
+    def check(self, result, names, process, touched=True):
+        self.assertEqual(result["schema"], "mallab-experiment/1")
+        self.assertEqual(result["validation"]["process"], process)
+        self.assertEqual(result["validation"]["rounds"], 2)
+        self.assertEqual([c["name"] for c in result["candidates"]], names)
+        # What is predicted of memory is of runs in which recorded time passed for the allocator.
+        for replayed in result["workloads"][0]["candidates"]:
+            self.assertEqual((replayed["resident"]["clock"], len(replayed["memory_runs"])), ("recorded", 2))
+        for candidate in result["candidates"]:
+            with self.subTest(candidate=candidate["name"]):
+                self.assertIsNone(candidate["failed"])
+                for key in LEVELS:
+                    self.assertGreater(candidate["real"][key], 0, key)
+                    self.assertGreater(candidate["predicted"][key], 0, key)
+                real, error = candidate["real"], candidate["error"]
+                self.assertGreaterEqual(real["peak_total_bytes"], real["end_total_bytes"])
+                self.assertGreater(real["peak_total_bytes"], real["peak_heap_bytes"])
+                self.assertEqual(len(real["timed_runs"]), 2)
+                self.assertEqual(len(real["sampled_runs"]), 2)
+                # Far off is a defect whatever the machine does: memory does not depend on time here. But tests/e2e/repeat
+                # never touches its objects, which replays do.
+                self.assertLess(error["peak_total"], 0.25 if touched else 2)
+                self.assertGreater(error["peak_total"], -0.25)
+                # Two rounds never judge a sign.
+                self.assertIn(error["time_sign"], ("noise", "unknown"))
+
+    def two(self):
+        names = lab.candidates()
+        return "glibc,jemalloc" if "jemalloc" in names else "glibc,glibc+nocache"
+
+    @lab.needs("sqlite3", "hyperfine")
+    def test_sqlite_beside_its_replay(self):
+        two = self.two()
+        result = self.validate("-a", two, "-o", "kept.json", "--", "sqlite3", ":memory:", SQL)
+        self.check(result, two.split(","), "sqlite3")
+        self.assertEqual(result["validation"]["timed_by"], "hyperfine")
+        self.assertEqual(result["validation"]["time_of"], "command")
+        self.assertEqual(result["validation"]["heap_told_by"], "mapping")
+        self.assertEqual(json.loads((self.place / "kept.json").read_text()), result)
+        # Every report made from the result carries its fidelity.
+        shown = self.mallab("report", "kept.json").stdout.decode()
+        self.assertIn("fidelity", shown)
+        self.assertIn("peak within 3 % in total", shown)
+        self.assertEqual(list(self.place.iterdir()), [self.place / "kept.json"])
+
+    @lab.needs("hyperfine")
+    def test_what_a_program_maps_itself_is_not_its_heap(self):
+        """python's arenas come from mmap: 30 MB of objects, of which malloc sees little."""
+        python = pathlib.Path("/usr/bin/python3")
+        if not python.exists():
+            self.skipTest("no /usr/bin/python3")
+        code = "x = [[i] for i in range(200000)]"
+        result = self.validate("-a", "glibc", "--", python, "-c", code)
+        own = result["candidates"][0]["real"]
+        self.assertEqual(result["validation"]["process"], "python3")
+        all_of_it = self.validate("-a", "glibc", "--", python, "-c", code, env={"PYTHONMALLOC": "malloc"})["candidates"][0]["real"]
+        self.assertLess(own["peak_heap_bytes"], 0.4 * own["peak_total_bytes"])
+        self.assertGreater(all_of_it["peak_heap_bytes"], 0.6 * all_of_it["peak_total_bytes"])
+
+    @lab.needs("hyperfine")
+    def test_one_process_of_several_in_a_script(self):
+        script = self.place / "session"
+        script.write_text(f"#!/bin/sh\n{lab.PROGRAMS}/steps >/dev/null 2>&1 || true\n{lab.PROGRAMS}/repeat 100000 >/dev/null &\nwait $!\n")
+        script.chmod(0o755)
+        result = self.validate("-a", "glibc", "--process", "repeat", "--", script)
+        self.check(result, ["glibc"], "repeat", touched=False)
+        self.assertEqual(result["validation"]["time_of"], "process")
+        none = self.mallab("validate", "-q", "-a", "glibc", "-n", 1, "--process", "no-such", "--", script, status=lab.FAILED)
+        self.assertIn("no-such", none.stderr.decode())
+
+    def test_without_hyperfine(self):
+        """PATH holds what the command needs, and no hyperfine: said, and measured all the same."""
+        result = self.mallab("validate", "--json", "-n", 2, "-a", "glibc", "--", lab.PROGRAMS / "repeat", 50_000,
+                             env={"PATH": str(self.place)})
+        self.assertIn("hyperfine is not installed", result.stderr.decode())
+        answer = json.loads(result.stdout)
+        self.check(answer, ["glibc"], "repeat", touched=False)
+        self.assertEqual(answer["validation"]["timed_by"], "wait4")
+
+    def test_a_failing_program_is_compared_with_its_own_end(self):
+        """It fails when recorded and under glibc alike: a result. Under one candidate only: that candidate is out."""
+        self.mallab("validate", "-q", "-n", 1, "-a", "glibc", "--", "sh", "-c", f"{lab.PROGRAMS}/repeat 50000; exit 7")
+        if "jemalloc" not in lab.candidates():
+            self.skipTest("needs jemalloc")
+        script = f"{lab.PROGRAMS}/repeat 50000; case $LD_PRELOAD in *jemalloc*) echo no such luck >&2; exit 9;; esac"
+        failed = self.mallab("validate", "-q", "-n", 1, "-o", "kept.json", "-a", "glibc,jemalloc", "--", "sh", "-c", script, status=lab.FAILED)
+        said = failed.stderr.decode()
+        self.assertIn("jemalloc failed", said)
+        self.assertIn("exit code 9", said)
+        self.assertIn("no such luck", said)
+        result = json.loads((self.place / "kept.json").read_text())
+        self.assertIsNone(result["candidates"][0]["failed"])
+        self.assertIn("exit code 9", result["candidates"][1]["failed"])
+
+    def test_a_program_that_is_not_there(self):
+        result = self.mallab("validate", "-a", "glibc", "--", "./no-such-program", status=lab.FAILED)
+        self.assertIn("no-such-program", result.stderr.decode())
+
+    def test_an_end_by_signal_is_followed_to_the_last_moment(self):
+        """A death by signal is an end like others: the program's peak is the kernel's, and its children are not left."""
+        result = self.validate("-a", "glibc", "--", "sh", "-c", f"{lab.PROGRAMS}/repeat 50000; kill -TERM $$")
+        (candidate,) = result["candidates"]
+        self.assertIsNone(candidate["failed"])
+        self.assertEqual(result["validation"]["exit_code"], 128 + signal.SIGTERM)
+
+    def test_stopped_in_the_midst(self):
+        """Ctrl-C: no result before a round is finished, no file, no process left, and the shell sees the signal."""
+        process = subprocess.Popen([lab.BUILD / "mallab", "validate", "-n", "1000", "-a", "glibc", "-o", "kept.json", "--progress", "--",
+                                    lab.PROGRAMS / "repeat", "300000"], cwd=self.place, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"},
+                                   start_new_session=True)
+        line = process.stderr.readline()
+        while line and b"warm-up" not in line and b"round" not in line:
+            line = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=lab.PATIENCE_S)[1].decode()
+        self.assertEqual(process.returncode, -signal.SIGINT, said)
+        left = {path.name for path in self.place.iterdir()}
+        self.assertLessEqual(left, {"kept.json"})
+        if left:
+            json.loads((self.place / "kept.json").read_text())  # whole, with the rounds that were finished
+        self.assertEqual(self.alive(process.pid), [])
+
+    @staticmethod
+    def alive(session):
+        found = []
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == session and fields[0] != "Z":
+                found.append(stat.parent.name)
+        return found
+
+
+if __name__ == "__main__":
+    lab.main()

@@ -1,0 +1,196 @@
+/* test_results_fidelity.c - validation: its formulas by hand-made figures, and the texts that it reads. */
+#include <math.h>
+
+#include "results/support.h"
+#include "results/validation/fidelity.h"
+#include "results/validation/image.h"
+#include "results/validation/smaps.h"
+#include "results/validation/timed.h"
+#include "unit/harness.h"
+
+#define CHECK_NEAR(actual, expected)                                                                         \
+    do {                                                                                                     \
+        const double near_actual = (actual), near_expected = (expected);                                     \
+        if (!(fabs(near_actual - near_expected) <= 1e-9))                                                    \
+            HARNESS_FAIL("%s: %s is %.9g, expected %.9g", __func__, #actual, near_actual, near_expected);    \
+    } while (0)
+
+TEST(prediction_is_rest_and_startup_and_replay)
+{
+    const struct res_levels rest = {1000, 900, 800};
+    const struct res_fidelity_sample sample = {
+        .total = {3000, 2000, 1500},
+        .heap = {1600, 1000, 500},
+        .replayed = {1700, 950, 600},
+        .startup_total_bytes = 200,
+        .startup_heap_bytes = 60,
+        .missed_bytes = 50,
+    };
+    const struct res_fidelity fidelity = res_fidelity_of(&rest, &sample);
+    CHECK_NEAR(fidelity.predicted_total.peak_bytes, 1000 + 200 + 1700 - 50);
+    CHECK_NEAR(fidelity.predicted_total.mean_bytes, 900 + 200 + 950); /* only peaks can miss each other */
+    CHECK_NEAR(fidelity.predicted_heap.end_bytes, 660);
+    CHECK_NEAR(fidelity.error_total.peak_bytes, 2850.0 / 3000 - 1);
+    CHECK_NEAR(fidelity.error_heap.peak_bytes, 1760.0 / 1600 - 1);
+}
+
+TEST(no_real_figure_no_error)
+{
+    const struct res_levels rest = {1000, NAN, 800};
+    const struct res_fidelity_sample sample = {
+        .total = {3000, 2000, 0}, .heap = {0, 1, 1}, .replayed = {1, 1, 1}};
+    const struct res_fidelity fidelity = res_fidelity_of(&rest, &sample);
+    CHECK(isnan(fidelity.error_heap.peak_bytes));
+    CHECK(isnan(fidelity.error_total.mean_bytes));
+    CHECK(isnan(fidelity.error_total.end_bytes));
+}
+
+TEST(peaks_that_do_not_fall_together_are_not_added)
+{
+    const double at[] = {0, 50, 100}, early[] = {10, 2, 1}, late[] = {1, 2, 20}, recorded[] = {0, 500, 1000};
+    const struct res_course rest = {at, early, 3}, replayed = {recorded, late, 3}, alike = {at, late, 3};
+    const struct res_course nothing = {0};
+    /* Highest alone 10 and 20; together at most 2 + 20: the clock of the other run does not matter. */
+    CHECK_NEAR(res_fidelity_missed(&rest, &replayed), 8);
+    CHECK_NEAR(res_fidelity_missed(&alike, &replayed), 0);
+    CHECK_NEAR(res_fidelity_missed(&rest, &nothing), 0);
+    CHECK_NEAR(res_fidelity_missed(&nothing, &replayed), 0);
+}
+
+static struct res_fidelity peaks(double real, double predicted)
+{
+    return (struct res_fidelity){.real_total = {real, 0, 0}, .predicted_total = {predicted, 0, 0}};
+}
+
+TEST(order_counts_where_reality_differs)
+{
+    const struct res_fidelity all[] = {peaks(100, 100), peaks(104, 90), peaks(120, 110), peaks(150, 105),
+                                       peaks(NAN, 1)};
+    size_t pairs = 0, right = 0;
+    res_fidelity_order(all, 5, &pairs, &right);
+    CHECK_U64(pairs, 5); /* 100 and 104 are alike, the last is unknown */
+    CHECK_U64(right, 4); /* 120 before 150, but predicted the other way round */
+}
+
+TEST(sign_is_judged_outside_the_noise_only)
+{
+    double base[10], fast[10], control[10];
+    for (size_t i = 0; i < 10; i++) {
+        base[i] = 1e9 + (double)i;
+        fast[i] = 0.8e9 + (double)i;
+        control[i] = 1.001e9 - (double)i;
+    }
+    struct res_time_check check = res_time_check_of(fast, base, control, 10, -5, 1);
+    CHECK_NEAR(check.real_ns, -0.2e9);
+    CHECK(check.verdict == RES_FASTER);
+    CHECK(check.sign == RES_SIGN_RIGHT);
+    check = res_time_check_of(fast, base, control, 10, 5, 1);
+    CHECK(check.sign == RES_SIGN_WRONG);
+    CHECK(res_time_check_of(control, base, control, 10, 5, 1).sign == RES_SIGN_NOISE);
+    CHECK(res_time_check_of(fast, base, control, 7, 5, 1).sign == RES_SIGN_NOISE); /* too few rounds */
+    CHECK(res_time_check_of(fast, base, control, 10, NAN, 1).sign == RES_SIGN_UNKNOWN);
+    CHECK(res_time_check_of(fast, base, control, 0, 5, 1).sign == RES_SIGN_UNKNOWN);
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+#define MAPPING(range, access, name, kilobytes)                                                              \
+    range " " access " 00000000 00:01 7                          " name "\nSize: 4096 kB\nRss: 9999 kB\n"    \
+          "Anonymous: " kilobytes " kB\nAnonHugePages: 7777 kB\nVmFlags: rd wr\n"
+
+static const char SMAPS[] = MAPPING("1000-2000", "r-xp", "/bin/program", "0")
+    MAPPING("2000-3000", "rw-p", "/bin/program", "4") MAPPING("3000-4000", "rw-p", "", "8") /* its .bss */
+    MAPPING("5000-9000", "rw-p", "[heap]", "100") MAPPING("a000-b000", "rw-p", "", "200")
+        MAPPING("b000-c000", "r--p", "/lib/x86 64/liballoc.so", "0")
+            MAPPING("c000-d000", "rw-p", "/lib/x86 64/liballoc.so", "16")
+                MAPPING("d000-e000", "rw-p", "", "32")
+                    MAPPING("e000-f000", "rw-p", "/memfd:mallab-apart (deleted)", "400")
+                        MAPPING("f000-ff00", "rw-p", "[stack]", "12");
+
+TEST(heap_is_told_from_the_rest)
+{
+    const struct res_smaps plain = res_smaps_parse(SMAPS, sizeof SMAPS - 1, NULL);
+    CHECK_U64(plain.heap_bytes, (100 + 200) * 1024);
+    CHECK_U64(plain.apart_bytes, (4 + 8 + 16 + 32 + 400 + 12) * 1024);
+    const struct res_smaps with = res_smaps_parse(SMAPS, sizeof SMAPS - 1, "/lib/x86 64/liballoc.so");
+    CHECK_U64(with.heap_bytes, (100 + 200 + 16 + 32) * 1024);
+    CHECK_U64(with.apart_bytes, (4 + 8 + 400 + 12) * 1024);
+}
+
+/* Cut anywhere, sums only grow, and nothing is read behind the end (the sanitizers look). */
+TEST(a_text_that_is_cut_is_no_harm)
+{
+    uint64_t before = 0;
+    for (size_t length = 0; length < sizeof SMAPS; length++) {
+        char *text = res_calloc(length, 1);
+        memcpy(text, SMAPS, length);
+        const struct res_smaps sums = res_smaps_parse(text, length, NULL);
+        free(text);
+        /* Within a number its first digits count: less than the whole, never more. */
+        CHECK(sums.heap_bytes + sums.apart_bytes <= 772 * 1024);
+        if (length == 0 || SMAPS[length - 1] == '\n') {
+            CHECK(sums.heap_bytes + sums.apart_bytes >= before);
+            before = sums.heap_bytes + sums.apart_bytes;
+        }
+    }
+    CHECK_U64(before, 772 * 1024);
+}
+
+TEST(nonsense_is_passed_over)
+{
+    static const char text[] = "Anonymous: 5 kB\nzzzz\n1-2\n\n\n1000-2000 rw\nAnonymous: 6 kB\n-- --";
+    const struct res_smaps sums = res_smaps_parse(text, sizeof text - 1, NULL);
+    CHECK_U64(sums.heap_bytes + sums.apart_bytes, 0);
+}
+
+TEST(status_is_whole_or_refused)
+{
+    static const char text[] = "Name:\tx\nVmPeak:\t 9 kB\nVmHWM:\t 8 kB\nVmRSS:\t 7 kB\nRssAnon:\t 4 kB\n"
+                               "RssFile:\t 2 kB\nRssShmem:\t 1 kB\n";
+    struct res_status status = {0};
+    CHECK(res_status_parse(text, &status));
+    CHECK_U64(status.peak_bytes, 8 * 1024);
+    CHECK_U64(status.anonymous_bytes + status.file_bytes + status.shared_bytes, status.resident_bytes);
+    CHECK(!res_status_parse("Name:\tx\nState:\tZ (zombie)\n", &status));
+}
+
+TEST(words_survive_the_shell)
+{
+    char first[] = "/bin/a b", second[] = "it's \"$x\"", third[] = "";
+    char *const words[] = {first, second, third, NULL};
+    char *line = res_shell_words(words);
+    CHECK_STR(line, "'/bin/a b' 'it'\\''s \"$x\"' ''");
+    free(line);
+}
+
+static bool parses(const char *text, struct res_timed *ret)
+{
+    char *reason = NULL;
+    const bool parsed = res_timed_parse(text, strlen(text), ret, &reason);
+    CHECK(parsed == (reason == NULL));
+    free(reason);
+    return parsed;
+}
+
+TEST(hyperfine_is_believed_when_it_makes_sense)
+{
+    struct res_timed timed = {0};
+    CHECK(parses("{\"results\":[{\"times\":[0.5],\"user\":0.25,\"system\":0.125,\"exit_codes\":[3]}]}",
+                 &timed));
+    CHECK_NEAR(timed.wall_ns, 5e8);
+    CHECK_NEAR(timed.user_ns + timed.system_ns, 3.75e8);
+    CHECK_U64(timed.exit_code, 3);
+    CHECK(parses("{\"results\":[{\"times\":[1],\"user\":1,\"system\":0,\"exit_codes\":[null]}]}", &timed));
+    CHECK_U64(timed.exit_code, 128); /* a signal */
+    CHECK(!parses("", &timed));
+    CHECK(!parses("{}", &timed));
+    CHECK(!parses("{\"results\":[]}", &timed));
+    CHECK(!parses("{\"results\":[{\"times\":[-1],\"user\":0,\"system\":0}]}", &timed));
+    CHECK(!parses("{\"results\":[{\"times\":[1],\"user\":\"0\",\"system\":0}]}", &timed));
+}
+
+RUN_TESTS(T(prediction_is_rest_and_startup_and_replay), T(no_real_figure_no_error),
+          T(peaks_that_do_not_fall_together_are_not_added), T(order_counts_where_reality_differs),
+          T(sign_is_judged_outside_the_noise_only), T(heap_is_told_from_the_rest),
+          T(a_text_that_is_cut_is_no_harm), T(nonsense_is_passed_over), T(status_is_whole_or_refused),
+          T(words_survive_the_shell), T(hyperfine_is_believed_when_it_makes_sense))
