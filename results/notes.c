@@ -13,13 +13,30 @@
 #define UNSTEADY 0.2   /* typical deviation over the median */
 #define FEW_OPS  20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
 
+/* Of the first word. A number and its unit are one: a line that began with a lone "%" was hard to read. */
+static size_t word_length(const char *words)
+{
+    static const char *const UNITS[] = {"%", "B", "kB", "MB", "GB", "TB", "ns", "us", "ms", "s"};
+    const size_t length = strcspn(words, " ");
+    if (length == 0 || words[length] == '\0' || words[length - 1] < '0' || words[length - 1] > '9')
+        return length;
+    const char *next = words + length + 1;
+    const size_t next_length = strcspn(next, " ");
+    const size_t bare = strcspn(next, " ,;:)]");
+    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+        if (bare > 0 && strlen(UNITS[i]) == bare && strncmp(next, UNITS[i], bare) == 0)
+            return length + 1 + next_length;
+    }
+    return length;
+}
+
 void res_notes_add(struct res_text *text, const char *label, const char *words)
 {
     const size_t indent = 12;
     size_t column = indent;
     res_text_printf(text, "%-*s", (int)indent, label);
     while (*words != '\0') {
-        const size_t length = strcspn(words, " ");
+        const size_t length = word_length(words);
         char *word = res_strndup(words, length);
         const size_t columns = res_text_columns(word);
         if (column > indent && column + 1 + columns > RES_TABLE_COLUMNS) {

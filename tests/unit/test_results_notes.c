@@ -1,0 +1,49 @@
+/* test_results_notes.c - words below a table: no line too wide, and a number stays with its unit. */
+#include "harness.h"
+#include "results/notes.h"
+#include "results/support.h"
+#include "results/table.h"
+
+static size_t widest(const char *text)
+{
+    size_t most = 0;
+    for (const char *line = text; *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        most = length > most ? length : most;
+        line += length + (line[length] != '\0');
+    }
+    return most;
+}
+
+TEST(a_number_is_not_parted_from_its_unit)
+{
+    static const char *const UNITS[] = {"%,", "MB;", "kB)", "ns"};
+    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+        for (int width = 60; width < 100; width++) {
+            struct res_text text = {0};
+            char words[160], parted[32];
+            snprintf(
+                words, sizeof words, "%.*s 48 %s and more words behind it", width,
+                "aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa "
+                "aaaaaaaaa",
+                UNITS[i]);
+            snprintf(parted, sizeof parted, "48 %s", UNITS[i]);
+            res_notes_add(&text, "label", words);
+            CHECK(strstr(text.text, parted) != NULL);
+            CHECK(widest(text.text) <= RES_TABLE_COLUMNS);
+            free(text.text);
+        }
+    }
+}
+
+TEST(a_number_before_another_word_may_end_a_line)
+{
+    struct res_text text = {0};
+    res_notes_add(
+        &text, "label",
+        "aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa 48 machines");
+    CHECK(strstr(text.text, "48\n            machines") != NULL);
+    free(text.text);
+}
+
+RUN_TESTS(T(a_number_is_not_parted_from_its_unit), T(a_number_before_another_word_may_end_a_line))
