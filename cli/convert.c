@@ -31,7 +31,8 @@ static const char HELP[] = "usage: mallab convert [OPTION...] INPUT\n"
                            "      --to FORMAT      workload, text, csv, 2009, glibc-wl [workload]\n"
                            "      --no-inherited   begin a forked process without its parent's objects, and\n"
                            "                       a window without those of earlier ones\n"
-                           "      --salvage        leave out damaged blocks instead of refusing the file\n"
+                           "      --salvage        leave out damaged blocks, lines and records, and count\n"
+                           "                       them, instead of refusing the file\n"
                            "      --each[=LIST]    every process of a recording, or those of LIST as for\n"
                            "                       --merge, into a workload of its own; OUT is a directory\n"
                            "  -j, --jobs N         with --each, so many at a time [as there are processors]\n"
@@ -290,8 +291,9 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
                 res_text_grouped(survey->irregular[CONV_UNRECORDED_FREES], ops));
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
         if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i))
-            cli_say(verb, "repaired: %s, %s times (docs/irregularities.md)", conv_irregularity_name(i),
-                    res_text_grouped(survey->irregular[i], ops));
+            cli_say(verb, "%s: %s, %s time%s (docs/irregularities.md)",
+                    conv_irregularity_is_loss(i) ? "left out" : "repaired", conv_irregularity_name(i),
+                    res_text_grouped(survey->irregular[i], ops), survey->irregular[i] == 1 ? "" : "s");
     }
 }
 

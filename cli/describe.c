@@ -101,7 +101,8 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
         json_object_set_new(lost, fp_loss_name(i), cli_json_number(survey->lost[i]));
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++)
-        json_object_set_new(irregular, conv_irregularity_name(i), cli_json_number(survey->irregular[i]));
+        json_object_set_new(conv_irregularity_is_loss(i) ? lost : irregular, conv_irregularity_name(i),
+                            cli_json_number(survey->irregular[i]));
     json_object_set_new(object, "schema", json_string("mallab-info/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "kind", json_string(conv_kind_name(survey->kind)));
@@ -273,16 +274,23 @@ static void print_losses(const struct conv_survey *survey)
                  fp_loss_name(i));
         lost = lost || survey->lost[i] > 0;
     }
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
+        if (!conv_irregularity_is_loss(i) || survey->irregular[i] == 0)
+            continue;
+        line(lost ? "" : "lost", "%s left out: %s", res_text_grouped(survey->irregular[i], digits),
+             conv_irregularity_name(i));
+        lost = true;
+    }
     if (!lost && survey->recording_state == CONV_RECORDING_GOING_ON)
         line("lost", "nothing so far");
     else if (!conv_survey_knows_losses(survey))
-        line(lost ? "" : "lost", "%snot known: what was not written was not counted",
-             lost ? "and more, " : "");
+        line(lost ? "" : "lost", "%snot known: what %s was not counted", lost ? "and more, " : "",
+             survey->irregular[CONV_LOST_TAILS] > 0 ? "could not be read" : "was not written");
     else if (!lost && survey->kind != CONV_KIND_WORKLOAD)
         line("lost", "nothing");
     bool irregular = false;
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
-        if (survey->irregular[i] == 0 || i == CONV_PAUSES)
+        if (survey->irregular[i] == 0 || i == CONV_PAUSES || conv_irregularity_is_loss(i))
             continue;
         line(irregular ? "" : "irregular", "%s: %s%s", res_text_grouped(survey->irregular[i], digits),
              conv_irregularity_name(i), conv_irregularity_is_defect(i) ? " (repaired)" : "");

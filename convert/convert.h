@@ -65,6 +65,13 @@ enum conv_irregularity {
     CONV_FOREIGN_CALLS,      /* by selected threads, of objects of unselected ones: left out */
     CONV_FOREIGN_RESIZES,    /* likewise, resizes: what they made is the selected thread's */
     CONV_RELEASED_BY_OTHERS, /* objects of selected threads that unselected ones released or resized */
+    /* of a trace, left out or mended (options.salvage) */
+    CONV_BAD_LINES,     /* lines without a meaning */
+    CONV_LONG_LINES,    /* lines of more than 32 KiB */
+    CONV_BAD_RECORDS,   /* records of a binary trace without a meaning */
+    CONV_LOST_TAILS,    /* rests that cannot be read: of packed bytes, of a thread's calls */
+    CONV_TORN_REALLOCS, /* halves of reallocs without the other one */
+    CONV_UNMET_WAITS,   /* waits for signals that never come */
     CONV_IRREGULARITY_COUNT,
 };
 
@@ -75,6 +82,11 @@ const char *conv_irregularity_name(unsigned irregularity);
  * programs do on correct recordings: failed_calls, realloc_to_zero, unfinished_calls, inherited_frees, pauses,
  * unrecorded_objects, unrecorded_frees, foreign_calls, foreign_resizes, released_by_others. */
 bool conv_irregularity_is_defect(unsigned irregularity);
+
+/* conv_irregularity_is_loss - whether what it counts is missing in the workload, for a cause that is the file's:
+ * bad_lines, long_lines, bad_records, lost_tails. They stand beside the causes of fp_loss_name; lost_tails counts places,
+ * how many calls stood there is not known. */
+bool conv_irregularity_is_loss(unsigned irregularity);
 
 /* conv_kind_name - "footprint", "workload", "recording", "result", "text", a trace's format as --from has it, "unknown".
  * Static. */
@@ -100,6 +112,7 @@ char *conv_from_names(char *ret_text, size_t size);
 struct conv_error {
     struct fp_error cause;      /* cause.what may point into `what` */
     bool output;                /* path is the output, not the input */
+    bool salvageable;           /* a trace of which the rest converts with options.salvage */
     uint64_t line;              /* of a text input, from 1; 0: not about a line */
     char path[CONV_PATH_BYTES]; /* the file at fault, not always the one the caller named */
     char what[256];
@@ -156,7 +169,7 @@ struct conv_options {
     int zstd_level;        /* 0: the writer's default */
     bool overwrite;        /* replace an existing output */
     bool no_inherited;     /* begin forked processes without their parents' objects */
-    bool salvage;          /* leave out damaged blocks instead of refusing */
+    bool salvage;          /* leave out damaged blocks, lines and records instead of refusing */
     bool by_event;         /* for tests: no short cut for plain calls; the workload is the same */
     bool in_place;         /* no threads of our own. The workload is the same */
     uint64_t memory_bytes; /* bound on decoded blocks held at once, of each process; 0: 1 GiB */
@@ -253,7 +266,7 @@ struct conv_survey {
     char inherited_why[192]; /* why they are not, or not all, known; "" else */
     uint64_t irregular[CONV_IRREGULARITY_COUNT];
     uint64_t lost[FP_LOSS_COUNT]; /* calls, from the trailer; from gap marks without one */
-    uint64_t lost_marks;          /* in blocks left out by salvage */
+    uint64_t lost_marks;          /* in blocks, lines and records left out by salvage */
     bool ran_on;                  /* the process, see struct conv_process */
     bool uncounted;               /* more were lost, nobody knows how many: see struct conv_process */
     bool complete;                /* every call from start to end is here */

@@ -9,6 +9,7 @@
 struct irregularity_words {
     const char *name;
     bool defect;
+    bool loss;
 };
 
 static const struct irregularity_words IRREGULARITIES[CONV_IRREGULARITY_COUNT] = {
@@ -33,6 +34,12 @@ static const struct irregularity_words IRREGULARITIES[CONV_IRREGULARITY_COUNT] =
     [CONV_FOREIGN_CALLS] = {"foreign_calls", false},
     [CONV_FOREIGN_RESIZES] = {"foreign_resizes", false},
     [CONV_RELEASED_BY_OTHERS] = {"released_by_others", false},
+    [CONV_BAD_LINES] = {"bad_lines", true, .loss = true},
+    [CONV_LONG_LINES] = {"long_lines", true, .loss = true},
+    [CONV_BAD_RECORDS] = {"bad_records", true, .loss = true},
+    [CONV_LOST_TAILS] = {"lost_tails", true, .loss = true},
+    [CONV_TORN_REALLOCS] = {"torn_reallocs", true},
+    [CONV_UNMET_WAITS] = {"unmet_waits", true},
 };
 
 const char *conv_irregularity_name(unsigned irregularity)
@@ -43,6 +50,11 @@ const char *conv_irregularity_name(unsigned irregularity)
 bool conv_irregularity_is_defect(unsigned irregularity)
 {
     return irregularity < CONV_IRREGULARITY_COUNT && IRREGULARITIES[irregularity].defect;
+}
+
+bool conv_irregularity_is_loss(unsigned irregularity)
+{
+    return irregularity < CONV_IRREGULARITY_COUNT && IRREGULARITIES[irregularity].loss;
 }
 
 const char *conv_kind_name(enum conv_kind kind)
@@ -169,7 +181,11 @@ char *conv_error_text(const struct conv_error *error, char *ret_text, size_t siz
     } else {
         cause.what = error->what;
     }
-    return fp_error_text(&cause, error->path[0] != '\0' ? error->path : NULL, ret_text, size);
+    (void)fp_error_text(&cause, error->path[0] != '\0' ? error->path : NULL, ret_text, size);
+    if (error->salvageable && strlen(ret_text) < size)
+        snprintf(ret_text + strlen(ret_text), size - strlen(ret_text),
+                 ", else 'mallab convert --salvage' leaves out what is damaged");
+    return ret_text;
 }
 
 int conv_error_exit_code(const struct conv_error *error)

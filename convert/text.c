@@ -12,21 +12,28 @@
 
 #include "convert/input.h"
 
-#define BUFFER_BYTES 65536u
+#define BUFFER_BYTES     65536u
+#define LONG_PIECE_BYTES (UINT64_C(1) << 20)
 
 struct conv_text {
     const char *path; /* borrowed */
     int fd;
     struct archive *archive;
     bool is_open;
-    bool ended;        /* the archive's only file was read to its end */
+    bool ended; /* the archive's only file was read to its end */
+    const char *
+        block; /* unpacked and not yet copied: the archive's. archive_read_data() would drop it at an error */
+    size_t block_size;
     size_t begin, end; /* of what is in the buffer and was not taken */
     uint64_t offset;   /* of begin in the text */
     uint64_t lines;
+    bool salvage, in_long_line;
+    struct conv_error
+        *failed; /* why unpacking ended; an archive that failed does not say it twice. NULL: it did not */
     char buffer[BUFFER_BYTES];
 };
 
-static enum fp_status archive_fail(const struct conv_text *text, struct conv_error *error)
+static enum fp_status archive_fail(struct conv_text *text, struct conv_error *error)
 {
     const int number = archive_errno(text->archive);
     const char *what = archive_error_string(text->archive);
@@ -111,33 +118,85 @@ enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, st
     return FP_OK;
 }
 
+/* What cannot be unpacked is the end, when that is wanted. Failures of reading and memory are not the file's. */
+static enum fp_status end_unpacking(struct conv_text *text, struct conv_error *error)
+{
+    const enum fp_status status = text->failed->cause.status;
+    if (text->salvage && status == FP_ERR_CORRUPT) {
+        text->ended = true;
+        return FP_OK;
+    }
+    *error = *text->failed;
+    error->cause.what = error->what;
+    return status;
+}
+
+static enum fp_status unpacking_failed(struct conv_text *text, struct conv_error *error)
+{
+    const enum fp_status status = archive_fail(text, error);
+    text->failed = malloc(sizeof *text->failed);
+    if (text->failed == NULL)
+        return status;
+    *text->failed = *error;
+    return end_unpacking(text, error);
+}
+
 /* Read on until the buffer is full or the text has ended. */
 static enum fp_status fill(struct conv_text *text, struct conv_error *error)
 {
+    if (text->failed != NULL)
+        return end_unpacking(text, error);
     if (text->begin > 0) {
         memmove(text->buffer, text->buffer + text->begin, text->end - text->begin);
         text->end -= text->begin;
         text->begin = 0;
     }
     while (!text->ended && text->end < BUFFER_BYTES) {
-        const ssize_t got = archive_read_data(text->archive, text->buffer + text->end,
-                                              BUFFER_BYTES - text->end);
-        if (got == ARCHIVE_RETRY)
+        size_t size = BUFFER_BYTES - text->end;
+        if (text->block_size == 0) {
+            const void *block = NULL;
+            la_int64_t offset; /* there are no holes */
+            const int result = archive_read_data_block(text->archive, &block, &text->block_size, &offset);
+            if (result == ARCHIVE_EOF)
+                text->block_size = 0;
+            else if (result < ARCHIVE_WARN && result != ARCHIVE_RETRY)
+                return unpacking_failed(text, error);
+            text->ended = result == ARCHIVE_EOF;
+            text->block = block;
+        }
+        if (text->block_size == 0)
             continue;
-        if (got < 0)
-            return archive_fail(text, error);
-        text->ended = got == 0;
-        text->end += (size_t)got;
+        if (size > text->block_size)
+            size = text->block_size;
+        memcpy(text->buffer + text->end, text->block, size);
+        text->end += size;
+        text->block += size;
+        text->block_size -= size;
     }
     if (text->ended) {
         const enum fp_status status = next_member(text, error);
         if (status == FP_OK)
             return conv_fail(error, text->path, FP_ERR_FOREIGN, 0, 0,
                              "holds several files; unpack it and choose one");
+        if (status == FP_ERR_CORRUPT && text->salvage)
+            return unpacking_failed(text, error); /* behind the text, as a zip file's list */
         if (status != FP_END)
             return status;
     }
     return FP_OK;
+}
+
+void conv_text_salvage(struct conv_text *text, bool salvage)
+{
+    text->salvage = salvage;
+}
+
+const char *conv_text_damage(const struct conv_text *text, uint64_t *ret_offset)
+{
+    if (text->failed == NULL || !text->ended)
+        return NULL;
+    *ret_offset = text->failed->cause.offset;
+    return text->failed->what;
 }
 
 enum fp_status conv_text_peek(struct conv_text *text, struct conv_error *ret_error, const char **ret_bytes,
@@ -178,11 +237,42 @@ uint64_t conv_text_offset(const struct conv_text *text)
     return text->offset;
 }
 
+/* A line may be longer than memory and patience: it is told piece by piece. */
+static enum fp_status skip_long_line(struct conv_text *text, struct conv_error *error,
+                                     struct conv_line *ret_line)
+{
+    const uint64_t offset = text->offset;
+    const bool goes_on = text->in_long_line;
+    const char *newline;
+    for (;;) {
+        enum fp_status status;
+        newline = memchr(text->buffer + text->begin, '\n', text->end - text->begin);
+        if (newline != NULL || text->ended || text->offset - offset >= LONG_PIECE_BYTES)
+            break;
+        conv_text_skip(text, text->end - text->begin);
+        status = fill(text, error);
+        if (status != FP_OK)
+            return status;
+    }
+    conv_text_skip(text, newline != NULL ? (size_t)(newline + 1 - text->buffer) - text->begin
+                                         : text->end - text->begin);
+    text->in_long_line = newline == NULL && !text->ended;
+    text->lines += !goes_on;
+    *ret_line = (struct conv_line){.number = text->lines,
+                                   .offset = offset,
+                                   .has_end = newline != NULL,
+                                   .is_long = true,
+                                   .goes_on = goes_on};
+    return FP_OK;
+}
+
 enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_error,
                               struct conv_line *ret_line)
 {
     char *newline = memchr(text->buffer + text->begin, '\n', text->end - text->begin);
     size_t length;
+    if (text->in_long_line)
+        return skip_long_line(text, ret_error, ret_line);
     if (newline == NULL && !text->ended) {
         const enum fp_status status = fill(text, ret_error);
         if (status != FP_OK)
@@ -192,6 +282,8 @@ enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_err
     if (newline == NULL && text->begin == text->end)
         return FP_END;
     length = (newline != NULL ? (size_t)(newline - text->buffer) : text->end) - text->begin;
+    if (length > CONV_LINE_BYTES_MAX && text->salvage)
+        return skip_long_line(text, ret_error, ret_line);
     if (length > CONV_LINE_BYTES_MAX) {
         const enum fp_status status = conv_fail(ret_error, text->path, FP_ERR_CORRUPT, 0, text->offset,
                                                 "longer than %u bytes", CONV_LINE_BYTES_MAX);
@@ -311,5 +403,6 @@ void conv_text_close(struct conv_text *text)
         (void)archive_read_free(text->archive); /* only read from */
     if (text->fd > STDIN_FILENO)
         (void)close(text->fd);
+    free(text->failed);
     free(text);
 }

@@ -23,6 +23,8 @@ struct conv_line {
     uint64_t number; /* from 1 */
     uint64_t offset;
     bool has_end; /* false: the text ends without a newline here */
+    bool is_long; /* with conv_text_salvage: it is longer than CONV_LINE_BYTES_MAX, and length is 0 */
+    bool goes_on; /* and this is not its first piece */
 };
 
 /* conv_text_open - open path, "-" for standard input. ret_text is the caller's: conv_text_close. Standard input of
@@ -41,6 +43,11 @@ enum fp_status conv_text_peek(struct conv_text *text, struct conv_error *ret_err
  * second file in the archive), with ret_error filled. */
 enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_error,
                               struct conv_line *ret_line);
+
+/* conv_text_salvage - from now on a line that is too long is skipped and told as such, and what cannot be unpacked is
+ * the text's end: conv_text_damage then says why, in words of its own until close, and sets the offset; else it returns NULL. */
+void conv_text_salvage(struct conv_text *text, bool salvage);
+const char *conv_text_damage(const struct conv_text *text, uint64_t *ret_offset);
 
 /* conv_text_view - what comes next: `least` bytes or more (at most CONV_TEXT_VIEW_MAX are asked for), fewer only at the
  * end, then 0. Valid until the next call. conv_text_skip takes them: count is at most what was in view.

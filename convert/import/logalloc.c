@@ -86,7 +86,7 @@ static const char *take_call(struct conv_scan *scan, struct conv_parsed *ret)
 }
 
 /* Count a call to its process. Returns NULL, or a complaint. */
-static const char *count_process(struct logalloc *log, uint64_t process_id)
+static const char *count_process(struct logalloc *log, uint64_t process_id, struct conv_parsed *ret)
 {
     struct logged_process *process = log->recent < log->count ? &log->processes[log->recent] : NULL;
     if (process == NULL || process->process_id != process_id) {
@@ -98,8 +98,10 @@ static const char *count_process(struct logalloc *log, uint64_t process_id)
         if (log->recent == log->capacity) {
             const size_t capacity = log->capacity * 2 + 16;
             process = realloc(log->processes, capacity * sizeof *process);
-            if (process == NULL)
+            if (process == NULL) {
+                ret->refusal = FP_ERR_MEMORY;
                 return "no memory for more processes";
+            }
             log->processes = process;
             log->capacity = capacity;
         }
@@ -132,7 +134,7 @@ static const char *parse(void *state, const char *line, size_t length, struct co
         return memchr(line, '\0', length) == NULL ? NULL : "holds a zero byte: this is no text";
     wrong = take_call(&scan, ret);
     if (wrong == NULL)
-        wrong = count_process(log, process_id);
+        wrong = count_process(log, process_id, ret);
     if (wrong != NULL)
         return wrong;
     if (process_id != (log->wanted != 0 ? log->wanted : log->processes[0].process_id)) {
