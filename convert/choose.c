@@ -26,35 +26,24 @@ static bool choose_item(struct conv_survey *survey, const char *item)
     return met;
 }
 
-/* Returns NULL, or the item that means no process. */
-static char *find_missing(struct conv_survey *survey, const char *list)
+enum fp_status conv_recording_choose_some(const char *directory, const char *list, struct conv_survey *survey,
+                                          struct conv_error *error)
 {
-    char *missing = NULL;
-    for (const char *at = list; missing == NULL; at++) {
+    enum fp_status status = FP_OK;
+    for (const char *at = list; status == FP_OK; at++) {
         const size_t length = strcspn(at, ",");
-        char *item = strndup(at, length);
-        if (item == NULL || !choose_item(survey, item))
-            missing = item != NULL ? item : strdup("");
-        else
-            free(item);
+        char names[200], *item = strndup(at, length);
+        if (item == NULL) {
+            status = conv_fail(error, directory, FP_ERR_MEMORY, 0, 0, "no memory for the list of processes");
+        } else if (!choose_item(survey, item)) {
+            conv_processes_name(survey, names, sizeof names);
+            status = conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process '%.40s', only%s",
+                               item, names);
+        }
+        free(item);
         at += length;
         if (*at == '\0')
             break;
     }
-    return missing;
-}
-
-enum fp_status conv_recording_choose_some(const char *directory, const char *list, struct conv_survey *survey,
-                                          struct conv_error *error)
-{
-    char names[200];
-    char *missing = find_missing(survey, list);
-    enum fp_status status;
-    if (missing == NULL)
-        return FP_OK;
-    conv_processes_name(survey, names, sizeof names);
-    status = conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process '%.40s', only%s", missing,
-                       names);
-    free(missing);
     return status;
 }

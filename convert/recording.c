@@ -431,6 +431,8 @@ static enum fp_status scan_directory(const char *directory, struct conv_survey *
     struct dirent **entries = NULL;
     const int count = scandir(directory, &entries, is_footprint, by_name);
     enum fp_status status = FP_OK;
+    if (count < 0 && errno == ENOMEM)
+        return conv_fail(error, directory, FP_ERR_MEMORY, 0, 0, "no memory for the list of footprints");
     if (count < 0)
         return conv_fail(error, directory, FP_ERR_OPEN, errno, 0, "cannot open");
     for (int i = 0; i < count; i++) {
