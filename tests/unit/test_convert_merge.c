@@ -150,6 +150,40 @@ TEST(oversized_epochs_of_a_member)
     check_sum(&merged, &sum);
 }
 
+/* The first part of such an epoch makes an object, and waits in the member's queue while the second part is arranged, in
+ * which another thread takes its address over. Were the object not known there, the only order that fits would be the wrong
+ * one: allocated by the second thread, then released by the first. */
+TEST(the_second_part_of_an_oversized_epoch_knows_the_first)
+{
+    enum { FILLERS = 80000, ADDRESS = 0x1000 }; /* a part has at most 65,536 events of each of two lanes */
+    const char *directory = scratch_path("parts"), *wl = scratch_path("parts.wl");
+    struct conv_survey merged;
+    struct history history;
+    char path[600];
+    uint64_t time_ns = 0;
+    CHECK(mkdir(directory, 0700) == 0);
+    history_init(&history, 2, 1);
+    history_add(&history, 0, FP_CALL_MALLOC, ADDRESS, 10, 1, time_ns += 64);
+    for (uint64_t i = 0; i < FILLERS; i++)
+        history_add(&history, 0, i % 2 == 0 ? FP_CALL_MALLOC : FP_CALL_FREE, 0x8000, i % 2 == 0 ? 30 : 0, 1,
+                    time_ns += 64);
+    history_add(&history, 0, FP_CALL_FREE, ADDRESS, 0, 1, time_ns += 64);
+    history_add(&history, 1, FP_CALL_MALLOC, ADDRESS, 20, 1, time_ns += 64);
+    history.end_ns = time_ns;
+    history_cut(&history, 1000);
+    snprintf(path, sizeof path, "%s/a.10.fp", directory);
+    CHECK_U64(history_write(&history, path, 10, true), FP_OK);
+    history_release(&history);
+    make_process(directory, "b", 1, 100, 16, 6, 20, true);
+    merged = convert(directory, "10", wl);
+    CHECK_U64(merged.irregular[CONV_OVERSIZED_GROUPS], 1);
+    CHECK_U64(merged.irregular[CONV_LOST_FREE], 0);
+    CHECK_U64(merged.irregular[CONV_FREE_OF_UNKNOWN], 0);
+    CHECK_U64(merged.live_bytes_end, 20);
+    merged = convert(directory, "", wl);
+    CHECK_U64(merged.irregular[CONV_LOST_FREE], 0);
+}
+
 /* A footprint of one lane with a stamp at every mark. */
 static void make_timed(const char *directory, uint32_t process_id, const uint64_t *times, size_t count)
 {
@@ -253,6 +287,7 @@ TEST(regions_keep_processes_apart)
     conv_regions_release(&regions);
 }
 
-RUN_TESTS(T(merged_is_the_sum_of_its_members), T(oversized_epochs_of_a_member), T(turns_follow_recorded_time),
+RUN_TESTS(T(merged_is_the_sum_of_its_members), T(oversized_epochs_of_a_member),
+          T(the_second_part_of_an_oversized_epoch_knows_the_first), T(turns_follow_recorded_time),
           T(sections_of_a_merge_know_processes_that_ended), T(incomplete_damaged_and_missing_members),
           T(regions_keep_processes_apart))
