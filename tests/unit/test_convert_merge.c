@@ -1,6 +1,8 @@
 /* test_convert_merge.c - several processes as one input: ops, names of irregularities and losses are the sum of the members',
  * whatever addresses they share; turns follow recorded time; damaged members and missing ones are told. */
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "convert/convert.h"
 #include "convert/live.h"
@@ -215,6 +217,48 @@ TEST(turns_follow_recorded_time)
     CHECK_U64(merged.duration_ns, 64000);
 }
 
+/* A process tree whose members all run at the same time: more footprints than the process may open. */
+TEST(more_processes_than_descriptors)
+{
+    enum { PROCESSES = 1200, DESCRIPTORS = 100 };
+    const char *directory = scratch_path("many"), *wl = scratch_path("many.wl"),
+               *few = scratch_path("few.wl");
+    struct rlimit before, low = {.rlim_cur = DESCRIPTORS};
+    struct conv_survey merged, again;
+    pid_t child;
+    int ended = -1;
+    CHECK(mkdir(directory, 0700) == 0);
+    for (uint32_t i = 0; i < PROCESSES; i++) {
+        const uint64_t times[] = {64 * (i + 1), 640000 - 64 * i, 6400000 + 64 * (i * 7 % 1000)};
+        make_timed(directory, 1000 + i, times, 3);
+    }
+    CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    merged = convert(directory, "", wl);
+    CHECK_U64(merged.selected.merged_processes, PROCESSES);
+    CHECK_U64(merged.ops, PROCESSES * 3);
+    low.rlim_max = before.rlim_max;
+    CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
+    again = convert(directory, "", few);
+    CHECK(getrlimit(RLIMIT_NOFILE, &low) == 0 && low.rlim_cur == DESCRIPTORS); /* put back */
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    check_sum(&again, &merged);
+    CHECK_U64(hash_of(few), hash_of(wl));
+    /* Where it cannot be raised. */
+    child = fork();
+    if (child == 0) {
+        const struct conv_options options = {.overwrite = true, .select = {.merge = ""}};
+        struct conv_report report = {0};
+        low = (struct rlimit){DESCRIPTORS, DESCRIPTORS};
+        _exit(setrlimit(RLIMIT_NOFILE, &low) != 0                             ? 2
+              : conv_file(directory, few, &options, &report, &error) == FP_OK ? 3
+              : conv_error_exit_code(&error) != 1                             ? 4
+              : strstr(error.what, "raise 'ulimit -Hn'") == NULL     ? 5
+                                                                              : 0);
+    }
+    CHECK(child > 0 && waitpid(child, &ended, 0) == child);
+    CHECK_U64(ended, 0);
+}
+
 TEST(sections_of_a_merge_know_processes_that_ended)
 {
     static const uint64_t first[] = {640, 1280}, second[] = {64000};
@@ -289,5 +333,5 @@ TEST(regions_keep_processes_apart)
 
 RUN_TESTS(T(merged_is_the_sum_of_its_members), T(oversized_epochs_of_a_member),
           T(the_second_part_of_an_oversized_epoch_knows_the_first), T(turns_follow_recorded_time),
-          T(sections_of_a_merge_know_processes_that_ended), T(incomplete_damaged_and_missing_members),
-          T(regions_keep_processes_apart))
+          T(more_processes_than_descriptors), T(sections_of_a_merge_know_processes_that_ended),
+          T(incomplete_damaged_and_missing_members), T(regions_keep_processes_apart))
