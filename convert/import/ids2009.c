@@ -89,7 +89,7 @@ static void begin(struct conv_import *import, struct conv_head head)
 const struct conv_format CONV_FORMAT_2009 = {
     .kind = CONV_KIND_2009,
     .name = "2009",
-    .title = "the same, converted to ids",
+    .title = "the 2009 library's log, converted to ids",
     .lacks = "threads, time, some calls",
     .state_bytes = sizeof(struct ids2009),
     .matches = matches,
