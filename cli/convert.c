@@ -244,6 +244,8 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
     const struct conv_survey *survey = &report->survey;
     char ops[32], threads[32], span[32];
     const double seconds = (double)report->elapsed_ns / 1e9;
+    /* What other tools wrote is no recording of ours. */
+    const char *kind = conv_trace_title(survey->kind) != NULL ? "trace" : "recording";
     const double rate = seconds > 0 ? (double)survey->events / seconds : 0;
     if (!quiet)
         cli_say(verb, "%s ops of %s thread%s, %.2f bytes each, written to %s in %s (%.2f M events/s)",
@@ -258,9 +260,8 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
         cli_say(verb, "%s cannot hold %s", report->format, report->lacks[i]);
     tell_selection(verb, survey, quiet);
     if (survey->process_count > 1 && survey->selected.merged_processes == 0)
-        cli_say(verb,
-                "the recording holds %zu processes; converted: process %u%s%s%s (--process chooses another)",
-                survey->process_count, survey->process_id, survey->program[0] != '\0' ? ", '" : "",
+        cli_say(verb, "the %s holds %zu processes; converted: process %u%s%s%s (--process chooses another)",
+                kind, survey->process_count, survey->process_id, survey->program[0] != '\0' ? ", '" : "",
                 survey->program, survey->program[0] != '\0' ? "'" : "");
     if (survey->lacks[0] != '\0' && !quiet)
         cli_say(verb, "what %s does not tell: %s (docs/importing.md)", conv_kind_name(survey->kind),
@@ -278,7 +279,7 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
         cli_say(verb, "the recording is not finished, and taken as far as it is written: %s",
                 survey->unfinished_why);
     if (!survey->complete && strcmp(survey->incomplete_why, survey->unfinished_why) != 0)
-        cli_say(verb, "the recording is not whole: %s", survey->incomplete_why);
+        cli_say(verb, "the %s is not whole: %s", kind, survey->incomplete_why);
     if (survey->irregular[CONV_UNRECORDED_OBJECTS] > 0)
         cli_say(verb,
                 "left out: unrecorded_objects, %s calls on objects that were made while nothing was recorded",

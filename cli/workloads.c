@@ -127,18 +127,9 @@ static char *free_name(const char *directory, const char *input, size_t number)
     return path;
 }
 
-static const char *title_of(enum conv_kind kind)
-{
-    struct conv_format_facts facts;
-    for (size_t i = 0; conv_format_facts(i, &facts); i++)
-        if (conv_from_kind(facts.name) == kind)
-            return facts.title;
-    return NULL;
-}
-
 void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv_kind kind)
 {
-    const char *title = title_of(kind);
+    const char *title = conv_trace_title(kind);
     if (kind == CONV_KIND_RESULT) {
         cli_say(verb, "'%s' is a result, not a workload: show it with 'mallab report'", path);
         return;

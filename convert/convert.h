@@ -102,6 +102,9 @@ struct conv_format_facts {
 /* conv_format_facts - the formats by number, from 0. False: there are fewer. */
 bool conv_format_facts(size_t number, struct conv_format_facts *ret_facts);
 
+/* conv_trace_title - the title of a kind that is another tool's trace; NULL: it is none. Static. */
+const char *conv_trace_title(enum conv_kind kind);
+
 /* conv_from_kind - what a name of --from stands for, footprint and recording included; CONV_KIND_UNKNOWN for others. */
 enum conv_kind conv_from_kind(const char *name);
 

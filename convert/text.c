@@ -176,7 +176,7 @@ static enum fp_status fill(struct conv_text *text, struct conv_error *error)
     if (text->ended) {
         const enum fp_status status = next_member(text, error);
         if (status == FP_OK)
-            return conv_fail(error, text->path, FP_ERR_FOREIGN, 0, 0,
+            return conv_fail(error, text->path, FP_ERR_READ, 0, 0,
                              "holds several files; unpack it and choose one");
         if (status == FP_ERR_CORRUPT && text->salvage)
             return unpacking_failed(text, error); /* behind the text, as a zip file's list */

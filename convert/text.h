@@ -39,8 +39,8 @@ enum fp_status conv_text_peek(struct conv_text *text, struct conv_error *ret_err
                               size_t *ret_size, bool *ret_whole);
 
 /* conv_text_line - the next line. ret_line is valid until the next call.
- * Returns FP_OK; FP_END; FP_ERR_READ, FP_ERR_CORRUPT (damaged archive, line too long), FP_ERR_FOREIGN (a
- * second file in the archive), with ret_error filled. */
+ * Returns FP_OK; FP_END; FP_ERR_READ, FP_ERR_CORRUPT (damaged archive, line too long), FP_ERR_READ too for a second
+ * file in the archive, with ret_error filled. */
 enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_error,
                               struct conv_line *ret_line);
 

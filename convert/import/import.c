@@ -278,6 +278,10 @@ static enum fp_status open_trace(struct conv_import *import, enum conv_kind kind
     import->format = conv_format_of_kind(kind);
     if (import->format == NULL && (status = find_format(import, head, error)) != FP_OK)
         return status;
+    if (import->options.process_id != 0 && !import->format->has_processes)
+        return conv_fail(error, import->path, FP_ERR_ARGUMENT, 0, 0,
+                         "is of format '%s', which does not tell processes apart: leave out --process",
+                         import->format->name);
     import->state = calloc(1, import->format->state_bytes + 1);
     if (import->state == NULL)
         return conv_fail(error, import->path, FP_ERR_MEMORY, 0, 0, "no memory for reading");

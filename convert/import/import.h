@@ -49,9 +49,10 @@ struct conv_import;
 
 struct conv_format {
     enum conv_kind kind;
-    const char *name;  /* of --from */
-    const char *title; /* for help: what writes it */
-    const char *lacks; /* words, each followed by ", " but the last */
+    const char *name;   /* of --from */
+    const char *title;  /* for help: what writes it */
+    const char *lacks;  /* words, each followed by ", " but the last */
+    bool has_processes; /* of which options.process_id chooses one */
     size_t state_bytes;
     /* Whether the head is of this format, and of which others it could be none by chance. */
     bool (*matches)(struct conv_head head);

@@ -208,6 +208,7 @@ const struct conv_format CONV_FORMAT_LOGALLOC = {
     .name = "logalloc",
     .title = "Mozilla's logalloc, munged or not",
     .lacks = "time, exact call",
+    .has_processes = true,
     .state_bytes = sizeof(struct logalloc),
     .matches = matches,
     .parse = parse,
