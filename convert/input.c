@@ -36,6 +36,19 @@ static enum fp_status open_recording(const char *path, const struct conv_options
     return conv_footprint_open(survey->input, CONV_EXTENT_ALL, process, options, survey, error, ret_input);
 }
 
+/* One process, which must be the one asked for. */
+static enum fp_status open_footprint(const struct conv_options *options, struct conv_survey *survey,
+                                     struct conv_error *error, struct conv_input *ret_input)
+{
+    const enum fp_status status = conv_footprint_open(survey->input, CONV_EXTENT_ONE, NULL, options, survey,
+                                                      error, ret_input);
+    if (status != FP_OK || options->process_id == 0 || options->process_id == survey->process_id)
+        return status;
+    ret_input->close(ret_input->data);
+    return conv_fail(error, survey->input, FP_ERR_ARGUMENT, 0, 0, "is of process %u, not of %u",
+                     survey->process_id, options->process_id);
+}
+
 enum fp_status conv_input_open(const char *path, const struct conv_options *options,
                                struct conv_survey *survey, struct conv_error *ret_error,
                                struct conv_input *ret_input)
@@ -56,8 +69,7 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
     case CONV_KIND_RECORDING:
         return open_recording(path, options, survey, ret_error, ret_input);
     case CONV_KIND_FOOTPRINT:
-        return conv_footprint_open(survey->input, CONV_EXTENT_ONE, NULL, options, survey, ret_error,
-                                   ret_input);
+        return open_footprint(options, survey, ret_error, ret_input);
     case CONV_KIND_WORKLOAD:
         return conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is a workload already");
     case CONV_KIND_RESULT:

@@ -452,10 +452,23 @@ TEST(other_kinds_are_told_apart)
     CHECK(access(scratch_path("x.wl"), F_OK) != 0);
 }
 
+TEST(a_footprint_is_of_the_process_asked_for)
+{
+    const char *path = scratch_path("own.fp"), *wl = scratch_path("own.wl");
+    struct conv_options options = {.overwrite = true, .process_id = 8};
+    struct conv_report report;
+    make_footprint(path, 1, 3, 7, true);
+    CHECK_U64(convert(path, wl, &options, &report), FP_ERR_ARGUMENT);
+    CHECK(strstr(error.what, "process 7, not of 8") != NULL && conv_error_exit_code(&error) == 2);
+    options.process_id = 7;
+    CHECK_U64(convert(path, wl, &options, &report), FP_OK);
+    conv_report_release(&report);
+}
+
 RUN_TESTS(T(report_survey_and_workload_agree), T(ops_are_the_recorded_calls_on_the_recorded_objects),
           T(same_input_same_bytes), T(outputs_are_not_overwritten_unasked),
           T(cut_footprints_convert_what_is_whole), T(a_tail_of_zeroes_is_no_more_than_a_cut),
           T(flipped_bits_are_refused_or_salvaged), T(a_newer_file_is_told_by_both_versions),
           T(blocks_that_are_missing_are_told), T(a_forked_process_inherits_objects),
           T(of_a_recording_the_busiest_process_is_converted), T(hostile_recordings_are_refused),
-          T(other_kinds_are_told_apart))
+          T(other_kinds_are_told_apart), T(a_footprint_is_of_the_process_asked_for))
