@@ -31,7 +31,7 @@ struct conv_process *conv_recording_choose(struct conv_survey *survey, uint32_t 
 /* conv_recording_choose_some - mark the processes meant by a list as chosen; those that are absent are not.
  * directory  for the message.
  * list       as conv_selection.merge: ids and names between commas; "" for all.
- * Returns    FP_OK; FP_ERR_ARGUMENT when an item means none. */
+ * Returns    FP_OK; FP_ERR_ARGUMENT when an item means none; FP_ERR_MEMORY. */
 enum fp_status conv_recording_choose_some(const char *directory, const char *list, struct conv_survey *survey,
                                           struct conv_error *error);
 
