@@ -252,7 +252,7 @@ TEST(more_processes_than_descriptors)
         _exit(setrlimit(RLIMIT_NOFILE, &low) != 0                             ? 2
               : conv_file(directory, few, &options, &report, &error) == FP_OK ? 3
               : conv_error_exit_code(&error) != 1                             ? 4
-              : strstr(error.what, "raise 'ulimit -Hn'") == NULL     ? 5
+              : strstr(error.what, "raise 'ulimit -Hn'") == NULL              ? 5
                                                                               : 0);
     }
     CHECK(child > 0 && waitpid(child, &ended, 0) == child);
