@@ -177,7 +177,8 @@ TEST(damaged_archives_are_refused)
     size_t size, refused = 0;
     char *bytes;
     pack(path, true, NULL, 2);
-    CHECK_U64(conv_survey_file(path, NULL, &survey, &error), FP_ERR_FOREIGN);
+    CHECK_U64(conv_survey_file(path, NULL, &survey, &error), FP_ERR_READ);
+    CHECK_U64(conv_error_exit_code(&error), 3);
     CHECK(strstr(error.what, "several") != NULL);
     path = scratch_path("damaged.gz");
     pack(path, false, archive_write_add_filter_gzip, 1);
