@@ -9,5 +9,5 @@ try replay ui.txt.gz
 try replay old.trace
 try replay some.txt
 "$MALLAB" convert -q -o web.mtrace.wl web.mtrace
-"$MALLAB" replay -a glibc --json web.mtrace.wl | grep -o '"ops": *[0-9]*'
+"$MALLAB" info --json web.mtrace.wl | grep -o '"ops": *[0-9]*'
 ls
