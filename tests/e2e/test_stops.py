@@ -248,7 +248,8 @@ class FullDisk(lab.Lab):
         os.kill(collector, signal.SIGKILL)
         _, said = asking.communicate(timeout=60)  # and not the 120 s that a slow disk is given
         self.assertEqual(asking.returncode, lab.FAILED)
-        self.assertIn(b"ended without an answer", said)
+        # Whether it was dead already when the question was to be put is chance.
+        self.assertRegex(said, b"ended (without an answer|before it had finished)")
         steps.end()
 
 
