@@ -325,7 +325,8 @@ static void check_left_out(const char *bad, const char *wl, uint64_t events, boo
 
 TEST(what_salvage_leaves_out_counts_as_lost)
 {
-    const char *whole = scratch_path("bits.fp"), *bad = scratch_path("bad.fp"), *wl = scratch_path("bad.wl");
+    const char *whole = scratch_path("left.fp"), *bad = scratch_path("left-bad.fp"),
+               *wl = scratch_path("left.wl");
     struct conv_survey survey = {0};
     size_t size;
     char *bytes;
@@ -347,7 +348,7 @@ TEST(what_salvage_leaves_out_counts_as_lost)
 /* All calls in blocks that cannot be read: nothing to convert, and what stands at the output stays. */
 TEST(a_footprint_without_a_readable_call_is_refused)
 {
-    const char *fp = scratch_path("small.fp"), *wl = scratch_path("kept.wl");
+    const char *fp = scratch_path("unreadable.fp"), *wl = scratch_path("kept.wl");
     const struct conv_options salvage = {.overwrite = true, .salvage = true};
     struct conv_report report;
     size_t size, kept;
