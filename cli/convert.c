@@ -292,8 +292,11 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
                 "their "
                 "addresses came again",
                 res_text_grouped(survey->irregular[CONV_UNRECORDED_FREES], ops));
+    if (survey->irregular[CONV_DAMAGED_BLOCKS] > 0)
+        cli_say(verb, "left out: damaged_blocks, up to %s calls (docs/irregularities.md)",
+                res_text_grouped(survey->irregular[CONV_DAMAGED_BLOCKS], ops));
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
-        if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i))
+        if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i) && i != CONV_DAMAGED_BLOCKS)
             cli_say(verb, "%s: %s, %s time%s (docs/irregularities.md)",
                     conv_irregularity_is_loss(i) ? "left out" : "repaired", conv_irregularity_name(i),
                     res_text_grouped(survey->irregular[i], ops), survey->irregular[i] == 1 ? "" : "s");

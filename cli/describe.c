@@ -277,8 +277,8 @@ static void print_losses(const struct conv_survey *survey)
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
         if (!conv_irregularity_is_loss(i) || survey->irregular[i] == 0)
             continue;
-        line(lost ? "" : "lost", "%s left out: %s", res_text_grouped(survey->irregular[i], digits),
-             conv_irregularity_name(i));
+        line(lost ? "" : "lost", i == CONV_DAMAGED_BLOCKS ? "up to %s calls left out: %s" : "%s left out: %s",
+             res_text_grouped(survey->irregular[i], digits), conv_irregularity_name(i));
         lost = true;
     }
     if (!lost && survey->recording_state == CONV_RECORDING_GOING_ON)

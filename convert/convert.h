@@ -65,13 +65,14 @@ enum conv_irregularity {
     CONV_FOREIGN_CALLS,      /* by selected threads, of objects of unselected ones: left out */
     CONV_FOREIGN_RESIZES,    /* likewise, resizes: what they made is the selected thread's */
     CONV_RELEASED_BY_OTHERS, /* objects of selected threads that unselected ones released or resized */
-    /* of a trace, left out or mended (options.salvage) */
-    CONV_BAD_LINES,     /* lines without a meaning */
-    CONV_LONG_LINES,    /* lines of more than 32 KiB */
-    CONV_BAD_RECORDS,   /* records of a binary trace without a meaning */
-    CONV_LOST_TAILS,    /* rests that cannot be read: of packed bytes, of a thread's calls */
-    CONV_TORN_REALLOCS, /* halves of reallocs without the other one */
-    CONV_UNMET_WAITS,   /* waits for signals that never come */
+    /* left out, or mended (options.salvage): of a footprint, of a trace */
+    CONV_DAMAGED_BLOCKS, /* calls at most in a footprint's damaged blocks: their marks */
+    CONV_BAD_LINES,      /* lines without a meaning */
+    CONV_LONG_LINES,     /* lines of more than 32 KiB */
+    CONV_BAD_RECORDS,    /* records of a binary trace without a meaning */
+    CONV_LOST_TAILS,     /* rests that cannot be read: of a footprint, of packed bytes, of a thread's calls */
+    CONV_TORN_REALLOCS,  /* halves of reallocs without the other one */
+    CONV_UNMET_WAITS,    /* waits for signals that never come */
     CONV_IRREGULARITY_COUNT,
 };
 
@@ -84,8 +85,9 @@ const char *conv_irregularity_name(unsigned irregularity);
 bool conv_irregularity_is_defect(unsigned irregularity);
 
 /* conv_irregularity_is_loss - whether what it counts is missing in the workload, for a cause that is the file's:
- * bad_lines, long_lines, bad_records, lost_tails. They stand beside the causes of fp_loss_name; lost_tails counts places,
- * how many calls stood there is not known. */
+ * damaged_blocks, bad_lines, long_lines, bad_records, lost_tails. They stand beside the causes of fp_loss_name;
+ * damaged_blocks counts marks, of which some are no calls; lost_tails counts places, how many calls stood there is not
+ * known. */
 bool conv_irregularity_is_loss(unsigned irregularity);
 
 /* conv_kind_name - "footprint", "workload", "recording", "result", "text", a trace's format as --from has it, "unknown".
@@ -271,11 +273,11 @@ struct conv_survey {
     uint64_t lost[FP_LOSS_COUNT]; /* calls, from the trailer; from gap marks without one */
     uint64_t lost_marks;          /* in blocks, lines and records left out by salvage */
     bool ran_on;                  /* the process, see struct conv_process */
-    bool uncounted;               /* more were lost, nobody knows how many: see struct conv_process */
-    bool complete;                /* every call from start to end is here */
-    char incomplete_why[256];     /* "" when complete */
-    uint64_t file_bytes;          /* of the input; footprints of a recording added */
-    double bytes_per_event;       /* file_bytes over events; 0 without events, or with a selection */
+    bool uncounted;           /* more were lost, nobody knows how many: see struct conv_process; or cut off */
+    bool complete;            /* every call from start to end is here */
+    char incomplete_why[256]; /* "" when complete */
+    uint64_t file_bytes;      /* of the input; footprints of a recording added */
+    double bytes_per_event;   /* file_bytes over events; 0 without events, or with a selection */
     /* of a trace, or a workload made of one: what it does not tell, as in struct conv_format_facts */
     char lacks[128];
     /* of a workload only */
@@ -302,8 +304,8 @@ struct conv_survey {
 
 void conv_survey_release(struct conv_survey *survey);
 
-/* conv_survey_knows_losses - whether `lost` is all that was lost: false for a recording that broke off, and for one whose
- * collector was killed while the program ran on. */
+/* conv_survey_knows_losses - whether `lost` is all that was lost: false for a recording that broke off, for one whose
+ * collector was killed while the program ran on, and for a file of which a part is missing. */
 bool conv_survey_knows_losses(const struct conv_survey *survey);
 
 /* conv_survey_class_min - smallest size of a class, in bytes. */

@@ -33,7 +33,10 @@ static enum fp_status open_recording(const char *path, const struct conv_options
     if ((size_t)snprintf(survey->input, sizeof survey->input, "%s/%s", directory, process->file) >=
         sizeof survey->input)
         return conv_fail(error, directory, FP_ERR_LIMIT, 0, 0, "the path is too long");
-    return conv_footprint_open(survey->input, CONV_EXTENT_ALL, process, options, survey, error, ret_input);
+    status = conv_footprint_open(survey->input, CONV_EXTENT_ALL, process, options, survey, error, ret_input);
+    if (status == FP_OK)
+        conv_footprint_refuse_empty(ret_input);
+    return status;
 }
 
 /* One process, which must be the one asked for. */
@@ -42,6 +45,8 @@ static enum fp_status open_footprint(const struct conv_options *options, struct 
 {
     const enum fp_status status = conv_footprint_open(survey->input, CONV_EXTENT_ONE, NULL, options, survey,
                                                       error, ret_input);
+    if (status == FP_OK)
+        conv_footprint_refuse_empty(ret_input);
     if (status != FP_OK || options->process_id == 0 || options->process_id == survey->process_id)
         return status;
     ret_input->close(ret_input->data);
@@ -71,9 +76,11 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
     case CONV_KIND_FOOTPRINT:
         return open_footprint(options, survey, ret_error, ret_input);
     case CONV_KIND_WORKLOAD:
-        return conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is a workload already");
+        (void)conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is a workload already");
+        return conv_no_remedy(ret_error);
     case CONV_KIND_RESULT:
-        return conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is JSON, not something recorded");
+        (void)conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is JSON, not something recorded");
+        return conv_no_remedy(ret_error);
     default:
         return conv_import_open(survey->input, kind, options, survey, ret_error, ret_input);
     }

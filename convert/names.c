@@ -33,6 +33,7 @@ static const struct irregularity_words IRREGULARITIES[CONV_IRREGULARITY_COUNT] =
     [CONV_FOREIGN_CALLS] = {"foreign_calls", REGULAR},
     [CONV_FOREIGN_RESIZES] = {"foreign_resizes", REGULAR},
     [CONV_RELEASED_BY_OTHERS] = {"released_by_others", REGULAR},
+    [CONV_DAMAGED_BLOCKS] = {"damaged_blocks", LOSS},
     [CONV_BAD_LINES] = {"bad_lines", LOSS},
     [CONV_LONG_LINES] = {"long_lines", LOSS},
     [CONV_BAD_RECORDS] = {"bad_records", LOSS},
@@ -168,6 +169,12 @@ enum fp_status conv_fail_with(struct conv_error *error, const char *path, const 
                          cause->version_known);
     return conv_fail(error, path, cause->status, cause->sys_errno, cause->offset, "%s",
                      cause->what != NULL ? cause->what : fp_status_name(cause->status));
+}
+
+enum fp_status conv_no_remedy(struct conv_error *error)
+{
+    error->cause.no_remedy = true;
+    return error->cause.status;
 }
 
 char *conv_error_text(const struct conv_error *error, char *ret_text, size_t size)

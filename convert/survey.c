@@ -97,7 +97,13 @@ static void take_notes(const struct wl_reader *reader, struct conv_survey *surve
     survey->inherited_objects = meta_number(reader, "inherited_objects");
     survey->inherited_bytes = meta_number(reader, "inherited_bytes");
     survey->uncounted = wl_reader_meta(reader, "lost_known") != NULL;
-    survey->lost_marks = meta_number(reader, "lost_calls"); /* causes are not kept apart in a workload */
+    survey->lost_marks = meta_number(reader, "lost_calls");
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "lost_%s", fp_loss_name(i));
+        survey->lost[i] = meta_number(reader, key);
+        survey->lost_marks -= survey->lost[i] < survey->lost_marks ? survey->lost[i] : survey->lost_marks;
+    }
 }
 
 static uint64_t file_bytes_of(const char *path)
@@ -196,7 +202,7 @@ static enum fp_status survey_process(const char *path, const struct conv_options
                                      struct conv_survey *sum, struct conv_process *process,
                                      struct conv_shares *shares, struct conv_error *error)
 {
-    struct conv_survey survey = {.stop_words = sum->stop_words};
+    struct conv_survey survey = {.stop_words = sum->stop_words, .recording_state = sum->recording_state};
     struct conv_input input;
     struct conv_options own = *options;
     enum fp_status status;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "convert/gunzip.h"
 #include "convert/input.h"
 
 #define BUFFER_BYTES     65536u
@@ -18,6 +19,7 @@
 struct conv_text {
     const char *path; /* borrowed */
     int fd;
+    struct conv_gunzip *gunzip; /* below the archive; NULL: it reads fd itself */
     struct archive *archive;
     bool is_open;
     bool ended; /* the archive's only file was read to its end */
@@ -35,8 +37,9 @@ struct conv_text {
 
 static enum fp_status archive_fail(struct conv_text *text, struct conv_error *error)
 {
-    const int number = archive_errno(text->archive);
-    const char *what = archive_error_string(text->archive);
+    const char *damage = text->gunzip != NULL ? conv_gunzip_damage(text->gunzip) : NULL;
+    const int number = damage == NULL ? archive_errno(text->archive) : 0;
+    const char *what = damage == NULL ? archive_error_string(text->archive) : damage;
     const uint64_t offset = text->offset + (text->end - text->begin);
     if (number == EIO || number == EISDIR || number == ENOMEM)
         return conv_fail(error, text->path, number == ENOMEM ? FP_ERR_MEMORY : FP_ERR_READ, number, offset,
@@ -45,13 +48,12 @@ static enum fp_status archive_fail(struct conv_text *text, struct conv_error *er
                      what != NULL ? what : "damaged");
 }
 
-/* Only what unpacks inside this process: no filter that would start a program. */
+/* Only what unpacks inside this process: no filter that would start a program. gzip's is below. */
 static bool enable_formats(struct archive *archive)
 {
     return archive_read_support_format_raw(archive) == ARCHIVE_OK &&
            archive_read_support_format_empty(archive) == ARCHIVE_OK &&
            archive_read_support_format_zip(archive) == ARCHIVE_OK &&
-           archive_read_support_filter_gzip(archive) == ARCHIVE_OK &&
            archive_read_support_filter_bzip2(archive) == ARCHIVE_OK &&
            archive_read_support_filter_xz(archive) == ARCHIVE_OK &&
            archive_read_support_filter_zstd(archive) == ARCHIVE_OK;
@@ -73,6 +75,15 @@ static enum fp_status next_member(struct conv_text *text, struct conv_error *err
     }
 }
 
+/* Damage is the end for libarchive, which would drop what came before it; fill() tells it then. */
+static la_ssize_t read_gunzip(struct archive *archive, void *data, const void **ret_bytes)
+{
+    const ssize_t size = conv_gunzip_read(data, ret_bytes);
+    if (size < 0)
+        archive_set_error(archive, errno, "cannot read");
+    return size;
+}
+
 static enum fp_status open_archive(struct conv_text *text, struct conv_error *error)
 {
     enum fp_status status;
@@ -82,12 +93,18 @@ static enum fp_status open_archive(struct conv_text *text, struct conv_error *er
     text->archive = archive_read_new();
     if (text->archive == NULL || !enable_formats(text->archive))
         return conv_fail(error, text->path, FP_ERR_MEMORY, 0, 0, "no memory for unpacking");
-    if (archive_read_open_fd(text->archive, text->fd, BUFFER_BYTES) != ARCHIVE_OK)
+    if (conv_gunzip_is_wanted(text->fd) && (text->gunzip = conv_gunzip_new(text->fd)) == NULL)
+        return conv_fail(error, text->path, FP_ERR_MEMORY, 0, 0, "no memory for unpacking");
+    if ((text->gunzip != NULL ? archive_read_open(text->archive, text->gunzip, NULL, read_gunzip, NULL)
+                              : archive_read_open_fd(text->archive, text->fd, BUFFER_BYTES)) != ARCHIVE_OK)
         return archive_fail(text, error);
     status = next_member(text, error);
-    if (status == FP_END)
-        return conv_fail(error, text->path, FP_ERR_FOREIGN, 0, 0, "is empty");
-    return status;
+    if (status != FP_END)
+        return status;
+    if (text->gunzip != NULL && conv_gunzip_damage(text->gunzip) != NULL)
+        return archive_fail(text, error);
+    (void)conv_fail(error, text->path, FP_ERR_FOREIGN, 0, 0, "is empty");
+    return conv_no_remedy(error);
 }
 
 /* Standard input that was only looked at, for whoever opens it next: what a pipe held cannot be read again. */
@@ -138,13 +155,32 @@ static enum fp_status unpacking_failed(struct conv_text *text, struct conv_error
     if (text->failed == NULL)
         return status;
     *text->failed = *error;
-    return end_unpacking(text, error);
+    return text->block_size > 0 ? FP_OK : end_unpacking(text, error);
+}
+
+/* Unpack a block. One that came with a failure (a zip file's checksum) is taken before that counts. */
+static enum fp_status next_block(struct conv_text *text, struct conv_error *error)
+{
+    const void *block = NULL;
+    la_int64_t offset; /* there are no holes */
+    int result;
+    text->block_size = 0;
+    result = archive_read_data_block(text->archive, &block, &text->block_size, &offset);
+    if (result == ARCHIVE_EOF || result < ARCHIVE_FAILED || block == NULL)
+        text->block_size = 0;
+    text->block = block;
+    if (result == ARCHIVE_OK || result == ARCHIVE_RETRY)
+        return FP_OK;
+    if (result != ARCHIVE_EOF || (text->gunzip != NULL && conv_gunzip_damage(text->gunzip) != NULL))
+        return unpacking_failed(text, error);
+    text->ended = true;
+    return FP_OK;
 }
 
 /* Read on until the buffer is full or the text has ended. */
 static enum fp_status fill(struct conv_text *text, struct conv_error *error)
 {
-    if (text->failed != NULL)
+    if (text->failed != NULL && text->block_size == 0)
         return end_unpacking(text, error);
     if (text->begin > 0) {
         memmove(text->buffer, text->buffer + text->begin, text->end - text->begin);
@@ -154,15 +190,12 @@ static enum fp_status fill(struct conv_text *text, struct conv_error *error)
     while (!text->ended && text->end < BUFFER_BYTES) {
         size_t size = BUFFER_BYTES - text->end;
         if (text->block_size == 0) {
-            const void *block = NULL;
-            la_int64_t offset; /* there are no holes */
-            const int result = archive_read_data_block(text->archive, &block, &text->block_size, &offset);
-            if (result == ARCHIVE_EOF)
-                text->block_size = 0;
-            else if (result < ARCHIVE_WARN && result != ARCHIVE_RETRY)
-                return unpacking_failed(text, error);
-            text->ended = result == ARCHIVE_EOF;
-            text->block = block;
+            const enum fp_status status = text->failed != NULL ? end_unpacking(text, error)
+                                                               : next_block(text, error);
+            if (status != FP_OK)
+                return status;
+            if (text->failed != NULL && text->block_size == 0)
+                return FP_OK; /* as far as it can be unpacked */
         }
         if (text->block_size == 0)
             continue;
@@ -307,7 +340,7 @@ enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_err
 static bool is_plain_file(const struct conv_text *text, uint64_t *ret_size)
 {
     struct stat stat_;
-    if (strcmp(text->path, "-") == 0 || archive_filter_count(text->archive) > 1 ||
+    if (strcmp(text->path, "-") == 0 || text->gunzip != NULL || archive_filter_count(text->archive) > 1 ||
         archive_format(text->archive) != ARCHIVE_FORMAT_RAW || fstat(text->fd, &stat_) != 0 ||
         !S_ISREG(stat_.st_mode))
         return false;
@@ -380,6 +413,8 @@ enum fp_status conv_text_spool(struct conv_text *text, struct conv_error *ret_er
 uint64_t conv_text_position(const struct conv_text *text)
 {
     const int64_t bytes = archive_filter_bytes(text->archive, -1);
+    if (text->gunzip != NULL)
+        return conv_gunzip_position(text->gunzip);
     return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
@@ -401,6 +436,7 @@ void conv_text_close(struct conv_text *text)
     }
     if (text->archive != NULL)
         (void)archive_read_free(text->archive); /* only read from */
+    conv_gunzip_free(text->gunzip);
     if (text->fd > STDIN_FILENO)
         (void)close(text->fd);
     free(text->failed);

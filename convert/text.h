@@ -1,4 +1,4 @@
-/* text.h - lines or bytes of an input, plain or compressed, from a file or standard input (libarchive).
+/* text.h - lines or bytes of an input, plain or compressed, from a file or standard input (libarchive, zlib).
  *
  * gzip, bzip2, xz, zstd, and zip with one member are unpacked on the way. Memory is one buffer: a line
  * longer than CONV_LINE_BYTES_MAX is an error. Offsets count bytes of the unpacked text. Lines, bytes or

@@ -107,6 +107,7 @@ enum fp_status conv_member_open(struct conv_member *member)
     member->survey = calloc(1, sizeof *member->survey);
     if (member->survey == NULL)
         return conv_fail(merge->error, member->path, FP_ERR_MEMORY, 0, 0, "no memory for reading");
+    member->survey->recording_state = merge->survey->recording_state;
     if (!member->delivered)
         member->gap_calls = 0;
     status = conv_footprint_open(member->path, CONV_EXTENT_ALL, member->listed, &merge->options,
