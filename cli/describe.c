@@ -338,7 +338,10 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     char one[32];
     const bool is_workload = survey->kind == CONV_KIND_WORKLOAD;
     print_plain("file", path);
-    line("kind", "%s, %s", conv_kind_name(survey->kind), res_text_bytes((double)survey->file_bytes, one));
+    if (survey->file_bytes > 0)
+        line("kind", "%s, %s", conv_kind_name(survey->kind), res_text_bytes((double)survey->file_bytes, one));
+    else
+        line("kind", "%s", conv_kind_name(survey->kind)); /* a pipe's text */
     print_program(survey);
     cli_selection_print(&survey->selected);
     print_start(survey->start_unix_ns);

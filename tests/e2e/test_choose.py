@@ -211,6 +211,9 @@ class Choosing(lab.Lab):
         told = self.info("whole.txt")
         self.assertEqual((told["kind"], told["file_bytes"]), ("text", size))
         self.assertAlmostEqual(told["bytes_per_event"], size / told["events"])
+        with subprocess.Popen(["cat", self.place / "whole.txt"], stdout=subprocess.PIPE) as pipe:
+            text = self.mallab("info", "-", stdin=pipe.stdout).stdout.decode()
+        self.assertRegex(text, r"\nkind +text\n")
 
     def test_traces_of_several_processes(self):
         trace = self.place / "two.trace"
