@@ -278,7 +278,7 @@ static enum fp_status convert_workload(const char *in_path, const char *out_path
     struct conv_temporary temporary = {0};
     const char *wl_path = in_path;
     enum fp_status status = FP_OK;
-    if (conv_plan_any(&options->select) || options->select.merge != NULL || options->process_id != 0)
+    if (conv_plan_any(&options->select) || options->select.merge != NULL || conv_process_asked(options))
         return conv_fail(error, in_path, FP_ERR_ARGUMENT, 0, 0,
                          "is a workload: only of recordings and traces something can be selected");
     if (is_text) {

@@ -167,9 +167,12 @@ const char *conv_threads_check(const char *list);
 
 /* Zero-initialise for the defaults. */
 struct conv_options {
-    const char *from;      /* NULL: detect; else one of conv_from_names */
-    const char *to;        /* NULL: "workload"; else one of conv_export_names */
-    uint32_t process_id;   /* which process; 0: of a recording that with most events, of a trace the first */
+    const char *from;    /* NULL: detect; else one of conv_from_names */
+    const char *to;      /* NULL: "workload"; else one of conv_export_names */
+    uint32_t process_id; /* which process; 0: of a recording that with most events, of a trace the first */
+    const char *
+        process_file; /* of a recording: which footprint, by its name there, with or without the ending; before
+                               * process_id. NULL: not so */
     uint32_t window_ops;   /* 0: the writer's default */
     int zstd_level;        /* 0: the writer's default */
     bool overwrite;        /* replace an existing output */
@@ -182,6 +185,9 @@ struct conv_options {
     conv_progress_fn *progress;
     void *progress_data;
 };
+
+/* conv_process_asked - whether one process is asked for, by its id or its footprint. */
+bool conv_process_asked(const struct conv_options *options);
 
 /* Whether a recording's collector has done its work. */
 enum conv_recording_state {
@@ -206,9 +212,10 @@ struct conv_process {
     uint32_t process_id, parent_process_id;
     uint64_t events;
     bool complete;
-    bool absent; /* no footprint of it could be made, the recording's list has all there is to know */
-    bool chosen; /* the one converted; every one when surveyed */
-    bool ran_on; /* it went on when recording ended */
+    bool absent;  /* no footprint of it could be made, the recording's list has all there is to know */
+    bool missing; /* its footprint is listed, and not there */
+    bool chosen;  /* converted, or surveyed; left out else */
+    bool ran_on;  /* it went on when recording ended */
     bool
         uncounted; /* and that ended by the death of the collector: what was lost from there on, nobody counted */
     uint64_t lost[FP_LOSS_COUNT]; /* as the recording's list has them: also what no trailer could tell */

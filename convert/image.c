@@ -404,8 +404,9 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
     if (image->missing_blocks > 0)
         conv_incomplete(survey, "%s blocks are missing", conv_grouped(image->missing_blocks, digits));
     if (survey->irregular[CONV_SALVAGED_BLOCKS] > 0)
-        conv_incomplete(survey, "%s damaged blocks were left out",
-                        conv_grouped(survey->irregular[CONV_SALVAGED_BLOCKS], digits));
+        conv_incomplete(survey, "%s damaged block%s left out",
+                        conv_grouped(survey->irregular[CONV_SALVAGED_BLOCKS], digits),
+                        survey->irregular[CONV_SALVAGED_BLOCKS] == 1 ? " was" : "s were");
     if (survey->irregular[CONV_GAPS] > 0)
         conv_incomplete(survey, "threads report gaps");
     if (survey->irregular[CONV_PAUSES] > 0)

@@ -7,6 +7,7 @@
 
 #include "convert/import/import.h"
 #include "convert/import/scan.h"
+#include "convert/recording.h"
 
 #define PROCESSES_MAX 1024u /* a bound on what a file can make us look through at every line */
 
@@ -182,6 +183,18 @@ static enum fp_status list_processes(struct conv_import *import, const struct lo
     return FP_OK;
 }
 
+/* The list is the survey's, which is released whatever the status. */
+static enum fp_status fail_without(struct conv_import *import, const struct logalloc *log)
+{
+    char names[200];
+    enum fp_status status = list_processes(import, log);
+    if (status != FP_OK)
+        return status;
+    conv_processes_name(import->survey, names, sizeof names);
+    return conv_fail(import->error, import->path, FP_ERR_ARGUMENT, 0, 0, "holds no process %u, only%s",
+                     log->wanted, names);
+}
+
 static enum fp_status finish(struct conv_import *import)
 {
     const struct logalloc *log = import->state;
@@ -192,8 +205,7 @@ static enum fp_status finish(struct conv_import *import)
     if (log->wanted == 0 && log->count > 0)
         survey->process_id = (uint32_t)log->processes[0].process_id;
     if (log->wanted != 0 && survey->events == 0)
-        return conv_fail(import->error, import->path, FP_ERR_ARGUMENT, 0, 0, "holds no process %u",
-                         log->wanted);
+        return fail_without(import, log);
     return log->count > 1 ? list_processes(import, log) : FP_OK;
 }
 
