@@ -20,9 +20,7 @@ class Choosing(lab.Lab):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        keeper = cls("setUpClass")
-        keeper.setUp()
-        cls.addClassCleanup(keeper.doCleanups)
+        keeper = cls.keeper()
         script = f"/usr/bin/env A=1 /usr/bin/python3 -c '{PYTHON}'; exit 0"
         cls.recording = keeper.record("/bin/sh", "-c", script, stdout=subprocess.DEVNULL)
         cls.listed = keeper.info(cls.recording)["process_list"]

@@ -56,9 +56,7 @@ class Threads(Selecting):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        keeper = cls("setUpClass")
-        keeper.setUp()
-        cls.addClassCleanup(keeper.doCleanups)
+        keeper = cls.keeper()
         cls.recording = keeper.record(lab.PROGRAMS / "handover", 3000, 200, stdout=subprocess.DEVNULL)
         (cls.footprint,) = cls.recording.glob("*.fp")
         cls.whole = keeper.place / "whole.wl"

@@ -117,18 +117,9 @@ TEST(every_format_is_read_from_a_pipe)
 
 /* ---- ends, lines, processes ----------------------------------------------------------------- */
 
-static enum fp_status survey_bytes(const void *bytes, size_t size, const struct conv_options *options,
-                                   struct conv_survey *ret)
-{
-    const char *path = scratch_path("trace");
-    scratch_write(path, bytes, size);
-    memset(ret, 0, sizeof *ret);
-    return conv_survey_file(path, options, ret, &error);
-}
-
 static enum fp_status survey_text(const char *text, struct conv_survey *ret)
 {
-    return survey_bytes(text, strlen(text), NULL, ret);
+    return survey_bytes(text, strlen(text), NULL, ret, &error);
 }
 
 /* Whatever is cut off a trace of one process that was killed: what stands before converts, and the cut is told. */
@@ -145,7 +136,7 @@ TEST(cut_ends_are_counted)
         size_t size, cuts = 0;
         char *bytes = scratch_read(path, &size);
         for (size_t length = size - 1; length > size - 60; length--) {
-            const enum fp_status status = survey_bytes(bytes, length, &options, &survey);
+            const enum fp_status status = survey_bytes(bytes, length, &options, &survey, &error);
             if (kind == CONV_KIND_GLIBC_WL) { /* it is written whole or not at all */
                 CHECK_U64(status, FP_ERR_TRUNCATED);
                 continue;
@@ -187,7 +178,7 @@ TEST(lines_of_any_sensible_length_are_read)
     memset(text + 15, 'Z', 70000);
     strcpy(text + 70015, "+0x1)[0x1] + 0x1000 0x10\n");
     length = strlen(text);
-    CHECK_U64(survey_bytes(text, length, NULL, &survey), FP_ERR_CORRUPT);
+    CHECK_U64(survey_bytes(text, length, NULL, &survey, &error), FP_ERR_CORRUPT);
     CHECK_U64(error.line, 2);
     CHECK_U64(error.cause.offset, 8);
     free(text);
@@ -217,12 +208,12 @@ TEST(a_process_of_a_log_is_chosen)
     CHECK_U64(survey.process_id, 5);
     CHECK_U64(survey.process_count, 2);
     conv_survey_release(&survey);
-    CHECK_U64(survey_bytes(log, strlen(log), &six, &survey), FP_OK);
+    CHECK_U64(survey_bytes(log, strlen(log), &six, &survey, &error), FP_OK);
     CHECK_U64(survey.requested_bytes, 30);
     CHECK_U64(survey.threads, 2);
     CHECK_U64(survey.process_id, 6);
     conv_survey_release(&survey);
-    CHECK_U64(survey_bytes(log, strlen(log), &seven, &survey), FP_ERR_ARGUMENT);
+    CHECK_U64(survey_bytes(log, strlen(log), &seven, &survey, &error), FP_ERR_ARGUMENT);
     CHECK_U64(conv_error_exit_code(&error), 2);
 }
 
@@ -249,11 +240,12 @@ TEST(what_is_no_trace_is_foreign)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (survey_text(texts[i], &survey) != FP_ERR_FOREIGN)
             HARNESS_FAIL("'%s' was taken for a trace", texts[i]);
-    CHECK_U64(survey_bytes(zeroes, sizeof zeroes, NULL, &survey), FP_ERR_FOREIGN);
-    CHECK_U64(survey_bytes(zeroes, sizeof zeroes, &(struct conv_options){.from = "ops"}, &survey), FP_OK);
+    CHECK_U64(survey_bytes(zeroes, sizeof zeroes, NULL, &survey, &error), FP_ERR_FOREIGN);
+    CHECK_U64(survey_bytes(zeroes, sizeof zeroes, &(struct conv_options){.from = "ops"}, &survey, &error),
+              FP_OK);
     CHECK_U64(survey.events, 200);
     conv_survey_release(&survey);
-    CHECK_U64(survey_bytes("", 0, &(struct conv_options){.from = "elf"}, &survey), FP_ERR_ARGUMENT);
+    CHECK_U64(survey_bytes("", 0, &(struct conv_options){.from = "elf"}, &survey, &error), FP_ERR_ARGUMENT);
     CHECK(strstr(error.what, "mtrace") != NULL);
 }
 

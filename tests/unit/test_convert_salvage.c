@@ -27,15 +27,6 @@ static uint64_t calls_in(enum conv_kind kind)
     return HISTORY_CALLS + (splits(kind) ? history.resizes : 0);
 }
 
-static enum fp_status survey_bytes(const void *bytes, size_t size, const struct conv_options *options,
-                                   struct conv_survey *ret)
-{
-    const char *path = scratch_path("trace");
-    scratch_write(path, bytes, size);
-    memset(ret, 0, sizeof *ret);
-    return conv_survey_file(path, options, ret, &error);
-}
-
 /* Put text at a place, or take bytes out. The result is the caller's. */
 static char *splice(const char *bytes, size_t size, size_t at, size_t out, const char *text, size_t in,
                     size_t *ret_size)
@@ -81,9 +72,9 @@ TEST(bad_lines_are_left_out)
             continue;
         char *bytes = scratch_read(history_path(&history, kind), &size);
         char *with = splice(bytes, size, line_at(bytes, size, size / 2), 0, bad, sizeof bad - 1, &with_size);
-        CHECK_U64(survey_bytes(with, with_size, NULL, &survey), FP_ERR_CORRUPT);
+        CHECK_U64(survey_bytes(with, with_size, NULL, &survey, &error), FP_ERR_CORRUPT);
         CHECK(error.line > 1000);
-        CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey), FP_OK);
+        CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey, &error), FP_OK);
         check_whole(&survey, kind);
         if (survey.irregular[CONV_BAD_LINES] != 2)
             HARNESS_FAIL("%s: %llu bad lines", facts.name,
@@ -124,8 +115,8 @@ TEST(long_lines_are_left_out)
             line[lengths[k]] = '\n';
             char *with = splice(bytes, size, line_at(bytes, size, size / 2), 0, line, lengths[k] + 1,
                                 &with_size);
-            CHECK_U64(survey_bytes(with, with_size, NULL, &survey), FP_ERR_CORRUPT);
-            CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey), FP_OK);
+            CHECK_U64(survey_bytes(with, with_size, NULL, &survey, &error), FP_ERR_CORRUPT);
+            CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey, &error), FP_OK);
             check_whole(&survey, kind);
             CHECK_U64(survey.irregular[CONV_LONG_LINES], 1);
             CHECK_U64(survey.irregular[CONV_BAD_LINES], 0);
@@ -154,8 +145,8 @@ TEST(bad_records_are_left_out)
         for (size_t at = 24 * 5000; at < size - 24 * 200; at += 24 * 1777) {
             char *with = splice(bytes, size, at, damages[i].out, junk, damages[i].in, &with_size);
             const uint64_t gone = (damages[i].out + 47) / 24;
-            CHECK_U64(survey_bytes(with, with_size, NULL, &survey), FP_ERR_CORRUPT);
-            CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey), FP_OK);
+            CHECK_U64(survey_bytes(with, with_size, NULL, &survey, &error), FP_ERR_CORRUPT);
+            CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey, &error), FP_OK);
             if (survey.irregular[CONV_BAD_RECORDS] == 0 ||
                 survey.irregular[CONV_BAD_RECORDS] > damages[i].records_at_most ||
                 survey.events + gone < HISTORY_CALLS || survey.events > HISTORY_CALLS)
@@ -180,13 +171,13 @@ TEST(what_a_damaged_thread_keeps_back_is_given_up)
     };
     uint8_t bad[sizeof two];
     struct conv_survey survey;
-    CHECK_U64(survey_bytes(two, sizeof two, NULL, &survey), FP_OK);
+    CHECK_U64(survey_bytes(two, sizeof two, NULL, &survey, &error), FP_OK);
     CHECK_U64(survey.events, 8);
     conv_survey_release(&survey);
     memcpy(bad, two, sizeof two);
     bad[31] = 15; /* no code, behind `6 1` of the second thread */
-    CHECK_U64(survey_bytes(bad, sizeof bad, NULL, &survey), FP_ERR_CORRUPT);
-    CHECK_U64(survey_bytes(bad, sizeof bad, &SALVAGE, &survey), FP_OK);
+    CHECK_U64(survey_bytes(bad, sizeof bad, NULL, &survey, &error), FP_ERR_CORRUPT);
+    CHECK_U64(survey_bytes(bad, sizeof bad, &SALVAGE, &survey, &error), FP_OK);
     CHECK_U64(survey.events, 5); /* all of the first one, and the second one's first */
     CHECK_U64(survey.irregular[CONV_LOST_TAILS], 1);
     CHECK_U64(survey.irregular[CONV_UNMET_WAITS], 1);
@@ -195,8 +186,9 @@ TEST(what_a_damaged_thread_keeps_back_is_given_up)
     conv_survey_release(&survey);
     /* cut anywhere behind its beginning */
     for (size_t size = 12; size < sizeof two; size++) {
-        CHECK_U64(survey_bytes(two, size, NULL, &survey), size <= 26 ? FP_ERR_CORRUPT : FP_ERR_TRUNCATED);
-        if (survey_bytes(two, size, &SALVAGE, &survey) == FP_OK) {
+        CHECK_U64(survey_bytes(two, size, NULL, &survey, &error),
+                  size <= 26 ? FP_ERR_CORRUPT : FP_ERR_TRUNCATED);
+        if (survey_bytes(two, size, &SALVAGE, &survey, &error) == FP_OK) {
             CHECK(survey.irregular[CONV_LOST_TAILS] >= 1);
             CHECK(!survey.complete);
             conv_survey_release(&survey);
@@ -233,8 +225,8 @@ TEST(giving_up_waits_is_bounded_by_the_size)
         memcpy(at, wait, 4);
     }
     *at++ = 1;
-    CHECK_U64(survey_bytes(file, (size_t)(at - file), NULL, &survey), FP_ERR_CORRUPT);
-    CHECK_U64(survey_bytes(file, (size_t)(at - file), &SALVAGE, &survey), FP_OK);
+    CHECK_U64(survey_bytes(file, (size_t)(at - file), NULL, &survey, &error), FP_ERR_CORRUPT);
+    CHECK_U64(survey_bytes(file, (size_t)(at - file), &SALVAGE, &survey, &error), FP_OK);
     CHECK_U64(survey.events, 1);
     CHECK_U64(survey.irregular[CONV_UNMET_WAITS], WAITS);
     conv_survey_release(&survey);
@@ -255,9 +247,9 @@ TEST(halves_of_reallocs_are_a_free_and_a_malloc)
                                "> 0x50 0x9\n"
                                "- 0x50\n";
     struct conv_survey survey;
-    CHECK_U64(survey_bytes(text, sizeof text - 1, NULL, &survey), FP_ERR_CORRUPT);
+    CHECK_U64(survey_bytes(text, sizeof text - 1, NULL, &survey, &error), FP_ERR_CORRUPT);
     CHECK_U64(error.line, 4);
-    CHECK_U64(survey_bytes(text, sizeof text - 1, &SALVAGE, &survey), FP_OK);
+    CHECK_U64(survey_bytes(text, sizeof text - 1, &SALVAGE, &survey, &error), FP_OK);
     CHECK_U64(survey.irregular[CONV_TORN_REALLOCS], 3);
     CHECK_U64(survey.irregular[CONV_BAD_LINES], 1);
     CHECK_U64(survey.live_objects_end, 0);
@@ -276,8 +268,9 @@ TEST(a_damaged_head_is_left_out)
         const struct conv_options named = {.from = heads[i].from},
                                   salvage = {.from = heads[i].from, .salvage = true};
         struct conv_survey survey;
-        CHECK_U64(survey_bytes(heads[i].text, strlen(heads[i].text), &named, &survey), FP_ERR_CORRUPT);
-        CHECK_U64(survey_bytes(heads[i].text, strlen(heads[i].text), &salvage, &survey), FP_OK);
+        CHECK_U64(survey_bytes(heads[i].text, strlen(heads[i].text), &named, &survey, &error),
+                  FP_ERR_CORRUPT);
+        CHECK_U64(survey_bytes(heads[i].text, strlen(heads[i].text), &salvage, &survey, &error), FP_OK);
         CHECK_U64(survey.events, 3);
         CHECK_U64(survey.live_bytes_end, 6);
         CHECK_U64(survey.irregular[CONV_BAD_LINES], 1);
@@ -300,9 +293,9 @@ TEST(cut_packed_traces_convert_as_far_as_they_unpack)
             size_t size;
             pack(plain, scratch_path("packed"), false, filters[k]);
             char *bytes = scratch_read(scratch_path("packed"), &size);
-            CHECK(survey_bytes(bytes, size * 9 / 10, NULL, &survey) != FP_OK);
+            CHECK(survey_bytes(bytes, size * 9 / 10, NULL, &survey, &error) != FP_OK);
             CHECK_U64(conv_error_exit_code(&error), 3);
-            if (survey_bytes(bytes, size * 9 / 10, &SALVAGE, &survey) == FP_OK) {
+            if (survey_bytes(bytes, size * 9 / 10, &SALVAGE, &survey, &error) == FP_OK) {
                 CHECK(survey.events > HISTORY_CALLS / 10 && survey.events < calls_in(kind));
                 CHECK(survey.irregular[CONV_LOST_TAILS] >= 1);
                 CHECK(!survey.complete && !conv_survey_knows_losses(&survey));
@@ -332,7 +325,7 @@ TEST(garbage_ends_soon)
     for (size_t i = 0; conv_format_facts(i, &facts); i++) {
         const struct conv_options options = {.from = facts.name, .salvage = true};
         const enum conv_kind kind = conv_from_kind(facts.name);
-        CHECK(survey_bytes(garbage, sizeof garbage, &options, &survey) != FP_OK);
+        CHECK(survey_bytes(garbage, sizeof garbage, &options, &survey, &error) != FP_OK);
         CHECK_U64(conv_error_exit_code(&error), 3);
         if (kind == CONV_KIND_GLIBC_WL) /* which is not read from its beginning to its end */
             continue;
@@ -343,8 +336,8 @@ TEST(garbage_ends_soon)
             CHECK(strstr(error.what, "no call") != NULL);
         }
     }
-    CHECK_U64(survey_bytes(garbage, sizeof garbage, &SALVAGE, &survey), FP_ERR_FOREIGN);
-    CHECK_U64(survey_bytes("= Start\nx\n", 10, &SALVAGE, &survey), FP_ERR_CORRUPT);
+    CHECK_U64(survey_bytes(garbage, sizeof garbage, &SALVAGE, &survey, &error), FP_ERR_FOREIGN);
+    CHECK_U64(survey_bytes("= Start\nx\n", 10, &SALVAGE, &survey, &error), FP_ERR_CORRUPT);
     CHECK(strstr(error.what, "no call") != NULL);
 }
 

@@ -193,4 +193,14 @@ static inline void pack(const char *from, const char *to, bool zip, int (*filter
     free(bytes);
 }
 
+/* What a survey tells of a trace of these bytes. */
+static inline enum fp_status survey_bytes(const void *bytes, size_t size, const struct conv_options *options,
+                                          struct conv_survey *ret, struct conv_error *ret_error)
+{
+    const char *path = scratch_path("trace");
+    scratch_write(path, bytes, size);
+    memset(ret, 0, sizeof *ret);
+    return conv_survey_file(path, options, ret, ret_error);
+}
+
 #endif
