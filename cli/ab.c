@@ -126,6 +126,8 @@ static int take_result_option(int option, char **argv, struct settings *settings
     switch (option) {
     case 'o':
         settings->output = optarg;
+        if (*optarg == '\0')
+            return cli_misuse(&CLI_AB, "-o takes a name, or - for stdout");
         break;
     case 'f':
         settings->force = true;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -31,7 +32,8 @@ static const char HELP[] = "usage: mallab convert [OPTION...] INPUT\n"
                            "      --to FORMAT      workload, text, csv, 2009, glibc-wl [workload]\n"
                            "      --no-inherited   begin a forked process without its parent's objects, and\n"
                            "                       a window without those of earlier ones\n"
-                           "      --salvage        leave out damaged blocks instead of refusing the file\n"
+                           "      --salvage        leave out damaged blocks, lines and records, and count\n"
+                           "                       them, instead of refusing the file\n"
                            "      --each[=LIST]    every process of a recording, or those of LIST as for\n"
                            "                       --merge, into a workload of its own; OUT is a directory\n"
                            "  -j, --jobs N         with --each, so many at a time [as there are processors]\n"
@@ -56,6 +58,9 @@ enum {
 };
 
 #define JOBS_MAX 1024u
+
+#define RATE_SHOWN_MIN     1e4 /* events a second: below, 0.00 M would be told of what is but short */
+#define SAMPLE_OBJECTS_MIN 100 /* fewer at the peak say nothing of the whole's */
 
 struct settings {
     struct conv_options convert;
@@ -102,7 +107,7 @@ static int check_each(const struct settings *settings)
 {
     if (settings->each == NULL)
         return settings->jobs == 0 ? -1 : cli_misuse(&CLI_CONVERT, "--jobs is for --each");
-    if (settings->convert.process_id != 0 || settings->convert.select.merge != NULL)
+    if (conv_process_asked(&settings->convert) || settings->convert.select.merge != NULL)
         return cli_misuse(&CLI_CONVERT,
                           "--each makes a workload of each process, --process and --merge make one: "
                           "choose one of them");
@@ -120,6 +125,8 @@ static int take_option(int option, char **argv, struct settings *settings)
     switch (option) {
     case 'o':
         settings->output = optarg;
+        if (*optarg == '\0')
+            return cli_misuse(&CLI_CONVERT, "-o takes a name, or - for stdout");
         break;
     case 'f':
         settings->convert.overwrite = true;
@@ -215,6 +222,12 @@ static void tell_sample(const struct cli_verb *verb, const struct conv_survey *s
     cli_say(verb,
             "a sample keeps sizes and lifetimes; contention, locality and what an allocator keeps per thread "
             "are not those of the whole");
+    if (survey->live_objects_peak < SAMPLE_OBJECTS_MIN)
+        cli_say(
+            verb,
+            "the sample has %s object%s alive at most: too few for figures that stand for the whole; take a "
+            "larger share",
+            res_text_grouped(survey->live_objects_peak, ops), survey->live_objects_peak == 1 ? "" : "s");
 }
 
 static void tell_selection(const struct cli_verb *verb, const struct conv_survey *survey, bool quiet)
@@ -236,39 +249,84 @@ static void tell_selection(const struct cli_verb *verb, const struct conv_survey
         tell_sample(verb, survey);
 }
 
+/* Programs that one process was, one after the other (exec), have one process id: they are chosen by their footprints. */
+static void tell_choice(const struct cli_verb *verb, const struct conv_survey *survey, const char *kind)
+{
+    const struct conv_process *chosen = NULL, *other = NULL;
+    char *name = res_text_plain(survey->program);
+    const char *quote = name[0] != '\0' ? "'" : "";
+    for (size_t i = 0; i < survey->process_count; i++)
+        if (survey->processes[i].chosen)
+            chosen = &survey->processes[i];
+    for (size_t i = 0; chosen != NULL && i < survey->process_count; i++)
+        if (&survey->processes[i] != chosen && survey->processes[i].process_id == chosen->process_id &&
+            survey->processes[i].file != NULL)
+            other = &survey->processes[i];
+    cli_say(verb, "the %s holds %zu processes; converted: process %u%s%s%s%s (--process chooses another)",
+            kind, survey->process_count, survey->process_id, name[0] != '\0' ? ", " : "", quote, name, quote);
+    if (other != NULL) {
+        char *this_file = res_text_plain(chosen->file), *other_file = res_text_plain(other->file);
+        cli_say(verb,
+                "process %u became another program by exec: converted is '%s' (--process %s chooses another)",
+                survey->process_id, this_file, other_file);
+        free(this_file);
+        free(other_file);
+    }
+    free(name);
+}
+
+static void tell_missing(const struct cli_verb *verb, const struct conv_survey *survey)
+{
+    size_t missing = 0, first = 0;
+    for (size_t i = survey->process_count; i-- > 0;)
+        if (survey->processes[i].missing) {
+            missing++;
+            first = i;
+        }
+    if (missing == 0)
+        return;
+    char *file = res_text_plain(survey->processes[first].file);
+    cli_say(verb, "the recording is not whole: footprint '%s'%s missing", file,
+            missing > 1 ? " and others are" : " is");
+    free(file);
+}
+
 /* How it went, in one line, and a line for what casts doubt on the recording. */
 static void summarize(const struct cli_verb *verb, const struct conv_report *report, const char *output,
-                      bool quiet)
+                      bool by_file, bool quiet)
 {
     const struct conv_survey *survey = &report->survey;
-    char ops[32], threads[32], span[32];
+    char ops[32], threads[32], span[32], speed[32] = "";
     const double seconds = (double)report->elapsed_ns / 1e9;
+    /* What other tools wrote is no recording of ours. */
+    const char *kind = conv_trace_title(survey->kind) != NULL ? "trace" : "recording";
     const double rate = seconds > 0 ? (double)survey->events / seconds : 0;
+    if (rate >= RATE_SHOWN_MIN)
+        snprintf(speed, sizeof speed, " (%.2f M events/s)", rate / 1e6);
     if (!quiet)
-        cli_say(verb, "%s ops of %s thread%s, %.2f bytes each, written to %s in %s (%.2f M events/s)",
-                res_text_grouped(survey->ops, ops), res_text_grouped(survey->threads, threads),
-                survey->threads == 1 ? "" : "s",
+        cli_say(verb, "%s op%s of %s thread%s, %.2f bytes each, written to %s in %s%s",
+                res_text_grouped(survey->ops, ops), survey->ops == 1 ? "" : "s",
+                res_text_grouped(survey->threads, threads), survey->threads == 1 ? "" : "s",
                 survey->ops > 0 ? (double)report->bytes_out / (double)survey->ops : 0.0,
                 strcmp(output, "-") == 0 ? "stdout" : output,
-                res_text_duration((double)report->elapsed_ns, span), rate / 1e6);
+                res_text_duration((double)report->elapsed_ns, span), speed);
     if (survey->ops == 0)
         cli_say(verb, "'%s' holds no calls: there is nothing to replay", output);
     for (size_t i = 0; i < report->lack_count; i++)
         cli_say(verb, "%s cannot hold %s", report->format, report->lacks[i]);
     tell_selection(verb, survey, quiet);
-    if (survey->process_count > 1 && survey->selected.merged_processes == 0)
-        cli_say(verb,
-                "the recording holds %zu processes; converted: process %u%s%s%s (--process chooses another)",
-                survey->process_count, survey->process_id, survey->program[0] != '\0' ? ", '" : "",
-                survey->program, survey->program[0] != '\0' ? "'" : "");
+    if (survey->process_count > 1 && survey->selected.merged_processes == 0 && !by_file)
+        tell_choice(verb, survey, kind);
+    tell_missing(verb, survey);
     if (survey->lacks[0] != '\0' && !quiet)
         cli_say(verb, "what %s does not tell: %s (docs/importing.md)", conv_kind_name(survey->kind),
                 survey->lacks);
-    if (survey->inherited_objects > 0)
+    if (survey->inherited_objects > 0 && !quiet)
         cli_say(verb,
-                "it begins with %s objects that were alive before: its parent's, of earlier windows, or made "
+                "it begins with %s object%s that %s alive before: its parent's, of earlier windows, or made "
                 "before the section (%s)",
-                res_text_grouped(survey->inherited_objects, ops),
+                res_text_grouped(survey->inherited_objects, ops), survey->inherited_objects == 1 ? "" : "s",
+                survey->inherited_objects == 1 ? "was" : "were",
                 res_text_bytes((double)survey->inherited_bytes, span));
     if (survey->inherited_why[0] != '\0')
         cli_say(verb, "not all that process %u inherited is known: %s", survey->process_id,
@@ -277,7 +335,7 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
         cli_say(verb, "the recording is not finished, and taken as far as it is written: %s",
                 survey->unfinished_why);
     if (!survey->complete && strcmp(survey->incomplete_why, survey->unfinished_why) != 0)
-        cli_say(verb, "the recording is not whole: %s", survey->incomplete_why);
+        cli_say(verb, "the %s is not whole: %s", kind, survey->incomplete_why);
     if (survey->irregular[CONV_UNRECORDED_OBJECTS] > 0)
         cli_say(verb,
                 "left out: unrecorded_objects, %s calls on objects that were made while nothing was recorded",
@@ -288,10 +346,14 @@ static void summarize(const struct cli_verb *verb, const struct conv_report *rep
                 "their "
                 "addresses came again",
                 res_text_grouped(survey->irregular[CONV_UNRECORDED_FREES], ops));
+    if (survey->irregular[CONV_DAMAGED_BLOCKS] > 0)
+        cli_say(verb, "left out: damaged_blocks, up to %s calls (docs/irregularities.md)",
+                res_text_grouped(survey->irregular[CONV_DAMAGED_BLOCKS], ops));
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
-        if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i))
-            cli_say(verb, "repaired: %s, %s times (docs/irregularities.md)", conv_irregularity_name(i),
-                    res_text_grouped(survey->irregular[i], ops));
+        if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i) && i != CONV_DAMAGED_BLOCKS)
+            cli_say(verb, "%s: %s, %s time%s (docs/irregularities.md)",
+                    conv_irregularity_is_loss(i) ? "left out" : "repaired", conv_irregularity_name(i),
+                    res_text_grouped(survey->irregular[i], ops), survey->irregular[i] == 1 ? "" : "s");
     }
 }
 
@@ -345,7 +407,7 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
         cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
         code = conv_error_exit_code(error);
     } else {
-        summarize(verb, &report, output, quiet);
+        summarize(verb, &report, output, options->process_file != NULL, quiet);
         if (json)
             code = print_report(&report, output);
         conv_report_release(&report);
@@ -382,6 +444,13 @@ char *cli_output_name(const char *input, const char *new_ending)
     return output;
 }
 
+/* Of what is not there, or cannot be looked at, the recording's reader says why. */
+static bool is_no_directory(const char *path)
+{
+    struct stat facts;
+    return strcmp(path, "-") == 0 || (stat(path, &facts) == 0 && !S_ISDIR(facts.st_mode));
+}
+
 static int run_each(const char *input, const char *ending, const struct settings *settings)
 {
     char *named = settings->output == NULL ? cli_output_name(input, "-workloads") : NULL;
@@ -397,7 +466,7 @@ static int run_each(const char *input, const char *ending, const struct settings
         .json = settings->json,
     };
     int code;
-    if (conv_detect(input) != CONV_KIND_RECORDING)
+    if (conv_detect(input) != CONV_KIND_RECORDING && is_no_directory(input))
         code = cli_misuse(&CLI_CONVERT,
                           "'%s' is no recording's directory: --each is for the processes of one", input);
     else {

@@ -22,9 +22,9 @@
 struct job {
     const struct conv_process *process;
     char *input, *output;
-    uint32_t process_id; /* for the conversion: 0 when the input is a footprint */
-    pid_t pid;           /* 0: not begun, or over */
-    int answer, words;   /* its stdout and stderr */
+    const char *process_file; /* for the conversion: NULL when the input is a footprint */
+    pid_t pid;                /* 0: not begun, or over */
+    int answer, words;        /* its stdout and stderr */
     int code;
     json_t *report;
 };
@@ -60,23 +60,14 @@ static void take_signals(void (*handler)(int), struct sigaction *ret_saved)
 
 /* ---- which ----------------------------------------------------------------------------------- */
 
-/* Images of one process (exec) have one process id; their footprints tell them apart, unless there are several of each. */
-static bool is_second_image(const struct work *work, uint32_t process_id)
-{
-    for (size_t i = 0; i < work->count; i++)
-        if (process_id != 0 && work->jobs[i].process_id == process_id)
-            return true;
-    return false;
-}
-
-/* A process whose recording is cut into windows goes by its id, so that all of them are converted. 0: it has one
- * footprint, whose name is in ret_stem without its ending. */
-static uint32_t id_of(const struct conv_process *process, char ret_stem[CONV_PATH_BYTES])
+/* A process whose recording is cut into windows is chosen in it, so that all of them are converted; so is one that is
+ * missing, for the message. NULL: it has one footprint, to be named alone. ret_stem: its name without an ending. */
+static const char *chosen_file(const struct conv_process *process, char ret_stem[CONV_PATH_BYTES])
 {
     uint32_t window = 0;
     if (!fp_part_name(process->file, CONV_PATH_BYTES, ret_stem, &window))
         snprintf(ret_stem, CONV_PATH_BYTES, "%u", process->process_id);
-    return window != 0 ? process->process_id : 0;
+    return window != 0 || process->missing ? process->file : NULL;
 }
 
 static void add_job(struct work *work, const char *directory, const struct conv_process *process)
@@ -84,16 +75,17 @@ static void add_job(struct work *work, const char *directory, const struct conv_
     struct job *job = &work->jobs[work->count++];
     char stem[CONV_PATH_BYTES];
     char *name;
-    *job = (struct job){.process = process, .process_id = id_of(process, stem), .answer = -1, .words = -1};
+    *job = (struct job){
+        .process = process, .process_file = chosen_file(process, stem), .answer = -1, .words = -1};
     name = res_printf("%s%s", stem, work->each->ending);
     job->output = res_path_join(work->each->directory, name);
-    job->input = job->process_id != 0 ? res_strdup(directory) : res_path_join(directory, process->file);
+    job->input = job->process_file != NULL ? res_strdup(directory) : res_path_join(directory, process->file);
     free(name);
 }
 
 static void list_jobs(struct work *work, const struct conv_survey *survey)
 {
-    char directory[CONV_PATH_BYTES], stem[CONV_PATH_BYTES], digits[32];
+    char directory[CONV_PATH_BYTES], digits[32];
     size_t silent = 0;
     conv_recording_directory(work->each->input, directory);
     work->jobs = res_calloc(survey->process_count, sizeof *work->jobs);
@@ -103,9 +95,8 @@ static void list_jobs(struct work *work, const struct conv_survey *survey)
             continue;
         if (process->events == 0)
             silent++;
-        else if (is_second_image(work, id_of(process, stem)))
-            cli_say(work->verb, "left out: '%s', another program that process %u became by exec",
-                    process->name, process->process_id);
+        else if (process->missing && work->each->options->salvage)
+            cli_say(work->verb, "left out: footprint '%s' is missing", process->file);
         else
             add_job(work, directory, process);
     }
@@ -114,18 +105,27 @@ static void list_jobs(struct work *work, const struct conv_survey *survey)
                 silent == 1 ? "" : "es");
 }
 
-/* Before the work: none of it is lost to a name that was taken. */
+/* Before the work: none of it is lost to a name that was taken. The first is named, others are counted. */
 static bool check_outputs(const struct work *work)
 {
-    char *problem = NULL;
+    char *first = NULL;
+    size_t refused = 0;
     for (size_t i = 0; i < work->count; i++) {
+        char *problem = NULL;
         if (cli_output_check(work->jobs[i].output, work->each->options->overwrite, &problem))
             continue;
-        cli_say(work->verb, "%s", problem);
-        free(problem);
-        return false;
+        if (refused++ == 0)
+            first = problem;
+        else
+            free(problem);
     }
-    return true;
+    if (refused == 1)
+        cli_say(work->verb, "%s; nothing was converted", first);
+    else if (refused > 1)
+        cli_say(work->verb, "%s; likewise %zu more of %zu; nothing was converted", first, refused - 1,
+                work->count);
+    free(first);
+    return refused == 0;
 }
 
 /* ---- one ------------------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ __attribute__((noreturn)) static void convert_one(const struct work *work, const
     struct sigaction parents[NUMBER_COUNT];
     int code;
     take_signals(SIG_DFL, parents);
-    options.process_id = job->process_id;
+    options.process_file = job->process_file;
     options.in_place = true; /* the processors have their work */
     if (dup2(job->answer, STDOUT_FILENO) < 0 || dup2(job->words, STDERR_FILENO) < 0)
         _exit(CLI_FAILED);
@@ -314,7 +314,7 @@ int cli_convert_each(const struct cli_verb *verb, const struct cli_each *each)
     struct conv_survey survey = {0};
     struct conv_error *error = res_calloc(1, sizeof *error);
     char text[CONV_PATH_BYTES + 512];
-    bool complete;
+    bool complete, made;
     int code = CLI_FAILED;
     enum fp_status status = conv_recording_list(each->input, &survey, &complete, error);
     if (status == FP_OK)
@@ -322,13 +322,15 @@ int cli_convert_each(const struct cli_verb *verb, const struct cli_each *each)
     if (status != FP_OK) {
         cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
         code = conv_error_exit_code(error);
-    } else if (mkdir(each->directory, 0777) != 0 && errno != EEXIST) {
+    } else if (!(made = mkdir(each->directory, 0777) == 0) && errno != EEXIST) {
         cli_say(verb, "cannot make directory '%s': %s", each->directory, strerror(errno));
     } else {
         list_jobs(&work, &survey);
         if (check_outputs(&work))
             code = convert_all(&work);
         free_jobs(&work);
+        if (made && code != CLI_DONE)
+            (void)rmdir(each->directory); /* stays when a workload is in it */
     }
     conv_survey_release(&survey);
     free(error);

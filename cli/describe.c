@@ -59,7 +59,12 @@ static json_t *words_array(const char *words)
 
 static uint64_t processes_of(const struct conv_survey *survey)
 {
-    return survey->kind == CONV_KIND_RECORDING ? survey->process_count : 1;
+    uint64_t chosen = 0;
+    if (survey->kind != CONV_KIND_RECORDING)
+        return 1;
+    for (size_t i = 0; i < survey->process_count; i++)
+        chosen += survey->processes[i].chosen;
+    return chosen;
 }
 
 static void set_numbers(json_t *object, const struct conv_survey *survey)
@@ -101,7 +106,8 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
         json_object_set_new(lost, fp_loss_name(i), cli_json_number(survey->lost[i]));
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++)
-        json_object_set_new(irregular, conv_irregularity_name(i), cli_json_number(survey->irregular[i]));
+        json_object_set_new(conv_irregularity_is_loss(i) ? lost : irregular, conv_irregularity_name(i),
+                            cli_json_number(survey->irregular[i]));
     json_object_set_new(object, "schema", json_string("mallab-info/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "kind", json_string(conv_kind_name(survey->kind)));
@@ -273,16 +279,23 @@ static void print_losses(const struct conv_survey *survey)
                  fp_loss_name(i));
         lost = lost || survey->lost[i] > 0;
     }
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
+        if (!conv_irregularity_is_loss(i) || survey->irregular[i] == 0)
+            continue;
+        line(lost ? "" : "lost", i == CONV_DAMAGED_BLOCKS ? "up to %s calls left out: %s" : "%s left out: %s",
+             res_text_grouped(survey->irregular[i], digits), conv_irregularity_name(i));
+        lost = true;
+    }
     if (!lost && survey->recording_state == CONV_RECORDING_GOING_ON)
         line("lost", "nothing so far");
     else if (!conv_survey_knows_losses(survey))
-        line(lost ? "" : "lost", "%snot known: what was not written was not counted",
-             lost ? "and more, " : "");
+        line(lost ? "" : "lost", "%snot known: what %s was not counted", lost ? "and more, " : "",
+             survey->irregular[CONV_LOST_TAILS] > 0 ? "could not be read" : "was not written");
     else if (!lost && survey->kind != CONV_KIND_WORKLOAD)
         line("lost", "nothing");
     bool irregular = false;
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
-        if (survey->irregular[i] == 0 || i == CONV_PAUSES)
+        if (survey->irregular[i] == 0 || i == CONV_PAUSES || conv_irregularity_is_loss(i))
             continue;
         line(irregular ? "" : "irregular", "%s: %s%s", res_text_grouped(survey->irregular[i], digits),
              conv_irregularity_name(i), conv_irregularity_is_defect(i) ? " (repaired)" : "");
@@ -290,14 +303,46 @@ static void print_losses(const struct conv_survey *survey)
     }
 }
 
-void cli_survey_print(const struct conv_survey *survey, const char *path, bool utf8)
+/* Of several programs one stands for all; it need not be the one that was started. */
+static void print_program(const struct conv_survey *survey)
+{
+    bool others = false;
+    if (survey->program[0] == '\0')
+        return;
+    char *plain = res_text_plain(survey->program);
+    for (size_t i = 0; survey->kind == CONV_KIND_RECORDING && i < survey->process_count; i++)
+        others = others ||
+                 (survey->processes[i].chosen && strcmp(survey->processes[i].name, survey->program) != 0);
+    line("program", "%s%s", plain, others ? ", of the process with most calls" : "");
+    free(plain);
+}
+
+static void print_live(const struct conv_survey *survey)
 {
     char one[32], two[32];
+    const bool is_sum = processes_of(survey) > 1 && survey->selected.merged_processes == 0;
+    line("live at peak", "%s; most objects %s%s", res_text_bytes((double)survey->live_bytes_peak, one),
+         res_text_grouped(survey->live_objects_peak, two),
+         is_sum ? " (sums: each process at its own peak, --merge has that of all)" : "");
+    line("live at end", "%s in %s object%s", res_text_bytes((double)survey->live_bytes_end, one),
+         res_text_grouped(survey->live_objects_end, two), survey->live_objects_end == 1 ? "" : "s");
+    if (survey->inherited_objects > 0)
+        line("inherited",
+             "%s in %s object%s alive before: the parent's, of earlier windows, made before the section",
+             res_text_bytes((double)survey->inherited_bytes, one),
+             res_text_grouped(survey->inherited_objects, two), survey->inherited_objects == 1 ? "" : "s");
+}
+
+void cli_survey_print(const struct conv_survey *survey, const char *path, bool utf8)
+{
+    char one[32];
     const bool is_workload = survey->kind == CONV_KIND_WORKLOAD;
     print_plain("file", path);
-    line("kind", "%s, %s", conv_kind_name(survey->kind), res_text_bytes((double)survey->file_bytes, one));
-    if (survey->program[0] != '\0')
-        print_plain("program", survey->program);
+    if (survey->file_bytes > 0)
+        line("kind", "%s, %s", conv_kind_name(survey->kind), res_text_bytes((double)survey->file_bytes, one));
+    else
+        line("kind", "%s", conv_kind_name(survey->kind)); /* a pipe's text */
+    print_program(survey);
     cli_selection_print(&survey->selected);
     print_start(survey->start_unix_ns);
     line("duration", "%s",
@@ -318,15 +363,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     line("threads", "%s", res_text_grouped(survey->threads, one));
     line("requested", "%s", res_text_bytes((double)survey->requested_bytes, one));
     line("largest", "%s", res_text_bytes((double)survey->largest_size, one));
-    line("live at peak", "%s; most objects %s", res_text_bytes((double)survey->live_bytes_peak, one),
-         res_text_grouped(survey->live_objects_peak, two));
-    line("live at end", "%s in %s objects", res_text_bytes((double)survey->live_bytes_end, one),
-         res_text_grouped(survey->live_objects_end, two));
-    if (survey->inherited_objects > 0)
-        line("inherited",
-             "%s in %s objects alive before: the parent's, of earlier windows, made before the section",
-             res_text_bytes((double)survey->inherited_bytes, one),
-             res_text_grouped(survey->inherited_objects, two));
+    print_live(survey);
     if (survey->inherited_why[0] != '\0') {
         char *why = res_text_plain(survey->inherited_why);
         line("inherited", "not all is known: %s", why);

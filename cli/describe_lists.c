@@ -157,6 +157,7 @@ static json_t *process_array(const struct conv_survey *survey)
         json_object_set_new(object, "ended", cli_json_text(process->ended));
         json_object_set_new(object, "complete", json_boolean(process->complete));
         json_object_set_new(object, "chosen", json_boolean(process->chosen));
+        json_object_set_new(object, "missing", json_boolean(process->missing));
         json_array_append_new(array, object);
     }
     return array;
@@ -169,10 +170,24 @@ static const char *end_of(const struct conv_process *process)
     return process->ended[0] != '\0' ? process->ended : "unknown";
 }
 
+/* Those of another tool's trace have but their ids. */
+static void print_traced(const struct conv_survey *survey)
+{
+    char events[32];
+    printf("\n%-10s %14s\n", "process", "events");
+    for (size_t i = 0; i < survey->process_count; i++)
+        printf("%-10u %14s\n", survey->processes[i].process_id,
+               res_text_grouped(survey->processes[i].events, events));
+}
+
 static void print_processes(const struct conv_survey *survey)
 {
     if (survey->process_count == 0)
         return;
+    if (survey->processes[0].file == NULL) {
+        print_traced(survey);
+        return;
+    }
     printf("\n%-10s %-10s %14s  %-8s %s\n", "process", "parent", "events", "ended", "footprint");
     for (size_t i = 0; i < survey->process_count; i++) {
         const struct conv_process *process = &survey->processes[i];
@@ -183,7 +198,9 @@ static void print_processes(const struct conv_survey *survey)
             snprintf(more, sizeof more, " and %llu more", (unsigned long long)process->windows - 1);
         printf("%-10u %-10u %14s  %-8s %s%s%s\n", process->process_id, process->parent_process_id,
                res_text_grouped(process->events, events), ended, file, more,
-               process->complete ? "" : " (not whole)");
+               process->missing    ? " (missing)"
+               : process->complete ? ""
+                                   : " (not whole)");
         free(file);
         free(ended);
     }
@@ -202,9 +219,9 @@ void cli_survey_lists_json(json_t *object, const struct conv_survey *survey)
 
 void cli_survey_lists_print(const struct conv_survey *survey)
 {
-    if (survey->kind != CONV_KIND_RECORDING)
-        return;
-    print_windows(survey);
-    print_programs(survey);
+    if (survey->kind == CONV_KIND_RECORDING) {
+        print_windows(survey);
+        print_programs(survey);
+    }
     print_processes(survey);
 }

@@ -45,7 +45,8 @@ int cli_option_refused(const struct cli_verb *verb, int found, char **argv)
     const char *word = argv[optind - 1];
     if (found == ':')
         return cli_misuse(verb, "option '%s' needs a value", word);
-    if (optopt != 0 && word[0] == '-' && word[1] != '-')
+    /* An unknown letter with others behind it: getopt is still in the midst of that word. */
+    if (optopt != 0 && (word[0] != '-' || word[1] != '-'))
         return cli_misuse(verb, "unknown option '-%c'", isprint(optopt) ? optopt : '?');
     if (optopt != 0)
         return cli_misuse(verb, "option '%s' takes no value", word);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "footprint/place.h"
 #include "results/support.h"
 
 static char *directory_of(const char *path)
@@ -20,20 +21,39 @@ static char *directory_of(const char *path)
     return directory;
 }
 
+/* The file that path means, or NULL with a problem. */
+static char *place_of(const char *path, char **ret_problem)
+{
+    struct stat facts;
+    char *place = NULL;
+    const enum fp_status status = fp_place(path, &place);
+    if (status == FP_ERR_FOREIGN && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode))
+        *ret_problem = res_printf("cannot write '%s': it is a directory", path);
+    else if (status == FP_ERR_FOREIGN)
+        *ret_problem = res_printf(
+            "cannot write '%s': it is no regular file, and would be replaced by one; '-o - >%s' writes to it",
+            path, path);
+    else if (status != FP_OK)
+        *ret_problem = res_printf("cannot write '%s': %s", path, strerror(errno));
+    return place;
+}
+
 bool cli_output_check(const char *path, bool force, char **ret_problem)
 {
     struct stat facts;
     if (strcmp(path, "-") == 0)
         return true;
-    if (lstat(path, &facts) == 0) {
+    char *place = place_of(path, ret_problem);
+    if (place == NULL)
+        return false;
+    if (lstat(place, &facts) == 0) {
         if (!force)
             *ret_problem = res_printf("'%s' exists already: choose another name, or add --force", path);
-        else if (S_ISDIR(facts.st_mode))
-            *ret_problem = res_printf("cannot write '%s': it is a directory", path);
     } else if (errno != ENOENT) {
         *ret_problem = res_printf("cannot write '%s': %s", path, strerror(errno));
     }
-    char *directory = directory_of(path);
+    char *directory = directory_of(place);
+    free(place);
     if (*ret_problem == NULL && access(directory, W_OK | X_OK) != 0)
         *ret_problem = res_printf("cannot write '%s': %s", path, strerror(errno));
     free(directory);
@@ -76,7 +96,10 @@ bool cli_output_write(const char *path, bool force, const char *text, size_t len
         fwrite(text, 1, length, stdout); /* main looks whether it arrived */
         return true;
     }
-    char *temporary = res_printf("%s.XXXXXX", path);
+    char *place = place_of(path, ret_problem);
+    if (place == NULL)
+        return false;
+    char *temporary = res_printf("%s.XXXXXX", place);
     const mode_t mask = umask(0);
     umask(mask);
     const int fd = mkostemp(temporary, O_CLOEXEC);
@@ -87,7 +110,7 @@ bool cli_output_write(const char *path, bool force, const char *text, size_t len
         written = false;
         error = errno;
     }
-    if (written && !publish(temporary, path, force)) {
+    if (written && !publish(temporary, place, force)) {
         written = false;
         error = errno;
     }
@@ -99,6 +122,7 @@ bool cli_output_write(const char *path, bool force, const char *text, size_t len
             unlink(temporary);
     }
     free(temporary);
+    free(place);
     return written;
 }
 

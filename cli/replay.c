@@ -9,6 +9,7 @@
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/measure.h"
+#include "cli/workloads.h"
 #include "convert/convert.h"
 #include "results/run.h"
 #include "results/support.h"
@@ -249,7 +250,9 @@ static bool is_workload(const char *path)
     if (kind == CONV_KIND_WORKLOAD)
         return true;
     if (strcmp(path, "-") == 0)
-        cli_say(&CLI_REPLAY, "a workload is not read from a pipe, as it is mapped: name a file");
+        cli_say(&CLI_REPLAY,
+                "a workload is not read from a pipe, as it is mapped: name a file, which 'mallab "
+                "convert -o FILE.wl -' makes of a pipe");
     else if (access(path, R_OK) != 0)
         cli_say(&CLI_REPLAY, "cannot read '%s': %s", path, strerror(errno));
     else if (kind == CONV_KIND_UNKNOWN && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode))
@@ -257,9 +260,7 @@ static bool is_workload(const char *path)
     else if (kind == CONV_KIND_UNKNOWN)
         cli_say(&CLI_REPLAY, "'%s' is no workload: is it the right file?", path);
     else
-        cli_say(&CLI_REPLAY, "'%s' is a %s, not a workload: %s", path, conv_kind_name(kind),
-                kind == CONV_KIND_RESULT ? "show it with 'mallab report'"
-                                         : "make one of it with 'mallab convert'");
+        cli_say_other_kind(&CLI_REPLAY, path, kind);
     return false;
 }
 

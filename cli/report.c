@@ -60,6 +60,8 @@ static int take_option(int option, char **argv, struct settings *settings)
     switch (option) {
     case 'o':
         settings->output = optarg;
+        if (*optarg == '\0')
+            return cli_misuse(&CLI_REPORT, "-o takes a name, or - for stdout");
         break;
     case 'f':
         settings->force = true;

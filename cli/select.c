@@ -74,6 +74,16 @@ bool cli_select_parse_share(const char *text, uint32_t *ret_part, uint32_t *ret_
     return true;
 }
 
+/* PROGRAM.PID, with more behind it or not: "awk.10962", "awk.10962.fp". */
+static bool is_footprint_name(const char *text)
+{
+    const char *dot = strchr(text, '.');
+    while (dot != NULL && (dot[1] < '0' || dot[1] > '9'))
+        dot = strchr(dot + 1, '.');
+    return dot != NULL && text[0] != '.' && strchr(text, '/') == NULL &&
+           strspn(text, "0123456789.") != strlen(text);
+}
+
 int cli_select_take(const struct cli_verb *verb, int option, const char *value, struct conv_options *options)
 {
     struct conv_selection *select = &options->select;
@@ -81,9 +91,14 @@ int cli_select_take(const struct cli_verb *verb, int option, const char *value, 
     uint64_t process;
     switch (option) {
     case CLI_SELECT_PROCESS:
-        if (!cli_parse_count(value, 1, UINT32_MAX, &process))
-            return cli_misuse(verb, "'%s' is no process id", value);
-        options->process_id = (uint32_t)process;
+        options->process_id = 0;
+        options->process_file = NULL;
+        if (cli_parse_count(value, 1, UINT32_MAX, &process))
+            options->process_id = (uint32_t)process;
+        else if (is_footprint_name(value))
+            options->process_file = value;
+        else
+            return cli_misuse(verb, "'%s' is no process id, and no footprint's name", value);
         break;
     case CLI_SELECT_MERGE:
         select->merge = value != NULL ? value : "";
@@ -124,7 +139,7 @@ int cli_select_take(const struct cli_verb *verb, int option, const char *value, 
 int cli_select_check(const struct cli_verb *verb, const struct conv_options *options)
 {
     const struct conv_selection *select = &options->select;
-    if (select->merge != NULL && options->process_id != 0)
+    if (select->merge != NULL && conv_process_asked(options))
         return cli_misuse(verb, "--process is for one process, --merge for several: choose one of them");
     if (select->from.kind == select->to.kind && select->from.kind != CONV_WHEN_NONE &&
         select->from.value >= select->to.value)
@@ -135,7 +150,7 @@ int cli_select_check(const struct cli_verb *verb, const struct conv_options *opt
 bool cli_select_any(const struct conv_options *options)
 {
     const struct conv_selection *select = &options->select;
-    return options->process_id != 0 || select->merge != NULL || select->threads != NULL ||
+    return conv_process_asked(options) || select->merge != NULL || select->threads != NULL ||
            select->from.kind != CONV_WHEN_NONE || select->to.kind != CONV_WHEN_NONE ||
            select->sample_of != 0 || select->head != 0;
 }

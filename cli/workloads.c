@@ -127,6 +127,25 @@ static char *free_name(const char *directory, const char *input, size_t number)
     return path;
 }
 
+void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv_kind kind)
+{
+    const char *title = conv_trace_title(kind);
+    if (kind == CONV_KIND_RESULT) {
+        cli_say(verb, "'%s' is a result, not a workload: show it with 'mallab report'", path);
+        return;
+    }
+    char *name = cli_workload_name(path);
+    if (title != NULL)
+        cli_say(
+            verb,
+            "'%s' is a trace of format '%s' (%s), not a workload: 'mallab convert -o %s %s' makes one of it",
+            path, conv_kind_name(kind), title, name, path);
+    else
+        cli_say(verb, "'%s' is a %s, not a workload: 'mallab convert -o %s %s' makes one of it", path,
+                kind == CONV_KIND_TEXT ? "workload's text" : conv_kind_name(kind), name, path);
+    free(name);
+}
+
 int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
                          size_t number, char **ret_path)
 {
@@ -134,7 +153,8 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
     if (kind == CONV_KIND_RECORDING)
         (void)cli_recover(verb, input);
     if (strcmp(input, "-") == 0) {
-        cli_say(verb, "a workload is not read from a pipe, as every run reads it anew: name a file");
+        cli_say(verb, "a workload is not read from a pipe, as every run reads it anew: name a file, which "
+                      "'mallab convert -o FILE.wl -' makes of a pipe");
         return CLI_MISUSE;
     }
     if (kind == CONV_KIND_WORKLOAD && cli_select_any(prepare->convert)) {
@@ -146,7 +166,7 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
         return CLI_DONE;
     }
     if (kind == CONV_KIND_RESULT) {
-        cli_say(verb, "'%s' is a result, not a workload: show it with 'mallab report'", input);
+        cli_say_other_kind(verb, input, kind);
         return CLI_UNREADABLE;
     }
     char *output = free_name(prepare->directory, input, number);

@@ -27,6 +27,9 @@ json_t *cli_survey_json(const struct conv_survey *survey);
  * Returns       CLI_DONE; else an exit code, the cause being told on stderr in the name of `verb`. */
 int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res_workload *ret_workload);
 
+/* cli_say_other_kind - tell that a file is no workload but something known, and how it becomes one. */
+void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv_kind kind);
+
 /* How inputs are converted on the way. */
 struct cli_prepare {
     const char *directory;              /* where the workloads go */

@@ -6,12 +6,103 @@
 
 #include "convert/input.h"
 #include "convert/recording.h"
+#include "footprint/part_name.h"
+
+bool conv_process_is_file(const struct conv_process *process, const char *name)
+{
+    char stem[CONV_STEM_BYTES], other[CONV_STEM_BYTES];
+    uint32_t window;
+    if (strcmp(process->file, name) == 0)
+        return true;
+    if (!fp_part_name(process->file, CONV_STEM_BYTES, stem, &window))
+        return false;
+    return strcmp(stem, name) == 0 || (window != 0 && fp_part_name(name, CONV_STEM_BYTES, other, &window) &&
+                                       window != 0 && strcmp(stem, other) == 0);
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size)
+{
+    size_t used = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; i < survey->process_count && used < size; i++) {
+        const struct conv_process *process = &survey->processes[i];
+        const char *name = process->name != NULL ? process->name : ""; /* traces have none */
+        if (i == 6) {
+            snprintf(ret_text + used, size - used, " and %zu more ('mallab info' lists them)",
+                     survey->process_count - i);
+            break;
+        }
+        used += (size_t)snprintf(ret_text + used, size - used, "%s %u%s%.30s", i > 0 ? "," : "",
+                                 process->process_id, name[0] != '\0' ? " " : "", name);
+    }
+}
+
+static enum fp_status fail_missing(const char *directory, const struct conv_process *process,
+                                   const char *remedy, struct conv_error *error)
+{
+    char path[2 * CONV_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", directory, process->file);
+    return conv_fail(error, path, FP_ERR_OPEN, 0, 0, "is missing, and recording.json lists it: %s", remedy);
+}
+
+/* ---- one ------------------------------------------------------------------------------------ */
+
+static bool is_asked_for(const struct conv_process *process, const struct conv_options *options)
+{
+    if (options->process_file != NULL)
+        return conv_process_is_file(process, options->process_file);
+    return options->process_id == 0 || process->process_id == options->process_id;
+}
+
+static bool is_better(const struct conv_process *process, const struct conv_process *than, bool salvage)
+{
+    if (than == NULL)
+        return true;
+    if (salvage && process->missing != than->missing)
+        return !process->missing;
+    return process->events > than->events;
+}
+
+enum fp_status conv_recording_choose(const char *directory, const struct conv_options *options,
+                                     struct conv_survey *survey, struct conv_process **ret_process,
+                                     struct conv_error *error)
+{
+    struct conv_process *best = NULL;
+    char names[200];
+    for (size_t i = 0; i < survey->process_count; i++) {
+        struct conv_process *process = &survey->processes[i];
+        if (is_asked_for(process, options) && is_better(process, best, options->salvage))
+            best = process;
+    }
+    *ret_process = best;
+    if (best == NULL) {
+        conv_processes_name(survey, names, sizeof names);
+        if (options->process_file != NULL)
+            return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0,
+                             "holds no footprint '%.60s', only those of%s", options->process_file, names);
+        return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process %u, only%s",
+                         options->process_id, names);
+    }
+    if (best->missing)
+        return fail_missing(directory, best,
+                            options->process_id == 0 && options->process_file == NULL && !options->salvage
+                                ? "copy the recording again; --salvage takes another process"
+                                : "copy the recording again, or choose another process",
+                            error);
+    best->chosen = true;
+    return FP_OK;
+}
+
+/* ---- several -------------------------------------------------------------------------------- */
 
 static bool is_meant(const struct conv_process *process, const char *item)
 {
     char number[16];
     snprintf(number, sizeof number, "%u", process->process_id);
-    return strcmp(item, number) == 0 || fnmatch(item, process->name, 0) == 0;
+    return strcmp(item, number) == 0 || fnmatch(item, process->name, 0) == 0 ||
+           conv_process_is_file(process, item);
 }
 
 static bool choose_item(struct conv_survey *survey, const char *item)
@@ -26,35 +117,57 @@ static bool choose_item(struct conv_survey *survey, const char *item)
     return met;
 }
 
-/* Returns NULL, or the item that means no process. */
-static char *find_missing(struct conv_survey *survey, const char *list)
+enum fp_status conv_recording_choose_some(const char *directory, const char *list, struct conv_survey *survey,
+                                          struct conv_error *error)
 {
-    char *missing = NULL;
-    for (const char *at = list; missing == NULL; at++) {
+    enum fp_status status = FP_OK;
+    for (const char *at = list; status == FP_OK; at++) {
         const size_t length = strcspn(at, ",");
-        char *item = strndup(at, length);
-        if (item == NULL || !choose_item(survey, item))
-            missing = item != NULL ? item : strdup("");
-        else
-            free(item);
+        char names[200], *item = strndup(at, length);
+        if (item == NULL) {
+            status = conv_fail(error, directory, FP_ERR_MEMORY, 0, 0, "no memory for the list of processes");
+        } else if (!choose_item(survey, item)) {
+            conv_processes_name(survey, names, sizeof names);
+            status = conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process '%.40s', only%s",
+                               item, names);
+        }
+        free(item);
         at += length;
         if (*at == '\0')
             break;
     }
-    return missing;
+    return status;
 }
 
-enum fp_status conv_recording_choose_some(const char *directory, const char *list, struct conv_survey *survey,
-                                          struct conv_error *error)
+enum fp_status conv_recording_leave_missing(const char *directory, const struct conv_options *options,
+                                            struct conv_survey *survey, struct conv_error *error)
 {
-    char names[200];
-    char *missing = find_missing(survey, list);
-    enum fp_status status;
-    if (missing == NULL)
+    const struct conv_process *first = NULL;
+    size_t missing = 0, left = 0;
+    for (size_t i = 0; i < survey->process_count; i++) {
+        struct conv_process *process = &survey->processes[i];
+        if (!process->chosen)
+            continue;
+        if (!process->missing) {
+            left++;
+            continue;
+        }
+        if (!options->salvage)
+            return fail_missing(directory, process,
+                                "copy the recording again, or leave it out with --salvage", error);
+        process->chosen = false;
+        if (missing++ == 0)
+            first = process;
+    }
+    if (missing == 0)
         return FP_OK;
-    conv_processes_name(survey, names, sizeof names);
-    status = conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process '%.40s', only%s", missing,
-                       names);
-    free(missing);
-    return status;
+    if (left == 0)
+        return fail_missing(directory, first, "as are all others that are meant; copy the recording again",
+                            error);
+    if (missing == 1)
+        conv_incomplete(survey, "left out: footprint '%.100s' is missing", first->file);
+    else
+        conv_incomplete(survey, "left out: %zu footprints are missing, '%.100s' the first of them", missing,
+                        first->file);
+    return FP_OK;
 }

@@ -130,6 +130,9 @@ static enum fp_status write_notes(struct wl_writer *writer, const struct conv_su
         status = wl_writer_note(writer, "lacks", survey->lacks);
     if (status == FP_OK)
         status = note_count(writer, "", "lost_calls", lost);
+    for (unsigned i = 0; i < FP_LOSS_COUNT && status == FP_OK; i++)
+        if (survey->lost[i] > 0)
+            status = note_count(writer, "lost_", fp_loss_name(i), survey->lost[i]);
     if (status == FP_OK && !conv_survey_knows_losses(survey))
         status = wl_writer_note(writer, "lost_known", "no");
     if (status == FP_OK && survey->inherited_objects > 0)
@@ -202,14 +205,23 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
 static enum fp_status open_temporary(const char *beside, struct conv_temporary *ret_temporary,
                                      struct conv_error *error)
 {
-    char directory[CONV_PATH_BYTES];
-    ret_temporary->descriptor = conv_temporary_file(beside, directory, sizeof directory);
+    ret_temporary->descriptor = conv_temporary_file(beside, ret_temporary->directory,
+                                                    sizeof ret_temporary->directory);
     if (ret_temporary->descriptor < 0) {
         error->output = true;
-        return conv_fail(error, directory, FP_ERR_WRITE, errno, 0, "cannot make a temporary file");
+        return conv_fail(error, ret_temporary->directory, FP_ERR_WRITE, errno, 0,
+                         "cannot make a temporary file");
     }
     snprintf(ret_temporary->path, sizeof ret_temporary->path, "/proc/self/fd/%d", ret_temporary->descriptor);
     return FP_OK;
+}
+
+/* What could not be written has no name: tell whose disk was full. */
+static void name_temporary(const struct conv_temporary *temporary, struct conv_error *error)
+{
+    if (error->output && error->cause.status == FP_ERR_WRITE)
+        (void)conv_fail(error, temporary->directory, FP_ERR_WRITE, error->cause.sys_errno, 0,
+                        "cannot write a temporary file");
 }
 
 enum fp_status conv_temporary_text(const char *in_path, const char *beside,
@@ -220,6 +232,7 @@ enum fp_status conv_temporary_text(const char *in_path, const char *beside,
     if (status != FP_OK)
         return status;
     status = conv_workload_text_read(in_path, ret_temporary->descriptor, options, error);
+    name_temporary(ret_temporary, error);
     if (status != FP_OK)
         (void)close(ret_temporary->descriptor); /* nothing is to be kept */
     return status;
@@ -244,6 +257,8 @@ static enum fp_status convert_events(const char *in_path, const char *out_path,
     if (status == FP_OK)
         status = convert_input(&input, direct ? out_path : temporary.path, temporary.descriptor, &settled,
                                report, error);
+    if (status != FP_OK && !direct)
+        name_temporary(&temporary, error);
     input.close(input.data);
     if (direct)
         snprintf(report->format, sizeof report->format, "%s", format->name);
@@ -263,7 +278,7 @@ static enum fp_status convert_workload(const char *in_path, const char *out_path
     struct conv_temporary temporary = {0};
     const char *wl_path = in_path;
     enum fp_status status = FP_OK;
-    if (conv_plan_any(&options->select) || options->select.merge != NULL || options->process_id != 0)
+    if (conv_plan_any(&options->select) || options->select.merge != NULL || conv_process_asked(options))
         return conv_fail(error, in_path, FP_ERR_ARGUMENT, 0, 0,
                          "is a workload: only of recordings and traces something can be selected");
     if (is_text) {

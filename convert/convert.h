@@ -65,6 +65,14 @@ enum conv_irregularity {
     CONV_FOREIGN_CALLS,      /* by selected threads, of objects of unselected ones: left out */
     CONV_FOREIGN_RESIZES,    /* likewise, resizes: what they made is the selected thread's */
     CONV_RELEASED_BY_OTHERS, /* objects of selected threads that unselected ones released or resized */
+    /* left out, or mended (options.salvage): of a footprint, of a trace */
+    CONV_DAMAGED_BLOCKS, /* calls at most in a footprint's damaged blocks: their marks */
+    CONV_BAD_LINES,      /* lines without a meaning */
+    CONV_LONG_LINES,     /* lines of more than 32 KiB */
+    CONV_BAD_RECORDS,    /* records of a binary trace without a meaning */
+    CONV_LOST_TAILS,     /* rests that cannot be read: of a footprint, of packed bytes, of a thread's calls */
+    CONV_TORN_REALLOCS,  /* halves of reallocs without the other one */
+    CONV_UNMET_WAITS,    /* waits for signals that never come */
     CONV_IRREGULARITY_COUNT,
 };
 
@@ -75,6 +83,12 @@ const char *conv_irregularity_name(unsigned irregularity);
  * programs do on correct recordings: failed_calls, realloc_to_zero, unfinished_calls, inherited_frees, pauses,
  * unrecorded_objects, unrecorded_frees, foreign_calls, foreign_resizes, released_by_others. */
 bool conv_irregularity_is_defect(unsigned irregularity);
+
+/* conv_irregularity_is_loss - whether what it counts is missing in the workload, for a cause that is the file's:
+ * damaged_blocks, bad_lines, long_lines, bad_records, lost_tails. They stand beside the causes of fp_loss_name;
+ * damaged_blocks counts marks, of which some are no calls; lost_tails counts places, how many calls stood there is not
+ * known. */
+bool conv_irregularity_is_loss(unsigned irregularity);
 
 /* conv_kind_name - "footprint", "workload", "recording", "result", "text", a trace's format as --from has it, "unknown".
  * Static. */
@@ -90,6 +104,9 @@ struct conv_format_facts {
 /* conv_format_facts - the formats by number, from 0. False: there are fewer. */
 bool conv_format_facts(size_t number, struct conv_format_facts *ret_facts);
 
+/* conv_trace_title - the title of a kind that is another tool's trace; NULL: it is none. Static. */
+const char *conv_trace_title(enum conv_kind kind);
+
 /* conv_from_kind - what a name of --from stands for, footprint and recording included; CONV_KIND_UNKNOWN for others. */
 enum conv_kind conv_from_kind(const char *name);
 
@@ -100,6 +117,7 @@ char *conv_from_names(char *ret_text, size_t size);
 struct conv_error {
     struct fp_error cause;      /* cause.what may point into `what` */
     bool output;                /* path is the output, not the input */
+    bool salvageable;           /* a trace of which the rest converts with options.salvage */
     uint64_t line;              /* of a text input, from 1; 0: not about a line */
     char path[CONV_PATH_BYTES]; /* the file at fault, not always the one the caller named */
     char what[256];
@@ -149,14 +167,17 @@ const char *conv_threads_check(const char *list);
 
 /* Zero-initialise for the defaults. */
 struct conv_options {
-    const char *from;      /* NULL: detect; else one of conv_from_names */
-    const char *to;        /* NULL: "workload"; else one of conv_export_names */
-    uint32_t process_id;   /* which process; 0: of a recording that with most events, of a trace the first */
+    const char *from;    /* NULL: detect; else one of conv_from_names */
+    const char *to;      /* NULL: "workload"; else one of conv_export_names */
+    uint32_t process_id; /* which process; 0: of a recording that with most events, of a trace the first */
+    const char *
+        process_file; /* of a recording: which footprint, by its name there, with or without the ending; before
+                               * process_id. NULL: not so */
     uint32_t window_ops;   /* 0: the writer's default */
     int zstd_level;        /* 0: the writer's default */
     bool overwrite;        /* replace an existing output */
     bool no_inherited;     /* begin forked processes without their parents' objects */
-    bool salvage;          /* leave out damaged blocks instead of refusing */
+    bool salvage;          /* leave out damaged blocks, lines and records instead of refusing */
     bool by_event;         /* for tests: no short cut for plain calls; the workload is the same */
     bool in_place;         /* no threads of our own. The workload is the same */
     uint64_t memory_bytes; /* bound on decoded blocks held at once, of each process; 0: 1 GiB */
@@ -164,6 +185,9 @@ struct conv_options {
     conv_progress_fn *progress;
     void *progress_data;
 };
+
+/* conv_process_asked - whether one process is asked for, by its id or its footprint. */
+bool conv_process_asked(const struct conv_options *options);
 
 /* Whether a recording's collector has done its work. */
 enum conv_recording_state {
@@ -188,9 +212,10 @@ struct conv_process {
     uint32_t process_id, parent_process_id;
     uint64_t events;
     bool complete;
-    bool absent; /* no footprint of it could be made, the recording's list has all there is to know */
-    bool chosen; /* the one converted; every one when surveyed */
-    bool ran_on; /* it went on when recording ended */
+    bool absent;  /* no footprint of it could be made, the recording's list has all there is to know */
+    bool missing; /* its footprint is listed, and not there */
+    bool chosen;  /* converted, or surveyed; left out else */
+    bool ran_on;  /* it went on when recording ended */
     bool
         uncounted; /* and that ended by the death of the collector: what was lost from there on, nobody counted */
     uint64_t lost[FP_LOSS_COUNT]; /* as the recording's list has them: also what no trailer could tell */
@@ -253,13 +278,13 @@ struct conv_survey {
     char inherited_why[192]; /* why they are not, or not all, known; "" else */
     uint64_t irregular[CONV_IRREGULARITY_COUNT];
     uint64_t lost[FP_LOSS_COUNT]; /* calls, from the trailer; from gap marks without one */
-    uint64_t lost_marks;          /* in blocks left out by salvage */
+    uint64_t lost_marks;          /* in blocks, lines and records left out by salvage */
     bool ran_on;                  /* the process, see struct conv_process */
-    bool uncounted;               /* more were lost, nobody knows how many: see struct conv_process */
-    bool complete;                /* every call from start to end is here */
-    char incomplete_why[256];     /* "" when complete */
-    uint64_t file_bytes;          /* of the input; footprints of a recording added */
-    double bytes_per_event;       /* file_bytes over events; 0 without events, or with a selection */
+    bool uncounted;           /* more were lost, nobody knows how many: see struct conv_process; or cut off */
+    bool complete;            /* every call from start to end is here */
+    char incomplete_why[256]; /* "" when complete */
+    uint64_t file_bytes;      /* of the input; footprints of a recording added */
+    double bytes_per_event;   /* file_bytes over events; 0 without events, or with a selection */
     /* of a trace, or a workload made of one: what it does not tell, as in struct conv_format_facts */
     char lacks[128];
     /* of a workload only */
@@ -286,8 +311,8 @@ struct conv_survey {
 
 void conv_survey_release(struct conv_survey *survey);
 
-/* conv_survey_knows_losses - whether `lost` is all that was lost: false for a recording that broke off, and for one whose
- * collector was killed while the program ran on. */
+/* conv_survey_knows_losses - whether `lost` is all that was lost: false for a recording that broke off, for one whose
+ * collector was killed while the program ran on, and for a file of which a part is missing. */
 bool conv_survey_knows_losses(const struct conv_survey *survey);
 
 /* conv_survey_class_min - smallest size of a class, in bytes. */

@@ -30,6 +30,8 @@ struct image {
     struct conv_blocks blocks;
     struct conv_ahead *ahead; /* NULL: not yet, or not at all */
     struct conv_order *order; /* while it is taken in parts */
+    bool refuse_empty;        /* see conv_footprint_refuse_empty */
+    bool has_calls;           /* a block that could be read holds some */
 };
 
 /* ---- the index by lane --------------------------------------------------------------------- */
@@ -108,6 +110,15 @@ static const struct conv_block_note *notes_of(void *data, uint32_t lane, size_t 
     return image->notes + image->first[lane];
 }
 
+/* Every shape of a block is that of a mark. */
+static bool holds_calls(const struct fp_block *block)
+{
+    for (uint32_t i = 0; i < block->shape_count; i++)
+        if (fp_call_kind_of(block->shapes[i].call) != FP_KIND_NONE)
+            return true;
+    return false;
+}
+
 static enum fp_status load(void *data, size_t index, struct fp_block_buffer *buffer,
                            struct fp_block *ret_block)
 {
@@ -115,14 +126,20 @@ static enum fp_status load(void *data, size_t index, struct fp_block_buffer *buf
     const struct conv_part *part = conv_parts_of_block(&image->parts, index);
     const enum fp_status status = conv_ahead_block(image->ahead, part->reader, index - part->first_block,
                                                    buffer, ret_block);
-    if (status == FP_OK)
+    if (status == FP_OK) {
+        image->has_calls = image->has_calls || holds_calls(ret_block);
         return FP_OK;
+    }
     if (image->options.salvage && (status == FP_ERR_CORRUPT || status == FP_ERR_CHECKSUM)) {
+        const uint32_t marks = part->info->blocks[index - part->first_block].mark_count;
         image->survey->irregular[CONV_SALVAGED_BLOCKS]++;
-        image->survey->lost_marks += part->info->blocks[index - part->first_block].mark_count;
+        image->survey->irregular[CONV_DAMAGED_BLOCKS] += marks;
+        image->survey->lost_marks += marks;
         return FP_END;
     }
-    return conv_fail_with(image->error, part->path, fp_reader_error(part->reader));
+    (void)conv_fail_with(image->error, part->path, fp_reader_error(part->reader));
+    image->error->salvageable = status == FP_ERR_CORRUPT || status == FP_ERR_CHECKSUM;
+    return status;
 }
 
 static void want(void *data, size_t index)
@@ -216,12 +233,30 @@ static enum fp_status set_out(struct image *image, const struct conv_sink *sink,
     return FP_OK;
 }
 
+/* What is damaged, or not all there, and has no call left is no input; what is whole and empty is. */
+static enum fp_status check_left(const struct image *image, struct conv_error *error)
+{
+    const struct conv_part *cut = image->parts.cut;
+    const struct fp_error *tail = cut != NULL ? &cut->info->tail_error : NULL;
+    if (!image->refuse_empty || image->has_calls)
+        return FP_OK;
+    if (image->survey->irregular[CONV_SALVAGED_BLOCKS] > 0)
+        return conv_fail(error, image->path, FP_ERR_CORRUPT, 0, image->parts.parts[0].info->blocks[0].offset,
+                         "no call is left: all blocks that hold calls are damaged");
+    if (tail != NULL)
+        return conv_fail(error, cut->path, tail->status, 0, tail->offset, "no call is left: %s",
+                         tail->what != NULL ? tail->what : "it is damaged");
+    return FP_OK;
+}
+
 static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_survey *survey,
                           struct conv_error *error)
 {
     struct image *image = data;
-    const enum fp_status status = set_out(image, sink, survey, error);
-    return status == FP_OK ? conv_order_run(&image->blocks, buffer_bytes(image), 0, sink, survey) : status;
+    enum fp_status status = set_out(image, sink, survey, error);
+    if (status == FP_OK)
+        status = conv_order_run(&image->blocks, buffer_bytes(image), 0, sink, survey);
+    return status == FP_OK ? check_left(image, error) : status;
 }
 
 static enum fp_status step(void *data, const struct conv_sink *sink, struct conv_survey *survey,
@@ -264,6 +299,8 @@ static void conclude_losses(struct image *image, uint64_t gap_calls, struct conv
             image->parts.end_time_ns = image->until_ns;
     }
     lost = sum_of(survey->lost);
+    if (image->missing_blocks > 0 && lost == 0) /* not for want of disk: somebody took them out */
+        survey->uncounted = true;
     if (lost > 0)
         conv_incomplete(survey, "%s calls were lost while recording; the last one kept is of %.3f s%s",
                         conv_grouped(lost, digits), kept_s,
@@ -276,7 +313,7 @@ static void conclude_end(const struct image *image, struct conv_survey *survey)
     const uint64_t end_ns = image->parts.end_time_ns, begin_ns = image->parts.begin_ns;
     const double end_s = end_ns > begin_ns ? (double)(end_ns - begin_ns) / 1e9 : 0;
     survey->ran_on = image->ran_on;
-    survey->uncounted = image->uncounted;
+    survey->uncounted |= image->uncounted;
     if (image->uncounted)
         conv_incomplete(
             survey,
@@ -318,8 +355,14 @@ static void conclude_cut(const struct image *image, struct conv_survey *survey)
     if (survey->unfinished_why[0] != '\0')
         conv_incomplete(survey, "%s", survey->unfinished_why); /* that is why, and says more */
     else
-        conv_incomplete(survey, "%s at byte %llu: the recorder did not finish",
-                        tail->what != NULL ? tail->what : "the file ends", (unsigned long long)tail->offset);
+        conv_incomplete(survey, "%s at byte %llu: %s", tail->what != NULL ? tail->what : "the file ends",
+                        (unsigned long long)tail->offset,
+                        tail->status == FP_ERR_TRUNCATED ? "the recorder did not finish, or the file was cut"
+                                                         : "the file is damaged, and left out from there on");
+    if (tail->status != FP_ERR_TRUNCATED)
+        survey->irregular[CONV_LOST_TAILS]++;
+    /* What is being written has lost nothing so far. */
+    survey->uncounted |= survey->recording_state != CONV_RECORDING_GOING_ON;
 }
 
 /* The least that can be said of a file: something stands behind its end. */
@@ -361,8 +404,9 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
     if (image->missing_blocks > 0)
         conv_incomplete(survey, "%s blocks are missing", conv_grouped(image->missing_blocks, digits));
     if (survey->irregular[CONV_SALVAGED_BLOCKS] > 0)
-        conv_incomplete(survey, "%s damaged blocks were left out",
-                        conv_grouped(survey->irregular[CONV_SALVAGED_BLOCKS], digits));
+        conv_incomplete(survey, "%s damaged block%s left out",
+                        conv_grouped(survey->irregular[CONV_SALVAGED_BLOCKS], digits),
+                        survey->irregular[CONV_SALVAGED_BLOCKS] == 1 ? " was" : "s were");
     if (survey->irregular[CONV_GAPS] > 0)
         conv_incomplete(survey, "threads report gaps");
     if (survey->irregular[CONV_PAUSES] > 0)
@@ -390,7 +434,9 @@ static enum fp_status check_tail(const struct image *image, struct conv_error *e
     if (cut == NULL || cut->info->has_trailer || cut->info->tail_error.status == FP_ERR_TRUNCATED ||
         image->options.salvage)
         return FP_OK;
-    return conv_fail_with(error, cut->path, &cut->info->tail_error);
+    (void)conv_fail_with(error, cut->path, &cut->info->tail_error);
+    error->salvageable = image->parts.mark_count > 0;
+    return error->cause.status;
 }
 
 static void take_list(struct image *image, const struct conv_process *listed)
@@ -454,6 +500,11 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
         .close = close_image,
     };
     return FP_OK;
+}
+
+void conv_footprint_refuse_empty(const struct conv_input *input)
+{
+    ((struct image *)input->data)->refuse_empty = true;
 }
 
 const struct conv_parts *conv_footprint_parts(const struct conv_input *input)

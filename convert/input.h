@@ -38,6 +38,9 @@ enum fp_status conv_fail(struct conv_error *error, const char *path, enum fp_sta
                          uint64_t offset, const char *format, ...) __attribute__((format(printf, 6, 7)));
 enum fp_status conv_fail_with(struct conv_error *error, const char *path, const struct fp_error *cause);
 
+/* conv_no_remedy - what an error says is enough: no remedy is put behind it. Returns its status. */
+enum fp_status conv_no_remedy(struct conv_error *error);
+
 /* conv_input_open - open whatever path leads to, but a workload; a recording leads to one of its footprints
  * (options.process_id), which survey->input names then. survey must stay where it is until close.
  * Returns FP_OK, or the status in ret_error. */
@@ -69,6 +72,10 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
 enum fp_status conv_import_open(const char *path, enum conv_kind kind, const struct conv_options *options,
                                 struct conv_survey *survey, struct conv_error *ret_error,
                                 struct conv_input *ret_input);
+
+/* conv_footprint_refuse_empty - of an input that conv_footprint_open made: its run fails with the status of the damage
+ * when the footprint is damaged or cut and no call of it is left. What is whole may be empty. */
+void conv_footprint_refuse_empty(const struct conv_input *input);
 
 /* conv_footprint_parts - the parts of an input that conv_footprint_open made; they last until its close. */
 const struct conv_parts *conv_footprint_parts(const struct conv_input *input);

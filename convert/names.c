@@ -8,31 +8,38 @@
 
 struct irregularity_words {
     const char *name;
-    bool defect;
+    enum { REGULAR, DEFECT, LOSS } means; /* a loss is a defect too */
 };
 
 static const struct irregularity_words IRREGULARITIES[CONV_IRREGULARITY_COUNT] = {
-    [CONV_FREE_OF_UNKNOWN] = {"free_of_unknown", true},
-    [CONV_RESIZE_OF_UNKNOWN] = {"resize_of_unknown", true},
-    [CONV_LOST_FREE] = {"lost_free", true},
-    [CONV_FAILED_CALLS] = {"failed_calls", false},
-    [CONV_REALLOC_TO_ZERO] = {"realloc_to_zero", false},
-    [CONV_UNFINISHED_CALLS] = {"unfinished_calls", false},
-    [CONV_IMPOSSIBLE_CALLS] = {"impossible_calls", true},
-    [CONV_ORDER_REPAIRED] = {"order_repaired", true},
-    [CONV_OVERSIZED_GROUPS] = {"oversized_groups", true},
-    [CONV_GAPS] = {"gaps", true},
-    [CONV_MISSING_BLOCKS] = {"missing_blocks", true},
-    [CONV_SALVAGED_BLOCKS] = {"salvaged_blocks", true},
-    [CONV_CUT_LINES] = {"cut_lines", true},
-    [CONV_INHERITED_FREES] = {"inherited_frees", false},
-    [CONV_PAUSES] = {"pauses", false},
-    [CONV_UNRECORDED_OBJECTS] = {"unrecorded_objects", false},
-    [CONV_UNRECORDED_FREES] = {"unrecorded_frees", false},
-    [CONV_SIZE_DIFFERS] = {"size_differs", true},
-    [CONV_FOREIGN_CALLS] = {"foreign_calls", false},
-    [CONV_FOREIGN_RESIZES] = {"foreign_resizes", false},
-    [CONV_RELEASED_BY_OTHERS] = {"released_by_others", false},
+    [CONV_FREE_OF_UNKNOWN] = {"free_of_unknown", DEFECT},
+    [CONV_RESIZE_OF_UNKNOWN] = {"resize_of_unknown", DEFECT},
+    [CONV_LOST_FREE] = {"lost_free", DEFECT},
+    [CONV_FAILED_CALLS] = {"failed_calls", REGULAR},
+    [CONV_REALLOC_TO_ZERO] = {"realloc_to_zero", REGULAR},
+    [CONV_UNFINISHED_CALLS] = {"unfinished_calls", REGULAR},
+    [CONV_IMPOSSIBLE_CALLS] = {"impossible_calls", DEFECT},
+    [CONV_ORDER_REPAIRED] = {"order_repaired", DEFECT},
+    [CONV_OVERSIZED_GROUPS] = {"oversized_groups", DEFECT},
+    [CONV_GAPS] = {"gaps", DEFECT},
+    [CONV_MISSING_BLOCKS] = {"missing_blocks", DEFECT},
+    [CONV_SALVAGED_BLOCKS] = {"salvaged_blocks", DEFECT},
+    [CONV_CUT_LINES] = {"cut_lines", DEFECT},
+    [CONV_INHERITED_FREES] = {"inherited_frees", REGULAR},
+    [CONV_PAUSES] = {"pauses", REGULAR},
+    [CONV_UNRECORDED_OBJECTS] = {"unrecorded_objects", REGULAR},
+    [CONV_UNRECORDED_FREES] = {"unrecorded_frees", REGULAR},
+    [CONV_SIZE_DIFFERS] = {"size_differs", DEFECT},
+    [CONV_FOREIGN_CALLS] = {"foreign_calls", REGULAR},
+    [CONV_FOREIGN_RESIZES] = {"foreign_resizes", REGULAR},
+    [CONV_RELEASED_BY_OTHERS] = {"released_by_others", REGULAR},
+    [CONV_DAMAGED_BLOCKS] = {"damaged_blocks", LOSS},
+    [CONV_BAD_LINES] = {"bad_lines", LOSS},
+    [CONV_LONG_LINES] = {"long_lines", LOSS},
+    [CONV_BAD_RECORDS] = {"bad_records", LOSS},
+    [CONV_LOST_TAILS] = {"lost_tails", LOSS},
+    [CONV_TORN_REALLOCS] = {"torn_reallocs", DEFECT},
+    [CONV_UNMET_WAITS] = {"unmet_waits", DEFECT},
 };
 
 const char *conv_irregularity_name(unsigned irregularity)
@@ -42,7 +49,12 @@ const char *conv_irregularity_name(unsigned irregularity)
 
 bool conv_irregularity_is_defect(unsigned irregularity)
 {
-    return irregularity < CONV_IRREGULARITY_COUNT && IRREGULARITIES[irregularity].defect;
+    return irregularity < CONV_IRREGULARITY_COUNT && IRREGULARITIES[irregularity].means != REGULAR;
+}
+
+bool conv_irregularity_is_loss(unsigned irregularity)
+{
+    return irregularity < CONV_IRREGULARITY_COUNT && IRREGULARITIES[irregularity].means == LOSS;
 }
 
 const char *conv_kind_name(enum conv_kind kind)
@@ -159,6 +171,12 @@ enum fp_status conv_fail_with(struct conv_error *error, const char *path, const 
                      cause->what != NULL ? cause->what : fp_status_name(cause->status));
 }
 
+enum fp_status conv_no_remedy(struct conv_error *error)
+{
+    error->cause.no_remedy = true;
+    return error->cause.status;
+}
+
 char *conv_error_text(const struct conv_error *error, char *ret_text, size_t size)
 {
     char what[sizeof error->what + 64];
@@ -169,7 +187,11 @@ char *conv_error_text(const struct conv_error *error, char *ret_text, size_t siz
     } else {
         cause.what = error->what;
     }
-    return fp_error_text(&cause, error->path[0] != '\0' ? error->path : NULL, ret_text, size);
+    (void)fp_error_text(&cause, error->path[0] != '\0' ? error->path : NULL, ret_text, size);
+    if (error->salvageable && strlen(ret_text) < size)
+        snprintf(ret_text + strlen(ret_text), size - strlen(ret_text),
+                 ", else 'mallab convert --salvage' leaves out what is damaged");
+    return ret_text;
 }
 
 int conv_error_exit_code(const struct conv_error *error)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/descriptors.h"
 #include "convert/input.h"
 
 #define PARTS_MAX 100000u
@@ -136,7 +137,8 @@ enum fp_status conv_parts_open(const char *path, enum conv_extent extent, struct
     char stem[CONV_STEM_BYTES];
     uint32_t window;
     enum fp_status status = FP_OK;
-    *ret_parts = (struct conv_parts){.has_trailer = true};
+    *ret_parts = (struct conv_parts){.has_trailer = true, .is_open = true};
+    conv_descriptors_raise();
     if (!fp_part_name(name, CONV_STEM_BYTES, stem, &window))
         window = 0;
     if (extent != CONV_EXTENT_ONE)
@@ -152,7 +154,9 @@ enum fp_status conv_parts_open(const char *path, enum conv_extent extent, struct
             if (!add_facts(ret_parts, part))
                 status = FP_ERR_MEMORY;
         }
-        if (status != FP_OK)
+        if (status == FP_ERR_OPEN && cause.sys_errno == EMFILE)
+            status = conv_descriptors_failed(part->path, error);
+        else if (status != FP_OK)
             conv_fail_with(error, part->path, &cause);
     }
     if (status != FP_OK) {
@@ -175,6 +179,8 @@ void conv_parts_close(struct conv_parts *parts)
     }
     free(parts->parts);
     free(parts->lanes);
+    if (parts->is_open)
+        conv_descriptors_lower();
     *parts = (struct conv_parts){0};
 }
 

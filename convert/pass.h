@@ -33,7 +33,8 @@ enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
 /* A workload in a file without a name. */
 struct conv_temporary {
     int descriptor;
-    char path[32]; /* by which it can be opened as long as the descriptor is */
+    char path[32];                   /* by which it can be opened as long as the descriptor is */
+    char directory[CONV_PATH_BYTES]; /* whose room it takes */
 };
 
 /* conv_temporary_text - make one of the workload text at in_path.

@@ -32,37 +32,6 @@ void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYT
         snprintf(ret_directory, CONV_PATH_BYTES, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
-struct conv_process *conv_recording_choose(struct conv_survey *survey, uint32_t process_id)
-{
-    struct conv_process *best = NULL;
-    for (size_t i = 0; i < survey->process_count; i++) {
-        struct conv_process *process = &survey->processes[i];
-        if (process_id != 0 && process->process_id != process_id)
-            continue;
-        if (best == NULL || process->events > best->events)
-            best = process;
-    }
-    if (best != NULL)
-        best->chosen = true;
-    return best;
-}
-
-void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size)
-{
-    size_t used = 0;
-    ret_text[0] = '\0';
-    for (size_t i = 0; i < survey->process_count && used < size; i++) {
-        const struct conv_process *process = &survey->processes[i];
-        if (i == 6) {
-            snprintf(ret_text + used, size - used, " and %zu more ('mallab info' lists them)",
-                     survey->process_count - i);
-            break;
-        }
-        used += (size_t)snprintf(ret_text + used, size - used, "%s %u %.30s", i > 0 ? "," : "",
-                                 process->process_id, process->name);
-    }
-}
-
 static char *copy_of(const char *text)
 {
     return strdup(text != NULL ? text : "");
@@ -166,6 +135,27 @@ static bool is_absent(const char *directory, const char *file)
     return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
+/* Of a process in windows any of them is enough: --keep removes the first ones. */
+static bool is_missing(const char *directory, const char *file)
+{
+    char stem[CONV_STEM_BYTES], other[CONV_STEM_BYTES];
+    uint32_t window;
+    const struct dirent *entry;
+    bool found = false;
+    DIR *entries;
+    if (!is_absent(directory, file))
+        return false;
+    if (!fp_part_name(file, CONV_STEM_BYTES, stem, &window) || window == 0)
+        return true;
+    entries = opendir(directory);
+    while (entries != NULL && !found && (entry = readdir(entries)) != NULL)
+        found = fp_part_name(entry->d_name, CONV_STEM_BYTES, other, &window) && window != 0 &&
+                strcmp(other, stem) == 0;
+    if (entries != NULL)
+        (void)closedir(entries); /* only read */
+    return !found;
+}
+
 /* When recording ended, and whether the process went on: one that was recovered, unseen by anybody. */
 static void take_end(const json_t *root, const json_t *item, struct conv_process *process)
 {
@@ -197,6 +187,7 @@ static enum fp_status add_from_json(const char *directory, const char *path, con
             process.process_id = found.process_id;
     }
     process.absent = process.events == 0 && has_losses(&process) && is_absent(directory, file);
+    process.missing = !process.absent && is_missing(directory, file);
     if (!add_process(survey, &process, file, json_string_value(json_object_get(item, "name")),
                      json_string_value(json_object_get(item, "ended"))))
         return conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for the list of processes");
@@ -431,6 +422,8 @@ static enum fp_status scan_directory(const char *directory, struct conv_survey *
     struct dirent **entries = NULL;
     const int count = scandir(directory, &entries, is_footprint, by_name);
     enum fp_status status = FP_OK;
+    if (count < 0 && errno == ENOMEM)
+        return conv_fail(error, directory, FP_ERR_MEMORY, 0, 0, "no memory for the list of footprints");
     if (count < 0)
         return conv_fail(error, directory, FP_ERR_OPEN, errno, 0, "cannot open");
     for (int i = 0; i < count; i++) {

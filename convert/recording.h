@@ -24,14 +24,31 @@ enum fp_status conv_recording_list(const char *path, struct conv_survey *survey,
 /* conv_recording_directory - the directory meant by path: itself, or that of its recording.json. */
 void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYTES]);
 
-/* conv_recording_choose - the process to convert: process_id's, or of all, the one with most events (of
- * equal ones the first). Marks it chosen. NULL: there is none of that id. */
-struct conv_process *conv_recording_choose(struct conv_survey *survey, uint32_t process_id);
+/* conv_recording_choose - the process image to convert: options.process_file's; else of those of options.process_id (exec
+ * leaves several), or of all, the one with most events, of equal ones the first. With options.salvage one whose footprint
+ * is missing is passed over where another will do.
+ * directory    for messages.
+ * ret_process  marked chosen.
+ * Returns      FP_OK; FP_ERR_ARGUMENT when there is none, FP_ERR_OPEN when its footprint is missing, in error. */
+enum fp_status conv_recording_choose(const char *directory, const struct conv_options *options,
+                                     struct conv_survey *survey, struct conv_process **ret_process,
+                                     struct conv_error *error);
+
+/* conv_recording_leave_missing - of the chosen processes, leave out those whose footprints are missing; survey becomes
+ * incomplete then, and names the first.
+ * directory  for messages.
+ * Returns    FP_OK; FP_ERR_OPEN, in error, without options.salvage, or when none is left. */
+enum fp_status conv_recording_leave_missing(const char *directory, const struct conv_options *options,
+                                            struct conv_survey *survey, struct conv_error *error);
+
+/* conv_process_is_file - whether a process' footprint is meant by its name, with or without its ending; of one in windows
+ * by that of any window, or by what they have in common. */
+bool conv_process_is_file(const struct conv_process *process, const char *name);
 
 /* conv_recording_choose_some - mark the processes meant by a list as chosen; those that are absent are not.
  * directory  for the message.
- * list       as conv_selection.merge: ids and names between commas; "" for all.
- * Returns    FP_OK; FP_ERR_ARGUMENT when an item means none. */
+ * list       as conv_selection.merge: ids, names and footprints' names between commas; "" for all.
+ * Returns    FP_OK; FP_ERR_ARGUMENT when an item means none; FP_ERR_MEMORY. */
 enum fp_status conv_recording_choose_some(const char *directory, const char *list, struct conv_survey *survey,
                                           struct conv_error *error);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "convert/pass.h"
+#include "convert/recording.h"
 #include "convert/select/plan.h"
 #include "convert/stats.h"
 #include "convert/windows.h"
@@ -97,7 +98,13 @@ static void take_notes(const struct wl_reader *reader, struct conv_survey *surve
     survey->inherited_objects = meta_number(reader, "inherited_objects");
     survey->inherited_bytes = meta_number(reader, "inherited_bytes");
     survey->uncounted = wl_reader_meta(reader, "lost_known") != NULL;
-    survey->lost_marks = meta_number(reader, "lost_calls"); /* causes are not kept apart in a workload */
+    survey->lost_marks = meta_number(reader, "lost_calls");
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "lost_%s", fp_loss_name(i));
+        survey->lost[i] = meta_number(reader, key);
+        survey->lost_marks -= survey->lost[i] < survey->lost_marks ? survey->lost[i] : survey->lost_marks;
+    }
 }
 
 static uint64_t file_bytes_of(const char *path)
@@ -137,7 +144,7 @@ enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
     else
         status = FP_OK;
     wl_reader_close(reader);
-    survey->file_bytes = file_bytes_of(wl_path);
+    survey->file_bytes = file_bytes_of(in_path);
     if (survey->events > 0)
         survey->bytes_per_event = (double)survey->file_bytes / (double)survey->events;
     return status;
@@ -192,15 +199,17 @@ static enum fp_status survey_parts(const struct conv_input *input, const char *p
     return status;
 }
 
-static enum fp_status survey_process(const char *path, const struct conv_options *options,
+/* alone: no other process is looked at. It is as its conversion makes it, and its threads can be selected. */
+static enum fp_status survey_process(const char *path, const struct conv_options *options, bool alone,
                                      struct conv_survey *sum, struct conv_process *process,
                                      struct conv_shares *shares, struct conv_error *error)
 {
-    struct conv_survey survey = {.stop_words = sum->stop_words};
+    struct conv_survey survey = {.stop_words = sum->stop_words, .recording_state = sum->recording_state};
     struct conv_input input;
     struct conv_options own = *options;
     enum fp_status status;
-    own.no_inherited = true; /* each of many children would read all of its parent again */
+    if (!alone)
+        own.no_inherited = true; /* each of many children would read all of its parent again */
     status = conv_footprint_open(path, CONV_EXTENT_ALL, process, &own, &survey, error, &input);
     if (status != FP_OK)
         return status;
@@ -211,10 +220,19 @@ static enum fp_status survey_process(const char *path, const struct conv_options
         return status;
     process->events = survey.events;
     process->complete = survey.complete;
-    process->chosen = true;
     if (!survey.complete)
         conv_incomplete(sum, "%.100s: %.120s", process->file, survey.incomplete_why);
     conv_stats_add(sum, &survey);
+    if (alone) {
+        sum->process_id = survey.process_id;
+        sum->inherited_objects = survey.inherited_objects;
+        sum->inherited_bytes = survey.inherited_bytes;
+        memcpy(sum->inherited_why, survey.inherited_why, sizeof sum->inherited_why);
+        sum->thread_list = survey.thread_list;
+        sum->thread_count = survey.thread_count;
+        survey.thread_list = NULL;
+        survey.thread_count = 0;
+    }
     conv_survey_release(&survey);
     return FP_OK;
 }
@@ -223,7 +241,7 @@ static void name_recording(struct conv_survey *survey)
 {
     const struct conv_process *largest = NULL;
     for (size_t i = 0; i < survey->process_count; i++)
-        if (largest == NULL || survey->processes[i].events > largest->events)
+        if (survey->processes[i].chosen && (largest == NULL || survey->processes[i].events > largest->events))
             largest = &survey->processes[i];
     if (largest != NULL)
         snprintf(survey->program, sizeof survey->program, "%s", largest->name);
@@ -242,33 +260,59 @@ static void tell_from_list(struct conv_survey *survey)
         conv_incomplete(survey, "recording.json says that it is not complete, and not why");
 }
 
+/* What is meant: the one that is asked for, or all whose footprints are there. */
+static enum fp_status choose_processes(const struct conv_options *options, struct conv_survey *survey,
+                                       size_t *ret_count, struct conv_error *error)
+{
+    struct conv_process *process;
+    enum fp_status status = FP_OK;
+    *ret_count = 1;
+    if (conv_process_asked(options)) {
+        status = conv_recording_choose(survey->input, options, survey, &process, error);
+        if (status == FP_OK)
+            snprintf(survey->selected.text, sizeof survey->selected.text, "process %u, %s",
+                     process->process_id, process->file);
+        return status;
+    }
+    for (size_t i = 0; i < survey->process_count; i++)
+        survey->processes[i].chosen = true;
+    status = conv_recording_leave_missing(survey->input, options, survey, error);
+    *ret_count = 0;
+    for (size_t i = 0; i < survey->process_count; i++)
+        *ret_count += survey->processes[i].chosen;
+    return status;
+}
+
 static enum fp_status survey_recording(const char *path, const struct conv_options *options,
                                        struct conv_survey *survey, struct conv_error *error)
 {
     struct conv_shares shares = {0};
     bool complete;
+    size_t chosen = 0;
     enum fp_status status = conv_recording_list(path, survey, &complete, error);
     survey->complete = true;
+    if (status == FP_OK)
+        status = choose_processes(options, survey, &chosen, error);
     if (status == FP_OK && survey->unfinished_why[0] != '\0')
         conv_incomplete(survey, "%s", survey->unfinished_why);
     for (size_t i = 0; i < survey->process_count && status == FP_OK; i++) {
         struct conv_process *process = &survey->processes[i];
         char file[2 * CONV_PATH_BYTES];
-        if (options->process_id != 0 && process->process_id != options->process_id)
+        if (!process->chosen)
             continue;
         if (process->absent) {
             count_absent(survey, process);
             continue;
         }
         snprintf(file, sizeof file, "%s/%s", survey->input, process->file);
-        status = survey_process(file, options, survey, process, &shares, error);
+        status = survey_process(file, options, chosen == 1, survey, process, &shares, error);
     }
     if (status == FP_OK && !conv_shares_sum(&shares, survey))
         status = conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for the list of windows");
     conv_shares_release(&shares);
     if (status != FP_OK)
         return status;
-    if (!complete && survey->complete)
+    if (!complete && survey->complete && !conv_process_asked(options)) /* else of the others */
         tell_from_list(survey);
     name_recording(survey);
     if (survey->events > 0)

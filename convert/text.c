@@ -10,26 +10,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "convert/gunzip.h"
 #include "convert/input.h"
 
-#define BUFFER_BYTES 65536u
+#define BUFFER_BYTES     65536u
+#define LONG_PIECE_BYTES (UINT64_C(1) << 20)
 
 struct conv_text {
     const char *path; /* borrowed */
     int fd;
+    struct conv_gunzip *gunzip; /* below the archive; NULL: it reads fd itself */
     struct archive *archive;
     bool is_open;
-    bool ended;        /* the archive's only file was read to its end */
+    bool ended; /* the archive's only file was read to its end */
+    const char *
+        block; /* unpacked and not yet copied: the archive's. archive_read_data() would drop it at an error */
+    size_t block_size;
     size_t begin, end; /* of what is in the buffer and was not taken */
     uint64_t offset;   /* of begin in the text */
     uint64_t lines;
+    bool salvage, in_long_line;
+    struct conv_error
+        *failed; /* why unpacking ended; an archive that failed does not say it twice. NULL: it did not */
     char buffer[BUFFER_BYTES];
 };
 
-static enum fp_status archive_fail(const struct conv_text *text, struct conv_error *error)
+static enum fp_status archive_fail(struct conv_text *text, struct conv_error *error)
 {
-    const int number = archive_errno(text->archive);
-    const char *what = archive_error_string(text->archive);
+    const char *damage = text->gunzip != NULL ? conv_gunzip_damage(text->gunzip) : NULL;
+    const int number = damage == NULL ? archive_errno(text->archive) : 0;
+    const char *what = damage == NULL ? archive_error_string(text->archive) : damage;
     const uint64_t offset = text->offset + (text->end - text->begin);
     if (number == EIO || number == EISDIR || number == ENOMEM)
         return conv_fail(error, text->path, number == ENOMEM ? FP_ERR_MEMORY : FP_ERR_READ, number, offset,
@@ -38,13 +48,12 @@ static enum fp_status archive_fail(const struct conv_text *text, struct conv_err
                      what != NULL ? what : "damaged");
 }
 
-/* Only what unpacks inside this process: no filter that would start a program. */
+/* Only what unpacks inside this process: no filter that would start a program. gzip's is below. */
 static bool enable_formats(struct archive *archive)
 {
     return archive_read_support_format_raw(archive) == ARCHIVE_OK &&
            archive_read_support_format_empty(archive) == ARCHIVE_OK &&
            archive_read_support_format_zip(archive) == ARCHIVE_OK &&
-           archive_read_support_filter_gzip(archive) == ARCHIVE_OK &&
            archive_read_support_filter_bzip2(archive) == ARCHIVE_OK &&
            archive_read_support_filter_xz(archive) == ARCHIVE_OK &&
            archive_read_support_filter_zstd(archive) == ARCHIVE_OK;
@@ -66,6 +75,15 @@ static enum fp_status next_member(struct conv_text *text, struct conv_error *err
     }
 }
 
+/* Damage is the end for libarchive, which would drop what came before it; fill() tells it then. */
+static la_ssize_t read_gunzip(struct archive *archive, void *data, const void **ret_bytes)
+{
+    const ssize_t size = conv_gunzip_read(data, ret_bytes);
+    if (size < 0)
+        archive_set_error(archive, errno, "cannot read");
+    return size;
+}
+
 static enum fp_status open_archive(struct conv_text *text, struct conv_error *error)
 {
     enum fp_status status;
@@ -75,12 +93,18 @@ static enum fp_status open_archive(struct conv_text *text, struct conv_error *er
     text->archive = archive_read_new();
     if (text->archive == NULL || !enable_formats(text->archive))
         return conv_fail(error, text->path, FP_ERR_MEMORY, 0, 0, "no memory for unpacking");
-    if (archive_read_open_fd(text->archive, text->fd, BUFFER_BYTES) != ARCHIVE_OK)
+    if (conv_gunzip_is_wanted(text->fd) && (text->gunzip = conv_gunzip_new(text->fd)) == NULL)
+        return conv_fail(error, text->path, FP_ERR_MEMORY, 0, 0, "no memory for unpacking");
+    if ((text->gunzip != NULL ? archive_read_open(text->archive, text->gunzip, NULL, read_gunzip, NULL)
+                              : archive_read_open_fd(text->archive, text->fd, BUFFER_BYTES)) != ARCHIVE_OK)
         return archive_fail(text, error);
     status = next_member(text, error);
-    if (status == FP_END)
-        return conv_fail(error, text->path, FP_ERR_FOREIGN, 0, 0, "is empty");
-    return status;
+    if (status != FP_END)
+        return status;
+    if (text->gunzip != NULL && conv_gunzip_damage(text->gunzip) != NULL)
+        return archive_fail(text, error);
+    (void)conv_fail(error, text->path, FP_ERR_FOREIGN, 0, 0, "is empty");
+    return conv_no_remedy(error);
 }
 
 /* Standard input that was only looked at, for whoever opens it next: what a pipe held cannot be read again. */
@@ -111,33 +135,101 @@ enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, st
     return FP_OK;
 }
 
+/* What cannot be unpacked is the end, when that is wanted. Failures of reading and memory are not the file's. */
+static enum fp_status end_unpacking(struct conv_text *text, struct conv_error *error)
+{
+    const enum fp_status status = text->failed->cause.status;
+    if (text->salvage && status == FP_ERR_CORRUPT) {
+        text->ended = true;
+        return FP_OK;
+    }
+    *error = *text->failed;
+    error->cause.what = error->what;
+    return status;
+}
+
+static enum fp_status unpacking_failed(struct conv_text *text, struct conv_error *error)
+{
+    const enum fp_status status = archive_fail(text, error);
+    text->failed = malloc(sizeof *text->failed);
+    if (text->failed == NULL)
+        return status;
+    *text->failed = *error;
+    return text->block_size > 0 ? FP_OK : end_unpacking(text, error);
+}
+
+/* Unpack a block. One that came with a failure (a zip file's checksum) is taken before that counts. */
+static enum fp_status next_block(struct conv_text *text, struct conv_error *error)
+{
+    const void *block = NULL;
+    la_int64_t offset; /* there are no holes */
+    int result;
+    text->block_size = 0;
+    result = archive_read_data_block(text->archive, &block, &text->block_size, &offset);
+    if (result == ARCHIVE_EOF || result < ARCHIVE_FAILED || block == NULL)
+        text->block_size = 0;
+    text->block = block;
+    if (result == ARCHIVE_OK || result == ARCHIVE_RETRY)
+        return FP_OK;
+    if (result != ARCHIVE_EOF || (text->gunzip != NULL && conv_gunzip_damage(text->gunzip) != NULL))
+        return unpacking_failed(text, error);
+    text->ended = true;
+    return FP_OK;
+}
+
 /* Read on until the buffer is full or the text has ended. */
 static enum fp_status fill(struct conv_text *text, struct conv_error *error)
 {
+    if (text->failed != NULL && text->block_size == 0)
+        return end_unpacking(text, error);
     if (text->begin > 0) {
         memmove(text->buffer, text->buffer + text->begin, text->end - text->begin);
         text->end -= text->begin;
         text->begin = 0;
     }
     while (!text->ended && text->end < BUFFER_BYTES) {
-        const ssize_t got = archive_read_data(text->archive, text->buffer + text->end,
-                                              BUFFER_BYTES - text->end);
-        if (got == ARCHIVE_RETRY)
+        size_t size = BUFFER_BYTES - text->end;
+        if (text->block_size == 0) {
+            const enum fp_status status = text->failed != NULL ? end_unpacking(text, error)
+                                                               : next_block(text, error);
+            if (status != FP_OK)
+                return status;
+            if (text->failed != NULL && text->block_size == 0)
+                return FP_OK; /* as far as it can be unpacked */
+        }
+        if (text->block_size == 0)
             continue;
-        if (got < 0)
-            return archive_fail(text, error);
-        text->ended = got == 0;
-        text->end += (size_t)got;
+        if (size > text->block_size)
+            size = text->block_size;
+        memcpy(text->buffer + text->end, text->block, size);
+        text->end += size;
+        text->block += size;
+        text->block_size -= size;
     }
     if (text->ended) {
         const enum fp_status status = next_member(text, error);
         if (status == FP_OK)
-            return conv_fail(error, text->path, FP_ERR_FOREIGN, 0, 0,
+            return conv_fail(error, text->path, FP_ERR_READ, 0, 0,
                              "holds several files; unpack it and choose one");
+        if (status == FP_ERR_CORRUPT && text->salvage)
+            return unpacking_failed(text, error); /* behind the text, as a zip file's list */
         if (status != FP_END)
             return status;
     }
     return FP_OK;
+}
+
+void conv_text_salvage(struct conv_text *text, bool salvage)
+{
+    text->salvage = salvage;
+}
+
+const char *conv_text_damage(const struct conv_text *text, uint64_t *ret_offset)
+{
+    if (text->failed == NULL || !text->ended)
+        return NULL;
+    *ret_offset = text->failed->cause.offset;
+    return text->failed->what;
 }
 
 enum fp_status conv_text_peek(struct conv_text *text, struct conv_error *ret_error, const char **ret_bytes,
@@ -178,11 +270,42 @@ uint64_t conv_text_offset(const struct conv_text *text)
     return text->offset;
 }
 
+/* A line may be longer than memory and patience: it is told piece by piece. */
+static enum fp_status skip_long_line(struct conv_text *text, struct conv_error *error,
+                                     struct conv_line *ret_line)
+{
+    const uint64_t offset = text->offset;
+    const bool goes_on = text->in_long_line;
+    const char *newline;
+    for (;;) {
+        enum fp_status status;
+        newline = memchr(text->buffer + text->begin, '\n', text->end - text->begin);
+        if (newline != NULL || text->ended || text->offset - offset >= LONG_PIECE_BYTES)
+            break;
+        conv_text_skip(text, text->end - text->begin);
+        status = fill(text, error);
+        if (status != FP_OK)
+            return status;
+    }
+    conv_text_skip(text, newline != NULL ? (size_t)(newline + 1 - text->buffer) - text->begin
+                                         : text->end - text->begin);
+    text->in_long_line = newline == NULL && !text->ended;
+    text->lines += !goes_on;
+    *ret_line = (struct conv_line){.number = text->lines,
+                                   .offset = offset,
+                                   .has_end = newline != NULL,
+                                   .is_long = true,
+                                   .goes_on = goes_on};
+    return FP_OK;
+}
+
 enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_error,
                               struct conv_line *ret_line)
 {
     char *newline = memchr(text->buffer + text->begin, '\n', text->end - text->begin);
     size_t length;
+    if (text->in_long_line)
+        return skip_long_line(text, ret_error, ret_line);
     if (newline == NULL && !text->ended) {
         const enum fp_status status = fill(text, ret_error);
         if (status != FP_OK)
@@ -192,6 +315,8 @@ enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_err
     if (newline == NULL && text->begin == text->end)
         return FP_END;
     length = (newline != NULL ? (size_t)(newline - text->buffer) : text->end) - text->begin;
+    if (length > CONV_LINE_BYTES_MAX && text->salvage)
+        return skip_long_line(text, ret_error, ret_line);
     if (length > CONV_LINE_BYTES_MAX) {
         const enum fp_status status = conv_fail(ret_error, text->path, FP_ERR_CORRUPT, 0, text->offset,
                                                 "longer than %u bytes", CONV_LINE_BYTES_MAX);
@@ -215,7 +340,7 @@ enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_err
 static bool is_plain_file(const struct conv_text *text, uint64_t *ret_size)
 {
     struct stat stat_;
-    if (strcmp(text->path, "-") == 0 || archive_filter_count(text->archive) > 1 ||
+    if (strcmp(text->path, "-") == 0 || text->gunzip != NULL || archive_filter_count(text->archive) > 1 ||
         archive_format(text->archive) != ARCHIVE_FORMAT_RAW || fstat(text->fd, &stat_) != 0 ||
         !S_ISREG(stat_.st_mode))
         return false;
@@ -288,6 +413,8 @@ enum fp_status conv_text_spool(struct conv_text *text, struct conv_error *ret_er
 uint64_t conv_text_position(const struct conv_text *text)
 {
     const int64_t bytes = archive_filter_bytes(text->archive, -1);
+    if (text->gunzip != NULL)
+        return conv_gunzip_position(text->gunzip);
     return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
@@ -309,7 +436,9 @@ void conv_text_close(struct conv_text *text)
     }
     if (text->archive != NULL)
         (void)archive_read_free(text->archive); /* only read from */
+    conv_gunzip_free(text->gunzip);
     if (text->fd > STDIN_FILENO)
         (void)close(text->fd);
+    free(text->failed);
     free(text);
 }

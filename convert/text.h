@@ -1,4 +1,4 @@
-/* text.h - lines or bytes of an input, plain or compressed, from a file or standard input (libarchive).
+/* text.h - lines or bytes of an input, plain or compressed, from a file or standard input (libarchive, zlib).
  *
  * gzip, bzip2, xz, zstd, and zip with one member are unpacked on the way. Memory is one buffer: a line
  * longer than CONV_LINE_BYTES_MAX is an error. Offsets count bytes of the unpacked text. Lines, bytes or
@@ -23,6 +23,8 @@ struct conv_line {
     uint64_t number; /* from 1 */
     uint64_t offset;
     bool has_end; /* false: the text ends without a newline here */
+    bool is_long; /* with conv_text_salvage: it is longer than CONV_LINE_BYTES_MAX, and length is 0 */
+    bool goes_on; /* and this is not its first piece */
 };
 
 /* conv_text_open - open path, "-" for standard input. ret_text is the caller's: conv_text_close. Standard input of
@@ -37,10 +39,15 @@ enum fp_status conv_text_peek(struct conv_text *text, struct conv_error *ret_err
                               size_t *ret_size, bool *ret_whole);
 
 /* conv_text_line - the next line. ret_line is valid until the next call.
- * Returns FP_OK; FP_END; FP_ERR_READ, FP_ERR_CORRUPT (damaged archive, line too long), FP_ERR_FOREIGN (a
- * second file in the archive), with ret_error filled. */
+ * Returns FP_OK; FP_END; FP_ERR_READ, FP_ERR_CORRUPT (damaged archive, line too long), FP_ERR_READ too for a second
+ * file in the archive, with ret_error filled. */
 enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_error,
                               struct conv_line *ret_line);
+
+/* conv_text_salvage - from now on a line that is too long is skipped and told as such, and what cannot be unpacked is
+ * the text's end: conv_text_damage then says why, in words of its own until close, and sets the offset; else it returns NULL. */
+void conv_text_salvage(struct conv_text *text, bool salvage);
+const char *conv_text_damage(const struct conv_text *text, uint64_t *ret_offset);
 
 /* conv_text_view - what comes next: `least` bytes or more (at most CONV_TEXT_VIEW_MAX are asked for), fewer only at the
  * end, then 0. Valid until the next call. conv_text_skip takes them: count is at most what was in view.

@@ -303,10 +303,12 @@ static enum fp_status check_first_line(struct reading *reading)
         return FP_OK;
     if (status == FP_OK && first.length > strlen(CONV_TEXT_NAME) &&
         memcmp(first.at, CONV_TEXT_NAME, strlen(CONV_TEXT_NAME)) == 0)
-        return conv_fail(reading->error, reading->path, FP_ERR_FOREIGN, 0, 0,
-                         "is a workload text of another version; this one reads version 1");
-    return conv_fail(reading->error, reading->path, FP_ERR_FOREIGN, 0, 0,
-                     "is no workload text: its first line is not '%s'", CONV_TEXT_MAGIC);
+        (void)conv_fail(reading->error, reading->path, FP_ERR_FOREIGN, 0, 0,
+                        "is a workload text of another version; this one reads version 1");
+    else
+        (void)conv_fail(reading->error, reading->path, FP_ERR_FOREIGN, 0, 0,
+                        "is no workload text: its first line is not '%s'", CONV_TEXT_MAGIC);
+    return conv_no_remedy(reading->error);
 }
 
 static enum fp_status read_lines(struct reading *reading)

@@ -1,6 +1,7 @@
 /* status.c - names of statuses and the one-line wording of errors. */
 #include "footprint/status.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,10 +35,20 @@ const char *fp_status_name(enum fp_status status)
     return (unsigned)status < WORDS_LENGTH ? WORDS[status].name : "unknown";
 }
 
+/* A remedy for the usual cause helps nobody where it is known to be another. */
+static const char *remedy_of(const struct fp_error *error)
+{
+    if (error->status == FP_ERR_WRITE && error->sys_errno == EPIPE)
+        return NULL; /* whoever read it has had enough */
+    if (error->no_remedy)
+        return NULL;
+    return (unsigned)error->status < WORDS_LENGTH ? WORDS[error->status].remedy : NULL;
+}
+
 char *fp_error_text(const struct fp_error *error, const char *path, char *ret_text, size_t size)
 {
     const unsigned status = (unsigned)error->status;
-    const char *remedy = status < WORDS_LENGTH ? WORDS[status].remedy : NULL;
+    const char *remedy = remedy_of(error);
     const char *what = error->what != NULL ? error->what : fp_status_name(error->status);
     char offset[48] = "";
     char versions[80];

@@ -5,6 +5,7 @@
 #ifndef MALLAB_FOOTPRINT_STATUS_H
 #define MALLAB_FOOTPRINT_STATUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,7 @@ struct fp_error {
     uint64_t offset; /* first byte of the file that was not understood */
     const char *what;
     uint16_t version_found, version_known; /* FP_ERR_VERSION: the file's, and the newest that is read */
+    bool no_remedy; /* `what` is enough: fp_error_text() puts no remedy of the status behind it */
 };
 
 /* fp_error_make - an error without versions. */

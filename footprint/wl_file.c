@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "footprint/bytes.h"
+#include "footprint/place.h"
 #include "footprint/window.h"
 
 static enum fp_status fail(struct wl_file *file, enum fp_status status, int sys_errno, const char *what)
@@ -20,15 +21,20 @@ static enum fp_status fail(struct wl_file *file, enum fp_status status, int sys_
 
 enum fp_status wl_file_create(struct wl_file *file, const char *path, bool overwrite)
 {
+    enum fp_status status;
     *file = (struct wl_file){.fd = -1, .overwrite = overwrite};
     if (strcmp(path, "-") == 0) {
         file->fd = STDOUT_FILENO;
         return FP_OK;
     }
+    status = fp_place(path, &file->path);
+    if (status == FP_ERR_FOREIGN)
+        return fail(file, FP_ERR_OPEN, 0, "is no regular file");
+    if (status != FP_OK)
+        return fail(file, status, errno, "cannot create");
     if (!overwrite && access(path, F_OK) == 0)
         return fail(file, FP_ERR_EXISTS, 0, "exists already");
-    file->path = strdup(path);
-    if (file->path == NULL || asprintf(&file->temporary, "%s.%ld.part", path, (long)getpid()) < 0) {
+    if (asprintf(&file->temporary, "%s.%ld.part", file->path, (long)getpid()) < 0) {
         file->temporary = NULL;
         return fail(file, FP_ERR_MEMORY, 0, "no memory for a name");
     }

@@ -41,6 +41,12 @@ bool conv_format_facts(size_t number, struct conv_format_facts *ret_facts)
     return true;
 }
 
+const char *conv_trace_title(enum conv_kind kind)
+{
+    const struct conv_format *format = conv_format_of_kind(kind);
+    return format != NULL ? format->title : NULL;
+}
+
 enum conv_kind conv_from_kind(const char *name)
 {
     for (size_t i = 0; i < OWN_LENGTH; i++)

@@ -9,7 +9,10 @@
  *
  * Which order the calls had is known only as far as there are signals. Ours: all threads take turns of TURN_CALLS
  * records, a wait ends a turn, and who was waited for comes again in the order of signals. It is repeatable, and
- * legal by all signals. Memory: 1 KiB a thread, and a bit for each sync. */
+ * legal by all signals. Memory: 1 KiB a thread, and a bit for each sync.
+ *
+ * With --salvage a thread's calls end where they cannot be read, since nothing tells where its next record begins; and
+ * who waits for what never comes goes on. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +26,8 @@
 #define BUFFER_BYTES 1024u
 #define RECORD_MOST  48u /* bytes of the longest record, and more */
 #define TURN_CALLS   16u
+#define SYNCS_LIKELY                                                                                         \
+    (UINT64_C(1) << 28) /* with --salvage: a file that was cut may state more than it holds */
 
 /* A place in the file. A thread does not read what belongs to the next: all together read each byte once, whatever
  * offsets a file states. */
@@ -43,6 +48,9 @@ struct glibc_wl {
     uint64_t pointers, syncs, thread_count;
     struct played_thread *threads;
     uint32_t started;
+    uint32_t missing;  /* threads that begin behind the file's end (--salvage) */
+    uint32_t *waiting; /* who was not done when waits were given up last; all, at first */
+    uint32_t waiting_count;
     struct conv_turns turns;
 };
 
@@ -114,9 +122,14 @@ static enum fp_status take_code(struct conv_import *import, struct cursor *curso
 static enum fp_status start_thread(struct conv_import *import, struct glibc_wl *wl, uint64_t offset,
                                    uint64_t where)
 {
-    if (wl->started == wl->thread_count)
+    if (wl->started + wl->missing == wl->thread_count)
         return conv_import_wrong(import, where, "starts more threads than the %llu that it states,",
                                  (unsigned long long)wl->thread_count);
+    if (offset >= wl->size && import->options.salvage) {
+        wl->missing++;
+        conv_import_tail(import, wl->size, "it ends before some of its threads begin");
+        return FP_OK;
+    }
     if (offset >= wl->size)
         return conv_import_wrong(import, where, "a thread that begins behind the file's end,");
     if (wl->started > 0 && offset <= wl->threads[wl->started - 1].cursor.at)
@@ -157,7 +170,9 @@ static enum fp_status take_header_record(struct conv_import *import, struct curs
                                           : conv_import_wrong(import, where, "2^48 pointers and more");
     case CODE_SYNCS:
         wl->syncs = value;
-        return value < wl->size ? FP_OK : conv_import_wrong(import, where, "more syncs than bytes");
+        return value < wl->size || (import->options.salvage && value < SYNCS_LIKELY)
+                   ? FP_OK
+                   : conv_import_wrong(import, where, "more syncs than bytes");
     case CODE_THREADS:
         return set_threads(import, wl, value, where);
     case CODE_START_THREAD:
@@ -172,7 +187,10 @@ static enum fp_status prepare(struct conv_import *import, struct glibc_wl *wl)
 {
     for (uint32_t i = 0; i < wl->started; i++)
         wl->threads[i].cursor.limit = i + 1 < wl->started ? wl->threads[i + 1].cursor.at : wl->size;
-    if (conv_turns_init(&wl->turns, wl->started, wl->syncs))
+    wl->waiting = malloc(wl->started * sizeof *wl->waiting);
+    for (uint32_t i = 0; i < wl->started && wl->waiting != NULL; i++)
+        wl->waiting[wl->waiting_count++] = i;
+    if (conv_turns_init(&wl->turns, wl->started, wl->syncs) && wl->waiting != NULL)
         return FP_OK;
     return conv_fail(import->error, import->path, FP_ERR_MEMORY, 0, 0, "no memory for its threads");
 }
@@ -191,9 +209,9 @@ static enum fp_status take_header(struct conv_import *import)
     free(cursor.buffer);
     if (status != FP_OK)
         return status;
-    if (wl->started == 0 || wl->started != wl->thread_count)
+    if (wl->started == 0 || wl->started + wl->missing != wl->thread_count)
         return conv_import_wrong(import, cursor.at, "states %llu threads and starts %u,",
-                                 (unsigned long long)wl->thread_count, wl->started);
+                                 (unsigned long long)wl->thread_count, wl->started + wl->missing);
     if (wl->threads[0].cursor.at < cursor.at)
         return conv_import_wrong(import, cursor.at, "a thread that begins within the file's beginning,");
     return prepare(import, wl);
@@ -260,6 +278,23 @@ static enum fp_status take_sync(struct conv_import *import, struct cursor *curso
     return status;
 }
 
+static void end_thread(struct cursor *cursor)
+{
+    free(cursor->buffer);
+    cursor->buffer = NULL;
+}
+
+/* A record that is no end, signal or wait. */
+static enum fp_status take_plain(struct conv_import *import, struct cursor *cursor, uint8_t code,
+                                 uint32_t number)
+{
+    if (code < sizeof FORMS / sizeof FORMS[0] && FORMS[code].call != FP_CALL_NONE)
+        return take_wl_call(import, cursor, code, number);
+    return code == CODE_NOTHING
+               ? FP_OK
+               : conv_import_wrong(import, cursor->at - 1, "%u is not a call of this format,", code);
+}
+
 /* One turn of a thread, after which it is ready again, waits, or is done. */
 static enum fp_status take_turn(struct conv_import *import, uint32_t number)
 {
@@ -268,21 +303,19 @@ static enum fp_status take_turn(struct conv_import *import, uint32_t number)
     for (unsigned i = 0; i < TURN_CALLS; i++) {
         const uint64_t where = cursor->at;
         uint64_t sync = 0;
-        uint8_t code;
+        uint8_t code = CODE_NOTHING;
         enum fp_status status = take_code(import, cursor, &code);
         if (status == FP_OK && code == CODE_DONE) {
-            free(cursor->buffer);
-            cursor->buffer = NULL;
+            end_thread(cursor);
             return FP_OK;
         }
         if (status == FP_OK && (code == CODE_SIGNAL || code == CODE_WAIT))
             status = take_sync(import, cursor, &sync);
-        else if (status == FP_OK && code < sizeof FORMS / sizeof FORMS[0] && FORMS[code].call != FP_CALL_NONE)
-            status = take_wl_call(import, cursor, code, number);
-        else if (status == FP_OK && code != CODE_NOTHING)
-            status = conv_import_wrong(import, where, "%u is not a call of this format,", code);
+        else if (status == FP_OK)
+            status = take_plain(import, cursor, code, number);
         if (status != FP_OK)
             return status;
+        import->understood++;
         if (code == CODE_SIGNAL)
             conv_turns_give(&wl->turns, sync);
         if (code == CODE_WAIT && !conv_turns_wait(&wl->turns, number, sync)) {
@@ -293,6 +326,35 @@ static enum fp_status take_turn(struct conv_import *import, uint32_t number)
     }
     conv_turns_again(&wl->turns, number);
     return FP_OK;
+}
+
+/* What is left of the thread cannot be read. */
+static enum fp_status salvage_turn(struct conv_import *import, uint32_t number, enum fp_status status)
+{
+    const struct conv_error *error = import->error;
+    if (!import->options.salvage || (status != FP_ERR_CORRUPT && status != FP_ERR_TRUNCATED))
+        return status;
+    conv_import_tail(import, error->cause.offset, "thread %u: %s", number + 1, error->what);
+    end_thread(&((struct glibc_wl *)import->state)->threads[number].cursor);
+    memset(import->error, 0, sizeof *import->error);
+    return FP_OK;
+}
+
+/* Nobody can go on: let all go that wait. Each takes a record before it waits again, and who does not is done and not
+ * looked at any more: so the time is bounded by the file's size. False: all are done. */
+static bool give_up_waits(struct conv_import *import, struct glibc_wl *wl)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < wl->waiting_count; i++) {
+        const uint32_t number = wl->waiting[i];
+        if (wl->threads[number].cursor.buffer == NULL)
+            continue;
+        wl->waiting[count++] = number;
+        conv_turns_give(&wl->turns, wl->threads[number].sync);
+        import->survey->irregular[CONV_UNMET_WAITS]++;
+    }
+    wl->waiting_count = count;
+    return count > 0;
 }
 
 /* Nobody can go on though threads are not done: the one that stands first in the file is named. */
@@ -315,8 +377,11 @@ static enum fp_status run(struct conv_import *import)
         return status;
     wl->fd++;
     status = take_header(import);
-    while (status == FP_OK && conv_turns_next(&wl->turns, &thread))
-        status = take_turn(import, thread);
+    do {
+        while (status == FP_OK && conv_turns_next(&wl->turns, &thread))
+            if ((status = take_turn(import, thread)) != FP_OK)
+                status = salvage_turn(import, thread, status);
+    } while (status == FP_OK && import->options.salvage && give_up_waits(import, wl));
     return status == FP_OK ? complain_of_waits(import, wl) : status;
 }
 
@@ -328,6 +393,7 @@ static void release(void *state)
     for (uint32_t i = 0; i < wl->started; i++)
         free(wl->threads[i].cursor.buffer);
     free(wl->threads);
+    free(wl->waiting);
     conv_turns_release(&wl->turns);
 }
 

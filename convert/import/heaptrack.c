@@ -16,8 +16,8 @@
 
 struct heaptrack {
     bool has_version;
-    bool in_command; /* behind `X`, as long as nothing else has begun */
-    bool left_out;   /* something in it that looks like a call, and is none */
+    bool in_command;   /* behind `X`, as long as nothing else has begun */
+    uint64_t left_out; /* lines of it that look like calls, and are none */
     char wrong[128];
 };
 
@@ -72,7 +72,7 @@ static const char *skip_line(struct heaptrack *heaptrack, const char *line, size
     if (line[0] == 'X')
         heaptrack->in_command = true;
     if (strchr("Imts", line[0]) != NULL)
-        heaptrack->in_command = heaptrack->left_out = false;
+        heaptrack->in_command = false, heaptrack->left_out = 0;
     return memchr(line, '\0', length) == NULL ? NULL : "holds a zero byte: this is no text";
 }
 
@@ -102,6 +102,7 @@ static const char *parse(void *state, const char *line, size_t length, struct co
 {
     struct heaptrack *heaptrack = state;
     const char *wrong;
+    /* Not to be salvaged: behind another beginning any text would be lines of no interest, and pass for a trace. */
     if (!heaptrack->has_version)
         return take_version(heaptrack, conv_scan_of(line, length), ret);
     ret->thread_id = 1;
@@ -111,7 +112,7 @@ static const char *parse(void *state, const char *line, size_t length, struct co
         wrong = line[0] == '+' || line[0] == '-' ? "not a call" : skip_line(heaptrack, line, length);
     if (wrong != NULL && heaptrack->in_command) {
         *ret = (struct conv_parsed){0}; /* the command line goes on, whatever it looks like */
-        heaptrack->left_out = true;
+        heaptrack->left_out++;
         return NULL;
     }
     return wrong;
@@ -148,8 +149,14 @@ static void begin(struct conv_import *import, struct conv_head head)
 static enum fp_status finish(struct conv_import *import)
 {
     const struct heaptrack *heaptrack = import->state;
-    if (!heaptrack->left_out)
+    if (heaptrack->left_out == 0)
         return FP_OK;
+    if (import->options.salvage) {
+        import->survey->irregular[CONV_BAD_LINES] += heaptrack->left_out;
+        import->survey->lost_marks += heaptrack->left_out;
+        snprintf(import->wrong, sizeof import->wrong, "no 'I' line ends its command line");
+        return FP_OK;
+    }
     return conv_import_wrong(import, conv_text_offset(import->text),
                              "what looks like calls follows its command line, but no 'I' line ends that,");
 }

@@ -6,7 +6,7 @@
 #include "convert/import/scan.h"
 
 struct ids2009 {
-    bool begun;
+    bool begun, salvage;
     uint64_t id_limit;
 };
 
@@ -28,8 +28,11 @@ static const char *parse(void *state, const char *line, size_t length, struct co
     struct conv_scan scan = conv_scan_of(line, length);
     bool numbers = true;
     if (!ids->begun) {
-        ids->begun = take_limit(line, length, &ids->id_limit) && ids->id_limit < CONV_ADDRESS_LIMIT;
-        return ids->begun ? NULL : "not the number of the next id, below 2^48";
+        const bool found = take_limit(line, length, &ids->id_limit) && ids->id_limit < CONV_ADDRESS_LIMIT;
+        ids->begun = found || ids->salvage;
+        if (!found)
+            ids->id_limit = CONV_ADDRESS_LIMIT;
+        return found ? NULL : "not the number of the next id, below 2^48";
     }
     ret->thread_id = 1;
     scan.at++;
@@ -76,12 +79,20 @@ static bool matches(struct conv_head head)
     return true;
 }
 
+static void begin(struct conv_import *import, struct conv_head head)
+{
+    struct ids2009 *ids = import->state;
+    (void)head;
+    ids->salvage = import->options.salvage;
+}
+
 const struct conv_format CONV_FORMAT_2009 = {
     .kind = CONV_KIND_2009,
     .name = "2009",
-    .title = "the same, converted to ids",
+    .title = "the 2009 library's log, converted to ids",
     .lacks = "threads, time, some calls",
     .state_bytes = sizeof(struct ids2009),
     .matches = matches,
     .parse = parse,
+    .begin = begin,
 };

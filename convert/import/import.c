@@ -92,8 +92,16 @@ enum fp_status conv_import_take(struct conv_import *import, const struct conv_pa
     enum fp_status status;
     if (parsed->has_time && parsed->time_ns > import->time_ns)
         import->time_ns = parsed->time_ns;
+    import->survey->irregular[CONV_TORN_REALLOCS] += parsed->torn;
+    if (parsed->torn_address != 0) {
+        const struct conv_parsed half = {
+            .call = FP_CALL_FREE, .thread_id = parsed->thread_id, .address = parsed->torn_address};
+        if ((status = conv_import_take(import, &half, offset)) != FP_OK)
+            return status;
+    }
     if (parsed->call == FP_CALL_NONE)
         return FP_OK;
+    import->taken++;
     status = conv_lanes_of(&import->lanes, parsed->thread_id, &lane);
     if (status != FP_OK)
         return lane_failed(import, status, offset);
@@ -139,28 +147,37 @@ static enum fp_status line_failed(struct conv_import *import, const struct conv_
     return status;
 }
 
+static enum fp_status take_line(struct conv_import *import, const struct conv_line *line)
+{
+    struct conv_parsed parsed = {0};
+    const char *wrong = import->format->parse(import->state, line->at, line->length, &parsed);
+    if (wrong == NULL) {
+        import->understood++;
+        return conv_import_take(import, &parsed, line->offset);
+    }
+    if (parsed.refusal != FP_OK || (line->has_end && !import->options.salvage))
+        return line_failed(import, line, &parsed, wrong);
+    if (line->has_end)
+        return conv_import_skip(import, CONV_BAD_LINES, line->offset, line->number, wrong);
+    /* The recorder was stopped while it wrote. A cut number could still look whole, but then the line parses, and its
+     * call did happen. */
+    conv_import_cut(import, "line");
+    return FP_OK;
+}
+
 static enum fp_status run_lines(struct conv_import *import)
 {
-    const struct conv_format *format = import->format;
-    struct conv_line line;
-    enum fp_status status;
-    while ((status = conv_text_line(import->text, import->error, &line)) == FP_OK) {
-        struct conv_parsed parsed = {0};
-        const char *wrong;
-        if (line.length == 0)
-            continue;
-        wrong = format->parse(import->state, line.at, line.length, &parsed);
-        if (wrong != NULL && (line.has_end || parsed.refusal != FP_OK))
-            return line_failed(import, &line, &parsed, wrong);
-        if (wrong != NULL) {
-            /* The recorder was stopped while it wrote. A cut number could still look whole, but then the
-             * line parses, and its call did happen. */
-            conv_import_cut(import, "line");
-            continue;
-        }
-        status = conv_import_take(import, &parsed, line.offset);
-        if (status != FP_OK)
-            return status;
+    enum fp_status status = FP_OK;
+    while (status == FP_OK) {
+        struct conv_line line;
+        status = conv_text_line(import->text, import->error, &line);
+        if (status == FP_OK && line.goes_on)
+            status = conv_import_hopeless(import, line.offset) ? conv_import_give_up(import) : FP_OK;
+        else if (status == FP_OK && line.is_long)
+            status = conv_import_skip(import, CONV_LONG_LINES, line.offset, line.number,
+                                      "longer than 32 KiB");
+        else if (status == FP_OK && line.length > 0)
+            status = take_line(import, &line);
     }
     return status == FP_END ? FP_OK : status;
 }
@@ -178,6 +195,10 @@ static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_
         status = flush(import);
     if (status == FP_OK && import->format->finish != NULL)
         status = import->format->finish(import);
+    if (status == FP_OK && import->options.salvage)
+        status = conv_import_salvaged(import);
+    error->salvageable = (status == FP_ERR_CORRUPT || status == FP_ERR_TRUNCATED) && import->understood > 0 &&
+                         !import->options.salvage;
     return status;
 }
 
@@ -219,9 +240,10 @@ static enum fp_status refuse_own(const struct conv_import *import, struct conv_h
 {
     if (head.size < 8 || memcmp(head.bytes, "MALLAB", 6) != 0)
         return FP_OK;
-    return conv_fail(error, import->path, FP_ERR_FOREIGN, 0, 0,
-                     "is a compressed or piped %s: give the plain file",
-                     head.bytes[6] == 'W' ? "workload" : "footprint");
+    (void)conv_fail(error, import->path, FP_ERR_FOREIGN, 0, 0,
+                    "is a compressed or piped %s: give the plain file",
+                    head.bytes[6] == 'W' ? "workload" : "footprint");
+    return conv_no_remedy(error);
 }
 
 static enum fp_status find_format(struct conv_import *import, struct conv_head head, struct conv_error *error)
@@ -247,6 +269,8 @@ static enum fp_status open_trace(struct conv_import *import, enum conv_kind kind
     struct conv_head head;
     enum fp_status status = conv_text_open(import->path, error, &import->text);
     if (status == FP_OK)
+        conv_text_salvage(import->text, import->options.salvage);
+    if (status == FP_OK)
         status = conv_text_peek(import->text, error, &head.bytes, &head.size, &head.whole);
     if (status == FP_OK)
         status = refuse_own(import, head, error);
@@ -255,6 +279,10 @@ static enum fp_status open_trace(struct conv_import *import, enum conv_kind kind
     import->format = conv_format_of_kind(kind);
     if (import->format == NULL && (status = find_format(import, head, error)) != FP_OK)
         return status;
+    if (import->options.process_id != 0 && !import->format->has_processes)
+        return conv_fail(error, import->path, FP_ERR_ARGUMENT, 0, 0,
+                         "is of format '%s', which does not tell processes apart: leave out --process",
+                         import->format->name);
     import->state = calloc(1, import->format->state_bytes + 1);
     if (import->state == NULL)
         return conv_fail(error, import->path, FP_ERR_MEMORY, 0, 0, "no memory for reading");

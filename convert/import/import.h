@@ -18,6 +18,8 @@
 #include "convert/text.h"
 
 #define CONV_IMPORT_BATCH 256u
+#define CONV_SALVAGE_BYTES                                                                                   \
+    (UINT64_C(1) << 20) /* without a meaning from the beginning on: this is something else */
 
 struct conv_head {
     const char *bytes;
@@ -38,15 +40,19 @@ struct conv_parsed {
     uint64_t size, extra;          /* as in struct fp_shape */
     uint64_t time_ns;              /* since the trace began */
     enum fp_status refusal;        /* with a complaint that is not about this line: its status */
+    /* with options.salvage: halves of reallocs found to be alone, and what such a one released, before this call */
+    uint8_t torn;
+    uint64_t torn_address;
 };
 
 struct conv_import;
 
 struct conv_format {
     enum conv_kind kind;
-    const char *name;  /* of --from */
-    const char *title; /* for help: what writes it */
-    const char *lacks; /* words, each followed by ", " but the last */
+    const char *name;   /* of --from */
+    const char *title;  /* for help: what writes it */
+    const char *lacks;  /* words, each followed by ", " but the last */
+    bool has_processes; /* of which options.process_id chooses one */
     size_t state_bytes;
     /* Whether the head is of this format, and of which others it could be none by chance. */
     bool (*matches)(struct conv_head head);
@@ -78,13 +84,17 @@ struct conv_import {
     struct conv_text *text;
     const char *path; /* borrowed */
     struct conv_lanes lanes;
-    uint64_t time_ns;    /* highest seen */
-    uint64_t bytes_read; /* of the file by other ways than text; 0: none */
+    uint64_t time_ns;           /* highest seen */
+    uint64_t bytes_read;        /* of the file by other ways than text; 0: none */
+    uint64_t taken, understood; /* calls, and lines or records with a meaning */
     struct conv_survey *survey;
     /* while it runs */
     const struct conv_sink *sink;
     struct conv_error *error;
     char incomplete[200]; /* why the trace is not whole; "" when it is */
+    /* the first that was left out */
+    uint64_t wrong_offset, wrong_line;
+    char wrong[128]; /* "": nothing was */
     struct conv_event batch[CONV_IMPORT_BATCH];
     size_t batch_count;
 };
@@ -110,6 +120,25 @@ void conv_import_incomplete(struct conv_import *import, const char *format, ...)
 
 /* conv_import_cut - its last line, or record, has no end and no meaning. */
 void conv_import_cut(struct conv_import *import, const char *what);
+
+/* conv_import_skip - with options.salvage: leave out what cannot be understood, and count it. What is wrong with
+ * the first of it is kept for the message.
+ * offset    where it stands; line: its number, 0 of a binary trace.
+ * Returns   FP_OK: go on; FP_ERR_CORRUPT, with the error filled, where it is hopeless. */
+enum fp_status conv_import_skip(struct conv_import *import, enum conv_irregularity why, uint64_t offset,
+                                uint64_t line, const char *wrong);
+
+/* conv_import_hopeless - whether, as far as offset, so little has a meaning that it is no use to read on. */
+bool conv_import_hopeless(const struct conv_import *import, uint64_t offset);
+enum fp_status conv_import_give_up(struct conv_import *import);
+
+/* conv_import_tail - with options.salvage: a rest of unknown length, from offset on, cannot be read. */
+void conv_import_tail(struct conv_import *import, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* conv_import_salvaged - after the last call: tell what was left out. Returns FP_OK; FP_ERR_CORRUPT, with the error
+ * filled, when there was nothing else. */
+enum fp_status conv_import_salvaged(struct conv_import *import);
 
 /* conv_import_wrong - a binary trace is damaged at offset. Returns FP_ERR_CORRUPT with the error filled. */
 enum fp_status conv_import_wrong(struct conv_import *import, uint64_t offset, const char *format, ...)

@@ -7,6 +7,7 @@
 
 #include "convert/import/import.h"
 #include "convert/import/scan.h"
+#include "convert/recording.h"
 
 #define PROCESSES_MAX 1024u /* a bound on what a file can make us look through at every line */
 
@@ -86,7 +87,7 @@ static const char *take_call(struct conv_scan *scan, struct conv_parsed *ret)
 }
 
 /* Count a call to its process. Returns NULL, or a complaint. */
-static const char *count_process(struct logalloc *log, uint64_t process_id)
+static const char *count_process(struct logalloc *log, uint64_t process_id, struct conv_parsed *ret)
 {
     struct logged_process *process = log->recent < log->count ? &log->processes[log->recent] : NULL;
     if (process == NULL || process->process_id != process_id) {
@@ -98,8 +99,10 @@ static const char *count_process(struct logalloc *log, uint64_t process_id)
         if (log->recent == log->capacity) {
             const size_t capacity = log->capacity * 2 + 16;
             process = realloc(log->processes, capacity * sizeof *process);
-            if (process == NULL)
+            if (process == NULL) {
+                ret->refusal = FP_ERR_MEMORY;
                 return "no memory for more processes";
+            }
             log->processes = process;
             log->capacity = capacity;
         }
@@ -132,7 +135,7 @@ static const char *parse(void *state, const char *line, size_t length, struct co
         return memchr(line, '\0', length) == NULL ? NULL : "holds a zero byte: this is no text";
     wrong = take_call(&scan, ret);
     if (wrong == NULL)
-        wrong = count_process(log, process_id);
+        wrong = count_process(log, process_id, ret);
     if (wrong != NULL)
         return wrong;
     if (process_id != (log->wanted != 0 ? log->wanted : log->processes[0].process_id)) {
@@ -180,6 +183,18 @@ static enum fp_status list_processes(struct conv_import *import, const struct lo
     return FP_OK;
 }
 
+/* The list is the survey's, which is released whatever the status. */
+static enum fp_status fail_without(struct conv_import *import, const struct logalloc *log)
+{
+    char names[200];
+    enum fp_status status = list_processes(import, log);
+    if (status != FP_OK)
+        return status;
+    conv_processes_name(import->survey, names, sizeof names);
+    return conv_fail(import->error, import->path, FP_ERR_ARGUMENT, 0, 0, "holds no process %u, only%s",
+                     log->wanted, names);
+}
+
 static enum fp_status finish(struct conv_import *import)
 {
     const struct logalloc *log = import->state;
@@ -190,8 +205,7 @@ static enum fp_status finish(struct conv_import *import)
     if (log->wanted == 0 && log->count > 0)
         survey->process_id = (uint32_t)log->processes[0].process_id;
     if (log->wanted != 0 && survey->events == 0)
-        return conv_fail(import->error, import->path, FP_ERR_ARGUMENT, 0, 0, "holds no process %u",
-                         log->wanted);
+        return fail_without(import, log);
     return log->count > 1 ? list_processes(import, log) : FP_OK;
 }
 
@@ -206,6 +220,7 @@ const struct conv_format CONV_FORMAT_LOGALLOC = {
     .name = "logalloc",
     .title = "Mozilla's logalloc, munged or not",
     .lacks = "time, exact call",
+    .has_processes = true,
     .state_bytes = sizeof(struct logalloc),
     .matches = matches,
     .parse = parse,

@@ -2,7 +2,8 @@
  *
  * Each call is a line, behind an optional `@ WHERE `: `+ PTR SIZE`, `- PTR`, `< OLD` and on the next line `> NEW SIZE`
  * (one realloc), `! OLD SIZE` (a realloc that failed). Sizes are printed with %#lx, pointers with %p, NULL is (nil).
- * `= Start` and `= End` stand where mtrace() and muntrace() were called. */
+ * `= Start` and `= End` stand where mtrace() and muntrace() were called. With --salvage a half of a realloc whose other
+ * half is missing is a free or a malloc. */
 #include "convert/import/import.h"
 #include "convert/import/scan.h"
 
@@ -10,6 +11,7 @@ struct mtrace {
     bool ended;       /* by `= End` */
     bool in_realloc;  /* its first line was seen */
     uint64_t resized; /* by it; 0: NULL */
+    bool salvage;
 };
 
 static bool next_pointer(struct conv_scan *scan, uint64_t *ret_address)
@@ -78,13 +80,33 @@ static const char *take_call(struct mtrace *mtrace, char kind, struct conv_scan 
         mtrace->resized = ret->address;
         break;
     case '>':
-        ret->old_address = mtrace->resized;
+        ret->old_address = mtrace->in_realloc ? mtrace->resized : 0;
         mtrace->in_realloc = false;
         ret->call = FP_CALL_REALLOC;
         break;
     default: /* '!' */
         ret->call = FP_CALL_REALLOC;
         break;
+    }
+    return NULL;
+}
+
+/* A line that is damaged itself does not tear a realloc apart: it may have come between its halves. */
+static const char *take_torn(struct mtrace *mtrace, char kind, struct conv_scan *scan,
+                             struct conv_parsed *ret)
+{
+    const bool in_realloc = mtrace->in_realloc;
+    const uint64_t resized = mtrace->resized;
+    const char *wrong;
+    if (kind == '=')
+        return take_note(mtrace, scan, ret);
+    wrong = take_call(mtrace, kind, scan, ret);
+    if (wrong != NULL)
+        return wrong;
+    ret->torn = in_realloc != (kind == '>');
+    if (ret->torn && in_realloc) {
+        ret->torn_address = resized;
+        mtrace->in_realloc = kind == '<';
     }
     return NULL;
 }
@@ -100,6 +122,8 @@ static const char *parse(void *state, const char *line, size_t length, struct co
     kind = scan.at < scan.end ? *scan.at++ : '\0';
     if (kind == '\0' || strchr("+-<>!=", kind) == NULL || !conv_scan_at_gap(&scan))
         return "not a line of this format";
+    if (mtrace->salvage)
+        return take_torn(mtrace, kind, &scan, ret);
     if (mtrace->in_realloc != (kind == '>'))
         return mtrace->in_realloc ? "'<' before it is not followed by its '>': several processes in one file?"
                                   : "'>' does not follow a '<': several processes in one file?";
@@ -113,6 +137,13 @@ static bool matches(struct conv_head head)
     const char *line;
     size_t length;
     return conv_head_line(&head, &line, &length) && parse(&mtrace, line, length, &parsed) == NULL;
+}
+
+static void begin(struct conv_import *import, struct conv_head head)
+{
+    struct mtrace *mtrace = import->state;
+    (void)head;
+    mtrace->salvage = import->options.salvage;
 }
 
 static enum fp_status finish(struct conv_import *import)
@@ -131,5 +162,6 @@ const struct conv_format CONV_FORMAT_MTRACE = {
     .state_bytes = sizeof(struct mtrace),
     .matches = matches,
     .parse = parse,
+    .begin = begin,
     .finish = finish,
 };

@@ -12,6 +12,7 @@
 #define ALIGNMENT_BITS   48u     /* above there is no address */
 #define ALIGNMENT_UNEVEN 0xffffu /* the writer's word for an alignment that is no power of two */
 #define DETECT_RECORDS   2048u
+#define RESYNC_RECORDS   8u /* that make sense one after the other: by chance, records out of step do not */
 
 struct record {
     uint32_t operation;
@@ -93,6 +94,60 @@ static enum fp_status take_resize(struct conv_import *import, const struct conv_
     return FP_OK;
 }
 
+/* Whether records begin here, as far as they can be seen. */
+static bool in_step(const uint8_t *bytes, size_t size)
+{
+    size_t count = size / RECORD_BYTES;
+    if (count > RESYNC_RECORDS)
+        count = RESYNC_RECORDS;
+    for (size_t i = 0; i < count; i++) {
+        const struct record record = record_at(bytes + i * RECORD_BYTES);
+        struct conv_parsed parsed = {0};
+        if (take_record(&record, &parsed) != NULL || record.size >= CONV_ADDRESS_LIMIT)
+            return false;
+    }
+    return count > 0;
+}
+
+/* How far behind a bad record the next good one begins. One that was overwritten has its length; where bytes are missing
+ * or too many, records go on out of step, and every byte may be the first of one. At least 1; ret_found: false when none is
+ * in view. */
+static size_t distance_to_next(const uint8_t *bytes, size_t size, bool *ret_found)
+{
+    const size_t ahead = size >= CONV_TEXT_VIEW_MAX ? RESYNC_RECORDS * RECORD_BYTES : RECORD_BYTES;
+    *ret_found = size >= 2 * RECORD_BYTES && in_step(bytes + RECORD_BYTES, size - RECORD_BYTES);
+    if (*ret_found)
+        return RECORD_BYTES;
+    for (size_t step = 1; step + ahead <= size; step++)
+        if ((*ret_found = in_step(bytes + step, size - step)))
+            return step;
+    return size >= CONV_TEXT_VIEW_MAX ? size - ahead + 1 : size;
+}
+
+/* Each 24 bytes that are left out, and a rest of them, count as a record. */
+static enum fp_status skip_bad(struct conv_import *import, const char *wrong)
+{
+    const uint64_t begin = conv_text_offset(import->text);
+    uint64_t counted = 0;
+    bool found = false;
+    while (!found) {
+        const uint8_t *bytes;
+        uint64_t records;
+        size_t size;
+        enum fp_status status = conv_text_view(import->text, import->error, CONV_TEXT_VIEW_MAX, &bytes,
+                                               &size);
+        if (status != FP_OK || size == 0)
+            return status;
+        conv_text_skip(import->text, distance_to_next(bytes, size, &found));
+        records = (conv_text_offset(import->text) - begin + RECORD_BYTES - 1) / RECORD_BYTES;
+        for (; counted < records && status == FP_OK; counted++)
+            status = conv_import_skip(import, CONV_BAD_RECORDS, begin + counted * RECORD_BYTES, 0, wrong);
+        if (status != FP_OK)
+            return status;
+    }
+    return FP_OK;
+}
+
 static enum fp_status run(struct conv_import *import)
 {
     for (;;) {
@@ -111,8 +166,15 @@ static enum fp_status run(struct conv_import *import)
         }
         record = record_at(bytes);
         wrong = take_record(&record, &parsed);
+        if (wrong != NULL && import->options.salvage) {
+            status = skip_bad(import, wrong);
+            if (status != FP_OK)
+                return status;
+            continue;
+        }
         if (wrong != NULL)
             return conv_import_wrong(import, offset, "%s,", wrong);
+        import->understood++;
         status = parsed.call == FP_CALL_REALLOC ? take_resize(import, &parsed, offset)
                                                 : conv_import_take(import, &parsed, offset);
         if (status != FP_OK)

@@ -11,17 +11,26 @@ struct rep {
     unsigned header_lines;
     uint64_t header[HEADER_LINES];
     uint64_t calls;
+    bool salvage;
+    bool header_damaged; /* what it stated is not known */
 };
 
 static const char *take_header(struct rep *rep, struct conv_scan scan)
 {
     uint64_t *number = &rep->header[rep->header_lines];
+    const char *wrong = NULL;
     if (!conv_scan_next_decimal(&scan, number) || !conv_scan_ended(&scan))
-        return "not a number alone, as the first four lines have";
-    if (rep->header_lines == 1 && *number >= CONV_ADDRESS_LIMIT)
-        return "not a number of ids below 2^48";
+        wrong = "not a number alone, as the first four lines have";
+    else if (rep->header_lines == 1 && *number >= CONV_ADDRESS_LIMIT)
+        wrong = "not a number of ids below 2^48";
+    if (wrong != NULL && !rep->salvage)
+        return wrong;
+    if (wrong != NULL) {
+        *number = CONV_ADDRESS_LIMIT - 1;
+        rep->header_damaged = true;
+    }
     rep->header_lines++;
-    return NULL;
+    return wrong;
 }
 
 /* Ids begin with 0, which is no address. */
@@ -81,12 +90,19 @@ static bool matches(struct conv_head head)
     return true;
 }
 
+static void begin(struct conv_import *import, struct conv_head head)
+{
+    struct rep *rep = import->state;
+    (void)head;
+    rep->salvage = import->options.salvage;
+}
+
 static enum fp_status finish(struct conv_import *import)
 {
     const struct rep *rep = import->state;
     if (rep->header_lines < HEADER_LINES)
         conv_import_incomplete(import, "it ends before its four first lines do");
-    else if (rep->calls != rep->header[2])
+    else if (!rep->header_damaged && rep->calls != rep->header[2])
         conv_import_incomplete(import, "it states %llu calls and holds %llu",
                                (unsigned long long)rep->header[2], (unsigned long long)rep->calls);
     return FP_OK;
@@ -100,5 +116,6 @@ const struct conv_format CONV_FORMAT_REP = {
     .state_bytes = sizeof(struct rep),
     .matches = matches,
     .parse = parse,
+    .begin = begin,
     .finish = finish,
 };

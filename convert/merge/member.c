@@ -22,6 +22,16 @@ static bool reserve(struct conv_member *member, size_t count)
     return true;
 }
 
+static enum fp_status no_place(struct conv_member *member)
+{
+    struct conv_error *error = member->merge->error;
+    if (member->merge->regions.count < CONV_REGIONS_MAX)
+        return conv_fail(error, member->path, FP_ERR_MEMORY, 0, 0, "no memory for more addresses");
+    return conv_fail(error, member->path, FP_ERR_LIMIT, 0, 0,
+                     "objects of the merged processes begin in more than %u regions of 16 MiB",
+                     CONV_REGIONS_MAX);
+}
+
 /* The member's own sink: its events, made the merged input's. */
 static enum fp_status take_events(void *data, const struct conv_event *events, size_t count)
 {
@@ -40,9 +50,7 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
             event->time_ns = member->next_ns;
         if (!conv_regions_place(regions, member->number, event->address, &event->address) ||
             !conv_regions_place(regions, member->number, event->old_address, &event->old_address))
-            return conv_fail(member->merge->error, member->path, FP_ERR_LIMIT, 0, 0,
-                             "objects of the merged processes begin in more than %u regions of 16 MiB",
-                             CONV_REGIONS_MAX);
+            return no_place(member);
         if (event->call == FP_MARK_GAP)
             member->gap_calls = conv_add_saturating(member->gap_calls, event->size);
         member->end++;
@@ -99,6 +107,7 @@ enum fp_status conv_member_open(struct conv_member *member)
     member->survey = calloc(1, sizeof *member->survey);
     if (member->survey == NULL)
         return conv_fail(merge->error, member->path, FP_ERR_MEMORY, 0, 0, "no memory for reading");
+    member->survey->recording_state = merge->survey->recording_state;
     if (!member->delivered)
         member->gap_calls = 0;
     status = conv_footprint_open(member->path, CONV_EXTENT_ALL, member->listed, &merge->options,

@@ -256,7 +256,10 @@ enum fp_status conv_merge_open(const char *directory, const char *members, const
                                struct conv_input *ret_input)
 {
     enum fp_status status = conv_recording_choose_some(directory, members, survey, ret_error);
-    struct conv_merge *merge = status == FP_OK ? calloc(1, sizeof *merge) : NULL;
+    struct conv_merge *merge;
+    if (status == FP_OK)
+        status = conv_recording_leave_missing(directory, options, survey, ret_error);
+    merge = status == FP_OK ? calloc(1, sizeof *merge) : NULL;
     if (status == FP_OK && merge == NULL)
         status = conv_fail(ret_error, directory, FP_ERR_MEMORY, 0, 0, "no memory for its processes");
     if (status != FP_OK)
@@ -265,7 +268,8 @@ enum fp_status conv_merge_open(const char *directory, const char *members, const
     merge->options.no_inherited = true;
     merge->error = ret_error;
     merge->survey = survey;
-    merge->complete = true;
+    merge->complete = survey->incomplete_why[0] == '\0'; /* unless a footprint is missing */
+    snprintf(merge->incomplete_why, sizeof merge->incomplete_why, "%s", survey->incomplete_why);
     *ret_input = (struct conv_input){
         .data = merge,
         .namer = {.data = merge, .name = name_lane},

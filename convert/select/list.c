@@ -43,29 +43,44 @@ static const char *parse_item(const char *at, const char *end, struct conv_list_
     return at == end ? NULL : "threads are ids, ranges FIRST-LAST of them, 'main' or 'all'";
 }
 
-const char *conv_list_parse(const char *text, struct conv_list *ret_list)
+/* Of each item: whether it can be meant, and where items are kept, what it means. Returns NULL, or what is wrong. */
+static const char *parse_items(const char *text, struct conv_list *list, bool *ret_all)
 {
-    struct conv_list list = {0};
     const char *wrong = NULL;
-    bool all = false;
-    size_t capacity = 1;
-    for (const char *at = text; *at != '\0'; at++)
-        capacity += *at == ',';
-    if (capacity > CONV_LIST_MAX)
-        return "too many items";
-    list.items = calloc(capacity, sizeof *list.items);
-    if (list.items == NULL)
-        return "no memory for the list";
+    *ret_all = false;
     for (const char *at = text; wrong == NULL; at++) {
         const char *end = at + strcspn(at, ",");
+        struct conv_list_item item;
         if (end - at == 3 && memcmp(at, "all", 3) == 0)
-            all = true;
-        else
-            wrong = parse_item(at, end, &list.items[list.count++]);
+            *ret_all = true;
+        else if ((wrong = parse_item(at, end, &item)) == NULL && list != NULL)
+            list->items[list->count++] = item;
         at = end;
         if (*at == '\0')
             break;
     }
+    return wrong;
+}
+
+static size_t count_items(const char *text)
+{
+    size_t count = 1;
+    for (const char *at = text; *at != '\0'; at++)
+        count += *at == ',';
+    return count;
+}
+
+const char *conv_list_parse(const char *text, struct conv_list *ret_list)
+{
+    struct conv_list list = {0};
+    const char *wrong;
+    bool all;
+    if (count_items(text) > CONV_LIST_MAX)
+        return "too many items";
+    list.items = calloc(count_items(text), sizeof *list.items);
+    if (list.items == NULL)
+        return "no memory for the list";
+    wrong = parse_items(text, &list, &all);
     if (wrong != NULL) {
         free(list.items);
         return wrong;
@@ -95,11 +110,9 @@ bool conv_list_takes(struct conv_list *list, uint32_t thread_id, bool is_main)
     return taken;
 }
 
+/* Without memory: what is wrong is always the list. */
 const char *conv_threads_check(const char *list)
 {
-    struct conv_list parsed;
-    const char *wrong = conv_list_parse(list, &parsed);
-    if (wrong == NULL)
-        conv_list_release(&parsed);
-    return wrong;
+    bool all;
+    return count_items(list) > CONV_LIST_MAX ? "too many items" : parse_items(list, NULL, &all);
 }

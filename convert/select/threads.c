@@ -11,6 +11,9 @@
 
 static void remember(struct conv_threads *threads, uint32_t thread_id, bool is_main)
 {
+    for (size_t i = 0; i < threads->named_count; i++)
+        if (threads->named[i] == thread_id) /* an id that came again, after the thread had ended */
+            return;
     threads->seen++;
     if (threads->named_count < CONV_THREADS_NAMED)
         threads->named[threads->named_count++] = thread_id;

@@ -68,6 +68,14 @@ class Lab(unittest.TestCase):
         self.place = pathlib.Path(tempfile.mkdtemp(prefix="mallab-e2e-"))
         self.addCleanup(shutil.rmtree, self.place, ignore_errors=True)
 
+    @classmethod
+    def keeper(cls):
+        """For setUpClass: an instance whose `place` lasts as long as the class, for what its tests share."""
+        keeper = cls("keeper")
+        keeper.setUp()
+        cls.addClassCleanup(keeper.doCleanups)
+        return keeper
+
     def mallab(self, *arguments, status=DONE, **settings):
         """Run the program; its exit status must be `status` and no signal may have ended it."""
         settings.setdefault("cwd", self.place)

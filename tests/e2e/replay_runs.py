@@ -19,9 +19,7 @@ class Replay(lab.Lab):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        keeper = cls("setUpClass")
-        keeper.setUp()
-        cls.addClassCleanup(keeper.doCleanups)
+        keeper = cls.keeper()
         cls.many = keeper.place / "many.wl"     # 40 threads that come and go
         cls.one = keeper.place / "one.wl"       # one thread
         cls.write(cls.many, 40, 60_000, 11, 500)

@@ -17,9 +17,7 @@ class BadInput(lab.Lab):
     def setUpClass(cls):
         """One recording of a real program, converted, for all tests; each damages copies."""
         super().setUpClass()
-        keeper = cls("setUpClass")
-        keeper.setUp()
-        cls.addClassCleanup(keeper.doCleanups)
+        keeper = cls.keeper()
         recording = keeper.record("sqlite3", ":memory:", "select printf('%d', 7)", stdout=lab.subprocess.DEVNULL)
         (cls.footprint,) = recording.glob("*.fp")
         cls.workload = keeper.convert(recording)

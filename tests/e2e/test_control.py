@@ -248,12 +248,14 @@ class Windows(lab.Lab):
         self.replay_everywhere(self.convert(steps.directory))
 
     def test_windows_are_cut_by_the_clock(self):
+        begin = time.monotonic()
         steps = Steps(self, "--window", "1s", "--keep", "2")
         for _ in range(8):
             steps.do("churn 100 1000")
             time.sleep(0.45)
         steps.do("take 3 3000")
         said = steps.end()
+        whole_s = time.monotonic() - begin
         self.assertIn("the last 2 are kept", said)
         recording = steps.json()
         self.assertGreaterEqual(recording["windows"], 4)
@@ -264,7 +266,7 @@ class Windows(lab.Lab):
         self.assertEqual(recording["bytes"], sum(path.stat().st_size for path in steps.directory.glob("*.fp")))
         self.assertIs(info["complete"], False)
         self.assertIn("earlier ones are not there", info["incomplete_why"])
-        self.assertLess(info["duration_ns"], 2.5e9)
+        self.assertLess(info["duration_ns"], (whole_s - 1) * 1e9)  # two windows at least are gone
         self.replay_everywhere(self.convert(steps.directory))
 
     def test_a_flight_recorder_tells_what_it_did_not_see(self):

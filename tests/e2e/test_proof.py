@@ -14,9 +14,7 @@ class Proof(lab.Lab):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        keeper = cls("setUpClass")
-        keeper.setUp()
-        cls.addClassCleanup(keeper.doCleanups)
+        keeper = cls.keeper()
         cls.workload = keeper.convert(keeper.record(lab.PROGRAMS / "repeat", 20_000))
 
     def libraries(self):

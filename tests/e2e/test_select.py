@@ -56,9 +56,7 @@ class Threads(Selecting):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        keeper = cls("setUpClass")
-        keeper.setUp()
-        cls.addClassCleanup(keeper.doCleanups)
+        keeper = cls.keeper()
         cls.recording = keeper.record(lab.PROGRAMS / "handover", 3000, 200, stdout=subprocess.DEVNULL)
         (cls.footprint,) = cls.recording.glob("*.fp")
         cls.whole = keeper.place / "whole.wl"
@@ -101,10 +99,11 @@ class Threads(Selecting):
         """Wherever it is cut: each call is in one section, and what is alive goes from one to the next."""
         rng = random.Random(SEED)
         print(f"seed {SEED}", file=sys.stderr)
-        calls = rng.sample(range(100, self.seen["events"] - 100), 8)
-        times = {self.report("--head", str(n), source=self.footprint)["duration_ns"] for n in calls}
+        # Many, for on a busy machine most calls may be of a few moments.
+        calls = rng.sample(range(100, self.seen["events"] - 100), 60)
+        times = sorted({self.report("--head", str(n), source=self.footprint)["duration_ns"] for n in calls})
         self.assertGreater(len(times), 2)
-        cuts = [0, *sorted(times), None]
+        cuts = [0, *times[::len(times) // 8 + 1], None]
         events, before = 0, None
         for number, (begin, stop) in enumerate(zip(cuts, cuts[1:])):
             options = ["--from-time", f"{begin}ns"] if begin else []

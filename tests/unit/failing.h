@@ -4,6 +4,7 @@
 #ifndef MALLAB_TESTS_FAILING_H
 #define MALLAB_TESTS_FAILING_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,6 +18,12 @@ void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
 char *__real_strdup(const char *text);
+char *__real_strndup(const char *text, size_t size);
+int __real_scandir(const char *folder, struct dirent ***ret_entries, int (*filter)(const struct dirent *),
+                   int (*compare)(const struct dirent **, const struct dirent **));
+int __real_scandir64(const char *folder, struct dirent64 ***ret_entries,
+                     int (*filter)(const struct dirent64 *),
+                     int (*compare)(const struct dirent64 **, const struct dirent64 **));
 void __real_free(void *old);
 void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
 void *__real_mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset);
@@ -30,6 +37,12 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
+char *__wrap_strndup(const char *text, size_t size);
+int __wrap_scandir(const char *folder, struct dirent ***ret_entries, int (*filter)(const struct dirent *),
+                   int (*compare)(const struct dirent **, const struct dirent **));
+int __wrap_scandir64(const char *folder, struct dirent64 ***ret_entries,
+                     int (*filter)(const struct dirent64 *),
+                     int (*compare)(const struct dirent64 **, const struct dirent64 **));
 __attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **ret_text, const char *format, ...);
 __attribute__((format(printf, 3, 4))) int __wrap___asprintf_chk(char **ret_text, int flag, const char *format,
                                                                 ...);
@@ -85,6 +98,28 @@ void *__wrap_realloc(void *old, size_t size)
 char *__wrap_strdup(const char *text)
 {
     return refuse() ? NULL : hold(__real_strdup(text));
+}
+
+char *__wrap_strndup(const char *text, size_t size)
+{
+    return refuse() ? NULL : hold(__real_strndup(text, size));
+}
+
+int __wrap_scandir(const char *folder, struct dirent ***ret_entries, int (*filter)(const struct dirent *),
+                   int (*compare)(const struct dirent **, const struct dirent **))
+{
+    const int count = refuse() ? -1 : __real_scandir(folder, ret_entries, filter, compare);
+    failing_held += failing_armed && count >= 0 ? count + 1 : 0; /* the entries and their list */
+    return count;
+}
+
+int __wrap_scandir64(const char *folder, struct dirent64 ***ret_entries,
+                     int (*filter)(const struct dirent64 *),
+                     int (*compare)(const struct dirent64 **, const struct dirent64 **))
+{
+    const int count = refuse() ? -1 : __real_scandir64(folder, ret_entries, filter, compare);
+    failing_held += failing_armed && count >= 0 ? count + 1 : 0; /* the entries and their list */
+    return count;
 }
 
 __attribute__((format(printf, 2, 0))) static int print_allocated(char **ret_text, const char *format,

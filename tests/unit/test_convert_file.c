@@ -197,21 +197,33 @@ TEST(cut_footprints_convert_what_is_whole)
     const char *whole = scratch_path("whole.fp"), *cut = scratch_path("cut.fp"), *wl = scratch_path("cut.wl");
     const struct conv_options force = {.overwrite = true};
     uint64_t before = 0, last = 0;
-    size_t size;
+    size_t size, refused = 0;
     char *bytes;
     make_footprint(whole, 3, 5, 9, false);
     bytes = scratch_read(whole, &size);
     for (size_t at = 64; at <= size; at += size / 37) {
         struct conv_report report;
         scratch_write(cut, bytes, at);
+        if (before == 0 && convert(cut, wl, &force, &report) != FP_OK) {
+            /* nothing but its head is left */
+            CHECK_U64(error.cause.status, FP_ERR_TRUNCATED);
+            CHECK(strstr(error.what, "no call is left") != NULL);
+            CHECK_U64(conv_survey_file(cut, NULL, &(struct conv_survey){0}, &error), FP_ERR_TRUNCATED);
+            CHECK(access(wl, F_OK) != 0);
+            refused++;
+            continue;
+        }
         CHECK_U64(convert(cut, wl, &force, &report), FP_OK);
         CHECK(!report.survey.complete);
+        CHECK(!conv_survey_knows_losses(
+            &report.survey)); /* also where no block was cut: a trailer counts them */
         CHECK(report.survey.incomplete_why[0] != '\0');
         CHECK(report.survey.events >= before);
         before = last = report.survey.events;
         conv_report_release(&report);
     }
     CHECK(last > 10000);
+    CHECK(refused > 0);
     scratch_write(cut, bytes, 40);
     CHECK_U64(conv_survey_file(cut, &force, &(struct conv_survey){0}, &error), FP_ERR_TRUNCATED);
     CHECK_U64(conv_error_exit_code(&error), 3);
@@ -281,6 +293,85 @@ TEST(flipped_bits_are_refused_or_salvaged)
     }
     CHECK(refused > tried * 9 / 10);
     CHECK(salvaged > tried * 8 / 10);
+    free(bytes);
+}
+
+/* Every call is there, or among those that may be lost; the workload says the same. */
+static void check_left_out(const char *bad, const char *wl, uint64_t events, bool is_known)
+{
+    const struct conv_options salvage = {.overwrite = true, .salvage = true};
+    struct conv_survey survey = {0};
+    struct conv_report report;
+    char text[CONV_PATH_BYTES + 512];
+    CHECK(conv_survey_file(bad, NULL, &survey, &error) != FP_OK);
+    CHECK(strstr(conv_error_text(&error, text, sizeof text), "--salvage") != NULL);
+    CHECK_U64(conv_survey_file(bad, &salvage, &survey, &error), FP_OK);
+    CHECK(survey.events < events && survey.events > 0);
+    CHECK(!survey.complete && strstr(survey.incomplete_why, "did not finish") == NULL);
+    CHECK(conv_survey_knows_losses(&survey) == is_known);
+    if (is_known)
+        CHECK(survey.events + survey.irregular[CONV_DAMAGED_BLOCKS] >= events);
+    CHECK((survey.irregular[CONV_LOST_TAILS] == 0) == is_known);
+    CHECK_U64(convert(bad, wl, &salvage, &report), FP_OK);
+    CHECK_U64(report.survey.lost_marks, survey.irregular[CONV_DAMAGED_BLOCKS]);
+    conv_report_release(&report);
+    conv_survey_release(&survey);
+    CHECK_U64(conv_survey_file(wl, NULL, &survey, &error), FP_OK);
+    CHECK_U64(survey.lost_marks, survey.irregular[CONV_DAMAGED_BLOCKS]);
+    CHECK((survey.irregular[CONV_DAMAGED_BLOCKS] > 0) || !is_known);
+    CHECK(conv_survey_knows_losses(&survey) == is_known);
+    conv_survey_release(&survey);
+}
+
+TEST(what_salvage_leaves_out_counts_as_lost)
+{
+    const char *whole = scratch_path("left.fp"), *bad = scratch_path("left-bad.fp"),
+               *wl = scratch_path("left.wl");
+    struct conv_survey survey = {0};
+    size_t size;
+    char *bytes;
+    make_footprint(whole, 2, 5, 9, true);
+    CHECK_U64(conv_survey_file(whole, NULL, &survey, &error), FP_OK);
+    bytes = scratch_read(whole, &size);
+    bytes[size / 2] ^= 0x10; /* in a block */
+    scratch_write(bad, bytes, size);
+    check_left_out(bad, wl, survey.events, true);
+    bytes[size / 2] ^= 0x10;
+    memmove(bytes + size / 2, bytes + size / 2 + 10,
+            size - size / 2 - 10); /* no block begins where one should */
+    scratch_write(bad, bytes, size - 10);
+    check_left_out(bad, wl, survey.events, false);
+    conv_survey_release(&survey);
+    free(bytes);
+}
+
+/* All calls in blocks that cannot be read: nothing to convert, and what stands at the output stays. */
+TEST(a_footprint_without_a_readable_call_is_refused)
+{
+    const char *fp = scratch_path("unreadable.fp"), *wl = scratch_path("kept.wl");
+    const struct conv_options salvage = {.overwrite = true, .salvage = true};
+    struct conv_report report;
+    size_t size, kept;
+    char *bytes, *before, *after;
+    make_footprint(fp, 1, 1, 1, true);
+    CHECK_U64(convert(fp, wl, NULL, &report), FP_OK);
+    conv_report_release(&report);
+    before = scratch_read(wl, &kept);
+    bytes = scratch_read(fp, &size);
+    struct fp_reader *reader;
+    CHECK_U64(fp_reader_open(fp, NULL, &reader), FP_OK);
+    for (size_t i = 0; i < fp_reader_info(reader)->block_count; i++)
+        bytes[fp_reader_info(reader)->blocks[i].offset + 70] ^= 1; /* behind the block's header */
+    fp_reader_close(reader);
+    scratch_write(fp, bytes, size);
+    CHECK_U64(convert(fp, wl, &salvage, &report), FP_ERR_CORRUPT);
+    CHECK(strstr(error.what, "no call is left") != NULL);
+    CHECK_U64(conv_error_exit_code(&error), 3);
+    CHECK_U64(conv_survey_file(fp, &salvage, &(struct conv_survey){0}, &error), FP_ERR_CORRUPT);
+    after = scratch_read(wl, &size);
+    CHECK(size == kept && memcmp(before, after, size) == 0);
+    free(before);
+    free(after);
     free(bytes);
 }
 
@@ -452,10 +543,24 @@ TEST(other_kinds_are_told_apart)
     CHECK(access(scratch_path("x.wl"), F_OK) != 0);
 }
 
+TEST(a_footprint_is_of_the_process_asked_for)
+{
+    const char *path = scratch_path("own.fp"), *wl = scratch_path("own.wl");
+    struct conv_options options = {.overwrite = true, .process_id = 8};
+    struct conv_report report;
+    make_footprint(path, 1, 3, 7, true);
+    CHECK_U64(convert(path, wl, &options, &report), FP_ERR_ARGUMENT);
+    CHECK(strstr(error.what, "process 7, not of 8") != NULL && conv_error_exit_code(&error) == 2);
+    options.process_id = 7;
+    CHECK_U64(convert(path, wl, &options, &report), FP_OK);
+    conv_report_release(&report);
+}
+
 RUN_TESTS(T(report_survey_and_workload_agree), T(ops_are_the_recorded_calls_on_the_recorded_objects),
           T(same_input_same_bytes), T(outputs_are_not_overwritten_unasked),
           T(cut_footprints_convert_what_is_whole), T(a_tail_of_zeroes_is_no_more_than_a_cut),
-          T(flipped_bits_are_refused_or_salvaged), T(a_newer_file_is_told_by_both_versions),
+          T(flipped_bits_are_refused_or_salvaged), T(what_salvage_leaves_out_counts_as_lost),
+          T(a_footprint_without_a_readable_call_is_refused), T(a_newer_file_is_told_by_both_versions),
           T(blocks_that_are_missing_are_told), T(a_forked_process_inherits_objects),
           T(of_a_recording_the_busiest_process_is_converted), T(hostile_recordings_are_refused),
-          T(other_kinds_are_told_apart))
+          T(other_kinds_are_told_apart), T(a_footprint_is_of_the_process_asked_for))

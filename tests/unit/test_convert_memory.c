@@ -8,7 +8,7 @@
 #include "unit/harness.h"
 #include "unit/scratch.h"
 
-enum { TRIALS_MAX = 5000, CALLS = 3000, LANES = 3 };
+enum { TRIALS_MAX = 5000, CALLS = 3000, LANES = 3, STAMPS = 30 };
 
 static unsigned count_entries(const char *folder)
 {
@@ -23,39 +23,61 @@ static unsigned count_entries(const char *folder)
 }
 
 /* Three threads that meet in their epochs, reallocs, objects that stay. */
-static const char *make_footprint(void)
+static void write_footprint(const char *path, uint32_t process_id)
 {
     static struct fp_mark marks[CALLS];
     static struct fp_shape shapes[] = {{.call = FP_CALL_MALLOC, .size = 100},
                                        {.call = FP_CALL_FREE},
                                        {.call = FP_MARK_RESIZE_FROM},
                                        {.call = FP_CALL_REALLOC, .size = 300}};
-    const char *path = scratch_path("three.fp");
-    const struct fp_writer_options options = {.process_id = 5};
-    struct fp_lane facts[LANES] = {{5, true, CALLS}, {6, false, CALLS}, {7, false, CALLS}};
-    struct fp_trailer trailer = {.end_time_ns = 640000, .lane_count = LANES, .lanes = facts};
-    const struct fp_stamp stamp = {.mark = 0, .time_ns = 6400};
+    const struct fp_writer_options options = {.process_id = process_id};
+    struct fp_lane facts[LANES] = {{process_id, true, CALLS}, {6, false, CALLS}, {7, false, CALLS}};
+    struct fp_trailer trailer = {.end_time_ns = STAMPS * 6400, .lane_count = LANES, .lanes = facts};
+    struct fp_stamp stamps[STAMPS];
     struct fp_writer *writer = NULL;
+    for (uint32_t i = 0; i < STAMPS; i++)
+        stamps[i] = (struct fp_stamp){.mark = i * (CALLS / STAMPS), .time_ns = i * 6400};
     CHECK_U64(fp_writer_create(AT_FDCWD, path, &options, NULL, 0, NULL, &writer), FP_OK);
     for (uint32_t lane = 0; lane < LANES; lane++) {
         struct fp_block block = {.lane = lane,
                                  .base_epoch = 1,
                                  .mark_count = CALLS,
                                  .shape_count = 4,
-                                 .stamp_count = 1,
+                                 .stamp_count = STAMPS,
                                  .marks = marks,
                                  .shapes = shapes,
-                                 .stamps = &stamp};
+                                 .stamps = stamps};
         for (uint32_t i = 0; i < CALLS; i++) {
             static const uint16_t way[] = {0, 0, 2, 3, 1};
-            marks[i] = (struct fp_mark){.address = 0x10000 * (lane + 1) + (i / 5 * 2 + (i % 5 == 1)) * 16,
+            marks[i] = (struct fp_mark){.address = 0x10000 * (lane + 1) +
+                                                   ((uint64_t)(i / 5 * 2 + (i % 5 == 1)) << 22),
                                         .shape = way[i % 5],
                                         .epoch = i / 7};
         }
         CHECK_U64(fp_writer_block(writer, &block), FP_OK);
     }
     CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
+}
+
+static const char *make_footprint(void)
+{
+    const char *path = scratch_path("three.fp");
+    (void)unlink(path); /* of the test before */
+    write_footprint(path, 5);
     return path;
+}
+
+/* More processes than are kept open, each with its own idea of the same addresses. */
+static const char *make_recording(unsigned processes)
+{
+    const char *directory = scratch_path("recording");
+    CHECK(mkdir(directory, 0700) == 0);
+    for (unsigned i = 0; i < processes; i++) {
+        char path[600];
+        snprintf(path, sizeof path, "%s/p.%u.fp", directory, 100 + i);
+        write_footprint(path, 100 + i);
+    }
+    return directory;
 }
 
 static const char *make_text(void)
@@ -68,10 +90,9 @@ static const char *make_text(void)
     return path;
 }
 
-static void fail_each(const char *input, bool writes, unsigned at_least)
+static void fail_each_of(const char *input, struct conv_options options, bool writes, unsigned at_least)
 {
     const char *output = scratch_path("out.wl");
-    const struct conv_options options = {.in_place = true, .overwrite = true, .window_ops = 512};
     unsigned trials = 0, refused = 0;
     do {
         const unsigned descriptors = count_entries("/proc/self/fd"), files = count_entries(scratch_directory);
@@ -91,7 +112,9 @@ static void fail_each(const char *input, bool writes, unsigned at_least)
         CHECK_U64(count_entries("/proc/self/fd"), descriptors);
         if (status != FP_OK) {
             refused++;
-            CHECK_U64(status, FP_ERR_MEMORY);
+            if (status != FP_ERR_MEMORY)
+                HARNESS_FAIL("%s: allocation %u: %s", input, trials - 1,
+                             conv_error_text(&error, text, sizeof text));
             CHECK_U64(error.cause.status, FP_ERR_MEMORY);
             CHECK(strstr(conv_error_text(&error, text, sizeof text), "memory") != NULL);
             CHECK_U64(count_entries(scratch_directory), files); /* no remains */
@@ -99,7 +122,15 @@ static void fail_each(const char *input, bool writes, unsigned at_least)
             CHECK(unlink(output) == 0);
         }
     } while (failing_failed && trials < TRIALS_MAX);
-    CHECK(refused >= at_least && trials < TRIALS_MAX);
+    if (refused < at_least || trials >= TRIALS_MAX)
+        HARNESS_FAIL("%s: %u refusals in %u trials", input, refused, trials);
+}
+
+static const struct conv_options PLAIN = {.in_place = true, .overwrite = true, .window_ops = 512};
+
+static void fail_each(const char *input, bool writes, unsigned at_least)
+{
+    fail_each_of(input, PLAIN, writes, at_least);
 }
 
 TEST(a_footprint_meets_every_failure)
@@ -116,4 +147,41 @@ TEST(a_text_meets_every_failure)
     fail_each(input, false, 8);
 }
 
-RUN_TESTS(T(a_footprint_meets_every_failure), T(a_text_meets_every_failure))
+static struct conv_options selecting(struct conv_selection select)
+{
+    struct conv_options options = PLAIN;
+    options.select = select;
+    return options;
+}
+
+TEST(each_filter_meets_every_failure)
+{
+    const char *input = make_footprint();
+    const struct conv_when third = {.kind = CONV_WHEN_SHARE, .value = 333333},
+                           most = {.kind = CONV_WHEN_SHARE, .value = 900000};
+    fail_each_of(input, selecting((struct conv_selection){.threads = "main,7"}), true, 30);
+    fail_each_of(input, selecting((struct conv_selection){.from = third, .to = most}), true, 30);
+    fail_each_of(input, selecting((struct conv_selection){.sample_part = 1, .sample_of = 3}), true, 30);
+    fail_each_of(input, selecting((struct conv_selection){.head = 4000}), true, 25);
+    fail_each_of(
+        input,
+        selecting((struct conv_selection){
+            .threads = "5-6", .from = third, .to = most, .sample_part = 1, .sample_of = 2, .head = 2000}),
+        true, 35);
+    fail_each_of(input, selecting((struct conv_selection){.threads = "6", .from = third}), false, 20);
+}
+
+TEST(a_merge_meets_every_failure)
+{
+    const char *input = make_recording(3);
+    const struct conv_when third = {.kind = CONV_WHEN_SHARE, .value = 333333};
+    fail_each_of(input, selecting((struct conv_selection){.merge = ""}), true, 60);
+    fail_each_of(input, selecting((struct conv_selection){.merge = "p*,100"}), false, 50);
+    fail_each_of(input,
+                 selecting((struct conv_selection){
+                     .merge = "", .threads = "main,6", .from = third, .sample_part = 1, .sample_of = 2}),
+                 true, 60);
+}
+
+RUN_TESTS(T(a_footprint_meets_every_failure), T(a_text_meets_every_failure),
+          T(each_filter_meets_every_failure), T(a_merge_meets_every_failure))

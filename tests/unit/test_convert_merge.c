@@ -1,6 +1,8 @@
 /* test_convert_merge.c - several processes as one input: ops, names of irregularities and losses are the sum of the members',
  * whatever addresses they share; turns follow recorded time; damaged members and missing ones are told. */
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "convert/convert.h"
 #include "convert/live.h"
@@ -150,6 +152,40 @@ TEST(oversized_epochs_of_a_member)
     check_sum(&merged, &sum);
 }
 
+/* The first part of such an epoch makes an object, and waits in the member's queue while the second part is arranged, in
+ * which another thread takes its address over. Were the object not known there, the only order that fits would be the wrong
+ * one: allocated by the second thread, then released by the first. */
+TEST(the_second_part_of_an_oversized_epoch_knows_the_first)
+{
+    enum { FILLERS = 80000, ADDRESS = 0x1000 }; /* a part has at most 65,536 events of each of two lanes */
+    const char *directory = scratch_path("parts"), *wl = scratch_path("parts.wl");
+    struct conv_survey merged;
+    struct history history;
+    char path[600];
+    uint64_t time_ns = 0;
+    CHECK(mkdir(directory, 0700) == 0);
+    history_init(&history, 2, 1);
+    history_add(&history, 0, FP_CALL_MALLOC, ADDRESS, 10, 1, time_ns += 64);
+    for (uint64_t i = 0; i < FILLERS; i++)
+        history_add(&history, 0, i % 2 == 0 ? FP_CALL_MALLOC : FP_CALL_FREE, 0x8000, i % 2 == 0 ? 30 : 0, 1,
+                    time_ns += 64);
+    history_add(&history, 0, FP_CALL_FREE, ADDRESS, 0, 1, time_ns += 64);
+    history_add(&history, 1, FP_CALL_MALLOC, ADDRESS, 20, 1, time_ns += 64);
+    history.end_ns = time_ns;
+    history_cut(&history, 1000);
+    snprintf(path, sizeof path, "%s/a.10.fp", directory);
+    CHECK_U64(history_write(&history, path, 10, true), FP_OK);
+    history_release(&history);
+    make_process(directory, "b", 1, 100, 16, 6, 20, true);
+    merged = convert(directory, "10", wl);
+    CHECK_U64(merged.irregular[CONV_OVERSIZED_GROUPS], 1);
+    CHECK_U64(merged.irregular[CONV_LOST_FREE], 0);
+    CHECK_U64(merged.irregular[CONV_FREE_OF_UNKNOWN], 0);
+    CHECK_U64(merged.live_bytes_end, 20);
+    merged = convert(directory, "", wl);
+    CHECK_U64(merged.irregular[CONV_LOST_FREE], 0);
+}
+
 /* A footprint of one lane with a stamp at every mark. */
 static void make_timed(const char *directory, uint32_t process_id, const uint64_t *times, size_t count)
 {
@@ -179,6 +215,48 @@ TEST(turns_follow_recorded_time)
     /* Threads are numbered as they come; of the equal times 12,800 the process listed first is first. */
     CHECK_STR(spell_ops(wl), "m1:200 m2:100@1 m3:101@1 m4:201 m5:202 m6:300@2 m7:102@1");
     CHECK_U64(merged.duration_ns, 64000);
+}
+
+/* A process tree whose members all run at the same time: more footprints than the process may open. */
+TEST(more_processes_than_descriptors)
+{
+    enum { PROCESSES = 1200, DESCRIPTORS = 100 };
+    const char *directory = scratch_path("many"), *wl = scratch_path("many.wl"),
+               *few = scratch_path("few.wl");
+    struct rlimit before, low = {.rlim_cur = DESCRIPTORS};
+    struct conv_survey merged, again;
+    pid_t child;
+    int ended = -1;
+    CHECK(mkdir(directory, 0700) == 0);
+    for (uint32_t i = 0; i < PROCESSES; i++) {
+        const uint64_t times[] = {64 * (i + 1), 640000 - 64 * i, 6400000 + 64 * (i * 7 % 1000)};
+        make_timed(directory, 1000 + i, times, 3);
+    }
+    CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    merged = convert(directory, "", wl);
+    CHECK_U64(merged.selected.merged_processes, PROCESSES);
+    CHECK_U64(merged.ops, PROCESSES * 3);
+    low.rlim_max = before.rlim_max;
+    CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
+    again = convert(directory, "", few);
+    CHECK(getrlimit(RLIMIT_NOFILE, &low) == 0 && low.rlim_cur == DESCRIPTORS); /* put back */
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    check_sum(&again, &merged);
+    CHECK_U64(hash_of(few), hash_of(wl));
+    /* Where it cannot be raised. */
+    child = fork();
+    if (child == 0) {
+        const struct conv_options options = {.overwrite = true, .select = {.merge = ""}};
+        struct conv_report report = {0};
+        low = (struct rlimit){DESCRIPTORS, DESCRIPTORS};
+        _exit(setrlimit(RLIMIT_NOFILE, &low) != 0                             ? 2
+              : conv_file(directory, few, &options, &report, &error) == FP_OK ? 3
+              : conv_error_exit_code(&error) != 1                             ? 4
+              : strstr(error.what, "raise 'ulimit -Hn'") == NULL              ? 5
+                                                                              : 0);
+    }
+    CHECK(child > 0 && waitpid(child, &ended, 0) == child);
+    CHECK_U64(ended, 0);
 }
 
 TEST(sections_of_a_merge_know_processes_that_ended)
@@ -253,6 +331,7 @@ TEST(regions_keep_processes_apart)
     conv_regions_release(&regions);
 }
 
-RUN_TESTS(T(merged_is_the_sum_of_its_members), T(oversized_epochs_of_a_member), T(turns_follow_recorded_time),
-          T(sections_of_a_merge_know_processes_that_ended), T(incomplete_damaged_and_missing_members),
-          T(regions_keep_processes_apart))
+RUN_TESTS(T(merged_is_the_sum_of_its_members), T(oversized_epochs_of_a_member),
+          T(the_second_part_of_an_oversized_epoch_knows_the_first), T(turns_follow_recorded_time),
+          T(more_processes_than_descriptors), T(sections_of_a_merge_know_processes_that_ended),
+          T(incomplete_damaged_and_missing_members), T(regions_keep_processes_apart))

@@ -5,7 +5,7 @@ while [ "$i" -lt 60 ]; do
     [ "$((i % 4))" -ne 3 ] || printf '7: free 0x%x %d %d\n' "$((4096 + i * 64 - 128))" "$((i * 1000000 + 100))" "$((i * 1000000 + 120))"
     i=$((i + 1))
 done >trace.txt
-say() { "$MALLAB" "$@" 2>&1 | sed 's/, [0-9.]* bytes each, written to/ in/; s/ in [0-9.]* [mu]*s (.*$//'; }
+say() { "$MALLAB" "$@" 2>&1 | sed 's/, [0-9.]* bytes each, written to/ in/; s/ in [0-9.]* [mu]*s\( (.*\)\{0,1\}$//'; }
 say convert -o threads.wl --threads main trace.txt
 say convert -o section.wl --from-time 20ms --to-time 40ms trace.txt
 say convert -o sample.wl --sample 1/4 trace.txt

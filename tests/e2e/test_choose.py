@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Which process of a recording is meant: info and convert agree on --process, programs that one process was (exec) are
+chosen by their footprints, and what is not there is told with what helps."""
+import os
+import shutil
+import stat
+import subprocess
+
+import lab
+
+PYTHON = "data = [str(i) * 3 for i in range(20000)]; print(len(data))"
+THREADS = ("import threading\n"
+           "def work(): [str(i) for i in range(3000)]\n"
+           "[threading.Thread(target=work).start() for _ in 'ab']")
+
+
+class Choosing(lab.Lab):
+    """env becomes python3: one process id, two footprints."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        keeper = cls.keeper()
+        script = f"/usr/bin/env A=1 /usr/bin/python3 -c '{PYTHON}'; exit 0"
+        cls.recording = keeper.record("/bin/sh", "-c", script, stdout=subprocess.DEVNULL)
+        cls.listed = keeper.info(cls.recording)["process_list"]
+        (env,) = [one for one in cls.listed if one["name"] == "env"]
+        cls.images = {one["name"]: one for one in cls.listed if one["pid"] == env["pid"]}
+        cls.pid = env["pid"]
+
+    def said(self, *arguments, status=lab.DONE):
+        return self.mallab(*arguments, status=status).stderr.decode()
+
+    def copy(self, *without):
+        """The recording again, without some of its footprints."""
+        copy = self.place / "copy"
+        shutil.copytree(self.recording, copy)
+        for name in without:
+            (copy / name).unlink()
+        return copy
+
+    def check_agreement(self, option, name):
+        told = self.answer("info", "--json", "--process", option, self.recording)
+        made = self.answer("convert", "--json", "--force", "-o", "one.wl", "--process", option, self.recording)
+        for key in ("events", "ops", "threads", "requested_bytes", "live_peak_bytes", "inherited_objects", "pid"):
+            self.assertEqual(told[key], made[key], key)
+        self.assertGreater(told["events"], 0)
+        self.assertEqual(told["program"], name)
+        self.assertEqual(told["processes"], 1)
+        chosen = [one["file"] for one in told["process_list"] if one["chosen"]]
+        self.assertEqual(chosen, [self.images[name]["file"]])
+        self.assertEqual(told["selection"]["text"], f"process {self.pid}, {self.images[name]['file']}")
+        return (self.place / "one.wl").read_bytes()
+
+    def test_programs_of_one_process(self):
+        self.assertGreaterEqual(len(self.images), 2)
+        largest = max(self.images, key=lambda name: self.images[name]["events"])
+        by_id = self.check_agreement(self.pid, largest)
+        for name, image in self.images.items():
+            if image["events"] == 0:
+                continue
+            file = image["file"]
+            by_file = self.check_agreement(file, name)
+            self.assertEqual(self.check_agreement(file.removesuffix(".fp"), name), by_file)
+            self.assertEqual(by_file == by_id, name == largest)
+            self.mallab("convert", "-q", "-f", "-o", "merged.wl", f"--merge={file}", self.recording)
+        said = self.said("convert", "-f", "-o", "one.wl", "--process", self.pid, self.recording)
+        self.assertIn(f"process {self.pid} became another program by exec: converted is "
+                      f"'{self.images[largest]['file']}'", said)
+        text = self.mallab("info", "--process", self.images["env"]["file"], self.recording).stdout.decode()
+        self.assertRegex(text, rf"\nselected +process {self.pid}, env\.")
+
+    def test_windows(self):
+        """Programs of one process, each in windows, are converted each; any of its windows names it."""
+        script = ("import os, time; time.sleep(1.2); "
+                  f"os.execv('/usr/bin/env', ['env', '/usr/bin/python3', '-c', {PYTHON!r}])")
+        self.mallab("record", "-q", "-o", "cut", "--window", "1s", "--", "/usr/bin/python3", "-c", script,
+                    stdout=subprocess.DEVNULL)
+        listed = [one for one in self.info("cut")["process_list"] if one["events"] > 0]
+        self.assertGreater(len(listed), len({one["pid"] for one in listed}))
+        self.mallab("convert", "-q", "--each", "-o", "out", "cut")
+        self.assertEqual(len(list((self.place / "out").iterdir())), len(listed))
+        for one in listed:
+            told = self.answer("info", "--json", "--process", one["file"], "cut")
+            self.assertEqual(told["events"], one["events"])
+            self.assertGreater(len(told["window_list"]), 0)
+            made = self.answer("convert", "--json", "-f", "-o", "one.wl", "--process", one["file"], "cut")
+            self.assertEqual(made["events"], one["events"])
+
+    def test_not_there(self):
+        for verb in (["info"], ["convert", "-o", "none.wl"]):
+            for option, fragment in (("1", "holds no process 1, only"),
+                                     ("nobody.1", "holds no footprint 'nobody.1'")):
+                self.assertIn(fragment, self.said(*verb, "--process", option, self.recording, status=lab.MISUSE))
+            for wrong in ("", "env", "../x.1", ".1", "1.2"):
+                said = self.said(*verb, "--process", wrong, self.recording, status=lab.MISUSE)
+                self.assertIn("is no process id", said)
+        file = self.recording / self.images["env"]["file"]
+        self.assertIn("is not 'env.1'", self.said("info", "--process", "env.1", file, status=lab.MISUSE))
+        self.mallab("info", "--process", file.stem, file)
+
+    def test_sums_are_named(self):
+        text = self.mallab("info", self.recording).stdout.decode()
+        self.assertRegex(text, r"\nlive at peak .*sums: each process at its own peak")
+        self.assertRegex(text, r"\nprogram +python3, of the process with most calls\n")
+        for options in (["--merge"], ["--process", self.pid]):
+            self.assertNotIn("at its own peak", self.mallab("info", *options, self.recording).stdout.decode())
+
+    def test_one_process_lists_its_threads(self):
+        recording = self.record("/usr/bin/python3", "-c", THREADS)
+        told = self.info(recording)
+        self.assertEqual(len(told["process_list"]), 1)
+        self.assertEqual(len(told["thread_list"]), 3)
+        self.assertEqual(sum(one["events"] for one in told["thread_list"]), told["events"])
+        self.assertIn("\nthread ", self.mallab("info", recording).stdout.decode())
+        self.assertEqual(self.info(self.recording)["thread_list"], [])
+
+    # ---- footprints that are missing
+
+    def test_one_is_missing(self):
+        gone = self.images["env"]["file"]
+        copy = self.copy(gone)
+        for verb in (["info"], ["convert", "-o", "none.wl", "--merge"]):
+            said = self.said(*verb, copy, status=lab.BAD_INPUT)
+            self.assertIn(gone, said)
+            self.assertIn("--salvage", said)
+        told = self.answer("info", "--json", "--salvage", copy)
+        self.assertFalse(told["complete"])
+        self.assertIn(gone, told["incomplete_why"])
+        self.assertEqual([one["file"] for one in told["process_list"] if one["missing"]], [gone])
+        self.assertEqual(told["processes"], len(self.listed) - 1)
+        self.assertIn(f"{gone} (missing)", self.mallab("info", "--salvage", copy).stdout.decode())
+        said = self.said("convert", "-q", "-o", "merged.wl", "--merge", "--salvage", copy)
+        self.assertIn(gone, said)
+        merged = self.info(self.place / "merged.wl")
+        self.assertFalse(merged["complete"])
+        self.assertIn(gone, merged["incomplete_why"])
+        self.assertIn("is missing", self.said("convert", "-o", "none.wl", "--process", gone, "--salvage", copy,
+                                              status=lab.BAD_INPUT))
+        self.assertIn("is missing", self.said("convert", "-q", "--each", "-o", "out", copy, status=lab.BAD_INPUT))
+        said = self.said("convert", "-q", "-f", "--each", "--salvage", "-o", "out", copy)
+        self.assertIn(f"left out: footprint '{gone}' is missing", said)
+
+    def test_the_largest_is_missing(self):
+        gone = self.images["python3"]["file"]
+        copy = self.copy(gone)
+        self.assertIn("--salvage takes another", self.said("convert", "-o", "none.wl", copy, status=lab.BAD_INPUT))
+        made = self.answer("convert", "--json", "--salvage", "-o", "other.wl", copy)
+        self.assertNotEqual(made["program"], "python3")
+        self.assertTrue(made["complete"])
+
+    def test_all_are_missing(self):
+        copy = self.copy(*[one["file"] for one in self.listed])
+        for options in ([], ["--merge"], ["--process", str(self.pid)]):
+            self.said("info", "--salvage", *options, copy, status=lab.BAD_INPUT)
+
+    # ---- --each
+
+    def test_each_of_nothing(self):
+        said = self.said("convert", "--each", "nowhere", status=lab.BAD_INPUT)
+        self.assertIn("No such file", said)
+
+    def test_each_without_permission(self):
+        """Root may read everything; so somebody else tries."""
+        copy = self.copy()
+        self.place.chmod(0o755)
+        copy.chmod(0)
+        self.addCleanup(copy.chmod, stat.S_IRWXU)
+        settings = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        result = self.mallab("convert", "--each", copy, status=lab.BAD_INPUT, **settings)
+        self.assertIn("Permission denied", result.stderr.decode())
+
+    def test_each_leaves_no_empty_directory(self):
+        self.said("convert", "-q", "--each", "--from-time", "5m", "-o", "out", self.recording, status=lab.MISUSE)
+        self.assertFalse((self.place / "out").exists())
+        (self.place / "mine").mkdir()
+        self.said("convert", "-q", "--each", "--from-time", "5m", "-o", "mine", self.recording, status=lab.MISUSE)
+        self.assertTrue((self.place / "mine").exists())
+
+    def test_each_counts_names_that_are_taken(self):
+        self.mallab("convert", "-q", "--each", "-o", "out", self.recording)
+        count = len(list((self.place / "out").iterdir()))
+        self.assertGreater(count, 1)
+        said = self.said("convert", "-q", "--each", "-o", "out", self.recording, status=lab.FAILED)
+        self.assertIn(f"likewise {count - 1} more of {count}", said)
+
+    # ---- what is said
+
+    def test_quiet(self):
+        recording = self.record("/usr/bin/python3", "-c", "import os; data = [str(i) for i in range(999)]\n"
+                                "if os.fork() == 0: data = list(data); os._exit(0)\nos.wait()", name="forked")
+        loud = self.said("convert", "--each", "-o", "a", recording)
+        child = min(self.info(recording)["process_list"], key=lambda one: one["events"])
+        loud = self.said("convert", "-o", "b.wl", "--process", child["file"], recording)
+        self.assertIn("alive before", loud)
+        self.assertEqual(self.said("convert", "-q", "-o", "c.wl", "--process", child["file"], recording), "")
+        self.assertEqual(self.said("convert", "-q", "--each", "-o", "d", recording), "")
+
+    def test_small_samples(self):
+        said = self.said("convert", "-o", "few.wl", "--sample", "1/500", "--process", self.pid, self.recording)
+        self.assertIn("too few", said)
+        self.assertNotIn("0.00 M", said)
+        said = self.said("convert", "-o", "many.wl", "--sample", "1/2", "--process", self.pid, self.recording)
+        self.assertNotIn("too few", said)
+
+    def test_a_text_has_its_own_size(self):
+        self.mallab("convert", "--to", "text", "-o", "whole.txt", "--process", self.pid, self.recording)
+        size = (self.place / "whole.txt").stat().st_size
+        told = self.info("whole.txt")
+        self.assertEqual((told["kind"], told["file_bytes"]), ("text", size))
+        self.assertAlmostEqual(told["bytes_per_event"], size / told["events"])
+        with subprocess.Popen(["cat", self.place / "whole.txt"], stdout=subprocess.PIPE) as pipe:
+            text = self.mallab("info", "-", stdin=pipe.stdout).stdout.decode()
+        self.assertRegex(text, r"\nkind +text\n")
+
+    def test_traces_of_several_processes(self):
+        trace = self.place / "two.trace"
+        trace.write_text("7 7 malloc(16)=0x10\n8 8 malloc(5)=0x10\n8 9 free(0x10)\n")
+        self.assertIn("--process PID", self.said("convert", "-o", "none.wl", "--merge", trace, status=lab.MISUSE))
+        self.assertIn("holds no process 9, only 7, 8", self.said("info", "--process", "9", trace, status=lab.MISUSE))
+        self.assertIn("no footprints", self.said("info", "--process", "a.8", trace, status=lab.MISUSE))
+        self.assertRegex(self.mallab("info", trace).stdout.decode(), r"\nprocess +events\n7 +1\n8 +2\n")
+
+
+if __name__ == "__main__":
+    lab.main()

@@ -1,0 +1,347 @@
+/* test_convert_salvage.c - with --salvage: what is damaged within another tool's trace is left out and counted by cause, the
+ * rest converts as if nothing had been there; without it the trace is refused. What is no trace ends soon. */
+#include <string.h>
+
+#include "convert/convert.h"
+#include "footprint/workload.h"
+#include "unit/harness.h"
+#include "unit/scratch.h"
+#include "unit/traces.h"
+
+static const struct conv_options SALVAGE = {.salvage = true};
+static struct conv_error error;
+static struct history history;
+
+static bool is_binary(enum conv_kind kind)
+{
+    return kind == CONV_KIND_GLIBC_WL || kind == CONV_KIND_OPS;
+}
+
+static bool splits(enum conv_kind kind)
+{
+    return kind == CONV_KIND_HEAPTRACK; /* a realloc is a free and a malloc there */
+}
+
+static uint64_t calls_in(enum conv_kind kind)
+{
+    return HISTORY_CALLS + (splits(kind) ? history.resizes : 0);
+}
+
+/* Put text at a place, or take bytes out. The result is the caller's. */
+static char *splice(const char *bytes, size_t size, size_t at, size_t out, const char *text, size_t in,
+                    size_t *ret_size)
+{
+    char *made = malloc(size - out + in + 1);
+    memcpy(made, bytes, at);
+    memcpy(made + at, text, in);
+    memcpy(made + at + in, bytes + at + out, size - at - out);
+    *ret_size = size - out + in;
+    return made;
+}
+
+/* Where the line behind about this share of the file begins. */
+static size_t line_at(const char *bytes, size_t size, size_t about)
+{
+    const char *newline = memchr(bytes + about, '\n', size - about);
+    CHECK(newline != NULL);
+    return (size_t)(newline + 1 - bytes);
+}
+
+/* Every figure but the damage is that of the whole history. */
+static void check_whole(const struct conv_survey *survey, enum conv_kind kind)
+{
+    CHECK_U64(survey->events, calls_in(kind));
+    CHECK_U64(survey->requested_bytes, history.requested);
+    CHECK_U64(survey->live_bytes_peak, history.live_peak);
+    CHECK_U64(survey->live_bytes_end, history.live_end);
+    for (unsigned i = 0; i < CONV_BAD_LINES; i++)
+        CHECK_U64(survey->irregular[i], 0);
+}
+
+TEST(bad_lines_are_left_out)
+{
+    static const char bad[] = "+-m 0x what is this\nx10 = mall\0oc(\n";
+    struct conv_format_facts facts;
+    make_history(&history);
+    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
+        const enum conv_kind kind = conv_from_kind(facts.name);
+        struct conv_report report = {0};
+        struct conv_survey survey;
+        size_t size, with_size;
+        if (is_binary(kind))
+            continue;
+        char *bytes = scratch_read(history_path(&history, kind), &size);
+        char *with = splice(bytes, size, line_at(bytes, size, size / 2), 0, bad, sizeof bad - 1, &with_size);
+        CHECK_U64(survey_bytes(with, with_size, NULL, &survey, &error), FP_ERR_CORRUPT);
+        CHECK(error.line > 1000);
+        CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey, &error), FP_OK);
+        check_whole(&survey, kind);
+        if (survey.irregular[CONV_BAD_LINES] != 2)
+            HARNESS_FAIL("%s: %llu bad lines", facts.name,
+                         (unsigned long long)survey.irregular[CONV_BAD_LINES]);
+        CHECK_U64(survey.lost_marks, 2);
+        CHECK(!survey.complete && strstr(survey.incomplete_why, "2 of its lines have no meaning") != NULL);
+        conv_survey_release(&survey);
+        /* and the workload says so */
+        CHECK_U64(conv_file(scratch_path("trace"), scratch_path("out.wl"),
+                            &(struct conv_options){.salvage = true, .overwrite = true}, &report, &error),
+                  FP_OK);
+        conv_report_release(&report);
+        CHECK_U64(conv_survey_file(scratch_path("out.wl"), NULL, &survey, &error), FP_OK);
+        CHECK_U64(survey.irregular[CONV_BAD_LINES], 2);
+        CHECK_U64(survey.lost_marks, 2);
+        CHECK(!survey.complete);
+        conv_survey_release(&survey);
+        free(with);
+        free(bytes);
+    }
+}
+
+TEST(long_lines_are_left_out)
+{
+    static const size_t lengths[] = {40000, 70000, 3000000};
+    static char line[3000001];
+    struct conv_format_facts facts;
+    make_history(&history);
+    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
+        const enum conv_kind kind = conv_from_kind(facts.name);
+        struct conv_survey survey;
+        size_t size, with_size;
+        if (is_binary(kind))
+            continue;
+        char *bytes = scratch_read(history_path(&history, kind), &size);
+        for (size_t k = 0; k < 3; k++) {
+            memset(line, 'z', sizeof line);
+            line[lengths[k]] = '\n';
+            char *with = splice(bytes, size, line_at(bytes, size, size / 2), 0, line, lengths[k] + 1,
+                                &with_size);
+            CHECK_U64(survey_bytes(with, with_size, NULL, &survey, &error), FP_ERR_CORRUPT);
+            CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey, &error), FP_OK);
+            check_whole(&survey, kind);
+            CHECK_U64(survey.irregular[CONV_LONG_LINES], 1);
+            CHECK_U64(survey.irregular[CONV_BAD_LINES], 0);
+            conv_survey_release(&survey);
+            free(with);
+        }
+        free(bytes);
+    }
+}
+
+/* An ops record has 24 bytes: one is overwritten; bytes are missing, or too many. */
+TEST(bad_records_are_left_out)
+{
+    static char junk[100000];
+    static const struct {
+        size_t out, in;
+        uint64_t records_at_most;
+    } damages[] = {{4, 4, 1}, {24, 24, 1}, {7, 0, 3},         {8, 0, 3},
+                   {0, 5, 3}, {0, 16, 3},  {2400, 2400, 100}, {0, 99999, 4169}};
+    struct conv_survey survey;
+    size_t size, with_size;
+    make_history(&history);
+    char *bytes = scratch_read(history_path(&history, CONV_KIND_OPS), &size);
+    memset(junk, 0xee, sizeof junk);
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++)
+        for (size_t at = 24 * 5000; at < size - 24 * 200; at += 24 * 1777) {
+            char *with = splice(bytes, size, at, damages[i].out, junk, damages[i].in, &with_size);
+            const uint64_t gone = (damages[i].out + 47) / 24;
+            CHECK_U64(survey_bytes(with, with_size, NULL, &survey, &error), FP_ERR_CORRUPT);
+            CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey, &error), FP_OK);
+            if (survey.irregular[CONV_BAD_RECORDS] == 0 ||
+                survey.irregular[CONV_BAD_RECORDS] > damages[i].records_at_most ||
+                survey.events + gone < HISTORY_CALLS || survey.events > HISTORY_CALLS)
+                HARNESS_FAIL("%zu bytes for %zu at %zu: %llu bad records, %llu calls", damages[i].in,
+                             damages[i].out, at, (unsigned long long)survey.irregular[CONV_BAD_RECORDS],
+                             (unsigned long long)survey.events);
+            CHECK_U64(survey.lost_marks, survey.irregular[CONV_BAD_RECORDS]);
+            CHECK(!survey.complete);
+            conv_survey_release(&survey);
+            free(with);
+        }
+    free(bytes);
+}
+
+/* glibc's workloads: nothing tells where the next record begins, so a thread ends where it is damaged or cut, and those
+ * who wait for it go on. */
+TEST(what_a_damaged_thread_keeps_back_is_given_up)
+{
+    static const uint8_t two[] = {
+        8, 9, 9,  2, 10, 2, 11, 11, 11, 26, 1, /* two threads, at 11 and 26 */
+        2, 1, 50, 7, 1,  5, 1,  2,  2,  60, 7, 2, 5, 2, 1, 2, 3, 70, 6, 1, 2, 4, 80, 6, 2, 5, 3, 5, 4, 1,
+    };
+    uint8_t bad[sizeof two];
+    struct conv_survey survey;
+    CHECK_U64(survey_bytes(two, sizeof two, NULL, &survey, &error), FP_OK);
+    CHECK_U64(survey.events, 8);
+    conv_survey_release(&survey);
+    memcpy(bad, two, sizeof two);
+    bad[31] = 15; /* no code, behind `6 1` of the second thread */
+    CHECK_U64(survey_bytes(bad, sizeof bad, NULL, &survey, &error), FP_ERR_CORRUPT);
+    CHECK_U64(survey_bytes(bad, sizeof bad, &SALVAGE, &survey, &error), FP_OK);
+    CHECK_U64(survey.events, 5); /* all of the first one, and the second one's first */
+    CHECK_U64(survey.irregular[CONV_LOST_TAILS], 1);
+    CHECK_U64(survey.irregular[CONV_UNMET_WAITS], 1);
+    CHECK(!survey.complete && strstr(survey.incomplete_why, "thread 2") != NULL);
+    CHECK(!conv_survey_knows_losses(&survey));
+    conv_survey_release(&survey);
+    /* cut anywhere behind its beginning */
+    for (size_t size = 12; size < sizeof two; size++) {
+        CHECK_U64(survey_bytes(two, size, NULL, &survey, &error),
+                  size <= 26 ? FP_ERR_CORRUPT : FP_ERR_TRUNCATED);
+        if (survey_bytes(two, size, &SALVAGE, &survey, &error) == FP_OK) {
+            CHECK(survey.irregular[CONV_LOST_TAILS] >= 1);
+            CHECK(!survey.complete);
+            conv_survey_release(&survey);
+        } else {
+            CHECK(size < 14); /* not even one call */
+            CHECK_U64(conv_error_exit_code(&error), 3);
+        }
+    }
+}
+
+/* Many threads, all but one done, and that one waits often for what never comes: quadratic time would not end here. */
+TEST(giving_up_waits_is_bounded_by_the_size)
+{
+    enum { THREADS = 65000, WAITS = 200000, HEAD = 10 + THREADS * 4, HELD = HEAD + 1 };
+    static uint8_t file[HELD + THREADS + 4 * WAITS + 4];
+    struct conv_survey survey;
+    uint8_t *at = file;
+    memcpy(at, "\x08\x02\x09\x8c\x9a\x40\x0a\x83\xfb\x68\0\0", 12); /* 200,000 signals, 65,000 threads */
+    at += 10;
+    for (uint32_t i = 0; i < THREADS; i++) {
+        const uint32_t offset = HELD + i;
+        const uint8_t number[] = {11, (uint8_t)(0x80 | offset >> 14), (uint8_t)(0x80 | (offset >> 7 & 127)),
+                                  offset & 127};
+        memcpy(at, number, 4);
+        at += 4;
+    }
+    *at++ = 1;
+    memset(at, 1, THREADS - 1); /* done at once */
+    at += THREADS - 1;
+    memcpy(at, "\x02\x01\x05", 3);
+    at += 3;
+    for (uint32_t i = 0; i < WAITS; i++, at += 4) {
+        const uint8_t wait[] = {7, (uint8_t)(0x80 | i >> 14), (uint8_t)(0x80 | (i >> 7 & 127)), i & 127};
+        memcpy(at, wait, 4);
+    }
+    *at++ = 1;
+    CHECK_U64(survey_bytes(file, (size_t)(at - file), NULL, &survey, &error), FP_ERR_CORRUPT);
+    CHECK_U64(survey_bytes(file, (size_t)(at - file), &SALVAGE, &survey, &error), FP_OK);
+    CHECK_U64(survey.events, 1);
+    CHECK_U64(survey.irregular[CONV_UNMET_WAITS], WAITS);
+    conv_survey_release(&survey);
+}
+
+TEST(halves_of_reallocs_are_a_free_and_a_malloc)
+{
+    static const char text[] = "= Start\n"
+                               "+ 0x10 0x5\n"
+                               "< 0x10\n"
+                               "+ 0x30 0x7\n" /* another process */
+                               "> 0x20 0x6\n"
+                               "< 0x20\n"
+                               "damaged\n" /* does not tear it apart */
+                               "> 0x40 0x8\n"
+                               "< 0x40\n"
+                               "< 0x30\n"
+                               "> 0x50 0x9\n"
+                               "- 0x50\n";
+    struct conv_survey survey;
+    CHECK_U64(survey_bytes(text, sizeof text - 1, NULL, &survey, &error), FP_ERR_CORRUPT);
+    CHECK_U64(error.line, 4);
+    CHECK_U64(survey_bytes(text, sizeof text - 1, &SALVAGE, &survey, &error), FP_OK);
+    CHECK_U64(survey.irregular[CONV_TORN_REALLOCS], 3);
+    CHECK_U64(survey.irregular[CONV_BAD_LINES], 1);
+    CHECK_U64(survey.live_objects_end, 0);
+    CHECK_U64(survey.live_bytes_end, 0);
+    CHECK_U64(survey.irregular[CONV_FREE_OF_UNKNOWN] + survey.irregular[CONV_LOST_FREE], 0);
+    conv_survey_release(&survey);
+}
+
+/* Without a head nothing says how many ids there are: they are taken as they come. */
+TEST(a_damaged_head_is_left_out)
+{
+    static const struct {
+        const char *from, *text;
+    } heads[] = {{"2009", "##\nm 1 5\nm 2 6\nf 1\n"}, {"rep", "100\n?\n3\n1\na 1 5\na 2 6\nf 1\n"}};
+    for (size_t i = 0; i < 2; i++) {
+        const struct conv_options named = {.from = heads[i].from},
+                                  salvage = {.from = heads[i].from, .salvage = true};
+        struct conv_survey survey;
+        CHECK_U64(survey_bytes(heads[i].text, strlen(heads[i].text), &named, &survey, &error),
+                  FP_ERR_CORRUPT);
+        CHECK_U64(survey_bytes(heads[i].text, strlen(heads[i].text), &salvage, &survey, &error), FP_OK);
+        CHECK_U64(survey.events, 3);
+        CHECK_U64(survey.live_bytes_end, 6);
+        CHECK_U64(survey.irregular[CONV_BAD_LINES], 1);
+        conv_survey_release(&survey);
+    }
+}
+
+/* What a killed compressor leaves: all that can be unpacked converts. */
+TEST(cut_packed_traces_convert_as_far_as_they_unpack)
+{
+    static int (*const filters[])(struct archive *) = {
+        archive_write_add_filter_gzip, archive_write_add_filter_zstd, archive_write_add_filter_xz};
+    struct conv_format_facts facts;
+    make_history(&history);
+    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
+        const enum conv_kind kind = conv_from_kind(facts.name);
+        const char *plain = history_path(&history, kind);
+        for (size_t k = 0; k < sizeof filters / sizeof filters[0]; k++) {
+            struct conv_survey survey;
+            size_t size;
+            pack(plain, scratch_path("packed"), false, filters[k]);
+            char *bytes = scratch_read(scratch_path("packed"), &size);
+            CHECK(survey_bytes(bytes, size * 9 / 10, NULL, &survey, &error) != FP_OK);
+            CHECK_U64(conv_error_exit_code(&error), 3);
+            if (survey_bytes(bytes, size * 9 / 10, &SALVAGE, &survey, &error) == FP_OK) {
+                CHECK(survey.events > HISTORY_CALLS / 10 && survey.events < calls_in(kind));
+                CHECK(survey.irregular[CONV_LOST_TAILS] >= 1);
+                CHECK(!survey.complete && !conv_survey_knows_losses(&survey));
+                if (kind != CONV_KIND_GLIBC_WL)
+                    CHECK(strstr(survey.incomplete_why, "cannot unpack") != NULL);
+                conv_survey_release(&survey);
+            } else {
+                char words[600];
+                HARNESS_FAIL("%s, filter %zu: %s", facts.name, k,
+                             conv_error_text(&error, words, sizeof words));
+            }
+            free(bytes);
+        }
+    }
+}
+
+/* Endless ones too: they would never come to an end that could be judged. */
+TEST(garbage_ends_soon)
+{
+    static const char *const endless[] = {"/dev/zero", "/dev/urandom"};
+    static char garbage[3000000];
+    uint32_t random = 5;
+    struct conv_format_facts facts;
+    struct conv_survey survey;
+    for (size_t i = 0; i < sizeof garbage; i++)
+        garbage[i] = (char)(random_next(&random) >> 8);
+    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
+        const struct conv_options options = {.from = facts.name, .salvage = true};
+        const enum conv_kind kind = conv_from_kind(facts.name);
+        CHECK(survey_bytes(garbage, sizeof garbage, &options, &survey, &error) != FP_OK);
+        CHECK_U64(conv_error_exit_code(&error), 3);
+        if (kind == CONV_KIND_GLIBC_WL) /* which is not read from its beginning to its end */
+            continue;
+        CHECK(strstr(error.what, facts.name) != NULL && strstr(error.what, "no call") != NULL);
+        for (unsigned k = kind == CONV_KIND_OPS; k < 2; k++) { /* zeroes are records */
+            memset(&survey, 0, sizeof survey);
+            CHECK_U64(conv_survey_file(endless[k], &options, &survey, &error), FP_ERR_CORRUPT);
+            CHECK(strstr(error.what, "no call") != NULL);
+        }
+    }
+    CHECK_U64(survey_bytes(garbage, sizeof garbage, &SALVAGE, &survey, &error), FP_ERR_FOREIGN);
+    CHECK_U64(survey_bytes("= Start\nx\n", 10, &SALVAGE, &survey, &error), FP_ERR_CORRUPT);
+    CHECK(strstr(error.what, "no call") != NULL);
+}
+
+RUN_TESTS(T(bad_lines_are_left_out), T(long_lines_are_left_out), T(bad_records_are_left_out),
+          T(what_a_damaged_thread_keeps_back_is_given_up), T(giving_up_waits_is_bounded_by_the_size),
+          T(halves_of_reallocs_are_a_free_and_a_malloc), T(a_damaged_head_is_left_out),
+          T(cut_packed_traces_convert_as_far_as_they_unpack), T(garbage_ends_soon))
