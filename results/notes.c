@@ -111,8 +111,8 @@ static void add_basis_line(struct res_text *text, const json_t *result, const js
     const json_t *time = json_object_get(floor, "time");
     const char *failed = json_string_value(json_object_get(floor, "failed"));
     struct res_text words = {0};
-    res_text_printf(&words, "%d rounds in an order shuffled by seed %lld", (int)rounds,
-                    (long long)json_integer_value(json_object_get(result, "seed")));
+    res_text_printf(&words, "%d round%s in an order shuffled by seed %lld", (int)rounds,
+                    rounds == 1 ? "" : "s", (long long)json_integer_value(json_object_get(result, "seed")));
     if (json_is_true(json_object_get(result, "stopped")))
         res_text_printf(&words, ", stopped before the %lld asked for",
                         (long long)json_integer_value(json_object_get(result, "rounds_asked")));
