@@ -7,6 +7,7 @@
 #include "results/json.h"
 #include "results/support.h"
 #include "results/table.h"
+#include "results/tune/tune_report.h"
 #include "results/validation/validation_report.h"
 
 static const char HELP[] =
@@ -119,11 +120,14 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     return -1;
 }
 
-/* What `validate` kept has its own table, and the replays'. */
+/* What `validate` kept has its own table, and the replays'; what `tune` kept its own, and with details the confirmation's. */
 static char *show_tables(const json_t *result, const struct res_style *style)
 {
+    char *tune = res_tune_text(result, style);
+    if (tune != NULL && !style->details)
+        return tune;
     char *table = res_table_text(result, style);
-    char *validation = res_validation_text(result, style);
+    char *validation = tune != NULL ? tune : res_validation_text(result, style);
     if (validation == NULL)
         return table;
     char *both = res_printf("%s\n%s", table, validation);

@@ -13,6 +13,7 @@
 #include "results/latency.h"
 #include "results/machine.h"
 #include "results/support.h"
+#include "results/tune/tune_report.h"
 #include "results/validation/validation_report.h"
 
 #define WORKLOADS_MAX 4096u
@@ -344,6 +345,7 @@ char *res_json_check(const json_t *result)
             return res_strdup(defect);
     }
     const char *defect = res_validation_check(result);
+    defect = defect != NULL ? defect : res_tune_check(result);
     return defect != NULL ? res_strdup(defect) : NULL;
 }
 

@@ -1,0 +1,227 @@
+/* judge.c - verdicts on finalists. */
+#include "results/tune/judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "results/support.h"
+#include "results/tune/screen.h"
+#include "results/tune/significance.h"
+
+#define FALSE_CLAIMS 0.05 /* of searches in which nothing is better, that may still claim it */
+
+void res_tune_confirmation_init(struct res_tune_confirmation *confirmation, size_t finalists, size_t rounds)
+{
+    *confirmation = (struct res_tune_confirmation){
+        .entries = res_calloc(finalists + 2, sizeof *confirmation->entries),
+        .entry_count = finalists + 2,
+    };
+    for (size_t i = 0; i < confirmation->entry_count; i++) {
+        struct res_tune_entry *entry = &confirmation->entries[i];
+        entry->times = res_calloc(rounds, sizeof *entry->times);
+        entry->memories = res_calloc(rounds, sizeof *entry->memories);
+        entry->quiet_ratio = NAN;
+    }
+}
+
+void res_tune_confirmation_release(struct res_tune_confirmation *confirmation)
+{
+    for (size_t i = 0; i < confirmation->entry_count; i++) {
+        free(confirmation->entries[i].times);
+        free(confirmation->entries[i].memories);
+    }
+    free(confirmation->entries);
+    *confirmation = (struct res_tune_confirmation){0};
+}
+
+double res_tune_level(size_t finalists)
+{
+    return FALSE_CLAIMS / (double)(2 * (finalists > 0 ? finalists : 1));
+}
+
+/* ---- one figure of two entries --------------------------------------------------------------- */
+
+enum figure {
+    FIGURE_TIME,
+    FIGURE_MEMORY,
+};
+
+static const double *samples_of(const struct res_tune_entry *entry, enum figure figure)
+{
+    return figure == FIGURE_TIME ? entry->times : entry->memories;
+}
+
+static size_t count_of(const struct res_tune_entry *entry, enum figure figure)
+{
+    return figure == FIGURE_TIME ? entry->time_count : entry->memory_count;
+}
+
+struct comparison {
+    struct res_difference difference; /* without a verdict */
+    double p;
+    size_t count;
+};
+
+static struct comparison compare(const struct res_tune_confirmation *confirmation,
+                                 const struct res_tune_entry *own, const struct res_tune_entry *other,
+                                 enum figure figure)
+{
+    const bool few = figure == FIGURE_MEMORY && confirmation->memory_apart;
+    const size_t own_count = count_of(own, figure), other_count = count_of(other, figure);
+    const size_t count = own_count < other_count ? own_count : other_count;
+    struct comparison comparison = {
+        .difference = {.ratio = NAN, .interval = {NAN, NAN}, .verdict = RES_UNDECIDED}, .p = 1};
+    double *ratios = res_calloc(count, sizeof *ratios);
+    bool usable = count > 0 && !own->failed && !other->failed;
+    for (size_t i = 0; i < count; i++) {
+        ratios[i] = samples_of(own, figure)[i] / samples_of(other, figure)[i];
+        usable = usable && isfinite(ratios[i]) && ratios[i] > 0;
+    }
+    if (usable) {
+        comparison.count = count;
+        comparison.difference.ratio = res_median(ratios, count);
+        comparison.difference.interval = few ? res_student_ratio(ratios, count)
+                                             : res_bootstrap_median(ratios, count, confirmation->seed);
+        comparison.p = few ? res_student_p(ratios, count) : res_signed_rank_p(ratios, count);
+    }
+    free(ratios);
+    return comparison;
+}
+
+static enum res_verdict judge(const struct res_tune_confirmation *confirmation, size_t entry,
+                              enum figure figure, const struct comparison *found)
+{
+    const struct res_tune_entry *entries = confirmation->entries;
+    const size_t last = confirmation->entry_count - 1;
+    const bool few = figure == FIGURE_MEMORY && confirmation->memory_apart;
+    const struct comparison control = compare(confirmation, &entries[last], &entries[0], figure);
+    const struct res_comparison comparison = {
+        .ratio = found->difference.ratio,
+        .interval = found->difference.interval,
+        .quiet_ratio = figure == FIGURE_TIME ? entries[entry].quiet_ratio : NAN,
+        .rounds = found->count,
+        .rounds_needed = few ? RES_ROUNDS_FOR_MEMORY : 0,
+        .has_control = isfinite(control.difference.ratio),
+        .control = control.difference.interval,
+    };
+    const enum res_verdict verdict = res_judge(&comparison);
+    if (figure == FIGURE_MEMORY && (entries[entry].doubtful || entries[0].doubtful))
+        return RES_UNDECIDED;
+    if (verdict == RES_UNDECIDED || verdict == RES_SAME)
+        return verdict;
+    if (fabs(found->difference.ratio - 1) < RES_TUNE_WORTH)
+        return RES_SAME;
+    return found->p < res_tune_level(last - 1) ? verdict : RES_UNDECIDED;
+}
+
+/* ---- the front ------------------------------------------------------------------------------ */
+
+/* Whether one entry is shown to be below (-1) or above (1) another; 0: neither. */
+static int order_of(const struct res_tune_confirmation *confirmation, size_t own, size_t other,
+                    enum figure figure)
+{
+    const struct comparison found = compare(confirmation, &confirmation->entries[own],
+                                            &confirmation->entries[other], figure);
+    const double level = res_tune_level(confirmation->entry_count - 2);
+    if (!(found.p < level) || !(fabs(found.difference.ratio - 1) >= RES_TUNE_WORTH))
+        return 0;
+    return found.difference.ratio < 1 ? -1 : 1;
+}
+
+/* Whether what one is better in than the default, the other is too. */
+static bool claims_as_much(const struct res_tune_judgement *own, const struct res_tune_judgement *other)
+{
+    return (own->time.verdict != RES_FASTER || other->time.verdict == RES_FASTER) &&
+           (own->memory.verdict != RES_FASTER || other->memory.verdict == RES_FASTER);
+}
+
+/* tie: whether it is when they are not told apart and have as many settings. */
+static bool is_beaten_by(const struct res_tune_confirmation *confirmation,
+                         const struct res_tune_judgement *judgements, size_t own, size_t other, bool tie)
+{
+    const int time = order_of(confirmation, other, own, FIGURE_TIME);
+    const int memory = order_of(confirmation, other, own, FIGURE_MEMORY);
+    const size_t settings = confirmation->entries[own].settings;
+    const size_t others = confirmation->entries[other].settings;
+    if (time != 0 || memory != 0)
+        return time <= 0 && memory <= 0;
+    return claims_as_much(&judgements[own], &judgements[other]) &&
+           (others < settings || (others == settings && tie));
+}
+
+static bool is_better(const struct res_tune_judgement *judgement)
+{
+    return judgement->time.verdict == RES_FASTER || judgement->memory.verdict == RES_FASTER;
+}
+
+static double sum_of(const struct res_tune_judgement *judgement)
+{
+    const double sum = log(judgement->time.ratio) + log(judgement->memory.ratio);
+    return isfinite(sum) ? sum : 0;
+}
+
+/* From the best on, so that "not told apart", which need not carry over from two pairs to the third, cannot throw all out. */
+static void mark_finalists(const struct res_tune_confirmation *confirmation,
+                           struct res_tune_judgement *judgements, size_t count)
+{
+    bool *seen = res_calloc(count, sizeof *seen);
+    for (size_t turn = 1; turn < count; turn++) {
+        size_t best = 0;
+        for (size_t i = 1; i < count; i++) {
+            if (!seen[i] && (best == 0 || sum_of(&judgements[i]) < sum_of(&judgements[best])))
+                best = i;
+        }
+        seen[best] = true;
+        bool beaten = !is_better(&judgements[best]);
+        for (size_t i = 1; i < count && !beaten; i++)
+            beaten = judgements[i].on_front && is_beaten_by(confirmation, judgements, best, i, true);
+        for (size_t i = 1; i < count && !beaten; i++) {
+            if (judgements[i].on_front && is_beaten_by(confirmation, judgements, i, best, false))
+                judgements[i].on_front = false;
+        }
+        judgements[best].on_front = !beaten;
+    }
+    free(seen);
+}
+
+static bool beats_default(const struct res_tune_judgement *judgement)
+{
+    const enum res_verdict time = judgement->time.verdict, memory = judgement->memory.verdict;
+    return judgement->on_front && (time == RES_FASTER || time == RES_SAME) &&
+           (memory == RES_FASTER || memory == RES_SAME);
+}
+
+void res_tune_judge(const struct res_tune_confirmation *confirmation,
+                    struct res_tune_judgement *ret_judgements)
+{
+    const size_t count = confirmation->entry_count - 1;
+    const struct res_difference none = {.ratio = NAN, .interval = {NAN, NAN}, .verdict = RES_UNDECIDED};
+    for (size_t i = 0; i < count; i++) {
+        const struct res_tune_entry *entry = &confirmation->entries[i];
+        struct res_tune_judgement *judgement = &ret_judgements[i];
+        const bool has = !entry->failed;
+        *judgement = (struct res_tune_judgement){.time = none, .memory = none, .time_p = 1, .memory_p = 1};
+        judgement->time_value = has && entry->time_count > 0 ? res_median(entry->times, entry->time_count)
+                                                             : NAN;
+        judgement->memory_value = has && entry->memory_count > 0
+                                      ? res_median(entry->memories, entry->memory_count)
+                                      : NAN;
+        if (i == 0)
+            continue;
+        const struct comparison time = compare(confirmation, entry, &confirmation->entries[0], FIGURE_TIME);
+        const struct comparison memory = compare(confirmation, entry, &confirmation->entries[0],
+                                                 FIGURE_MEMORY);
+        judgement->time = time.difference;
+        judgement->memory = memory.difference;
+        judgement->time_p = time.p;
+        judgement->memory_p = memory.p;
+        judgement->time.verdict = judge(confirmation, i, FIGURE_TIME, &time);
+        judgement->memory.verdict = judge(confirmation, i, FIGURE_MEMORY, &memory);
+    }
+    mark_finalists(confirmation, ret_judgements, count);
+    ret_judgements[0].on_front = !confirmation->entries[0].failed;
+    for (size_t i = 1; i < count; i++) {
+        if (beats_default(&ret_judgements[i]))
+            ret_judgements[0].on_front = false;
+    }
+}

@@ -1,0 +1,217 @@
+/* tune_words.c - sentences on a search. */
+#include "results/tune/tune_words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/cells.h"
+#include "results/statistics.h"
+#include "results/support.h"
+
+#define LARGE_NOISE 0.05 /* of a ratio, as in advice.c */
+
+static long long count_of(const json_t *object, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(object, key));
+}
+
+static const char *word_of(const json_t *object, const char *key)
+{
+    const char *word = json_string_value(json_object_get(object, key));
+    return word != NULL ? word : "?";
+}
+
+static enum res_verdict verdict_of(const json_t *row, const char *figure)
+{
+    return res_verdict_from(word_of(json_object_get(row, figure), "verdict"));
+}
+
+/* ---- advice --------------------------------------------------------------------------------- */
+
+static const json_t *best_by(const json_t *front, const char *figure)
+{
+    const json_t *best = NULL;
+    size_t index;
+    json_t *row;
+    json_array_foreach(front, index, row)
+    {
+        if (verdict_of(row, figure) == RES_FASTER &&
+            (best == NULL || res_cell_number(json_object_get(row, figure), "ratio") <
+                                 res_cell_number(json_object_get(best, figure), "ratio")))
+            best = row;
+    }
+    return best;
+}
+
+static void add_share(struct res_text *text, const json_t *row, const char *figure)
+{
+    const json_t *object = json_object_get(row, figure);
+    const double percent = fabs(res_cell_number(object, "ratio") - 1) * 100;
+    res_text_printf(text, percent < 9.95 ? "%.1f %% " : "%.0f %% ", percent);
+    res_text_printf(text, "%s", res_cell_number(object, "ratio") < 1 ? "less" : "more");
+}
+
+static void add_time(struct res_text *text, const json_t *row)
+{
+    switch (verdict_of(row, "time")) {
+    case RES_SAME:
+        res_text_printf(text, "the same time");
+        break;
+    case RES_UNDECIDED:
+        res_text_printf(text, "time undecided");
+        break;
+    default:
+        add_share(text, row, "time");
+        res_text_printf(text, " time in allocator calls");
+    }
+}
+
+static void add_memory(struct res_text *text, const json_t *row, const char *memory)
+{
+    switch (verdict_of(row, "memory")) {
+    case RES_SAME:
+        res_text_printf(text, "the same %s memory", memory);
+        break;
+    case RES_UNDECIDED:
+        res_text_printf(text, "%s memory undecided", memory);
+        break;
+    default:
+        add_share(text, row, "memory");
+        res_text_printf(text, " %s memory", memory);
+    }
+}
+
+static void add_choice(struct res_text *text, const json_t *row, const json_t *tune)
+{
+    res_text_printf(text, "%s: ", word_of(row, "name"));
+    add_time(text, row);
+    res_text_printf(text, ", ");
+    add_memory(text, row, word_of(tune, "memory"));
+}
+
+struct noise {
+    double low, high;
+};
+
+static struct noise noise_of(const json_t *result)
+{
+    const json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
+    const json_t *time = json_object_get(json_object_get(workload, "control"), "time");
+    return (struct noise){res_cell_number(time, "ratio_low"), res_cell_number(time, "ratio_high")};
+}
+
+static void add_doubt(struct res_text *text, const json_t *result)
+{
+    const struct noise noise = noise_of(result);
+    if (noise.high - 1 > LARGE_NOISE || 1 - noise.low > LARGE_NOISE)
+        res_text_printf(
+            text,
+            "; the noise is large (%+.0f to %+.0f %% of time) and hides what is smaller: repeat it on a "
+            "quieter machine",
+            (noise.low - 1) * 100, (noise.high - 1) * 100);
+    if (count_of(json_object_get(json_object_get(result, "tune"), "counts"), "untried") > 0)
+        res_text_printf(text, "; a longer --budget would try the rest");
+}
+
+char *res_tune_advice(const json_t *result)
+{
+    const json_t *tune = json_object_get(result, "tune");
+    const json_t *front = json_object_get(tune, "front");
+    const json_t *fastest = best_by(front, "time"), *smallest = best_by(front, "memory");
+    struct res_text text = {0};
+    if (!json_is_true(json_object_get(tune, "confirmed"))) {
+        res_text_printf(
+            &text,
+            "None: stopped before enough fresh rounds; what is shown did best so far, and the best "
+            "of many tries looks better than it is. Hold it against the default with 'mallab ab -a "
+            "%s,NAME'",
+            word_of(tune, "default"));
+    } else if (fastest == NULL && smallest == NULL) {
+        res_text_printf(
+            &text, "Stay with %s as it is: no setting tried beats it beyond the noise in time or %s memory",
+            word_of(tune, "default"), word_of(tune, "memory"));
+        add_doubt(&text, result);
+    } else {
+        const json_t *first = fastest != NULL ? fastest : smallest;
+        res_text_printf(&text, "Try ");
+        add_choice(&text, first, tune);
+        if (smallest != NULL && smallest != first) {
+            res_text_printf(&text, "; or for memory ");
+            add_choice(&text, smallest, tune);
+        }
+        add_doubt(&text, result);
+    }
+    res_text_printf(&text, ".");
+    return text.text;
+}
+
+/* ---- the lines below ------------------------------------------------------------------------ */
+
+char *res_tune_marks(const json_t *tune)
+{
+    if (!json_is_true(json_object_get(tune, "confirmed")))
+        return res_strdup("not confirmed: figures and ranges are of the search, without verdicts");
+    return res_printf(
+        "on the front: nothing here is shown to beat it on time and %s memory together. Rows without it "
+        "are beaten, or no better than the default beyond the noise",
+        word_of(tune, "memory"));
+}
+
+char *res_tune_tried(const json_t *tune)
+{
+    const json_t *counts = json_object_get(tune, "counts");
+    struct res_text text = {0};
+    size_t combined = 0, index;
+    json_t *point;
+    json_array_foreach(json_object_get(tune, "points"), index, point)
+        combined += json_object_size(json_object_get(point, "settings")) > 1 &&
+                    strcmp(word_of(point, "state"), "untried") != 0;
+    const size_t points = json_array_size(json_object_get(tune, "points"));
+    const long long untried = count_of(counts, "untried");
+    res_text_printf(&text, "%lld settings and combinations (%zu combined) in %lld runs",
+                    (long long)points - untried, combined, count_of(tune, "runs"));
+    const struct {
+        const char *key, *words;
+    } drops[] = {
+        {"dominated", "beaten on time and memory together"},
+        {"outranked", "outranked by others"},
+        {"failed", "failed"},
+        {"untried", "not tried for want of time"},
+    };
+    for (size_t i = 0; i < sizeof drops / sizeof drops[0]; i++) {
+        if (count_of(counts, drops[i].key) > 0)
+            res_text_printf(&text, "; %lld %s", count_of(counts, drops[i].key), drops[i].words);
+    }
+    res_text_printf(&text, "; %lld confirmed",
+                    json_is_true(json_object_get(tune, "confirmed")) ? count_of(counts, "finalist") : 0LL);
+    return text.text;
+}
+
+char *res_tune_basis(const json_t *result)
+{
+    const json_t *tune = json_object_get(result, "tune");
+    const json_t *resident = json_object_get(
+        json_object_get(json_array_get(json_object_get(result, "workloads"), 0), "control"), "resident");
+    const long long rounds = count_of(tune, "confirmation_rounds");
+    const struct noise noise = noise_of(result);
+    char budget[32], search[32], confirmation[32];
+    struct res_text text = {0};
+    if (rounds > 0) {
+        res_text_printf(&text, "%lld fresh rounds, %lld for memory, none of the search among them; ", rounds,
+                        count_of(resident, "rounds"));
+        if (isfinite(noise.low) && isfinite(noise.high))
+            res_text_printf(&text, "%s against itself: time %+.1f to %+.1f %%; ", word_of(tune, "default"),
+                            (noise.low - 1) * 100, (noise.high - 1) * 100);
+        res_text_printf(
+            &text,
+            "a verdict takes p < %.2g, so that all together are wrong in 5 %% at most, and %.0f %% "
+            "of difference; ",
+            res_cell_number(tune, "p_needed"), 100 * res_cell_number(tune, "least_difference"));
+    }
+    res_text_printf(&text, "seed %lld; %s of search and %s of confirmation, budget %s",
+                    count_of(tune, "seed"), res_text_duration((double)count_of(tune, "search_ns"), search),
+                    res_text_duration((double)count_of(tune, "confirmation_ns"), confirmation),
+                    res_text_duration((double)count_of(tune, "budget_ns"), budget));
+    return text.text;
+}
