@@ -1,14 +1,15 @@
 /* search.h - which settings are tried how often within a budget of time, and which are confirmed.
  *
- *   1  singles      every declared value of every setting by itself, in rounds of their own: RES_TUNE_SCREEN_ROUNDS each
- *   2  combined     those that promised something, together (combine.h); as many rounds
+ *   1  singles      every declared value of every setting by itself, RES_TUNE_SCREEN_ROUNDS rounds and, as long as their share of
+ *                   the time lasts, up to RES_TUNE_SCREEN_MOST: all that follows builds on them
+ *   2  combined     those that promised something, together (combine.h); RES_TUNE_SCREEN_ROUNDS
  *   3  race         the field is halved by rank (screen.h), and the rest gets as many rounds again as it has had, and so on until
  *                   RES_TUNE_FINALISTS are left ("successive halving"). What is dominated beyond the noise goes at once
- *   4  confirmation fresh rounds of the finalists, the default and the control, of which alone the figures and verdicts are
+ *   4  simplified   settings of a finalist that do nothing are taken off again (simplify.h)
+ *   5  confirmation fresh rounds of the finalists, the default and the control, of which alone the figures and verdicts are
  *                   (judge.h): the winner of many tries was lucky too, and his earlier samples would say so
  *
- * Runs are made in heats: RES_TUNE_HEAT points and the default once each in shuffled order, so that each sample is a ratio to a
- * run of the default within the same seconds.
+ * Runs are made in heats (heat.h): some points and the default side by side.
  * Time: from the default's own first runs it is reckoned what the confirmation takes; the search has what is left of the
  * budget. A heat is not begun when it would not end in time; what is not tried is counted. The confirmation is never cut short, so
  * on a machine that slows down meanwhile the budget is passed.
@@ -23,6 +24,7 @@
 
 #define RES_TUNE_HEAT          6u
 #define RES_TUNE_SCREEN_ROUNDS 2u
+#define RES_TUNE_SCREEN_MOST   6u
 #define RES_TUNE_FINALISTS     3u
 #define RES_TUNE_ROUNDS_LEAST                                                                                \
     10u /* of the confirmation: with fewer no rank test is significant among three finalists */

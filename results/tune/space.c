@@ -41,6 +41,16 @@ static char *name_of(const struct res_candidate *base, const struct res_tune_cho
     return name.text;
 }
 
+struct res_tune_point *res_tune_space_find(const struct res_tune_space *space, size_t base,
+                                           const struct res_tune_choice *choices, size_t choice_count)
+{
+    for (size_t i = 0; i < space->point_count; i++) {
+        if (same_choices(space->points[i], base, choices, choice_count))
+            return space->points[i];
+    }
+    return NULL;
+}
+
 struct res_tune_point *res_tune_space_add(struct res_tune_space *space, size_t base,
                                           const struct res_tune_choice *choices, size_t choice_count)
 {
@@ -50,10 +60,8 @@ struct res_tune_point *res_tune_space_add(struct res_tune_space *space, size_t b
         return NULL;
     memcpy(point.choices, choices, choice_count * sizeof *choices);
     sort_choices(point.choices, choice_count);
-    for (size_t i = 0; i < space->point_count; i++) {
-        if (same_choices(space->points[i], base, point.choices, choice_count))
-            return NULL;
-    }
+    if (res_tune_space_find(space, base, point.choices, choice_count) != NULL)
+        return NULL;
     point.name = name_of(space->bases[base], point.choices, choice_count);
     if (strlen(point.name) > RES_INLINE_NAME_MAX) {
         free(point.name);
@@ -134,7 +142,8 @@ const char *res_tune_state_name(enum res_tune_state state)
     static const char *const NAMES[] = {
         [RES_TUNE_UNTRIED] = "untried",     [RES_TUNE_ALIVE] = "alive",
         [RES_TUNE_FAILED] = "failed",       [RES_TUNE_DOMINATED] = "dominated",
-        [RES_TUNE_OUTRANKED] = "outranked", [RES_TUNE_FINALIST] = "finalist",
+        [RES_TUNE_OUTRANKED] = "outranked", [RES_TUNE_SIMPLIFIED] = "simplified",
+        [RES_TUNE_FINALIST] = "finalist",
     };
     return NAMES[state];
 }

@@ -18,7 +18,7 @@
 #include "results/candidates.h"
 #include "results/random.h"
 
-#define RES_TUNE_SETTINGS_MAX 6u   /* of one point */
+#define RES_TUNE_SETTINGS_MAX 5u   /* of one point */
 #define RES_TUNE_POINTS_MAX   200u /* with the files' own candidates below RES_CANDIDATES_MAX */
 
 /* A value for a setting: base->ranges[range].values[value]. */
@@ -32,6 +32,7 @@ enum res_tune_state {
     RES_TUNE_FAILED,      /* a run of it did: why */
     RES_TUNE_DOMINATED,   /* another is better by time and memory, beyond the noise */
     RES_TUNE_OUTRANKED,   /* others did better when the field was halved */
+    RES_TUNE_SIMPLIFIED,  /* a part of its settings did as well (simplify.h) */
     RES_TUNE_FINALIST,
 };
 
@@ -68,9 +69,14 @@ void res_tune_space_init(struct res_tune_space *space, const struct res_candidat
  * Returns  NULL when there is such a point, when its name would be too long, or when there are too many. */
 struct res_tune_point *res_tune_space_add(struct res_tune_space *space, size_t base,
                                           const struct res_tune_choice *choices, size_t choice_count);
+
+/* res_tune_space_find - the point with these choices, in the order of the ranges; NULL: there is none. */
+struct res_tune_point *res_tune_space_find(const struct res_tune_space *space, size_t base,
+                                           const struct res_tune_choice *choices, size_t choice_count);
+
 void res_tune_space_release(struct res_tune_space *space);
 
-/* res_tune_state_name - "untried", "alive", "failed", "dominated", "outranked", "finalist": the words of the JSON. */
+/* res_tune_state_name - "untried", "alive", "failed", "dominated", "outranked", "simplified", "finalist": the words of the JSON. */
 const char *res_tune_state_name(enum res_tune_state state);
 
 /* res_tune_count - points in a state. */

@@ -117,11 +117,19 @@ static size_t rows_of(const json_t *tune, const char *key, const json_t **ret_ro
     const size_t count = json_array_size(array);
     for (size_t i = 0; i < count; i++)
         ret_rows[i] = json_array_get(array, i);
-    qsort(ret_rows, count, sizeof *ret_rows, by_time);
     return count;
 }
 
-static void add_paste(struct res_text *text, const json_t *const *rows, size_t count)
+static bool is_among(const json_t *array, const json_t *row)
+{
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        if (json_array_get(array, i) == row)
+            return true;
+    }
+    return false;
+}
+
+static void add_paste(struct res_text *text, const json_t *front, const json_t *const *rows, size_t count)
 {
     bool any = false;
     for (size_t i = 0; i < count; i++) {
@@ -129,7 +137,7 @@ static void add_paste(struct res_text *text, const json_t *const *rows, size_t c
         char *name = res_cell_plain(rows[i], "name", "?");
         const bool has_library = json_is_string(json_object_get(rows[i], "library"));
         char *library = res_cell_plain(rows[i], "library", "");
-        if (*paste != '\0' || has_library) {
+        if (is_among(front, rows[i]) && (*paste != '\0' || has_library)) {
             res_text_printf(text, "%s  %s:\n    %s%s%s%s\n", any ? "" : "to paste\n", name,
                             has_library ? "LD_PRELOAD=" : "", library,
                             has_library && *paste != '\0' ? " " : "", paste);
@@ -184,16 +192,17 @@ char *res_tune_text(const json_t *result, const struct res_style *style)
     const size_t all = json_array_size(json_object_get(tune, "front")) +
                        json_array_size(json_object_get(tune, "beaten"));
     const json_t **rows = res_calloc(all, sizeof(json_t *));
-    const size_t front = rows_of(tune, "front", rows);
-    (void)rows_of(tune, "beaten", rows + front);
+    const json_t *front = json_object_get(tune, "front");
+    (void)rows_of(tune, "beaten", rows + rows_of(tune, "front", rows));
+    qsort(rows, all, sizeof *rows, by_time);
     const struct unit unit = unit_of(rows, all);
     const json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
     res_notes_head(&text, workload != NULL ? workload : json_object_get(tune, "workload"));
     add_heading(&text, tune, unit);
     for (size_t i = 0; i < all; i++)
-        add_row(&text, rows[i], !confirmed ? '?' : i < front ? '*' : ' ', unit, style);
+        add_row(&text, rows[i], !confirmed ? '?' : is_among(front, rows[i]) ? '*' : ' ', unit, style);
     res_text_printf(&text, "\n");
-    add_paste(&text, rows, front);
+    add_paste(&text, front, rows, all);
     add_words(&text, "advice", res_tune_advice(result));
     add_words(&text, confirmed ? "*" : "?", res_tune_marks(tune));
     add_words(&text, "tried", res_tune_tried(tune));

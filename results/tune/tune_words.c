@@ -176,6 +176,7 @@ char *res_tune_tried(const json_t *tune)
     } drops[] = {
         {"dominated", "beaten on time and memory together"},
         {"outranked", "outranked by others"},
+        {"simplified", "no better than a part of their settings"},
         {"failed", "failed"},
         {"untried", "not tried for want of time"},
     };
