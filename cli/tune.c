@@ -288,7 +288,7 @@ static int prepare_workload(struct tune *tune)
     if (code == CLI_DONE && tune->workload.duration_ns == 0 && settings->memory == RES_TUNE_IDLE) {
         cli_say(&CLI_TUNE,
                 "'%s' has no recorded time, and nothing can rest without: use --memory peak or end",
-                tune->workload.name);
+                settings->input); /* an imported trace: commands are recorded with their times */
         code = CLI_FAILED;
     }
     return code;
