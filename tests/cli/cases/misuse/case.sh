@@ -67,3 +67,11 @@ try validate --step 1us -- true
 try validate --touch all -- true
 try validate --seed x -- true
 try validate --timeout never -- true
+try tune
+try tune a b
+try tune --budget soon x
+try tune --memory all x
+try tune --idle 0 x
+try tune --seed -1 x
+try tune --touch all x
+try tune --rounds 3 x
