@@ -273,11 +273,18 @@ static void refuse(struct ini *ini, char *problem)
         free(problem);
 }
 
-static bool section_is_too_long(const char *line, size_t length)
+/* inih would read on in the section before, with an error only at the end. */
+static char *section_problem(const char *line, size_t length)
 {
     const struct span text = trimmed(line, length);
-    const char *end = text.length > 0 && *text.begin == '[' ? memchr(text.begin, ']', text.length) : NULL;
-    return end != NULL && (size_t)(end - text.begin - 1) > SECTION_MAX;
+    if (text.length == 0 || *text.begin != '[')
+        return NULL;
+    const char *end = memchr(text.begin, ']', text.length);
+    if (end == NULL)
+        return res_strdup("no ']' behind the section's name");
+    if ((size_t)(end - text.begin - 1) > SECTION_MAX)
+        return res_printf("a section's name takes at most %u bytes", SECTION_MAX);
+    return NULL;
 }
 
 /* One line for inih, which calls the handler before it asks for the next: so `line` is the handler's line. inih would
@@ -295,8 +302,10 @@ static char *next_line(char *ret_line, int size, void *stream)
         refuse(ini, res_printf("line %zu: it holds a NUL byte", ini->line));
     else if (length > RES_INI_LINE_MAX - 1 || length + 2 > (size_t)size)
         refuse(ini, res_printf("line %zu: longer than %u bytes", ini->line, RES_INI_LINE_MAX - 1));
-    else if (section_is_too_long(begin, length))
-        refuse(ini, res_printf("line %zu: a section's name takes at most %u bytes", ini->line, SECTION_MAX));
+    char *section = section_problem(begin, length);
+    if (section != NULL)
+        refuse(ini, res_printf("line %zu: %s", ini->line, section));
+    free(section);
     if (ini->problem != NULL)
         return NULL;
     memcpy(ret_line, begin, length);

@@ -95,8 +95,8 @@ static void measure(const struct line *line, size_t *widths)
 char *res_check_text(const struct res_check *check, const struct res_style *style)
 {
     struct res_text text = {0};
-    struct line head = {{res_strdup("candidate"), res_strdup("metric"), res_strdup("measured"), res_strdup("limit"),
-                         res_strdup("outcome")}};
+    struct line head = {{res_strdup("candidate"), res_strdup("metric"), res_strdup("measured"),
+                         res_strdup("limit"), res_strdup("outcome")}};
     struct line *lines = res_calloc(check->finding_count, sizeof *lines);
     size_t widths[CELL_COUNT] = {0};
     measure(&head, widths);
