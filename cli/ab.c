@@ -19,6 +19,7 @@
 #include "cli/target.h"
 #include "cli/workloads.h"
 #include "results/json.h"
+#include "results/profile.h"
 #include "results/support.h"
 #include "results/table.h"
 
@@ -442,6 +443,8 @@ static int run_experiment(struct ab *ab)
         code = CLI_FAILED;
     } else {
         json_t *result = res_json_experiment(&experiment, ab->choice.missing, ab->choice.missing_count);
+        if (!experiment.stopped)
+            res_profile_add(result, &experiment);
         code = give_out(ab, result);
         json_decref(result);
     }
