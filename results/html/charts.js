@@ -18,7 +18,7 @@ const isPrinting = {now: false};
 const paletteNow = () => LINES[isDark() && !isPrinting.now ? "dark" : "light"];
 const colourOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-function axis(values, label, size) {
+function axis(values, label, size = label ? 34 : 50) {
   return {stroke: () => colourOf("--faint-text"), grid: {stroke: () => colourOf("--grid"), width: 1},
     ticks: {stroke: () => colourOf("--grid"), width: 1}, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif",
     values: (plot, splits) => splits.map((split) => (split === null ? null : values(split))), label, size, labelSize: label ? 20 : 0};

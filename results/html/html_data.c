@@ -93,13 +93,13 @@ static json_t *points_of(const double *series, size_t count)
  * search in them. */
 static json_t *times_of(double *times, size_t count)
 {
-    json_t *array = json_array();
     const size_t parts = RES_HTML_POINTS_MAX / 2;
     for (size_t i = 0; i < count; i++)
         if (i > 0 && !(times[i] >= times[i - 1]))
             times[i] = times[i - 1];
     if (count <= RES_HTML_POINTS_MAX)
         return points_of(times, count);
+    json_t *array = json_array();
     for (size_t part = 0; part < parts; part++) {
         json_array_append_new(array, number(times[part_begin(part, parts, count)]));
         json_array_append_new(array, number(times[part_begin(part + 1, parts, count) - 1]));
