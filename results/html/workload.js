@@ -156,7 +156,7 @@ function wasteSection(workload) {
       if (isNumber(waste.resident_bytes)) rows.push({entry, words, waste});
     }
   if (rows.length === 0)
-    return absent("Where memory goes", "this result does not split what is resident; to have it for one candidate:", "mallab replay --waste -a CANDIDATE WORKLOAD");
+    return absent("Where memory goes", "this result does not split what is resident; a new one does, as far as the allocators tell:", "mallab ab -o RESULT.json WORKLOAD");
   const widest = Math.max(1, ...rows.map(({waste}) => Math.max(waste.resident_bytes,
     WASTE.reduce((sum, [key]) => sum + Math.max(0, waste[key] || 0), 0))));
   const bar = (waste) => {

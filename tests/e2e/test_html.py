@@ -193,7 +193,7 @@ class Page(Lab):
         with browser.Browser() as page:
             page.open(self.page(html_result.result(NAMES[:2], full=False)))
             words = page.run("[...document.querySelectorAll('.absent')].map((line) => line.textContent).join('\\n')")
-            for command in ("mallab ab --latency", "mallab ab -o", "mallab validate", "mallab replay --waste"):
+            for command in ("mallab ab --latency", "mallab ab -o", "mallab validate"):
                 self.assertIn(command, words)
 
     def test_a_hundred_thousand_points(self):
@@ -216,7 +216,7 @@ class Page(Lab):
             self.judge_quiet(page, path)
 
 
-class Page_less(Lab):
+class Command(Lab):
     def test_what_is_no_result_is_refused(self):
         (self.place / "r.json").write_text("{}")
         if not has_charts():
