@@ -1,0 +1,43 @@
+// elements.js - elements of the page. Words of results become text nodes, never markup.
+
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key === "on") for (const [event, action] of Object.entries(value)) made.addEventListener(event, action);
+    else if (value !== null && value !== undefined && value !== false) made.setAttribute(key, value === true ? "" : value);
+  }
+  for (const child of children.flat()) if (child !== null && child !== undefined) made.append(child);
+  return made;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function drawn(name, attributes, ...children) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes || {})) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+// What screen readers are told when something on the page changed by a key.
+function say(words) {
+  document.getElementById("said").textContent = words;
+}
+
+function section(title, explanation, ...content) {
+  return element("section", {class: "part"}, element("h3", {}, title),
+    explanation ? element("p", {class: "explain"}, explanation) : null, ...content);
+}
+
+function absent(title, words, command) {
+  return element("p", {class: "absent"}, element("strong", {}, `${title}: `), words,
+    command ? " " : null, command ? element("code", {}, command) : null);
+}
+
+function plainTable(caption, heads, rows) {
+  return element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
+    element("table", {class: "figures"}, element("caption", {class: "unseen"}, caption),
+      element("thead", {}, element("tr", {}, heads.map((head) => element("th", {scope: "col"}, head)))),
+      element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, at) =>
+        (at === 0 ? element("th", {scope: "row"}, cell) : element("td", {}, cell))))))));
+}
