@@ -18,9 +18,12 @@ const isPrinting = {now: false};
 const paletteNow = () => LINES[isDark() && !isPrinting.now ? "dark" : "light"];
 const colourOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-function axis(values, label, size = label ? 34 : 50) {
-  return {stroke: () => colourOf("--faint-text"), grid: {stroke: () => colourOf("--grid"), width: 1},
-    ticks: {stroke: () => colourOf("--grid"), width: 1}, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif",
+// On a logarithmic axis lines at powers of ten only: those between would be a mesh.
+const isTenth = (value) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-6;
+function axis(values, label, isLog, size = label ? 34 : 50) {
+  const lines = {stroke: () => colourOf("--grid"), width: 1,
+    ...(isLog ? {filter: (plot, splits) => splits.map((split) => (isTenth(split) ? split : null))} : {})};
+  return {stroke: () => colourOf("--faint-text"), grid: lines, ticks: lines, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif",
     values: (plot, splits) => splits.map((split) => (split === null ? null : values(split))), label, size, labelSize: label ? 20 : 0};
 }
 
@@ -39,18 +42,20 @@ function chart(settings) {
   const build = () => {
     if (made.plot) made.plot.destroy();
     const width = Math.max(240, holder.clientWidth);
-    const bars = settings.bars ? uPlot.paths.bars({size: [0.8, 60], align: 0}) : undefined;
+    // Two series of bars stand side by side.
+    const bars = (at) => (settings.bars ? uPlot.paths.bars(settings.series.length > 1
+      ? {size: [0.4, 30], align: at === 0 ? -1 : 1} : {size: [0.8, 60], align: 0}) : undefined);
     made.plot = new uPlot({
       width, height: Math.min(340, Math.max(220, Math.round(width * 0.42))), legend: {show: false},
       cursor: {drag: {x: true, y: false, dist: 6}, points: {show: !settings.bars}},
       scales: {x: {time: false, distr: settings.xLog ? 3 : 1, range: (plot, low, high) => (settings.bars ? [low - 0.6, high + 0.6] : [low, high])},
         y: {distr: settings.yLog ? 3 : 1, range: settings.yLog ? undefined
           : (plot, low, high) => [0, isNumber(high) && high > 0 ? high * 1.06 : 1]}},
-      axes: [{...axis(settings.xText, settings.xLabel), space: settings.bars ? 46 : 70,
-        ...(settings.bars ? {incrs: [1, 2, 4, 8, 16]} : {})}, axis(settings.yText, null, 74)],
+      axes: [{...axis(settings.xText, settings.xLabel, settings.xLog), space: settings.bars ? 46 : 70,
+        ...(settings.bars ? {incrs: [1, 2, 4, 8, 16]} : {})}, axis(settings.yText, null, settings.yLog, 74)],
       series: [{}, ...settings.series.map((one, at) => ({
         label: one.label, stroke: strokeOf(at), width: one.live ? 1.5 : 2, show: made.shown[at], points: {show: false},
-        dash: settings.bars ? undefined : one.live ? [] : DASHES[(one.colour ?? at) % 8], paths: bars,
+        dash: settings.bars ? undefined : one.live ? [] : DASHES[(one.colour ?? at) % 8], paths: bars(at),
         fill: settings.bars || one.live ? `${strokeOf(at)}${settings.bars ? "99" : "22"}` : undefined, spanGaps: false}))],
       hooks: {setCursor: [readOut], setScale: [(plot, key) => {
         if (key !== "x") return;

@@ -6,7 +6,7 @@ function element(name, attributes, ...children) {
     if (key === "on") for (const [event, action] of Object.entries(value)) made.addEventListener(event, action);
     else if (value !== null && value !== undefined && value !== false) made.setAttribute(key, value === true ? "" : value);
   }
-  for (const child of children.flat()) if (child !== null && child !== undefined) made.append(child);
+  for (const child of children.flat(2)) if (child !== null && child !== undefined) made.append(child);
   return made;
 }
 
@@ -34,10 +34,18 @@ function absent(title, words, command) {
     command ? " " : null, command ? element("code", {}, command) : null);
 }
 
+// Columns of figures stand on the right, digits below digits; words on the left.
+const isFigure = (cell) => typeof cell === "string" && /^[+\u2212\u2013\d]/.test(cell);
+
 function plainTable(caption, heads, rows) {
+  const isRight = heads.map((_, at) => at > 0 && rows.length > 0 && rows.every((row) => isFigure(row[at])));
+  const side = (at) => (isRight[at] ? {class: "number"} : {});
   return element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
     element("table", {class: "figures"}, element("caption", {class: "unseen"}, caption),
-      element("thead", {}, element("tr", {}, heads.map((head) => element("th", {scope: "col"}, head)))),
+      heads.some((head) => head !== "") ? element("thead", {}, element("tr", {}, heads.map((head, at) => element("th", {scope: "col", ...side(at)}, head)))) : null,
       element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, at) =>
-        (at === 0 ? element("th", {scope: "row"}, cell) : element("td", {}, cell))))))));
+        (at === 0 ? element("th", {scope: "row"}, cell) : element("td", side(at), cell))))))));
 }
+
+// A cell of a table that may take several lines.
+const wrapping = (text) => element("span", {class: "words"}, String(text));

@@ -8,7 +8,8 @@ import hashlib
 import pathlib
 import sys
 
-SCRIPTS = ["format.js", "elements.js", "table.js", "charts.js", "workload.js", "sections.js", "report.js"]
+SCRIPTS = ["format.js", "elements.js", "table.js", "charts.js", "workload.js", "latency.js",
+           "waste.js", "fidelity.js", "sections.js", "report.js"]
 GAP = "@DATA@"
 
 

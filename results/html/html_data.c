@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/entry_figures.h"
 #include "results/html/html.h"
+#include "results/pareto.h"
 #include "results/statistics.h"
 #include "results/support.h"
 #include "results/table.h"
@@ -155,50 +157,41 @@ static json_t *latency_object(const json_t *latency)
     return object;
 }
 
-static json_t *median_faults(const json_t *entry)
-{
-    const json_t *runs = json_object_get(entry, "runs");
-    const size_t rounds = json_array_size(runs) < ROUNDS_MAX ? json_array_size(runs) : ROUNDS_MAX;
-    double *samples = res_calloc(rounds + 1, sizeof *samples);
-    size_t count = 0;
-    for (size_t i = 0; i < rounds; i++) {
-        const json_t *value = json_object_get(json_array_get(runs, i), "faults_minor");
-        if (json_is_number(value))
-            samples[count++] = json_number_value(value);
-    }
-    json_t *median = count > 0 ? number(res_median(samples, count)) : json_null();
-    free(samples);
-    return median;
-}
-
-static json_t *entry_object(const json_t *entry)
+static json_t *entry_object(const json_t *workload, const json_t *entry)
 {
     static const char *const raw[] = {"runs", "memory_runs", "latency", NULL};
     if (!json_is_object(entry))
         return json_null();
     json_t *object = without(entry, raw);
+    json_t *substituted = json_object_get(json_array_get(json_object_get(entry, "runs"), 0), "substituted");
     json_object_set_new(object, "latency", latency_object(json_object_get(entry, "latency")));
-    json_object_set_new(object, "faults_minor", median_faults(entry));
+    json_object_set_new(object, "faults_minor", number(res_entry_faults(entry)));
+    json_object_set_new(object, "blow_up", number(res_entry_blow_up(workload, entry)));
+    json_object_set_new(object, "substituted", substituted != NULL ? json_incref(substituted) : json_null());
     return object;
 }
 
 static json_t *workload_object(const json_t *result, const json_t *workload)
 {
     static const char *const raw[] = {"samples", "candidates", "control", "floor", NULL};
-    json_t *object = without(workload, raw), *candidates = json_array();
+    json_t *object = without(workload, raw), *candidates = json_array(), *pareto = res_pareto(workload);
     size_t index;
     json_t *candidate;
     json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
     {
-        json_array_append_new(candidates, entry_object(candidate));
+        json_t *entry = entry_object(workload, candidate);
+        if (json_is_object(entry)) /* anew: whatever the file says */
+            json_object_set(entry, "beaten_by", json_array_get(pareto, index));
+        json_array_append_new(candidates, entry);
     }
+    json_decref(pareto);
     char *advice = res_advice(result, workload);
     char *program = res_workload_program(workload);
     json_object_set_new(object, "advice", advice != NULL ? json_string(advice) : json_null());
     json_object_set_new(object, "program_words", program != NULL ? json_string(program) : json_null());
     json_object_set_new(object, "candidates", candidates);
-    json_object_set_new(object, "control", entry_object(json_object_get(workload, "control")));
-    json_object_set_new(object, "floor", entry_object(json_object_get(workload, "floor")));
+    json_object_set_new(object, "control", entry_object(workload, json_object_get(workload, "control")));
+    json_object_set_new(object, "floor", entry_object(workload, json_object_get(workload, "floor")));
     json_object_set_new(object, "series", series_object(workload));
     free(advice);
     free(program);

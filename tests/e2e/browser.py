@@ -121,8 +121,8 @@ class Browser:
     def wait(self, condition):
         deadline = time.monotonic() + PATIENCE_S
         while not self.run(condition):
-            if time.monotonic() > deadline:
-                raise AssertionError(f"waited for {condition}")
+            if self.complaints or time.monotonic() > deadline:
+                raise AssertionError(f"waited for {condition}; the page said {self.complaints}")
             time.sleep(0.02)
 
     def settle(self):

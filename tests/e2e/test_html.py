@@ -44,14 +44,14 @@ class Page(Lab):
             page.open(path)
             titles = page.run("[...document.querySelectorAll('h3')].map((title) => title.textContent)")
             for title in ("Resident memory over recorded time", "Where memory goes", "Latency of single calls",
-                          "What the program asks for", "Calls over recorded time", "Fidelity: reality beside prediction",
+                          "What it takes from the kernel", "What the program asks for", "Calls over recorded time", "Fidelity: reality beside prediction",
                           "What it rests on"):
                 self.assertIn(title, titles)
             self.assertEqual(page.run("document.querySelectorAll('.absent').length"), 0)
             self.assertIn("jemalloc", page.run("document.querySelector('.advice').textContent"))
             self.assertIn("Noise floor", page.run("document.querySelector('.noise-line').textContent"))
             self.assertEqual(page.run("document.querySelector('.command').textContent"),
-                             "mallab ab -a glibc,jemalloc,mimalloc,tcmalloc,jemalloc+bg -b glibc -n 10 --seed 42 web.wl")
+                             "mallab validate -a glibc,jemalloc,mimalloc,tcmalloc,jemalloc+bg -b glibc -n 10 --seed 42 -- web --port 8080")
             self.assertEqual(page.run(FIRST_ROWS), NAMES)
             self.judge_sorting(page)
             self.judge_legend(page)
@@ -182,12 +182,41 @@ class Page(Lab):
         workload["candidates"][0]["latency"] = {"runs": [{"histogram": {"low_ns": "no", "count": [None, -1]}, "map": {"cells": [[1]], "steps": 1e9}}]}
         workload["candidates"][1]["waste"] = {"peak": [], "end": {"resident_bytes": -5}}
         workload["samples"] = {"time_ns": [3, 2, "x", 1], "live_bytes": [None]}
-        result["disturbances"], result["candidates"] = 7, [None, 3]
+        workload["candidates"][0]["latency"]["by_call"] = [3, None, {"call": {}, "count": []}, {"call": "malloc"}]
+        workload["candidates"][0]["system_calls"], workload["candidates"][0]["failure"] = {"total": 3, "mmap": "x", "brk": None}, [1]
+        workload["candidates"][1]["substituted"] = workload["candidates"][1]["runs"][0]["substituted"] = {"a": 1}
+        workload["candidates"][1]["resident"]["not_predicted_why"], result["limit_bytes"] = 5, "much"
+        result["disturbances"] = 7
+        result["candidates"] = [{"name": "x", "real": {"cpu_ns": []}, "predicted": {}, "error": {"time_sign": 7}}] * 2
+        result["validation"]["bars"]["peak_heap"], result["validation"]["command"] = {"checked": -3, "met": 5}, {"a": 1}
         path = self.page(result)
         with browser.Browser() as page:
             page.open(path)
             self.assertEqual(len(page.run(FIRST_ROWS)), 2)
             self.judge_quiet(page, path)
+
+    def test_what_failed_what_is_doubtful_and_what_nothing_beats(self):
+        result = html_result.result(NAMES[:4])
+        workload = result["workloads"][0]
+        dead, doubtful = workload["candidates"][1], workload["candidates"][2]
+        dead["failed"], dead["failure"] = "malloc returned NULL", {"cause": "null", "live_bytes": 7_000_000, "live_objects": 12, "limit_bytes": 8_000_000}
+        dead["runs"] = []
+        doubtful["resident"].update(clock="recorded", predicted=False, not_predicted_why="it never asked for the time")
+        result["limit_bytes"] = 8_000_000
+        del result["validation"], result["candidates"]
+        with browser.Browser() as page:
+            page.open(self.page(result))
+            rows = page.run("[...document.querySelectorAll('.decide tbody tr')].map((row) => row.textContent)")
+            self.assertIn("died: malloc returned NULL", rows[1])
+            self.assertIn("not predicted", rows[2])
+            warned = page.run("document.querySelector('.warnings').textContent")
+            for words in ("7.00 MB in 12 objects were live", "the limit was 8.00 MB", "it never asked for the time"):
+                self.assertIn(words, warned)
+            # tcmalloc takes more of both than glibc; nobody is shown to beat the others.
+            self.assertEqual(page.run("[...document.querySelectorAll('.decide .front')].map((mark) => mark.closest('tr').querySelector('.name').textContent)"),
+                             ["glibc", "mimalloc"])
+            self.assertEqual(page.run("document.querySelector('.command').textContent"),
+                             "mallab ab -a glibc,jemalloc,mimalloc,tcmalloc -b glibc -n 10 --seed 42 --latency --limit 8000000 web.wl")
 
     def test_an_old_result_says_how_to_get_what_it_lacks(self):
         with browser.Browser() as page:
