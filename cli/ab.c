@@ -16,6 +16,7 @@
 #include "cli/workloads.h"
 #include "results/disturbances.h"
 #include "results/json.h"
+#include "results/profile.h"
 #include "results/support.h"
 #include "results/table.h"
 
@@ -454,6 +455,8 @@ static int run_experiment(struct ab *ab)
     } else {
         json_t *result = res_json_experiment(&experiment, ab->choice.missing, ab->choice.missing_count);
         json_object_set(result, "disturbances", disturbances.list);
+        if (!experiment.stopped)
+            res_profile_add(result, &experiment);
         code = give_out(ab, result);
         json_decref(result);
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/report_html.h"
 #include "results/json.h"
 #include "results/support.h"
 #include "results/table.h"
@@ -15,7 +16,8 @@ static const char HELP[] =
     "\n"
     "Show results that 'mallab ab -o' kept; '-' reads one from stdin.\n"
     "\n"
-    "      --format FORMAT  table, md (Markdown), csv or json [table]\n"
+    "      --format FORMAT  table, md (Markdown), csv, json or html [table]; html is\n"
+    "                       one page of all RESULTs that opens offline\n"
     "      --json           the same as --format json\n"
     "      --details        below the table also what explains it: memory's clock,\n"
     "                       waste, latency by call, system calls, counters\n"
@@ -39,6 +41,7 @@ enum format {
     FORMAT_MARKDOWN,
     FORMAT_CSV,
     FORMAT_JSON,
+    FORMAT_HTML,
 };
 
 struct settings {
@@ -49,7 +52,7 @@ struct settings {
 
 static bool parse_format(const char *text, enum format *ret_format)
 {
-    static const char *const names[] = {"table", "md", "csv", "json"}; /* in the order of the enum */
+    static const char *const names[] = {"table", "md", "csv", "json", "html"}; /* in the order of the enum */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(text, names[i]) == 0) {
             *ret_format = (enum format)i;
@@ -81,7 +84,8 @@ static int take_option(int option, char **argv, struct settings *settings)
         break;
     case OPTION_FORMAT:
         if (!parse_format(optarg, &settings->format))
-            return cli_misuse(&CLI_REPORT, "--format takes 'table', 'md', 'csv' or 'json', not '%s'", optarg);
+            return cli_misuse(&CLI_REPORT, "--format takes 'table', 'md', 'csv', 'json' or 'html', not '%s'",
+                              optarg);
         break;
     case OPTION_COLOR:
         if (!cli_parse_color(optarg, &settings->colour))
@@ -189,7 +193,10 @@ static int run_report(int argc, char **argv)
         fputs(HELP, stdout);
         return CLI_DONE;
     }
-    code = add_results(argv + optind, argc - optind, &settings, &text);
+    if (settings.format == FORMAT_HTML)
+        code = cli_report_html(&CLI_REPORT, argv + optind, argc - optind, &text);
+    else
+        code = add_results(argv + optind, argc - optind, &settings, &text);
     if (code == CLI_DONE &&
         !cli_output_write(settings.output, settings.force, text.text, text.length, &problem)) {
         cli_say(&CLI_REPORT, "%s", problem);
