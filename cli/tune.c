@@ -14,6 +14,7 @@
 #include "cli/stops.h"
 #include "cli/workloads.h"
 #include "results/disturbances.h"
+#include "results/profile.h"
 #include "results/support.h"
 #include "results/tune/tune_report.h"
 #include "results/variables.h"
@@ -352,6 +353,8 @@ static int tell(const struct tune *tune, const struct res_tune_search *search,
         return CLI_FAILED;
     }
     json_t *result = res_tune_result(search, replays, tune->choice.missing, tune->choice.missing_count);
+    if (replays->confirmed && search->end != RES_TUNE_END_STOPPED)
+        res_profile_add(result, &replays->confirmation);
     json_object_set(result, "disturbances", disturbances->list);
     const int code = give_out(tune, result);
     json_decref(result);

@@ -167,11 +167,15 @@ static bool measure_mmap(struct rep_settings *settings, const struct rep_calls *
         !rep_settings_number(setting->asked, &asked) || asked < 65536)
         return true;
     const struct mallinfo2 before = mallinfo2();
-    const size_t tries = before.fordblks / (size_t)asked + 2; /* free memory of the arena is used first */
-    if (tries > TRIES_MAX || before.hblks + tries >= 65536)
-        return true;
     void *below = calls->malloc((size_t)asked - 4096);
-    const bool low = mallinfo2().hblks != before.hblks;
+    const struct mallinfo2 now = mallinfo2();
+    const bool low = now.hblks != before.hblks;
+    /* Free memory of the arena is used first; `below` may have made it grow, by top_pad. */
+    const size_t tries = now.fordblks / (size_t)asked + 2;
+    if (tries > TRIES_MAX || before.hblks + tries >= 65536) {
+        calls->free(below);
+        return true;
+    }
     bool high = false;
     size_t taken = 0;
     while (taken < tries && !high) {

@@ -6,7 +6,8 @@
 
 #include "results/support.h"
 
-#define MEMORY_SAMPLES 3u /* of a point: memory repeats better than time */
+#define MEMORY_SAMPLES 3u  /* of a point: memory repeats better than time */
+#define COST_MEMORY    16u /* runs over which their cost is smoothed */
 
 uint64_t res_tune_now(const struct res_tune_course *course)
 {
@@ -33,11 +34,20 @@ void res_tune_fail(struct res_tune_course *course, enum res_tune_end end, char *
     course->search->problem = problem;
 }
 
+/* What a run takes now: machines slow down while others begin to work. The first ones are calibrate's. */
+static void learn_cost(struct res_tune_course *course, enum res_tune_pass pass, uint64_t took_ns)
+{
+    struct res_tune_search *search = course->search;
+    uint64_t *cost_ns = pass == RES_TUNE_TIME ? &search->time_run_ns : &search->memory_run_ns;
+    *cost_ns = *cost_ns == 0 ? took_ns : (*cost_ns * (COST_MEMORY - 1) + took_ns) / COST_MEMORY;
+}
+
 bool res_tune_run_point(struct res_tune_course *course, struct res_tune_point *point, enum res_tune_pass pass,
                         double ret_logs[2])
 {
     double figures[2] = {NAN, NAN};
     char *reason = NULL;
+    const uint64_t begin_ns = res_tune_now(course);
     const enum res_tune_outcome outcome = course->evaluator->run(course->evaluator->context, point, pass,
                                                                  figures, &reason);
     course->search->runs++;
@@ -55,6 +65,7 @@ bool res_tune_run_point(struct res_tune_course *course, struct res_tune_point *p
         point->why = reason;
         return false;
     }
+    learn_cost(course, pass, res_tune_now(course) - begin_ns);
     for (int i = 0; i < 2; i++)
         ret_logs[i] = figures[i] > 0 ? log(figures[i]) : NAN;
     return true;

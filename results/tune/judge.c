@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "results/pareto.h"
 #include "results/support.h"
 #include "results/tune/screen.h"
 #include "results/tune/significance.h"
@@ -184,11 +185,16 @@ static void mark_finalists(const struct res_tune_confirmation *confirmation,
     free(seen);
 }
 
+/* Better, or shown to be hardly worse: "same" in loud noise may hide a loss. */
+static bool is_no_loss(const struct res_difference *difference)
+{
+    return difference->verdict == RES_FASTER ||
+           (difference->verdict == RES_SAME && difference->interval.high <= 1 + RES_PARETO_MARGIN);
+}
+
 static bool beats_default(const struct res_tune_judgement *judgement)
 {
-    const enum res_verdict time = judgement->time.verdict, memory = judgement->memory.verdict;
-    return judgement->on_front && (time == RES_FASTER || time == RES_SAME) &&
-           (memory == RES_FASTER || memory == RES_SAME);
+    return judgement->on_front && is_no_loss(&judgement->time) && is_no_loss(&judgement->memory);
 }
 
 void res_tune_judge(const struct res_tune_confirmation *confirmation,

@@ -5,7 +5,8 @@
  *                 difference must also be significant among all that were tested, two figures a finalist (significance.h),
  *                 else it is `undecided`; and one below RES_TUNE_WORTH is `same`
  *   front         what nothing beats on both figures. A finalist has to be better than the default in one of them, by
- *                 verdict; the default is on it unless a finalist is better in one and the same or better in the other.
+ *                 verdict; the default is on it unless a finalist is better in one and in the other better too, or by its interval at most
+ *                 RES_PARETO_MARGIN (pareto.h) worse.
  *                 Of two finalists that are not told apart the one with fewer settings is on it */
 #ifndef MALLAB_RESULTS_TUNE_JUDGE_H
 #define MALLAB_RESULTS_TUNE_JUDGE_H

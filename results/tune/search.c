@@ -17,6 +17,27 @@
 #define CONFIRM_MOST   0.85 /* of the budget: where one finalist takes more, it is too short */
 #define MARGIN         1.1  /* runs of candidates are slower than the default's, at times */
 
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static double confirmation_ns(const struct res_tune_search *search, size_t finalists, unsigned rounds,
+                              unsigned memory_rounds)
+{
+    const double time = (double)search->time_run_ns * (double)(finalists + 3); /* default, control, floor */
+    const double memory = (double)search->memory_run_ns * (double)(finalists + 2);
+    /* A warm-up is on the recorded clock, where there is one, but the floor's. */
+    const double warm_up = search->memory_run_ns > 0 ? memory + (double)search->time_run_ns : time;
+    return MARGIN * (time * rounds + memory * memory_rounds + warm_up);
+}
+
+/* What the confirmation leaves of the budget to the search, by what runs take now. */
+static uint64_t search_end(const struct res_tune_course *course)
+{
+    const struct res_tune_search *search = course->search;
+    const double reserve = confirmation_ns(search, course->finalists_most, RES_TUNE_ROUNDS_LEAST,
+                                           search->memory_rounds);
+    return course->begin_ns + search->budget_ns - (uint64_t)fmin(reserve, (double)search->budget_ns);
+}
+
 /* ---- stages --------------------------------------------------------------------------------- */
 
 static void shuffle_points(struct res_tune_course *course, struct res_tune_point **points, size_t count)
@@ -29,8 +50,10 @@ static void shuffle_points(struct res_tune_course *course, struct res_tune_point
     }
 }
 
-static uint64_t moment(const struct res_tune_course *course, double share)
+/* The end of a stage; again before each round, since the cost of runs is known better and better. */
+static uint64_t moment(struct res_tune_course *course, double share)
 {
+    course->search_end_ns = search_end(course);
     return course->begin_ns + (uint64_t)(share * (double)(course->search_end_ns - course->begin_ns));
 }
 
@@ -156,6 +179,7 @@ static void simplify_finalists(struct res_tune_course *course)
     size_t kept = 0;
     course->what = "without one setting each";
     for (size_t i = 0; i < search->finalist_count; i++) {
+        course->search_end_ns = search_end(course);
         struct res_tune_point *point = res_tune_simplify(course, search->finalists[i]);
         bool known = false;
         for (size_t k = 0; k < kept; k++)
@@ -173,16 +197,6 @@ static void simplify_finalists(struct res_tune_course *course)
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-static double confirmation_ns(const struct res_tune_search *search, size_t finalists, unsigned rounds,
-                              unsigned memory_rounds)
-{
-    const double time = (double)search->time_run_ns * (double)(finalists + 3); /* default, control, floor */
-    const double memory = (double)search->memory_run_ns * (double)(finalists + 2);
-    /* A warm-up is on the recorded clock, where there is one, but the floor's. */
-    const double warm_up = search->memory_run_ns > 0 ? memory + (double)search->time_run_ns : time;
-    return MARGIN * (time * rounds + memory * memory_rounds + warm_up);
-}
-
 /* The default's first run warms up file and memory; the second is what a run takes. */
 static void calibrate(struct res_tune_course *course)
 {
@@ -191,13 +205,10 @@ static void calibrate(struct res_tune_course *course)
     if (course->evaluator->progress != NULL)
         course->evaluator->progress(course->evaluator->context, "the default's first runs");
     for (int turn = 0; turn < 2 && !res_tune_is_over(course); turn++) {
-        const uint64_t begin = res_tune_now(course);
+        search->time_run_ns = search->memory_run_ns = 0;
         (void)res_tune_run_point(course, NULL, RES_TUNE_TIME, logs); /* the search is over where it fails */
-        const uint64_t timed = res_tune_now(course);
         if (course->evaluator->memory_apart && !res_tune_is_over(course))
             (void)res_tune_run_point(course, NULL, RES_TUNE_MEMORY, logs);
-        search->time_run_ns = timed - begin;
-        search->memory_run_ns = course->evaluator->memory_apart ? res_tune_now(course) - timed : 0;
     }
 }
 
@@ -233,7 +244,7 @@ static void plan(struct res_tune_course *course)
         res_tune_fail(course, RES_TUNE_END_TOO_SHORT,
                       too_short(search, reserve, fmax(reserve / CONFIRM_MOST, spent + heat + reserve)));
     course->finalists_most = finalists;
-    course->search_end_ns = course->begin_ns + search->budget_ns - (uint64_t)fmin(reserve, budget);
+    course->search_end_ns = search_end(course);
 }
 
 /* As many rounds as the rest of the budget gives, within bounds. */

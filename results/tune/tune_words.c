@@ -52,42 +52,30 @@ static void add_share(struct res_text *text, const json_t *row, const char *figu
     res_text_printf(text, "%s", res_cell_number(object, "ratio") < 1 ? "less" : "more");
 }
 
-static void add_time(struct res_text *text, const json_t *row)
+/* "Same" in loud noise may hide much: then the range is told. */
+static void add_figure(struct res_text *text, const json_t *row, const char *figure, const char *words)
 {
-    switch (verdict_of(row, "time")) {
-    case RES_SAME:
-        res_text_printf(text, "the same time");
-        break;
-    case RES_UNDECIDED:
-        res_text_printf(text, "time undecided");
-        break;
-    default:
-        add_share(text, row, "time");
-        res_text_printf(text, " time in allocator calls");
-    }
-}
-
-static void add_memory(struct res_text *text, const json_t *row, const char *memory)
-{
-    switch (verdict_of(row, "memory")) {
-    case RES_SAME:
-        res_text_printf(text, "the same %s memory", memory);
-        break;
-    case RES_UNDECIDED:
-        res_text_printf(text, "%s memory undecided", memory);
-        break;
-    default:
-        add_share(text, row, "memory");
-        res_text_printf(text, " %s memory", memory);
-    }
+    const json_t *object = json_object_get(row, figure);
+    const double low = res_cell_number(object, "ratio_low"), high = res_cell_number(object, "ratio_high");
+    const enum res_verdict verdict = verdict_of(row, figure);
+    if (verdict == RES_FASTER || verdict == RES_SLOWER)
+        add_share(text, row, figure);
+    else if (verdict == RES_SAME && fmax(1 - low, high - 1) <= LARGE_NOISE)
+        res_text_printf(text, "the same");
+    else
+        res_text_printf(text, "no difference shown (%+.0f to %+.0f %%) in", (low - 1) * 100,
+                        (high - 1) * 100);
+    res_text_printf(text, " %s", words);
 }
 
 static void add_choice(struct res_text *text, const json_t *row, const json_t *tune)
 {
     res_text_printf(text, "%s: ", word_of(row, "name"));
-    add_time(text, row);
+    add_figure(text, row, "time", "time in allocator calls");
+    char *memory = res_printf("%s memory", word_of(tune, "memory"));
     res_text_printf(text, ", ");
-    add_memory(text, row, word_of(tune, "memory"));
+    add_figure(text, row, "memory", memory);
+    free(memory);
 }
 
 struct noise {

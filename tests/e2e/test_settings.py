@@ -51,6 +51,12 @@ class Settings(lab.Lab):
         self.assertEqual(settings["glibc.malloc.mmap_threshold"]["from"], "measured")
         self.assertEqual(settings["glibc.malloc.arena_max"], {"asked": "2", "found": "0x2", "from": "the loader"})
 
+    def test_glibc_is_measured_though_its_heap_grows_in_large_steps(self):
+        """The probe itself made the heap grow by top_pad, which then served what was expected to be mapped."""
+        lab.run([lab.PROGRAMS / "replay_workload", self.workload, 1, 20_000, 5]).check_returncode()
+        settings = self.settings("glibc+mmap_threshold=262144+top_pad=4194304")
+        self.assertEqual(settings["glibc.malloc.mmap_threshold"]["from"], "measured")
+
     def test_glibc_refuses(self):
         self.refused("glibc+arenamax=2", "glibc.malloc.arenamax", "no tunable of that name")
         self.refused("glibc+tcache_count=70000", "at most 65535")
