@@ -75,6 +75,24 @@ static struct res_tune_point *best_variant(const struct group *group, const stru
     return best;
 }
 
+/* Where there is no time for heats: a variant that the search has tried, and that it did not tell from the finalist. */
+static struct res_tune_point *known_variant(const struct group *group, const struct res_tune_noise *noise)
+{
+    const struct res_tune_point *finalist = group->members[0];
+    for (size_t i = 1; i < group->count; i++) {
+        const struct res_tune_point *variant = group->members[i];
+        const double time_most = hypot(res_tune_error(noise->time, variant->time_count),
+                                       res_tune_error(noise->time, finalist->time_count));
+        const double memory_most = hypot(res_tune_error(noise->memory, variant->memory_count),
+                                         res_tune_error(noise->memory, finalist->memory_count));
+        if (variant->time_count > 0 && variant->state != RES_TUNE_FAILED &&
+            res_tune_time_of(variant) - res_tune_time_of(finalist) <= time_most &&
+            memory_lost(group, i) <= fmax(RES_TUNE_WORTH / 2, memory_most))
+            return group->members[i];
+    }
+    return NULL;
+}
+
 struct res_tune_point *res_tune_simplify(struct res_tune_course *course, struct res_tune_point *finalist)
 {
     struct res_tune_search *search = course->search;
@@ -86,7 +104,8 @@ struct res_tune_point *res_tune_simplify(struct res_tune_course *course, struct 
         bool whole = group.count > 1;
         for (unsigned round = 0; round < RES_TUNE_SIMPLIFY_ROUNDS && whole; round++)
             whole = res_tune_round(course, group.members, group.count, course->search_end_ns);
-        struct res_tune_point *best = whole ? best_variant(&group, &search->noise) : NULL;
+        struct res_tune_point *best = whole ? best_variant(&group, &search->noise)
+                                            : known_variant(&group, &search->noise);
         if (best == NULL)
             break;
         kept = best;

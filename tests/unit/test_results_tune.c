@@ -210,6 +210,26 @@ TEST(of_several_allocators_the_best_setting_is_found)
     release(&lab);
 }
 
+/* The other allocator is better whatever its settings: on the shortest budget that does, none of them is recommended with it. */
+static void another_as_it_is(const char *name, double ret_logs[2])
+{
+    ret_logs[0] = strncmp(name, "je", 2) == 0 ? log(0.6) : 0;
+    ret_logs[1] = 0;
+}
+
+TEST(what_does_nothing_is_taken_off_also_without_time)
+{
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct lab lab = {.machine = {.truth = another_as_it_is, .time_noise = 0.01, .memory_noise = 0.002}};
+        search_with(&lab, 2, seed, 100 * RUN_NS);
+        CHECK_U64(lab.search.end, RES_TUNE_CONFIRMED);
+        for (size_t i = 0; i < lab.search.finalist_count; i++)
+            CHECK(strncmp(lab.search.finalists[i]->name, "je+", 3) != 0);
+        CHECK(finalist(&lab, "je") > 0);
+        release(&lab);
+    }
+}
+
 /* A setting without any effect rides along with one that has some: the point with fewer settings is on the front. */
 TEST(of_equals_the_one_with_fewer_settings_is_on_the_front)
 {
@@ -414,6 +434,7 @@ TEST(points_are_named_as_on_the_command_line_and_exist_once)
 
 RUN_TESTS(T(settings_that_help_are_found_together), T(a_trade_leaves_the_default_on_the_front),
           T(of_several_allocators_the_best_setting_is_found),
+          T(what_does_nothing_is_taken_off_also_without_time),
           T(of_equals_the_one_with_fewer_settings_is_on_the_front),
           T(noise_alone_is_called_better_in_at_most_one_search_of_twenty),
           T(where_all_settings_harm_one_is_confirmed_as_harmful), T(what_fails_is_dropped_with_its_reason),
