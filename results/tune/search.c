@@ -10,9 +10,11 @@
 #include "results/tune/heat.h"
 #include "results/tune/simplify.h"
 
-#define SINGLES_SHARE  0.4  /* of the search's time, up to which singles are tried */
-#define COMBINED_SHARE 0.6  /* and combined points */
-#define RACE_SHARE     0.85 /* and the better ones once more; the rest is for simplifying them */
+/* Of the search's time, up to which a stage goes on. */
+#define FIRST_SHARE    0.65 /* the first round of singles: breadth before depth */
+#define SINGLES_SHARE  0.45 /* their further rounds */
+#define COMBINED_SHARE 0.75
+#define RACE_SHARE     0.9  /* the rest is for simplifying */
 #define CONFIRM_SHARE  0.6  /* of the budget: more finalists are not confirmed when they would take more */
 #define CONFIRM_MOST   0.85 /* of the budget: where one finalist takes more, it is too short */
 #define MARGIN         1.1  /* runs of candidates are slower than the default's, at times */
@@ -70,7 +72,8 @@ static size_t alive_from(const struct res_tune_space *space, size_t from, struct
 
 /* The first round goes in the space's order, so that a short budget sees what is to come first; the later ones are shuffled,
  * so that a point has other neighbours. */
-static void screen(struct res_tune_course *course, size_t from, unsigned rounds, double share)
+static void screen(struct res_tune_course *course, size_t from, unsigned rounds, double first_share,
+                   double share)
 {
     struct res_tune_search *search = course->search;
     const struct res_tune_space *space = search->space;
@@ -79,7 +82,7 @@ static void screen(struct res_tune_course *course, size_t from, unsigned rounds,
     for (size_t i = 0; i < count; i++)
         points[i] = space->points[from + i];
     /* What it leaves out stays RES_TUNE_UNTRIED, and without a whole round there is time for no other. */
-    bool whole = res_tune_round(course, points, count, moment(course, share));
+    bool whole = res_tune_round(course, points, count, moment(course, first_share));
     for (unsigned round = 1; round < rounds && whole; round++) {
         const size_t alive = alive_from(space, from, points);
         shuffle_points(course, points, alive);
@@ -265,11 +268,11 @@ static void search_points(struct res_tune_course *course)
 {
     struct res_tune_search *search = course->search;
     course->what = "single settings";
-    screen(course, 0, RES_TUNE_SCREEN_MOST, SINGLES_SHARE);
+    screen(course, 0, RES_TUNE_SCREEN_MOST, FIRST_SHARE, SINGLES_SHARE);
     const size_t singles = search->space->point_count;
     if (!res_tune_is_over(course) && res_tune_combine(search->space, &search->noise) > 0) {
         course->what = "combined settings";
-        screen(course, singles, RES_TUNE_SCREEN_ROUNDS, COMBINED_SHARE);
+        screen(course, singles, RES_TUNE_SCREEN_ROUNDS, COMBINED_SHARE, COMBINED_SHARE);
     }
     course->what = "the better ones once more";
     for (unsigned rounds = RES_TUNE_SCREEN_ROUNDS; !res_tune_is_over(course) && race_on(course, rounds);

@@ -1,7 +1,7 @@
 /* search.h - which settings are tried how often within a budget of time, and which are confirmed.
  *
- *   1  singles      every declared value of every setting by itself, RES_TUNE_SCREEN_ROUNDS rounds and, as long as their share of
- *                   the time lasts, up to RES_TUNE_SCREEN_MOST: all that follows builds on them
+ *   1  singles      every declared value of every setting by itself, one round, and as long as their share of the time lasts up to
+ *                   RES_TUNE_SCREEN_MOST: all that follows builds on them
  *   2  combined     those that promised something, together (combine.h); RES_TUNE_SCREEN_ROUNDS
  *   3  race         the field is halved by rank (screen.h), and the rest gets as many rounds again as it has had, and so on until
  *                   RES_TUNE_FINALISTS are left ("successive halving"). What is dominated beyond the noise goes at once

@@ -63,8 +63,9 @@ static void add_figure(struct res_text *text, const json_t *row, const char *fig
     else if (verdict == RES_SAME && fmax(1 - low, high - 1) <= LARGE_NOISE)
         res_text_printf(text, "the same");
     else
-        res_text_printf(text, "no difference shown (%+.0f to %+.0f %%) in", (low - 1) * 100,
-                        (high - 1) * 100);
+        res_text_printf(text, "%s (%+.0f to %+.0f %%) in",
+                        verdict == RES_SAME ? "no difference beyond the noise" : "an undecided difference",
+                        (low - 1) * 100, (high - 1) * 100);
     res_text_printf(text, " %s", words);
 }
 
