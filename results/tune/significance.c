@@ -54,12 +54,14 @@ double res_signed_rank_p(const double *ratios, size_t count)
         if (ratios[i] != 1)
             logs[kept++] = log(ratios[i]);
     }
+    if (kept == 0)
+        return 1;
     qsort(logs, kept, sizeof *logs, by_size);
     rank_twice(logs, kept, ranks);
     for (size_t i = 0; i < kept; i++)
         *(logs[i] < 0 ? &negative : &positive) += ranks[i];
     const size_t less = negative < positive ? negative : positive;
-    return kept == 0 ? 1 : fmin(1, 2 * share_up_to(ranks, kept, less));
+    return fmin(1, 2 * share_up_to(ranks, kept, less));
 }
 
 /* ---- Student -------------------------------------------------------------------------------- */
