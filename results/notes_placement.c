@@ -59,7 +59,7 @@ void res_notes_placement(struct res_text *text, const json_t *workload)
         res_text_printf(&words, "; bytes of pages held for each live byte: ");
         (void)add_figures(&words, candidates, "page_bytes_per_byte", 2);
         res_text_printf(&words,
-                        ". Fewer lets the program's own code run faster, which no time above has in it");
+                        ". Fewer is better for the program's own code, which no time above has in it");
         res_notes_add(text, "placement", words.text);
     }
     free(words.text);
