@@ -341,7 +341,7 @@ static void on_progress(void *context, const struct res_workload *workload, cons
 {
     struct cli_progress *progress = context;
     char *words = round == 0                ? res_printf("%s: warm-up, %s", workload->name, entry)
-                  : round == RES_ROUND_PASS ? res_printf("%s: single calls, %s", workload->name, entry)
+                  : round == RES_ROUND_PASS ? res_printf("%s: behind the rounds, %s", workload->name, entry)
                                             : res_printf("%s: round %u, %s", workload->name, round, entry);
     cli_progress_show(progress, words, NULL, 0, runs_done, runs_all);
     free(words);

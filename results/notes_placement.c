@@ -58,8 +58,7 @@ void res_notes_placement(struct res_text *text, const json_t *workload)
     if (add_figures(&words, candidates, "tlb_misses_per_object", 3)) {
         res_text_printf(&words, "; bytes of pages held for each live byte: ");
         (void)add_figures(&words, candidates, "page_bytes_per_byte", 2);
-        res_text_printf(&words,
-                        ". Fewer is better for the program's own code, which no time above has in it");
+        res_text_printf(&words, ". Fewer is better for the program's own code, which no replay executes");
         res_notes_add(text, "placement", words.text);
     }
     free(words.text);
