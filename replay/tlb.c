@@ -3,11 +3,27 @@
 
 #include <string.h>
 
-bool rep_tlb_visit(struct rep_tlb *tlb, uint64_t page)
+/* The entry of a page; tlb->count when it is in none. */
+static uint32_t find(const struct rep_tlb *tlb, uint64_t page)
 {
     uint32_t at = 0;
     while (at < tlb->count && tlb->pages[at] != page)
         at++;
+    return at;
+}
+
+bool rep_tlb_earlier(struct rep_tlb *tlb, uint64_t page)
+{
+    if (tlb->count == REP_TLB_ENTRIES)
+        return false;
+    if (find(tlb, page) == tlb->count)
+        tlb->pages[tlb->count++] = page;
+    return true;
+}
+
+bool rep_tlb_visit(struct rep_tlb *tlb, uint64_t page)
+{
+    uint32_t at = find(tlb, page);
     const bool hit = at < tlb->count;
     if (!hit && tlb->count < REP_TLB_ENTRIES)
         tlb->count++;

@@ -23,4 +23,9 @@ struct rep_tlb {
  * Returns   true when the page was at hand; afterwards it is, as the most recently used one. */
 bool rep_tlb_visit(struct rep_tlb *tlb, uint64_t page);
 
+/* rep_tlb_earlier - note a visit that came before all those noted so far: from a walk's end towards its begin, this fills
+ * the TLB as the whole walk would have, and stops early.
+ * Returns   false when it is full: what came still earlier is replaced by now. */
+bool rep_tlb_earlier(struct rep_tlb *tlb, uint64_t page);
+
 #endif

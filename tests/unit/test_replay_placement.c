@@ -45,6 +45,26 @@ TEST(the_least_recently_used_goes)
     CHECK(rep_tlb_visit(&tlb, 63));
 }
 
+/* A whole random walk, and the same from its end, leave the same entries in the same order. */
+TEST(filled_from_the_end)
+{
+    struct made made = {.seed = 3};
+    for (unsigned pages = 1; pages < 200; pages += 9) {
+        uint64_t walk[1000];
+        struct rep_tlb whole = {0}, from_end = {0};
+        for (unsigned i = 0; i < 1000; i++) {
+            walk[i] = made_pick(&made, pages);
+            (void)rep_tlb_visit(&whole, walk[i]);
+        }
+        for (unsigned i = 1000; i > 0; i--)
+            if (!rep_tlb_earlier(&from_end, walk[i - 1]))
+                break;
+        CHECK_U64(from_end.count, whole.count);
+        for (uint32_t i = 0; i < whole.count; i++)
+            CHECK_U64(from_end.pages[i], whole.pages[i]);
+    }
+}
+
 /* ---- cover ---------------------------------------------------------------------------------- */
 
 static uint64_t key_at(uint64_t address, uint32_t bytes)
@@ -274,6 +294,6 @@ TEST(what_is_inherited_is_no_moment)
 }
 
 RUN_TESTS(T(what_fits_misses_once), T(one_page_more_misses_always), T(the_least_recently_used_goes),
-          T(pages_and_lines_by_hand), T(pages_and_lines_beside_a_map), T(ages_by_hand),
-          T(ages_beside_a_plain_model), T(moments_are_even_and_the_peak_is_one_more),
+          T(filled_from_the_end), T(pages_and_lines_by_hand), T(pages_and_lines_beside_a_map),
+          T(ages_by_hand), T(ages_beside_a_plain_model), T(moments_are_even_and_the_peak_is_one_more),
           T(a_page_each_misses_where_there_are_more_than_entries), T(what_is_inherited_is_no_moment))
