@@ -82,7 +82,7 @@ class Placement(lab.Lab):
 
     def test_in_a_comparison(self):
         kept = self.place / "kept.json"
-        table = self.mallab("ab", "-q", "-n", "1", "--memory-rounds", "0", "-a", f"glibc,{BUMP},{SCATTER}", "-o", kept,
+        table = self.mallab("ab", "-q", "--details", "-n", "1", "--memory-rounds", "0", "-a", f"glibc,{BUMP},{SCATTER}", "-o", kept,
                             self.workload).stdout.decode()
         result = json.loads(kept.read_text())["workloads"][0]
         glibc, bump, scatter = (entry["placement"] for entry in result["candidates"])
