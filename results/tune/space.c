@@ -58,7 +58,8 @@ struct res_tune_point *res_tune_space_add(struct res_tune_space *space, size_t b
     assert(base < space->base_count && choice_count <= RES_TUNE_SETTINGS_MAX);
     if (space->point_count >= RES_TUNE_POINTS_MAX)
         return NULL;
-    memcpy(point.choices, choices, choice_count * sizeof *choices);
+    for (size_t i = 0; i < choice_count; i++) /* NULL is fine where there are none */
+        point.choices[i] = choices[i];
     sort_choices(point.choices, choice_count);
     if (res_tune_space_find(space, base, point.choices, choice_count) != NULL)
         return NULL;
