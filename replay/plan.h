@@ -59,8 +59,11 @@ struct rep_plan {
 
 /* rep_plan_init - map what the largest window of a workload needs.
  * serial    every plan is to be one part of one segment, in the recorded order.
+ * former    NULL, or a plan of the same workload that takes turns with this one: a window's plan stays readable
+ *           while the next is made. What goes on from window to window and what is scratch they share.
  * Returns   false when it does not fit. The memory lasts until the process ends. */
-bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool serial);
+bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool serial,
+                   const struct rep_plan *former);
 
 /* rep_plan_keep_times - have every plan hold the recorded time of each op: those that the window has, and between two of
  * them as if its ops followed each other at even distances. Before the first plan.
