@@ -6,8 +6,8 @@
  *   post      to publish how many ops of its part a thread has executed
  *   wait      a count that another thread must have posted
  *
- * A plan is made while all threads rest and read by all of them until they rest again.
- * One thread at a time makes it. */
+ * A plan is read by all threads while they execute its window; two plans take turns, so that the next window's is made
+ * meanwhile. One thread at a time makes one. */
 #ifndef MALLAB_REPLAY_PLAN_H
 #define MALLAB_REPLAY_PLAN_H
 
