@@ -341,6 +341,11 @@ static uint64_t read_clock(const struct seg_header *segment)
     return raw_now_ns();
 }
 
+uint64_t lane_clock(void)
+{
+    return read_clock(shim_segment);
+}
+
 /* One word after its successors are in place: whoever sees it sees the whole record. */
 static void store_first(struct lane *lane, uint64_t word, uint32_t words)
 {

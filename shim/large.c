@@ -17,6 +17,8 @@
 #define PAGES_EXACT  4096u /* 16 MiB of 4 KiB; of larger objects, so many are looked at */
 #define SLICES       64u
 #define STOP_SPINS   1000000u
+#define RESTS        32u /* as long as the last look took: looks take up to 3 % of a process' time */
+#define SEEN_BITS    6u
 
 struct shim_large shim_large;
 
@@ -175,6 +177,28 @@ static bool share_of(uintptr_t address, uint64_t bytes, uint32_t *ret_share)
     return true;
 }
 
+/* A program may release large objects one after the other that it hardly touched, each in less time than a look takes. So
+ * looks are followed by a rest; during that an object is told as the last one seen of its very size. */
+static bool share_in_time(uintptr_t address, uint64_t bytes, uint32_t *ret_share)
+{
+    static _Atomic uint64_t seen[1u << SEEN_BITS]; /* bytes << 9 | share, by size */
+    static _Atomic uint64_t rested;                /* when */
+    _Atomic uint64_t *const last = &seen[bytes * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SEEN_BITS)];
+    const uint64_t word = atomic_load_explicit(last, memory_order_relaxed);
+    const uint64_t begin = lane_clock();
+    uint64_t end;
+    if (word >> 9 == bytes && (int64_t)(begin - atomic_load_explicit(&rested, memory_order_relaxed)) < 0) {
+        *ret_share = (uint32_t)(word & 511);
+        return true;
+    }
+    if (!share_of(address, bytes, ret_share))
+        return false;
+    end = lane_clock();
+    atomic_store_explicit(&rested, end + RESTS * (end - begin), memory_order_relaxed);
+    atomic_store_explicit(last, bytes << 9 | *ret_share, memory_order_relaxed);
+    return true;
+}
+
 bool large_take(const void *address, uint32_t *ret_share)
 {
     struct entry *entry = find((uintptr_t)address);
@@ -184,7 +208,8 @@ bool large_take(const void *address, uint32_t *ret_share)
     bytes = atomic_load_explicit(&entry->bytes, memory_order_relaxed);
     atomic_store_explicit(&entry->address, 0, memory_order_relaxed);
     mark_page((uintptr_t)address, false);
-    return share_of((uintptr_t)address, bytes, ret_share);
+    return atomic_load_explicit(&shim_large.on, memory_order_relaxed) &&
+           share_in_time((uintptr_t)address, bytes, ret_share);
 }
 
 /* Objects that are never released. After the program's own handlers of exit(3), so that what those release is told; not

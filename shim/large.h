@@ -70,7 +70,9 @@ static inline bool large_suspects(const void *address)
 
 /* large_take - it is about to be released or resized: take it out of the table.
  * ret_share  of FP_SHARE_WHOLE.
- * Returns    whether it was there and its share is known. One system call for each MiB at most, and no more than 64. */
+ * Returns    whether it was there and its share is known. One system call for each MiB at most, and no more than 64; none
+ *            where looks come so fast that they would take more than 3 % of the time: then it is the share last seen of an
+ *            object of that size. */
 bool large_take(const void *address, uint32_t *ret_share);
 
 #pragma GCC visibility pop

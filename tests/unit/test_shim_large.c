@@ -16,6 +16,13 @@
 struct shim_next shim_next;
 __thread struct lane *shim_lane;
 
+static uint64_t clock_step, clock_now; /* of each reading */
+
+uint64_t lane_clock(void)
+{
+    return clock_now += clock_step;
+}
+
 bool filters_let_pass(uint32_t tried)
 {
     return tried == 7;
@@ -84,6 +91,20 @@ static void test_what_is_not_known(void)
     CHECK(munmap(at, MIB) == 0);
     CHECK(!large_take(at, &share)); /* unmapped meanwhile */
     CHECK(!large_take(at, &share)); /* and taken out by that */
+}
+
+/* Looks rest 32 times as long as they took. The clock steps by 1 at each reading: a look takes 1. */
+static void test_rests(void)
+{
+    char *at = map(4 * MIB);
+    clock_step = 1;
+    CHECK_U64(share_of(at, 2 * MIB), 0);
+    write_pages(at, 4 * MIB);
+    CHECK_U64(share_of(at, 2 * MIB), 0);              /* as last seen */
+    CHECK_U64(share_of(at, 4 * MIB), FP_SHARE_WHOLE); /* of another size */
+    clock_now += 40;
+    CHECK_U64(share_of(at, 2 * MIB), FP_SHARE_WHOLE);
+    CHECK(munmap(at, 4 * MIB) == 0);
 }
 
 /* More objects than there is room for: none is told wrong, and most are there. */
@@ -161,6 +182,11 @@ TEST(what_is_not_known_is_not_told)
     in_child(false, true, 7, test_what_is_not_known);
 }
 
+TEST(looks_rest)
+{
+    in_child(false, true, 7, test_rests);
+}
+
 TEST(more_objects_than_room)
 {
     in_child(false, true, 7, test_many);
@@ -184,6 +210,7 @@ TEST(off_where_unwanted_or_behind_filters_that_nobody_tried)
     in_child(false, true, 0, stays_off);
 }
 
-RUN_TESTS(T(shares_are_those_of_pages), T(what_is_not_known_is_not_told), T(more_objects_than_room),
-          T(once_stopped_it_stays_so), T(headers_tell_where_the_allocator_is_glibcs),
+RUN_TESTS(T(shares_are_those_of_pages), T(what_is_not_known_is_not_told), T(looks_rest),
+          T(more_objects_than_room), T(once_stopped_it_stays_so),
+          T(headers_tell_where_the_allocator_is_glibcs),
           T(off_where_unwanted_or_behind_filters_that_nobody_tried))
