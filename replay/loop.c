@@ -19,13 +19,17 @@ static inline size_t alignment_of(const struct wl_op *op)
 }
 
 /* Write into an object of `bytes` bytes, of which those before `from` were written before. */
-static inline __attribute__((always_inline)) void touch_new(void *object, size_t from, size_t bytes,
-                                                            enum rep_touch touch, size_t step)
+static inline __attribute__((always_inline)) void touch_new(const struct wl_op *op, void *object, size_t from,
+                                                            size_t bytes, enum rep_touch touch, size_t step)
 {
     if (touch == REP_TOUCH_PAGE || (touch == REP_TOUCH_FULL && step == REP_TOUCH_FIRST_ONLY)) {
         if (__builtin_expect(bytes - 1 < REP_PAGE_BYTES, 1)) { /* one page: no loop to set up */
             *(volatile char *)object = 1;
             return;
+        }
+        if (__builtin_expect(op->align_log2 & REP_OP_SPARSE, 0)) {
+            bytes = rep_op_touched(op, bytes);
+            from = 0;
         }
         for (size_t at = from; at < bytes; at += step)
             ((volatile char *)object)[at] = 1;
@@ -84,8 +88,8 @@ static inline __attribute__((always_inline)) size_t run(const struct rep_loop *l
         size_t bytes = size, from = 0;
         switch ((enum fp_call)op->call) {
         case FP_CALL_CALLOC:
-            bytes = size * op->count;
-            object = calls->calloc(op->count, size);
+            bytes = (size & REP_OP_SIZE_MASK) * op->count;
+            object = calls->calloc(op->count, size & REP_OP_SIZE_MASK);
             break;
         case FP_CALL_REALLOC: /* of NULL */
             object = calls->realloc(NULL, size);
@@ -194,7 +198,7 @@ static inline __attribute__((always_inline)) size_t run(const struct rep_loop *l
             continue;
         }
         *slot = object;
-        touch_new(object, from, bytes, touch, step);
+        touch_new(op, object, from, bytes, touch, step);
     }
     return count;
 }

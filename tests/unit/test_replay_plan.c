@@ -181,6 +181,49 @@ TEST(resizes_know_what_was_touched)
     CHECK_U64(plan.ops[8].count, 2);
 }
 
+/* By recorded op, wherever the plan has put it; what was touched before a resize is what was, not all. */
+TEST(shares_reach_their_ops)
+{
+    enum { LARGE = 1000000 };
+    static const struct wl_op ops[] = {
+        {1, FP_CALL_MALLOC, 0, 1, LARGE},      {2, FP_CALL_CALLOC, 0, 10, LARGE},
+        {3, FP_CALL_MALLOC, 0, 1, LARGE},      {1, FP_CALL_REALLOC, 0, 1, 2 * LARGE},
+        {3, FP_CALL_REALLOC, 0, 1, 2 * LARGE}, {2, FP_CALL_REALLOCARRAY, 0, 20, LARGE},
+    };
+    static const struct wl_run runs[] = {{0, 1}, {1, 2}, {0, 1}, {1, 2}};
+    static const struct wl_thread threads[2] = {{.ops = 2}, {.ops = 4}};
+    static const struct wl_touched touched[] = {{100, 64}, {101, 128}, {104, 0}, {105, 255}};
+    const struct wl_summary summary = {.ops = 200,
+                                       .window_ops_max = 6,
+                                       .thread_count = 2,
+                                       .id_max = 3,
+                                       .threads = threads,
+                                       .ops_by_call = {[FP_CALL_REALLOC] = 2}};
+    const struct wl_window window = {.facts.first_op = 100,
+                                     .op_count = 6,
+                                     .run_count = 4,
+                                     .ops = ops,
+                                     .runs = runs,
+                                     .touched_count = 4,
+                                     .touched = touched};
+    for (int serial = 0; serial < 2; serial++) {
+        struct rep_plan plan;
+        const unsigned at[2][6] = {{0, 2, 3, 1, 4, 5}, {0, 1, 2, 3, 4, 5}};
+        const unsigned *places = at[serial];
+        CHECK(rep_plan_init(&plan, &summary, serial != 0));
+        CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
+        CHECK(plan.ops[places[0]].align_log2 & REP_OP_SPARSE);
+        CHECK_U64(rep_op_touched(&plan.ops[places[0]], LARGE), LARGE / 4);
+        CHECK_U64(rep_op_touched(&plan.ops[places[1]], 10 * LARGE), 5 * LARGE);
+        CHECK_U64(plan.ops[places[1]].size & REP_OP_SIZE_MASK, LARGE);
+        CHECK_U64(plan.ops[places[1]].count, 10);
+        CHECK(!(plan.ops[places[2]].align_log2 & REP_OP_SPARSE));
+        CHECK_U64(plan.ops[places[3]].count, LARGE / 4 / 4096 + 1); /* pages touched before */
+        CHECK_U64(rep_op_touched(&plan.ops[places[4]], 2 * LARGE), 0);
+        CHECK_U64(rep_op_touched(&plan.ops[places[5]], 20 * LARGE), UINT64_C(20) * LARGE * 255 / 256);
+    }
+}
+
 TEST(windows_beyond_the_summary_are_refused)
 {
     struct made *made = make_workload(41);
@@ -193,5 +236,6 @@ TEST(windows_beyond_the_summary_are_refused)
     free(made);
 }
 
-RUN_TESTS(T(plans_of_random_windows), T(serial_plan_keeps_the_one_order), T(late_posts_are_bounded),
-          T(resizes_know_what_was_touched), T(windows_beyond_the_summary_are_refused))
+RUN_TESTS(T(shares_reach_their_ops), T(plans_of_random_windows), T(serial_plan_keeps_the_one_order),
+          T(late_posts_are_bounded), T(resizes_know_what_was_touched),
+          T(windows_beyond_the_summary_are_refused))
