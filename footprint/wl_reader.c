@@ -21,6 +21,14 @@
 #include "footprint/wl_decode.h"
 #include "footprint/wl_touched.h"
 
+/* What a decoded window occupies. There are two, so that a window outlives the next one's decoding. */
+struct window_room {
+    struct wl_op *ops;
+    struct wl_run *runs;
+    struct wl_wait *waits;
+    uint64_t *times_ns;
+};
+
 struct wl_reader {
     size_t arena_bytes; /* of the mapping that begins with this struct */
     const uint8_t *file;
@@ -43,6 +51,7 @@ struct wl_reader {
     uint8_t *scratch;
     size_t scratch_bytes;
     struct wl_decoder decoder;
+    struct window_room rooms[2];
     struct fp_error error;
 };
 
@@ -258,10 +267,12 @@ static size_t lay_out(uint8_t *base, const struct opening *opening, uint32_t id_
     decoder->history = carve(&at, WINDOW_HISTORY * sizeof *decoder->history);
     decoder->shapes = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shapes);
     decoder->kinds = carve(&at, WINDOW_SHAPES_MAX);
-    decoder->ops = carve(&at, ops * sizeof *decoder->ops);
-    decoder->runs = carve(&at, ops * sizeof *decoder->runs);
-    decoder->waits = carve(&at, ops * sizeof *decoder->waits);
-    decoder->times_ns = carve(&at, (ops / WL_TIME_STRIDE + 1) * sizeof *decoder->times_ns);
+    for (unsigned i = 0; i < 2; i++) {
+        ret->rooms[i].ops = carve(&at, ops * sizeof *decoder->ops);
+        ret->rooms[i].runs = carve(&at, ops * sizeof *decoder->runs);
+        ret->rooms[i].waits = carve(&at, ops * sizeof *decoder->waits);
+        ret->rooms[i].times_ns = carve(&at, (ops / WL_TIME_STRIDE + 1) * sizeof *decoder->times_ns);
+    }
     if (base != NULL)
         ret->context = ZSTD_initStaticDCtx(context, context_bytes);
     return (size_t)(at - (uintptr_t)base);
@@ -539,6 +550,14 @@ uint64_t wl_reader_digest(const struct wl_reader *reader)
     return reader->digest;
 }
 
+static void enter_room(struct wl_decoder *decoder, const struct window_room *room)
+{
+    decoder->ops = room->ops;
+    decoder->runs = room->runs;
+    decoder->waits = room->waits;
+    decoder->times_ns = room->times_ns;
+}
+
 size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched **ret_touched)
 {
     *ret_touched = reader->touched;
@@ -586,6 +605,7 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
     status = unpack(reader, at, &header, WINDOW_COLUMNS, columns);
     if (status != FP_OK)
         return status;
+    enter_room(&reader->decoder, &reader->rooms[reader->next_window % 2]);
     status = wl_decode_window(&reader->decoder, &header, columns, &window, &what);
     if (status != FP_OK)
         return fail(&reader->error, status, at + BLOCK_HEADER_BYTES, what);

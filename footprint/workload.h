@@ -203,7 +203,8 @@ uint64_t wl_reader_digest(const struct wl_reader *reader);
 /* wl_reader_bytes - the whole file as it is mapped; the reader's, valid until it is closed. */
 const void *wl_reader_bytes(const struct wl_reader *reader, size_t *ret_size);
 
-/* A decoded window. Pointers are the reader's, valid until the next call on it. */
+/* A decoded window. Pointers are the reader's, valid until the call of wl_reader_next after the next: a replay decodes
+ * one window while it executes the one before. */
 struct wl_window {
     struct wl_facts facts;
     uint32_t op_count;

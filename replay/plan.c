@@ -12,31 +12,49 @@ enum {
     MARK_SOURCE = 2, /* someone must not begin before this op has ended */
 };
 
-bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool serial)
+static bool share_or_map(struct rep_plan *plan, const struct wl_summary *summary,
+                         const struct rep_plan *former)
+{
+    const size_t ops = plan->ops_max;
+    const bool resizes = summary->ops_by_call[FP_CALL_REALLOC] > 0 ||
+                         summary->ops_by_call[FP_CALL_REALLOCARRAY] > 0;
+    if (former != NULL) {
+        plan->pages = former->pages;
+        plan->owner = former->owner;
+        plan->position = former->position;
+        plan->marks = former->marks;
+        return true;
+    }
+    if (resizes)
+        plan->pages = rep_storage_map((size_t)summary->id_max + 1, sizeof *plan->pages);
+    if (resizes && plan->pages == NULL)
+        return false;
+    if (plan->serial)
+        return true;
+    plan->owner = rep_storage_map(ops, sizeof *plan->owner);
+    plan->position = rep_storage_map(ops, sizeof *plan->position);
+    plan->marks = rep_storage_map(ops, sizeof *plan->marks);
+    return plan->owner != NULL && plan->position != NULL && plan->marks != NULL;
+}
+
+bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool serial,
+                   const struct rep_plan *former)
 {
     const size_t ops = summary->window_ops_max;
     const size_t parts = ops < summary->thread_count ? ops : summary->thread_count;
-    const bool resizes = summary->ops_by_call[FP_CALL_REALLOC] > 0 ||
-                         summary->ops_by_call[FP_CALL_REALLOCARRAY] > 0;
     *plan = (struct rep_plan){.serial = serial, .ops_max = summary->window_ops_max};
     plan->ops = rep_storage_map(ops, sizeof *plan->ops);
     plan->parts = rep_storage_map(serial ? 1 : parts, sizeof *plan->parts);
     /* A cut needs a wait, or a source, and a wait has one source. */
     plan->segments = rep_storage_map(serial ? 1 : parts + 2 * ops, sizeof *plan->segments);
-    if (resizes)
-        plan->pages = rep_storage_map((size_t)summary->id_max + 1, sizeof *plan->pages);
     if (plan->ops == NULL || plan->parts == NULL || plan->segments == NULL ||
-        (resizes && plan->pages == NULL))
+        !share_or_map(plan, summary, former))
         return false;
     if (serial)
         return true;
     plan->waits = rep_storage_map(ops, sizeof *plan->waits);
     plan->part_of = rep_storage_map(summary->thread_count, sizeof *plan->part_of);
-    plan->owner = rep_storage_map(ops, sizeof *plan->owner);
-    plan->position = rep_storage_map(ops, sizeof *plan->position);
-    plan->marks = rep_storage_map(ops, sizeof *plan->marks);
-    return plan->waits != NULL && plan->part_of != NULL && plan->owner != NULL && plan->position != NULL &&
-           plan->marks != NULL;
+    return plan->waits != NULL && plan->part_of != NULL;
 }
 
 bool rep_plan_keep_times(struct rep_plan *plan)

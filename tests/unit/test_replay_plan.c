@@ -95,7 +95,7 @@ TEST(plans_of_random_windows)
         struct made *made = make_workload(seed);
         struct rep_plan plan;
         struct wl_window window;
-        CHECK(rep_plan_init(&plan, &made->summary, false));
+        CHECK(rep_plan_init(&plan, &made->summary, false, NULL));
         for (unsigned i = 0; i < 60; i++) {
             CHECK_U64(made_next(made, &window), FP_OK);
             CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
@@ -112,7 +112,7 @@ TEST(serial_plan_keeps_the_one_order)
     struct made *made = make_workload(40);
     struct rep_plan plan;
     struct wl_window window;
-    CHECK(rep_plan_init(&plan, &made->summary, true));
+    CHECK(rep_plan_init(&plan, &made->summary, true, NULL));
     CHECK_U64(made_next(made, &window), FP_OK);
     CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
     CHECK_U64(plan.part_count, 1);
@@ -138,7 +138,7 @@ TEST(late_posts_are_bounded)
     struct rep_plan plan;
     for (uint32_t i = 0; i < OPS; i++)
         ops[i] = (struct wl_op){.id = i + 1, .call = FP_CALL_MALLOC, .size = 8};
-    CHECK(rep_plan_init(&plan, &summary, false));
+    CHECK(rep_plan_init(&plan, &summary, false, NULL));
     CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
     CHECK_U64(plan.segment_count, 3);
     CHECK_U64(plan.segments[0].op_count, 10 + REP_POST_DELAY_OPS);
@@ -168,7 +168,7 @@ TEST(resizes_know_what_was_touched)
     const struct wl_window window = {.op_count = 9, .run_count = 2, .ops = ops, .runs = runs};
     struct rep_plan plan;
     summary.ops_by_call[FP_CALL_REALLOC] = 1;
-    CHECK(rep_plan_init(&plan, &summary, false));
+    CHECK(rep_plan_init(&plan, &summary, false, NULL));
     CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
     CHECK_U64(plan.ops[2].count, 3);
     CHECK_U64(plan.ops[3].size, UINT64_C(3) << REP_OP_SIZE_BITS | 1000);
@@ -230,7 +230,7 @@ TEST(windows_beyond_the_summary_are_refused)
     struct rep_plan plan;
     struct wl_window window;
     made->summary.window_ops_max = SOME_WINDOW_OPS - 1;
-    CHECK(rep_plan_init(&plan, &made->summary, false));
+    CHECK(rep_plan_init(&plan, &made->summary, false, NULL));
     CHECK_U64(made_next(made, &window), FP_OK);
     CHECK_U64(rep_plan_make(&plan, &window), FP_ERR_CORRUPT);
     free(made);
