@@ -210,7 +210,7 @@ TEST(shares_reach_their_ops)
         struct rep_plan plan;
         const unsigned at[2][6] = {{0, 2, 3, 1, 4, 5}, {0, 1, 2, 3, 4, 5}};
         const unsigned *places = at[serial];
-        CHECK(rep_plan_init(&plan, &summary, serial != 0));
+        CHECK(rep_plan_init(&plan, &summary, serial != 0, NULL));
         CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
         CHECK(plan.ops[places[0]].align_log2 & REP_OP_SPARSE);
         CHECK_U64(rep_op_touched(&plan.ops[places[0]], LARGE), LARGE / 4);
