@@ -33,7 +33,7 @@ struct cli_verb {
 };
 
 extern const struct cli_verb CLI_AB, CLI_RECORD, CLI_CONVERT, CLI_INFO, CLI_REPLAY, CLI_REPORT,
-    CLI_ALLOCATORS, CLI_HELP, CLI_TOP, CLI_VALIDATE;
+    CLI_ALLOCATORS, CLI_DOCTOR, CLI_HELP, CLI_TOP, CLI_VALIDATE;
 
 /* cli_verb_find - by name; NULL when unknown. cli_verbs - all, NULL-terminated. */
 const struct cli_verb *cli_verb_find(const char *name);

@@ -17,7 +17,7 @@ const struct cli_verb *const *cli_verbs(void)
 {
     static const struct cli_verb *const verbs[] = {
         &CLI_AB,     &CLI_RECORD,   &CLI_TOP,        &CLI_CONVERT, &CLI_INFO, &CLI_REPLAY,
-        &CLI_REPORT, &CLI_VALIDATE, &CLI_ALLOCATORS, &CLI_HELP,    NULL,
+        &CLI_REPORT, &CLI_VALIDATE, &CLI_ALLOCATORS, &CLI_DOCTOR,  &CLI_HELP, NULL,
     };
     return verbs;
 }
