@@ -42,7 +42,8 @@ const struct cli_verb *const *cli_verbs(void);
 /* cli_print_verbs - how the program is used, and the list of verbs. */
 void cli_print_verbs(FILE *out);
 
-/* cli_print_help - a verb's help on stdout; a line "@formats" in it becomes the list of formats. (from.c) */
+/* cli_write_help - a verb's help; a line "@formats" in it becomes the list of formats. cli_print_help - on stdout. (from.c) */
+void cli_write_help(FILE *out, const struct cli_verb *verb);
 void cli_print_help(const struct cli_verb *verb);
 
 /* cli_take_from - the value of --from. Returns -1, with ret_from set to name; else CLI_MISUSE. (from.c) */
