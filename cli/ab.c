@@ -13,6 +13,7 @@
 #include "cli/record_step.h"
 #include "cli/select.h"
 #include "cli/stops.h"
+#include "cli/whole_step.h"
 #include "cli/workloads.h"
 #include "results/disturbances.h"
 #include "results/json.h"
@@ -49,7 +50,9 @@ static const char HELP[] =
     "                         page) or full [page]\n"
     "      --latency          time single calls too, in passes behind the rounds:\n"
     "                         p99 and p99.9 in the table, all of it in the JSON\n"
-    "      --no-syscalls      no pass behind the rounds that counts system calls\n" CLI_MEASURE_HELP
+    "      --no-syscalls      no pass behind the rounds that counts system calls\n"
+    "      --hyperfine[=FILE] time each candidate's replay as a whole process too, as\n"
+    "                         often, by hyperfine; FILE: its JSON, for its scripts\n" CLI_MEASURE_HELP
     "      --timeout T        give up a run after T: 90s, 5m [20 times its warm-up]\n"
     "      --limit SIZE       let each allocator map no more: 64M, 1.5G [no limit]\n"
     "      --check            first look whether each allocator keeps its promises\n"
@@ -91,6 +94,7 @@ enum {
     OPTION_CHECK,
     OPTION_LATENCY,
     OPTION_NO_SYSCALLS,
+    OPTION_HYPERFINE,
     OPTION_JSON,
     OPTION_KEEP,
     OPTION_COLOR,
@@ -104,6 +108,7 @@ struct settings {
     struct conv_options convert;
     uint64_t rounds, memory_rounds, seed, timeout_ns, idle_ns, limit_bytes;
     struct cli_measure measure;
+    struct cli_whole whole;
     bool check, latency, no_syscalls;
     bool has_seed, force, json, colour, details, quiet, help;
     enum cli_progress_when progress;
@@ -180,6 +185,12 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_NO_SYSCALLS:
         settings->no_syscalls = true;
         break;
+    case OPTION_HYPERFINE:
+        settings->whole.wanted = true;
+        settings->whole.path = optarg;
+        if (optarg != NULL && *optarg == '\0')
+            return cli_misuse(&CLI_AB, "--hyperfine= takes the name of a file");
+        break;
     case 'a':
         settings->allocators = optarg;
         break;
@@ -244,6 +255,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"check", no_argument, NULL, OPTION_CHECK},
         {"latency", no_argument, NULL, OPTION_LATENCY},
         {"no-syscalls", no_argument, NULL, OPTION_NO_SYSCALLS},
+        {"hyperfine", optional_argument, NULL, OPTION_HYPERFINE},
         CLI_MEASURE_OPTIONS,
         {"output", required_argument, NULL, 'o'},
         {"force", no_argument, NULL, 'f'},
@@ -454,7 +466,13 @@ static int run_experiment(struct ab *ab)
     } else {
         json_t *result = res_json_experiment(&experiment, ab->choice.missing, ab->choice.missing_count);
         json_object_set(result, "disturbances", disturbances.list);
+        const int whole = cli_whole_measure(&CLI_AB, &settings->whole, &experiment, ab->directory,
+                                            settings->progress, result);
         code = give_out(ab, result);
+        if (code == CLI_DONE)
+            code = cli_whole_export(&CLI_AB, &settings->whole, settings->force, result);
+        if (code == CLI_DONE)
+            code = whole;
         json_decref(result);
     }
     res_disturbances_release(&disturbances);
@@ -498,6 +516,8 @@ static int run_ab(int argc, char **argv)
     }
     code = check_output(&ab.settings);
     if (code == CLI_DONE)
+        code = cli_whole_check(&CLI_AB, &ab.settings.whole, ab.settings.force);
+    if (code == CLI_DONE)
         code = cli_choose(&CLI_AB, ab.settings.allocators, ab.settings.baseline, &ab.choice);
     if (code == CLI_DONE) {
         cli_stops_take();
@@ -507,6 +527,7 @@ static int run_ab(int argc, char **argv)
         cli_say(&CLI_AB, "interrupted before the first round: there is no result");
     else if (code == CLI_DONE)
         code = run_experiment(&ab);
+    cli_whole_release(&ab.settings.whole);
     ab_release(&ab);
     cli_stops_end();
     return code;
