@@ -8,6 +8,7 @@
 
 #include "cli/choice.h"
 #include "cli/cli.h"
+#include "cli/history.h"
 #include "cli/measure.h"
 #include "cli/progress.h"
 #include "cli/record_step.h"
@@ -60,7 +61,8 @@ static const char HELP[] =
     "\n"
     "what of a recording is replayed; these act in this order\n" CLI_SELECT_HELP "\n"
     "what comes out\n"
-    "  -o, --output FILE      keep the result with every sample, as JSON\n"
+    "  -o, --output FILE      keep the result with every sample, as JSON; FILE/, or a\n"
+    "                         directory: in it, as WORKLOAD.MACHINE.DATE.json\n"
     "  -f, --force            replace FILE when it exists\n"
     "      --json             print that JSON instead of the table\n"
     "      --keep DIR         keep recording and workloads in DIR\n"
@@ -391,13 +393,17 @@ static int give_out(const struct ab *ab, json_t *result)
     char *problem = NULL;
     int code = CLI_DONE;
     free(compact);
+    char *kept = NULL;
     /* Kept first: whoever reads our stdout may have gone. */
     if (settings->output != NULL &&
-        !cli_output_write(settings->output, settings->force, document, strlen(document), &problem)) {
+        !cli_keep(settings->output, settings->force, result, document, &kept, &problem)) {
         cli_say(&CLI_AB, "%s", problem);
         free(problem);
         code = CLI_FAILED;
     }
+    if (kept != NULL && !settings->quiet)
+        cli_say(&CLI_AB, "kept as '%s'", kept);
+    free(kept);
     if (settings->json) {
         fputs(document, stdout);
     } else {
@@ -485,7 +491,7 @@ static int run_experiment(struct ab *ab)
 static int check_output(const struct settings *settings)
 {
     char *problem = NULL;
-    if (settings->output == NULL || cli_output_check(settings->output, settings->force, &problem))
+    if (settings->output == NULL || cli_keep_check(settings->output, settings->force, &problem))
         return CLI_DONE;
     cli_say(&CLI_AB, "%s", problem);
     free(problem);

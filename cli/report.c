@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/history.h"
 #include "results/json.h"
 #include "results/support.h"
 #include "results/table.h"
@@ -11,8 +12,11 @@
 
 static const char HELP[] =
     "usage: mallab report [OPTION...] RESULT...\n"
+    "       mallab report [OPTION...] DIR...\n"
     "\n"
-    "Show results that 'mallab ab -o' kept; '-' reads one from stdin.\n"
+    "Show results that 'mallab ab -o' kept; '-' reads one from stdin. Of a directory of\n"
+    "results: how each candidate moved over time, by workload and machine, and where it\n"
+    "moved beyond the noise, against the baseline of the same result.\n"
     "\n"
     "      --format FORMAT  table, md (Markdown), csv or json [table]\n"
     "      --json           the same as --format json\n"
@@ -41,7 +45,7 @@ enum format {
 };
 
 struct settings {
-    const char *output;
+    const char *output, *format_name;
     enum format format;
     bool force, help, colour, details;
 };
@@ -74,6 +78,7 @@ static int take_option(int option, char **argv, struct settings *settings)
         break;
     case OPTION_JSON:
         settings->format = FORMAT_JSON;
+        settings->format_name = "json";
         break;
     case OPTION_DETAILS:
         settings->details = true;
@@ -81,6 +86,7 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_FORMAT:
         if (!parse_format(optarg, &settings->format))
             return cli_misuse(&CLI_REPORT, "--format takes 'table', 'md', 'csv' or 'json', not '%s'", optarg);
+        settings->format_name = optarg;
         break;
     case OPTION_COLOR:
         if (!cli_parse_color(optarg, &settings->colour))
@@ -175,7 +181,7 @@ static int add_results(char **paths, int count, const struct settings *settings,
 
 static int run_report(int argc, char **argv)
 {
-    struct settings settings = {.output = "-", .colour = cli_colour_by_default()};
+    struct settings settings = {.output = "-", .format_name = "table", .colour = cli_colour_by_default()};
     struct res_text text = {0};
     char *problem = NULL;
     int code = take_options(argc, argv, &settings);
@@ -185,8 +191,15 @@ static int run_report(int argc, char **argv)
         fputs(HELP, stdout);
         return CLI_DONE;
     }
-    code = add_results(argv + optind, argc - optind, &settings, &text);
-    if (code == CLI_DONE &&
+    const struct res_style style = {.utf8 = cli_locale_is_utf8(),
+                                    .colour = settings.colour && strcmp(settings.output, "-") == 0};
+    if (cli_history_asked(argv + optind, argc - optind))
+        code = cli_history_show(&CLI_REPORT, argv + optind, argc - optind, settings.format_name, &style,
+                                &text);
+    else
+        code = add_results(argv + optind, argc - optind, &settings, &text);
+    /* Of a directory, what could be read is shown, though something in it could not. */
+    if ((code == CLI_DONE || text.length > 0) &&
         !cli_output_write(settings.output, settings.force, text.text, text.length, &problem)) {
         cli_say(&CLI_REPORT, "%s", problem);
         free(problem);
