@@ -18,6 +18,7 @@
 #include "cli/workloads.h"
 #include "results/disturbances.h"
 #include "results/json.h"
+#include "results/profile.h"
 #include "results/support.h"
 #include "results/table.h"
 
@@ -472,6 +473,8 @@ static int run_experiment(struct ab *ab)
     } else {
         json_t *result = res_json_experiment(&experiment, ab->choice.missing, ab->choice.missing_count);
         json_object_set(result, "disturbances", disturbances.list);
+        if (!experiment.stopped)
+            res_profile_add(result, &experiment);
         const int whole = cli_whole_measure(&CLI_AB, &settings->whole, &experiment, ab->directory,
                                             settings->progress, result);
         code = give_out(ab, result);

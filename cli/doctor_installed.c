@@ -5,6 +5,7 @@
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
+#include "results/html/html.h"
 #include "results/support.h"
 #include "results/validation/timed.h"
 
@@ -86,6 +87,11 @@ static void add_tools(struct res_doctor *doctor)
                    "ab --hyperfine needs it; validate times whole programs with it, else with wait4(2)",
                    hyperfine != NULL ? NULL : "apt-get install hyperfine");
     free(hyperfine);
+    const char *missing = res_html_missing();
+    res_doctor_add(doctor, AREA, "HTML report", missing == NULL ? RES_DOCTOR_OK : RES_DOCTOR_NOTE,
+                   res_strdup(missing == NULL ? "built with uPlot" : missing),
+                   "report --format html draws its charts with uPlot, which is taken in when mallab is built",
+                   missing == NULL ? NULL : "scripts/setup, then build again");
 }
 
 int cli_doctor_installed(struct res_doctor *doctor)

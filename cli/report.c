@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/history.h"
+#include "cli/report_html.h"
 #include "results/json.h"
 #include "results/support.h"
 #include "results/table.h"
@@ -18,7 +19,8 @@ static const char HELP[] =
     "of results: how each candidate moved over time, by workload and machine, against\n"
     "the baseline of the same result, and where it did so beyond the noise.\n"
     "\n"
-    "      --format FORMAT  table, md (Markdown), csv or json [table]\n"
+    "      --format FORMAT  table, md (Markdown), csv, json or html [table]; html is\n"
+    "                       one page of all RESULTs that opens offline\n"
     "      --json           the same as --format json\n"
     "      --details        below the table also what explains it: memory's clock,\n"
     "                       waste, latency by call, system calls, counters\n"
@@ -42,6 +44,7 @@ enum format {
     FORMAT_MARKDOWN,
     FORMAT_CSV,
     FORMAT_JSON,
+    FORMAT_HTML,
 };
 
 struct settings {
@@ -52,7 +55,7 @@ struct settings {
 
 static bool parse_format(const char *text, enum format *ret_format)
 {
-    static const char *const names[] = {"table", "md", "csv", "json"}; /* in the order of the enum */
+    static const char *const names[] = {"table", "md", "csv", "json", "html"}; /* in the order of the enum */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(text, names[i]) == 0) {
             *ret_format = (enum format)i;
@@ -85,7 +88,8 @@ static int take_option(int option, char **argv, struct settings *settings)
         break;
     case OPTION_FORMAT:
         if (!parse_format(optarg, &settings->format))
-            return cli_misuse(&CLI_REPORT, "--format takes 'table', 'md', 'csv' or 'json', not '%s'", optarg);
+            return cli_misuse(&CLI_REPORT, "--format takes 'table', 'md', 'csv', 'json' or 'html', not '%s'",
+                              optarg);
         settings->format_name = optarg;
         break;
     case OPTION_COLOR:
@@ -196,10 +200,12 @@ static int run_report(int argc, char **argv)
     if (cli_history_asked(argv + optind, argc - optind))
         code = cli_history_show(&CLI_REPORT, argv + optind, argc - optind, settings.format_name, &style,
                                 &text);
+    else if (settings.format == FORMAT_HTML)
+        code = cli_report_html(&CLI_REPORT, argv + optind, argc - optind, &text);
     else
         code = add_results(argv + optind, argc - optind, &settings, &text);
     /* Of a directory, what could be read is shown, though something in it could not. */
-    if ((code == CLI_DONE || text.length > 0) &&
+    if ((code == CLI_DONE || (text.length > 0 && cli_history_asked(argv + optind, argc - optind))) &&
         !cli_output_write(settings.output, settings.force, text.text, text.length, &problem)) {
         cli_say(&CLI_REPORT, "%s", problem);
         free(problem);
