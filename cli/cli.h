@@ -41,6 +41,10 @@ extern const struct cli_verb CLI_AB, CLI_RECORD, CLI_CONVERT, CLI_INFO, CLI_REPL
 const struct cli_verb *cli_verb_find(const char *name);
 const struct cli_verb *const *cli_verbs(void);
 
+/* cli_verb_unknown - word that a name is no verb, in the name of `verb` (NULL: mallab), with the nearest one. Returns
+ * CLI_MISUSE. (help.c) */
+int cli_verb_unknown(const struct cli_verb *verb, const char *name);
+
 /* cli_print_verbs - how the program is used, and the list of verbs. */
 void cli_print_verbs(FILE *out);
 

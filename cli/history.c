@@ -117,10 +117,9 @@ static void add_file(struct gathering *gathering, const char *path, const char *
     errno = 0;
     json_t *result = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     const char *schema = json_string_value(json_object_get(result, "schema"));
-    char *problem = result != NULL ? res_json_check(result)
-                    : error.position <= 0 && errno != 0
-                        ? res_strdup(strerror(errno))
-                        : res_printf("no JSON: %s at byte %d", error.text, error.position);
+    char *problem = result != NULL                      ? res_json_check(result)
+                    : error.position <= 0 && errno != 0 ? res_strdup(strerror(errno))
+                                                        : res_json_unread(path, &error);
     if (problem == NULL) {
         res_history_add(&gathering->history, name, result);
     } else {
@@ -159,6 +158,16 @@ static int add_path(const struct cli_verb *verb, struct gathering *gathering, co
     }
     free(names);
     return CLI_DONE;
+}
+
+static void say_none(const struct cli_verb *verb, const char *path)
+{
+    char *sign = res_path_join(path, "recording.json");
+    if (access(sign, F_OK) == 0)
+        cli_say(verb, "'%s' is a recording, it holds no results: 'mallab ab %s' measures it", path, path);
+    else
+        cli_say(verb, "no result in '%s': 'mallab ab -o %s ...' keeps them there", path, path);
+    free(sign);
 }
 
 static char *show(const json_t *history, const char *format, const struct res_style *style)
@@ -200,7 +209,7 @@ int cli_history_show(const struct cli_verb *verb, char **paths, int count, const
                 json_string_value(json_object_get(one, "why")));
     }
     if (code == CLI_DONE && results == 0) {
-        cli_say(verb, "no result in '%s': 'mallab ab -o %s ...' keeps them there", paths[0], paths[0]);
+        say_none(verb, paths[0]);
         code = CLI_UNREADABLE;
     } else if (code == CLI_DONE) {
         char *shown = show(history, format, style);

@@ -13,7 +13,7 @@ static int run_verb(int argc, char **argv)
 {
     const struct cli_verb *verb = cli_verb_find(argv[0]);
     if (verb == NULL)
-        return cli_misuse(NULL, "unknown verb '%s'", argv[0]);
+        return cli_verb_unknown(NULL, argv[0]);
     optind = 0; /* glibc: start anew, for another argv */
     return verb->run(argc, argv);
 }
