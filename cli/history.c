@@ -170,6 +170,7 @@ static void say_none(const struct cli_verb *verb, const char *path)
     free(sign);
 }
 
+/* NEEDSWORK: "html", a page with lines over dates: results/html takes results, it would take this document. */
 static char *show(const json_t *history, const char *format, const struct res_style *style)
 {
     if (strcmp(format, "md") == 0)
