@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) bool keep(void **slots, const struc
         return true;
     }
     slots[op->id] = object;
-    touch_new(object, from, op->size, touch, step);
+    touch_new(op, object, from, op->size, touch, step);
     return true;
 }
 
