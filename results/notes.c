@@ -9,6 +9,7 @@
 #include "results/memory_words.h"
 #include "results/statistics.h"
 #include "results/table.h"
+#include "results/whole.h"
 
 #define UNSTEADY 0.2   /* typical deviation over the median */
 #define FEW_OPS  20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
@@ -379,6 +380,7 @@ static void add_details(struct res_text *text, const json_t *workload)
 {
     add_words(text, "waste", res_waste_words(workload));
     res_notes_passes(text, workload);
+    res_notes_whole(text, workload);
 }
 
 void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload,
