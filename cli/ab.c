@@ -63,6 +63,8 @@ static const char HELP[] =
     "      --json             print that JSON instead of the table\n"
     "      --keep DIR         keep recording and workloads in DIR\n"
     "                         [removed at the end]\n"
+    "      --details          below the table also what explains it: memory's clock,\n"
+    "                         waste, latency by call, system calls, counters\n"
     "      --color WHEN       auto, always or never [auto]\n"
     "      --progress         progress on stderr, also when that is no terminal\n"
     "      --no-progress      none\n"
@@ -93,6 +95,7 @@ enum {
     OPTION_JSON,
     OPTION_KEEP,
     OPTION_COLOR,
+    OPTION_DETAILS,
     OPTION_PROGRESS,
     OPTION_NO_PROGRESS,
 };
@@ -103,7 +106,7 @@ struct settings {
     uint64_t rounds, memory_rounds, seed, timeout_ns, idle_ns, limit_bytes;
     struct cli_measure measure;
     bool check, latency, no_syscalls;
-    bool has_seed, force, json, colour, quiet, help;
+    bool has_seed, force, json, colour, details, quiet, help;
     enum cli_progress_when progress;
     char **inputs;
     size_t input_count;
@@ -145,6 +148,9 @@ static int take_result_option(int option, char **argv, struct settings *settings
         break;
     case OPTION_KEEP:
         settings->keep = optarg;
+        break;
+    case OPTION_DETAILS:
+        settings->details = true;
         break;
     case OPTION_COLOR:
         if (!cli_parse_color(optarg, &settings->colour))
@@ -245,6 +251,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"json", no_argument, NULL, OPTION_JSON},
         {"keep", required_argument, NULL, OPTION_KEEP},
         {"color", required_argument, NULL, OPTION_COLOR},
+        {"details", no_argument, NULL, OPTION_DETAILS},
         {"progress", no_argument, NULL, OPTION_PROGRESS},
         {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
         {"quiet", no_argument, NULL, 'q'},
@@ -362,7 +369,8 @@ static bool any_failed(const struct res_experiment *experiment)
 static int give_out(const struct ab *ab, json_t *result)
 {
     const struct settings *settings = &ab->settings;
-    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->colour};
+    const struct res_style style = {
+        .utf8 = cli_locale_is_utf8(), .colour = settings->colour, .details = settings->details};
     char *compact = json_dumps(result, JSON_INDENT(1));
     if (compact == NULL) {
         cli_say(&CLI_AB, "no memory to write the result");

@@ -18,6 +18,8 @@ static const char HELP[] =
     "      --format FORMAT  table, md (Markdown), csv, json or html [table]; html is\n"
     "                       one page of all RESULTs that opens offline\n"
     "      --json           the same as --format json\n"
+    "      --details        below the table also what explains it: memory's clock,\n"
+    "                       waste, latency by call, system calls, counters\n"
     "  -o, --output OUT     write to a file; '-' is stdout [-]\n"
     "  -f, --force          replace OUT when it exists\n"
     "      --color WHEN     auto, always or never, for tables [auto]\n"
@@ -30,6 +32,7 @@ enum {
     OPTION_FORMAT = 256,
     OPTION_JSON,
     OPTION_COLOR,
+    OPTION_DETAILS,
 };
 
 enum format {
@@ -43,7 +46,7 @@ enum format {
 struct settings {
     const char *output;
     enum format format;
-    bool force, help, colour;
+    bool force, help, colour, details;
 };
 
 static bool parse_format(const char *text, enum format *ret_format)
@@ -75,6 +78,9 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_JSON:
         settings->format = FORMAT_JSON;
         break;
+    case OPTION_DETAILS:
+        settings->details = true;
+        break;
     case OPTION_FORMAT:
         if (!parse_format(optarg, &settings->format))
             return cli_misuse(&CLI_REPORT, "--format takes 'table', 'md', 'csv', 'json' or 'html', not '%s'",
@@ -98,6 +104,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"output", required_argument, NULL, 'o'},
         {"force", no_argument, NULL, 'f'},
         {"color", required_argument, NULL, OPTION_COLOR},
+        {"details", no_argument, NULL, OPTION_DETAILS},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -134,6 +141,7 @@ static char *show(const json_t *result, const struct settings *settings)
     const struct res_style style = {
         .utf8 = cli_locale_is_utf8(),
         .colour = settings->colour && strcmp(settings->output, "-") == 0,
+        .details = settings->details,
     };
     if (settings->format == FORMAT_MARKDOWN)
         return res_table_markdown(result);

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -144,6 +145,12 @@ def wait_for(condition, what):
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {PATIENCE_S} s for {what}")
         time.sleep(0.01)
+
+
+def halt(pid):
+    """SIGSTOP, and wait until it stands: a signal sent before that would still be heeded first."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_for(lambda: pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T", "it to stand")
 
 
 def main():
