@@ -30,31 +30,8 @@ def closed(schema):
     return made
 
 
-def inlined(schema, prefix=""):
-    """References to other files become references into the same one: no resolver is needed, in any version of jsonschema."""
-    if isinstance(schema, list):
-        return [inlined(part, prefix) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    made = {key: inlined(part, prefix) for key, part in schema.items() if key != "$id"}
-    target = schema.get("$ref", "")
-    if ".schema.json" in target:
-        file, _, rest = target.partition("#")
-        made["$ref"] = f"#/$defs/{file.removesuffix('.schema.json')}{rest}"
-    elif target.startswith("#"):
-        made["$ref"] = f"#{prefix}{target[1:]}"
-    return made
-
-
-def whole(name):
-    schema = inlined(load(name))
-    others = {other: inlined(load(other), f"/$defs/{other}") for other in all_of_them() if other != name}
-    schema.setdefault("$defs", {}).update(others)
-    return schema
-
-
 def faults(name, document, is_closed=True):
     """What is wrong, a line each: where and why."""
-    schema = closed(whole(name)) if is_closed else whole(name)
+    schema = closed(load(name)) if is_closed else load(name)
     found = jsonschema.Draft202012Validator(schema).iter_errors(document)
     return [f"{'/'.join(map(str, one.absolute_path))}: {one.message[:300]}" for one in found]

@@ -34,6 +34,12 @@ class Schema(Lab):
             schema.jsonschema.Draft202012Validator.check_schema(schema.load(name))
             self.assertEqual(schema.load(name)["$id"], f"{name}.schema.json")
 
+    def test_a_run_is_the_same_in_both(self):
+        run, experiment = schema.load("mallab-run-1"), schema.load("mallab-experiment-1")
+        for name, part in run["$defs"].items():
+            self.assertEqual(experiment["$defs"][name], part)
+        self.assertEqual(experiment["$defs"]["run"], {key: value for key, value in run.items() if key[0] != "$" and key != "title"})
+
     @needs("lua5.4")
     def test_replay(self):
         for more in ([], ["--latency"], ["--syscalls"], ["--check"], ["--clock", "recorded", "--idle", "1s", "--limit", "200M"],
