@@ -20,6 +20,8 @@ enum cli_exit {
     CLI_FAILED = 1,
     CLI_MISUSE = 2,
     CLI_UNREADABLE = 3,
+    CLI_CHECK_OVER = 4,         /* of check only */
+    CLI_CHECK_INCONCLUSIVE = 5, /* of check only */
     CLI_RECORD_FAILED = 125,
     CLI_RECORD_NOT_EXECUTABLE = 126,
     CLI_RECORD_NOT_FOUND = 127,
@@ -33,7 +35,7 @@ struct cli_verb {
 };
 
 extern const struct cli_verb CLI_AB, CLI_RECORD, CLI_CONVERT, CLI_INFO, CLI_REPLAY, CLI_REPORT,
-    CLI_ALLOCATORS, CLI_HELP, CLI_TOP, CLI_VALIDATE;
+    CLI_ALLOCATORS, CLI_HELP, CLI_TOP, CLI_VALIDATE, CLI_COMPARE, CLI_CHECK;
 
 /* cli_verb_find - by name; NULL when unknown. cli_verbs - all, NULL-terminated. */
 const struct cli_verb *cli_verb_find(const char *name);

@@ -16,8 +16,8 @@ static const char HELP[] = "usage: mallab help [VERB]\n"
 const struct cli_verb *const *cli_verbs(void)
 {
     static const struct cli_verb *const verbs[] = {
-        &CLI_AB,     &CLI_RECORD,   &CLI_TOP,        &CLI_CONVERT, &CLI_INFO, &CLI_REPLAY,
-        &CLI_REPORT, &CLI_VALIDATE, &CLI_ALLOCATORS, &CLI_HELP,    NULL,
+        &CLI_AB,       &CLI_RECORD,  &CLI_TOP,   &CLI_CONVERT,    &CLI_INFO, &CLI_REPLAY, &CLI_REPORT,
+        &CLI_VALIDATE, &CLI_COMPARE, &CLI_CHECK, &CLI_ALLOCATORS, &CLI_HELP, NULL,
     };
     return verbs;
 }

@@ -80,12 +80,18 @@ struct res_interval res_bootstrap_median(const double *samples, size_t count, ui
     return interval;
 }
 
-struct res_interval res_student_ratio(const double *samples, size_t count)
+double res_student_quantile(size_t freedom)
 {
     static const double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
                                        2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
                                        2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
     const size_t known = sizeof quantiles / sizeof quantiles[0];
+    assert(freedom > 0);
+    return quantiles[(freedom < known ? freedom : known) - 1];
+}
+
+struct res_interval res_student_ratio(const double *samples, size_t count)
+{
     double sum = 0, squares = 0;
     if (count < 2)
         return (struct res_interval){NAN, NAN};
@@ -94,8 +100,8 @@ struct res_interval res_student_ratio(const double *samples, size_t count)
     const double mean = sum / (double)count;
     for (size_t i = 0; i < count; i++)
         squares += (log(samples[i]) - mean) * (log(samples[i]) - mean);
-    const double quantile = quantiles[count - 1 < known ? count - 2 : known - 1];
-    const double reach = quantile * sqrt(squares / (double)(count - 1) / (double)count);
+    const double reach = res_student_quantile(count - 1) *
+                         sqrt(squares / (double)(count - 1) / (double)count);
     return (struct res_interval){exp(mean - reach), exp(mean + reach)};
 }
 

@@ -61,10 +61,13 @@ double res_interquartile(const double *samples, size_t count);
  * Source    B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13, percentile interval. */
 struct res_interval res_bootstrap_median(const double *samples, size_t count, uint64_t seed);
 
+/* res_student_quantile - the 97.5 % quantile of Student's t; freedom > 0. From 30 degrees of freedom on that of 30, which is
+ * a little too much. */
+double res_student_quantile(size_t freedom);
+
 /* res_student_ratio - 95 % interval of ratios of which there are few: Student's, of the mean of their logarithms.
  * samples   positive. Returns  NAN twice under 2 samples.
- * Source    W. S. Gosset ("Student"), "The probable error of a mean", Biometrika 6 (1908); quantiles of t up to 30 degrees
- *           of freedom, from there on that of 30, which is a little too wide. */
+ * Source    W. S. Gosset ("Student"), "The probable error of a mean", Biometrika 6 (1908). */
 struct res_interval res_student_ratio(const double *samples, size_t count);
 
 /* res_quiet_ns - sum over batches of the least time over the rounds.

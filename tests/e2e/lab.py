@@ -30,6 +30,12 @@ if not (BUILD / "mallab").exists():
 PATIENCE_S = 300  # a hang is a failure; nothing here is measured by the clock
 
 
+# What is ignored stays so in everything started from here: nohup, and shells that run us in the background, ignore some.
+for ignored in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    signal.signal(ignored, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def candidates():
     """Every candidate with a replay binary of its own, `none` (no allocator) left out."""
     prefix = "mallab-replay-"

@@ -1,0 +1,366 @@
+/* check.c - `mallab check`: the gate. A result against budgets, and the reports that CI services read. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "results/candidates.h"
+#include "results/ci.h"
+#include "results/compare.h"
+#include "results/json.h"
+#include "results/support.h"
+
+static const char HELP[] = "usage: mallab check --budget BUDGET [OPTION...] RESULT.json\n"
+                           "\n"
+                           "Hold a result of 'mallab ab -o' against budgets: within, over, or inconclusive\n"
+                           "where rounds or noise do not allow to say. Percentages are against the baseline\n"
+                           "of the same run, which a slower machine does not change.\n"
+                           "\n"
+                           "      --budget BUDGET   'time<=+3%,jemalloc:rss-peak<=512MiB', or an INI file;\n"
+                           "                        may be given several times. Metrics: time, p99,\n"
+                           "                        p99.9, rss-peak, rss-mean, rss-end, rss-idle,\n"
+                           "                        faults\n"
+                           "      --baseline OLD    percentages against an earlier result, of this machine\n"
+                           "      --any-machine     also when OLD is another machine's\n"
+                           "      --any-workload    also when OLD is of another workload\n"
+                           "      --inconclusive D  what is inconclusive is to 'pass' or to 'fail' [exit 5]\n"
+                           "      --format FORMAT   table, md (Markdown) or json, on stdout [table]\n"
+                           "      --json            the same as --format json\n"
+                           "      --md FILE         write Markdown too\n"
+                           "      --junit FILE      write JUnit XML too\n"
+                           "      --benchmark FILE  write [{name, unit, value, range, extra}] too\n"
+                           "      --github          print GitHub annotations too\n"
+                           "  -f, --force           replace files that exist\n"
+                           "      --color WHEN      auto, always or never, for the table [auto]\n"
+                           "  -h, --help            print this help\n"
+                           "\n"
+                           "example: mallab check --budget 'time<=+3%,rss-peak<=+5%' result.json\n"
+                           "exit codes: 0 within, 1 failed or not comparable, 2 misuse, 3 a result is\n"
+                           "unreadable, damaged or too new, 4 over budget, 5 inconclusive\n";
+
+enum {
+    OPTION_BUDGET = 256,
+    OPTION_BASELINE,
+    OPTION_ANY_MACHINE,
+    OPTION_ANY_WORKLOAD,
+    OPTION_INCONCLUSIVE,
+    OPTION_FORMAT,
+    OPTION_JSON,
+    OPTION_MD,
+    OPTION_JUNIT,
+    OPTION_BENCHMARK,
+    OPTION_GITHUB,
+    OPTION_COLOR,
+};
+
+enum format { FORMAT_TABLE, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_COUNT };
+
+struct settings {
+    struct res_budget budget;
+    bool has_budget;
+    const char *baseline, *md, *junit, *benchmark;
+    enum res_doubt doubt;
+    enum format format;
+    bool any_machine, any_workload, github, force, colour, help;
+};
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+/* Returns the text, or NULL with ret_problem set. One byte more than allowed is read, so that budget.h refuses it. */
+static char *read_budget(const char *path, size_t *ret_length, char **ret_problem)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    if (file != NULL) {
+        text = res_calloc(RES_INI_BYTES_MAX + 1, 1);
+        errno = 0;
+        *ret_length = fread(text, 1, RES_INI_BYTES_MAX + 1, file);
+    }
+    if (file == NULL || ferror(file)) {
+        *ret_problem = res_strdup(strerror(errno));
+        free(text);
+        text = NULL;
+    }
+    if (file != NULL)
+        fclose(file);
+    return text;
+}
+
+static int take_budget(const char *argument, struct settings *settings)
+{
+    char *problem = NULL;
+    settings->has_budget = true;
+    if (strstr(argument, "<=") != NULL) {
+        if (res_budget_add_text(&settings->budget, argument, &problem))
+            return -1;
+        (void)cli_misuse(&CLI_CHECK, "--budget, %s", problem);
+    } else {
+        size_t length = 0;
+        char *text = read_budget(argument, &length, &problem);
+        if (text == NULL)
+            (void)cli_misuse(&CLI_CHECK,
+                             "--budget '%s' is no budget ('time<=+3%%') and cannot be read as a file: %s",
+                             argument, problem);
+        else if (!res_budget_add_ini(&settings->budget, text, length, &problem))
+            (void)cli_misuse(&CLI_CHECK, "--budget '%s', %s", argument, problem);
+        free(text);
+    }
+    const bool refused = problem != NULL;
+    free(problem);
+    return refused ? CLI_MISUSE : -1;
+}
+
+static bool parse_format(const char *text, enum format *ret_format)
+{
+    static const char *const names[FORMAT_COUNT] = {"table", "md", "json"};
+    for (int i = 0; i < FORMAT_COUNT; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *ret_format = (enum format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int take_doubt(struct settings *settings)
+{
+    if (strcmp(optarg, "pass") == 0)
+        settings->doubt = RES_DOUBT_PASSES;
+    else if (strcmp(optarg, "fail") == 0)
+        settings->doubt = RES_DOUBT_FAILS;
+    else
+        return cli_misuse(&CLI_CHECK, "--inconclusive takes 'pass' or 'fail', not '%s'", optarg);
+    return -1;
+}
+
+static int take_file(const char **ret_path, const char *option)
+{
+    if (strcmp(optarg, "-") == 0 || *optarg == '\0')
+        return cli_misuse(&CLI_CHECK, "%s takes a file: stdout has the answer (--format)", option);
+    *ret_path = optarg;
+    return -1;
+}
+
+static int take_option(int option, char **argv, struct settings *settings)
+{
+    switch (option) {
+    case OPTION_BUDGET:
+        return take_budget(optarg, settings);
+    case OPTION_BASELINE:
+        settings->baseline = optarg;
+        return -1;
+    case OPTION_ANY_MACHINE:
+        settings->any_machine = true;
+        return -1;
+    case OPTION_ANY_WORKLOAD:
+        settings->any_workload = true;
+        return -1;
+    case OPTION_INCONCLUSIVE:
+        return take_doubt(settings);
+    case OPTION_FORMAT:
+        if (!parse_format(optarg, &settings->format))
+            return cli_misuse(&CLI_CHECK, "--format takes 'table', 'md' or 'json', not '%s'", optarg);
+        return -1;
+    case OPTION_JSON:
+        settings->format = FORMAT_JSON;
+        return -1;
+    case OPTION_MD:
+        return take_file(&settings->md, "--md");
+    case OPTION_JUNIT:
+        return take_file(&settings->junit, "--junit");
+    case OPTION_BENCHMARK:
+        return take_file(&settings->benchmark, "--benchmark");
+    case OPTION_GITHUB:
+        settings->github = true;
+        return -1;
+    case OPTION_COLOR:
+        if (!cli_parse_color(optarg, &settings->colour))
+            return cli_misuse(&CLI_CHECK, "--color takes 'auto', 'always' or 'never', not '%s'", optarg);
+        return -1;
+    case 'f':
+        settings->force = true;
+        return -1;
+    case 'h':
+        settings->help = true;
+        return -1;
+    default:
+        return cli_option_refused(&CLI_CHECK, option, argv);
+    }
+}
+
+static int take_options(int argc, char **argv, struct settings *settings)
+{
+    static const struct option options[] = {
+        {"budget", required_argument, NULL, OPTION_BUDGET},
+        {"baseline", required_argument, NULL, OPTION_BASELINE},
+        {"any-machine", no_argument, NULL, OPTION_ANY_MACHINE},
+        {"any-workload", no_argument, NULL, OPTION_ANY_WORKLOAD},
+        {"inconclusive", required_argument, NULL, OPTION_INCONCLUSIVE},
+        {"format", required_argument, NULL, OPTION_FORMAT},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {"md", required_argument, NULL, OPTION_MD},
+        {"junit", required_argument, NULL, OPTION_JUNIT},
+        {"benchmark", required_argument, NULL, OPTION_BENCHMARK},
+        {"github", no_argument, NULL, OPTION_GITHUB},
+        {"force", no_argument, NULL, 'f'},
+        {"color", required_argument, NULL, OPTION_COLOR},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+    while ((option = getopt_long(argc, argv, ":fh", options, NULL)) != -1) {
+        const int code = take_option(option, argv, settings);
+        if (code >= 0)
+            return code;
+    }
+    if (settings->help)
+        return -1;
+    if (!settings->has_budget)
+        return cli_misuse(&CLI_CHECK, "no --budget: say what is allowed, as in --budget 'time<=+3%%'");
+    if (argc - optind != 1)
+        return cli_misuse(&CLI_CHECK, "one result is checked, here are %d", argc - optind);
+    return -1;
+}
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+static char *dumped(json_t *value)
+{
+    char *text = json_dumps(value, JSON_INDENT(1));
+    char *line = res_printf("%s\n", text != NULL ? text : "null");
+    free(text);
+    json_decref(value);
+    return line;
+}
+
+/* text is freed. path NULL: not asked for. */
+static bool write_file(const struct settings *settings, const char *path, char *text)
+{
+    char *problem = NULL;
+    const bool written = path == NULL ||
+                         cli_output_write(path, settings->force, text, strlen(text), &problem);
+    if (!written)
+        cli_say(&CLI_CHECK, "%s", problem);
+    free(problem);
+    free(text);
+    return written;
+}
+
+static bool write_files(const struct settings *settings, const struct res_check *check, const json_t *result)
+{
+    return write_file(settings, settings->md, res_check_markdown(check)) &&
+           write_file(settings, settings->junit, res_check_junit(check, settings->doubt)) &&
+           write_file(settings, settings->benchmark, dumped(res_check_benchmark(result)));
+}
+
+static void print(const struct settings *settings, const struct res_check *check, int code)
+{
+    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->colour};
+    char *text = settings->format == FORMAT_JSON       ? dumped(res_check_json(check, code))
+                 : settings->format == FORMAT_MARKDOWN ? res_check_markdown(check)
+                                                       : res_check_text(check, &style);
+    fputs(text, stdout);
+    free(text);
+    if (settings->github) {
+        /* GitHub reads both streams; only a table can have more lines behind it. */
+        char *annotations = res_check_github(check, settings->doubt);
+        fputs(annotations, settings->format == FORMAT_TABLE ? stdout : stderr);
+        free(annotations);
+    }
+}
+
+static int code_of(const struct res_check *check, enum res_doubt doubt)
+{
+    switch (res_check_outcome(check)) {
+    case RES_OVER:
+        return CLI_CHECK_OVER;
+    case RES_INCONCLUSIVE:
+        return doubt == RES_DOUBT_PASSES  ? CLI_DONE
+               : doubt == RES_DOUBT_FAILS ? CLI_CHECK_OVER
+                                          : CLI_CHECK_INCONCLUSIVE;
+    default:
+        return CLI_DONE;
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+/* Takes over problem; NULL: none. */
+static int tell_problem(char *problem, bool allowed)
+{
+    if (problem == NULL)
+        return CLI_DONE;
+    cli_say(&CLI_CHECK, "%s%s", allowed ? "checked all the same: " : "", problem);
+    free(problem);
+    return allowed ? CLI_DONE : CLI_FAILED;
+}
+
+static int check_earlier(const struct settings *settings, const json_t *earlier, const json_t *result)
+{
+    const int code = tell_problem(res_compare_workloads_problem(earlier, result), settings->any_workload);
+    if (code != CLI_DONE)
+        return code;
+    return tell_problem(res_compare_machine_problem(earlier, result), settings->any_machine);
+}
+
+static int check(const struct settings *settings, const json_t *earlier, const json_t *result)
+{
+    struct res_check check = {0};
+    char *problem = NULL;
+    if (!res_check_run(result, earlier, &settings->budget, &check, &problem)) {
+        (void)cli_misuse(&CLI_CHECK, "%s", problem);
+        free(problem);
+        return CLI_MISUSE;
+    }
+    int code = code_of(&check, settings->doubt);
+    if (write_files(settings, &check, result))
+        print(settings, &check, code);
+    else
+        code = CLI_FAILED;
+    res_check_release(&check);
+    return code;
+}
+
+static json_t *load(const char *path, int *code)
+{
+    char *problem = NULL;
+    json_t *result = res_json_load(path, &problem);
+    if (result == NULL) {
+        cli_say(&CLI_CHECK, "cannot read '%s': %s", path, problem);
+        free(problem);
+        *code = CLI_UNREADABLE;
+    }
+    return result;
+}
+
+static int run_check(int argc, char **argv)
+{
+    struct settings settings = {.colour = cli_colour_by_default()};
+    json_t *earlier = NULL, *result = NULL;
+    int code = take_options(argc, argv, &settings);
+    if (code < 0 && settings.help) {
+        fputs(HELP, stdout);
+        code = CLI_DONE;
+    } else if (code < 0) {
+        code = CLI_DONE;
+        result = load(argv[optind], &code);
+        if (code == CLI_DONE && settings.baseline != NULL)
+            earlier = load(settings.baseline, &code);
+        if (code == CLI_DONE && earlier != NULL)
+            code = check_earlier(&settings, earlier, result);
+        if (code == CLI_DONE)
+            code = check(&settings, earlier, result);
+    }
+    json_decref(result);
+    json_decref(earlier);
+    res_budget_release(&settings.budget);
+    return code;
+}
+
+const struct cli_verb CLI_CHECK = {
+    .name = "check",
+    .summary = "hold a result against budgets: the CI gate",
+    .help = HELP,
+    .run = run_check,
+};

@@ -1,0 +1,305 @@
+/* metric.c - samples out of a result, and intervals of their ratios. Sources stand in the header. */
+#include "results/metric.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/cells.h"
+#include "results/random.h"
+#include "results/support.h"
+
+static const struct {
+    const char *name, *unit_name, *key; /* of the run, or of the object named in `inside` */
+    const char *inside;
+    enum res_unit unit;
+    const char *remedy;
+} METRICS[RES_METRIC_COUNT] = {
+    [RES_METRIC_TIME] = {"time", "ns/op", "ns_per_op", NULL, RES_UNIT_NS,
+                         "'mallab ab' again: each run has it"},
+    [RES_METRIC_P99] = {"p99", "ns", "p99_ns", "latency", RES_UNIT_NS, "'mallab ab --latency'"},
+    [RES_METRIC_P99_9] = {"p99.9", "ns", "p99_9_ns", "latency", RES_UNIT_NS, "'mallab ab --latency'"},
+    [RES_METRIC_RSS_PEAK] = {"rss-peak", "bytes", "peak_bytes", "resident", RES_UNIT_BYTES,
+                             "'mallab ab' again: each run has it"},
+    [RES_METRIC_RSS_MEAN] = {"rss-mean", "bytes", "mean_bytes", "resident", RES_UNIT_BYTES,
+                             "'mallab ab' again: each run has it"},
+    [RES_METRIC_RSS_END] = {"rss-end", "bytes", "end_bytes", "resident", RES_UNIT_BYTES,
+                            "'mallab ab' again: each run has it"},
+    [RES_METRIC_RSS_IDLE] = {"rss-idle", "bytes", "idle_bytes", "resident", RES_UNIT_BYTES,
+                             "'mallab ab' with a rest at the end of its memory passes ('mallab help ab')"},
+    [RES_METRIC_FAULTS] = {"faults", "faults", "faults_minor", NULL, RES_UNIT_COUNT,
+                           "'mallab ab' again: each run has it"},
+};
+
+const char *res_metric_name(enum res_metric metric)
+{
+    return METRICS[metric].name;
+}
+
+enum res_unit res_metric_unit(enum res_metric metric)
+{
+    return METRICS[metric].unit;
+}
+
+const char *res_metric_unit_name(enum res_metric metric)
+{
+    return METRICS[metric].unit_name;
+}
+
+const char *res_metric_remedy(enum res_metric metric)
+{
+    return METRICS[metric].remedy;
+}
+
+bool res_metric_from(const char *name, size_t length, enum res_metric *ret_metric)
+{
+    for (int metric = 0; metric < RES_METRIC_COUNT; metric++) {
+        if (strlen(METRICS[metric].name) == length && strncmp(METRICS[metric].name, name, length) == 0) {
+            *ret_metric = (enum res_metric)metric;
+            return true;
+        }
+    }
+    return false;
+}
+
+char *res_metric_names(void)
+{
+    struct res_text names = {0};
+    for (int metric = 0; metric < RES_METRIC_COUNT; metric++)
+        res_text_printf(&names, "%s%s", metric > 0 ? ", " : "", METRICS[metric].name);
+    return names.text;
+}
+
+char *res_metric_text(enum res_metric metric, double value)
+{
+    char words[32];
+    if (!isfinite(value))
+        return res_strdup("-");
+    if (METRICS[metric].unit == RES_UNIT_BYTES)
+        return res_strdup(res_text_bytes(value, words));
+    if (METRICS[metric].unit == RES_UNIT_COUNT && fabs(value) < 1e15)
+        return res_strdup(res_text_grouped((unsigned long long)llround(fmax(value, 0)), words));
+    char *ns = res_cell_ns(value);
+    char *text = res_printf("%s ns", ns);
+    free(ns);
+    return text;
+}
+
+/* ---- samples -------------------------------------------------------------------------------- */
+
+static bool is_latency(enum res_metric metric)
+{
+    const char *inside = METRICS[metric].inside;
+    return inside != NULL && strcmp(inside, "latency") == 0;
+}
+
+/* The runs of latency.runs[] are the passes' `latency` objects themselves. */
+static double sample_of(const json_t *run, enum res_metric metric)
+{
+    const char *inside = METRICS[metric].inside;
+    const bool nested = inside != NULL && !is_latency(metric);
+    return res_cell_number(nested ? json_object_get(run, inside) : run, METRICS[metric].key);
+}
+
+static const json_t *runs_of(const json_t *entry, enum res_metric metric, bool *ret_of_passes)
+{
+    const json_t *passes = NULL;
+    if (is_latency(metric))
+        passes = json_object_get(json_object_get(entry, "latency"), "runs");
+    else if (METRICS[metric].unit == RES_UNIT_BYTES)
+        passes = json_object_get(entry, "memory_runs");
+    *ret_of_passes = is_latency(metric) || json_array_size(passes) > 0;
+    return *ret_of_passes ? passes : json_object_get(entry, "runs");
+}
+
+static struct res_series series_from(const json_t *entry, enum res_metric metric, double less)
+{
+    struct res_series series = {0};
+    const json_t *runs = runs_of(entry, metric, &series.of_passes);
+    const size_t count = json_array_size(runs);
+    if (count == 0 || count > RES_SERIES_MAX || json_is_string(json_object_get(entry, "failed")))
+        return series;
+    series.values = res_calloc(count, sizeof *series.values);
+    series.count = count;
+    for (size_t i = 0; i < count; i++) {
+        series.values[i] = sample_of(json_array_get(runs, i), metric) - less;
+        if (!isfinite(series.values[i])) {
+            res_series_release(&series);
+            break;
+        }
+    }
+    return series;
+}
+
+struct res_series res_series_of(const json_t *workload, const json_t *entry, enum res_metric metric)
+{
+    double less = 0;
+    if (metric == RES_METRIC_TIME) {
+        struct res_series floor = series_from(json_object_get(workload, "floor"), metric, 0);
+        if (floor.count > 0)
+            less = res_median(floor.values, floor.count);
+        res_series_release(&floor);
+    }
+    return series_from(entry, metric, less);
+}
+
+void res_series_release(struct res_series *series)
+{
+    free(series->values);
+    series->values = NULL;
+    series->count = 0;
+}
+
+size_t res_series_rounds_needed(const struct res_series *series)
+{
+    return series->of_passes ? RES_ROUNDS_OF_PASSES : RES_ROUNDS_FOR_VERDICT;
+}
+
+/* ---- estimates ------------------------------------------------------------------------------ */
+
+static const struct res_estimate NO_ESTIMATE = {.value = NAN, .interval = {NAN, NAN}};
+
+static struct res_estimate checked(struct res_estimate estimate)
+{
+    return isfinite(estimate.value) && isfinite(estimate.interval.low) && isfinite(estimate.interval.high)
+               ? estimate
+               : NO_ESTIMATE;
+}
+
+static double ratio_of(double other, double base)
+{
+    if (other < 0 || base < 0)
+        return NAN;
+    if (base > 0)
+        return other / base;
+    return other > 0 ? NAN : 1;
+}
+
+struct moments {
+    double mean, squares; /* sum of squared distances from the mean */
+};
+
+static struct moments logarithms_of(const double *values, size_t count)
+{
+    struct moments moments = {0, 0};
+    for (size_t i = 0; i < count; i++)
+        moments.mean += log(values[i]) / (double)count;
+    for (size_t i = 0; i < count; i++)
+        moments.squares += pow(log(values[i]) - moments.mean, 2);
+    return moments;
+}
+
+static struct res_estimate around(double logarithm, double half_width)
+{
+    return checked((struct res_estimate){
+        .value = exp(logarithm), .interval = {exp(logarithm - half_width), exp(logarithm + half_width)}});
+}
+
+/* Of few samples or ratios: the median with Student's interval, as the table has it. */
+static struct res_estimate student_of(const double *values, size_t count)
+{
+    return checked((struct res_estimate){.value = res_median(values, count),
+                                         .interval = res_student_ratio(values, count)});
+}
+
+static bool all_positive(const struct res_series *series)
+{
+    for (size_t i = 0; i < series->count; i++)
+        if (!(series->values[i] > 0))
+            return false;
+    return series->count > 0;
+}
+
+struct res_estimate res_estimate_value(const struct res_series *series, uint64_t seed)
+{
+    if (series->count == 0)
+        return NO_ESTIMATE;
+    if (series->of_passes && all_positive(series))
+        return student_of(series->values, series->count);
+    return checked(
+        (struct res_estimate){.value = res_median(series->values, series->count),
+                              .interval = res_bootstrap_median(series->values, series->count, seed)});
+}
+
+struct res_estimate res_estimate_paired(const struct res_series *other, const struct res_series *base,
+                                        uint64_t seed)
+{
+    const size_t count = other->count < base->count ? other->count : base->count;
+    struct res_estimate estimate = NO_ESTIMATE;
+    bool usable = count > 0;
+    if (!usable)
+        return estimate;
+    double *ratios = res_calloc(count, sizeof *ratios);
+    for (size_t i = 0; i < count; i++) {
+        ratios[i] = ratio_of(other->values[i], base->values[i]);
+        usable = usable && isfinite(ratios[i]);
+    }
+    if (usable && other->of_passes && all_positive(other))
+        estimate = student_of(ratios, count);
+    else if (usable)
+        estimate = (struct res_estimate){.value = res_median(ratios, count),
+                                         .interval = res_bootstrap_median(ratios, count, seed)};
+    free(ratios);
+    return checked(estimate);
+}
+
+static struct res_estimate pooled(const struct res_series *other, const struct res_series *base)
+{
+    if (other->count + base->count < 3)
+        return NO_ESTIMATE;
+    const struct moments one = logarithms_of(other->values, other->count);
+    const struct moments two = logarithms_of(base->values, base->count);
+    const size_t freedom = other->count + base->count - 2;
+    const double variance = (one.squares + two.squares) / (double)freedom;
+    const double error = sqrt(variance * (1 / (double)other->count + 1 / (double)base->count));
+    return around(one.mean - two.mean, res_student_quantile(freedom) * error);
+}
+
+static double drawn_median(const struct res_series *series, double *room, struct res_random *random)
+{
+    for (size_t i = 0; i < series->count; i++)
+        room[i] = series->values[res_random_below(random, series->count)];
+    return res_median(room, series->count);
+}
+
+struct res_estimate res_estimate_unpaired(const struct res_series *other, const struct res_series *base,
+                                          uint64_t seed)
+{
+    struct res_random random = res_random_from(seed);
+    if (other->count == 0 || base->count == 0)
+        return NO_ESTIMATE;
+    if (other->of_passes && base->of_passes && all_positive(other) && all_positive(base))
+        return pooled(other, base);
+    double *room = res_calloc(other->count > base->count ? other->count : base->count, sizeof *room);
+    double *ratios = res_calloc(RES_RESAMPLES, sizeof *ratios);
+    bool usable = true;
+    for (size_t i = 0; i < RES_RESAMPLES && usable; i++) {
+        const double drawn = drawn_median(other, room, &random);
+        ratios[i] = ratio_of(drawn, drawn_median(base, room, &random));
+        usable = isfinite(ratios[i]);
+    }
+    struct res_estimate estimate = NO_ESTIMATE;
+    if (usable) {
+        estimate.value = ratio_of(res_median(other->values, other->count),
+                                  res_median(base->values, base->count));
+        estimate.interval.low = res_quantile(ratios, RES_RESAMPLES, 0.025);
+        estimate.interval.high = res_quantile(ratios, RES_RESAMPLES, 0.975);
+    }
+    free(ratios);
+    free(room);
+    return checked(estimate);
+}
+
+struct res_interval res_estimate_noise(const struct res_estimate *aa)
+{
+    const double low = aa->interval.low, high = aa->interval.high;
+    if (!(low > 0) || !isfinite(high))
+        return (struct res_interval){1, 1};
+    return (struct res_interval){fmin(fmin(low, 1 / high), 1), fmax(fmax(high, 1 / low), 1)};
+}
+
+struct res_interval res_interval_wider(struct res_interval one, struct res_interval other)
+{
+    return (struct res_interval){fmin(one.low, other.low), fmax(one.high, other.high)};
+}

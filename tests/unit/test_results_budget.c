@@ -1,0 +1,153 @@
+/* test_results_budget.c - budgets: what is read, which rule counts, and every way of writing one wrong with its place. */
+#include <math.h>
+
+#include "results/budget.h"
+#include "results/candidates.h"
+#include "unit/harness.h"
+
+static void check_limit(const char *text, bool relative, double limit)
+{
+    struct res_budget budget = {0};
+    char *problem = NULL;
+    if (!res_budget_add_text(&budget, text, &problem)) {
+        HARNESS_FAIL("'%s' is refused: %s", text, problem);
+        free(problem);
+    } else if (budget.rule_count != 1 || budget.rules[0].relative != relative ||
+               !(fabs(budget.rules[0].limit - limit) <= fabs(limit) * 1e-12)) {
+        HARNESS_FAIL("'%s': limit %.9g, expected %.9g", text, budget.rules[0].limit, limit);
+    }
+    res_budget_release(&budget);
+}
+
+TEST(limits_are_read_in_their_units)
+{
+    check_limit("time<=+3%", true, 1.03);
+    check_limit("time<=-10%", true, 0.9);
+    check_limit("time<=0%", true, 1);
+    check_limit(" jemalloc : time <= +3.5 % ", true, 1.035);
+    check_limit("time<=25ns", false, 25);
+    check_limit("p99<=1.5us", false, 1500);
+    check_limit("p99.9<=20us", false, 20000);
+    check_limit("rss-peak<=512MiB", false, 512.0 * 1048576);
+    check_limit("rss-mean<=512M", false, 512.0 * 1048576);
+    check_limit("rss-end<=512MB", false, 512e6);
+    check_limit("rss-idle<=0B", false, 0);
+    check_limit("faults<=10000", false, 10000);
+}
+
+static void check_refused(const char *text, const char *expected)
+{
+    struct res_budget budget = {0};
+    char *problem = NULL;
+    if (res_budget_add_text(&budget, text, &problem))
+        HARNESS_FAIL("'%s' is taken", text);
+    else if (strstr(problem, expected) == NULL)
+        HARNESS_FAIL("'%s': '%s' does not hold '%s'", text, problem, expected);
+    free(problem);
+    res_budget_release(&budget);
+}
+
+TEST(wrong_budgets_are_refused_with_their_column)
+{
+    check_refused("", "column 1: '' is no budget");
+    check_refused("time", "column 1: 'time' is no budget");
+    check_refused("time<+3%", "column 1");
+    check_refused("time<=", "column 1: '' is no limit of 'time'");
+    check_refused("time<=+3%,", "column 11: '' is no budget");
+    check_refused("time<=+3%,tine<=+3%", "column 11: unknown metric 'tine'; there are time, p99");
+    check_refused("time<=3%", "'3%' is no limit"); /* more or less? */
+    check_refused("time<=+3", "'+3' is no limit");
+    check_refused("time<=3", "'3' is no limit of 'time': write +3%, -10% or 25ns");
+    check_refused("time<=3MB", "no limit");
+    check_refused("rss-peak<=3ns", "no limit");
+    check_refused("rss-peak<=-3MB", "no limit");
+    check_refused("faults<=3B", "no limit");
+    check_refused("time<=-100%", "no limit");
+    check_refused("time<=+inf%", "no limit");
+    check_refused("time<=+0x3%", "no limit");
+    check_refused("time<=+1.2.3%", "no limit");
+    check_refused("time<=+.%", "no limit");
+    check_refused("time<=+9999999%", "no limit");
+    check_refused("rss-peak<=9999999999999999999B", "no limit");
+    check_refused("rss-peak<=999999999999999GB", "no limit");
+    check_refused(":time<=+3%", "no candidate's name");
+    check_refused("time<=+3%,time<=+4%",
+                  "column 11: 'time' is limited twice for the same: 'time<=+3%' stands at column 1");
+    check_refused("t\033[31m<=+3%", "unknown metric 't?[31m'");
+}
+
+static bool add_ini(struct res_budget *budget, const char *text, char **ret_problem)
+{
+    return res_budget_add_ini(budget, text, strlen(text), ret_problem);
+}
+
+static const char *text_of(const struct res_budget *budget, enum res_metric metric, bool relative,
+                           const char *workload, const char *candidate)
+{
+    const struct res_rule *rule = res_budget_find(budget, metric, relative, workload, candidate);
+    return rule != NULL ? rule->text : "none";
+}
+
+TEST(the_nearest_rule_counts)
+{
+    struct res_budget budget = {0};
+    char *problem = NULL;
+    CHECK(add_ini(&budget,
+                  "\xef\xbb\xbf; a budget\n[all]\ntime = +3%\r\nrss-peak <= +5%, 512MiB\n[candidate "
+                  "slow]\ntime = +50%\n"
+                  "[workload web.wl]\ntime = +4%\n[workload web.wl, candidate slow]\ntime = +60%  ; known\n",
+                  &problem));
+    CHECK_STR(problem == NULL ? "" : problem, "");
+    CHECK_U64(budget.rule_count, 6);
+    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "other", "jemalloc"), "time<=+3%");
+    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "other", "slow"), "time<=+50%");
+    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "web.wl", "jemalloc"), "time<=+4%");
+    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "web.wl", "slow"), "time<=+60%");
+    CHECK_STR(text_of(&budget, RES_METRIC_RSS_PEAK, false, "web.wl", "slow"), "rss-peak<=512MiB");
+    CHECK_STR(text_of(&budget, RES_METRIC_P99, true, "web.wl", "slow"), "none");
+    free(problem);
+    res_budget_release(&budget);
+}
+
+static void check_ini_refused(const char *text, size_t length, const char *expected)
+{
+    struct res_budget budget = {0};
+    char *problem = NULL;
+    if (res_budget_add_ini(&budget, text, length, &problem))
+        HARNESS_FAIL("taken, expected '%s'", expected);
+    else if (strstr(problem, expected) == NULL)
+        HARNESS_FAIL("'%s' does not hold '%s'", problem, expected);
+    free(problem);
+    res_budget_release(&budget);
+}
+
+TEST(wrong_files_are_refused_with_their_line)
+{
+#define REFUSED(text, expected) check_ini_refused(text, sizeof(text) - 1, expected)
+    char long_text[400];
+    memset(long_text, 'a', sizeof long_text);
+    REFUSED("", "holds no budget");
+    REFUSED("[all]\n", "holds no budget");
+    REFUSED("time = +3%\n", "line 1: unknown section []");
+    REFUSED("[everything]\ntime = +3%\n", "line 2: unknown section [everything]");
+    REFUSED("[candidate]\ntime = +3%\n", "line 2: unknown section");
+    REFUSED("[candidate a, candidate b]\ntime = +3%\n", "line 2: unknown section");
+    REFUSED("[candidate a,]\ntime = +3%\n", "line 2: unknown section");
+    REFUSED("[all]\n\ntime = +3%\ntune = +3%\n", "line 4: unknown metric 'tune'");
+    REFUSED("[all]\ntime = fast\n", "line 2: 'fast' is no limit");
+    REFUSED("[all]\ntime = +3%,\n", "line 2: '' is no limit");
+    REFUSED("[all]\ntime = +3%\n[all]\ntime = +4%\n", "line 4: 'time' is limited twice");
+    REFUSED("[all]\ntime = +3%\n  +4%\n", "line 3: 'time' is limited twice");
+    REFUSED("[all\ntime = +3%\n", "line 1: no ']'");
+    REFUSED("[all]\ntime +3%\n", "line 2: neither");
+    REFUSED("[all]\ntime = +\0003%\n", "line 2: it holds a NUL byte");
+    REFUSED("[workload 123456789.123456789.123456789.123456789.123]\ntime = +3%\n",
+            "line 1: a section's name");
+    check_ini_refused(long_text, sizeof long_text, "line 1: longer than");
+    static char huge[RES_INI_BYTES_MAX + 1];
+    memset(huge, '\n', sizeof huge);
+    check_ini_refused(huge, sizeof huge, "larger than");
+}
+
+RUN_TESTS(T(limits_are_read_in_their_units), T(wrong_budgets_are_refused_with_their_column),
+          T(the_nearest_rule_counts), T(wrong_files_are_refused_with_their_line))

@@ -1,0 +1,115 @@
+/* test_results_check.c - outcomes against limits of known samples, and estimates whose truth is known. */
+#include <math.h>
+
+#include "results/check.h"
+#include "results/compare.h"
+#include "results/random.h"
+#include "unit/harness.h"
+
+static const struct res_interval QUIET = {1, 1}, NOISY = {0.96, 1.04};
+
+static const char *judged(double low, double value, double high, double limit, struct res_interval noise)
+{
+    const char *why = NULL;
+    const struct res_estimate estimate = {.value = value, .interval = {low, high}};
+    return res_outcome_name(res_judge_limit(&estimate, limit, noise, &why));
+}
+
+TEST(limits_judge_the_whole_interval)
+{
+    CHECK_STR(judged(1.00, 1.01, 1.02, 1.03, QUIET), "within");
+    CHECK_STR(judged(1.00, 1.02, 1.03, 1.03, QUIET), "within"); /* at most: the limit itself is allowed */
+    CHECK_STR(judged(1.02, 1.03, 1.04, 1.03, QUIET), "inconclusive");
+    CHECK_STR(judged(1.035, 1.04, 1.05, 1.03, QUIET), "over");
+    CHECK_STR(judged(1, 1, 1, 1, QUIET), "within");
+    CHECK_STR(judged(0, 0, 0, 0, QUIET), "within");
+    CHECK_STR(judged(1, 1, 1, 0, QUIET), "over");
+    CHECK_STR(judged(NAN, NAN, NAN, 1.03, QUIET), "inconclusive");
+}
+
+TEST(noise_makes_what_is_near_the_limit_inconclusive)
+{
+    CHECK_STR(judged(1.00, 1.01, 1.02, 1.03, NOISY), "inconclusive");
+    CHECK_STR(judged(1.05, 1.06, 1.07, 1.03, NOISY), "inconclusive");
+    CHECK_STR(judged(1.08, 1.09, 1.10, 1.03, NOISY), "over");
+    CHECK_STR(judged(0.90, 0.91, 0.92, 1.03, NOISY), "within");
+}
+
+static struct res_series series_of(double *values, size_t count, bool of_passes)
+{
+    return (struct res_series){.values = values, .count = count, .of_passes = of_passes};
+}
+
+TEST(pairing_takes_out_what_both_sides_share)
+{
+    double base[12], other[12];
+    for (size_t i = 0; i < 12; i++) {
+        base[i] = 100 + 40.0 * (double)(i % 4); /* the machine: up to 120 % */
+        other[i] = base[i] * (1.05 + (double)(i % 3) * 0.001);
+    }
+    const struct res_series one = series_of(other, 12, false), two = series_of(base, 12, false);
+    const struct res_estimate paired = res_estimate_paired(&one, &two, 1);
+    const struct res_estimate unpaired = res_estimate_unpaired(&one, &two, 1);
+    CHECK(paired.interval.low >= 1.05 && paired.interval.high <= 1.052);
+    CHECK(unpaired.interval.low < 1 && unpaired.interval.high > 1.1);
+    const struct res_estimate again = res_estimate_unpaired(&one, &two, 1);
+    CHECK(again.interval.low == unpaired.interval.low && again.interval.high == unpaired.interval.high);
+}
+
+TEST(few_passes_have_students_interval)
+{
+    /* By hand: the median 1.02; logarithms ln 1.00, ln 1.02, ln 1.04: their mean 0.0196743, standard error 0.0113231,
+     * t(2) 4.303. */
+    double ratios[] = {1.00, 1.02, 1.04}, ones[] = {1, 1, 1};
+    const struct res_series one = series_of(ratios, 3, true), two = series_of(ones, 3, true);
+    const struct res_estimate estimate = res_estimate_paired(&one, &two, 1);
+    CHECK(estimate.value == 1.02);
+    CHECK(fabs(log(estimate.interval.high) - 0.0196743 - 4.303 * 0.0113231) < 1e-4);
+    CHECK_U64(res_series_rounds_needed(&one), 3);
+}
+
+/* Two samples of 12 of the same, 300 times: a 95 % interval of the ratio misses 1 rarely. A percentile interval of 12
+ * samples is known to be somewhat narrow: 10 % is what is held here; a wrong pairing of sides or ends misses far more. */
+TEST(unpaired_intervals_hold_the_truth)
+{
+    struct res_random random = res_random_from(5);
+    unsigned missed = 0;
+    for (unsigned experiment = 0; experiment < 300; experiment++) {
+        double values[2][12];
+        for (size_t i = 0; i < 24; i++)
+            values[i / 12][i % 12] = 100 + (double)res_random_below(&random, 1000) / 100;
+        const struct res_series one = series_of(values[0], 12, false), two = series_of(values[1], 12, false);
+        const struct res_estimate estimate = res_estimate_unpaired(&one, &two, experiment);
+        missed += estimate.interval.low > 1 || estimate.interval.high < 1;
+    }
+    if (missed > 30)
+        HARNESS_FAIL("%u of 300 intervals miss the truth", missed);
+}
+
+TEST(ratios_to_nothing_are_no_figures)
+{
+    double zeros[8] = {0}, ones[8] = {1, 1, 1, 1, 1, 1, 1, 1}, negative[8] = {-1, 1, 1, 1, 1, 1, 1, 1};
+    const struct res_series none = series_of(zeros, 8, false), one = series_of(ones, 8, false);
+    const struct res_series below = series_of(negative, 8, false), empty = {0};
+    CHECK(res_estimate_paired(&none, &none, 1).value == 1);
+    CHECK(isnan(res_estimate_paired(&one, &none, 1).value));
+    CHECK(isnan(res_estimate_paired(&below, &one, 1).value));
+    CHECK(isnan(res_estimate_paired(&empty, &one, 1).value));
+    CHECK(isnan(res_estimate_unpaired(&one, &none, 1).value));
+    CHECK(isnan(res_estimate_unpaired(&one, &empty, 1).value));
+    CHECK(isnan(res_estimate_value(&empty, 1).value));
+}
+
+TEST(noise_counts_in_both_directions)
+{
+    const struct res_estimate aa = {.value = 1.02, .interval = {1.01, 1.04}};
+    const struct res_interval noise = res_estimate_noise(&aa);
+    CHECK(fabs(noise.low - 1 / 1.04) < 1e-12 && fabs(noise.high - 1.04) < 1e-12);
+    const struct res_estimate none = {.value = NAN, .interval = {NAN, NAN}};
+    CHECK(res_estimate_noise(&none).low == 1 && res_estimate_noise(&none).high == 1);
+}
+
+RUN_TESTS(T(limits_judge_the_whole_interval), T(noise_makes_what_is_near_the_limit_inconclusive),
+          T(pairing_takes_out_what_both_sides_share), T(few_passes_have_students_interval),
+          T(unpaired_intervals_hold_the_truth), T(ratios_to_nothing_are_no_figures),
+          T(noise_counts_in_both_directions))
