@@ -9,22 +9,19 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import schema
-from lab import FAILED, Lab, main, needs
+from lab import FAILED, SOURCE, Lab, main, needs
 
 SCRIPT = "local t = {} for i = 1, 4000 do t[i % 300 + 1] = {tostring(i)} end"
 
 
 @unittest.skipUnless(schema.jsonschema, "no jsonschema: scripts/setup --tests installs python3-jsonschema")
+@needs("lua5.4")
 class Schema(Lab):
     @classmethod
     def setUpClass(cls):
         cls.made = cls.keeper()
         cls.made.mallab("record", "-q", "-o", "kept", "--", "lua5.4", "-e", SCRIPT)
         cls.made.mallab("convert", "-q", "-o", "lua.wl", "kept")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.made.doCleanups()
 
     def judge(self, name, document):
         self.assertEqual(schema.faults(name, document), [], f"docs/schema/{name}.schema.json")
@@ -40,14 +37,12 @@ class Schema(Lab):
             self.assertEqual(experiment["$defs"][name], part)
         self.assertEqual(experiment["$defs"]["run"], {key: value for key, value in run.items() if key[0] != "$" and key != "title"})
 
-    @needs("lua5.4")
     def test_replay(self):
         for more in ([], ["--latency"], ["--syscalls"], ["--check"], ["--clock", "recorded", "--idle", "1s", "--limit", "200M"],
                      ["--pace", "100x", "--pin", "auto", "--nice", "1", "--threads", "1", "--touch", "full"]):
             with self.subTest(more=more):
                 self.judge("mallab-run-1", self.made.answer("replay", "--json", *more, "lua.wl"))
 
-    @needs("lua5.4")
     def test_info(self):
         footprint = next((self.made.place / "kept").glob("*.fp"))
         for what in (["kept"], [footprint], ["lua.wl"], ["--verify", "lua.wl"]):
@@ -56,7 +51,6 @@ class Schema(Lab):
     def test_allocators(self):
         self.judge("mallab-allocators-1", self.made.answer("allocators", "--json"))
 
-    @needs("lua5.4")
     def test_ab(self):
         result = self.made.answer("ab", "-q", "-a", "glibc,jemalloc,glibc+arena_max=1", "-n", "2", "--memory-rounds", "1", "--idle", "1s",
                                   "--latency", "-o", "r.json", "--json", "lua.wl")
@@ -75,14 +69,22 @@ class Schema(Lab):
         # For readers new keys are no fault.
         self.assertEqual(schema.faults("mallab-experiment-1", damaged, is_closed=False), [])
 
-    @needs("lua5.4")
+    def test_check_and_compare(self):
+        for name in ("then.json", "now.json"):
+            self.made.mallab("ab", "-q", "-f", "-a", "glibc,jemalloc", "-n", "2", "--memory-rounds", "0", "--no-syscalls", "-o", name, "lua.wl")
+        self.judge("mallab-compare-1", self.made.answer("compare", "--json", "then.json", "now.json"))
+        kept = SOURCE / "tests" / "cli" / "data" / "unbeaten.json"
+        for status, budget, *arguments in ((5, "time<=+3%", "now.json"), (5, "time<=+3%", "--baseline", "then.json", "now.json"),
+                                           (0, "small:rss-peak<=1GiB", kept), (4, "fast:rss-peak<=1MiB", kept)):
+            told = self.made.mallab("check", "--json", "--budget", budget, *arguments, status=status)
+            self.judge("mallab-check-1", json.loads(told.stdout))
+
     def test_ab_where_a_candidate_dies(self):
         told = self.made.mallab("ab", "-q", "-a", "glibc,mimalloc", "-n", "1", "--limit", "8M", "--no-syscalls", "--json", "lua.wl", status=FAILED)
         result = json.loads(told.stdout)
         self.assertEqual(result["workloads"][0]["candidates"][1]["failure"]["cause"], "limit")
         self.judge("mallab-experiment-1", result)
 
-    @needs("lua5.4")
     def test_validate(self):
         self.judge("mallab-experiment-1", self.made.answer("validate", "-q", "-n", "1", "-a", "glibc,jemalloc", "--json", "--", "lua5.4", "-e", SCRIPT))
 
