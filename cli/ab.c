@@ -50,7 +50,8 @@ static const char HELP[] =
     "                         page) or full [page]\n"
     "      --latency          time single calls too, in passes behind the rounds:\n"
     "                         p99 and p99.9 in the table, all of it in the JSON\n"
-    "      --no-syscalls      no pass behind the rounds that counts system calls\n" CLI_MEASURE_HELP
+    "      --no-syscalls      no pass behind the rounds that counts system calls\n"
+    "      --no-placement     no pass that looks where live objects lie\n" CLI_MEASURE_HELP
     "      --timeout T        give up a run after T: 90s, 5m [20 times its warm-up]\n"
     "      --limit SIZE       let each allocator map no more: 64M, 1.5G [no limit]\n"
     "      --check            first look whether each allocator keeps its promises\n"
@@ -92,6 +93,7 @@ enum {
     OPTION_CHECK,
     OPTION_LATENCY,
     OPTION_NO_SYSCALLS,
+    OPTION_NO_PLACEMENT,
     OPTION_JSON,
     OPTION_KEEP,
     OPTION_COLOR,
@@ -105,7 +107,7 @@ struct settings {
     struct conv_options convert;
     uint64_t rounds, memory_rounds, seed, timeout_ns, idle_ns, limit_bytes;
     struct cli_measure measure;
-    bool check, latency, no_syscalls;
+    bool check, latency, no_syscalls, no_placement;
     bool has_seed, force, json, colour, details, quiet, help;
     enum cli_progress_when progress;
     char **inputs;
@@ -181,6 +183,9 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_NO_SYSCALLS:
         settings->no_syscalls = true;
         break;
+    case OPTION_NO_PLACEMENT:
+        settings->no_placement = true;
+        break;
     case 'a':
         settings->allocators = optarg;
         break;
@@ -245,6 +250,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"check", no_argument, NULL, OPTION_CHECK},
         {"latency", no_argument, NULL, OPTION_LATENCY},
         {"no-syscalls", no_argument, NULL, OPTION_NO_SYSCALLS},
+        {"no-placement", no_argument, NULL, OPTION_NO_PLACEMENT},
         CLI_MEASURE_OPTIONS,
         {"output", required_argument, NULL, 'o'},
         {"force", no_argument, NULL, 'f'},
@@ -343,7 +349,7 @@ static void on_progress(void *context, const struct res_workload *workload, cons
 {
     struct cli_progress *progress = context;
     char *words = round == 0                ? res_printf("%s: warm-up, %s", workload->name, entry)
-                  : round == RES_ROUND_PASS ? res_printf("%s: single calls, %s", workload->name, entry)
+                  : round == RES_ROUND_PASS ? res_printf("%s: behind the rounds, %s", workload->name, entry)
                                             : res_printf("%s: round %u, %s", workload->name, round, entry);
     cli_progress_show(progress, words, NULL, 0, runs_done, runs_all);
     free(words);
@@ -434,6 +440,7 @@ static int run_experiment(struct ab *ab)
         .replay_options = settings->measure.options,
         .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
         .system_calls = !settings->no_syscalls,
+        .placement = !settings->no_placement,
         .stop = &cli_stopped_by,
         .progress = on_progress,
         .context = &ab->progress,

@@ -289,8 +289,9 @@ static void on_replay(void *context, const struct res_workload *workload, const 
                       size_t runs_done, size_t runs_all)
 {
     struct cli_progress *progress = context;
-    char *words = round == 0 ? res_printf("replay, warm-up, %s", entry)
-                             : res_printf("replay, round %u, %s", round, entry);
+    char *words = round == 0                ? res_printf("replay, warm-up, %s", entry)
+                  : round == RES_ROUND_PASS ? res_printf("replay, placement, %s", entry)
+                                            : res_printf("replay, round %u, %s", round, entry);
     cli_progress_show(progress, words, NULL, 0, runs_done, runs_all);
     free(words);
 }
@@ -319,6 +320,7 @@ static void run_replays(struct validate *validate, struct res_experiment *ret_ex
         .seed = settings->seed,
         .touch = settings->touch,
         .timeout_ns = settings->timeout_ns,
+        .placement = true,
         .stop = &cli_stopped_by,
         .progress = on_replay,
         .context = &validate->progress,

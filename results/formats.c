@@ -85,6 +85,9 @@ static void csv_entry(struct res_text *text, const json_t *workload, const json_
     csv_number(text, json_object_get(entry, "latency"), "p99_ns");
     csv_number(text, json_object_get(entry, "latency"), "p99_9_ns");
     csv_number(text, json_object_get(entry, "system_calls"), "total");
+    csv_number(text, json_object_get(entry, "placement"), "tlb_misses_per_object");
+    csv_number(text, json_object_get(entry, "placement"), "page_bytes_per_byte");
+    csv_number(text, json_object_get(entry, "placement"), "line_bytes_per_byte");
     csv_real(text, res_entry_blow_up(workload, entry));
     csv_real(text, res_entry_faults(entry));
     csv_beaten_by(text, beaten_by);
@@ -100,7 +103,8 @@ char *res_table_csv(const json_t *result)
                     "workload,role,candidate,version,ops,rounds,quiet_ns_per_op,typical_ns_per_op,"
                     "typical_ns_per_op_deviation,ratio,ratio_low,ratio_high,verdict,peak_bytes,mean_bytes,"
                     "end_bytes,idle_bytes,peak_ratio,peak_ratio_low,peak_ratio_high,peak_verdict,failed,"
-                    "latency_p99_ns,latency_p99_9_ns,system_calls,blow_up,faults_minor,beaten_by\n");
+                    "latency_p99_ns,latency_p99_9_ns,system_calls,tlb_misses_per_object,page_bytes_per_byte,"
+                    "line_bytes_per_byte,blow_up,faults_minor,beaten_by\n");
     json_array_foreach(json_object_get(result, "workloads"), index, workload)
     {
         const json_t *floor = json_object_get(workload, "floor");

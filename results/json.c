@@ -159,6 +159,8 @@ static json_t *entry_object(const struct res_trial *trial, const struct res_entr
     json_object_set_new(object, "latency", res_latency_object(&entry->passes, floor_passes(trial, entry)));
     json_object_set(object, "system_calls",
                     entry->passes.system_calls != NULL ? entry->passes.system_calls : json_null());
+    if (!entry->is_floor)
+        json_object_set_new(object, "placement", shared(entry->passes.placement));
     json_object_set_new(object, "warmup_ns", json_integer((json_int_t)entry->warmup_ns));
     json_object_set_new(object, "runs", runs_array(entry->runs, entry->run_count));
     if (!entry->is_floor)

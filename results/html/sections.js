@@ -120,5 +120,5 @@ function workloadSection(result, workload, id) {
     workloadFacts(workload),
     isNamed(workload.advice) ? element("p", {class: "advice"}, element("strong", {}, "Advice. "), workload.advice) : null,
     candidateTable(workload), noiseLine(workload), warnings(result, workload),
-    residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload), ...profileSections(workload));
+    residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload), placementSection(workload), ...profileSections(workload));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/notes.h"
 #include "results/support.h"
 #include "results/validation/validation_report.h"
 
@@ -275,6 +276,7 @@ char *res_validation_text(const json_t *result, const struct res_style *style)
     print_sheet(sheet, &text);
     res_text_add(&text, "\n", 1);
     add_notes(&text, about);
+    res_notes_placement(&text, json_array_get(json_object_get(result, "workloads"), 0));
     add_failures(&text, candidates);
     res_text_printf(&text, "bars\n");
     add_bar(&text, bars, "peak_total", "peak within 3 % in total", "no figure");

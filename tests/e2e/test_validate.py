@@ -26,6 +26,7 @@ class Validate(lab.Lab):
         # What is predicted of memory is of runs in which recorded time passed for the allocator.
         for replayed in result["workloads"][0]["candidates"]:
             self.assertEqual((replayed["resident"]["clock"], len(replayed["memory_runs"])), ("recorded", 2))
+            self.assertIn("definition", replayed["placement"])
         for candidate in result["candidates"]:
             with self.subTest(candidate=candidate["name"]):
                 self.assertIsNone(candidate["failed"])
