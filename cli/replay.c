@@ -1,4 +1,4 @@
-/* replay.c - `mallab replay`: become the replay binary of one candidate. */
+/* replay.c - `mallab replay`: run the replay binary of one candidate. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/measure.h"
+#include "cli/sieve.h"
 #include "cli/workloads.h"
 #include "convert/convert.h"
 #include "results/run.h"
@@ -206,9 +207,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     return -1;
 }
 
-/* Returns only when it could not be started. */
-static int become_replay(const struct settings *settings, const struct res_candidate *candidate,
-                         const char *workload)
+static int run_binary(const struct settings *settings, const struct res_candidate *candidate,
+                      const char *workload)
 {
     char *timeout = res_printf("%llu", (unsigned long long)((settings->timeout_ns + 999999999) / 1000000000));
     const char *extra[16] = {NULL};
@@ -247,12 +247,11 @@ static int become_replay(const struct settings *settings, const struct res_candi
     }
     char **arguments = res_run_arguments(&request, extra);
     char **environment = res_run_environment(candidate);
-    execve(candidate->program, arguments, environment);
-    cli_say(&CLI_REPLAY, "cannot start '%s': %s", candidate->program, strerror(errno));
+    const int code = cli_sieve_run(&CLI_REPLAY, candidate->program, arguments, environment);
     res_strings_free(arguments);
     res_strings_free(environment);
     free(timeout);
-    return CLI_FAILED;
+    return code;
 }
 
 /* Told here, where we know more than the replay binary does of what else it may be. */
@@ -299,7 +298,7 @@ static int run_replay(int argc, char **argv)
             cli_say(&CLI_REPLAY, "%s: %s", candidate->name, candidate->missing);
             code = CLI_FAILED;
         } else if (candidate != NULL) {
-            code = become_replay(&settings, candidate, workload);
+            code = run_binary(&settings, candidate, workload);
         }
     }
     res_registry_release(&registry);

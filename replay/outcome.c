@@ -436,8 +436,9 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
                      : outcome->placement != NULL
                          ? "not measured: in this pass objects are walked between the calls"
                          : "not measured: the recorded clock moves between the calls, which takes time");
-    printf("%-16s%.1f ms, of it %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
-           (double)totals->prepare_ns / 1e6);
+    /* With several threads it goes on beside the calls, where a processor is free. */
+    printf("%-16s%.1f ms, %s %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
+           outcome->serial ? "of it" : "and of some processor", (double)totals->prepare_ns / 1e6);
     printf("%-16s%s, asked %" PRIu64 " times\n", "clock", outcome->account->recorded ? "recorded" : "real",
            outcome->account->asks.asked);
     say_bytes("live peak", (double)outcome->summary->live_bytes_peak);

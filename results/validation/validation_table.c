@@ -283,8 +283,8 @@ char *res_validation_text(const json_t *result, const struct res_style *style)
     add_bar(&text, bars, "peak_heap", "peak within 10 % in the heap's part", "no figure");
     add_bar(&text, bars, "memory_order", "order of candidates whose real peaks differ by more than 5 %",
             "none differ so much");
-    add_bar(&text, bars, "time_sign", "sign of the time difference, where reality is outside its noise",
-            "reality shows none beyond its noise, or has less than 8 rounds");
+    add_bar(&text, bars, "time_sign", "sign of real time differences",
+            "none beyond the noise, or fewer than 8 rounds");
     add_summary(&text, candidates);
     for (size_t row = 0; row < sheet->rows; row++)
         for (size_t column = 0; column < COLUMN_COUNT; column++)
