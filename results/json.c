@@ -351,6 +351,27 @@ char *res_json_check(const json_t *result)
     return defect != NULL ? res_strdup(defect) : NULL;
 }
 
+char *res_json_unread(const char *path, const json_error_t *error)
+{
+    char begin[8] = "";
+    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
+    const size_t length = file != NULL ? fread(begin, 1, sizeof begin, file) : sizeof begin;
+    if (file != NULL)
+        fclose(file);
+    if (length == 0)
+        return res_strdup("it is empty");
+    if (strncmp(begin, "MALLAB", 6) == 0)
+        return res_strdup(
+            "it is a footprint or a workload, no result: 'mallab ab -o RESULT.json' makes one of it");
+    char *plain = res_text_plain(error->text);
+    char *problem = res_printf("no JSON: %s at byte %d%s", plain, error->position,
+                               json_error_code(error) == json_error_premature_end_of_input
+                                   ? ": it is cut off; copy it again, or measure anew"
+                                   : "");
+    free(plain);
+    return problem;
+}
+
 json_t *res_json_load(const char *path, char **ret_problem)
 {
     json_error_t error;
@@ -369,9 +390,7 @@ json_t *res_json_load(const char *path, char **ret_problem)
     if (file != stdin)
         fclose(file);
     if (result == NULL) {
-        char *plain = res_text_plain(error.text);
-        *ret_problem = res_printf("no JSON: %s at byte %d", plain, error.position);
-        free(plain);
+        *ret_problem = res_json_unread(path, &error);
         return NULL;
     }
     char *problem = res_json_check(result);
