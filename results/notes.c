@@ -8,6 +8,7 @@
 #include "results/cells.h"
 #include "results/memory_words.h"
 #include "results/statistics.h"
+#include "results/steadiness.h"
 #include "results/table.h"
 
 #define UNSTEADY 0.2   /* typical deviation over the median */
@@ -103,6 +104,27 @@ void res_notes_head(struct res_text *text, const json_t *workload)
     free(name);
 }
 
+/* What ended the rounds, where that was not their number. Results of before say nothing. */
+static void add_stopped_words(struct res_text *words, const json_t *stopped)
+{
+    const char *by = json_string_value(json_object_get(stopped, "by"));
+    const double width = 100 * res_cell_number(stopped, "width");
+    const double until = 100 * res_cell_number(stopped, "until_width");
+    char duration[32];
+    if (by == NULL)
+        return;
+    if (strcmp(by, "until") == 0)
+        res_text_printf(words, "; ended by --until %.3g%%: the widest interval of time is %.2g %%", until,
+                        width);
+    else if (strcmp(by, "time_budget") == 0)
+        res_text_printf(words, "; ended by the time budget of %s: the widest interval of time is %.2g %%",
+                        res_text_duration(fmax(res_cell_number(stopped, "time_budget_ns"), 0), duration),
+                        width);
+    else if (strcmp(by, "rounds_max") == 0)
+        res_text_printf(words, "; no more are made (-n): the widest interval of time is still %.2g %%",
+                        width);
+}
+
 static void add_rounds_line(struct res_text *text, const json_t *result, const json_t *workload)
 {
     const json_int_t rounds = json_integer_value(json_object_get(workload, "rounds"));
@@ -112,6 +134,7 @@ static void add_rounds_line(struct res_text *text, const json_t *result, const j
         "%d, in an order shuffled by seed %lld, each run a process of its own; one warm-up run of each "
         "candidate came before and is not counted",
         (int)rounds, (long long)json_integer_value(json_object_get(result, "seed")));
+    add_stopped_words(&words, json_object_get(workload, "stopped"));
     if (json_is_true(json_object_get(result, "stopped")))
         res_text_printf(&words, "; stopped before the %lld asked for",
                         (long long)json_integer_value(json_object_get(result, "rounds_asked")));
@@ -237,7 +260,7 @@ static void add_unsteady_line(struct res_text *text, const json_t *workload)
     }
     if (words.text != NULL) {
         char *line = res_printf("the runs of %s differ by more than %.0f %% from their own median: trust the "
-                                "quiet figure more than the typical one",
+                                "change and the quiet figure more than the typical one",
                                 words.text, UNSTEADY * 100);
         res_notes_add(text, "unsteady", line);
         free(line);
@@ -361,6 +384,7 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
     add_incomplete_line(text, workload);
     add_few_line(text, workload);
     add_unsteady_line(text, workload);
+    add_words(text, "steadiness", res_steadiness_words(workload));
     add_stand_in_lines(text, workload);
     add_failed_lines(text, workload);
     add_advice(text, result, workload);
