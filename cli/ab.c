@@ -16,6 +16,7 @@
 #include "cli/workloads.h"
 #include "results/disturbances.h"
 #include "results/json.h"
+#include "results/profile.h"
 #include "results/support.h"
 #include "results/table.h"
 #include "results/until.h"
@@ -67,6 +68,8 @@ static const char HELP[] =
     "      --json             print that JSON instead of the table\n"
     "      --keep DIR         keep recording and workloads in DIR\n"
     "                         [removed at the end]\n"
+    "      --details          below the table also what explains it: memory's clock,\n"
+    "                         waste, latency by call, system calls, counters\n"
     "      --color WHEN       auto, always or never [auto]\n"
     "      --progress         progress on stderr, also when that is no terminal\n"
     "      --no-progress      none\n"
@@ -99,6 +102,7 @@ enum {
     OPTION_JSON,
     OPTION_KEEP,
     OPTION_COLOR,
+    OPTION_DETAILS,
     OPTION_PROGRESS,
     OPTION_NO_PROGRESS,
 };
@@ -110,7 +114,7 @@ struct settings {
     double until; /* a share; 0: not asked */
     struct cli_measure measure;
     bool check, latency, no_syscalls;
-    bool has_seed, has_rounds, force, json, colour, quiet, help;
+    bool has_seed, has_rounds, force, json, colour, details, quiet, help;
     enum cli_progress_when progress;
     char **inputs;
     size_t input_count;
@@ -152,6 +156,9 @@ static int take_result_option(int option, char **argv, struct settings *settings
         break;
     case OPTION_KEEP:
         settings->keep = optarg;
+        break;
+    case OPTION_DETAILS:
+        settings->details = true;
         break;
     case OPTION_COLOR:
         if (!cli_parse_color(optarg, &settings->colour))
@@ -288,6 +295,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"json", no_argument, NULL, OPTION_JSON},
         {"keep", required_argument, NULL, OPTION_KEEP},
         {"color", required_argument, NULL, OPTION_COLOR},
+        {"details", no_argument, NULL, OPTION_DETAILS},
         {"progress", no_argument, NULL, OPTION_PROGRESS},
         {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
         {"quiet", no_argument, NULL, 'q'},
@@ -408,7 +416,8 @@ static bool any_failed(const struct res_experiment *experiment)
 static int give_out(const struct ab *ab, json_t *result)
 {
     const struct settings *settings = &ab->settings;
-    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->colour};
+    const struct res_style style = {
+        .utf8 = cli_locale_is_utf8(), .colour = settings->colour, .details = settings->details};
     char *compact = json_dumps(result, JSON_INDENT(1));
     if (compact == NULL) {
         cli_say(&CLI_AB, "no memory to write the result");
@@ -495,6 +504,8 @@ static int run_experiment(struct ab *ab)
     } else {
         json_t *result = res_json_experiment(&experiment, ab->choice.missing, ab->choice.missing_count);
         json_object_set(result, "disturbances", disturbances.list);
+        if (!experiment.stopped)
+            res_profile_add(result, &experiment);
         code = give_out(ab, result);
         json_decref(result);
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/report_html.h"
 #include "results/json.h"
 #include "results/support.h"
 #include "results/table.h"
@@ -14,8 +15,11 @@ static const char HELP[] =
     "\n"
     "Show results that 'mallab ab -o' kept; '-' reads one from stdin.\n"
     "\n"
-    "      --format FORMAT  table, md (Markdown), csv or json [table]\n"
+    "      --format FORMAT  table, md (Markdown), csv, json or html [table]; html is\n"
+    "                       one page of all RESULTs that opens offline\n"
     "      --json           the same as --format json\n"
+    "      --details        below the table also what explains it: memory's clock,\n"
+    "                       waste, latency by call, system calls, counters\n"
     "  -o, --output OUT     write to a file; '-' is stdout [-]\n"
     "  -f, --force          replace OUT when it exists\n"
     "      --color WHEN     auto, always or never, for tables [auto]\n"
@@ -28,6 +32,7 @@ enum {
     OPTION_FORMAT = 256,
     OPTION_JSON,
     OPTION_COLOR,
+    OPTION_DETAILS,
 };
 
 enum format {
@@ -35,17 +40,18 @@ enum format {
     FORMAT_MARKDOWN,
     FORMAT_CSV,
     FORMAT_JSON,
+    FORMAT_HTML,
 };
 
 struct settings {
     const char *output;
     enum format format;
-    bool force, help, colour;
+    bool force, help, colour, details;
 };
 
 static bool parse_format(const char *text, enum format *ret_format)
 {
-    static const char *const names[] = {"table", "md", "csv", "json"}; /* in the order of the enum */
+    static const char *const names[] = {"table", "md", "csv", "json", "html"}; /* in the order of the enum */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(text, names[i]) == 0) {
             *ret_format = (enum format)i;
@@ -72,9 +78,13 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_JSON:
         settings->format = FORMAT_JSON;
         break;
+    case OPTION_DETAILS:
+        settings->details = true;
+        break;
     case OPTION_FORMAT:
         if (!parse_format(optarg, &settings->format))
-            return cli_misuse(&CLI_REPORT, "--format takes 'table', 'md', 'csv' or 'json', not '%s'", optarg);
+            return cli_misuse(&CLI_REPORT, "--format takes 'table', 'md', 'csv', 'json' or 'html', not '%s'",
+                              optarg);
         break;
     case OPTION_COLOR:
         if (!cli_parse_color(optarg, &settings->colour))
@@ -94,6 +104,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"output", required_argument, NULL, 'o'},
         {"force", no_argument, NULL, 'f'},
         {"color", required_argument, NULL, OPTION_COLOR},
+        {"details", no_argument, NULL, OPTION_DETAILS},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -130,6 +141,7 @@ static char *show(const json_t *result, const struct settings *settings)
     const struct res_style style = {
         .utf8 = cli_locale_is_utf8(),
         .colour = settings->colour && strcmp(settings->output, "-") == 0,
+        .details = settings->details,
     };
     if (settings->format == FORMAT_MARKDOWN)
         return res_table_markdown(result);
@@ -177,7 +189,10 @@ static int run_report(int argc, char **argv)
         fputs(HELP, stdout);
         return CLI_DONE;
     }
-    code = add_results(argv + optind, argc - optind, &settings, &text);
+    if (settings.format == FORMAT_HTML)
+        code = cli_report_html(&CLI_REPORT, argv + optind, argc - optind, &text);
+    else
+        code = add_results(argv + optind, argc - optind, &settings, &text);
     if (code == CLI_DONE &&
         !cli_output_write(settings.output, settings.force, text.text, text.length, &problem)) {
         cli_say(&CLI_REPORT, "%s", problem);

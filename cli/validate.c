@@ -17,6 +17,7 @@
 #include "cli/workloads.h"
 #include "convert/recording.h"
 #include "results/json.h"
+#include "results/profile.h"
 #include "results/support.h"
 #include "results/validation/validation_report.h"
 
@@ -421,6 +422,8 @@ static int run_all(struct validate *validate)
         json_t *result = res_json_experiment(&experiment, validate->choice.missing,
                                              validate->choice.missing_count);
         res_validation_add(result, &validation, &experiment.trials[0], validate->settings.seed);
+        if (!experiment.stopped)
+            res_profile_add(result, &experiment);
         code = give_out(validate, result);
         json_decref(result);
         code = code == CLI_DONE && failed ? CLI_FAILED : code;

@@ -15,6 +15,11 @@ bool rep_waste_init(struct rep_waste *waste, const char *path, const char *kind,
         return false;
     const struct wl_summary *summary = wl_reader_summary(waste->reader);
     waste->peak_live_bytes = summary->live_bytes_peak;
+    waste->before = (struct rep_waste_sample){
+        .cached_bytes = REP_WASTE_UNKNOWN,
+        .metadata_bytes = REP_WASTE_UNKNOWN,
+    };
+    rep_statistics(kind, &waste->before); /* of no live object: usable_bytes is 0 */
     return rep_live_init(&waste->live, summary->id_max);
 }
 
@@ -92,6 +97,10 @@ void rep_waste_sample(struct rep_waste *waste, struct rep_waste_sample *ret_samp
     if (ret_sample->usable_bytes != REP_WASTE_UNKNOWN)
         ret_sample->rounding_bytes = ret_sample->usable_bytes - (int64_t)ret_sample->live_bytes;
     rep_statistics(waste->kind, ret_sample);
+    if (ret_sample->cached_bytes != REP_WASTE_UNKNOWN)
+        ret_sample->cached_bytes -= known_or_zero(waste->before.cached_bytes);
+    if (ret_sample->metadata_bytes != REP_WASTE_UNKNOWN)
+        ret_sample->metadata_bytes -= known_or_zero(waste->before.metadata_bytes);
     ret_sample->rest_bytes = (int64_t)resident_bytes - (int64_t)ret_sample->live_bytes -
                              known_or_zero(ret_sample->rounding_bytes) -
                              known_or_zero(ret_sample->cached_bytes) -

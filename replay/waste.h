@@ -4,6 +4,7 @@
  *   cached     free memory that the allocator counts as its own: in thread caches, bins, free runs and pages. Its count,
  *              resident or not
  *   metadata   what it needs for its own books, by its own count
+ *              both less what it counted before the first op, as resident is
  *   rest       resident less live, rounding, cached and metadata: what nobody names. Negative where objects or cached
  *              memory are not resident
  *
@@ -41,11 +42,12 @@ struct rep_waste {
     struct wl_reader *reader;
     struct rep_live live;
     uint64_t peak_live_bytes;
+    struct rep_waste_sample before; /* the first op: only what the allocator counts */
     struct rep_waste_sample peak, end;
 };
 
-/* rep_waste_init - open the workload a second time and map what following it takes; before the first op.
- * Returns   false when that cannot be had. */
+/* rep_waste_init - open the workload a second time and map what following it takes, and ask the allocator what it counts;
+ * before the first op. Returns false when that cannot be had. */
 bool rep_waste_init(struct rep_waste *waste, const char *path, const char *kind, void **slots);
 
 /* rep_waste_is_due - whether live bytes are highest in this window. */

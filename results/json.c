@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "results/entry_figures.h"
 #include "results/figures.h"
 #include "results/latency.h"
 #include "results/machine.h"
@@ -237,6 +238,7 @@ static json_t *workload_object(const struct res_trial *trial, const struct res_o
     json_object_set_new(object, "candidates", candidates);
     json_object_set_new(object, "control", entry_object(trial, res_trial_control(trial), seed));
     json_object_set_new(object, "floor", floor != NULL ? entry_object(trial, floor, seed) : json_null());
+    res_entry_figures_add(object);
     return object;
 }
 

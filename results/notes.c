@@ -104,66 +104,37 @@ void res_notes_head(struct res_text *text, const json_t *workload)
     free(name);
 }
 
-/* What ended the rounds, where that was not their number. Results of before say nothing. */
-static void add_stopped_words(struct res_text *words, const json_t *stopped)
-{
-    const char *by = json_string_value(json_object_get(stopped, "by"));
-    const double width = 100 * res_cell_number(stopped, "width");
-    const double until = 100 * res_cell_number(stopped, "until_width");
-    char duration[32];
-    if (by == NULL)
-        return;
-    if (strcmp(by, "until") == 0)
-        res_text_printf(words, "; ended by --until %.3g%%: the widest interval of time is %.2g %%", until,
-                        width);
-    else if (strcmp(by, "time_budget") == 0)
-        res_text_printf(words, "; ended by the time budget of %s: the widest interval of time is %.2g %%",
-                        res_text_duration(fmax(res_cell_number(stopped, "time_budget_ns"), 0), duration),
-                        width);
-    else if (strcmp(by, "rounds_max") == 0)
-        res_text_printf(words, "; no more are made (-n): the widest interval of time is still %.2g %%",
-                        width);
-}
-
-static void add_rounds_line(struct res_text *text, const json_t *result, const json_t *workload)
+/* What every figure rests on: rounds, seed, and what was subtracted. */
+static void add_basis_line(struct res_text *text, const json_t *result, const json_t *workload)
 {
     const json_int_t rounds = json_integer_value(json_object_get(workload, "rounds"));
-    struct res_text words = {0};
-    res_text_printf(
-        &words,
-        "%d, in an order shuffled by seed %lld, each run a process of its own; one warm-up run of each "
-        "candidate came before and is not counted",
-        (int)rounds, (long long)json_integer_value(json_object_get(result, "seed")));
-    add_stopped_words(&words, json_object_get(workload, "stopped"));
-    if (json_is_true(json_object_get(result, "stopped")))
-        res_text_printf(&words, "; stopped before the %lld asked for",
-                        (long long)json_integer_value(json_object_get(result, "rounds_asked")));
-    res_notes_add(text, "rounds", words.text);
-    free(words.text);
-}
-
-static void add_floor_line(struct res_text *text, const json_t *workload)
-{
     const json_t *floor = json_object_get(workload, "floor");
     const json_t *time = json_object_get(floor, "time");
     const char *failed = json_string_value(json_object_get(floor, "failed"));
-    char *words = NULL;
+    struct res_text words = {0};
+    res_text_printf(&words, "%d round%s in an order shuffled by seed %lld", (int)rounds,
+                    rounds == 1 ? "" : "s", (long long)json_integer_value(json_object_get(result, "seed")));
+    char *ended = res_ended_words(workload);
+    res_text_printf(&words, "%s", ended);
+    free(ended);
+    if (json_is_true(json_object_get(result, "stopped")))
+        res_text_printf(&words, ", stopped before the %lld asked for",
+                        (long long)json_integer_value(json_object_get(result, "rounds_asked")));
     if (!json_is_object(floor) || failed != NULL) {
-        words = res_printf("not known (%s): the harness' own time is still in the figures",
-                           failed != NULL ? failed : "mallab-replay-none is not there");
+        res_text_printf(&words, "; the harness' own time is still in the figures (%s)",
+                        failed != NULL ? failed : "mallab-replay-none is not there");
     } else {
         char *quiet = res_cell_ns(res_cell_number(time, "quiet_ns_per_op"));
         char *typical = res_cell_ns(res_cell_number(time, "typical_ns_per_op"));
-        words = res_printf(
-            "%s ns per op quiet, %s typical: the harness without an allocator, already subtracted", quiet,
-            typical);
+        res_text_printf(&words, "; the harness' own %s ns per op (typical %s) are subtracted", quiet,
+                        typical);
         free(quiet);
         free(typical);
     }
-    char *plain = res_text_plain(words);
-    res_notes_add(text, "floor", plain);
+    char *plain = res_text_plain(words.text);
+    res_notes_add(text, "basis", plain);
     free(plain);
-    free(words);
+    free(words.text);
 }
 
 static void add_noise_line(struct res_text *text, const char *baseline, const json_t *workload)
@@ -171,17 +142,19 @@ static void add_noise_line(struct res_text *text, const char *baseline, const js
     const json_t *control = json_object_get(workload, "control");
     const json_t *time = json_object_get(control, "time");
     const json_t *resident = json_object_get(control, "resident");
-    char *difference = res_cell_percent(res_cell_number(time, "ratio"));
+    const double ratio = res_cell_number(time, "ratio");
+    char *difference = isfinite(ratio) ? res_cell_percent(ratio)
+                                       : res_strdup("not known (the harness' own time hides it)");
     char *interval = res_cell_interval(res_cell_number(time, "ratio_low"),
                                        res_cell_number(time, "ratio_high"));
     char *peak = res_cell_percent(res_cell_number(resident, "peak_ratio"));
     const char *verdict = json_string_value(json_object_get(time, "verdict"));
     const bool restless = res_verdict_from(verdict) >= RES_FASTER;
-    char *words = res_printf(
-        "%s against itself: time %s %s, peak %s%s; a difference counts when its range leaves out 0 and its "
-        "median lies outside this range, taken in both directions",
-        baseline, difference, interval, peak,
-        restless ? " (more than chance: this machine was not quiet)" : "");
+    char *words = res_printf("%s against itself: time %s%s%s, peak %s%s; a change counts whose range leaves "
+                             "out 0 and whose median "
+                             "lies beyond this",
+                             baseline, difference, interval[0] != '\0' ? " " : "", interval, peak,
+                             restless ? " (more than chance: this machine was not quiet)" : "");
     res_notes_add(text, "noise", words);
     free(words);
     free(difference);
@@ -260,7 +233,7 @@ static void add_unsteady_line(struct res_text *text, const json_t *workload)
     }
     if (words.text != NULL) {
         char *line = res_printf("the runs of %s differ by more than %.0f %% from their own median: trust the "
-                                "change and the quiet figure more than the typical one",
+                                "quiet figure more than the typical one",
                                 words.text, UNSTEADY * 100);
         res_notes_add(text, "unsteady", line);
         free(line);
@@ -268,31 +241,55 @@ static void add_unsteady_line(struct res_text *text, const json_t *workload)
     free(words.text);
 }
 
-/* Calls that a library does not have, and that the replay made through another function of it. */
-static void add_stand_in_lines(struct res_text *text, const json_t *workload)
+/* "reallocarray, pvalloc", NULL when the candidate has all that the workload calls. */
+static char *substituted_calls(const json_t *candidate)
 {
-    size_t index, place;
-    json_t *candidate, *call;
-    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    const json_t *run = json_array_get(json_object_get(candidate, "runs"), 0);
+    struct res_text words = {0};
+    size_t index;
+    json_t *call;
+    json_array_foreach(json_object_get(run, "substituted"), index, call)
     {
-        const json_t *run = json_array_get(json_object_get(candidate, "runs"), 0);
-        struct res_text words = {0};
-        json_array_foreach(json_object_get(run, "substituted"), place, call)
-        {
-            const char *name = json_string_value(call);
-            res_text_printf(&words, "%s%s", words.text != NULL ? ", " : "", name != NULL ? name : "?");
-        }
-        if (words.text != NULL) {
-            char *name = res_cell_plain(candidate, "name", "?");
-            char *calls = res_text_plain(words.text);
-            char *line = res_printf("%s has no %s: another of its functions stood in", name, calls);
-            res_notes_add(text, "stand-ins", line);
-            free(line);
-            free(calls);
-            free(name);
-        }
-        free(words.text);
+        char *name = res_text_plain(json_is_string(call) ? json_string_value(call) : "?");
+        res_text_printf(&words, "%s%s", words.text != NULL ? ", " : "", name);
+        free(name);
     }
+    return words.text;
+}
+
+/* Calls that libraries do not have, and that the replay made through another function of theirs. Candidates that lack
+ * the same ones, as the settings of one library do, are named together. */
+static void add_stand_in_line(struct res_text *text, const json_t *workload)
+{
+    const json_t *candidates = json_object_get(workload, "candidates");
+    struct res_text words = {0};
+    for (size_t i = 0; i < json_array_size(candidates); i++) {
+        char *calls = substituted_calls(json_array_get(candidates, i));
+        bool told = calls == NULL;
+        for (size_t earlier = 0; earlier < i && !told; earlier++) {
+            char *others = substituted_calls(json_array_get(candidates, earlier));
+            told = others != NULL && strcmp(others, calls) == 0;
+            free(others);
+        }
+        for (size_t same = i, listed = 0; same < json_array_size(candidates) && !told; same++) {
+            char *others = substituted_calls(json_array_get(candidates, same));
+            if (others != NULL && strcmp(others, calls) == 0) {
+                char *name = res_cell_plain(json_array_get(candidates, same), "name", "?");
+                res_text_printf(&words, "%s%s", listed++ > 0 ? ", " : words.text != NULL ? "; " : "", name);
+                free(name);
+            }
+            free(others);
+        }
+        if (!told)
+            res_text_printf(&words, " without %s", calls);
+        free(calls);
+    }
+    if (words.text != NULL) {
+        char *line = res_printf("%s: another function of the library was called instead", words.text);
+        res_notes_add(text, "stand-ins", line);
+        free(line);
+    }
+    free(words.text);
 }
 
 /* What holds for all workloads of the result; said once, with the last. */
@@ -367,26 +364,47 @@ static void add_words(struct res_text *text, const char *label, char *words)
     free(words);
 }
 
-void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload, bool is_last)
+/* What makes the figures doubtful, or is other than the reader expects: never left out. */
+static void add_doubts(struct res_text *text, const json_t *result, const json_t *workload)
 {
-    char *baseline = res_cell_plain(result, "baseline", "?");
-    res_text_add(text, "\n", 1);
-    add_rounds_line(text, result, workload);
-    add_floor_line(text, workload);
-    add_noise_line(text, baseline, workload);
-    res_notes_memory(text, result, workload);
-    add_words(text, "waste", res_waste_words(workload));
+    add_failed_lines(text, workload);
     add_words(text, "limit", res_limit_words(result));
-    res_notes_passes(text, workload);
-    if (is_last)
-        add_common_lines(text, result);
+    res_notes_unpredicted(text, workload);
     add_inherited_line(text, workload);
     add_incomplete_line(text, workload);
     add_few_line(text, workload);
     add_unsteady_line(text, workload);
     add_words(text, "steadiness", res_steadiness_words(workload));
-    add_stand_in_lines(text, workload);
-    add_failed_lines(text, workload);
+    add_stand_in_line(text, workload);
+    res_notes_binding(text, workload);
+}
+
+/* What explains the figures, for who asks. */
+static void add_details(struct res_text *text, const json_t *workload)
+{
+    add_words(text, "waste", res_waste_words(workload));
+    res_notes_passes(text, workload);
+}
+
+void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload,
+                    const struct res_style *style, bool is_last)
+{
+    char *baseline = res_cell_plain(result, "baseline", "?");
+    res_text_add(text, "\n", 1);
     add_advice(text, result, workload);
+    add_noise_line(text, baseline, workload);
+    add_basis_line(text, result, workload);
+    res_notes_idle(text, result, workload);
+    res_notes_memory(text, result, workload, style->details);
+    if (style->details)
+        add_details(text, workload);
+    add_doubts(text, result, workload);
+    if (is_last) {
+        add_common_lines(text, result);
+        if (!style->details)
+            res_notes_add(
+                text, "more",
+                "ab and report with --details: memory's clock, waste, latency by call, system calls");
+    }
     free(baseline);
 }

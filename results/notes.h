@@ -6,27 +6,37 @@
 #include <stdbool.h>
 
 #include "results/support.h"
+#include "results/table.h"
 
 /* res_notes_head - the line above the table, and an empty one. */
 void res_notes_head(struct res_text *text, const json_t *workload);
 
-/* res_notes_foot - the lines below the table, the advice last, none wider than RES_TABLE_COLUMNS where words allow.
+/* res_notes_foot - the lines below the table, none wider than RES_TABLE_COLUMNS where words allow: the advice, the
+ * noise, what the figures rest on and what is doubtful about them; with style->details also what explains them.
  * is_last  also what holds for all workloads of the result: said once, with the last. */
-void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload, bool is_last);
+void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload,
+                    const struct res_style *style, bool is_last);
 
 /* res_notes_counters - the processor's counters per op, or why there are none. */
 void res_notes_counters(struct res_text *text, const json_t *workload);
 
-/* res_notes_passes - what the passes of passes.h found, and the binding: nothing where there were none.
- * res_notes_disturbances - a line for each. */
+/* res_notes_passes - what the passes of passes.h found: nothing where there were none.
+ * res_notes_binding - processors and priority, where they are not what they are by default.
+ * res_notes_disturbances - what disturbed, each kind as it was seen last; remedies are in the warnings and the JSON. */
 void res_notes_passes(struct res_text *text, const json_t *workload);
+void res_notes_binding(struct res_text *text, const json_t *workload);
 void res_notes_disturbances(struct res_text *text, const json_t *result);
 
 /* res_notes_add - a label, and words up to the last column, following lines indented below the first. words: plain. */
 void res_notes_add(struct res_text *text, const char *label, const char *words);
 
-/* res_notes_memory - on which clock resident memory was measured, what is left after a rest, and of whom it does not
- * predict the program's (notes_memory.c). Results of before say nothing. */
-void res_notes_memory(struct res_text *text, const json_t *result, const json_t *workload);
+/* notes_memory.c:
+ * res_notes_memory - on which clock resident memory was measured; without details only where it was not the recorded
+ * one. Results of before say nothing.
+ * res_notes_idle - what is left after a rest.
+ * res_notes_unpredicted - of whom it does not predict the program's, and why. */
+void res_notes_memory(struct res_text *text, const json_t *result, const json_t *workload, bool details);
+void res_notes_idle(struct res_text *text, const json_t *result, const json_t *workload);
+void res_notes_unpredicted(struct res_text *text, const json_t *workload);
 
 #endif

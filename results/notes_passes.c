@@ -154,7 +154,7 @@ static void add_system_calls_line(struct res_text *text, const json_t *workload)
 }
 
 /* Only where it is not what it is by default. */
-static void add_binding_line(struct res_text *text, const json_t *workload)
+void res_notes_binding(struct res_text *text, const json_t *workload)
 {
     const json_t *baseline = json_array_get(json_object_get(workload, "candidates"), 0);
     const json_t *run = json_array_get(json_object_get(baseline, "runs"), 0);
@@ -184,21 +184,31 @@ void res_notes_passes(struct res_text *text, const json_t *workload)
     add_latency_lines(text, workload);
     add_system_calls_line(text, workload);
     res_notes_counters(text, workload);
-    add_binding_line(text, workload);
+}
+
+static bool has_same(const json_t *one, const json_t *other, const char *key)
+{
+    const char *own = json_string_value(json_object_get(one, key));
+    const char *others = json_string_value(json_object_get(other, key));
+    return own != NULL && others != NULL && strcmp(own, others) == 0;
 }
 
 void res_notes_disturbances(struct res_text *text, const json_t *result)
 {
-    size_t index;
-    json_t *one;
-    json_array_foreach(json_object_get(result, "disturbances"), index, one)
-    {
+    const json_t *list = json_object_get(result, "disturbances");
+    struct res_text words = {0};
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i);
+        bool told = false;
         char *seen = res_cell_plain(one, "text", "?");
-        char *remedy = res_cell_plain(one, "remedy", "?");
-        char *words = res_printf("%s (%s)", seen, remedy);
-        res_notes_add(text, "disturbed", words);
-        free(words);
-        free(remedy);
+        /* The same may have been seen before the runs and after: one of them tells it. */
+        for (size_t later = i + 1; later < json_array_size(list) && !told; later++)
+            told = has_same(one, json_array_get(list, later), "kind");
+        if (!told)
+            res_text_printf(&words, "%s%s", words.text != NULL ? "; " : "", seen);
         free(seen);
     }
+    if (words.text != NULL)
+        res_notes_add(text, "disturbed", words.text);
+    free(words.text);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "results/cells.h"
 #include "results/statistics.h"
@@ -136,6 +137,24 @@ json_t *res_steadiness(const struct res_trial *trial)
 }
 
 /* ---- in words ------------------------------------------------------------------------------- */
+
+char *res_ended_words(const json_t *workload)
+{
+    const json_t *stopped = json_object_get(workload, "stopped");
+    const char *by = json_string_value(json_object_get(stopped, "by"));
+    const double width = 100 * res_cell_number(stopped, "width");
+    char duration[32];
+    if (by != NULL && strcmp(by, "until") == 0)
+        return res_printf(", ended by --until %.3g%%: the widest interval of time is %.2g %%",
+                          100 * res_cell_number(stopped, "until_width"), width);
+    if (by != NULL && strcmp(by, "time_budget") == 0)
+        return res_printf(", ended by the time budget of %s: the widest interval of time is %.2g %%",
+                          res_text_duration(fmax(res_cell_number(stopped, "time_budget_ns"), 0), duration),
+                          width);
+    if (by != NULL && strcmp(by, "rounds_max") == 0)
+        return res_printf(", no more are made (-n): the widest interval of time is still %.2g %%", width);
+    return res_strdup("");
+}
 
 char *res_steadiness_words(const json_t *workload)
 {

@@ -340,7 +340,7 @@ char *res_table_text(const json_t *result, const struct res_style *style)
             res_text_add(&text, "\n", 1);
         res_notes_head(&text, workload);
         add_sheet(&text, baseline, workload, style);
-        res_notes_foot(&text, result, workload, index + 1 == json_array_size(workloads));
+        res_notes_foot(&text, result, workload, style, index + 1 == json_array_size(workloads));
     }
     free(baseline);
     return text.text != NULL ? text.text : res_strdup("no workload was replayed\n");

@@ -1,8 +1,8 @@
 /* table.h - the result of an experiment for people, made from its JSON (json.h).
  *
  * For each workload: a line that says what was replayed, the table with one line for each candidate (the baseline
- * first), what the figures rest on (rounds, seed, floor, noise, machine), what is missing or failed and why, and one
- * sentence of advice. A difference is printed as percent against the baseline; memory in one unit for the table. */
+ * first), one sentence of advice, what the figures rest on (noise, rounds, seed, floor, machine), what is missing, failed
+ * or doubtful and why. A difference is printed as percent against the baseline; memory in one unit for the table. */
 #ifndef MALLAB_RESULTS_TABLE_H
 #define MALLAB_RESULTS_TABLE_H
 
@@ -12,8 +12,9 @@
 #define RES_TABLE_COLUMNS 100u
 
 struct res_style {
-    bool utf8;   /* the locale's character set; otherwise ASCII only */
-    bool colour; /* verdicts in colour by ANSI sequences */
+    bool utf8;    /* the locale's character set; otherwise ASCII only */
+    bool colour;  /* verdicts in colour by ANSI sequences */
+    bool details; /* below the table also what explains the figures */
 };
 
 /* res_table_text - the whole text, ending in a newline; the caller's to free.

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -27,6 +28,12 @@ if not (BUILD / "mallab").exists():
     sys.exit(f"no {BUILD}/mallab: build first, or name the build directory in MALLAB_BUILD")
 
 PATIENCE_S = 300  # a hang is a failure; nothing here is measured by the clock
+
+
+# What is ignored stays so in everything started from here: nohup, and shells that run us in the background, ignore some.
+for ignored in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    signal.signal(ignored, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def candidates():
@@ -144,6 +151,12 @@ def wait_for(condition, what):
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {PATIENCE_S} s for {what}")
         time.sleep(0.01)
+
+
+def halt(pid):
+    """SIGSTOP, and wait until it stands: a signal sent before that would still be heeded first."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_for(lambda: pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T", "it to stand")
 
 
 def main():

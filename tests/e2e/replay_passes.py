@@ -230,12 +230,12 @@ class Passes(lab.Lab):
 
     def test_ab_table(self):
         kept = self.place / "result.json"
-        result = self.mallab("ab", "-a", "glibc", "-n", 2, "--latency", "-o", kept, self.many)
+        result = self.mallab("ab", "-a", "glibc", "-n", 2, "--latency", "--details", "-o", kept, self.many)
         table = result.stdout.decode()
         self.assertRegex(table, r"p99 +p99\.9")
         self.assertIn("\nns a call   ", table)
         self.assertIn("\nsyscalls    glibc ", table)
-        plain = self.mallab("ab", "-a", "glibc", "-n", 2, "--no-syscalls", self.many).stdout.decode()
+        plain = self.mallab("ab", "-a", "glibc", "-n", 2, "--no-syscalls", "--details", self.many).stdout.decode()
         for word in ("p99", "ns a call", "syscalls"):
             self.assertNotIn(word, plain)
 

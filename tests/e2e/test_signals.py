@@ -76,7 +76,7 @@ class Signals(lab.Lab):
         for number in HANDED_ON:
             with self.subTest(signal=number.name):
                 process = self.start(number)
-                os.kill(process.pid, signal.SIGSTOP)  # so that two would not come as one
+                lab.halt(process.pid)  # so that two would not come as one
                 os.killpg(process.pid, number)
                 with self.assertRaises(subprocess.TimeoutExpired):
                     process.wait(timeout=LATE_S)

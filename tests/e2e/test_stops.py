@@ -138,7 +138,7 @@ class Stops(lab.Lab):
                 steps = Steps(self, *(["--paused"] if number else []), name=f"recording{number}")
                 steps.do("take 5 1000")
                 collector = steps.json()["collector"]["pid"]
-                os.kill(collector, signal.SIGSTOP)
+                lab.halt(collector)
                 controllers = []
                 for verb in verbs:
                     controllers.append(subprocess.Popen([lab.BUILD / "mallab", "record", "--attach-to", steps.directory,
@@ -166,7 +166,7 @@ class Stops(lab.Lab):
             else:
                 self.skipTest("not enough memory free here for all of it to be held")
         collector = steps.json()["collector"]["pid"]
-        os.kill(collector, signal.SIGSTOP)
+        lab.halt(collector)
         steps.do("churn 400000 100")
         os.kill(collector, signal.SIGCONT)
         steps.end()
@@ -242,7 +242,7 @@ class FullDisk(lab.Lab):
         steps = Steps(self, name=self.folder / "recording")
         steps.do("take 10 1000")
         collector = steps.json()["collector"]["pid"]
-        os.kill(collector, signal.SIGSTOP)
+        lab.halt(collector)
         asking = subprocess.Popen([lab.BUILD / "mallab", "record", "--attach-to", steps.directory, "--end"],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         lab.wait_for(lambda: pending(collector), "the question")

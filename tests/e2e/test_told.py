@@ -74,7 +74,7 @@ class Killed(lab.Lab):
         """Dead is dead, though its number still answers: what it left is written at once."""
         steps = Steps(self)
         steps.do("take 100 1000")
-        steps.process.send_signal(signal.SIGSTOP)  # its parent, which waits for it
+        lab.halt(steps.process.pid)  # its parent, which waits for it
         try:
             collector = kill_collector(steps)
             self.mallab("convert", "-o", "out.wl", steps.directory)

@@ -225,7 +225,7 @@ class Top(lab.Lab):
         program = Recorded(self)
         program.keep(5)
         collector = self.frame()["collector_pid"]
-        os.kill(collector, signal.SIGSTOP)
+        lab.halt(collector)
         try:
             frame = self.frame()
             self.assertEqual((frame["answered"], frame["lost_known"], frame["ring"]), (False, False, None))

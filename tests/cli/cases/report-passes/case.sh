@@ -1,1 +1,1 @@
-"$MALLAB" report "$DATA/result-passes.json"
+"$MALLAB" report --details "$DATA/result-passes.json"

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Put the report's page together and write it as C, so that mallab carries it wherever it is installed.
+
+embed.py OUT.c HERE [UPLOT]: HERE is this folder, UPLOT that of the npm package; without it the page is empty, and
+`mallab report` says what is missing. Scripts and styles are named in the page's security policy by their hashes."""
+import base64
+import hashlib
+import pathlib
+import sys
+
+SCRIPTS = ["format.js", "elements.js", "table.js", "charts.js", "workload.js", "latency.js",
+           "waste.js", "fidelity.js", "sections.js", "report.js"]
+GAP = "@DATA@"
+
+
+def source_of(text):
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def page_of(here, uplot):
+    style = (uplot / "dist/uPlot.min.css").read_text() + "\n" + (here / "report.css").read_text()
+    licence = (uplot / "LICENSE").read_text().strip()
+    ours = "\n".join((here / name).read_text() for name in SCRIPTS)
+    library = f"/* uPlot, github.com/leeoniya/uPlot\n\n{licence} */\n" + (uplot / "dist/uPlot.iife.min.js").read_text()
+    script = f"{library}\n(() => {{\n\"use strict\";\n{ours}\n}})();\n"
+    assert "</script" not in script.lower() and "</style" not in style.lower()
+    policy = (f"default-src 'none'; script-src {source_of(script)}; style-src {source_of(style)}; "
+              "base-uri 'none'; form-action 'none'")
+    page = (here / "report.html").read_text()
+    for mark, text in [("@POLICY@", policy), ("@STYLE@", style), ("@SCRIPT@", script)]:
+        assert page.count(mark) == 1, mark
+        page = page.replace(mark, text)
+    return page
+
+
+def main():
+    out, here = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    page, gap = b"", 0
+    if len(sys.argv) > 3:
+        text = page_of(here, pathlib.Path(sys.argv[3]))
+        assert text.count(GAP) == 1
+        gap = len(text.split(GAP)[0].encode())
+        page = text.replace(GAP, "").encode()
+    numbers = [str(byte) if byte < 128 else f"(char){byte}" for byte in page + b"\0"]
+    lines = [",".join(numbers[i:i + 40]) for i in range(0, len(numbers), 40)]
+    out.write_text("/* Made by results/html/embed.py. */\n#include <stddef.h>\n"
+                   "extern const char res_html_page[];\nextern const size_t res_html_page_length, res_html_page_gap;\n"
+                   f"const size_t res_html_page_length = {len(page)};\nconst size_t res_html_page_gap = {gap};\n"
+                   "const char res_html_page[] = {\n" + ",\n".join(lines) + "};\n")
+
+
+main()

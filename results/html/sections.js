@@ -1,0 +1,124 @@
+// sections.js - a result and its workloads from top to bottom: the decision, then charts, then what it all rests on.
+
+function noiseLine(workload) {
+  const time = noiseOf(workload, "time", ""), peak = noiseOf(workload, "resident", "peak_");
+  if (!time && !peak) return null;
+  const span = (range) => (range ? `${percentText(range[0])} to ${percentText(range[1])}` : DASH);
+  return element("p", {class: "noise-line"}, element("strong", {}, "Noise floor: "), "the baseline against itself differs by ",
+    span(time), " in time and ", span(peak), " in peak memory. A difference counts when its interval leaves out 0 and its middle lies outside this.");
+}
+
+function workloadFacts(workload) {
+  const facts = [];
+  const add = (words, value) => value && facts.push(element("div", {}, element("dt", {}, words), element("dd", {}, value)));
+  add("Program", isNamed(workload.program_words) ? workload.program_words : isNamed(workload.program) ? workload.program : null);
+  add("Calls", wholeText(workload.ops));
+  add("Threads", wholeText(workload.threads));
+  add("Recorded", workload.duration_ns > 0 ? timeText(workload.duration_ns) : null);
+  add("Live peak", bytesText(workload.live_peak_bytes));
+  add("Rounds", wholeText(workload.rounds));
+  return element("dl", {class: "facts"}, facts);
+}
+
+// What a failure holds beyond its words.
+function failureWords(failure) {
+  const told = [];
+  if (isNumber(failure.live_bytes)) told.push(`${bytesText(failure.live_bytes)} in ${wholeText(failure.live_objects)} objects were live`);
+  if (isNumber(failure.limit_bytes)) told.push(`the limit was ${bytesText(failure.limit_bytes)}`);
+  return told.length > 0 ? ` (${told.join("; ")})` : "";
+}
+
+function warnings(result, workload) {
+  const lines = [];
+  if (workload.complete === false)
+    lines.push(`The recording is incomplete: ${workload.incomplete_why || "the cause is not told"}; ${wholeText(workload.lost_calls)} calls are missing`
+      + `${workload.lost_known === false ? ", perhaps more" : ""}.`);
+  if (isNumber(workload.rounds) && workload.rounds < 8)
+    lines.push(`${workload.rounds} rounds: a verdict takes at least 8 (mallab ab -n 10).`);
+  for (const entry of [...listOf(workload.candidates), objectOf(workload.control)]) {
+    if (isNamed(entry.failed)) lines.push(`${entry.name} failed: ${entry.failed}${failureWords(objectOf(entry.failure))}`);
+    if (isNamed(objectOf(entry.resident).not_predicted_why))
+      lines.push(`Memory of ${entry.name} is not predicted: ${entry.resident.not_predicted_why}`);
+    if (listOf(entry.substituted).length > 0)
+      lines.push(`${entry.name} has no ${entry.substituted.join(", ")}: another of its functions stood in.`);
+    if (isNamed(objectOf(entry.latency).unavailable)) lines.push(`Latency of ${entry.name} was not measured: ${entry.latency.unavailable}`);
+  }
+  const timed = workload.ops - (workload.inherited_ops || 0);
+  if (isNumber(timed) && timed < 20000)
+    lines.push(`${wholeText(timed)} calls are few: the allocators' own start may be most of what is measured.`);
+  if (workload.inherited_ops > 0)
+    lines.push(`${wholeText(workload.inherited_ops)} calls create what was there before; they are not timed.`);
+  if (workload.memory_rounds === 0)
+    lines.push("Resident memory is of the timed runs, on the machine's clock: what allocators give back by the clock they had little time for.");
+  for (const one of listOf(result.disturbances).map(objectOf))
+    if (isNamed(one.text)) lines.push(isNamed(one.remedy) ? `${one.text}: ${one.remedy}` : one.text);
+  for (const one of listOf(result.missing).map(objectOf)) lines.push(`${one.name} was not measured: ${one.reason}`);
+  return lines.length === 0 ? null : element("ul", {class: "warnings"}, lines.map((line) => element("li", {}, line)));
+}
+
+// As a shell takes it: a name in a result cannot become another command when the line is pasted.
+const shellWord = (word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+// What differs from the defaults of `mallab ab`. A validation is repeated with the program's own arguments.
+function optionsOf(result, workload) {
+  const options = ["-n", String(result.rounds_asked ?? result.rounds), "--seed", String(result.seed)];
+  if (isNamed(result.touch) && result.touch !== "page") options.push("--touch", result.touch);
+  if (result.validation) return options;
+  if (listOf(workload.candidates).some((entry) => objectOf(objectOf(entry).latency).passes > 0)) options.push("--latency");
+  if (isNumber(result.memory_rounds_asked) && result.memory_rounds_asked !== 3) options.push("--memory-rounds", String(result.memory_rounds_asked));
+  if (result.memory_rounds_asked > 0 && result.memory_idle_ms >= 0 && result.memory_idle_ms !== 60000) options.push("--idle", `${result.memory_idle_ms}ms`);
+  if (isNumber(result.limit_bytes)) options.push("--limit", String(result.limit_bytes));
+  if (result.check === true) options.push("--check");
+  return options;
+}
+
+function commandOf(result) {
+  const first = objectOf(listOf(result.workloads)[0]);
+  const names = listOf(first.candidates).map((entry) => String(objectOf(entry).name));
+  const words = ["mallab", result.validation ? "validate" : "ab", "-a", shellWord(names.join(",")), "-b", shellWord(String(result.baseline)),
+    ...optionsOf(result, first).map((word) => (/^--?[a-z]+(-[a-z]+)*$/.test(word) ? word : shellWord(word)))];
+  if (result.validation)
+    return [...words, "--", ...[objectOf(result.validation).command].flat().map((word) => shellWord(String(word)))].join(" ");
+  const files = listOf(result.workloads).map((workload) => String(objectOf(workload).name));
+  return [...words, ...files.map((file) => shellWord(file.startsWith("-") ? `./${file}` : file))].join(" ");
+}
+
+function basisSection(result) {
+  const machine = objectOf(result.machine);
+  const rows = [];
+  const add = (words, value) => rows.push([words, value === null || value === undefined || value === "" ? DASH : wrapping(value)]);
+  add("Processor", machine.cpu);
+  add("Processors", `${machine.cpus ?? DASH} usable, ${machine.cores ?? DASH} cores`);
+  add("Memory", bytesText(machine.memory_bytes));
+  add("Kernel, C library", [machine.kernel, machine.libc].filter(isNamed).join(", "));
+  add("Virtual machine", machine.virtual_machine === true ? "yes" : machine.virtual_machine === false ? "no" : null);
+  add("Huge pages", machine.transparent_huge_pages);
+  add("Governor", machine.governor);
+  add("Load before", isNumber(machine.load_1_minute) ? significant(machine.load_1_minute) : null);
+  add("mallab", result.mallab_version);
+  add("Measured", result.created_unix_ns > 0 ? new Date(result.created_unix_ns / 1e6).toISOString().replace("T", " ").slice(0, 16) + " UTC" : null);
+  add("Rounds", `${wholeText(result.rounds)} of ${wholeText(result.rounds_asked ?? result.rounds)}${result.stopped === true ? ", stopped" : ""}`);
+  add("Seed, resamples", `${result.seed}, ${result.resamples ?? DASH}`);
+  add("Memory rounds, rest", isNumber(result.memory_rounds_asked)
+    ? `${result.memory_rounds_asked} on the recorded clock, ${result.memory_idle_ms > 0 ? timeText(result.memory_idle_ms * 1e6) : "none"}` : null);
+  add("Limit of memory", isNumber(result.limit_bytes) ? bytesText(result.limit_bytes) : "none");
+  add("Writes to new memory", result.touch);
+  const settings = [];
+  for (const workload of listOf(result.workloads).slice(0, 1))
+    for (const entry of [...listOf(workload.candidates), objectOf(workload.floor)].filter((one) => isNamed(one.name)))
+      settings.push([entry.name, isNamed(entry.version) ? entry.version : DASH,
+        Object.entries(objectOf(entry.environment)).map(([key, value]) => `${key}=${value}`).join(" ") || DASH, isNamed(entry.library) ? wrapping(entry.library) : DASH]);
+  return section("What it rests on", null,
+    element("p", {}, "To measure again: ", element("code", {class: "command"}, commandOf(result))),
+    element("div", {class: "pair"}, plainTable("Machine and settings", ["", ""], rows),
+      plainTable("Candidates and their settings", ["Candidate", "Version", "Settings", "Library"], settings)));
+}
+
+function workloadSection(result, workload, id) {
+  return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`},
+    element("h2", {id: `${id}-title`}, isNamed(workload.name) ? workload.name : "workload"),
+    workloadFacts(workload),
+    isNamed(workload.advice) ? element("p", {class: "advice"}, element("strong", {}, "Advice. "), workload.advice) : null,
+    candidateTable(workload), noiseLine(workload), warnings(result, workload),
+    residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload), ...profileSections(workload));
+}

@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""The HTML report in a headless Chromium: what it shows, what its controls do, that it asks for nothing from outside, that
+no name in a result becomes markup, and that it fits a phone."""
+import json
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import browser
+import html_result
+from lab import BAD_INPUT, FAILED, Lab, main, needs, run, BUILD
+
+NAMES = ["glibc", "jemalloc", "mimalloc", "tcmalloc", "jemalloc+bg"]
+FIRST_ROWS = "[...document.querySelectorAll('.decide tbody tr')].map((row) => row.querySelector('.name').textContent)"
+
+
+def has_charts():
+    """A build without uPlot says so, and everything else of it is tested by test_without."""
+    empty = run([BUILD / "mallab", "report", "--format", "html", "-"], stdin=None, input=b"{}")
+    return b"without uPlot" not in empty.stderr
+
+
+@unittest.skipUnless(browser.program(), "no Chromium: scripts/setup --tests installs it")
+@unittest.skipUnless(has_charts(), "built without uPlot: scripts/setup, then meson setup --reconfigure")
+class Page(Lab):
+    def page(self, *results):
+        paths = []
+        for number, result in enumerate(results):
+            paths.append(self.place / f"result{number}.json")
+            paths[-1].write_text(json.dumps(result))
+        self.mallab("report", "--format", "html", "--force", "-o", "out.html", *paths)
+        return self.place / "out.html"
+
+    def judge_quiet(self, page, path):
+        """No complaint in the console, no request but for the file itself."""
+        ours = [words for words in page.complaints if "getImageData" not in words]  # that one is of `ink` below
+        self.assertEqual(ours, [])
+        self.assertEqual(page.requests, [f"file://{path}"])
+
+    def test_everything_is_there_and_works(self):
+        path = self.page(html_result.result(NAMES))
+        with browser.Browser() as page:
+            page.open(path)
+            titles = page.run("[...document.querySelectorAll('h3')].map((title) => title.textContent)")
+            for title in ("Resident memory over recorded time", "Where memory goes", "Latency of single calls",
+                          "What it takes from the kernel", "What the program asks for", "Calls over recorded time", "Fidelity: reality beside prediction",
+                          "What it rests on"):
+                self.assertIn(title, titles)
+            self.assertEqual(page.run("document.querySelectorAll('.absent').length"), 0)
+            self.assertIn("jemalloc", page.run("document.querySelector('.advice').textContent"))
+            self.assertIn("Noise floor", page.run("document.querySelector('.noise-line').textContent"))
+            self.assertEqual(page.run("document.querySelector('.command').textContent"),
+                             "mallab validate -a glibc,jemalloc,mimalloc,tcmalloc,jemalloc+bg -b glibc -n 10 --seed 42 -- web --port 8080")
+            self.assertEqual(page.run(FIRST_ROWS), NAMES)
+            self.judge_sorting(page)
+            self.judge_legend(page)
+            self.judge_zoom(page)
+            self.judge_theme(page)
+            self.judge_quiet(page, path)
+
+    def judge_sorting(self, page):
+        button = "[...document.querySelectorAll('.decide thead button')].find((one) => one.textContent === 'Time')"
+        page.run(f"{button}.focus()")
+        page.key("Enter")
+        self.assertEqual(page.run(FIRST_ROWS), ["jemalloc", "jemalloc+bg", "mimalloc", "glibc", "tcmalloc"])
+        self.assertEqual(page.run(f"{button}.closest('th').getAttribute('aria-sort')"), "ascending")
+        page.key("Enter")
+        self.assertEqual(page.run(FIRST_ROWS)[0], "tcmalloc")
+        self.assertEqual(page.run("document.querySelectorAll('.decide [aria-sort]').length"), 1)
+        self.assertEqual(page.run(f"{button}.closest('th').getAttribute('aria-sort')"), "descending")
+        self.assertIn("Sorted by Time", page.run("document.getElementById('said').textContent"))
+
+    def ink(self, page):
+        """Sum over the first chart's pixels: changes with what is drawn."""
+        return page.run("(() => { const canvas = document.querySelector('.u-wrap canvas'); const data = canvas.getContext('2d')"
+                        ".getImageData(0, 0, canvas.width, canvas.height).data; let sum = 0;"
+                        "for (let at = 0; at < data.length; at++) sum += data[at]; return sum; })()")
+
+    def judge_legend(self, page):
+        page.settle()
+        before = self.ink(page)
+        entry = "[...document.querySelectorAll('.legend .entry')].find((one) => one.textContent.startsWith('tcmalloc'))"
+        page.run(f"{entry}.focus()")
+        page.key("Enter")
+        self.assertEqual(page.run(f"{entry}.getAttribute('aria-pressed')"), "false")
+        self.assertLess(self.ink(page), before)
+        page.key("Enter")
+        self.assertEqual(page.run(f"{entry}.getAttribute('aria-pressed')"), "true")
+        self.assertEqual(self.ink(page), before)
+
+    def shown(self, page):
+        return [float(page.run(f"document.querySelector('.plot').dataset.{end}")) for end in ("from", "to")]
+
+    def judge_zoom(self, page):
+        whole = self.shown(page)
+        page.run("document.querySelector('.plot').focus({preventScroll: true})")
+        page.key("+")
+        zoomed = self.shown(page)
+        self.assertAlmostEqual((zoomed[1] - zoomed[0]) / (whole[1] - whole[0]), 0.5, places=3)
+        self.assertIs(page.run("document.querySelector('.reset').disabled"), False)
+        page.key("ArrowRight")
+        self.assertGreater(self.shown(page)[0], zoomed[0])
+        page.key("Escape")
+        self.assertEqual(self.shown(page), whole)
+        self.assertIs(page.run("document.querySelector('.reset').disabled"), True)
+        page.run("document.querySelector('.plot').scrollIntoView({block: 'center', behavior: 'instant'})")
+        page.settle()
+        left, top, width, height = page.run("(() => { const box = document.querySelector('.u-over').getBoundingClientRect();"
+                                            "return [box.x, box.y, box.width, box.height]; })()")
+        page.drag(left + width * 0.25, left + width * 0.75, top + height / 2)
+        dragged = self.shown(page)
+        self.assertAlmostEqual((dragged[1] - dragged[0]) / (whole[1] - whole[0]), 0.5, places=1)
+        page.run("document.querySelector('.reset').click()")
+        page.settle()
+        self.assertEqual(self.shown(page), whole)
+
+    def judge_theme(self, page):
+        ground = "getComputedStyle(document.body).backgroundColor"
+        light = page.run(ground)
+        page.theme(True)
+        dark = page.run(ground)
+        self.assertNotEqual(light, dark)
+        page.run("document.getElementById('theme').click()")
+        self.assertEqual(page.run(ground), light)
+        page.theme(False)
+        page.run("document.getElementById('theme').click()")
+        self.assertEqual(page.run(ground), dark)
+        page.run("document.getElementById('theme').click()")
+        self.assertEqual(page.run(ground), light)
+
+    def test_keyboard_reaches_every_control_and_shows_where_it_is(self):
+        with browser.Browser() as page:
+            page.open(self.page(html_result.result(NAMES)))
+            reached = []
+            for _ in range(30):
+                page.key("Tab")
+                reached.append(page.run("(document.activeElement.className || document.activeElement.id || document.activeElement.tagName)"))
+                if reached[-1] not in ("skip",):
+                    self.assertEqual(page.run("getComputedStyle(document.activeElement).outlineStyle"), "solid", reached)
+            self.assertEqual(reached[0], "skip")
+            for control in ("quiet", "scroll", "entry", "plot"):
+                self.assertIn(control, reached)
+
+    def test_phone_and_paper(self):
+        path = self.page(html_result.result(NAMES), html_result.result(["glibc", "a-very-long-name-of-a-candidate" * 4], workload="x" * 200))
+        with browser.Browser() as page:
+            page.open(path, width=360, height=780)
+            page.settle()
+            self.assertLessEqual(page.run("document.documentElement.scrollWidth"), page.run("innerWidth"))
+            self.assertEqual(page.run("document.querySelectorAll('.result').length"), 2)
+            page.paper(self.place / "paper.pdf")
+            self.assertEqual((self.place / "paper.pdf").read_bytes()[:5], b"%PDF-")
+            self.judge_quiet(page, path)
+
+    def test_names_are_never_markup(self):
+        bad = html_result.HOSTILE
+        result = html_result.result([bad, "b" + bad], workload=bad)
+        result["machine"]["cpu"] = result["workloads"][0]["candidates"][1]["failed"] = bad
+        result["missing"][0]["reason"] = result["disturbances"][0]["text"] = result["validation"]["command"] = bad
+        result["workloads"][0]["candidates"][0]["environment"] = {bad: bad}
+        result["__proto__"] = {"polluted": 1}
+        path = self.page(result)
+        text = path.read_text()
+        self.assertEqual(text.count("</script"), 2)
+        self.assertNotIn("\u2028", text)
+        with browser.Browser() as page:
+            page.open(path)
+            self.assertIsNone(page.run("window.broken"))
+            self.assertEqual(page.run("document.querySelectorAll('img, b').length"), 0)
+            self.assertIn("<img src=x", page.run("document.querySelector('h2').textContent"))
+            # Pasted, the command is one command: the name stays one word.
+            echoed = run(["sh", "-c", "mallab() { printf '%s\\n' \"$@\"; }\n" + page.run("document.querySelector('.command').textContent")])
+            self.assertEqual(echoed.returncode, 0)
+            self.assertIn(page.run("document.querySelector('h2').textContent"), echoed.stdout.decode())
+            self.judge_quiet(page, path)
+
+    def test_values_of_any_kind_do_not_stop_the_page(self):
+        result = html_result.result(NAMES[:2])
+        workload = result["workloads"][0]
+        workload["profile"] = {"size_classes": [1, None, {"size_max_bytes": "x"}], "lifetimes": {"a": 1}, "calls": [5]}
+        workload["candidates"][0]["latency"] = {"runs": [{"histogram": {"low_ns": "no", "count": [None, -1]}, "map": {"cells": [[1]], "steps": 1e9}}]}
+        workload["candidates"][1]["waste"] = {"peak": [], "end": {"resident_bytes": -5}}
+        workload["samples"] = {"time_ns": [3, 2, "x", 1], "live_bytes": [None]}
+        workload["candidates"][0]["latency"]["by_call"] = [3, None, {"call": {}, "count": []}, {"call": "malloc"}]
+        workload["candidates"][0]["system_calls"], workload["candidates"][0]["failure"] = {"total": 3, "mmap": "x", "brk": None}, [1]
+        workload["candidates"][1]["substituted"] = workload["candidates"][1]["runs"][0]["substituted"] = {"a": 1}
+        workload["candidates"][1]["resident"]["not_predicted_why"], result["limit_bytes"] = 5, "much"
+        result["disturbances"] = 7
+        result["candidates"] = [{"name": "x", "real": {"cpu_ns": []}, "predicted": {}, "error": {"time_sign": 7}}] * 2
+        result["validation"]["bars"]["peak_heap"], result["validation"]["command"] = {"checked": -3, "met": 5}, {"a": 1}
+        path = self.page(result)
+        with browser.Browser() as page:
+            page.open(path)
+            self.assertEqual(len(page.run(FIRST_ROWS)), 2)
+            self.judge_quiet(page, path)
+
+    def test_what_failed_what_is_doubtful_and_what_nothing_beats(self):
+        result = html_result.result(NAMES[:4])
+        workload = result["workloads"][0]
+        dead, doubtful = workload["candidates"][1], workload["candidates"][2]
+        dead["failed"], dead["failure"] = "malloc returned NULL", {"cause": "null", "live_bytes": 7_000_000, "live_objects": 12, "limit_bytes": 8_000_000}
+        dead["runs"] = []
+        doubtful["resident"].update(clock="recorded", predicted=False, not_predicted_why="it never asked for the time")
+        result["limit_bytes"] = 8_000_000
+        del result["validation"], result["candidates"]
+        with browser.Browser() as page:
+            page.open(self.page(result))
+            rows = page.run("[...document.querySelectorAll('.decide tbody tr')].map((row) => row.textContent)")
+            self.assertIn("died: malloc returned NULL", rows[1])
+            self.assertIn("not predicted", rows[2])
+            warned = page.run("document.querySelector('.warnings').textContent")
+            for words in ("7.00 MB in 12 objects were live", "the limit was 8.00 MB", "it never asked for the time"):
+                self.assertIn(words, warned)
+            # tcmalloc takes more of both than glibc; nobody is shown to beat the others.
+            self.assertEqual(page.run("[...document.querySelectorAll('.decide .front')].map((mark) => mark.closest('tr').querySelector('.name').textContent)"),
+                             ["glibc", "mimalloc"])
+            self.assertEqual(page.run("document.querySelector('.command').textContent"),
+                             "mallab ab -a glibc,jemalloc,mimalloc,tcmalloc -b glibc -n 10 --seed 42 --latency --limit 8000000 web.wl")
+
+    def test_an_old_result_says_how_to_get_what_it_lacks(self):
+        with browser.Browser() as page:
+            page.open(self.page(html_result.result(NAMES[:2], full=False)))
+            words = page.run("[...document.querySelectorAll('.absent')].map((line) => line.textContent).join('\\n')")
+            for command in ("mallab ab --latency", "mallab ab -o", "mallab validate"):
+                self.assertIn(command, words)
+
+    def test_a_hundred_thousand_points(self):
+        path = self.page(html_result.result(NAMES, windows=100_000))
+        with browser.Browser() as page:
+            page.open(path)
+            data = "JSON.parse(document.getElementById('data').textContent).results[0].workloads[0].series"
+            self.assertEqual(page.run(f"{data}.time_ns.length"), 20_000)
+            source = html_result.entry("tcmalloc", 3, 100_000)["runs"][0]["samples"]["resident_bytes"]
+            self.assertEqual(page.run(f"Math.max(...{data}.resident_bytes[3])"), max(source))
+            # From a key to what it draws, the scripts' share: charts draw in a microtask behind the event.
+            took = page.run("(async () => { let sum = 0; const plot = document.querySelector('.plot');"
+                            "for (let at = 0; at < 5; at++) for (const key of ['+', 'ArrowRight', '-', '0']) {"
+                            "const began = performance.now();"
+                            "plot.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));"
+                            "await null; await null; sum += performance.now() - began;"
+                            "await new Promise((done) => requestAnimationFrame(done)); } return sum / 20; })()")
+            page.settle()
+            print(f"6 series of 20,000 points each: {took:.1f} ms of script for a step of zooming")
+            self.judge_quiet(page, path)
+
+
+class Command(Lab):
+    def test_what_is_no_result_is_refused(self):
+        (self.place / "r.json").write_text("{}")
+        if not has_charts():
+            told = self.mallab("report", "--format", "html", "r.json", status=FAILED)
+            self.assert_one_line(told, "without uPlot", "scripts/setup")
+        else:
+            told = self.mallab("report", "--format", "html", "-o", "x.html", "r.json", status=BAD_INPUT)
+            self.assert_one_line(told, "r.json")
+            self.assertFalse((self.place / "x.html").exists())
+
+    @needs("lua5.4")
+    def test_profile_of_a_recorded_program(self):
+        self.mallab("ab", "-q", "-a", "glibc", "-n", "2", "-o", "r.json", "--", "lua5.4", "-e",
+                    "local t = {} for i = 1, 20000 do t[i % 500 + 1] = {tostring(i)} end")
+        workload = json.loads((self.place / "r.json").read_text())["workloads"][0]
+        profile = workload["profile"]
+        calls = profile["calls"]
+        kinds = {kind: sum(calls[kind]) for kind in ("allocations", "resizes", "releases")}
+        self.assertEqual(sum(kinds.values()), workload["ops"])
+        self.assertEqual(sum(sum(thread["calls"]) for thread in calls["threads"]), workload["ops"])
+        self.assertEqual(sum(one["requests"] for one in profile["size_classes"]), kinds["allocations"] + kinds["resizes"])
+        self.assertEqual(sum(one["objects"] for one in profile["lifetimes"]), profile["objects_released"])
+        self.assertEqual(profile["objects_released"] + profile["objects_live_at_end"], kinds["allocations"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+/* test_results_html.c - what reaches the page: nothing that ends its element, no raw sample, and every peak. */
+#include "results/html/html.h"
+#include "results/json.h"
+#include "unit/harness.h"
+
+TEST(no_byte_of_a_string_ends_the_element)
+{
+    /* U+2028 ends a line in older scripts. */
+    json_t *data = json_pack("[s, s]", "</script><!--&amp;", "a\xe2\x80\xa8z");
+    char *text = res_html_escaped(data);
+    CHECK_STR(text, "[\"\\u003c/script\\u003e\\u003c!--\\u0026amp;\",\"a\\u2028z\"]");
+    json_error_t error;
+    json_t *again = json_loads(text, 0, &error);
+    CHECK(again != NULL && json_equal(data, again));
+    json_decref(again);
+    json_decref(data);
+    free(text);
+}
+
+static json_t *entry_of(json_t *resident)
+{
+    return json_pack("{s:s, s:{}, s:{}, s:[{s:{s:o}, s:[i]}]}", "name", "glibc", "time", "resident", "runs",
+                     "samples", "resident_bytes", resident, "batch_ns", 1);
+}
+
+static json_t *result_of(size_t windows, size_t peak_at)
+{
+    json_t *times = json_array(), *live = json_array(), *resident = json_array();
+    for (size_t i = 0; i < windows; i++) {
+        json_array_append_new(times, json_integer((json_int_t)i * 10));
+        json_array_append_new(live, json_integer(5));
+        json_array_append_new(resident, json_integer(i == peak_at ? 1000 : 7));
+    }
+    json_t *workload = json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:{s:o, s:o}, s:[o], s:o, s:n}", "name", "w",
+                                 "ops", 9, "threads", 1, "duration_ns", 9, "live_peak_bytes", 5, "rounds", 1,
+                                 "samples", "time_ns", times, "live_bytes", live, "candidates",
+                                 entry_of(resident), "control", entry_of(json_array()), "floor");
+    return json_pack("{s:s, s:s, s:i, s:i, s:{}, s:[], s:[o]}", "schema", RES_SCHEMA, "baseline", "glibc",
+                     "rounds", 1, "seed", 1, "machine", "missing", "workloads", workload);
+}
+
+static json_t *workload_of(const json_t *result, json_t **ret_data)
+{
+    const struct res_html_source source = {.name = "r.json", .result = result};
+    *ret_data = res_html_data(&source, 1);
+    const json_t *shown = json_array_get(json_object_get(*ret_data, "results"), 0);
+    return json_array_get(json_object_get(shown, "workloads"), 0);
+}
+
+TEST(raw_samples_stay_in_the_result)
+{
+    json_t *data, *result = result_of(100, 50);
+    json_t *before = json_deep_copy(result);
+    json_t *workload = workload_of(result, &data);
+    json_t *series = json_object_get(workload, "series");
+    CHECK(json_object_get(workload, "samples") == NULL);
+    CHECK(json_object_get(json_array_get(json_object_get(workload, "candidates"), 0), "runs") == NULL);
+    CHECK_U64(json_array_size(json_object_get(series, "time_ns")), 100);
+    CHECK(json_equal(result, before)); /* copies share their values: none may be changed */
+    json_decref(data);
+    json_decref(before);
+    json_decref(result);
+}
+
+TEST(a_long_series_is_bounded_and_keeps_its_peak)
+{
+    for (size_t peak_at = 0; peak_at < 54321; peak_at += 54320 / 5) {
+        json_t *data, *result = result_of(54321, peak_at);
+        json_t *series = json_object_get(workload_of(result, &data), "series");
+        json_t *points = json_array_get(json_object_get(series, "resident_bytes"), 0), *point;
+        json_t *times = json_object_get(series, "time_ns");
+        double greatest = 0, before = -1;
+        size_t index;
+        CHECK_U64(json_array_size(points), RES_HTML_POINTS_MAX);
+        CHECK_U64(json_array_size(times), RES_HTML_POINTS_MAX);
+        json_array_foreach(points, index, point)
+        {
+            greatest = json_number_value(point) > greatest ? json_number_value(point) : greatest;
+        }
+        json_array_foreach(times, index, point)
+        {
+            CHECK(json_number_value(point) >= before);
+            before = json_number_value(point);
+        }
+        CHECK_U64(greatest, 1000);
+        json_decref(data);
+        json_decref(result);
+    }
+}
+
+RUN_TESTS(T(no_byte_of_a_string_ends_the_element), T(raw_samples_stay_in_the_result),
+          T(a_long_series_is_bounded_and_keeps_its_peak))
