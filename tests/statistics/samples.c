@@ -118,3 +118,34 @@ void samples_cut(const struct samples *samples, size_t first, size_t count, size
     }
     *ret_trial = trial;
 }
+
+void samples_draw(const struct samples *samples, size_t count, struct res_random *random,
+                  struct res_trial *ret_trial)
+{
+    const struct res_trial *whole = &samples->trial;
+    struct res_trial trial = *whole;
+    size_t from = 0;
+    trial.entries = res_calloc(whole->entry_count, sizeof *trial.entries);
+    trial.rounds = (unsigned)count;
+    trial.memory_rounds = 0;
+    for (size_t i = 0; i < whole->entry_count; i++) {
+        trial.entries[i] = whole->entries[i];
+        trial.entries[i].runs = res_calloc(count, sizeof *trial.entries[i].runs);
+        trial.entries[i].run_count = count;
+        trial.entries[i].memory_count = 0;
+    }
+    for (size_t round = 0; round < count; round++, from++) {
+        if (round % SAMPLES_STRETCH == 0)
+            from = (size_t)res_random_below(random, whole->rounds - SAMPLES_STRETCH + 1);
+        for (size_t i = 0; i < whole->entry_count; i++)
+            trial.entries[i].runs[round] = whole->entries[i].runs[from];
+    }
+    *ret_trial = trial;
+}
+
+void samples_drop(struct res_trial *trial)
+{
+    for (size_t i = 0; i < trial->entry_count; i++)
+        free(trial->entries[i].runs);
+    free(trial->entries);
+}

@@ -11,7 +11,8 @@
 #include "results/experiment.h"
 #include "results/random.h"
 
-#define MEMORY_ROUNDS 3u /* as `mallab ab` takes by default */
+#define SAMPLES_STRETCH 10u
+#define MEMORY_ROUNDS   3u /* as `mallab ab` takes by default */
 
 /* The first workload of a result, with every round. entries as in struct res_trial: candidates, control, floor. */
 struct samples {
@@ -27,6 +28,12 @@ void samples_release(struct samples *samples);
  * none. ret_trial borrows from `samples`; its entries are to be freed. */
 void samples_cut(const struct samples *samples, size_t first, size_t count, size_t first_memory,
                  struct res_trial *ret_trial);
+
+/* samples_draw - an experiment of `count` rounds drawn from those that there are: stretches of SAMPLES_STRETCH consecutive rounds from random
+ * places, so that what lasts for seconds stays together and each round's runs stay a round. No memory rounds. Released by samples_drop. */
+void samples_draw(const struct samples *samples, size_t count, struct res_random *random,
+                  struct res_trial *ret_trial);
+void samples_drop(struct res_trial *trial);
 
 /* Models of noise, from what batch times were seen to do; docs/statistics.md has the measurements. */
 enum model {

@@ -3,6 +3,8 @@
  *   verdicts cut RESULT.json ROUNDS       the rounds of a long experiment of `mallab ab`, ROUNDS at a time, each part an experiment by
  *                                         itself: none of its runs is used twice. Memory rounds likewise, three at a time
  *   verdicts grow RESULT.json WIDTH       likewise, each part as long as --until WIDTH would have made it
+ *   verdicts draw RESULT.json EXPERIMENTS WIDTH  experiments drawn from the rounds of a long one (samples_draw), each as long as
+ *                                         --until WIDTH would have made it; rounds are used more than once
  *   verdicts simulate EXPERIMENTS         each model of noise (samples.h): equal candidates, and one that takes 3 % more time; 8 and 20
  *                                         rounds, and --until 1% and 2%
  *   verdicts test                         simulate in little: exit 1 when a verdict is wrong more often than it may be */
@@ -80,6 +82,19 @@ static json_t *tally_json(struct tally *tally)
 }
 
 static size_t grown(const struct res_trial *trial, double width, size_t rounds_most, size_t *ret_rounds);
+static void keep_rounds(struct res_trial *trial, size_t rounds);
+
+/* Of all candidates but the baseline; releases the tallies. */
+static json_t *tallies_json(struct tally *tallies, const struct samples *samples)
+{
+    json_t *list = json_array();
+    for (size_t i = 1; i < samples->trial.candidate_count; i++) {
+        json_t *json = tally_json(&tallies[i]);
+        json_object_set_new(json, "name", json_string(samples->candidates[i].name));
+        json_array_append_new(list, json);
+    }
+    return list;
+}
 
 /* ---- a long experiment ---------------------------------------------------------------------- */
 
@@ -110,12 +125,34 @@ static json_t *cut(const char *path, size_t rounds, double width)
         free(trial.entries);
         first += count;
     }
-    json_t *list = json_array();
-    for (size_t i = 1; i < whole->candidate_count; i++) {
-        json_t *json = tally_json(&tallies[i]);
-        json_object_set_new(json, "name", json_string(samples.candidates[i].name));
-        json_array_append_new(list, json);
+    json_t *list = tallies_json(tallies, &samples);
+    free(tallies);
+    samples_release(&samples);
+    return list;
+}
+
+/* Adaptive experiments take too many rounds to have 200 of them of rounds of their own. */
+static json_t *drawn(const char *path, size_t experiments, double width)
+{
+    struct res_random random = res_random_from(3);
+    struct samples samples;
+    samples_load(path, &samples);
+    const size_t candidates = samples.trial.candidate_count;
+    struct tally *tallies = res_calloc(candidates, sizeof *tallies);
+    for (size_t i = 0; i < experiments && samples.trial.rounds >= SAMPLES_STRETCH; i++) {
+        struct res_trial trial;
+        size_t count;
+        samples_draw(&samples, RES_UNTIL_ROUNDS_MAX, &random, &trial);
+        (void)grown(&trial, width, RES_UNTIL_ROUNDS_MAX, &count);
+        keep_rounds(&trial, count);
+        for (size_t k = 1; k < candidates; k++) {
+            const struct res_figures figures = res_figures_of(&trial, &trial.entries[k], i);
+            tallies[k].truth = NAN;
+            tally_add(&tallies[k], &figures, count);
+        }
+        samples_drop(&trial);
     }
+    json_t *list = tallies_json(tallies, &samples);
     free(tallies);
     samples_release(&samples);
     return list;
@@ -246,12 +283,14 @@ int main(int argc, char **argv)
         answer = cut(argv[2], (size_t)atoi(argv[3]), 0);
     else if (argc == 4 && strcmp(argv[1], "grow") == 0 && atof(argv[3]) > 0)
         answer = cut(argv[2], 0, atof(argv[3]));
+    else if (argc == 5 && strcmp(argv[1], "draw") == 0 && atoi(argv[3]) > 0 && atof(argv[4]) > 0)
+        answer = drawn(argv[2], (size_t)atoi(argv[3]), atof(argv[4]));
     else if (argc == 3 && strcmp(argv[1], "simulate") == 0 && atoi(argv[2]) > 0)
         answer = simulate((size_t)atoi(argv[2]));
     if (answer == NULL) {
-        fputs(
-            "usage: verdicts cut RESULT.json ROUNDS | grow RESULT.json WIDTH | simulate EXPERIMENTS | test\n",
-            stderr);
+        fputs("usage: verdicts cut RESULT.json ROUNDS | grow RESULT.json WIDTH | draw RESULT.json "
+              "EXPERIMENTS WIDTH | simulate EXPERIMENTS | test\n",
+              stderr);
         return 2;
     }
     json_dumpf(answer, stdout, JSON_INDENT(1));
