@@ -41,7 +41,7 @@ static const char HELP[] =
     "how\n"
     "  -n, --rounds N         runs of each candidate, 1-1000; a verdict takes 8 [10];\n"
     "                         with --until or --time-budget at most so many [200]\n"
-    "      --until P%         add rounds, from 8 on, until the 95 % range of each\n"
+    "      --until P%         add rounds, from 16 on, until the 95 % range of each\n"
     "                         candidate's time and of the noise is narrower: 2%, 1%\n"
     "      --time-budget T    add rounds, from 8 on, while time is left: 90s, 5m\n"
     "      --memory-rounds N  rounds in which each candidate runs once more, and is\n"

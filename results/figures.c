@@ -206,6 +206,7 @@ static struct res_difference difference_of(const struct res_trial *trial, const 
         if (isfinite(steady.value)) {
             difference.ratio = steady.value;
             difference.interval = steady.interval;
+            difference.p_value = steady.p_value;
             return difference;
         }
     }
@@ -256,6 +257,7 @@ static struct res_difference compare(const struct res_trial *trial, const struct
     const struct res_comparison comparison = {
         .ratio = difference.ratio,
         .interval = difference.interval,
+        .p_value = difference.p_value,
         .quiet_ratio = quiet_ratio,
         .typical = typical,
         .rounds = series_of(trial, entry, method).count,

@@ -15,6 +15,7 @@
 struct res_difference {
     double ratio;                 /* of steady times; else the median of the paired ratios */
     struct res_interval interval; /* 95 % of that */
+    double p_value;               /* whether steady times differ at all (steady.h); 0: not tested */
     enum res_verdict verdict;
 };
 

@@ -82,6 +82,8 @@ static json_t *time_object(const struct res_figures *figures, bool is_floor)
     if (!is_floor) {
         json_object_set_new(object, "quiet_ratio", number(figures->quiet_ratio));
         set_difference(object, "", &figures->time);
+        json_object_set_new(object, "p_value",
+                            figures->time.p_value > 0 ? json_real(figures->time.p_value) : json_null());
         json_object_set_new(object, "typical_ratio", number(figures->typical.ratio));
         json_object_set_new(object, "typical_ratio_low", number(figures->typical.interval.low));
         json_object_set_new(object, "typical_ratio_high", number(figures->typical.interval.high));

@@ -152,7 +152,8 @@ enum res_verdict res_judge(const struct res_comparison *comparison)
     if (comparison->rounds < needed || !isfinite(comparison->ratio) || !isfinite(interval.low) ||
         !isfinite(interval.high))
         return RES_UNDECIDED;
-    if ((interval.low <= 1 && interval.high >= 1) || inside_control(comparison))
+    if ((interval.low <= 1 && interval.high >= 1) || comparison->p_value > RES_P_VALUE_MOST ||
+        inside_control(comparison))
         return RES_SAME;
     if (isfinite(comparison->quiet_ratio) && (comparison->quiet_ratio < 1) != (comparison->ratio < 1))
         return RES_UNDECIDED;

@@ -27,6 +27,7 @@ struct res_interval {
 struct res_estimate {
     double value;
     struct res_interval interval;
+    double p_value; /* of a test whether a ratio is 1; 0 where there is no test beside the interval */
 };
 
 enum res_verdict {
@@ -93,6 +94,7 @@ double res_quiet_ns(const uint64_t *const *rounds, size_t round_count, size_t ba
 struct res_comparison {
     double ratio;                 /* to the baseline */
     struct res_interval interval; /* of that ratio */
+    double p_value;               /* of a test whether it is 1; 0: there is none beside the interval */
     double quiet_ratio;           /* ratio of the quiet figures, where ratio is of whole runs; NAN: none */
     struct res_interval typical;  /* of the ratio of whole runs; NAN or 0 when there is none */
     size_t rounds;
@@ -101,9 +103,11 @@ struct res_comparison {
     struct res_interval control;
 };
 
+#define RES_P_VALUE_MOST 0.05 /* with more a difference may be chance */
+
 /* res_judge - the verdict.
  * undecided  under the rounds needed, or the figures are not numbers
- * same       the interval contains 1, or the ratio lies inside the control's interval taken in both directions
+ * same       the interval contains 1, or the p-value is above RES_P_VALUE_MOST, or the ratio lies inside the control's interval taken in both directions
  *            (noise of +3 % in A/A would as well have been -3 %); that includes every interval that lies inside it
  * undecided  the quiet ratio lies on the other side of 1, or the whole interval of typical does: then what is left out as disturbance
  *            may be the allocator's own

@@ -109,9 +109,8 @@ static double net_of(const struct side *side)
     return net > 0 ? net : NAN;
 }
 
-/* base NULL: the side itself. paired: both sides count the same rounds. */
-static struct res_estimate estimate(struct side *other, struct side *base, bool paired, size_t few,
-                                    uint64_t seed)
+/* base NULL: the side itself. */
+static struct res_estimate estimate(struct side *other, struct side *base, size_t few, uint64_t seed)
 {
     struct res_random random = res_random_from(seed);
     struct res_estimate result = {.value = NAN, .interval = {NAN, NAN}};
@@ -120,16 +119,14 @@ static struct res_estimate estimate(struct side *other, struct side *base, bool 
     bool usable = isfinite(value);
     for (size_t i = 0; i < RES_RESAMPLES && usable; i++) {
         draw(&random, other->counts, other->sorted.round_count);
-        if (base != NULL && paired)
-            for (size_t round = 0; round < base->sorted.round_count; round++)
-                base->counts[round] = other->counts[round];
-        else if (base != NULL)
+        if (base != NULL)
             draw(&random, base->counts, base->sorted.round_count);
         drawn[i] = net_of(other) / (base != NULL ? net_of(base) : 1);
         usable = isfinite(drawn[i]);
     }
     if (usable)
-        result = (struct res_estimate){value, res_expanded_interval(drawn, RES_RESAMPLES, few)};
+        result = (struct res_estimate){.value = value,
+                                       .interval = res_expanded_interval(drawn, RES_RESAMPLES, few)};
     free(drawn);
     return result;
 }
@@ -157,19 +154,131 @@ struct res_estimate res_steady_value(const struct res_batches *batches, double f
     if (!have_samples(batches))
         return NO_ESTIMATE;
     struct side side = side_of(batches, batches->round_count, floor_ns);
-    const struct res_estimate result = estimate(&side, NULL, false, batches->round_count, seed);
+    const struct res_estimate result = estimate(&side, NULL, batches->round_count, seed);
     side_release(&side);
     return result;
+}
+
+/* ---- paired: swaps -------------------------------------------------------------------------- */
+
+/* Both sides of a batch in one order: who of two belongs to which set is said by `swapped`. */
+struct swapping {
+    struct cell
+        *cells; /* 2 * round_count of each batch; the base's rounds are numbered from round_count on */
+    size_t round_count, batch_count;
+};
+
+/* scale: brings the one side to the other's level, so that only chance is left between them. */
+static struct swapping swapping_of(const struct sorted *other, const struct sorted *base, double scale)
+{
+    const size_t rounds = other->round_count;
+    struct swapping swapping = {.round_count = rounds, .batch_count = other->batch_count};
+    swapping.cells = res_calloc(2 * rounds * other->batch_count, sizeof *swapping.cells);
+    for (size_t batch = 0; batch < other->batch_count; batch++) {
+        const struct cell *one = &other->cells[batch * rounds], *two = &base->cells[batch * rounds];
+        struct cell *cells = &swapping.cells[2 * batch * rounds];
+        size_t i = 0, k = 0;
+        while (i + k < 2 * rounds) {
+            const bool take_one = k == rounds || (i < rounds && one[i].ns / scale <= two[k].ns);
+            cells[i + k] = take_one
+                               ? (struct cell){.ns = one[i].ns / scale, .round = one[i].round}
+                               : (struct cell){.ns = two[k].ns, .round = two[k].round + (uint32_t)rounds};
+            if (take_one)
+                i++;
+            else
+                k++;
+        }
+    }
+    return swapping;
+}
+
+/* Steady times of both sets when the rounds are swapped so. */
+static void steady_swapped(const struct swapping *swapping, const uint8_t *swapped, double ret_sums[2])
+{
+    const size_t rounds = swapping->round_count;
+    ret_sums[0] = ret_sums[1] = 0;
+    for (size_t batch = 0; batch < swapping->batch_count; batch++) {
+        const struct cell *cell = &swapping->cells[2 * batch * rounds];
+        size_t left[2] = {rounds, rounds};
+        for (; left[0] + left[1] > 0; cell++) {
+            const size_t base = cell->round >= rounds;
+            const size_t set = base ^ swapped[cell->round - base * rounds];
+            const size_t taken = left[set] < RES_STEADY_PART ? left[set] : RES_STEADY_PART;
+            ret_sums[set] += (double)taken * cell->ns;
+            left[set] -= taken;
+        }
+    }
+    ret_sums[0] /= (double)rounds;
+    ret_sums[1] /= (double)rounds;
+}
+
+/* How far the logarithm of the ratio strays from 0 over random swaps: RES_RESAMPLES distances, to be freed. NULL where a swap leaves
+ * nothing above the floor. */
+static double *distances_of(const struct swapping *swapping, double floor_ns, uint64_t seed)
+{
+    struct res_random random = res_random_from(seed);
+    double *distances = res_calloc(RES_RESAMPLES, sizeof *distances);
+    uint8_t *swapped = res_calloc(swapping->round_count, sizeof *swapped);
+    bool usable = true;
+    for (size_t i = 0; i < RES_RESAMPLES && usable; i++) {
+        double sums[2];
+        for (size_t round = 0; round < swapping->round_count; round++)
+            swapped[round] = (uint8_t)(res_random_next(&random) >> 63);
+        steady_swapped(swapping, swapped, sums);
+        usable = sums[0] > floor_ns && sums[1] > floor_ns;
+        if (usable)
+            distances[i] = fabs(log((sums[0] - floor_ns) / (sums[1] - floor_ns)));
+    }
+    free(swapped);
+    if (usable)
+        return distances;
+    free(distances);
+    return NULL;
+}
+
+static double *distances_at(struct side *other, struct side *base, double scale, uint64_t seed)
+{
+    struct swapping swapping = swapping_of(&other->sorted, &base->sorted, scale);
+    double *distances = distances_of(&swapping, base->floor_ns, seed);
+    free(swapping.cells);
+    return distances;
+}
+
+/* The share of swaps that stray as far as the ratio did; the names as they were count as one, so that it is never 0. */
+static double p_value_of(const double *distances, double ratio)
+{
+    const double seen = fabs(log(ratio)) *
+                        (1 - 1e-12); /* the same swap is to count, however it was rounded */
+    size_t as_far = 1;
+    for (size_t i = 0; i < RES_RESAMPLES; i++)
+        as_far += distances[i] >= seen;
+    return (double)as_far / (RES_RESAMPLES + 1);
 }
 
 struct res_estimate res_steady_paired(const struct res_batches *other, const struct res_batches *base,
                                       double floor_ns, uint64_t seed)
 {
     const size_t count = other->round_count < base->round_count ? other->round_count : base->round_count;
+    struct res_estimate result = NO_ESTIMATE;
     if (!have_samples(other) || !have_samples(base) || other->batch_count != base->batch_count)
-        return NO_ESTIMATE;
+        return result;
     struct side one = side_of(other, count, floor_ns), two = side_of(base, count, floor_ns);
-    const struct res_estimate result = estimate(&one, &two, true, count, seed);
+    const double ratio = net_of(&one) / net_of(&two);
+    if (isfinite(ratio)) {
+        const double level = (net_of(&one) + floor_ns) / (net_of(&two) + floor_ns);
+        double *levelled = distances_at(&one, &two, level, seed);
+        double *as_they_are = distances_at(&one, &two, 1, seed);
+        if (levelled != NULL && as_they_are != NULL) {
+            /* The level is the ratio seen: what chance put into it is no longer between the sides, as with any residual. */
+            const double reach = res_quantile(levelled, RES_RESAMPLES, 0.95) *
+                                 sqrt((double)count / fmax((double)count - 1, 1));
+            result = (struct res_estimate){.value = ratio,
+                                           .interval = {ratio * exp(-reach), ratio * exp(reach)},
+                                           .p_value = p_value_of(as_they_are, ratio)};
+        }
+        free(levelled);
+        free(as_they_are);
+    }
     side_release(&one);
     side_release(&two);
     return result;
@@ -183,7 +292,7 @@ struct res_estimate res_steady_unpaired(const struct res_batches *other, double 
         return NO_ESTIMATE;
     struct side one = side_of(other, other->round_count, other_floor_ns);
     struct side two = side_of(base, base->round_count, base_floor_ns);
-    const struct res_estimate result = estimate(&one, &two, false, few, seed);
+    const struct res_estimate result = estimate(&one, &two, few, seed);
     side_release(&one);
     side_release(&two);
     return result;

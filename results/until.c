@@ -5,8 +5,6 @@
 
 #include "results/figures.h"
 
-#define EACH_UP_TO 16u
-
 const char *res_ended_name(enum res_ended ended)
 {
     static const char *const names[] = {
@@ -32,10 +30,10 @@ double res_until_width(const struct res_trial *trial, uint64_t seed)
 
 static bool is_time_to_look(unsigned rounds)
 {
-    unsigned next = EACH_UP_TO;
+    unsigned next = RES_UNTIL_ROUNDS_LEAST;
     while (next < rounds)
         next += next / 8;
-    return rounds <= EACH_UP_TO || next == rounds;
+    return next == rounds;
 }
 
 bool res_until_ended(struct res_trial *trial, const struct res_options *options, uint64_t share_ns,

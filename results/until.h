@@ -14,6 +14,8 @@
 #include "results/experiment.h"
 #include "results/statistics.h"
 
+#define RES_UNTIL_ROUNDS_LEAST                                                                               \
+    16u /* for --until: where half of the rounds are disturbed, the test of 8 can call nothing different (steady.h) */
 #define RES_UNTIL_ROUNDS_MAX 200u /* where neither --until nor --time-budget ends an experiment before */
 
 /* res_until_width - the widest interval of time against the baseline: of the candidates that have not failed and of the control, since a
@@ -23,8 +25,8 @@ double res_until_width(const struct res_trial *trial, uint64_t seed);
 /* res_until_ended - whether the trial's rounds are enough, looked at when a round is finished.
  * share_ns   of the time budget, this workload's; 0: none
  * elapsed_ns since this workload was begun; rounds took this long
- * Sets trial->ended when they are: never before RES_ROUNDS_FOR_VERDICT rounds, and for the width only at every round up to 16
- * and then when an eighth more rounds are there, because looking takes time too. */
+ * Sets trial->ended when they are: never before RES_ROUNDS_FOR_VERDICT rounds, for the width with RES_UNTIL_ROUNDS_LEAST at
+ * first and then when an eighth more rounds are there, because looking takes time too. */
 bool res_until_ended(struct res_trial *trial, const struct res_options *options, uint64_t share_ns,
                      uint64_t elapsed_ns);
 

@@ -168,14 +168,14 @@ TEST(rounds_end_for_width_time_or_number)
                              timed = {.rounds = 40};
     CHECK_STR(ended(0.5, 9, &plain, 0, 0), "on");
     CHECK_STR(ended(0.5, 10, &plain, 0, 0), "rounds");
-    CHECK_STR(ended(0, 7, &until, 0, 0), "on"); /* narrow, but fewer than 8 */
-    CHECK_STR(ended(0, 8, &until, 0, 0), "until");
-    CHECK_STR(ended(0.5, 8, &until, 0, 0), "on");
+    CHECK_STR(ended(0, 15, &until, 0, 0), "on"); /* narrow, but fewer than 16 */
+    CHECK_STR(ended(0, 16, &until, 0, 0), "until");
+    CHECK_STR(ended(0.5, 16, &until, 0, 0), "on");
     CHECK_STR(ended(0.5, 40, &until, 0, 0), "rounds_max");
     CHECK_STR(ended(0.5, 8, &timed, 900, 700), "on");
     CHECK_STR(ended(0.5, 8, &timed, 900, 801), "time_budget"); /* a round takes 100: one more would not fit */
     CHECK_STR(ended(0.5, 7, &timed, 900, 5000), "on");         /* spent, but fewer than 8 */
-    CHECK_STR(ended(0, 8, &until, 900, 801), "until");
+    CHECK_STR(ended(0, 16, &until, 900, 899), "until");
     CHECK_STR(ended(0, 17, &until, 0, 0), "on"); /* looked at with 16 and 18 */
     CHECK_STR(ended(0, 18, &until, 0, 0), "until");
 }
