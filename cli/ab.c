@@ -8,11 +8,13 @@
 
 #include "cli/choice.h"
 #include "cli/cli.h"
+#include "cli/history.h"
 #include "cli/measure.h"
 #include "cli/progress.h"
 #include "cli/record_step.h"
 #include "cli/select.h"
 #include "cli/stops.h"
+#include "cli/whole_step.h"
 #include "cli/workloads.h"
 #include "results/disturbances.h"
 #include "results/json.h"
@@ -55,7 +57,10 @@ static const char HELP[] =
     "                         page) or full [page]\n"
     "      --latency          time single calls too, in passes behind the rounds:\n"
     "                         p99 and p99.9 in the table, all of it in the JSON\n"
-    "      --no-syscalls      no pass behind the rounds that counts system calls\n" CLI_MEASURE_HELP
+    "      --no-syscalls      no pass behind the rounds that counts system calls\n"
+    "      --no-placement     no pass that looks where live objects lie\n"
+    "      --hyperfine[=FILE] time each candidate's replay as a whole process too, as\n"
+    "                         often, by hyperfine; FILE: its JSON, for its scripts\n" CLI_MEASURE_HELP
     "      --timeout T        give up a run after T: 90s, 5m [20 times its warm-up]\n"
     "      --limit SIZE       let each allocator map no more: 64M, 1.5G [no limit]\n"
     "      --check            first look whether each allocator keeps its promises\n"
@@ -63,7 +68,8 @@ static const char HELP[] =
     "\n"
     "what of a recording is replayed; these act in this order\n" CLI_SELECT_HELP "\n"
     "what comes out\n"
-    "  -o, --output FILE      keep the result with every sample, as JSON\n"
+    "  -o, --output FILE      keep the result with every sample, as JSON; FILE/, or a\n"
+    "                         directory: in it, as WORKLOAD.MACHINE.DATE.json\n"
     "  -f, --force            replace FILE when it exists\n"
     "      --json             print that JSON instead of the table\n"
     "      --keep DIR         keep recording and workloads in DIR\n"
@@ -99,6 +105,8 @@ enum {
     OPTION_CHECK,
     OPTION_LATENCY,
     OPTION_NO_SYSCALLS,
+    OPTION_HYPERFINE,
+    OPTION_NO_PLACEMENT,
     OPTION_JSON,
     OPTION_KEEP,
     OPTION_COLOR,
@@ -113,7 +121,8 @@ struct settings {
     uint64_t rounds, memory_rounds, seed, timeout_ns, idle_ns, limit_bytes, time_budget_ns;
     double until; /* a share; 0: not asked */
     struct cli_measure measure;
-    bool check, latency, no_syscalls;
+    struct cli_whole whole;
+    bool check, latency, no_syscalls, no_placement;
     bool has_seed, has_rounds, force, json, colour, details, quiet, help;
     enum cli_progress_when progress;
     char **inputs;
@@ -213,6 +222,15 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_NO_SYSCALLS:
         settings->no_syscalls = true;
         break;
+    case OPTION_HYPERFINE:
+        settings->whole.wanted = true;
+        settings->whole.path = optarg;
+        if (optarg != NULL && *optarg == '\0')
+            return cli_misuse(&CLI_AB, "--hyperfine= takes the name of a file");
+        break;
+    case OPTION_NO_PLACEMENT:
+        settings->no_placement = true;
+        break;
     case 'a':
         settings->allocators = optarg;
         break;
@@ -289,6 +307,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"check", no_argument, NULL, OPTION_CHECK},
         {"latency", no_argument, NULL, OPTION_LATENCY},
         {"no-syscalls", no_argument, NULL, OPTION_NO_SYSCALLS},
+        {"hyperfine", optional_argument, NULL, OPTION_HYPERFINE},
+        {"no-placement", no_argument, NULL, OPTION_NO_PLACEMENT},
         CLI_MEASURE_OPTIONS,
         {"output", required_argument, NULL, 'o'},
         {"force", no_argument, NULL, 'f'},
@@ -390,7 +410,7 @@ static void on_progress(void *context, const struct res_workload *workload, cons
 {
     struct cli_progress *progress = context;
     char *words = round == 0                ? res_printf("%s: warm-up, %s", workload->name, entry)
-                  : round == RES_ROUND_PASS ? res_printf("%s: single calls, %s", workload->name, entry)
+                  : round == RES_ROUND_PASS ? res_printf("%s: behind the rounds, %s", workload->name, entry)
                                             : res_printf("%s: round %u, %s", workload->name, round, entry);
     cli_progress_show(progress, words, NULL, 0, runs_done, runs_all);
     free(words);
@@ -427,13 +447,17 @@ static int give_out(const struct ab *ab, json_t *result)
     char *problem = NULL;
     int code = CLI_DONE;
     free(compact);
+    char *kept = NULL;
     /* Kept first: whoever reads our stdout may have gone. */
     if (settings->output != NULL &&
-        !cli_output_write(settings->output, settings->force, document, strlen(document), &problem)) {
+        !cli_keep(settings->output, settings->force, result, document, &kept, &problem)) {
         cli_say(&CLI_AB, "%s", problem);
         free(problem);
         code = CLI_FAILED;
     }
+    if (kept != NULL && !settings->quiet)
+        cli_say(&CLI_AB, "kept as '%s'", kept);
+    free(kept);
     if (settings->json) {
         fputs(document, stdout);
     } else {
@@ -483,6 +507,7 @@ static int run_experiment(struct ab *ab)
         .replay_options = settings->measure.options,
         .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
         .system_calls = !settings->no_syscalls,
+        .placement = !settings->no_placement,
         .stop = &cli_stopped_by,
         .progress = on_progress,
         .context = &ab->progress,
@@ -506,7 +531,13 @@ static int run_experiment(struct ab *ab)
         json_object_set(result, "disturbances", disturbances.list);
         if (!experiment.stopped)
             res_profile_add(result, &experiment);
+        const int whole = cli_whole_measure(&CLI_AB, &settings->whole, &experiment, ab->directory,
+                                            settings->progress, result);
         code = give_out(ab, result);
+        if (code == CLI_DONE)
+            code = cli_whole_export(&CLI_AB, &settings->whole, settings->force, result);
+        if (code == CLI_DONE)
+            code = whole;
         json_decref(result);
     }
     res_disturbances_release(&disturbances);
@@ -519,7 +550,7 @@ static int run_experiment(struct ab *ab)
 static int check_output(const struct settings *settings)
 {
     char *problem = NULL;
-    if (settings->output == NULL || cli_output_check(settings->output, settings->force, &problem))
+    if (settings->output == NULL || cli_keep_check(settings->output, settings->force, &problem))
         return CLI_DONE;
     cli_say(&CLI_AB, "%s", problem);
     free(problem);
@@ -550,6 +581,8 @@ static int run_ab(int argc, char **argv)
     }
     code = check_output(&ab.settings);
     if (code == CLI_DONE)
+        code = cli_whole_check(&CLI_AB, &ab.settings.whole, ab.settings.force);
+    if (code == CLI_DONE)
         code = cli_choose(&CLI_AB, ab.settings.allocators, ab.settings.baseline, &ab.choice);
     if (code == CLI_DONE) {
         cli_stops_take();
@@ -559,6 +592,7 @@ static int run_ab(int argc, char **argv)
         cli_say(&CLI_AB, "interrupted before the first round: there is no result");
     else if (code == CLI_DONE)
         code = run_experiment(&ab);
+    cli_whole_release(&ab.settings.whole);
     ab_release(&ab);
     cli_stops_end();
     return code;

@@ -64,6 +64,8 @@ static char **collector_arguments(const struct cli_record *record, const char *p
         words[count++] = res_strdup("--unique");
     if (record->no_follow)
         words[count++] = res_strdup("--no-follow");
+    if (record->no_residency)
+        words[count++] = res_strdup("--no-residency");
     if (record->paused)
         words[count++] = res_strdup("--paused");
     if (record->only != NULL) {

@@ -67,6 +67,17 @@ static uint64_t processes_of(const struct conv_survey *survey)
     return chosen;
 }
 
+/* Allocations and resizes to a size of which recorders note how much is in memory. */
+static uint64_t large_objects(const struct conv_survey *survey)
+{
+    uint64_t objects = 0;
+    for (unsigned size_class = 18; size_class < CONV_SIZE_CLASSES; size_class++)
+        objects += survey->class_count[size_class];
+    return objects;
+}
+
+_Static_assert(FP_LARGE_BYTES == 1u << 17, "class 18 begins with the first large size");
+
 static void set_numbers(json_t *object, const struct conv_survey *survey)
 {
     const struct {
@@ -88,6 +99,10 @@ static void set_numbers(json_t *object, const struct conv_survey *survey)
         {"live_end_objects", survey->live_objects_end},
         {"inherited_objects", survey->inherited_objects},
         {"inherited_bytes", survey->inherited_bytes},
+        {"large_objects", large_objects(survey)},
+        {"large_noted", survey->large.noted},
+        {"large_noted_bytes", survey->large.noted_bytes},
+        {"large_resident_bytes", survey->large.resident_bytes},
         {"pauses", survey->pauses},
         {"paused_ns", survey->paused_ns},
         {"largest_request_bytes", survey->largest_size},
@@ -333,6 +348,23 @@ static void print_live(const struct conv_survey *survey)
              res_text_grouped(survey->inherited_objects, two), survey->inherited_objects == 1 ? "" : "s");
 }
 
+/* Of objects that outlive a killed program, and of those that no recorder noted, all pages are taken to be in use. */
+static void print_large(const struct conv_survey *survey)
+{
+    char one[32], two[32], three[32];
+    const struct conv_large *large = &survey->large;
+    if (large_objects(survey) == 0)
+        return;
+    if (large->noted == 0)
+        line("large objects", "%s of 128 KiB and more; how much of them was in memory is not known",
+             res_text_grouped(large_objects(survey), one));
+    else
+        line("large objects", "%s of 128 KiB and more; known of %s: %s, %.0f %% of them in memory",
+             res_text_grouped(large_objects(survey), one), res_text_grouped(large->noted, two),
+             res_text_bytes((double)large->noted_bytes, three),
+             100.0 * (double)large->resident_bytes / (double)large->noted_bytes);
+}
+
 void cli_survey_print(const struct conv_survey *survey, const char *path, bool utf8)
 {
     char one[32];
@@ -364,6 +396,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     line("requested", "%s", res_text_bytes((double)survey->requested_bytes, one));
     line("largest", "%s", res_text_bytes((double)survey->largest_size, one));
     print_live(survey);
+    print_large(survey);
     if (survey->inherited_why[0] != '\0') {
         char *why = res_text_plain(survey->inherited_why);
         line("inherited", "not all is known: %s", why);

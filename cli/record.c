@@ -45,6 +45,9 @@ static const char HELP[] =
     "                       'drop' and count what is lost [wait]\n"
     "      --order WHAT     how threads are ordered: by 'epochs', or by 'stamps', the\n"
     "                       clock read at every call, as a check and slower [epochs]\n"
+    "      --no-residency   do not ask the kernel how much of an object of 128K and\n"
+    "                       more is in memory when it goes; replays then take it for\n"
+    "                       used as a whole\n"
     "\n"
     "for a long night\n"
     "      --window T       cut the recording into windows of T: 1h, 30m; each can be\n"
@@ -76,6 +79,7 @@ enum {
     OPTION_MAX_SIZE = 256,
     OPTION_DURATION,
     OPTION_NO_FOLLOW,
+    OPTION_NO_RESIDENCY,
     OPTION_MEMORY,
     OPTION_ON_FULL,
     OPTION_ORDER,
@@ -177,6 +181,9 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_NO_FOLLOW:
         record->no_follow = true;
         break;
+    case OPTION_NO_RESIDENCY:
+        record->no_residency = true;
+        break;
     case OPTION_ON_FULL:
         if (strcmp(optarg, "wait") != 0 && strcmp(optarg, "drop") != 0)
             return cli_misuse(&CLI_RECORD, "--on-full takes 'wait' or 'drop', not '%s'", optarg);
@@ -221,6 +228,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
         {"duration", required_argument, NULL, OPTION_DURATION},
         {"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
+        {"no-residency", no_argument, NULL, OPTION_NO_RESIDENCY},
         {"memory", required_argument, NULL, OPTION_MEMORY},
         {"on-full", required_argument, NULL, OPTION_ON_FULL},
         {"order", required_argument, NULL, OPTION_ORDER},

@@ -25,6 +25,7 @@ struct cli_record {
     const char *only;   /* names of the programs to record, patterns between commas; NULL: all */
     bool paused;        /* begin without recording */
     bool no_follow;
+    bool no_residency;           /* do not note how much of large objects is in memory */
     const char *order;           /* "epochs" or "stamps"; NULL: default */
     const char *on_full;         /* "wait" or "drop"; NULL: default */
     bool stdout_to_stderr;       /* for `ab`, whose own answer goes to stdout */

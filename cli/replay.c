@@ -1,4 +1,4 @@
-/* replay.c - `mallab replay`: become the replay binary of one candidate. */
+/* replay.c - `mallab replay`: run the replay binary of one candidate. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/measure.h"
+#include "cli/sieve.h"
 #include "cli/workloads.h"
 #include "convert/convert.h"
 #include "results/run.h"
@@ -31,6 +32,8 @@ static const char HELP[] =
     "                        size; time per call as a whole is not measured then\n"
     "      --syscalls        count the allocator's system calls by kind; nothing\n"
     "                        is timed\n"
+    "      --placement       look where live objects lie: misses of a simulated TLB,\n"
+    "                        pages and cache lines they hold; nothing is timed\n"
     "      --pin HOW         no; auto: each thread on a processor of its own; or\n"
     "                        processors to keep to: 0,2-3 [no]\n"
     "      --nice N          priority, from -20 (high) to 19 [as it is]\n"
@@ -65,6 +68,7 @@ enum {
     OPTION_CHECK,
     OPTION_LATENCY,
     OPTION_SYSCALLS,
+    OPTION_PLACEMENT,
     OPTION_JSON,
     OPTION_CLOCK,
     OPTION_PACE,
@@ -75,7 +79,7 @@ struct settings {
     const char *allocator, *touch, *threads, *pace, *idle_with;
     uint64_t idle_ns, timeout_ns, limit_bytes;
     struct cli_measure measure;
-    bool recorded_clock, check, latency, syscalls, json, help;
+    bool recorded_clock, check, latency, syscalls, placement, json, help;
 };
 
 /* "4x", "0.5x": replay/pace.h. */
@@ -150,6 +154,9 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_SYSCALLS:
         settings->syscalls = true;
         break;
+    case OPTION_PLACEMENT:
+        settings->placement = true;
+        break;
     case OPTION_JSON:
         settings->json = true;
         break;
@@ -157,6 +164,11 @@ static int take_option(int option, char **argv, struct settings *settings)
         return cli_option_refused(&CLI_REPLAY, option, argv);
     }
     return -1;
+}
+
+static int passes_of(const struct settings *settings)
+{
+    return settings->check + settings->latency + settings->syscalls + settings->placement;
 }
 
 static int take_options(int argc, char **argv, struct settings *ret_settings)
@@ -174,6 +186,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"check", no_argument, NULL, OPTION_CHECK},
         {"latency", no_argument, NULL, OPTION_LATENCY},
         {"syscalls", no_argument, NULL, OPTION_SYSCALLS},
+        {"placement", no_argument, NULL, OPTION_PLACEMENT},
         CLI_MEASURE_OPTIONS,
         {"json", no_argument, NULL, OPTION_JSON},
         {"help", no_argument, NULL, 'h'},
@@ -185,17 +198,17 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         if (code >= 0)
             return code;
     }
-    if (!ret_settings->help && ret_settings->check + ret_settings->latency + ret_settings->syscalls > 1)
-        return cli_misuse(&CLI_REPLAY,
-                          "--check, --latency and --syscalls are passes of their own: one at a time");
+    if (!ret_settings->help && passes_of(ret_settings) > 1)
+        return cli_misuse(
+            &CLI_REPLAY,
+            "--check, --latency, --syscalls and --placement are passes of their own: one at a time");
     if (!ret_settings->help && argc - optind != 1)
         return cli_misuse(&CLI_REPLAY, optind >= argc ? "no workload" : "one workload at a time");
     return -1;
 }
 
-/* Returns only when it could not be started. */
-static int become_replay(const struct settings *settings, const struct res_candidate *candidate,
-                         const char *workload)
+static int run_binary(const struct settings *settings, const struct res_candidate *candidate,
+                      const char *workload)
 {
     char *timeout = res_printf("%llu", (unsigned long long)((settings->timeout_ns + 999999999) / 1000000000));
     const char *extra[16] = {NULL};
@@ -206,11 +219,11 @@ static int become_replay(const struct settings *settings, const struct res_candi
         .touch = settings->touch,
         .limit_bytes = settings->limit_bytes,
         .check = settings->check,
-        .waste = !settings->check && !settings->latency && !settings->syscalls &&
-                 strcmp(candidate->name, "none") != 0,
-        .pass_option = settings->latency    ? "--latency"
-                       : settings->syscalls ? "--syscalls"
-                                            : NULL,
+        .waste = passes_of(settings) == 0 && strcmp(candidate->name, "none") != 0,
+        .pass_option = settings->latency     ? "--latency"
+                       : settings->syscalls  ? "--syscalls"
+                       : settings->placement ? "--placement"
+                                             : NULL,
         .more = settings->measure.options,
         .recorded_clock = settings->recorded_clock,
         .idle_ms = (settings->idle_ns + 999999) / 1000000,
@@ -234,12 +247,11 @@ static int become_replay(const struct settings *settings, const struct res_candi
     }
     char **arguments = res_run_arguments(&request, extra);
     char **environment = res_run_environment(candidate);
-    execve(candidate->program, arguments, environment);
-    cli_say(&CLI_REPLAY, "cannot start '%s': %s", candidate->program, strerror(errno));
+    const int code = cli_sieve_run(&CLI_REPLAY, candidate->program, arguments, environment);
     res_strings_free(arguments);
     res_strings_free(environment);
     free(timeout);
-    return CLI_FAILED;
+    return code;
 }
 
 /* Told here, where we know more than the replay binary does of what else it may be. */
@@ -286,7 +298,7 @@ static int run_replay(int argc, char **argv)
             cli_say(&CLI_REPLAY, "%s: %s", candidate->name, candidate->missing);
             code = CLI_FAILED;
         } else if (candidate != NULL) {
-            code = become_replay(&settings, candidate, workload);
+            code = run_binary(&settings, candidate, workload);
         }
     }
     res_registry_release(&registry);

@@ -71,6 +71,7 @@ static enum fp_status create_writer(const char *out_path, int descriptor, const 
 {
     const struct wl_writer_options writer_options = {.window_ops = options->window_ops,
                                                      .zstd_level = options->zstd_level,
+                                                     .touched = input->tells_residency,
                                                      .in_place = options->in_place,
                                                      .descriptor = descriptor};
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for writing"};
@@ -118,6 +119,19 @@ static enum fp_status note_count(struct wl_writer *writer, const char *prefix, c
     return wl_writer_note(writer, key, value);
 }
 
+static enum fp_status note_large(struct wl_writer *writer, const struct conv_large *large)
+{
+    enum fp_status status = FP_OK;
+    if (large->noted == 0)
+        return FP_OK;
+    status = note_count(writer, "", "large_noted", large->noted);
+    if (status == FP_OK)
+        status = note_count(writer, "", "large_noted_bytes", large->noted_bytes);
+    if (status == FP_OK)
+        status = note_count(writer, "", "large_resident_bytes", large->resident_bytes);
+    return status;
+}
+
 static enum fp_status write_notes(struct wl_writer *writer, const struct conv_survey *survey)
 {
     uint64_t lost = survey->lost_marks;
@@ -139,6 +153,8 @@ static enum fp_status write_notes(struct wl_writer *writer, const struct conv_su
         status = note_count(writer, "", "inherited_objects", survey->inherited_objects);
     if (status == FP_OK && survey->inherited_objects > 0)
         status = note_count(writer, "", "inherited_bytes", survey->inherited_bytes);
+    if (status == FP_OK)
+        status = note_large(writer, &survey->large);
     if (status == FP_OK)
         status = conv_plan_write(writer, &survey->selected);
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT && status == FP_OK; i++)

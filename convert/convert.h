@@ -253,6 +253,14 @@ struct conv_window {
     uint64_t processes;  /* that made a call in it */
 };
 
+/* Objects of FP_LARGE_BYTES and more of which it is known how much was in memory when they were released or resized, or at
+ * the end; one that was resized counts each time. */
+struct conv_large {
+    uint64_t noted;          /* how many */
+    uint64_t noted_bytes;    /* requested */
+    uint64_t resident_bytes; /* of those, in memory */
+};
+
 /* What a pass saw. conv_survey fills it without writing; conv_file fills it too. */
 struct conv_survey {
     enum conv_kind kind;
@@ -271,6 +279,7 @@ struct conv_survey {
     uint64_t live_bytes_peak, live_objects_peak; /* sum over processes, each at its own peak */
     uint64_t live_bytes_end, live_objects_end;
     uint64_t largest_size;
+    struct conv_large large;
     uint64_t class_count[CONV_SIZE_CLASSES]; /* allocations and resizes by requested size */
     uint64_t class_bytes[CONV_SIZE_CLASSES]; /* saturating */
     uint64_t inherited_objects,

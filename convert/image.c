@@ -493,6 +493,7 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
                       ? image->parts.end_time_ns - image->parts.begin_ns
                       : 0,
         .lane_count = image->parts.lane_count,
+        .tells_residency = image->parts.tells_residency,
         .run = run,
         .step = step,
         .home = home,

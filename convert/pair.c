@@ -301,6 +301,20 @@ static void note(struct conv_pair *pair, const struct conv_event *event)
         irregular(pair, (enum conv_irregularity)event->extra);
 }
 
+/* A shim's table may lag behind, and a mark may come before others of its epoch: then another object stands there. */
+enum fp_status conv_pair_resident(struct conv_pair *pair, struct conv_object object, uint64_t share)
+{
+    struct conv_large *large = &pair->survey->large;
+    if (object.bytes < FP_LARGE_BYTES || share > FP_SHARE_WHOLE)
+        return FP_OK;
+    large->noted++;
+    large->noted_bytes = conv_add_saturating(large->noted_bytes, object.bytes);
+    large->resident_bytes = conv_add_saturating(large->resident_bytes,
+                                                object.bytes / FP_SHARE_WHOLE * share +
+                                                    object.bytes % FP_SHARE_WHOLE * share / FP_SHARE_WHOLE);
+    return pair->writer != NULL ? wl_writer_touched(pair->writer, object.id, (uint32_t)share) : FP_OK;
+}
+
 static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
                            const struct conv_event *event)
 {
@@ -313,6 +327,9 @@ static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
     case FP_MARK_FORK:
         pair->survey->forks++;
         return FP_OK;
+    case FP_MARK_RESIDENT:
+        entry = event->address != 0 ? conv_live_find(&pair->live, event->address) : NULL;
+        return entry != NULL ? conv_pair_resident(pair, conv_live_object(entry), event->extra) : FP_OK;
     case FP_MARK_THREAD_EXIT:
         pair->survey->thread_exits++;
         if (pair->writer != NULL)

@@ -57,6 +57,10 @@ void conv_pair_release(struct conv_pair *pair);
 /* conv_pair_lane - a lane's entry, its thread announced to the writer. Returns FP_OK, FP_ERR_MEMORY, or the writer's. */
 enum fp_status conv_pair_lane(struct conv_pair *pair, uint32_t number, struct conv_pair_lane **ret_lane);
 
+/* conv_pair_resident - FP_MARK_RESIDENT of a live object. What cannot be (a share of more than all, of an object that is not
+ * large) is passed over. Returns FP_OK, or the writer's. */
+enum fp_status conv_pair_resident(struct conv_pair *pair, struct conv_object object, uint64_t share);
+
 /* conv_pair_end - after the last event, before the survey is read or the writer finished. */
 void conv_pair_end(struct conv_pair *pair);
 

@@ -21,6 +21,9 @@ void conv_stats_add(struct conv_survey *sum, const struct conv_survey *survey)
     sum->live_objects_end += survey->live_objects_end;
     if (survey->largest_size > sum->largest_size)
         sum->largest_size = survey->largest_size;
+    sum->large.noted += survey->large.noted;
+    sum->large.noted_bytes = conv_add_saturating(sum->large.noted_bytes, survey->large.noted_bytes);
+    sum->large.resident_bytes = conv_add_saturating(sum->large.resident_bytes, survey->large.resident_bytes);
     for (size_t i = 0; i < CONV_SIZE_CLASSES; i++) {
         sum->class_count[i] += survey->class_count[i];
         sum->class_bytes[i] = conv_add_saturating(sum->class_bytes[i], survey->class_bytes[i]);

@@ -25,6 +25,7 @@ enum what {
     RELEASE_SIZED,
     RESIZE_FROM,
     RESIZE,
+    RESIDENT,
 };
 
 struct plan {
@@ -137,6 +138,8 @@ static enum what what_of(const struct fp_shape *shape)
         return REST;
     if (shape->call == FP_MARK_RESIZE_FROM)
         return RESIZE_FROM;
+    if (shape->call == FP_MARK_RESIDENT)
+        return RESIDENT;
     switch (fp_call_kind_of(shape->call)) {
     case FP_KIND_ALLOCATE:
         return ALLOCATE;
@@ -161,7 +164,7 @@ static void fold(struct conv_pair *pair)
         if (plan->count == 0)
             continue;
         survey->events_by_call[shape->call] += plan->count;
-        if (plan->what != RESIZE_FROM) {
+        if (plan->what != RESIZE_FROM && plan->what != RESIDENT) {
             survey->events += plan->count;
             survey->ops += plan->count;
             survey->ops_by_call[shape->call] += plan->count;
@@ -333,6 +336,19 @@ static bool resize(struct run *run, uint32_t from)
     return true;
 }
 
+/* No op: what comes next says more of the object. */
+static bool note_resident(struct run *run, uint32_t mark)
+{
+    struct root *root = root_of(run, mark);
+    if (root == NULL)
+        return false;
+    run->straight->plans[run->marks[mark].shape].count++;
+    if (root->live)
+        run->status = conv_pair_resident(run->pair, (struct conv_object){root->id, root->bytes},
+                                         run->straight->shapes[run->marks[mark].shape].extra);
+    return true;
+}
+
 /* ---- a slice --------------------------------------------------------------------------------- */
 
 /* Returns how many marks were taken, 0 for none. */
@@ -351,6 +367,8 @@ static inline uint32_t take_mark(struct run *run, uint32_t mark)
         return release(run, mark, true);
     case RESIZE_FROM:
         return resize(run, mark) ? 2 : 0;
+    case RESIDENT:
+        return note_resident(run, mark);
     case RESIZE:
         return !run->slice->resizes && allocate(run, mark, true);
     default:

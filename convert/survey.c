@@ -97,6 +97,9 @@ static void take_notes(const struct wl_reader *reader, struct conv_survey *surve
     conv_plan_read(reader, &survey->selected);
     survey->inherited_objects = meta_number(reader, "inherited_objects");
     survey->inherited_bytes = meta_number(reader, "inherited_bytes");
+    survey->large.noted = meta_number(reader, "large_noted");
+    survey->large.noted_bytes = meta_number(reader, "large_noted_bytes");
+    survey->large.resident_bytes = meta_number(reader, "large_resident_bytes");
     survey->uncounted = wl_reader_meta(reader, "lost_known") != NULL;
     survey->lost_marks = meta_number(reader, "lost_calls");
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {

@@ -22,6 +22,7 @@ struct reading {
     struct conv_error *error;
     struct conv_line line;
     struct wl_writer_options writer_options;
+    uint32_t sized_object;    /* that the op of the line before gave its size; 0: none */
     struct wl_writer *writer; /* NULL as long as the head goes on */
     struct conv_rewrite rewrite;
     uint32_t thread_count;
@@ -177,6 +178,16 @@ static enum fp_status take_option(struct reading *reading, struct conv_words *wo
     return FP_OK;
 }
 
+static enum fp_status take_shares(struct reading *reading, struct conv_words *words)
+{
+    if (reading->writer != NULL)
+        return fail(reading, "an option after the first thread, time or op");
+    if (!conv_at_end(words))
+        return fail(reading, "after 'shares' comes nothing");
+    reading->writer_options.touched = true;
+    return FP_OK;
+}
+
 /* ---- the body ------------------------------------------------------------------------------ */
 
 static enum fp_status take_thread(struct reading *reading, struct conv_words *words)
@@ -242,9 +253,26 @@ static enum fp_status take_op(struct reading *reading, const struct conv_word *f
     if (what != NULL)
         return fail(reading, what);
     status = conv_rewrite_op(&reading->rewrite, (uint32_t)thread, &op, reading->time_ns, &what);
+    reading->sized_object = fp_call_kind_of(op.call) != FP_KIND_RELEASE ? op.id : 0;
     if (status == FP_OK)
         return FP_OK;
     return status == FP_ERR_CORRUPT && what != NULL ? fail(reading, what) : writer_failed(reading, status);
+}
+
+static enum fp_status take_touched(struct reading *reading, struct conv_words *words)
+{
+    uint64_t share;
+    enum fp_status status;
+    if (!reading->writer_options.touched)
+        return fail(reading, "a share without the line 'shares' before the first thread, time or op");
+    if (!conv_next_number(words, FP_SHARE_WHOLE - 1, &share) || !conv_at_end(words))
+        return fail(reading, "touched takes a number from 0 to 255");
+    if (reading->sized_object == 0)
+        return fail(reading, "touched stands behind an op that gives an object its size");
+    status = wl_writer_touched(reading->writer, reading->rewrite.objects[reading->sized_object].written_id,
+                               (uint32_t)share);
+    reading->sized_object = 0;
+    return status == FP_OK ? FP_OK : writer_failed(reading, status);
 }
 
 static enum fp_status take_end(struct reading *reading, struct conv_words *words)
@@ -275,6 +303,8 @@ static enum fp_status take_line(struct reading *reading)
         return FP_OK;
     if (reading->ended)
         return fail(reading, "something follows the line 'end'");
+    if (conv_word_is(&first, "shares"))
+        return take_shares(reading, &words);
     if (conv_word_is(&first, "window_ops") || conv_word_is(&first, "zstd_level"))
         return take_option(reading, &words, first.at[0] == 'w');
     if (conv_word_is(&first, "meta") || conv_word_is(&first, "note") || conv_word_is(&first, "more"))
@@ -286,6 +316,8 @@ static enum fp_status take_line(struct reading *reading)
         return take_thread(reading, &words);
     if (conv_word_is(&first, "time"))
         return take_time(reading, &words);
+    if (conv_word_is(&first, "touched"))
+        return take_touched(reading, &words);
     if (conv_word_is(&first, "cut"))
         return take_cut(reading, &words);
     if (conv_word_is(&first, "end"))

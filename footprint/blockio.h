@@ -26,6 +26,7 @@ enum block_type {
     BLOCK_TRAILER = 3,
     BLOCK_WINDOW = 16,
     BLOCK_SUMMARY = 17,
+    BLOCK_TOUCHED = 18, /* wl_touched.h */
 };
 
 struct block_header {

@@ -41,7 +41,8 @@
     X(FP_MARK_RESIZE_FROM, "(resize from)", NONE, NONE) \
     X(FP_MARK_FORK, "(fork)", NONE, NONE) \
     X(FP_MARK_THREAD_EXIT, "(thread exit)", NONE, NONE) \
-    X(FP_MARK_GAP, "(gap)", NONE, NONE)
+    X(FP_MARK_GAP, "(gap)", NONE, NONE) \
+    X(FP_MARK_RESIDENT, "(resident)", NONE, NONE)
 /* clang-format on */
 
 #define NAME(number, name, kind, extra)  [number] = name,

@@ -49,7 +49,13 @@ enum fp_call {
     FP_MARK_FORK = 49,        /* size: number of this fork within the process; before fork(2) */
     FP_MARK_THREAD_EXIT = 50, /* the thread's last mark, unless destructors of others ran later */
     FP_MARK_GAP = 51,         /* size: calls of this thread lost here; ids of order are broken */
+    FP_MARK_RESIDENT =
+        52, /* extra: share of the large object at address that is in memory, of FP_SHARE_WHOLE;
+                                 before its release or resize, or where its process ends */
 };
+
+#define FP_SHARE_WHOLE 256u          /* what the extra of FP_MARK_RESIDENT is a part of; at most this */
+#define FP_LARGE_BYTES (128u * 1024) /* objects from here on are large: recorders note how much is resident */
 
 #define FP_GAP_PAUSE 1u /* extra of FP_MARK_GAP: recording was paused here, as asked; nothing is lost */
 

@@ -21,7 +21,7 @@
 #include "footprint/call.h"
 #include "footprint/status.h"
 
-#define FP_VERSION         1u /* bump when a reader of the former version would misread; docs/format.md */
+#define FP_VERSION         2u /* bump when a reader of the former version would misread; docs/format.md */
 #define FP_BLOCK_MARKS_MAX 65536u
 #define FP_LANES_MAX       1048576u
 #define FP_TIME_UNIT_NS    64u /* resolution of stored times */
@@ -99,6 +99,8 @@ struct fp_writer_options {
     uint64_t start_unix_ns;    /* wall clock at time 0 */
     int zstd_level;            /* 0: the default, 1 */
     uint64_t size_limit_bytes; /* 0: none. A block that would pass it is refused with FP_ERR_LIMIT */
+    bool
+        resident; /* FP_MARK_RESIDENT may come: the file is of version 2, else of 1, which has no such mark */
 };
 
 /* fp_writer_create - create a footprint exclusively, mode 0600, never through a symbolic link.

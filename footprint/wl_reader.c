@@ -19,6 +19,15 @@
 #include "footprint/bytes.h"
 #include "footprint/window.h"
 #include "footprint/wl_decode.h"
+#include "footprint/wl_touched.h"
+
+/* What a decoded window occupies. There are two, so that a window outlives the next one's decoding. */
+struct window_room {
+    struct wl_op *ops;
+    struct wl_run *runs;
+    struct wl_wait *waits;
+    uint64_t *times_ns;
+};
 
 struct wl_reader {
     size_t arena_bytes; /* of the mapping that begins with this struct */
@@ -27,7 +36,10 @@ struct wl_reader {
     size_t first_window; /* offset of the first block */
     size_t at;           /* offset of the next block */
     size_t window_at;    /* of the block read last */
+    size_t windows_end;  /* where the blocks of shares begin, or the summary */
     size_t summary_at;
+    struct wl_touched *touched;
+    size_t touched_count, next_touched;
     uint64_t next_window, next_op;
     uint64_t digest;
     struct wl_summary summary;
@@ -39,6 +51,7 @@ struct wl_reader {
     uint8_t *scratch;
     size_t scratch_bytes;
     struct wl_decoder decoder;
+    struct window_room rooms[2];
     struct fp_error error;
 };
 
@@ -46,11 +59,13 @@ struct wl_reader {
 struct opening {
     const uint8_t *file;
     size_t file_bytes;
-    size_t first_window, summary_at;
+    size_t first_window, windows_end, summary_at;
+    size_t touched_count;
+    uint32_t touched_block_max;
     struct block_header meta_header, summary_header;
     size_t meta_at;
     uint64_t ops, windows, digest;
-    uint32_t window_ops_max;
+    uint32_t version, window_ops_max;
     struct fp_error error;
 };
 
@@ -102,6 +117,7 @@ static enum fp_status check_header(struct opening *opening)
     }
     if (file_header_check(opening->file, "MALLABWL", WL_VERSION, &opening->error) != FP_OK)
         return opening->error.status;
+    opening->version = get_u16(opening->file + 8);
     if (get_u32(opening->file + 16) != FP_TIME_UNIT_NS || get_u32(opening->file + 20) != WL_TIME_STRIDE)
         return fail(&opening->error, FP_ERR_CORRUPT, 16, "units are not those of this version");
     return FP_OK;
@@ -136,6 +152,27 @@ static enum fp_status header_at(const uint8_t *file, size_t offset, size_t end,
     return FP_OK;
 }
 
+static void chain_digest(struct opening *opening, const struct block_header *header)
+{
+    const uint64_t chain[2] = {htole64(opening->digest), htole64(header->payload_hash)};
+    opening->digest = XXH64(chain, sizeof chain, 0);
+}
+
+/* Blocks of shares follow the windows, and each is full but the last: so their number is bounded as their shares are. */
+static bool scan_touched(struct opening *opening, const struct block_header *header)
+{
+    if (opening->version < 2 || header->count == 0 || header->count > TOUCHED_BLOCK_MAX ||
+        opening->touched_count % TOUCHED_BLOCK_MAX != 0 ||
+        header->sequence != opening->touched_count / TOUCHED_BLOCK_MAX ||
+        header->count > WL_TOUCHED_MAX - opening->touched_count ||
+        header->count > opening->ops - opening->touched_count)
+        return false;
+    opening->touched_count += header->count;
+    if (header->count > opening->touched_block_max)
+        opening->touched_block_max = header->count;
+    return true;
+}
+
 /* Walk all block headers: the windows follow each other without gaps, and their sizes and checksums are known
  * before anything is decoded. */
 static enum fp_status scan_blocks(struct opening *opening)
@@ -152,22 +189,29 @@ static enum fp_status scan_blocks(struct opening *opening)
     opening->meta_at = at;
     at += BLOCK_HEADER_BYTES + header.payload_bytes;
     opening->first_window = at;
+    opening->windows_end = at;
     while (at < opening->summary_at) {
-        uint64_t chain[2];
         status = header_at(opening->file, at, opening->summary_at, &header, &opening->error);
         if (status != FP_OK)
             return status;
-        if (header.type != BLOCK_WINDOW || header.count == 0 || header.count > WL_WINDOW_OPS_MAX ||
-            header.sequence != opening->windows || header.base != opening->ops)
+        if (header.type == BLOCK_TOUCHED) {
+            if (!scan_touched(opening, &header))
+                return fail(&opening->error, FP_ERR_CORRUPT, at, "shares of objects are out of order");
+            chain_digest(opening, &header);
+            at += BLOCK_HEADER_BYTES + header.payload_bytes;
+            continue;
+        }
+        if (opening->touched_count > 0 || header.type != BLOCK_WINDOW || header.count == 0 ||
+            header.count > WL_WINDOW_OPS_MAX || header.sequence != opening->windows ||
+            header.base != opening->ops)
             return fail(&opening->error, FP_ERR_CORRUPT, at, "a window is out of order");
         opening->windows++;
         opening->ops += header.count;
         if (header.count > opening->window_ops_max)
             opening->window_ops_max = header.count;
-        chain[0] = htole64(opening->digest);
-        chain[1] = htole64(header.payload_hash);
-        opening->digest = XXH64(chain, sizeof chain, 0);
+        chain_digest(opening, &header);
         at += BLOCK_HEADER_BYTES + header.payload_bytes;
+        opening->windows_end = at;
     }
     status = header_at(opening->file, at, end, &opening->summary_header, &opening->error);
     if (status != FP_OK)
@@ -202,12 +246,15 @@ static size_t lay_out(uint8_t *base, const struct opening *opening, uint32_t id_
         scratch = META_BYTES_MAX;
     if (scratch < summary_bytes)
         scratch = summary_bytes;
+    if (scratch < wl_touched_scratch_bytes(opening->touched_block_max))
+        scratch = wl_touched_scratch_bytes(opening->touched_block_max);
     (void)carve(&at, sizeof *ret);
     context = carve(&at, context_bytes);
     ret->scratch = carve(&at, scratch);
     ret->scratch_bytes = scratch;
     ret->meta_text = carve(&at, META_BYTES_MAX);
     ret->threads = carve(&at, threads * sizeof *ret->threads);
+    ret->touched = carve(&at, opening->touched_count * sizeof *ret->touched);
     decoder->thread_count = threads;
     decoder->ids.capacity = id_max;
     decoder->ids.next = carve(&at, ((size_t)id_max + 1) * sizeof *decoder->ids.next);
@@ -220,10 +267,12 @@ static size_t lay_out(uint8_t *base, const struct opening *opening, uint32_t id_
     decoder->history = carve(&at, WINDOW_HISTORY * sizeof *decoder->history);
     decoder->shapes = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shapes);
     decoder->kinds = carve(&at, WINDOW_SHAPES_MAX);
-    decoder->ops = carve(&at, ops * sizeof *decoder->ops);
-    decoder->runs = carve(&at, ops * sizeof *decoder->runs);
-    decoder->waits = carve(&at, ops * sizeof *decoder->waits);
-    decoder->times_ns = carve(&at, (ops / WL_TIME_STRIDE + 1) * sizeof *decoder->times_ns);
+    for (unsigned i = 0; i < 2; i++) {
+        ret->rooms[i].ops = carve(&at, ops * sizeof *decoder->ops);
+        ret->rooms[i].runs = carve(&at, ops * sizeof *decoder->runs);
+        ret->rooms[i].waits = carve(&at, ops * sizeof *decoder->waits);
+        ret->rooms[i].times_ns = carve(&at, (ops / WL_TIME_STRIDE + 1) * sizeof *decoder->times_ns);
+    }
     if (base != NULL)
         ret->context = ZSTD_initStaticDCtx(context, context_bytes);
     return (size_t)(at - (uintptr_t)base);
@@ -346,6 +395,31 @@ static enum fp_status add_meta_text(struct wl_reader *reader, size_t offset, con
     return FP_OK;
 }
 
+static enum fp_status read_touched(struct wl_reader *reader, const struct opening *opening)
+{
+    uint64_t first = 0;
+    size_t at = opening->windows_end;
+    while (at < opening->summary_at) {
+        struct column columns[TOUCHED_COLUMNS];
+        struct block_header header;
+        enum fp_status status = header_at(reader->file, at, opening->summary_at, &header, &reader->error);
+        if (status == FP_OK && header.count > opening->touched_count - reader->touched_count)
+            status = fail(&reader->error, FP_ERR_CORRUPT, at, "the file changed while it was read");
+        if (status == FP_OK)
+            status = unpack(reader, at, &header, TOUCHED_COLUMNS, columns);
+        if (status != FP_OK)
+            return status;
+        if (!wl_touched_decode(&header, columns, first, reader->summary.ops,
+                               reader->touched + reader->touched_count))
+            return fail(&reader->error, FP_ERR_CORRUPT, at + BLOCK_HEADER_BYTES,
+                        "the shares of objects are damaged");
+        reader->touched_count += header.count;
+        first = reader->touched[reader->touched_count - 1].op + 1;
+        at += BLOCK_HEADER_BYTES + header.payload_bytes;
+    }
+    return FP_OK;
+}
+
 /* The arena is touched at once, so one beyond the machine would end in the kernel killing the process. A few
  * small headers can claim that many ids; that they are really used shows only when all ops are decoded. */
 static bool machine_holds(size_t bytes)
@@ -375,6 +449,7 @@ static enum fp_status build(struct opening *opening, const struct wl_summary *su
     reader->file = opening->file;
     reader->file_bytes = opening->file_bytes;
     reader->first_window = opening->first_window;
+    reader->windows_end = opening->windows_end;
     reader->summary_at = opening->summary_at;
     reader->digest = opening->digest;
     reader->summary = *summary;
@@ -391,6 +466,8 @@ static enum fp_status build(struct opening *opening, const struct wl_summary *su
         status = fail(&reader->error, FP_ERR_CORRUPT, opening->summary_at, "the summary is damaged");
     if (status == FP_OK)
         status = add_meta_text(reader, opening->summary_at, &columns[2], &meta_bytes);
+    if (status == FP_OK)
+        status = read_touched(reader, opening);
     if (status == FP_OK && !meta_parse(reader->meta_text, meta_bytes, reader->meta, &reader->meta_count))
         status = fail(&reader->error, FP_ERR_CORRUPT, opening->meta_at,
                       "meta data is not of the form key=value");
@@ -473,6 +550,39 @@ uint64_t wl_reader_digest(const struct wl_reader *reader)
     return reader->digest;
 }
 
+static void enter_room(struct wl_decoder *decoder, const struct window_room *room)
+{
+    decoder->ops = room->ops;
+    decoder->runs = room->runs;
+    decoder->waits = room->waits;
+    decoder->times_ns = room->times_ns;
+}
+
+size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched **ret_touched)
+{
+    *ret_touched = reader->touched;
+    return reader->touched_count;
+}
+
+uint32_t wl_reader_version(const struct wl_reader *reader)
+{
+    return get_u16(reader->file + 8);
+}
+
+/* The shares of a window's ops. */
+static bool take_touched(struct wl_reader *reader, struct wl_window *window)
+{
+    const uint64_t first = window->facts.first_op;
+    size_t next = reader->next_touched;
+    window->touched = reader->touched + next;
+    for (; next < reader->touched_count && reader->touched[next].op - first < window->op_count; next++)
+        if (!wl_touched_fits(&window->ops[reader->touched[next].op - first]))
+            return false;
+    window->touched_count = (uint32_t)(next - reader->next_touched);
+    reader->next_touched = next;
+    return true;
+}
+
 enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_window)
 {
     struct column columns[WINDOW_COLUMNS];
@@ -481,11 +591,11 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
     const char *what = NULL;
     const size_t at = reader->at;
     enum fp_status status;
-    if (at == reader->summary_at)
+    if (at == reader->windows_end)
         return FP_END;
     reader->window_at = at;
     reader->decoder.refused = 0;
-    status = header_at(reader->file, at, reader->summary_at, &header, &reader->error);
+    status = header_at(reader->file, at, reader->windows_end, &header, &reader->error);
     if (status != FP_OK)
         return status;
     /* The scan at open saw the same, but the mapping shows what the file holds now. */
@@ -495,6 +605,7 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
     status = unpack(reader, at, &header, WINDOW_COLUMNS, columns);
     if (status != FP_OK)
         return status;
+    enter_room(&reader->decoder, &reader->rooms[reader->next_window % 2]);
     status = wl_decode_window(&reader->decoder, &header, columns, &window, &what);
     if (status != FP_OK)
         return fail(&reader->error, status, at + BLOCK_HEADER_BYTES, what);
@@ -503,6 +614,9 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
          window.facts.live_objects != reader->summary.live_objects_end))
         return fail(&reader->error, FP_ERR_CORRUPT, at,
                     "what is live at the end is not what the summary says");
+    if (!take_touched(reader, &window))
+        return fail(&reader->error, FP_ERR_CORRUPT, at,
+                    "a share is told of an op that gives no object its size");
     reader->at = at + BLOCK_HEADER_BYTES + header.payload_bytes;
     reader->next_window++;
     reader->next_op += header.count;
@@ -515,6 +629,7 @@ void wl_reader_rewind(struct wl_reader *reader)
     reader->at = reader->first_window;
     reader->next_window = 0;
     reader->next_op = 0;
+    reader->next_touched = 0;
     wl_decode_reset(&reader->decoder);
 }
 

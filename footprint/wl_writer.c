@@ -7,6 +7,7 @@
 
 #include "footprint/bytes.h"
 #include "footprint/wl_put.h"
+#include "footprint/wl_touched.h"
 
 #define WINDOW_OPS_DEFAULT 8192u
 #define ZSTD_LEVEL_DEFAULT 1  /* level 3 costs half as much again and saves 1 % */
@@ -81,7 +82,7 @@ static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta 
     enum fp_status status = meta_encode(meta, meta_count, &text);
     put_u32(header + 16, FP_TIME_UNIT_NS);
     put_u32(header + 20, WL_TIME_STRIDE);
-    file_header_seal(header, "MALLABWL", WL_VERSION);
+    file_header_seal(header, "MALLABWL", writer->touched_told ? 2 : 1);
     if (status == FP_OK)
         status = block_pack(&block, &(struct column){text.at, text.size}, 1, writer->context, writer->level,
                             &writer->packed);
@@ -112,6 +113,7 @@ static void writer_free(struct wl_writer *writer)
     free(writer->ids.threads);
     free(writer->ids.touched);
     free(writer->last_op);
+    free(writer->touched);
     wl_file_abandon(&writer->file);
     free(writer);
 }
@@ -129,6 +131,7 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
     }
     writer->window_ops = options->window_ops != 0 ? options->window_ops : WINDOW_OPS_DEFAULT;
     writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
+    writer->touched_told = options->touched;
     writer->file.fd = -1;
     writer->ready_thread = WL_NO_THREAD;
     if (writer->window_ops > WL_WINDOW_OPS_MAX) {
@@ -513,6 +516,8 @@ enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struc
     writer->summary.id_max = writer->ids.used;
     if (status == FP_OK)
         status = count_threads_at_once(writer);
+    if (status == FP_OK)
+        status = wl_touched_put(writer);
     if (status == FP_OK)
         status = write_summary(writer);
     if (status == FP_OK)

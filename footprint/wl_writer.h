@@ -72,6 +72,9 @@ struct wl_writer {
     uint32_t last_literal;
     struct bytes columns[WINDOW_COLUMNS];
     struct bytes packed;
+    bool touched_told;          /* options.touched */
+    struct wl_touched *touched; /* as told; sorted by wl_touched_put */
+    size_t touched_count, touched_capacity;
     struct bytes notes;            /* meta text that belongs to the summary */
     size_t meta_count, meta_bytes; /* of both texts together */
     enum fp_status broken;         /* a window that could not be written: nothing may follow it */

@@ -11,6 +11,8 @@
  *   wait    op `op` must not begin before op `on`, of another thread and earlier in the same window,
  *           has finished. Waits that follow from others are left out. Within a thread, order is kept
  *   time    recorded nanoseconds since recording began
+ *   touched of a large object that was not in memory as a whole in the program: the share that was, known from the
+ *           op on by which it got its size
  *
  * Ids are not chosen by the caller: the writer assigns them and the reader finds them again by
  * the same rule (ids.h). A released id is reused by the thread that released it within the same
@@ -26,7 +28,7 @@
 #include "footprint/footprint.h" /* struct fp_meta */
 #include "footprint/status.h"
 
-#define WL_VERSION        1u
+#define WL_VERSION        2u
 #define WL_WINDOW_OPS_MAX 65536u
 #define WL_THREADS_MAX    1048576u
 #define WL_IDS_MAX        (UINT32_C(1) << 31)
@@ -52,6 +54,13 @@ struct wl_run { /* consecutive ops of one thread */
 struct wl_wait {
     uint32_t op; /* index within the window */
     uint32_t on; /* lower index within the window, other thread */
+};
+
+#define WL_TOUCHED_MAX (UINT32_C(1) << 22) /* such shares in a workload: 64 MiB in a reader */
+
+struct wl_touched {
+    uint64_t op;    /* number of an allocation or resize in the workload */
+    uint32_t share; /* below FP_SHARE_WHOLE, of which it is a part: of the object's bytes, from its start */
 };
 
 /* The state at a window's end, exact in the recorded order. */
@@ -93,6 +102,7 @@ struct wl_writer;
 struct wl_writer_options {
     uint32_t window_ops; /* 1 .. WL_WINDOW_OPS_MAX; 0: the default, 8192 */
     int zstd_level;      /* 0: the default, 1 */
+    bool touched;        /* wl_writer_touched may come: the file is of version 2, else of 1 */
     bool in_place;       /* no thread of the writer's own. The bytes written are the same */
     int descriptor; /* above 0: write there, sequentially; never closed, and path only names it in errors */
 };
@@ -133,6 +143,12 @@ enum fp_status wl_writer_release(struct wl_writer *writer, uint32_t thread, cons
                                  uint64_t time_ns, uint32_t id, uint64_t bytes);
 const struct fp_error *wl_writer_error(const struct wl_writer *writer);
 
+/* wl_writer_touched - the share of a live object's bytes that was in memory since its allocation or last resize; the whole
+ * is what readers take for granted. Told twice, the larger one counts. Ignored with options.touched unset, for an object of
+ * which nothing was heard for 2^31 ops, and beyond WL_TOUCHED_MAX shares.
+ * Returns   FP_OK; FP_ERR_MEMORY; FP_ERR_ARGUMENT: not a live object, or more than the whole. */
+enum fp_status wl_writer_touched(struct wl_writer *writer, uint32_t id, uint32_t share);
+
 /* wl_writer_cut - end the window here, if it holds any op: what comes next begins another.
  * Returns   FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */
 enum fp_status wl_writer_cut(struct wl_writer *writer);
@@ -171,6 +187,12 @@ const struct wl_summary *wl_reader_summary(const struct wl_reader *reader);
 const char *wl_reader_meta(const struct wl_reader *reader, const char *key);
 size_t wl_reader_meta_all(const struct wl_reader *reader, const struct fp_meta **ret_meta);
 
+/* wl_reader_touched - all shares, by rising op; the reader's, of version 2. Returns how many. */
+size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched **ret_touched);
+
+/* wl_reader_version - 1 or 2: whether shares may be told. */
+uint32_t wl_reader_version(const struct wl_reader *reader);
+
 /* wl_reader_meta_first - how many of those entries were given to wl_writer_create; notes follow. */
 size_t wl_reader_meta_first(const struct wl_reader *reader);
 
@@ -181,7 +203,8 @@ uint64_t wl_reader_digest(const struct wl_reader *reader);
 /* wl_reader_bytes - the whole file as it is mapped; the reader's, valid until it is closed. */
 const void *wl_reader_bytes(const struct wl_reader *reader, size_t *ret_size);
 
-/* A decoded window. Pointers are the reader's, valid until the next call on it. */
+/* A decoded window. Pointers are the reader's, valid until the call of wl_reader_next after the next: a replay decodes
+ * one window while it executes the one before. */
 struct wl_window {
     struct wl_facts facts;
     uint32_t op_count;
@@ -192,6 +215,8 @@ struct wl_window {
     const struct wl_run *runs;   /* their op_counts add up to op_count */
     const struct wl_wait *waits; /* by rising op */
     const uint64_t *times_ns;    /* recorded time of ops 0, 16, 32, ... */
+    uint32_t touched_count;
+    const struct wl_touched *touched; /* of this window's ops */
 };
 
 /* wl_reader_next - decode the next window, checking every bound: ids within summary.id_max and live or

@@ -70,11 +70,7 @@ static bool broken(struct rep_check_problem *ret_problem, const char *what, cons
 /* What the op asks for; the plan keeps pages touched in fields that the call does not use (loop.h). */
 static uint64_t requested(const struct wl_op *op)
 {
-    if (op->call == FP_CALL_CALLOC)
-        return op->size * op->count;
-    if (op->call == FP_CALL_REALLOCARRAY)
-        return (op->size & REP_OP_SIZE_MASK) * op->count;
-    return op->size;
+    return rep_op_has_upper_bits(op) ? (op->size & REP_OP_SIZE_MASK) * op->count : op->size;
 }
 
 /* C: suitable for any object that fits, and no fundamental type needs more than 16. */

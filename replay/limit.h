@@ -2,7 +2,8 @@
  *
  * The kernel's RLIMIT_DATA counts the private writable memory that a process has mapped, whether resident or not. So it
  * is stricter than a container's limit with allocators that map ahead of need. What the harness maps for itself between
- * rep_limit_begin and rep_limit_set is added; what the allocator mapped when it was loaded is its own. */
+ * rep_limit_begin and rep_limit_set is added, stacks of its threads among it; what the allocator mapped when it was
+ * loaded is its own, and so are the stacks of threads that it starts, in full (docs/results.md). */
 #ifndef MALLAB_REPLAY_LIMIT_H
 #define MALLAB_REPLAY_LIMIT_H
 

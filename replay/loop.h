@@ -1,11 +1,14 @@
 /* loop.h - the timed code: ops in, allocator calls out, and nothing else.
  *
  *   slot   where the address of an object stands, by object id; slot 0 holds NULL
+ *   share  of a large object, what was in memory in the program; the rest of it is not written to. Only REP_TOUCH_PAGE
+ *          heeds it, from the object's start: where in it the program wrote is not known
  *   touch  a write into new memory, so that it becomes resident as it would in the program. It stays
  *          within the timed part: a fault on memory that the allocator had to fetch is its doing */
 #ifndef MALLAB_REPLAY_LOOP_H
 #define MALLAB_REPLAY_LOOP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "footprint/workload.h"
@@ -45,6 +48,32 @@ static inline void rep_op_set_pages(struct wl_op *op, uint64_t pages)
         op->count = kept;
     else
         op->size |= (uint64_t)kept << REP_OP_SIZE_BITS;
+}
+
+#define REP_OP_SPARSE 0x40u /* in align_log2, where no alignment reaches: the op has a share */
+
+/* rep_op_has_upper_bits - whether what an op has besides stands in the upper 16 bits of size, its count being taken. */
+static inline bool rep_op_has_upper_bits(const struct wl_op *op)
+{
+    return op->call == FP_CALL_CALLOC || op->call == FP_CALL_REALLOCARRAY;
+}
+
+/* rep_op_set_share - note in a copy of an op the share of its object, below FP_SHARE_WHOLE: in the place of
+ * rep_op_set_pages, since all of what is to be touched is touched again then. */
+static inline void rep_op_set_share(struct wl_op *op, uint32_t share)
+{
+    op->align_log2 |= REP_OP_SPARSE;
+    if (rep_op_has_upper_bits(op))
+        op->size = (op->size & REP_OP_SIZE_MASK) | (uint64_t)share << REP_OP_SIZE_BITS;
+    else
+        op->count = (uint16_t)share;
+}
+
+/* rep_op_touched - how many of its object's bytes are to be touched, of an op with a share. */
+static inline size_t rep_op_touched(const struct wl_op *op, size_t bytes)
+{
+    const size_t share = rep_op_has_upper_bits(op) ? op->size >> REP_OP_SIZE_BITS : op->count;
+    return bytes / FP_SHARE_WHOLE * share + bytes % FP_SHARE_WHOLE * share / FP_SHARE_WHOLE;
 }
 
 /* rep_loop_run - execute count ops.

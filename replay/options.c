@@ -36,6 +36,8 @@ static const char HELP[] =
     "  --latency             time every call by itself and print percentiles; the\n"
     "                        time per op is not measured then\n"
     "  --syscalls            count the system calls by kind; nothing is timed\n"
+    "  --placement           look where live objects lie: misses of a simulated TLB,\n"
+    "                        pages and lines held; nothing is timed\n"
     "  --pin HOW             'no', 'auto': a processor for each thread, or a list of\n"
     "                        processors to keep to: 0,2-3 [no]\n"
     "  --nice N              priority, -20 (high) to 19 [as it is]\n"
@@ -118,6 +120,7 @@ enum {
     OPTION_WASTE,
     OPTION_LATENCY,
     OPTION_SYSCALLS,
+    OPTION_PLACEMENT,
     OPTION_PIN,
     OPTION_NICE,
     OPTION_REPORT_FAILURE,
@@ -168,6 +171,9 @@ static bool take_option(int option, const char *value, struct rep_options *optio
     case OPTION_SYSCALLS:
         options->syscalls = true;
         return true;
+    case OPTION_PLACEMENT:
+        options->placement = true;
+        return true;
     case OPTION_PIN:
         return rep_binding_parse(&options->binding, value);
     case OPTION_NICE:
@@ -203,10 +209,12 @@ __attribute__((noreturn)) static void misuse(const char *words)
 
 static void check_combination(const struct rep_options *options)
 {
-    if (options->check + options->latency + options->syscalls > 1)
-        misuse("--check, --latency and --syscalls are passes of their own: one at a time");
+    if (options->check + options->latency + options->syscalls + options->placement > 1)
+        misuse("--check, --latency, --syscalls and --placement are passes of their own: one at a time");
     if (options->check && strcmp(REP_ALLOCATOR, "none") == 0)
         misuse("'none' has no objects that could be checked");
+    if (options->placement && strcmp(REP_ALLOCATOR, "none") == 0)
+        misuse("'none' has no objects that could lie anywhere");
 }
 
 void rep_options_parse(int argc, char **argv, struct rep_settings *settings, struct rep_options *ret_options)
@@ -225,6 +233,7 @@ void rep_options_parse(int argc, char **argv, struct rep_settings *settings, str
         {"waste", no_argument, NULL, OPTION_WASTE},
         {"latency", no_argument, NULL, OPTION_LATENCY},
         {"syscalls", no_argument, NULL, OPTION_SYSCALLS},
+        {"placement", no_argument, NULL, OPTION_PLACEMENT},
         {"pin", required_argument, NULL, OPTION_PIN},
         {"nice", required_argument, NULL, OPTION_NICE},
         {"report-failure", no_argument, NULL, OPTION_REPORT_FAILURE},

@@ -31,7 +31,7 @@ struct rep_options {
     struct rep_pace pace;
     bool expects_clock;
     bool json, serial, check, waste, report_failure;
-    bool latency, syscalls; /* passes: at most one of these and check */
+    bool latency, syscalls, placement; /* passes: at most one of these and check */
     struct rep_binding binding;
     struct rep_settings *settings; /* the caller's: named and expected ones are noted there */
 };

@@ -21,8 +21,8 @@ static double allocator_ns(const struct rep_outcome *outcome)
 /* Which of the kinds of run it is. Only this one's times are times of the allocator. */
 static bool is_time_pass(const struct rep_outcome *outcome)
 {
-    return outcome->latency == NULL && outcome->syscalls == NULL && outcome->check == NULL &&
-           !outcome->account->recorded;
+    return outcome->latency == NULL && outcome->syscalls == NULL && outcome->placement == NULL &&
+           outcome->check == NULL && !outcome->account->recorded;
 }
 
 static const char *pass_name(const struct rep_outcome *outcome)
@@ -30,6 +30,7 @@ static const char *pass_name(const struct rep_outcome *outcome)
     return outcome->check != NULL       ? "check"
            : outcome->latency != NULL   ? "latency"
            : outcome->syscalls != NULL  ? "syscalls"
+           : outcome->placement != NULL ? "placement"
            : outcome->account->recorded ? "memory"
                                         : "time";
 }
@@ -290,6 +291,7 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
     set(root, "batch_ns", is_time_pass(outcome) ? batches_json(outcome) : json_null());
     set(root, "latency",
         outcome->latency != NULL ? rep_latency_json(outcome->latency, outcome->clock) : json_null());
+    set(root, "placement", outcome->placement != NULL ? rep_placement_json(outcome->placement) : json_null());
     set(root, "system_calls", outcome->syscalls != NULL ? rep_syscalls_json(outcome->syscalls) : json_null());
 }
 
@@ -431,9 +433,12 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     else if (outcome->check == NULL)
         say("ns/op", outcome->latency != NULL || outcome->syscalls != NULL
                          ? "not measured: in this pass calls are watched one by one, which takes time"
+                     : outcome->placement != NULL
+                         ? "not measured: in this pass objects are walked between the calls"
                          : "not measured: the recorded clock moves between the calls, which takes time");
-    printf("%-16s%.1f ms, of it %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
-           (double)totals->prepare_ns / 1e6);
+    /* With several threads it goes on beside the calls, where a processor is free. */
+    printf("%-16s%.1f ms, %s %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
+           outcome->serial ? "of it" : "and of some processor", (double)totals->prepare_ns / 1e6);
     printf("%-16s%s, asked %" PRIu64 " times\n", "clock", outcome->account->recorded ? "recorded" : "real",
            outcome->account->asks.asked);
     say_bytes("live peak", (double)outcome->summary->live_bytes_peak);
@@ -452,6 +457,8 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     rep_counters_text(outcome->counters);
     if (outcome->syscalls != NULL)
         rep_syscalls_text(outcome->syscalls);
+    if (outcome->placement != NULL)
+        rep_placement_text(outcome->placement);
     if (outcome->latency != NULL)
         rep_latency_text(outcome->latency, outcome->clock);
     return fflush(stdout) == 0 && !ferror(stdout);

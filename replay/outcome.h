@@ -13,6 +13,7 @@
 #include "replay/counters.h"
 #include "replay/latency.h"
 #include "replay/meters.h"
+#include "replay/placement.h"
 #include "replay/proof.h"
 #include "replay/settings.h"
 #include "replay/syscalls.h"
@@ -30,8 +31,9 @@ struct rep_outcome {
     const struct rep_meters *meters;
     const struct rep_clock *clock; /* its rate is known */
     const struct rep_exec_totals *totals;
-    const struct rep_latency *latency;   /* NULL: not the latency pass */
-    const struct rep_syscalls *syscalls; /* NULL: not the syscalls pass */
+    const struct rep_latency *latency;     /* NULL: not the latency pass */
+    const struct rep_syscalls *syscalls;   /* NULL: not the syscalls pass */
+    const struct rep_placement *placement; /* NULL: not the placement pass */
     const struct rep_counters *counters;
     const struct rep_binding *binding;
     uint64_t substituted; /* calls.h */

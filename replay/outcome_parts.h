@@ -11,6 +11,7 @@
 #include "replay/binding.h"
 #include "replay/counters.h"
 #include "replay/latency.h"
+#include "replay/placement.h"
 #include "replay/syscalls.h"
 #include "replay/ticks.h"
 
@@ -20,6 +21,9 @@ void rep_latency_text(const struct rep_latency *latency, const struct rep_clock 
 
 json_t *rep_syscalls_json(const struct rep_syscalls *syscalls);
 void rep_syscalls_text(const struct rep_syscalls *syscalls);
+
+json_t *rep_placement_json(const struct rep_placement *placement);
+void rep_placement_text(const struct rep_placement *placement);
 
 json_t *rep_counters_json(const struct rep_counters *counters);
 void rep_counters_text(const struct rep_counters *counters);

@@ -12,31 +12,49 @@ enum {
     MARK_SOURCE = 2, /* someone must not begin before this op has ended */
 };
 
-bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool serial)
+static bool share_or_map(struct rep_plan *plan, const struct wl_summary *summary,
+                         const struct rep_plan *former)
+{
+    const size_t ops = plan->ops_max;
+    const bool resizes = summary->ops_by_call[FP_CALL_REALLOC] > 0 ||
+                         summary->ops_by_call[FP_CALL_REALLOCARRAY] > 0;
+    if (former != NULL) {
+        plan->pages = former->pages;
+        plan->owner = former->owner;
+        plan->position = former->position;
+        plan->marks = former->marks;
+        return true;
+    }
+    if (resizes)
+        plan->pages = rep_storage_map((size_t)summary->id_max + 1, sizeof *plan->pages);
+    if (resizes && plan->pages == NULL)
+        return false;
+    if (plan->serial)
+        return true;
+    plan->owner = rep_storage_map(ops, sizeof *plan->owner);
+    plan->position = rep_storage_map(ops, sizeof *plan->position);
+    plan->marks = rep_storage_map(ops, sizeof *plan->marks);
+    return plan->owner != NULL && plan->position != NULL && plan->marks != NULL;
+}
+
+bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool serial,
+                   const struct rep_plan *former)
 {
     const size_t ops = summary->window_ops_max;
     const size_t parts = ops < summary->thread_count ? ops : summary->thread_count;
-    const bool resizes = summary->ops_by_call[FP_CALL_REALLOC] > 0 ||
-                         summary->ops_by_call[FP_CALL_REALLOCARRAY] > 0;
     *plan = (struct rep_plan){.serial = serial, .ops_max = summary->window_ops_max};
     plan->ops = rep_storage_map(ops, sizeof *plan->ops);
     plan->parts = rep_storage_map(serial ? 1 : parts, sizeof *plan->parts);
     /* A cut needs a wait, or a source, and a wait has one source. */
     plan->segments = rep_storage_map(serial ? 1 : parts + 2 * ops, sizeof *plan->segments);
-    if (resizes)
-        plan->pages = rep_storage_map((size_t)summary->id_max + 1, sizeof *plan->pages);
     if (plan->ops == NULL || plan->parts == NULL || plan->segments == NULL ||
-        (resizes && plan->pages == NULL))
+        !share_or_map(plan, summary, former))
         return false;
     if (serial)
         return true;
     plan->waits = rep_storage_map(ops, sizeof *plan->waits);
     plan->part_of = rep_storage_map(summary->thread_count, sizeof *plan->part_of);
-    plan->owner = rep_storage_map(ops, sizeof *plan->owner);
-    plan->position = rep_storage_map(ops, sizeof *plan->position);
-    plan->marks = rep_storage_map(ops, sizeof *plan->marks);
-    return plan->waits != NULL && plan->part_of != NULL && plan->owner != NULL && plan->position != NULL &&
-           plan->marks != NULL;
+    return plan->waits != NULL && plan->part_of != NULL;
 }
 
 bool rep_plan_keep_times(struct rep_plan *plan)
@@ -63,34 +81,40 @@ static uint16_t pages_touched(uint64_t bytes)
     return (uint16_t)(pages < REP_OP_PAGES_MAX ? pages : REP_OP_PAGES_MAX);
 }
 
+/* Bytes of an op's object that the loop touches. */
+static uint64_t bytes_touched(const struct wl_op *op)
+{
+    const uint64_t bytes = rep_op_has_upper_bits(op) ? (op->size & REP_OP_SIZE_MASK) * op->count : op->size;
+    return (op->align_log2 & REP_OP_SPARSE) != 0 ? rep_op_touched(op, bytes) : bytes;
+}
+
 /* Follow the sizes of objects, and write into resizes what was touched before. In the recorded order. */
 static void note_pages(uint16_t *pages, struct wl_op *ops, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct wl_op *op = &ops[i];
-        switch (op->call) {
-        case FP_CALL_REALLOC:
-        case FP_CALL_REALLOCARRAY: {
-            const uint64_t elements = op->call == FP_CALL_REALLOCARRAY ? op->count : 1;
-            const uint16_t now = pages_touched(op->size * elements);
-            if (!(op->align_log2 & WL_OP_FRESH))
-                rep_op_set_pages(op, pages[op->id]);
-            pages[op->id] = now;
-            break;
-        }
-        case FP_CALL_CALLOC:
-            pages[op->id] = pages_touched(op->size * op->count);
-            break;
-        default: /* releases too: the id's next use is an allocation, which sets it anew */
-            pages[op->id] = pages_touched(op->size);
-            break;
-        }
+        const uint16_t now = pages_touched(bytes_touched(op));
+        if ((op->call == FP_CALL_REALLOC || op->call == FP_CALL_REALLOCARRAY) &&
+            (op->align_log2 & (WL_OP_FRESH | REP_OP_SPARSE)) == 0)
+            rep_op_set_pages(op, pages[op->id]);
+        pages[op->id] = now; /* of releases too: the id's next use is an allocation, which sets it anew */
     }
+}
+
+/* Write the shares of ops first .. first + count - 1 of the window into their copies; *next is the first that is left. */
+static void note_shares(const struct wl_window *window, uint32_t first, struct wl_op *ops, uint32_t count,
+                        uint32_t *next)
+{
+    const uint64_t begin = window->facts.first_op + first;
+    for (; *next < window->touched_count && window->touched[*next].op - begin < count; ++*next)
+        rep_op_set_share(&ops[window->touched[*next].op - begin], window->touched[*next].share);
 }
 
 static enum fp_status plan_serial(struct rep_plan *plan, const struct wl_window *window)
 {
+    uint32_t next_share = 0;
     memcpy(plan->ops, window->ops, window->op_count * sizeof *plan->ops);
+    note_shares(window, 0, plan->ops, window->op_count, &next_share);
     if (plan->pages != NULL)
         note_pages(plan->pages, plan->ops, window->op_count);
     for (uint32_t i = 0; plan->times_ns != NULL && i < window->op_count; i++)
@@ -130,13 +154,14 @@ static void lay_out_parts(struct rep_plan *plan, const struct wl_window *window)
 static void scatter_ops(struct rep_plan *plan, const struct wl_window *window)
 {
     const bool located = window->wait_count > 0;
-    uint32_t at = 0;
+    uint32_t at = 0, next_share = 0;
     for (uint32_t i = 0; i < window->run_count; i++) {
         const uint32_t count = window->runs[i].op_count;
         const uint32_t index = plan->part_of[window->runs[i].thread] - 1;
         struct rep_part *part = &plan->parts[index];
         const uint32_t to = part->op_first + part->op_count;
         memcpy(&plan->ops[to], &window->ops[at], count * sizeof *plan->ops);
+        note_shares(window, at, &plan->ops[to], count, &next_share);
         if (plan->pages != NULL)
             note_pages(plan->pages, &plan->ops[to], count);
         for (uint32_t j = 0; located && j < count; j++) {

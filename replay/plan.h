@@ -6,8 +6,8 @@
  *   post      to publish how many ops of its part a thread has executed
  *   wait      a count that another thread must have posted
  *
- * A plan is made while all threads rest and read by all of them until they rest again.
- * One thread at a time makes it. */
+ * A plan is read by all threads while they execute its window; two plans take turns, so that the next window's is made
+ * meanwhile. One thread at a time makes one. */
 #ifndef MALLAB_REPLAY_PLAN_H
 #define MALLAB_REPLAY_PLAN_H
 
@@ -59,8 +59,11 @@ struct rep_plan {
 
 /* rep_plan_init - map what the largest window of a workload needs.
  * serial    every plan is to be one part of one segment, in the recorded order.
+ * former    NULL, or a plan of the same workload that takes turns with this one: a window's plan stays readable
+ *           while the next is made. What goes on from window to window and what is scratch they share.
  * Returns   false when it does not fit. The memory lasts until the process ends. */
-bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool serial);
+bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool serial,
+                   const struct rep_plan *former);
 
 /* rep_plan_keep_times - have every plan hold the recorded time of each op: those that the window has, and between two of
  * them as if its ops followed each other at even distances. Before the first plan.

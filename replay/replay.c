@@ -17,6 +17,7 @@
 #include "replay/options.h"
 #include "replay/outcome.h"
 #include "replay/pace.h"
+#include "replay/placement.h"
 #include "replay/recorded.h"
 #include "replay/settings.h"
 #include "replay/storage.h"
@@ -36,6 +37,7 @@ struct context {
     struct rep_waste waste;
     struct rep_latency latency;
     struct rep_syscalls syscalls;
+    struct rep_placement placement;
     struct rep_counters counters;
     struct rep_binding binding;
     struct rep_pace pace;
@@ -65,6 +67,14 @@ static void sample_waste(struct context *context, const struct wl_window *window
     rep_meters_resume(meters);
 }
 
+/* Likewise. */
+static void follow_placement(struct context *context, const struct wl_window *window)
+{
+    rep_meters_pause(&context->meters);
+    rep_placement_window(&context->placement, window);
+    rep_meters_resume(&context->meters);
+}
+
 static void window_done(void *user, const struct wl_window *window, const struct rep_window_times *times)
 {
     struct context *context = user;
@@ -75,6 +85,8 @@ static void window_done(void *user, const struct wl_window *window, const struct
     rep_ending_progress(window->facts.first_op + window->op_count);
     if (context->waste.reader != NULL && rep_waste_is_due(&context->waste, window))
         sample_waste(context, window);
+    if (context->placement.slots != NULL)
+        follow_placement(context, window);
 }
 
 /* ---- the run ------------------------------------------------------------------------------- */
@@ -152,6 +164,9 @@ static bool prepare_pass(struct context *context, const struct rep_options *opti
 {
     if (options->latency &&
         !rep_latency_init(&context->latency, summary, inherited_ops(context), &context->loop.calls))
+        return false;
+    if (options->placement &&
+        !rep_placement_init(&context->placement, summary, inherited_ops(context), context->loop.slots))
         return false;
     rep_counters_init(&context->counters);
     return true;
@@ -296,6 +311,7 @@ static int run(struct context *context, const struct rep_options *options, uint6
         .totals = &totals,
         .latency = exec_options.latency,
         .syscalls = exec_options.syscalls,
+        .placement = options->placement ? &context->placement : NULL,
         .counters = &context->counters,
         .binding = &context->binding,
         .substituted = substituted,

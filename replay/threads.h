@@ -2,7 +2,9 @@
  *
  *   at rest   between two windows: every thread has finished its part, none has begun the next
  *   opener    the thread that finished a window last, or the first thread at the start. It ends the
- *             window (at_rest), fetches and plans the next, and lets that begin
+ *             window (at_rest) and lets the next begin
+ *   prepare   to fetch and plan the next window. It is done beside the current one by a thread whose processor no
+ *             part needs, and is a part of finishing the window; with serial it is done in between
  *   baton     the right to be running. There are as many as processors; a thread that finishes or must wait
  *             hands its baton to a thread whose part has not begun. So no more threads compete than there
  *             are processors, and none is preempted by another within a timed run
@@ -61,7 +63,8 @@ struct rep_exec_options {
     const struct rep_pace
         *pace; /* NULL, or follows no clock: windows run through without a look at recorded time */
 
-    /* Hand out the next window, as wl_reader_next does. Called by any thread, at rest. */
+    /* Hand out the next window, as wl_reader_next does: what it points at must last until the call after the next.
+     * Called by any thread, by one at a time, while others execute the window before. */
     enum fp_status (*next)(void *context, struct wl_window *ret_window);
     /* A window is over and all threads rest. Called by any thread; must not use the allocator. */
     void (*at_rest)(void *context, const struct wl_window *window, const struct rep_window_times *times);
@@ -79,7 +82,7 @@ struct rep_exec_totals {
     uint64_t waits;      /* how often a thread found another's op not yet done */
     uint64_t sleeps;     /* and slept until it was */
     uint64_t wait_ticks; /* how long, summed over threads */
-    uint64_t prepare_ns; /* fetching and planning windows: nothing else runs then */
+    uint64_t prepare_ns; /* fetching and planning windows; with serial nothing else runs then */
     uint64_t prepare_faults_minor, prepare_faults_major; /* page faults of that, not the allocator's */
     uint64_t digest;
     uint32_t threads_started;

@@ -53,7 +53,11 @@ static size_t runs_of(const struct res_options *options, const struct res_worklo
     return entries_of(options) * (options->rounds + 1) +
            (options->candidate_count + 1) * memory_rounds_of(options, workload) +
            (options->check ? options->candidate_count : 0) +
-           res_passes_runs(entries_of(options), options->latency_passes, options->system_calls);
+           res_passes_runs(&(struct res_passes_plan){.candidates = options->candidate_count,
+                                                     .floor = options->floor != NULL,
+                                                     .latency = options->latency_passes,
+                                                     .syscalls = options->system_calls,
+                                                     .placement = options->placement});
 }
 
 static void trial_init(struct res_trial *trial, const struct res_options *options,
@@ -314,6 +318,8 @@ static void run_passes(struct state *state, struct res_trial *trial)
     const struct res_passes_runner runner = {.run = run_pass, .context = &passing};
     if (trial->digest != NULL && options->system_calls && !state->stopped)
         (void)res_passes_syscalls(trial, &runner); /* state tells of a stop */
+    if (trial->digest != NULL && options->placement && !state->stopped)
+        (void)res_passes_placement(trial, &runner);
     if (trial->digest != NULL && !state->stopped)
         (void)res_passes_latency(trial, options->latency_passes, &state->random, &runner);
     res_run_release(&passing.run);

@@ -66,6 +66,7 @@ struct res_options {
     const char *const *replay_options; /* more of replay's, for every run; NULL-terminated, or NULL */
     unsigned latency_passes;           /* behind the rounds; 0: none */
     bool system_calls;                 /* whether to count them, behind the rounds */
+    bool placement;                    /* whether to look where objects lie, behind the rounds */
     unsigned memory_rounds;            /* that have a memory pass; 0: none */
     uint64_t idle_ms;                  /* of rest in that pass, behind the last op */
     volatile sig_atomic_t *stop;

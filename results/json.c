@@ -167,6 +167,8 @@ static json_t *entry_object(const struct res_trial *trial, const struct res_entr
     json_object_set_new(object, "latency", res_latency_object(&entry->passes, floor_passes(trial, entry)));
     json_object_set(object, "system_calls",
                     entry->passes.system_calls != NULL ? entry->passes.system_calls : json_null());
+    if (!entry->is_floor)
+        json_object_set_new(object, "placement", shared(entry->passes.placement));
     json_object_set_new(object, "warmup_ns", json_integer((json_int_t)entry->warmup_ns));
     json_object_set_new(object, "runs", runs_array(entry->runs, entry->run_count));
     if (!entry->is_floor)
@@ -375,6 +377,27 @@ char *res_json_check(const json_t *result)
     return defect != NULL ? res_strdup(defect) : NULL;
 }
 
+char *res_json_unread(const char *path, const json_error_t *error)
+{
+    char begin[8] = "";
+    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
+    const size_t length = file != NULL ? fread(begin, 1, sizeof begin, file) : sizeof begin;
+    if (file != NULL)
+        fclose(file);
+    if (length == 0)
+        return res_strdup("it is empty");
+    if (strncmp(begin, "MALLAB", 6) == 0)
+        return res_strdup(
+            "it is a footprint or a workload, no result: 'mallab ab -o RESULT.json' makes one of it");
+    char *plain = res_text_plain(error->text);
+    char *problem = res_printf("no JSON: %s at byte %d%s", plain, error->position,
+                               json_error_code(error) == json_error_premature_end_of_input
+                                   ? ": it is cut off; copy it again, or measure anew"
+                                   : "");
+    free(plain);
+    return problem;
+}
+
 json_t *res_json_load(const char *path, char **ret_problem)
 {
     json_error_t error;
@@ -393,9 +416,7 @@ json_t *res_json_load(const char *path, char **ret_problem)
     if (file != stdin)
         fclose(file);
     if (result == NULL) {
-        char *plain = res_text_plain(error.text);
-        *ret_problem = res_printf("no JSON: %s at byte %d", plain, error.position);
-        free(plain);
+        *ret_problem = res_json_unread(path, &error);
         return NULL;
     }
     char *problem = res_json_check(result);

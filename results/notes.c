@@ -10,6 +10,7 @@
 #include "results/statistics.h"
 #include "results/steadiness.h"
 #include "results/table.h"
+#include "results/whole.h"
 
 #define UNSTEADY 0.2   /* typical deviation over the median */
 #define FEW_OPS  20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
@@ -380,10 +381,12 @@ static void add_doubts(struct res_text *text, const json_t *result, const json_t
 }
 
 /* What explains the figures, for who asks. */
-static void add_details(struct res_text *text, const json_t *workload)
+static void add_details(struct res_text *text, const json_t *result, const json_t *workload)
 {
+    res_notes_idle(text, result, workload);
     add_words(text, "waste", res_waste_words(workload));
     res_notes_passes(text, workload);
+    res_notes_whole(text, workload);
 }
 
 void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload,
@@ -394,10 +397,9 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
     add_advice(text, result, workload);
     add_noise_line(text, baseline, workload);
     add_basis_line(text, result, workload);
-    res_notes_idle(text, result, workload);
     res_notes_memory(text, result, workload, style->details);
     if (style->details)
-        add_details(text, workload);
+        add_details(text, result, workload);
     add_doubts(text, result, workload);
     if (is_last) {
         add_common_lines(text, result);

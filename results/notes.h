@@ -20,6 +20,10 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
 /* res_notes_counters - the processor's counters per op, or why there are none. */
 void res_notes_counters(struct res_text *text, const json_t *workload);
 
+/* res_notes_placement - what of the program's own speed the time figures leave out: how well objects lie.
+ * Nothing where there was no such pass. */
+void res_notes_placement(struct res_text *text, const json_t *workload);
+
 /* res_notes_passes - what the passes of passes.h found: nothing where there were none.
  * res_notes_binding - processors and priority, where they are not what they are by default.
  * res_notes_disturbances - what disturbed, each kind as it was seen last; remedies are in the warnings and the JSON. */

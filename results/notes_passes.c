@@ -183,6 +183,7 @@ void res_notes_passes(struct res_text *text, const json_t *workload)
 {
     add_latency_lines(text, workload);
     add_system_calls_line(text, workload);
+    res_notes_placement(text, workload);
     res_notes_counters(text, workload);
 }
 

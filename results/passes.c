@@ -1,4 +1,4 @@
-/* passes.c - latency and syscalls passes over the entries of a trial. */
+/* passes.c - latency, syscalls and placement passes over the entries of a trial. */
 #include "results/passes.h"
 
 #include <stdlib.h>
@@ -60,29 +60,44 @@ bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_ran
     return whole;
 }
 
-bool res_passes_syscalls(struct res_trial *trial, const struct res_passes_runner *runner)
+/* One run of each, whose object `key` is kept in the member of res_passes at `offset`. */
+static bool once_each(struct res_trial *trial, const struct res_passes_runner *runner, const char *option,
+                      const char *key, size_t offset, bool with_floor)
 {
     for (size_t i = 0; i < trial->entry_count; i++) {
         struct res_entry *entry = &trial->entries[i];
+        json_t **member = (json_t **)((char *)&entry->passes + offset);
         char *reason = NULL;
-        if (!takes_part(entry))
+        if (!takes_part(entry) || (entry->is_floor && !with_floor))
             continue;
-        const json_t *run = runner->run(runner->context, entry, "--syscalls", &reason);
+        const json_t *run = runner->run(runner->context, entry, option, &reason);
         if (run == NULL && reason == NULL)
             return false;
-        json_t *calls = json_object_get(run, "system_calls");
-        if (reason == NULL && !json_is_object(calls))
-            reason = res_strdup("its result has no 'system_calls'");
-        entry->passes.system_calls = reason == NULL ? json_incref(calls)
-                                                    : json_pack("{s:s}", "unavailable", reason);
+        json_t *found = json_object_get(run, key);
+        if (reason == NULL && !json_is_object(found))
+            reason = res_printf("its result has no '%s'", key);
+        *member = reason == NULL ? json_incref(found) : json_pack("{s:s}", "unavailable", reason);
         free(reason);
     }
     return true;
 }
 
-size_t res_passes_runs(size_t entries, unsigned latency_passes, bool syscalls)
+bool res_passes_syscalls(struct res_trial *trial, const struct res_passes_runner *runner)
 {
-    return (entries - 1) * (latency_passes + (syscalls ? 1 : 0));
+    return once_each(trial, runner, "--syscalls", "system_calls", offsetof(struct res_passes, system_calls),
+                     true);
+}
+
+bool res_passes_placement(struct res_trial *trial, const struct res_passes_runner *runner)
+{
+    return once_each(trial, runner, "--placement", "placement", offsetof(struct res_passes, placement),
+                     false);
+}
+
+size_t res_passes_runs(const struct res_passes_plan *plan)
+{
+    return (plan->candidates + plan->floor) * (plan->latency + plan->syscalls) +
+           plan->candidates * plan->placement;
 }
 
 void res_passes_release(struct res_passes *passes)
@@ -90,4 +105,6 @@ void res_passes_release(struct res_passes *passes)
     drop_latency(passes);
     json_decref(passes->system_calls);
     passes->system_calls = NULL;
+    json_decref(passes->placement);
+    passes->placement = NULL;
 }

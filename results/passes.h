@@ -1,8 +1,9 @@
-/* passes.h - runs besides the rounds: latency and system calls. Their calls are watched one by one, which takes time,
- * so nothing of them enters the time or memory figures, and the rounds know nothing of them.
+/* passes.h - runs besides the rounds: latency, system calls and placement. They watch, which takes time, so nothing of them
+ * enters the time or memory figures, and the rounds know nothing of them.
  *
  *   latency pass   `replay --latency`: each candidate and the floor once a pass, shuffled, several passes
  *   syscalls pass  `replay --syscalls`: each candidate and the floor once
+ *   placement pass `replay --placement`: each candidate once; the floor has no objects
  *
  * A run that fails here leaves the candidate's other figures as they are; its figures are "unavailable" with a reason. */
 #ifndef MALLAB_RESULTS_PASSES_H
@@ -23,6 +24,7 @@ struct res_passes {
     json_t *latency;      /* array of the runs' `latency` objects; NULL: no pass */
     char *latency_failed; /* one line; NULL when all passes ran */
     json_t *system_calls; /* as the run printed it, or {"unavailable": reason}; NULL: no pass */
+    json_t *placement;    /* likewise */
 };
 
 /* How a run is made; the experiment's part. Returns the run's JSON, borrowed until the next call, or NULL with
@@ -34,13 +36,23 @@ struct res_passes_runner {
 
 /* res_passes_latency - passes latency passes of the entries that have not failed; the control is left out.
  * res_passes_syscalls - one syscalls pass of the same.
- * Both return false when the experiment was stopped; what is not whole then is dropped. */
+ * res_passes_placement - one placement pass of the same, the floor left out.
+ * All return false when the experiment was stopped; what is not whole then is dropped. */
 bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_random *random,
                         const struct res_passes_runner *runner);
 bool res_passes_syscalls(struct res_trial *trial, const struct res_passes_runner *runner);
+bool res_passes_placement(struct res_trial *trial, const struct res_passes_runner *runner);
 
-/* res_passes_runs - how many runs both take for one trial, for progress. */
-size_t res_passes_runs(size_t entries, unsigned latency_passes, bool syscalls);
+/* Which passes a trial has. */
+struct res_passes_plan {
+    size_t candidates;
+    bool floor;
+    unsigned latency; /* how many; 0: none */
+    bool syscalls, placement;
+};
+
+/* res_passes_runs - how many runs they take for one trial, for progress. */
+size_t res_passes_runs(const struct res_passes_plan *plan);
 
 void res_passes_release(struct res_passes *passes);
 

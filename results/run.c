@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-#define STDERR_MAX    65536u
+#define STDERR_MAX    65536u /* of the newest; twice that and a read's worth while it is read */
 #define POLL_MS       200 /* how soon a stop or a timeout is noticed when the signal came before the poll */
 #define ARGUMENTS_MAX 32  /* of our own */
 
@@ -219,6 +219,17 @@ static void drain(int *fd, struct res_text *text, size_t length_max)
     }
 }
 
+/* An allocator may complain a million times before the cause is said, so the newest is what is kept. */
+static void drain_errors(struct process *process)
+{
+    struct res_text *said = &process->said;
+    drain(&process->errors, said, SIZE_MAX);
+    if (said->length <= 2 * STDERR_MAX)
+        return;
+    memmove(said->text, said->text + said->length - STDERR_MAX, STDERR_MAX);
+    said->length = STDERR_MAX;
+}
+
 static void finish(struct process *process, const struct res_run_request *request, uint64_t deadline_ns)
 {
     while (process->output >= 0 || process->errors >= 0) {
@@ -240,7 +251,7 @@ static void finish(struct process *process, const struct res_run_request *reques
         if (ends[0].revents != 0)
             drain(&process->output, &process->printed, RES_RUN_OUTPUT_MAX);
         if (ends[1].revents != 0)
-            drain(&process->errors, &process->said, STDERR_MAX);
+            drain_errors(process);
     }
     while (waitpid(process->pid, &process->status, 0) < 0 && errno == EINTR)
         continue;

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "shim/large.h"
 #include "shim/raw.h"
 
 #define ATTACH_WAIT_NS 10000000u
@@ -383,6 +384,7 @@ static enum taking take_slot(const char *executable)
     shim_process->slot_index = (uint32_t)(slot - seg_slots(segment));
     shim_process->lost_contact = 0;
     lane_forget_inherited();
+    large_begin((segment->flags & SEG_FLAG_RESIDENT) != 0, segment->filters);
     atomic_store_explicit(&slot->state, seg_slot_word(SEG_SLOT_ATTACHED, pid), memory_order_release);
     lane_ring(segment);
     return TAKING_DONE;

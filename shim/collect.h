@@ -37,6 +37,7 @@ struct collect_options {
     bool paused;        /* begin without recording, until told to start */
     uint64_t window_ns; /* a new window so often; 0: one for all */
     uint64_t keep;      /* windows kept, the present one among them; 0: all */
+    bool no_residency;  /* how much of large objects is in memory is not noted */
     const char *only; /* as --only says, to be told in recording.json; the shim has it from its environment */
 };
 
@@ -388,6 +389,12 @@ enum place {
  * ret_number   1 for OUT itself, N for OUT.N.
  * Returns      PLACE_FAILED with errno set. */
 enum place place_find(struct collector *collector, uint32_t *ret_number);
+
+/* ---- filters -------------------------------------------------------------------------------------------- */
+
+/* collect_filters_passed - behind how many seccomp filters we are, if mincore(2) passes them: a child of ours tries it. 0: behind
+ * none, or it does not, or the kernel does not tell (before 5.9). */
+uint32_t collect_filters_passed(void);
 
 /* ---- stops ------------------------------------------------------------------------------------------------ */
 

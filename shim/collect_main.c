@@ -88,7 +88,7 @@ static const char USAGE[] =
     "usage: mallab-collect --out DIR [--memory BYTES] [--max-size BYTES] [--duration NS] [--no-follow]\n"
     "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
     "                      [--clock auto|monotonic] [--order epochs|stamps] [--unique | --join]\n"
-    "                      [--paused] [--window NS [--keep N]] [--only NAMES]\n"
+    "                      [--paused] [--window NS [--keep N]] [--only NAMES] [--no-residency]\n"
     "       mallab-collect --recover --out DIR\n"
     "\n"
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
@@ -154,6 +154,9 @@ static bool parse_option(struct collect_options *options, int option, char *valu
     case 'e':
         options->stamps = strcmp(value, "stamps") == 0;
         return options->stamps || strcmp(value, "epochs") == 0;
+    case 'x':
+        options->no_residency = true;
+        return true;
     case 'p':
         options->paused = true;
         return true;
@@ -182,16 +185,27 @@ static bool parse_option(struct collect_options *options, int option, char *valu
 static int parse_options(int argc, char **argv, struct collect_options *options)
 {
     static const struct option LONG[] = {
-        {"out", required_argument, NULL, 'o'},      {"memory", required_argument, NULL, 'm'},
-        {"max-size", required_argument, NULL, 's'}, {"duration", required_argument, NULL, 'd'},
-        {"no-follow", no_argument, NULL, 'n'},      {"on-full", required_argument, NULL, 'f'},
-        {"ready-fd", required_argument, NULL, 'r'}, {"control-fd", required_argument, NULL, 'c'},
-        {"leader", required_argument, NULL, 'l'},   {"unique", no_argument, NULL, 'u'},
-        {"join", no_argument, NULL, 'j'},           {"clock", required_argument, NULL, 't'},
-        {"recover", no_argument, NULL, 'R'},        {"order", required_argument, NULL, 'e'},
-        {"paused", no_argument, NULL, 'p'},         {"window", required_argument, NULL, 'w'},
-        {"keep", required_argument, NULL, 'k'},     {"only", required_argument, NULL, 'y'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+        {"out", required_argument, NULL, 'o'},
+        {"memory", required_argument, NULL, 'm'},
+        {"max-size", required_argument, NULL, 's'},
+        {"duration", required_argument, NULL, 'd'},
+        {"no-follow", no_argument, NULL, 'n'},
+        {"on-full", required_argument, NULL, 'f'},
+        {"ready-fd", required_argument, NULL, 'r'},
+        {"control-fd", required_argument, NULL, 'c'},
+        {"leader", required_argument, NULL, 'l'},
+        {"unique", no_argument, NULL, 'u'},
+        {"join", no_argument, NULL, 'j'},
+        {"clock", required_argument, NULL, 't'},
+        {"recover", no_argument, NULL, 'R'},
+        {"order", required_argument, NULL, 'e'},
+        {"paused", no_argument, NULL, 'p'},
+        {"window", required_argument, NULL, 'w'},
+        {"keep", required_argument, NULL, 'k'},
+        {"only", required_argument, NULL, 'y'},
+        {"no-residency", no_argument, NULL, 'x'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     int option;
     *options = (struct collect_options){.memory_bytes = MEMORY_DEFAULT, .ready_fd = -1, .control_fd = -1};
@@ -422,7 +436,9 @@ static void fill_header(struct collector *collector)
         (void)snprintf(segment->directory, sizeof segment->directory, "%s", collector->directory); /* fits */
     share_clock(collector);
     segment->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0) |
-                     (options->stamps ? SEG_FLAG_STAMPS : 0);
+                     (options->stamps ? SEG_FLAG_STAMPS : 0) |
+                     (options->no_residency ? 0 : SEG_FLAG_RESIDENT);
+    segment->filters = collect_filters_passed();
     segment->bump_ticks = (uint64_t)(1000.0 / collector->clock.ns_per_tick);
     segment->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
     control_begin(collector);

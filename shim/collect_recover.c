@@ -106,6 +106,7 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
     }
     take_clock(&collector->clock, &seen);
     collector->options.stamps = (seen.flags & SEG_FLAG_STAMPS) != 0;
+    collector->options.no_residency = (seen.flags & SEG_FLAG_RESIDENT) == 0;
     /* The present one may have its footprints' trailers already. */
     collector->window = seen.window != 0 && seen.window < UINT32_MAX ? seen.window + 1 : 0;
     image_test_looking(&collector->segment);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shim/large.h"
 #include "shim/turn.h"
 
 #define PAGE_ALIGNMENT 4096u /* for a valloc nested in dlsym; nobody's libc does that */
@@ -101,7 +102,7 @@ void free(void *address)
     struct lane *lane = shim_lane;
     if (unlikely(boot_owns(address)))
         return;
-    if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN)) {
+    if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN || large_suspects(address))) {
         free_slow(address);
         return;
     }

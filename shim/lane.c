@@ -11,6 +11,7 @@
 #include <x86intrin.h>
 #endif
 
+#include "shim/large.h"
 #include "shim/raw.h"
 
 #define PAGE_BYTES       4096u /* the least of any processor that we run on */
@@ -157,7 +158,7 @@ static void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause)
     lane->gap_pending = true;
     lane->gap_lost = true;
     if (call >= FP_CALL_COUNT)
-        return; /* half a realloc: its other half is the call */
+        return; /* half a realloc, whose other half is the call, or no call at all */
     lane->lost_pending++;
     if (unlikely(shim_process->slot == NULL))
         return; /* a forked child that has not attached yet, interrupted in its first call */
@@ -340,6 +341,11 @@ static uint64_t read_clock(const struct seg_header *segment)
     return raw_now_ns();
 }
 
+uint64_t lane_clock(void)
+{
+    return read_clock(shim_segment);
+}
+
 /* One word after its successors are in place: whoever sees it sees the whole record. */
 static void store_first(struct lane *lane, uint64_t word, uint32_t words)
 {
@@ -510,6 +516,7 @@ __attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsig
     const unsigned code = extra == fp_record_extra(call) && fp_record_is_short(address, size)
                               ? fp_record_code(call)
                               : 0;
+    large_made(call, address, size, extra);
     if (unlikely(atomic_load_explicit(&lane->state, memory_order_relaxed) == LANE_FREE)) {
         /* Wiped: this is a forked child's first record. */
         lane_set_gate(lane, GATE_OPEN);

@@ -77,6 +77,9 @@ struct lane *lane_attach(void);
 struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address, uint64_t size,
                               uint64_t extra);
 
+/* lane_clock - the clock that stamps are read from: ticks or nanoseconds, rising. */
+uint64_t lane_clock(void);
+
 /* lane_count_reentrant - note that a call could not be recorded because one was being recorded. */
 void lane_count_reentrant(struct lane *lane);
 

@@ -25,7 +25,7 @@
 #include "footprint/record.h"
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      6u                           /* bump with any change of this file's layouts */
+#define SEG_VERSION      7u                           /* bump with any change of this file's layouts */
 #define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
@@ -47,6 +47,7 @@ enum seg_flag {
     SEG_FLAG_DROP = 1u << 0,      /* with no chunk free, lose the call instead of waiting */
     SEG_FLAG_NO_FOLLOW = 1u << 1, /* only leader_pid is recorded */
     SEG_FLAG_STAMPS = 1u << 2,    /* --order stamps: the clock, read at every call, is its epoch */
+    SEG_FLAG_RESIDENT = 1u << 3,  /* how much of large objects is in memory is noted (large.h) */
 };
 
 /* A cut: the epoch from which on all lanes of a process begin other chunks, and whether they record from there on or
@@ -66,7 +67,7 @@ struct seg_header {
     uint32_t flags; /* enum seg_flag */
     uint32_t slot_count;
     uint32_t chunk_count;
-    uint32_t reserved;
+    uint32_t filters; /* behind how many seccomp filters the collector tried what SEG_FLAG_RESIDENT takes */
     uint64_t slots_offset;
     uint64_t states_offset;
     uint64_t chunks_offset;

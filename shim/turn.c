@@ -1,6 +1,8 @@
 /* turn.c - the hooks' common slow half. Laws: those of shim.h. */
 #include "shim/turn.h"
 
+#include "shim/large.h"
+
 /* A longjmp out of a new_handler leaves a note behind that no unwinder has ended; then the operator's frame lies
  * below ours. The stack grows down; on another stack (a signal's, a coroutine's) the guess may be wrong either way,
  * and costs one call recorded as malloc instead of operator new, or the reverse, of the right size and address. */
@@ -64,8 +66,19 @@ void turn_allocated(struct lane *lane, unsigned call, const void *address, size_
     turn_done(lane);
 }
 
+/* What is in memory of an object that goes, if it is a large one. */
+cold_path static struct lane *note_resident(struct lane *lane, const void *address)
+{
+    uint32_t share;
+    if (!large_take(address, &share))
+        return lane;
+    return lane_record(lane, FP_MARK_RESIDENT, (uintptr_t)address, 0, share);
+}
+
 struct lane *turn_record(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra)
 {
+    if (unlikely(large_suspects(address)))
+        lane = note_resident(lane, address);
     lane = lane_record(lane, call, (uintptr_t)address, size, extra);
     lane_set_gate(lane, GATE_FORWARD | (lane->as_call != 0 ? GATE_AS : 0));
     return lane;

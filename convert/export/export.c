@@ -13,13 +13,14 @@
 static const struct conv_export_format FORMATS[] = {
     {"workload", ".wl", "what 'mallab replay' and 'mallab ab' execute", 0, conv_export_workload},
     {"text", ".txt", "the same, readable; converts back to the same bytes", 0, conv_export_text},
-    {"csv", ".csv", "a row an op", CONV_LACK_ENDS | CONV_LACK_META, conv_export_csv},
+    {"csv", ".csv", "a row an op", CONV_LACK_ENDS | CONV_LACK_TOUCHED | CONV_LACK_META, conv_export_csv},
     {"2009", ".2009.txt", "converted text of the 2009 tester",
      CONV_LACK_THREADS | CONV_LACK_TIME | CONV_LACK_ALIGNMENT | CONV_LACK_CALLS | CONV_LACK_STATED |
-         CONV_LACK_ENDS | CONV_LACK_META,
+         CONV_LACK_ENDS | CONV_LACK_TOUCHED | CONV_LACK_META,
      conv_export_2009},
     {"glibc-wl", ".glibc-wl", "workload of glibc's trace_run",
-     CONV_LACK_TIME | CONV_LACK_CALLS | CONV_LACK_COUNTS | CONV_LACK_STATED | CONV_LACK_ENDS | CONV_LACK_META,
+     CONV_LACK_TIME | CONV_LACK_CALLS | CONV_LACK_COUNTS | CONV_LACK_STATED | CONV_LACK_ENDS |
+         CONV_LACK_TOUCHED | CONV_LACK_META,
      conv_export_glibc},
 };
 
@@ -107,8 +108,8 @@ static const char *plural(unsigned long long count)
     return count == 1 ? "" : "s";
 }
 
-static void tell_lacks(unsigned lacks, const struct wl_summary *summary, size_t meta_count,
-                       struct conv_report *report)
+static void tell_lacks(unsigned lacks, const struct wl_summary *summary, size_t touched_count,
+                       size_t meta_count, struct conv_report *report)
 {
     const unsigned long long aligned = count_calls(summary, is_aligned),
                              counted = count_calls(summary, is_counted),
@@ -129,6 +130,8 @@ static void tell_lacks(unsigned lacks, const struct wl_summary *summary, size_t 
         tell(report, "the sizes or alignments that %llu release%s stated", stated, plural(stated));
     if ((lacks & CONV_LACK_ENDS) != 0 && summary->thread_count > 0)
         tell(report, "which thread is the main one, and whose end was recorded");
+    if ((lacks & CONV_LACK_TOUCHED) != 0 && touched_count > 0)
+        tell(report, "how much of %zu large object%s was in memory", touched_count, plural(touched_count));
     if ((lacks & CONV_LACK_META) != 0 && meta_count > 0)
         tell(report, "meta data: program, completeness, losses");
 }
@@ -209,6 +212,7 @@ enum fp_status conv_export_run(const struct conv_export_format *format, const ch
     struct conv_export_job job = {
         .in_path = in_path, .out_path = out_path, .options = options, .error = error};
     const struct fp_meta *meta;
+    const struct wl_touched *touched;
     enum fp_status status = wl_reader_open(wl_path, &cause, &job.reader);
     if (status != FP_OK)
         return conv_fail_with(error, in_path, &cause);
@@ -217,7 +221,8 @@ enum fp_status conv_export_run(const struct conv_export_format *format, const ch
     status = job.file != NULL ? write_all(format, &job, report) : conv_export_memory(&job);
     if (status == FP_OK) {
         snprintf(report->format, sizeof report->format, "%s", format->name);
-        tell_lacks(format->lacks | job.lacks, job.summary, wl_reader_meta_all(job.reader, &meta), report);
+        tell_lacks(format->lacks | job.lacks, job.summary, wl_reader_touched(job.reader, &touched),
+                   wl_reader_meta_all(job.reader, &meta), report);
     }
     free(job.file);
     wl_reader_close(job.reader);

@@ -20,6 +20,7 @@ enum conv_lack {
     CONV_LACK_COUNTS = 1 << 4,    /* calloc(n, size) becomes calloc of the product */
     CONV_LACK_STATED = 1 << 5,    /* sizes and alignments that releases state */
     CONV_LACK_ENDS = 1 << 6,      /* thread ids, which is the main thread, which of them ended */
+    CONV_LACK_TOUCHED = 1 << 8,   /* how much of large objects was in memory */
     CONV_LACK_META = 1 << 7,      /* program, completeness, losses, irregularities */
 };
 

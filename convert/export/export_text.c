@@ -17,7 +17,8 @@ struct texting {
     struct conv_export_file *file;
     const struct wl_window *window;
     uint64_t window_ops;
-    uint64_t time_ns; /* that the reader believes in by now */
+    uint32_t next_touched; /* of the window's */
+    uint64_t time_ns;      /* that the reader believes in by now */
 };
 
 /* Printable bytes as they are; others, and the escape itself, as \xHH. */
@@ -127,6 +128,8 @@ static enum fp_status put_head(struct texting *texting)
         conv_export_number(texting->file, texting->window_ops);
         conv_export_byte(texting->file, '\n');
     }
+    if (wl_reader_version(job->reader) >= 2)
+        conv_export_text_put(texting->file, "shares\n");
     for (size_t i = 0; i < count; i++)
         put_entry(texting->file, i < first ? "meta" : "note", &meta[i]);
     put_threads(texting);
@@ -157,6 +160,18 @@ static void put_call(struct conv_export_file *file, unsigned call)
         conv_export_byte(file, *name == ' ' ? '_' : *name);
 }
 
+static void put_touched(struct texting *texting, uint64_t number)
+{
+    const struct wl_window *window = texting->window;
+    const uint32_t next = texting->next_touched;
+    if (next >= window->touched_count || window->touched[next].op != number)
+        return;
+    texting->next_touched++;
+    conv_export_text_put(texting->file, "touched ");
+    conv_export_number(texting->file, window->touched[next].share);
+    conv_export_byte(texting->file, '\n');
+}
+
 static enum fp_status take(void *data, const struct conv_export_op *export_op)
 {
     struct texting *texting = data;
@@ -181,6 +196,7 @@ static enum fp_status take(void *data, const struct conv_export_op *export_op)
         conv_export_number(file, UINT64_C(1) << op->align_log2);
     }
     conv_export_text_put(file, (op->align_log2 & WL_OP_FRESH) != 0 ? " fresh\n" : "\n");
+    put_touched(texting, export_op->number);
     return file->status;
 }
 
@@ -205,6 +221,7 @@ enum fp_status conv_export_text(struct conv_export_job *job)
     texting.window = &window;
     while (status == FP_OK && (status = conv_export_next(job, &window)) == FP_OK) {
         put_window(&texting, number++);
+        texting.next_touched = 0;
         status = conv_export_each(&window, take, &texting);
         if (window.op_count < texting.window_ops && number < job->summary->windows)
             conv_export_text_put(job->file, "cut\n");

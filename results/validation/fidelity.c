@@ -67,8 +67,10 @@ double res_fidelity_missed(const struct res_course *rest, const struct res_cours
         !(replayed->at[replayed->count - 1] > 0))
         return 0;
     for (size_t i = 0; i < replayed->count; i++) {
-        /* What rest was from the sample before to this one may have met it: samples are not of the same moments. */
-        double met = rest->bytes[at];
+        /* What rest was from the sample before to the one behind may have met it: samples are not of the same moments, and
+         * when between two of its own rest fell is not known. */
+        const bool between = at > 0 && i > 0 && share_at(rest, at) > share_at(replayed, i - 1);
+        double met = fmax(rest->bytes[between ? at - 1 : at], rest->bytes[at]);
         while (at + 1 < rest->count && share_at(rest, at) < share_at(replayed, i))
             met = fmax(met, rest->bytes[++at]);
         together = fmax(together, met + replayed->bytes[i]);

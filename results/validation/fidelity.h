@@ -3,11 +3,12 @@
  *   level     peak, mean over time, end; of resident memory, in bytes
  *   total     resident memory of the process, all kinds (VmHWM, VmRSS)
  *   heap      what of it the allocator brought (smaps.h). Its peak is the highest sample, or the exact peak of anonymous memory
- *             less what at that moment was not the heap's, whichever is more: both can only be too low
+ *             less the most that was not the heap's at any sample, whichever is more: both can only be too low, as far as
+ *             samples see that most
  *   startup   what an allocator takes in a program that never calls it, less what the baseline takes there
  *   replayed  resident memory of the replay, less what stood before its first op
- *   rest      total less heap, from real runs of the baseline; its peak: the highest of rest over time, plus what the exact
- *             peak of the total is above the samples' highest total
+ *   rest      total less heap, from real runs of the baseline; its peak: the highest sample, or the exact peak of the total
+ *             less the peak of the heap, whichever is more: both can only be too low
  *   missed    what highest rest and highest replayed are more than the highest of their sum at one moment; each taken at its
  *             share of the whole duration, as the recorded run took longer than others. 0 where the moments are not known
  *

@@ -159,6 +159,8 @@ static bool take_maps(struct res_image *image, double span_ns, uint64_t others, 
             image->maps_peak_bytes = sums.apart_bytes + sums.heap_bytes;
             image->apart_at_peak_bytes = sums.apart_bytes;
         }
+        if (sums.apart_bytes > image->apart_peak_bytes)
+            image->apart_peak_bytes = sums.apart_bytes;
         *ret_rest = sums.apart_bytes + others;
     }
     free(text.text);
@@ -183,8 +185,6 @@ static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anony
         image->file_peak_bytes = others;
     image->anonymous_end_bytes = anonymous;
     image->end_bytes = anonymous + others;
-    if (image->end_bytes > image->sampled_total_peak_bytes)
-        image->sampled_total_peak_bytes = image->end_bytes;
     keep_in_series(image, &moment);
 }
 

@@ -57,10 +57,9 @@ struct res_image {
     double cpu_ns; /* user and system, its waited-for children's included; 0: it did not end by exit */
 
     /* With `maps`: the heap's part (smaps.h), the highest of the samples, at the end, and over time; and of other anonymous
-     * memory what there was at the sample with the most of both. */
+     * memory what there was at the sample with the most of both, and at the most. */
     bool has_maps;
-    uint64_t heap_peak_bytes, heap_end_bytes, apart_at_peak_bytes;
-    uint64_t sampled_total_peak_bytes; /* the highest sample of all kinds together */
+    uint64_t heap_peak_bytes, heap_end_bytes, apart_at_peak_bytes, apart_peak_bytes;
     double heap_mean_bytes;
 
     struct res_moment series[RES_SERIES_MAX];

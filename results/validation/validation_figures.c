@@ -15,7 +15,7 @@ static double total_end(const struct res_image *image) { return (double)image->e
 static double heap_peak(const struct res_image *image) { return (double)image->heap_peak_bytes; }
 static double heap_mean(const struct res_image *image) { return image->heap_mean_bytes; }
 static double heap_end(const struct res_image *image) { return (double)image->heap_end_bytes; }
-static double apart_at_peak(const struct res_image *image) { return (double)image->apart_at_peak_bytes; }
+static double apart_peak(const struct res_image *image) { return (double)image->apart_peak_bytes; }
 static double anonymous_peak(const struct res_image *image) { return (double)image->anonymous_peak_bytes; }
 static double process_cpu(const struct res_image *image) { return image->cpu_ns; }
 /* clang-format on */
@@ -49,7 +49,7 @@ static struct res_levels heap_of(const struct res_validation_entry *entry)
 {
     struct res_levels heap = levels_of(entry->mapped, entry->mapped_count, heap_peak, heap_mean, heap_end);
     const double exact = median_of(entry->images, entry->image_count, anonymous_peak) -
-                         median_of(entry->mapped, entry->mapped_count, apart_at_peak);
+                         median_of(entry->mapped, entry->mapped_count, apart_peak);
     if (exact > heap.peak_bytes)
         heap.peak_bytes = exact;
     return heap;
@@ -99,6 +99,8 @@ static struct res_course course_of_replay(const struct res_trial *trial, const s
     return (struct res_course){at, bytes, count};
 }
 
+/* Of the peak two bounds from below, as of the heap's. A sample that missed the total's peak tells nothing of which part grew
+ * there: added to both, what was missed would count twice. */
 static struct res_levels rest_of(const struct res_validation_entry *baseline)
 {
     const struct res_levels total = totals_of(baseline), heap = heap_of(baseline);
@@ -109,10 +111,10 @@ static struct res_levels rest_of(const struct res_validation_entry *baseline)
         double most = 0;
         for (size_t k = 0; k < image->series_count; k++)
             most = fmax(most, (double)image->series[k].rest_bytes);
-        peaks[i] = most + total.peak_bytes - (double)image->sampled_total_peak_bytes;
+        peaks[i] = most;
     }
     if (baseline->mapped_count > 0)
-        rest.peak_bytes = res_median(peaks, baseline->mapped_count);
+        rest.peak_bytes = fmax(res_median(peaks, baseline->mapped_count), total.peak_bytes - heap.peak_bytes);
     free(peaks);
     return rest;
 }

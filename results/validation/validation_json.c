@@ -96,6 +96,7 @@ static json_t *sampled_run(const struct res_image *image, bool with_series)
         json_object_set_new(run, "heap_mean_bytes", whole(image->heap_mean_bytes));
         json_object_set_new(run, "heap_end_bytes", whole((double)image->heap_end_bytes));
         json_object_set_new(run, "apart_at_peak_bytes", whole((double)image->apart_at_peak_bytes));
+        json_object_set_new(run, "apart_peak_bytes", whole((double)image->apart_peak_bytes));
     }
     if (with_series)
         json_object_set_new(run, "series", series_of(image));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/notes.h"
 #include "results/support.h"
 #include "results/validation/validation_report.h"
 
@@ -275,14 +276,15 @@ char *res_validation_text(const json_t *result, const struct res_style *style)
     print_sheet(sheet, &text);
     res_text_add(&text, "\n", 1);
     add_notes(&text, about);
+    res_notes_placement(&text, json_array_get(json_object_get(result, "workloads"), 0));
     add_failures(&text, candidates);
     res_text_printf(&text, "bars\n");
     add_bar(&text, bars, "peak_total", "peak within 3 % in total", "no figure");
     add_bar(&text, bars, "peak_heap", "peak within 10 % in the heap's part", "no figure");
     add_bar(&text, bars, "memory_order", "order of candidates whose real peaks differ by more than 5 %",
             "none differ so much");
-    add_bar(&text, bars, "time_sign", "sign of the time difference, where reality is outside its noise",
-            "reality shows none beyond its noise, or has less than 8 rounds");
+    add_bar(&text, bars, "time_sign", "sign of real time differences",
+            "none beyond the noise, or fewer than 8 rounds");
     add_summary(&text, candidates);
     for (size_t row = 0; row < sheet->rows; row++)
         for (size_t column = 0; column < COLUMN_COUNT; column++)

@@ -98,15 +98,3 @@ class Pipeline:
 
     def peak_of(self, command):
         return self.workshop.measured(command)["peak_kb"]
-
-    def replay(self):
-        """Nanoseconds per op of the harness alone, and of glibc."""
-        for name in TARGET_BYTES:
-            workload = self.workshop.fresh("wl")
-            run([MALLAB, "convert", "-q", "-o", workload, self.recording_of(name)])
-            samples = {"none": [], "glibc": []}
-            for _ in range(self.rounds):
-                for candidate in random.sample(list(samples), 2):
-                    samples[candidate].append(answer("replay", "--json", "-a", candidate, workload)["ns_per_op"])
-            self.report.add(f"replay/{name}: none", samples["none"], "ns/op", 3)
-            self.report.add(f"replay/{name}: glibc", samples["glibc"], "ns/op")

@@ -3,6 +3,7 @@
  *   null       returns NULL once           abort      aborts              hang      never returns
  *   overlap    hands out memory in use     misalign   8 bytes off         smear     writes behind an object
  *   realloc    loses what it copies        calloc     does not zero
+ *   flood      complains 200,000 times, then returns NULL
  *
  * Calls are counted for requests of 100 to 4000 bytes only: what the C library and the harness ask for is of other
  * sizes or comes before. It hands out a mapping from its start and takes nothing back: it lives for one short run. */
@@ -30,6 +31,16 @@ static bool is_time(const char *what, size_t size)
     return atomic_fetch_add(&counted, 1) + 1 == atol(at);
 }
 
+/* A thousand lines of nine bytes. */
+static void complain(void)
+{
+    char lines[9000];
+    for (size_t i = 0; i < sizeof lines; i += 9)
+        memcpy(lines + i, "no pages\n", 9);
+    if (write(STDERR_FILENO, lines, sizeof lines) < 0) /* a pipe takes all or waits */
+        abort();
+}
+
 static void *take(size_t alignment, size_t size)
 {
     if (atomic_load(&next) == 0) { /* first called before main, in one thread */
@@ -40,6 +51,12 @@ static void *take(size_t alignment, size_t size)
         atomic_store(&next, (uintptr_t)pool);
     }
     if (is_time("null", size)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (is_time("flood", size)) {
+        for (int i = 0; i < 200; i++)
+            complain();
         errno = ENOMEM;
         return NULL;
     }

@@ -2,6 +2,7 @@
 """Allocators that break a promise, end the run or need too much memory: named, with the op; the others go on."""
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -61,6 +62,37 @@ class Broken(lab.Lab):
             self.skipTest("no mimalloc 2.0.9")
         result = self.mallab("replay", "--check", "-a", "mimalloc", self.one, status=lab.FAILED)
         self.assert_one_line(result, "misaligned", "aligned_alloc", "no multiple of 256")
+
+    def test_a_flood_of_messages(self):
+        """200,000 lines before the cause: the first and the last are passed on, and the others counted."""
+        result = self.mallab("replay", "-a", "flood", self.one, status=lab.FAILED, **self.directory("flood"))
+        self.assertLess(len(result.stderr), 80_000)
+        lines = result.stderr.decode().splitlines()
+        self.assertIn("the allocator returned NULL", lines[-1])
+        left_out = [line for line in lines if "left out" in line]
+        self.assertEqual(len(left_out), 1, lines[-20:])
+        count, size = re.search(r"([0-9]+) lines of the run's messages left out here, ([0-9]+) bytes", left_out[0]).groups()
+        self.assertEqual(set(lines) - {left_out[0], lines[-1]}, {"no pages"})
+        self.assertEqual(lines.count("no pages") + int(count), 200_000)
+        self.assertEqual(int(size), 9 * int(count))
+        with self.subTest("ab finds the cause at the end too"):
+            result = self.mallab("ab", "-a", "glibc,flood", "-n", "1", self.one, status=lab.FAILED, **self.directory("flood"))
+            self.assertIn(b"the allocator returned NULL", result.stdout + result.stderr)
+
+    def test_signals_end_the_run(self):
+        """What ends `mallab replay` ends the run too, and the status is that signal's."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+            with self.subTest(number=number):
+                env = {**os.environ, **self.directory("hang")["env"]}
+                process = subprocess.Popen([lab.BUILD / "mallab", "replay", "-a", "hang", self.one], env=env,
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+                while not children.read_text().split():
+                    self.assertIsNone(process.poll())
+                process.send_signal(number)
+                # The pipes end when both have: a run that lives on would hold them open.
+                process.communicate(timeout=60)
+                self.assertEqual(process.returncode, -number)
 
     def test_broken_promises(self):
         cases = {

@@ -136,6 +136,8 @@ static void put_window(FILE *out, unsigned long number, const struct wl_window *
             put_op(out, op, window->runs[run].thread, &window->ops[op]);
     for (uint32_t i = 0; i < window->wait_count; i++)
         put(out, "  wait of %" PRIu32 " for %" PRIu32 "\n", window->waits[i].op, window->waits[i].on);
+    for (uint32_t i = 0; i < window->touched_count; i++)
+        put(out, "  touched of %" PRIu64 " %" PRIu32 "\n", window->touched[i].op, window->touched[i].share);
     for (uint32_t i = 0; i < window->time_count; i++)
         put(out, "  time of %" PRIu32 " %" PRIu64 " ns\n", i * WL_TIME_STRIDE, window->times_ns[i]);
 }

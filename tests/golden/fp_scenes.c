@@ -173,7 +173,7 @@ static enum fp_status write_calls(const char *path)
     enum fp_status status = begin(path, 3, &writer);
     for (unsigned call = 0; call < 256; call++) {
         const uint64_t extra = fp_call_extra_of(call) == FP_EXTRA_NONE ? 0 : 64;
-        if (!fp_mark_is_valid(call))
+        if (!fp_mark_is_valid(call) || call == FP_MARK_RESIDENT) /* which version 1 has not */
             continue;
         stage->epoch += call;
         add_mark(stage, (uint8_t)call, 0, extra, 0);
@@ -183,6 +183,30 @@ static enum fp_status write_calls(const char *path)
     if (status == FP_OK)
         status = flush(stage, writer, 0, 0);
     return end(stage, writer, status, (struct fp_trailer){.end_time_ns = UINT64_MAX, .lane_count = 1});
+}
+
+/* Shares of large objects before they go, and one that stays. */
+static enum fp_status write_resident(const char *path)
+{
+    static const struct fp_writer_options options = {.process_id = 4242, .zstd_level = 1, .resident = true};
+    struct stage *stage = stage_new(7);
+    struct fp_writer *writer = NULL;
+    enum fp_status status = fp_writer_create(AT_FDCWD, path, &options, NULL, 0, NULL, &writer);
+    for (uint64_t i = 0; i < 6; i++) {
+        const uint64_t address = 0x7f0000000010 + (i << 24);
+        stage->epoch += i;
+        add_mark(stage, FP_CALL_MALLOC, FP_LARGE_BYTES << i, 0, address);
+        add_mark(stage, FP_MARK_RESIDENT, 0, i * 51 < 250 ? i * 51 : FP_SHARE_WHOLE, address);
+        if (i == 2)
+            add_mark(stage, FP_MARK_RESIZE_FROM, 0, 0, address);
+        if (i == 2)
+            add_mark(stage, FP_CALL_REALLOC, FP_LARGE_BYTES, 0, address);
+        if (i != 3)
+            add_mark(stage, FP_CALL_FREE, 0, 0, address);
+    }
+    if (status == FP_OK)
+        status = flush(stage, writer, 0, 0);
+    return end(stage, writer, status, (struct fp_trailer){.end_time_ns = 900000, .lane_count = 1});
 }
 
 /* Recovered from a killed collector while the process went on. */
@@ -235,8 +259,13 @@ static enum fp_status write_empty(const char *path)
 }
 
 const struct scene FP_SCENES[] = {
-    {"v1-one-lane.fp", write_one_lane}, {"v1-lanes.fp", write_lanes},
-    {"v1-calls.fp", write_calls},       {"v1-shapes.fp", write_shapes},
-    {"v1-ran-on.fp", write_ran_on},     {"v1-no-trailer.fp", write_no_trailer},
-    {"v1-empty.fp", write_empty},       {NULL, NULL},
+    {"v1-one-lane.fp", write_one_lane},
+    {"v1-lanes.fp", write_lanes},
+    {"v1-calls.fp", write_calls},
+    {"v1-shapes.fp", write_shapes},
+    {"v1-ran-on.fp", write_ran_on},
+    {"v1-no-trailer.fp", write_no_trailer},
+    {"v1-empty.fp", write_empty},
+    {"v2-resident.fp", write_resident},
+    {NULL, NULL},
 };

@@ -518,9 +518,62 @@ static size_t meta_without_end(struct image *image)
     return defect_column(image, BLOCK_META, 0, 0, "program=scene", 13);
 }
 
+/* Shares of large objects: all gaps made 1 but one, so they are of op 4 and those behind it. */
+
+static size_t touched_in_version_1(struct image *image)
+{
+    put_u16(image->bytes + 8, 1);
+    image_seal_header(image);
+    return image_find_block(image, BLOCK_TOUCHED, 0);
+}
+
+static size_t touched_gaps(struct image *image, unsigned at, uint8_t gap)
+{
+    uint8_t gaps[18] = {0};
+    memset(gaps + 1, 1, sizeof gaps - 1);
+    gaps[at] = gap;
+    return defect_column(image, BLOCK_TOUCHED, 0, 0, gaps, sizeof gaps) + HEADER;
+}
+
+static size_t touched_twice(struct image *image)
+{
+    return touched_gaps(image, 3, 0);
+}
+
+static size_t touched_beyond_ops(struct image *image)
+{
+    return touched_gaps(image, 17, 100);
+}
+
+static size_t touched_too_few_shares(struct image *image)
+{
+    return defect_column(image, BLOCK_TOUCHED, 0, 1, "123", 3) + HEADER;
+}
+
+static size_t touched_of_release(struct image *image)
+{
+    (void)touched_gaps(image, 17, 6);
+    return image_find_block(image, BLOCK_WINDOW, 2);
+}
+
+static size_t touched_out_of_order(struct image *image)
+{
+    const size_t at = image_find_block(image, BLOCK_TOUCHED, 0);
+    image->bytes[at + 24] = 1; /* its sequence */
+    image_seal_block(image, at);
+    return at;
+}
+
+#define TOUCHED "v2-touched.wl"
 #define THREADS "v1-threads.wl"
 
 const struct defect WL_DEFECTS[] = {
+    {"touched-in-version-1.wl", TOUCHED, "open", FP_ERR_CORRUPT, touched_in_version_1},
+    {"touched-twice.wl", TOUCHED, "open", FP_ERR_CORRUPT, touched_twice},
+    {"touched-beyond-ops.wl", TOUCHED, "open", FP_ERR_CORRUPT, touched_beyond_ops},
+    {"touched-too-few-shares.wl", TOUCHED, "open", FP_ERR_CORRUPT, touched_too_few_shares},
+    {"touched-of-release.wl", TOUCHED, "window", FP_ERR_CORRUPT, touched_of_release},
+    {"touched-out-of-order.wl", TOUCHED, "open", FP_ERR_CORRUPT, touched_out_of_order},
     {"truncated-header.wl", THREADS, "open", FP_ERR_TRUNCATED, defect_truncated_header},
     {"foreign.wl", THREADS, "open", FP_ERR_FOREIGN, defect_foreign},
     {"newer-version.wl", THREADS, "open", FP_ERR_VERSION, defect_newer_version},

@@ -178,6 +178,27 @@ static enum fp_status write_shapes(const char *path)
     return end(&player, true);
 }
 
+/* Shares of large objects, told when they go: two windows later, twice, of all, of one that was resized. */
+static enum fp_status write_touched(const char *path)
+{
+    static const struct wl_writer_options options = {.window_ops = 10, .zstd_level = 1, .touched = true};
+    struct player player = {.random = 6, .time_ns = 1000};
+    player.status = wl_writer_create(path, false, &options, NULL, 0, NULL, &player.writer);
+    add_thread(&player, 1, true);
+    for (uint32_t i = 0; i < 24; i++) {
+        player.time_ns += 640;
+        allocate(&player, 0, i % 3 == 0 ? FP_CALL_CALLOC : FP_CALL_MALLOC, FP_LARGE_BYTES + i, 1);
+    }
+    resize(&player, 0, FP_CALL_REALLOC, FP_LARGE_BYTES * 4, 0, 5);
+    for (uint32_t i = 24; i-- > 4 && player.status == FP_OK;) {
+        player.status = wl_writer_touched(player.writer, player.live[i].id, i * 12 < 256 ? i * 12 : 256);
+        if (player.status == FP_OK && i == 7)
+            player.status = wl_writer_touched(player.writer, player.live[i].id, 200);
+        release(&player, 0, FP_CALL_FREE, 0, 0, i);
+    }
+    return end(&player, false);
+}
+
 static enum fp_status write_empty(const char *path)
 {
     struct player player;
@@ -186,6 +207,11 @@ static enum fp_status write_empty(const char *path)
 }
 
 const struct scene WL_SCENES[] = {
-    {"v1-one-thread.wl", write_one_thread}, {"v1-threads.wl", write_threads}, {"v1-calls.wl", write_calls},
-    {"v1-shapes.wl", write_shapes},         {"v1-empty.wl", write_empty},     {NULL, NULL},
+    {"v1-one-thread.wl", write_one_thread},
+    {"v1-threads.wl", write_threads},
+    {"v1-calls.wl", write_calls},
+    {"v1-shapes.wl", write_shapes},
+    {"v1-empty.wl", write_empty},
+    {"v2-touched.wl", write_touched},
+    {NULL, NULL},
 };

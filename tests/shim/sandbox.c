@@ -30,10 +30,12 @@ int main(int argc, char **argv)
     };
     const struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
     const long count = argc > 1 ? atol(argv[1]) : 0;
+    void *volatile large = malloc(1 << 20);
     free(malloc(4050));
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
         return 77;
+    free(large); /* asked how much of it is in memory, the kernel would kill us */
     for (long i = 0; i < count; i++) {
         void *volatile object = malloc(4051);
         free(object);

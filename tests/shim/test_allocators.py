@@ -32,7 +32,7 @@ def legal(footprint, what):
         if m.call in ('free', '(resize from)') or 'delete' in m.call:
             wrong += m.address != 0 and m.address not in live
             live.discard(m.address)
-        elif m.address:
+        elif m.address and m.call != '(resident)':
             wrong += m.address in live
             live.add(m.address)
     check(wrong, 0, what + ': marks that contradict each other')

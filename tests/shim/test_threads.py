@@ -37,7 +37,7 @@ def legal_order(f, what):
         lanes = {m.lane for m in groups[epoch]}
         largest = max(largest, len(groups[epoch]) if len(lanes) > 1 else 0)
         for m in groups[epoch]:
-            if not m.address:
+            if not m.address or m.call == '(resident)':
                 continue
             release = m.call in ('free', '(resize from)')
             live[m.address] += -1 if release else 1

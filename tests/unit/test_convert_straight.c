@@ -55,6 +55,8 @@ static uint64_t size_for(struct making *making)
     static const uint64_t huge[] = {0, 1, (UINT64_C(1) << 48) - 1, UINT64_C(1) << 48, UINT64_MAX};
     if (making->odd != 0 && chance(making->odd * 3) == 0)
         return huge[chance(5)];
+    if (chance(10) == 0)
+        return FP_LARGE_BYTES + 16 * chance(10);
     return 16 * chance(20) + 1;
 }
 
@@ -103,6 +105,8 @@ static void put_call(struct making *making)
     const uint32_t slot = (uint32_t)chance(ADDRESSES);
     const uint64_t address = making->first_address + slot * 16;
     uint64_t *bytes = &making->bytes[slot];
+    if (chance(12) == 0) /* of what is large and lives, or not */
+        put(making, FP_MARK_RESIDENT, address, 0, chance(FP_SHARE_WHOLE + 2));
     if (chance(40) == 0)
         making->epoch += (uint32_t)chance(3);
     if (making->odd != 0 && chance(making->odd) == 0) {
@@ -139,7 +143,7 @@ static const char *make_footprint(uint32_t lanes, uint32_t odd, bool together)
 {
     static struct making makings[3];
     const char *path = scratch_path("made.fp");
-    const struct fp_writer_options options = {.process_id = 5};
+    const struct fp_writer_options options = {.process_id = 5, .resident = true};
     struct fp_lane facts[3] = {{.thread_id = 5, .is_main = true}, {.thread_id = 6}, {.thread_id = 7}};
     struct fp_trailer trailer = {.end_time_ns = UINT64_C(1) << 40, .lane_count = lanes, .lanes = facts};
     struct fp_writer *writer = NULL;
@@ -194,6 +198,7 @@ static void check_survey(const struct conv_survey *one, const struct conv_survey
     CHECK(memcmp(one->ops_by_call, other->ops_by_call, sizeof one->ops_by_call) == 0);
     CHECK(memcmp(one->class_count, other->class_count, sizeof one->class_count) == 0);
     CHECK(memcmp(one->class_bytes, other->class_bytes, sizeof one->class_bytes) == 0);
+    CHECK(memcmp(&one->large, &other->large, sizeof one->large) == 0);
     CHECK(memcmp(one->irregular, other->irregular, sizeof one->irregular) == 0);
 }
 

@@ -285,7 +285,7 @@ TEST(a_dictionary_that_overflows_begins_anew)
     const struct wl_writer_options options = {.window_ops = 4096};
     struct wl_writer *writer = NULL;
     struct wl_reader *reader = NULL;
-    struct wl_window window;
+    struct wl_window window, former = {0};
     uint32_t thread, id, op = 0;
     fresh_path();
     CHECK_U64(wl_writer_create(path, false, &options, NULL, 0, NULL, &writer), FP_OK);
@@ -296,9 +296,15 @@ TEST(a_dictionary_that_overflows_begins_anew)
     }
     CHECK_U64(wl_writer_finish(writer, 0, NULL, NULL, NULL), FP_OK);
     CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
-    while (wl_reader_next(reader, &window) == FP_OK)
+    while (wl_reader_next(reader, &window) == FP_OK) {
         for (uint32_t i = 0; i < window.op_count; i++, op++)
             CHECK(window.ops[i].size == op * UINT64_C(3) && window.ops[i].id == op + 1);
+        /* The one before is still there. */
+        for (uint32_t i = 0; i < former.op_count; i++)
+            CHECK_U64(former.ops[i].id, former.facts.first_op + i + 1);
+        CHECK(former.op_count == 0 || former.runs[0].op_count == former.op_count);
+        former = window;
+    }
     CHECK_U64(op, 150000);
     wl_reader_close(reader);
 }

@@ -87,7 +87,7 @@ TEST(each_op_has_its_time)
     }
     for (unsigned serial = 0; serial < 2; serial++) {
         struct rep_plan plan;
-        CHECK(rep_plan_init(&plan, &summary, serial != 0) && rep_plan_keep_times(&plan));
+        CHECK(rep_plan_init(&plan, &summary, serial != 0, NULL) && rep_plan_keep_times(&plan));
         CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
         for (uint32_t at = 0; at < OPS; at++) {
             const uint32_t op = (uint32_t)plan.ops[at].size - 1;

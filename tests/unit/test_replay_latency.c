@@ -32,7 +32,7 @@ static void sort_workload(bool serial, uint32_t untimed_windows)
     memset(counts, 0, sizeof counts);
     memset(sums, 0, sizeof sums);
     const uint32_t untimed = untimed_windows * SOME_WINDOW_OPS;
-    CHECK(rep_plan_init(&plan, &made->summary, serial));
+    CHECK(rep_plan_init(&plan, &made->summary, serial, NULL));
     CHECK(rep_latency_init(&latency, &made->summary, untimed, &calls));
     CHECK_U64(latency.cost_ticks, 0);
     for (uint32_t i = 0; i < SOME_WINDOWS; i++) {
@@ -83,7 +83,7 @@ TEST(the_map_is_over_recorded_time)
     struct rep_plan plan;
     struct rep_calls calls = {0};
     made->summary.duration_ns = SOME_WINDOWS * UINT64_C(1000);
-    CHECK(rep_plan_init(&plan, &made->summary, false));
+    CHECK(rep_plan_init(&plan, &made->summary, false, NULL));
     CHECK(rep_latency_init(&latency, &made->summary, 0, &calls));
     CHECK(latency.by_time);
     CHECK_U64(latency.steps, REP_STEPS_MAX);

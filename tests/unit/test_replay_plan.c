@@ -95,7 +95,7 @@ TEST(plans_of_random_windows)
         struct made *made = make_workload(seed);
         struct rep_plan plan;
         struct wl_window window;
-        CHECK(rep_plan_init(&plan, &made->summary, false));
+        CHECK(rep_plan_init(&plan, &made->summary, false, NULL));
         for (unsigned i = 0; i < 60; i++) {
             CHECK_U64(made_next(made, &window), FP_OK);
             CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
@@ -112,7 +112,7 @@ TEST(serial_plan_keeps_the_one_order)
     struct made *made = make_workload(40);
     struct rep_plan plan;
     struct wl_window window;
-    CHECK(rep_plan_init(&plan, &made->summary, true));
+    CHECK(rep_plan_init(&plan, &made->summary, true, NULL));
     CHECK_U64(made_next(made, &window), FP_OK);
     CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
     CHECK_U64(plan.part_count, 1);
@@ -138,7 +138,7 @@ TEST(late_posts_are_bounded)
     struct rep_plan plan;
     for (uint32_t i = 0; i < OPS; i++)
         ops[i] = (struct wl_op){.id = i + 1, .call = FP_CALL_MALLOC, .size = 8};
-    CHECK(rep_plan_init(&plan, &summary, false));
+    CHECK(rep_plan_init(&plan, &summary, false, NULL));
     CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
     CHECK_U64(plan.segment_count, 3);
     CHECK_U64(plan.segments[0].op_count, 10 + REP_POST_DELAY_OPS);
@@ -168,7 +168,7 @@ TEST(resizes_know_what_was_touched)
     const struct wl_window window = {.op_count = 9, .run_count = 2, .ops = ops, .runs = runs};
     struct rep_plan plan;
     summary.ops_by_call[FP_CALL_REALLOC] = 1;
-    CHECK(rep_plan_init(&plan, &summary, false));
+    CHECK(rep_plan_init(&plan, &summary, false, NULL));
     CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
     CHECK_U64(plan.ops[2].count, 3);
     CHECK_U64(plan.ops[3].size, UINT64_C(3) << REP_OP_SIZE_BITS | 1000);
@@ -181,17 +181,61 @@ TEST(resizes_know_what_was_touched)
     CHECK_U64(plan.ops[8].count, 2);
 }
 
+/* By recorded op, wherever the plan has put it; what was touched before a resize is what was, not all. */
+TEST(shares_reach_their_ops)
+{
+    enum { LARGE = 1000000 };
+    static const struct wl_op ops[] = {
+        {1, FP_CALL_MALLOC, 0, 1, LARGE},      {2, FP_CALL_CALLOC, 0, 10, LARGE},
+        {3, FP_CALL_MALLOC, 0, 1, LARGE},      {1, FP_CALL_REALLOC, 0, 1, 2 * LARGE},
+        {3, FP_CALL_REALLOC, 0, 1, 2 * LARGE}, {2, FP_CALL_REALLOCARRAY, 0, 20, LARGE},
+    };
+    static const struct wl_run runs[] = {{0, 1}, {1, 2}, {0, 1}, {1, 2}};
+    static const struct wl_thread threads[2] = {{.ops = 2}, {.ops = 4}};
+    static const struct wl_touched touched[] = {{100, 64}, {101, 128}, {104, 0}, {105, 255}};
+    const struct wl_summary summary = {.ops = 200,
+                                       .window_ops_max = 6,
+                                       .thread_count = 2,
+                                       .id_max = 3,
+                                       .threads = threads,
+                                       .ops_by_call = {[FP_CALL_REALLOC] = 2}};
+    const struct wl_window window = {.facts.first_op = 100,
+                                     .op_count = 6,
+                                     .run_count = 4,
+                                     .ops = ops,
+                                     .runs = runs,
+                                     .touched_count = 4,
+                                     .touched = touched};
+    for (int serial = 0; serial < 2; serial++) {
+        struct rep_plan plan;
+        const unsigned at[2][6] = {{0, 2, 3, 1, 4, 5}, {0, 1, 2, 3, 4, 5}};
+        const unsigned *places = at[serial];
+        CHECK(rep_plan_init(&plan, &summary, serial != 0, NULL));
+        CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
+        CHECK(plan.ops[places[0]].align_log2 & REP_OP_SPARSE);
+        CHECK_U64(rep_op_touched(&plan.ops[places[0]], LARGE), LARGE / 4);
+        CHECK_U64(rep_op_touched(&plan.ops[places[1]], 10 * LARGE), 5 * LARGE);
+        CHECK_U64(plan.ops[places[1]].size & REP_OP_SIZE_MASK, LARGE);
+        CHECK_U64(plan.ops[places[1]].count, 10);
+        CHECK(!(plan.ops[places[2]].align_log2 & REP_OP_SPARSE));
+        CHECK_U64(plan.ops[places[3]].count, LARGE / 4 / 4096 + 1); /* pages touched before */
+        CHECK_U64(rep_op_touched(&plan.ops[places[4]], 2 * LARGE), 0);
+        CHECK_U64(rep_op_touched(&plan.ops[places[5]], 20 * LARGE), UINT64_C(20) * LARGE * 255 / 256);
+    }
+}
+
 TEST(windows_beyond_the_summary_are_refused)
 {
     struct made *made = make_workload(41);
     struct rep_plan plan;
     struct wl_window window;
     made->summary.window_ops_max = SOME_WINDOW_OPS - 1;
-    CHECK(rep_plan_init(&plan, &made->summary, false));
+    CHECK(rep_plan_init(&plan, &made->summary, false, NULL));
     CHECK_U64(made_next(made, &window), FP_OK);
     CHECK_U64(rep_plan_make(&plan, &window), FP_ERR_CORRUPT);
     free(made);
 }
 
-RUN_TESTS(T(plans_of_random_windows), T(serial_plan_keeps_the_one_order), T(late_posts_are_bounded),
-          T(resizes_know_what_was_touched), T(windows_beyond_the_summary_are_refused))
+RUN_TESTS(T(shares_reach_their_ops), T(plans_of_random_windows), T(serial_plan_keeps_the_one_order),
+          T(late_posts_are_bounded), T(resizes_know_what_was_touched),
+          T(windows_beyond_the_summary_are_refused))

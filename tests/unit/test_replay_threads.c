@@ -3,7 +3,9 @@
  * Functions in place of the allocator's check each call. What they note is plain memory on purpose: under
  * the thread sanitizer an order that was only lucky is a reported race. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "harness.h"
 #include "replay/threads.h"
@@ -32,6 +34,42 @@ static void note_exit(void *value)
     atomic_fetch_add(&threads_exited, 1);
 }
 
+/* The last op of a window waits until the next window was asked for, which somebody else must then do. */
+static bool insist_on_ahead;
+static _Atomic uint32_t windows_asked;
+static uint32_t insisted;
+
+/* Whether the others of the window can finish while the thread of its last op does not: several there are, and none
+ * waits for it. */
+static bool others_go_on(uint32_t window)
+{
+    const uint32_t first = window * SOME_WINDOW_OPS, thread = made->thread_of[first + SOME_WINDOW_OPS - 1];
+    bool others = false;
+    for (uint32_t op = first; op < first + SOME_WINDOW_OPS; op++) {
+        others |= made->thread_of[op] != thread;
+        if (made->wait_on[op] != NO_OP && made->thread_of[made->wait_on[op]] == thread)
+            return false;
+    }
+    return others;
+}
+
+static void insist(uint32_t op)
+{
+    const uint32_t window = op / SOME_WINDOW_OPS;
+    const time_t patience = time(NULL) + 60;
+    if (op % SOME_WINDOW_OPS != SOME_WINDOW_OPS - 1 || !others_go_on(window))
+        return;
+    while (atomic_load(&windows_asked) < window + 2) {
+        if (time(NULL) > patience) {
+            CHECK(!"the next window was prepared");
+            insist_on_ahead = false; /* or this would go on for hours */
+            return;
+        }
+        (void)sched_yield();
+    }
+    insisted++;
+}
+
 /* Every call of the stand-ins comes here, with its op's number. */
 static void note(size_t number)
 {
@@ -46,6 +84,8 @@ static void note(size_t number)
         (void)pthread_setspecific(exit_key, &exit_key);
     }
     CHECK(pthread_equal(runs_on[thread], pthread_self()));
+    if (insist_on_ahead)
+        insist(op);
 }
 
 static void *begin_handle(size_t number)
@@ -84,6 +124,7 @@ static void check_free_sized(void *object, size_t number)
 
 static enum fp_status next_window(void *context, struct wl_window *ret_window)
 {
+    atomic_fetch_add(&windows_asked, 1);
     return made_next(context, ret_window);
 }
 
@@ -135,6 +176,7 @@ static struct rep_exec_totals run_once(const struct rep_calls *calls, unsigned p
     memset(executed, 0, sizeof executed);
     memset(executed_by, 0, sizeof executed_by);
     windows_seen = 0;
+    atomic_store(&windows_asked, 0);
     made->next = 0;
     struct rep_exec *exec = rep_exec_init(&options);
     CHECK(exec != NULL);
@@ -173,6 +215,21 @@ TEST(every_wait_is_honoured)
     }
     CHECK_U64(births, SEEDS * SOME_THREADS);
     CHECK_U64(threads_exited, births - mains); /* each through the C library's thread exit */
+}
+
+/* As long as two processors have one part left between them, the next window is prepared beside it. */
+TEST(the_next_window_is_prepared_beside_the_current)
+{
+    serial = false;
+    insist_on_ahead = true;
+    insisted = 0;
+    for (uint64_t seed = 31; seed < 34; seed++) {
+        made = make_workload(seed);
+        (void)run_once(&CHECKING, 2 + (unsigned)seed % 2);
+        free(made);
+    }
+    CHECK(insisted > 20);
+    insist_on_ahead = false;
 }
 
 TEST(digest_does_not_depend_on_threads)
@@ -274,5 +331,5 @@ TEST(prepare)
     CHECK(make_key());
 }
 
-RUN_TESTS(T(prepare), T(every_wait_is_honoured), T(digest_does_not_depend_on_threads),
-          T(the_begin_may_be_untimed), T(digest_depends_on_order))
+RUN_TESTS(T(prepare), T(every_wait_is_honoured), T(the_next_window_is_prepared_beside_the_current),
+          T(digest_does_not_depend_on_threads), T(the_begin_may_be_untimed), T(digest_depends_on_order))

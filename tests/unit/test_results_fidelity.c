@@ -54,6 +54,10 @@ TEST(peaks_that_do_not_fall_together_are_not_added)
     CHECK_NEAR(res_fidelity_missed(&rest, &replayed), 8);
     CHECK_NEAR(res_fidelity_missed(&alike, &replayed), 0);
     CHECK_NEAR(res_fidelity_missed(&rest, &nothing), 0);
+    /* When rest fell between its last two samples is not known: it may have met what was replayed there. */
+    const double sparse[] = {0, 90, 100}, falls[] = {1, 10, 2}, dense[] = {0, 95, 100};
+    const struct res_course seldom = {sparse, falls, 3}, often = {dense, late, 3};
+    CHECK_NEAR(res_fidelity_missed(&seldom, &often), 0);
     CHECK_NEAR(res_fidelity_missed(&nothing, &replayed), 0);
 }
 

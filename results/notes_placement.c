@@ -1,0 +1,65 @@
+/* notes_placement.c - below the table: how well each allocator places live objects for the program's own code. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "results/cells.h"
+#include "results/notes.h"
+
+/* "glibc 0.42, jemalloc 0.08": one figure of every candidate; false when none has it. */
+static bool add_figures(struct res_text *words, const json_t *candidates, const char *key, int digits)
+{
+    const char *comma = "";
+    bool any = false;
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(candidates, index, candidate)
+    {
+        const json_t *placement = json_object_get(candidate, "placement");
+        const double value = res_cell_number(placement, key);
+        if (!json_is_object(placement))
+            continue;
+        char *name = res_cell_plain(candidate, "name", "?");
+        if (isfinite(value))
+            res_text_printf(words, "%s%s %.*f", comma, name, digits, value);
+        else
+            res_text_printf(words, "%s%s -", comma, name);
+        any = any || isfinite(value);
+        comma = ", ";
+        free(name);
+    }
+    return any;
+}
+
+static void add_reasons(struct res_text *text, const json_t *candidates)
+{
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(candidates, index, candidate)
+    {
+        const json_t *placement = json_object_get(candidate, "placement");
+        if (!json_is_string(json_object_get(placement, "unavailable")))
+            continue;
+        char *name = res_cell_plain(candidate, "name", "?");
+        char *why = res_cell_plain(placement, "unavailable", "?");
+        char *words = res_printf("%s: not measured: %s", name, why);
+        res_notes_add(text, "placement", words);
+        free(words);
+        free(why);
+        free(name);
+    }
+}
+
+void res_notes_placement(struct res_text *text, const json_t *workload)
+{
+    const json_t *candidates = json_object_get(workload, "candidates");
+    struct res_text words = {0};
+    add_reasons(text, candidates);
+    res_text_printf(&words, "misses of a small simulated TLB for each live object visited: ");
+    if (add_figures(&words, candidates, "tlb_misses_per_object", 3)) {
+        res_text_printf(&words, "; bytes of pages held for each live byte: ");
+        (void)add_figures(&words, candidates, "page_bytes_per_byte", 2);
+        res_text_printf(&words, ". Fewer is better for the program's own code, which no replay executes");
+        res_notes_add(text, "placement", words.text);
+    }
+    free(words.text);
+}

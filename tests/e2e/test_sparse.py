@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Large objects that a program uses in part: noted when they go and at the end, carried through every format, and a replay
+is as large as the program was."""
+import json
+import re
+
+import lab
+
+MIB = 1 << 20
+TRULY = 6 * MIB + 4000 * 112  # 4 of one buffer, 2 of the kept one, small objects
+
+
+class Sparse(lab.Lab):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = cls.keeper()
+        cls.recording = cls.lab.record(lab.PROGRAMS / "half", 3)
+        cls.workload = cls.lab.convert(cls.recording)
+
+    def peak(self, workload, touch="page", candidate="glibc"):
+        return self.answer("replay", "-a", candidate, "--touch", touch, "--json", workload)["resident"]["peak_bytes"]
+
+    def test_shares_are_known_of_all(self):
+        for path in (self.recording, self.workload):
+            info = self.info(path)
+            self.assertEqual(info["large_objects"], 4)
+            self.assertEqual(info["large_noted"], 4)
+            self.assertEqual(info["large_noted_bytes"], 40 * MIB)
+            # A page more or less where an object begins amid one, and shares are in 256th parts.
+            self.assertAlmostEqual(info["large_resident_bytes"] / MIB, 14, delta=0.5)
+        self.assertRegex(self.mallab("info", self.recording).stdout.decode(), r"large objects +4 of 128 KiB and more; known of 4")
+
+    def test_a_replay_is_as_large_as_the_program_was(self):
+        for candidate in [name for name in lab.candidates() if name in ("glibc", "jemalloc", "tcmalloc", "mimalloc")]:
+            with self.subTest(candidate=candidate):
+                self.assertAlmostEqual(self.peak(self.workload, candidate=candidate) / TRULY, 1, delta=0.35)
+        self.assertAlmostEqual(self.peak(self.workload) / TRULY, 1, delta=0.1)
+        self.assertGreater(self.peak(self.workload, "full"), 24 * MIB)  # every byte, as ever
+        self.assertLess(self.peak(self.workload, "none"), 2 * MIB)
+
+    def test_without_residency_all_pages_are_taken_for_used(self):
+        recording = self.record(lab.PROGRAMS / "half", 3, name="plain", options=("--no-residency",))
+        self.assertEqual(self.info(recording)["large_noted"], 0)
+        self.assertIn("is not known", self.mallab("info", recording).stdout.decode())
+        self.assertGreater(self.peak(self.convert(recording)), 24 * MIB)
+
+    def test_text_keeps_them_and_others_say_that_they_do_not(self):
+        text, again, csv = self.place / "w.txt", self.place / "again.wl", self.place / "w.csv"
+        self.mallab("convert", "--to", "text", "-o", text, self.workload)
+        self.assertEqual(len(re.findall(r"^touched \d+$", text.read_text(), re.M)), 4)
+        self.mallab("convert", "-o", again, text)
+        self.assertEqual(again.read_bytes(), self.workload.read_bytes())
+        lost = self.answer("convert", "--json", "--to", "csv", "-o", csv, self.workload)
+        self.assertIn("how much of 4 large objects was in memory", json.dumps(lost))
+
+    def test_same_digest_and_legal(self):
+        digests = {self.answer("replay", "-a", name, "--json", self.workload)["digest"] for name in lab.candidates()[:3]}
+        self.assertEqual(len(digests), 1)
+        self.mallab("info", "--verify", self.workload)
+
+
+if __name__ == "__main__":
+    lab.main()

@@ -1,0 +1,216 @@
+/* test_shim_large.c - what is noted of large objects: shares of pages, suspects, the table's room, and that it stops. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shim/filters.h"
+#include "shim/large.h"
+#include "shim/shim.h"
+#include "unit/harness.h"
+
+#define PAGE 4096u
+#define MIB  (UINT64_C(1) << 20)
+
+struct shim_next shim_next;
+__thread struct lane *shim_lane;
+
+static uint64_t clock_step, clock_now; /* of each reading */
+
+uint64_t lane_clock(void)
+{
+    return clock_now += clock_step;
+}
+
+bool filters_let_pass(uint32_t tried)
+{
+    return tried == 7;
+}
+
+struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address, uint64_t size,
+                              uint64_t extra)
+{
+    return lane;
+}
+
+static char *map(size_t bytes)
+{
+    char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    CHECK(at != MAP_FAILED);
+    (void)madvise(at, bytes, MADV_NOHUGEPAGE); /* else one write brings 512 pages */
+    return at;
+}
+
+static void write_pages(char *at, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += PAGE)
+        at[i] = 1;
+}
+
+static uint32_t share_of(char *at, uint64_t bytes)
+{
+    uint32_t share = 9999;
+    large_made(FP_CALL_MALLOC, (uintptr_t)at, bytes, 0);
+    CHECK(large_suspects(at));
+    CHECK(large_take(at, &share));
+    return share;
+}
+
+static void test_shares(void)
+{
+    char *at = map(64 * MIB);
+    CHECK_U64(share_of(at, 4 * MIB), 0);
+    write_pages(at, 2 * MIB);
+    CHECK_U64(share_of(at, 4 * MIB), 128);
+    CHECK_U64(share_of(at, 2 * MIB), FP_SHARE_WHOLE);
+    CHECK_U64(share_of(at, 2 * MIB + PAGE), FP_SHARE_WHOLE - 1); /* not all is less than all */
+    CHECK_U64(share_of(at + 2 * MIB - PAGE, 8 * MIB), 1);        /* and some is more than none */
+    CHECK_U64(share_of(at + 100, 2 * MIB - 100), FP_SHARE_WHOLE);
+    /* beyond 16 MiB by samples: exact to one of 64 slices */
+    write_pages(at, 32 * MIB);
+    CHECK_U64(share_of(at, 64 * MIB), 128);
+    CHECK(munmap(at, 64 * MIB) == 0);
+}
+
+static void test_what_is_not_known(void)
+{
+    char *at = map(MIB);
+    uint32_t share;
+    CHECK(!large_take(at, &share)); /* never made */
+    CHECK(!large_take(NULL, &share));
+    large_made(FP_CALL_MALLOC, (uintptr_t)at, FP_LARGE_BYTES - 1, 0);
+    CHECK(!large_take(at, &share)); /* not large */
+    large_made(FP_CALL_DELETE_SIZED, (uintptr_t)at, MIB, 0);
+    CHECK(!large_take(at, &share)); /* a release that states its size makes nothing */
+    large_made(FP_CALL_CALLOC, (uintptr_t)at, 1024, 1024);
+    CHECK(large_take(at, &share)); /* a product */
+    large_made(FP_CALL_CALLOC, (uintptr_t)at, UINT64_MAX / 2, 16);
+    CHECK(!large_take(at, &share)); /* that no allocator has */
+    large_made(FP_CALL_NEW, (uintptr_t)at, MIB, 0);
+    CHECK(munmap(at, MIB) == 0);
+    CHECK(!large_take(at, &share)); /* unmapped meanwhile */
+    CHECK(!large_take(at, &share)); /* and taken out by that */
+}
+
+/* Looks rest 32 times as long as they took. The clock steps by 1 at each reading: a look takes 1. */
+static void test_rests(void)
+{
+    char *at = map(4 * MIB);
+    clock_step = 1;
+    CHECK_U64(share_of(at, 2 * MIB), 0);
+    write_pages(at, 4 * MIB);
+    CHECK_U64(share_of(at, 2 * MIB), 0);              /* as last seen */
+    CHECK_U64(share_of(at, 4 * MIB), FP_SHARE_WHOLE); /* of another size */
+    clock_now += 40;
+    CHECK_U64(share_of(at, 2 * MIB), FP_SHARE_WHOLE);
+    CHECK(munmap(at, 4 * MIB) == 0);
+}
+
+/* More objects than there is room for: none is told wrong, and most are there. */
+static void test_many(void)
+{
+    const size_t count = 40000;
+    char *at = map(count * PAGE);
+    uint32_t share, known = 0;
+    for (size_t i = 0; i < count; i++)
+        large_made(FP_CALL_MALLOC, (uintptr_t)at + i * PAGE, FP_LARGE_BYTES, 0);
+    for (size_t i = 0; i < count; i++)
+        known += large_take(at + i * PAGE, &share);
+    CHECK(known > 8000 && known <= 16384);
+    for (size_t i = 0; i < count; i++)
+        CHECK(shim_next.is_libc || !large_suspects(at + i * PAGE)); /* every bit was taken back */
+    CHECK(munmap(at, count * PAGE) == 0);
+}
+
+/* glibc's: the word before an object has its size. */
+static void test_header(void)
+{
+    char *volatile large = malloc(MIB), *volatile small = malloc(1000);
+    uint32_t share;
+    CHECK(large_suspects(large) && !large_suspects(small) && !large_suspects(NULL));
+    large_made(FP_CALL_MALLOC, (uintptr_t)large, MIB, 0);
+    CHECK(large_take(large, &share) && share > 0); /* all of it under MALLOC_PERTURB_ */
+    free(large);
+    free(small);
+}
+
+static void test_stop(void)
+{
+    char *at = map(MIB);
+    uint32_t share;
+    large_made(FP_CALL_MALLOC, (uintptr_t)at, MIB, 0);
+    large_stop();
+    CHECK(!large_suspects(at));
+    CHECK(!large_take(at, &share));
+    large_begin(true, 7); /* a child's: once stopped, for ever */
+    large_made(FP_CALL_MALLOC, (uintptr_t)at, MIB, 0);
+    CHECK(!large_suspects(at));
+    CHECK(munmap(at, MIB) == 0);
+}
+
+/* Of each state of a process there is one in its life: a child each. */
+static void in_child(bool is_libc, bool wanted, uint32_t filters, void (*test)(void))
+{
+    int ended = -1;
+    const pid_t child = fork();
+    if (child == 0) {
+        shim_next.is_libc = is_libc;
+        large_begin(wanted, filters);
+        test();
+        _exit(harness_failures == 0 ? 0 : 1);
+    }
+    CHECK(waitpid(child, &ended, 0) == child);
+    CHECK_U64((unsigned)ended, 0);
+}
+
+static void stays_off(void)
+{
+    char *at = map(MIB);
+    uint32_t share;
+    large_made(FP_CALL_MALLOC, (uintptr_t)at, MIB, 0);
+    CHECK(!large_suspects(at) && !large_take(at, &share));
+}
+
+TEST(shares_are_those_of_pages)
+{
+    in_child(false, true, 7, test_shares);
+}
+
+TEST(what_is_not_known_is_not_told)
+{
+    in_child(false, true, 7, test_what_is_not_known);
+}
+
+TEST(looks_rest)
+{
+    in_child(false, true, 7, test_rests);
+}
+
+TEST(more_objects_than_room)
+{
+    in_child(false, true, 7, test_many);
+}
+
+TEST(once_stopped_it_stays_so)
+{
+    in_child(false, true, 7, test_stop);
+}
+
+TEST(headers_tell_where_the_allocator_is_glibcs)
+{
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+    in_child(true, true, 7, test_header);
+#endif
+}
+
+TEST(off_where_unwanted_or_behind_filters_that_nobody_tried)
+{
+    in_child(false, false, 7, stays_off);
+    in_child(false, true, 0, stays_off);
+}
+
+RUN_TESTS(T(shares_are_those_of_pages), T(what_is_not_known_is_not_told), T(looks_rest),
+          T(more_objects_than_room), T(once_stopped_it_stays_so),
+          T(headers_tell_where_the_allocator_is_glibcs),
+          T(off_where_unwanted_or_behind_filters_that_nobody_tried))
