@@ -21,6 +21,7 @@
 #include "results/profile.h"
 #include "results/support.h"
 #include "results/table.h"
+#include "results/until.h"
 
 static const char HELP[] =
     "usage: mallab ab [OPTION...] WORKLOAD|RECORDING|FOOTPRINT...\n"
@@ -40,7 +41,11 @@ static const char HELP[] =
     "                         [glibc, else the first]\n"
     "\n"
     "how\n"
-    "  -n, --rounds N         runs of each candidate, 1-1000; a verdict takes 8 [10]\n"
+    "  -n, --rounds N         runs of each candidate, 1-1000; a verdict takes 8 [10];\n"
+    "                         with --until or --time-budget at most so many [200]\n"
+    "      --until P%         add rounds, from 16 on, until the 95 % range of each\n"
+    "                         candidate's time and of the noise is narrower: 2%, 1%\n"
+    "      --time-budget T    add rounds, from 8 on, while time is left: 90s, 5m\n"
     "      --memory-rounds N  rounds in which each candidate runs once more, and is\n"
     "                         told recorded time: resident memory is of those runs;\n"
     "                         0: of the timed ones [3]\n"
@@ -90,6 +95,8 @@ static const char HELP[] =
 
 enum {
     OPTION_SEED = 256,
+    OPTION_UNTIL,
+    OPTION_TIME_BUDGET,
     OPTION_MEMORY_ROUNDS,
     OPTION_IDLE,
     OPTION_TOUCH,
@@ -111,11 +118,12 @@ enum {
 struct settings {
     const char *allocators, *baseline, *output, *touch, *keep;
     struct conv_options convert;
-    uint64_t rounds, memory_rounds, seed, timeout_ns, idle_ns, limit_bytes;
+    uint64_t rounds, memory_rounds, seed, timeout_ns, idle_ns, limit_bytes, time_budget_ns;
+    double until; /* a share; 0: not asked */
     struct cli_measure measure;
     struct cli_whole whole;
     bool check, latency, no_syscalls, no_placement;
-    bool has_seed, force, json, colour, details, quiet, help;
+    bool has_seed, has_rounds, force, json, colour, details, quiet, help;
     enum cli_progress_when progress;
     char **inputs;
     size_t input_count;
@@ -177,6 +185,30 @@ static int take_result_option(int option, char **argv, struct settings *settings
     return -1;
 }
 
+/* "2%": above 0, up to 100. */
+static bool parse_percent(const char *text, double *ret_share)
+{
+    char *end;
+    const double percent = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : 0;
+    if (!(percent > 0) || percent > 100 || strcmp(end, "%") != 0)
+        return false;
+    *ret_share = percent / 100;
+    return true;
+}
+
+/* How many rounds, once all options are known. */
+static int settle_rounds(struct settings *settings)
+{
+    if (settings->until == 0 && settings->time_budget_ns == 0)
+        return -1;
+    if (!settings->has_rounds)
+        settings->rounds = RES_UNTIL_ROUNDS_MAX;
+    if (settings->rounds < RES_ROUNDS_FOR_VERDICT)
+        return cli_misuse(&CLI_AB, "--until and --time-budget take %u rounds at least: -n %llu allows fewer",
+                          RES_ROUNDS_FOR_VERDICT, (unsigned long long)settings->rounds);
+    return -1;
+}
+
 static int take_option(int option, char **argv, struct settings *settings)
 {
     if (option >= CLI_SELECT_PROCESS && option < CLI_SELECT_END)
@@ -208,6 +240,16 @@ static int take_option(int option, char **argv, struct settings *settings)
     case 'n':
         if (!cli_parse_count(optarg, 1, 1000, &settings->rounds))
             return cli_misuse(&CLI_AB, "'%s' is no number of rounds: 1 to 1000", optarg);
+        settings->has_rounds = true;
+        break;
+    case OPTION_UNTIL:
+        if (!parse_percent(optarg, &settings->until))
+            return cli_misuse(&CLI_AB, "'%s' is no width for --until: write 2%% or 0.5%%, up to 100%%",
+                              optarg);
+        break;
+    case OPTION_TIME_BUDGET:
+        if (!cli_parse_duration(optarg, &settings->time_budget_ns))
+            return cli_misuse(&CLI_AB, "'%s' is no duration for --time-budget: write 90s or 5m", optarg);
         break;
     case OPTION_SEED:
         if (!cli_parse_count(optarg, 0, (UINT64_C(1) << CLI_SEED_BITS) - 1, &settings->seed))
@@ -254,6 +296,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"allocators", required_argument, NULL, 'a'},
         {"baseline", required_argument, NULL, 'b'},
         {"rounds", required_argument, NULL, 'n'},
+        {"until", required_argument, NULL, OPTION_UNTIL},
+        {"time-budget", required_argument, NULL, OPTION_TIME_BUDGET},
         {"memory-rounds", required_argument, NULL, OPTION_MEMORY_ROUNDS},
         {"idle", required_argument, NULL, OPTION_IDLE},
         {"seed", required_argument, NULL, OPTION_SEED},
@@ -296,6 +340,9 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     if (!ret_settings->help && ret_settings->input_count == 0 && ret_settings->command == NULL)
         return cli_misuse(&CLI_AB,
                           "nothing to replay: name a workload or a recording, or a command behind '--'");
+    const int code = settle_rounds(ret_settings);
+    if (code >= 0)
+        return code;
     return cli_select_check(&CLI_AB, &ret_settings->convert);
 }
 
@@ -448,6 +495,8 @@ static int run_experiment(struct ab *ab)
         .candidate_count = ab->choice.candidate_count,
         .floor = ab->choice.floor,
         .rounds = (unsigned)settings->rounds,
+        .until = settings->until,
+        .time_budget_ns = settings->time_budget_ns,
         .memory_rounds = (unsigned)settings->memory_rounds,
         .idle_ms = (settings->idle_ns + 999999) / 1000000,
         .seed = settings->has_seed ? settings->seed : cli_draw_seed(),

@@ -8,6 +8,7 @@
 #include "results/cells.h"
 #include "results/memory_words.h"
 #include "results/statistics.h"
+#include "results/steadiness.h"
 #include "results/table.h"
 #include "results/whole.h"
 
@@ -114,6 +115,9 @@ static void add_basis_line(struct res_text *text, const json_t *result, const js
     struct res_text words = {0};
     res_text_printf(&words, "%d round%s in an order shuffled by seed %lld", (int)rounds,
                     rounds == 1 ? "" : "s", (long long)json_integer_value(json_object_get(result, "seed")));
+    char *ended = res_ended_words(workload);
+    res_text_printf(&words, "%s", ended);
+    free(ended);
     if (json_is_true(json_object_get(result, "stopped")))
         res_text_printf(&words, ", stopped before the %lld asked for",
                         (long long)json_integer_value(json_object_get(result, "rounds_asked")));
@@ -371,6 +375,7 @@ static void add_doubts(struct res_text *text, const json_t *result, const json_t
     add_incomplete_line(text, workload);
     add_few_line(text, workload);
     add_unsteady_line(text, workload);
+    add_words(text, "steadiness", res_steadiness_words(workload));
     add_stand_in_line(text, workload);
     res_notes_binding(text, workload);
 }
