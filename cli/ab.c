@@ -8,17 +8,20 @@
 
 #include "cli/choice.h"
 #include "cli/cli.h"
+#include "cli/history.h"
 #include "cli/measure.h"
 #include "cli/progress.h"
 #include "cli/record_step.h"
 #include "cli/select.h"
 #include "cli/stops.h"
+#include "cli/whole_step.h"
 #include "cli/workloads.h"
 #include "results/disturbances.h"
 #include "results/json.h"
 #include "results/profile.h"
 #include "results/support.h"
 #include "results/table.h"
+#include "results/until.h"
 
 static const char HELP[] =
     "usage: mallab ab [OPTION...] WORKLOAD|RECORDING|FOOTPRINT...\n"
@@ -38,7 +41,11 @@ static const char HELP[] =
     "                         [glibc, else the first]\n"
     "\n"
     "how\n"
-    "  -n, --rounds N         runs of each candidate, 1-1000; a verdict takes 8 [10]\n"
+    "  -n, --rounds N         runs of each candidate, 1-1000; a verdict takes 8 [10];\n"
+    "                         with --until or --time-budget at most so many [200]\n"
+    "      --until P%         add rounds, from 16 on, until the 95 % range of each\n"
+    "                         candidate's time and of the noise is narrower: 2%, 1%\n"
+    "      --time-budget T    add rounds, from 8 on, while time is left: 90s, 5m\n"
     "      --memory-rounds N  rounds in which each candidate runs once more, and is\n"
     "                         told recorded time: resident memory is of those runs;\n"
     "                         0: of the timed ones [3]\n"
@@ -51,7 +58,9 @@ static const char HELP[] =
     "      --latency          time single calls too, in passes behind the rounds:\n"
     "                         p99 and p99.9 in the table, all of it in the JSON\n"
     "      --no-syscalls      no pass behind the rounds that counts system calls\n"
-    "      --no-placement     no pass that looks where live objects lie\n" CLI_MEASURE_HELP
+    "      --no-placement     no pass that looks where live objects lie\n"
+    "      --hyperfine[=FILE] time each candidate's replay as a whole process too, as\n"
+    "                         often, by hyperfine; FILE: its JSON, for its scripts\n" CLI_MEASURE_HELP
     "      --timeout T        give up a run after T: 90s, 5m [20 times its warm-up]\n"
     "      --limit SIZE       let each allocator map no more: 64M, 1.5G [no limit]\n"
     "      --check            first look whether each allocator keeps its promises\n"
@@ -59,7 +68,8 @@ static const char HELP[] =
     "\n"
     "what of a recording is replayed; these act in this order\n" CLI_SELECT_HELP "\n"
     "what comes out\n"
-    "  -o, --output FILE      keep the result with every sample, as JSON\n"
+    "  -o, --output FILE      keep the result with every sample, as JSON; FILE/, or a\n"
+    "                         directory: in it, as WORKLOAD.MACHINE.DATE.json\n"
     "  -f, --force            replace FILE when it exists\n"
     "      --json             print that JSON instead of the table\n"
     "      --keep DIR         keep recording and workloads in DIR\n"
@@ -85,6 +95,8 @@ static const char HELP[] =
 
 enum {
     OPTION_SEED = 256,
+    OPTION_UNTIL,
+    OPTION_TIME_BUDGET,
     OPTION_MEMORY_ROUNDS,
     OPTION_IDLE,
     OPTION_TOUCH,
@@ -93,6 +105,7 @@ enum {
     OPTION_CHECK,
     OPTION_LATENCY,
     OPTION_NO_SYSCALLS,
+    OPTION_HYPERFINE,
     OPTION_NO_PLACEMENT,
     OPTION_JSON,
     OPTION_KEEP,
@@ -105,10 +118,12 @@ enum {
 struct settings {
     const char *allocators, *baseline, *output, *touch, *keep;
     struct conv_options convert;
-    uint64_t rounds, memory_rounds, seed, timeout_ns, idle_ns, limit_bytes;
+    uint64_t rounds, memory_rounds, seed, timeout_ns, idle_ns, limit_bytes, time_budget_ns;
+    double until; /* a share; 0: not asked */
     struct cli_measure measure;
+    struct cli_whole whole;
     bool check, latency, no_syscalls, no_placement;
-    bool has_seed, force, json, colour, details, quiet, help;
+    bool has_seed, has_rounds, force, json, colour, details, quiet, help;
     enum cli_progress_when progress;
     char **inputs;
     size_t input_count;
@@ -170,6 +185,30 @@ static int take_result_option(int option, char **argv, struct settings *settings
     return -1;
 }
 
+/* "2%": above 0, up to 100. */
+static bool parse_percent(const char *text, double *ret_share)
+{
+    char *end;
+    const double percent = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : 0;
+    if (!(percent > 0) || percent > 100 || strcmp(end, "%") != 0)
+        return false;
+    *ret_share = percent / 100;
+    return true;
+}
+
+/* How many rounds, once all options are known. */
+static int settle_rounds(struct settings *settings)
+{
+    if (settings->until == 0 && settings->time_budget_ns == 0)
+        return -1;
+    if (!settings->has_rounds)
+        settings->rounds = RES_UNTIL_ROUNDS_MAX;
+    if (settings->rounds < RES_ROUNDS_FOR_VERDICT)
+        return cli_misuse(&CLI_AB, "--until and --time-budget take %u rounds at least: -n %llu allows fewer",
+                          RES_ROUNDS_FOR_VERDICT, (unsigned long long)settings->rounds);
+    return -1;
+}
+
 static int take_option(int option, char **argv, struct settings *settings)
 {
     if (option >= CLI_SELECT_PROCESS && option < CLI_SELECT_END)
@@ -183,6 +222,12 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_NO_SYSCALLS:
         settings->no_syscalls = true;
         break;
+    case OPTION_HYPERFINE:
+        settings->whole.wanted = true;
+        settings->whole.path = optarg;
+        if (optarg != NULL && *optarg == '\0')
+            return cli_misuse(&CLI_AB, "--hyperfine= takes the name of a file");
+        break;
     case OPTION_NO_PLACEMENT:
         settings->no_placement = true;
         break;
@@ -195,6 +240,16 @@ static int take_option(int option, char **argv, struct settings *settings)
     case 'n':
         if (!cli_parse_count(optarg, 1, 1000, &settings->rounds))
             return cli_misuse(&CLI_AB, "'%s' is no number of rounds: 1 to 1000", optarg);
+        settings->has_rounds = true;
+        break;
+    case OPTION_UNTIL:
+        if (!parse_percent(optarg, &settings->until))
+            return cli_misuse(&CLI_AB, "'%s' is no width for --until: write 2%% or 0.5%%, up to 100%%",
+                              optarg);
+        break;
+    case OPTION_TIME_BUDGET:
+        if (!cli_parse_duration(optarg, &settings->time_budget_ns))
+            return cli_misuse(&CLI_AB, "'%s' is no duration for --time-budget: write 90s or 5m", optarg);
         break;
     case OPTION_SEED:
         if (!cli_parse_count(optarg, 0, (UINT64_C(1) << CLI_SEED_BITS) - 1, &settings->seed))
@@ -241,6 +296,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"allocators", required_argument, NULL, 'a'},
         {"baseline", required_argument, NULL, 'b'},
         {"rounds", required_argument, NULL, 'n'},
+        {"until", required_argument, NULL, OPTION_UNTIL},
+        {"time-budget", required_argument, NULL, OPTION_TIME_BUDGET},
         {"memory-rounds", required_argument, NULL, OPTION_MEMORY_ROUNDS},
         {"idle", required_argument, NULL, OPTION_IDLE},
         {"seed", required_argument, NULL, OPTION_SEED},
@@ -250,6 +307,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"check", no_argument, NULL, OPTION_CHECK},
         {"latency", no_argument, NULL, OPTION_LATENCY},
         {"no-syscalls", no_argument, NULL, OPTION_NO_SYSCALLS},
+        {"hyperfine", optional_argument, NULL, OPTION_HYPERFINE},
         {"no-placement", no_argument, NULL, OPTION_NO_PLACEMENT},
         CLI_MEASURE_OPTIONS,
         {"output", required_argument, NULL, 'o'},
@@ -282,6 +340,9 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     if (!ret_settings->help && ret_settings->input_count == 0 && ret_settings->command == NULL)
         return cli_misuse(&CLI_AB,
                           "nothing to replay: name a workload or a recording, or a command behind '--'");
+    const int code = settle_rounds(ret_settings);
+    if (code >= 0)
+        return code;
     return cli_select_check(&CLI_AB, &ret_settings->convert);
 }
 
@@ -386,13 +447,17 @@ static int give_out(const struct ab *ab, json_t *result)
     char *problem = NULL;
     int code = CLI_DONE;
     free(compact);
+    char *kept = NULL;
     /* Kept first: whoever reads our stdout may have gone. */
     if (settings->output != NULL &&
-        !cli_output_write(settings->output, settings->force, document, strlen(document), &problem)) {
+        !cli_keep(settings->output, settings->force, result, document, &kept, &problem)) {
         cli_say(&CLI_AB, "%s", problem);
         free(problem);
         code = CLI_FAILED;
     }
+    if (kept != NULL && !settings->quiet)
+        cli_say(&CLI_AB, "kept as '%s'", kept);
+    free(kept);
     if (settings->json) {
         fputs(document, stdout);
     } else {
@@ -430,6 +495,8 @@ static int run_experiment(struct ab *ab)
         .candidate_count = ab->choice.candidate_count,
         .floor = ab->choice.floor,
         .rounds = (unsigned)settings->rounds,
+        .until = settings->until,
+        .time_budget_ns = settings->time_budget_ns,
         .memory_rounds = (unsigned)settings->memory_rounds,
         .idle_ms = (settings->idle_ns + 999999) / 1000000,
         .seed = settings->has_seed ? settings->seed : cli_draw_seed(),
@@ -464,7 +531,13 @@ static int run_experiment(struct ab *ab)
         json_object_set(result, "disturbances", disturbances.list);
         if (!experiment.stopped)
             res_profile_add(result, &experiment);
+        const int whole = cli_whole_measure(&CLI_AB, &settings->whole, &experiment, ab->directory,
+                                            settings->progress, result);
         code = give_out(ab, result);
+        if (code == CLI_DONE)
+            code = cli_whole_export(&CLI_AB, &settings->whole, settings->force, result);
+        if (code == CLI_DONE)
+            code = whole;
         json_decref(result);
     }
     res_disturbances_release(&disturbances);
@@ -477,7 +550,7 @@ static int run_experiment(struct ab *ab)
 static int check_output(const struct settings *settings)
 {
     char *problem = NULL;
-    if (settings->output == NULL || cli_output_check(settings->output, settings->force, &problem))
+    if (settings->output == NULL || cli_keep_check(settings->output, settings->force, &problem))
         return CLI_DONE;
     cli_say(&CLI_AB, "%s", problem);
     free(problem);
@@ -508,6 +581,8 @@ static int run_ab(int argc, char **argv)
     }
     code = check_output(&ab.settings);
     if (code == CLI_DONE)
+        code = cli_whole_check(&CLI_AB, &ab.settings.whole, ab.settings.force);
+    if (code == CLI_DONE)
         code = cli_choose(&CLI_AB, ab.settings.allocators, ab.settings.baseline, &ab.choice);
     if (code == CLI_DONE) {
         cli_stops_take();
@@ -517,6 +592,7 @@ static int run_ab(int argc, char **argv)
         cli_say(&CLI_AB, "interrupted before the first round: there is no result");
     else if (code == CLI_DONE)
         code = run_experiment(&ab);
+    cli_whole_release(&ab.settings.whole);
     ab_release(&ab);
     cli_stops_end();
     return code;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/similar.h"
 #include "results/support.h"
 #include "results/variables.h"
 
@@ -63,9 +64,17 @@ struct res_candidate *cli_candidate_named(const struct cli_verb *verb, struct re
         candidate = strcmp(name, "none") == 0 ? res_registry_add_none(registry)
                                               : res_registry_find(registry, name);
         if (candidate == NULL) {
+            struct cli_similar similar = {0};
             char *names = res_registry_names(registry);
             char *plain = res_text_plain(name);
-            cli_say(verb, "unknown allocator '%s': known are %s, or the path of a library", plain, names);
+            for (size_t i = 0; i < registry->candidate_count; i++)
+                cli_similar_offer(&similar, name, registry->candidates[i]->name);
+            if (similar.word != NULL)
+                cli_say(verb,
+                        "unknown allocator '%s': did you mean '%s'? known are %s, or the path of a library",
+                        plain, similar.word, names);
+            else
+                cli_say(verb, "unknown allocator '%s': known are %s, or the path of a library", plain, names);
             *ret_code = CLI_MISUSE;
             free(plain);
             free(names);

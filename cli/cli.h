@@ -35,16 +35,21 @@ struct cli_verb {
 };
 
 extern const struct cli_verb CLI_AB, CLI_RECORD, CLI_CONVERT, CLI_INFO, CLI_REPLAY, CLI_REPORT,
-    CLI_ALLOCATORS, CLI_HELP, CLI_TOP, CLI_TUNE, CLI_VALIDATE, CLI_COMPARE, CLI_CHECK;
+    CLI_ALLOCATORS, CLI_DOCTOR, CLI_HELP, CLI_TOP, CLI_TUNE, CLI_VALIDATE, CLI_COMPARE, CLI_CHECK;
 
 /* cli_verb_find - by name; NULL when unknown. cli_verbs - all, NULL-terminated. */
 const struct cli_verb *cli_verb_find(const char *name);
 const struct cli_verb *const *cli_verbs(void);
 
+/* cli_verb_unknown - word that a name is no verb, in the name of `verb` (NULL: mallab), with the nearest one. Returns
+ * CLI_MISUSE. (help.c) */
+int cli_verb_unknown(const struct cli_verb *verb, const char *name);
+
 /* cli_print_verbs - how the program is used, and the list of verbs. */
 void cli_print_verbs(FILE *out);
 
-/* cli_print_help - a verb's help on stdout; a line "@formats" in it becomes the list of formats. (from.c) */
+/* cli_write_help - a verb's help; a line "@formats" in it becomes the list of formats. cli_print_help - on stdout. (from.c) */
+void cli_write_help(FILE *out, const struct cli_verb *verb);
 void cli_print_help(const struct cli_verb *verb);
 
 /* cli_take_from - the value of --from. Returns -1, with ret_from set to name; else CLI_MISUSE. (from.c) */

@@ -29,14 +29,19 @@ static void print_formats(FILE *out)
         fprintf(out, line, facts.name, facts.title);
 }
 
-void cli_print_help(const struct cli_verb *verb)
+void cli_write_help(FILE *out, const struct cli_verb *verb)
 {
     const char *formats = strstr(verb->help, FORMATS_LINE);
     if (formats == NULL) {
-        fputs(verb->help, stdout);
+        fputs(verb->help, out);
         return;
     }
-    fwrite(verb->help, 1, (size_t)(formats - verb->help), stdout);
-    print_formats(stdout);
-    fputs(formats + strlen(FORMATS_LINE), stdout);
+    fwrite(verb->help, 1, (size_t)(formats - verb->help), out);
+    print_formats(out);
+    fputs(formats + strlen(FORMATS_LINE), out);
+}
+
+void cli_print_help(const struct cli_verb *verb)
+{
+    cli_write_help(stdout, verb);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/similar.h"
 
 static const char HELP[] = "usage: mallab help [VERB]\n"
                            "\n"
@@ -16,8 +17,9 @@ static const char HELP[] = "usage: mallab help [VERB]\n"
 const struct cli_verb *const *cli_verbs(void)
 {
     static const struct cli_verb *const verbs[] = {
-        &CLI_AB,   &CLI_RECORD,   &CLI_TOP,     &CLI_CONVERT, &CLI_INFO,       &CLI_REPLAY, &CLI_REPORT,
-        &CLI_TUNE, &CLI_VALIDATE, &CLI_COMPARE, &CLI_CHECK,   &CLI_ALLOCATORS, &CLI_HELP,   NULL,
+        &CLI_AB,     &CLI_RECORD,     &CLI_TOP,    &CLI_CONVERT,  &CLI_INFO,
+        &CLI_REPLAY, &CLI_REPORT,     &CLI_TUNE,   &CLI_VALIDATE, &CLI_COMPARE,
+        &CLI_CHECK,  &CLI_ALLOCATORS, &CLI_DOCTOR, &CLI_HELP,     NULL,
     };
     return verbs;
 }
@@ -29,6 +31,18 @@ const struct cli_verb *cli_verb_find(const char *name)
             return *verb;
     }
     return NULL;
+}
+
+int cli_verb_unknown(const struct cli_verb *verb, const char *name)
+{
+    struct cli_similar similar = {0};
+    for (const struct cli_verb *const *one = cli_verbs(); *one != NULL; one++)
+        cli_similar_offer(&similar, name, (*one)->name);
+    if (name[0] == '-')
+        return cli_misuse(verb, "unknown option '%s': a verb comes first", name);
+    if (similar.word != NULL)
+        return cli_misuse(verb, "unknown verb '%s': did you mean '%s'?", name, similar.word);
+    return cli_misuse(verb, "unknown verb '%s'", name);
 }
 
 void cli_print_verbs(FILE *out)
@@ -63,7 +77,7 @@ static int run_help(int argc, char **argv)
     }
     const struct cli_verb *verb = cli_verb_find(argv[optind]);
     if (verb == NULL)
-        return cli_misuse(&CLI_HELP, "unknown verb '%s'", argv[optind]);
+        return cli_verb_unknown(&CLI_HELP, argv[optind]);
     cli_print_help(verb);
     return CLI_DONE;
 }

@@ -6,13 +6,14 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/complete.h"
 #include "results/library.h"
 
 static int run_verb(int argc, char **argv)
 {
     const struct cli_verb *verb = cli_verb_find(argv[0]);
     if (verb == NULL)
-        return cli_misuse(NULL, "unknown verb '%s'", argv[0]);
+        return cli_verb_unknown(NULL, argv[0]);
     optind = 0; /* glibc: start anew, for another argv */
     return verb->run(argc, argv);
 }
@@ -32,6 +33,8 @@ int main(int argc, char **argv)
     } else if (strcmp(argv[1], "--version") == 0) {
         printf("mallab " MALLAB_VERSION "\n");
         code = CLI_DONE;
+    } else if (strcmp(argv[1], CLI_COMPLETE) == 0 && argc > 2) {
+        code = cli_complete(argc - 2, argv + 2);
     } else {
         code = run_verb(argc - 1, argv + 1);
     }

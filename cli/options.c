@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/similar.h"
 
 __attribute__((format(printf, 2, 0))) static void say(const struct cli_verb *verb, const char *format,
                                                       va_list list)
@@ -50,6 +51,9 @@ int cli_option_refused(const struct cli_verb *verb, int found, char **argv)
         return cli_misuse(verb, "unknown option '-%c'", isprint(optopt) ? optopt : '?');
     if (optopt != 0)
         return cli_misuse(verb, "option '%s' takes no value", word);
+    char meant[CLI_SIMILAR_MAX];
+    if (verb != NULL && cli_similar_option(verb->help, word, meant))
+        return cli_misuse(verb, "unknown or ambiguous option '%s': did you mean '%s'?", word, meant);
     return cli_misuse(verb, "unknown or ambiguous option '%s'", word);
 }
 

@@ -54,7 +54,10 @@ bool cli_output_check(const char *path, bool force, char **ret_problem)
     }
     char *directory = directory_of(place);
     free(place);
-    if (*ret_problem == NULL && access(directory, W_OK | X_OK) != 0)
+    if (*ret_problem == NULL && access(directory, F_OK) != 0 && errno == ENOENT)
+        *ret_problem = res_printf("cannot write '%s': there is no directory '%s'; make it first", path,
+                                  directory);
+    else if (*ret_problem == NULL && access(directory, W_OK | X_OK) != 0)
         *ret_problem = res_printf("cannot write '%s': %s", path, strerror(errno));
     free(directory);
     return *ret_problem == NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/history.h"
 #include "cli/report_html.h"
 #include "results/json.h"
 #include "results/support.h"
@@ -13,8 +14,11 @@
 
 static const char HELP[] =
     "usage: mallab report [OPTION...] RESULT...\n"
+    "       mallab report [OPTION...] DIR...\n"
     "\n"
-    "Show results that 'mallab ab -o' kept; '-' reads one from stdin.\n"
+    "Show results that 'mallab ab -o' kept; '-' reads one from stdin. Of a directory\n"
+    "of results: how each candidate moved over time, by workload and machine, against\n"
+    "the baseline of the same result, and where it did so beyond the noise.\n"
     "\n"
     "      --format FORMAT  table, md (Markdown), csv, json or html [table]; html is\n"
     "                       one page of all RESULTs that opens offline\n"
@@ -45,7 +49,7 @@ enum format {
 };
 
 struct settings {
-    const char *output;
+    const char *output, *format_name;
     enum format format;
     bool force, help, colour, details;
 };
@@ -78,6 +82,7 @@ static int take_option(int option, char **argv, struct settings *settings)
         break;
     case OPTION_JSON:
         settings->format = FORMAT_JSON;
+        settings->format_name = "json";
         break;
     case OPTION_DETAILS:
         settings->details = true;
@@ -86,6 +91,7 @@ static int take_option(int option, char **argv, struct settings *settings)
         if (!parse_format(optarg, &settings->format))
             return cli_misuse(&CLI_REPORT, "--format takes 'table', 'md', 'csv', 'json' or 'html', not '%s'",
                               optarg);
+        settings->format_name = optarg;
         break;
     case OPTION_COLOR:
         if (!cli_parse_color(optarg, &settings->colour))
@@ -183,7 +189,7 @@ static int add_results(char **paths, int count, const struct settings *settings,
 
 static int run_report(int argc, char **argv)
 {
-    struct settings settings = {.output = "-", .colour = cli_colour_by_default()};
+    struct settings settings = {.output = "-", .format_name = "table", .colour = cli_colour_by_default()};
     struct res_text text = {0};
     char *problem = NULL;
     int code = take_options(argc, argv, &settings);
@@ -193,11 +199,17 @@ static int run_report(int argc, char **argv)
         fputs(HELP, stdout);
         return CLI_DONE;
     }
-    if (settings.format == FORMAT_HTML)
+    const struct res_style style = {.utf8 = cli_locale_is_utf8(),
+                                    .colour = settings.colour && strcmp(settings.output, "-") == 0};
+    if (cli_history_asked(argv + optind, argc - optind))
+        code = cli_history_show(&CLI_REPORT, argv + optind, argc - optind, settings.format_name, &style,
+                                &text);
+    else if (settings.format == FORMAT_HTML)
         code = cli_report_html(&CLI_REPORT, argv + optind, argc - optind, &text);
     else
         code = add_results(argv + optind, argc - optind, &settings, &text);
-    if (code == CLI_DONE &&
+    /* Of a directory, what could be read is shown, though something in it could not. */
+    if ((code == CLI_DONE || (text.length > 0 && cli_history_asked(argv + optind, argc - optind))) &&
         !cli_output_write(settings.output, settings.force, text.text, text.length, &problem)) {
         cli_say(&CLI_REPORT, "%s", problem);
         free(problem);

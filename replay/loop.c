@@ -33,8 +33,11 @@ static inline __attribute__((always_inline)) void touch_new(const struct wl_op *
         }
         for (size_t at = from; at < bytes; at += step)
             ((volatile char *)object)[at] = 1;
-    } else if (touch == REP_TOUCH_FULL && from < bytes) {
-        memset((char *)object + from, 1, bytes - from);
+    } else if (touch == REP_TOUCH_FULL) {
+        if (__builtin_expect(op->align_log2 & REP_OP_SPARSE, 0))
+            from = 0; /* where a resize tells what was touched before stands its share */
+        if (from < bytes)
+            memset((char *)object + from, 1, bytes - from);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/advice_idle.h"
 #include "results/statistics.h"
 #include "results/support.h"
 #include "results/table.h"
@@ -172,7 +173,7 @@ static void add_saving(struct res_text *text, const struct options *options, con
     /* Threads save side by side: their sum is no part of the duration. The quiet figures: a disturbed machine would
      * promise more than a calm one keeps. */
     const bool alone = json_integer_value(json_object_get(workload, "threads")) == 1;
-    res_text_printf(text, " (%s saved%s in a run recorded over %s)", res_text_duration(saved_ns, saved),
+    res_text_printf(text, "; %s saved%s in a run recorded over %s", res_text_duration(saved_ns, saved),
                     alone ? "" : ", all threads added,", res_text_duration(duration_ns, duration));
 }
 
@@ -208,8 +209,10 @@ static void add_best(struct res_text *text, const struct options *options, const
     char *equals = equals_of(options, fastest_of(options), best);
     res_text_printf(text, "Try %s: ", best->name);
     add_percent(text, best->time_ratio);
-    res_text_printf(text, " less time in allocator calls than %s", options->baseline->name);
+    res_text_printf(text, " less time in allocator calls than %s (%.0f to %.0f %%", options->baseline->name,
+                    percent(best->time_high), percent(best->time_low));
     add_saving(text, options, best, workload);
+    res_text_printf(text, ")");
     add_memory(text, best);
     if (equals != NULL)
         res_text_printf(text, "; by time not told apart from it: %s", equals);
@@ -287,7 +290,11 @@ char *res_advice(const json_t *result, const json_t *workload)
     if (options.baseline == NULL) {
         res_text_printf(&text, "No advice: the baseline %s has no figures", baseline);
     } else if (options.count < 2) {
-        res_text_printf(&text, "No advice: there is nothing to compare %s with", baseline);
+        res_text_printf(&text,
+                        json_array_size(json_object_get(workload, "candidates")) > 1
+                            ? "No advice: none but %s has figures, the others failed"
+                            : "No advice: there is nothing to compare %s with",
+                        baseline);
     } else if (rounds < (int)RES_ROUNDS_FOR_VERDICT) {
         res_text_printf(&text, "No advice from %d round%s: a verdict takes at least %u (-n 10)", rounds,
                         rounds == 1 ? "" : "s", RES_ROUNDS_FOR_VERDICT);
@@ -305,6 +312,10 @@ char *res_advice(const json_t *result, const json_t *workload)
         if (best == NULL && count_of(&options, RES_SLOWER) + 1 < options.count)
             add_noise(&text, &noise, undecided, rounds);
     }
+    if (options.baseline != NULL && options.count > 1 && rounds >= (int)RES_ROUNDS_FOR_VERDICT)
+        res_advice_idle(&text, workload);
+    if (json_is_false(json_object_get(workload, "complete")))
+        res_text_printf(&text, "; the recording is not whole");
     res_text_printf(&text, ".");
     free(undecided);
     free(options.items);

@@ -51,3 +51,15 @@ char *res_cell_interval(double low, double high)
     print_percent(ends[1], sizeof ends[1], high);
     return res_printf("[%s %s]", ends[0], ends[1]);
 }
+
+char *res_cell_factor(double factor)
+{
+    return isfinite(factor) ? res_printf(factor < 99.995 ? "%.2fx" : "%.0fx", factor) : res_strdup("-");
+}
+
+char *res_cell_count(double count)
+{
+    char digits[32];
+    const bool shown = count >= 0 && count < 1e15;
+    return res_strdup(shown ? res_text_grouped((unsigned long long)llround(count), digits) : "-");
+}

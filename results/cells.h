@@ -20,4 +20,8 @@ char *res_cell_ns(double ns);
 char *res_cell_percent(double ratio);
 char *res_cell_interval(double low, double high);
 
+/* res_cell_factor / res_cell_count - "1.49x"; "2,301". */
+char *res_cell_factor(double factor);
+char *res_cell_count(double count);
+
 #endif

@@ -4,9 +4,11 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "results/random.h"
 #include "results/support.h"
+#include "results/until.h"
 
 /* A run after the warm-up that takes this many times as long has hung: noise on shared machines is 4-33 %. */
 #define HANGS_AFTER_TIMES 20u
@@ -19,6 +21,13 @@ enum phase {
     PHASE_MEMORY,
     PHASE_PASS,
 };
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
 
 struct state {
     const struct res_options *options;
@@ -39,16 +48,20 @@ static unsigned memory_rounds_of(const struct res_options *options, const struct
     return options->memory_rounds < options->rounds ? options->memory_rounds : options->rounds;
 }
 
-static size_t runs_of(const struct res_options *options, const struct res_workload *workload)
+static size_t passes_runs_of(const struct res_options *options)
 {
-    return entries_of(options) * (options->rounds + 1) +
-           (options->candidate_count + 1) * memory_rounds_of(options, workload) +
-           (options->check ? options->candidate_count : 0) +
-           res_passes_runs(&(struct res_passes_plan){.candidates = options->candidate_count,
+    return res_passes_runs(&(struct res_passes_plan){.candidates = options->candidate_count,
                                                      .floor = options->floor != NULL,
                                                      .latency = options->latency_passes,
                                                      .syscalls = options->system_calls,
                                                      .placement = options->placement});
+}
+
+static size_t runs_of(const struct res_options *options, const struct res_workload *workload)
+{
+    return entries_of(options) * (options->rounds + 1) +
+           (options->candidate_count + 1) * memory_rounds_of(options, workload) +
+           (options->check ? options->candidate_count : 0) + passes_runs_of(options);
 }
 
 static void trial_init(struct res_trial *trial, const struct res_options *options,
@@ -316,12 +329,47 @@ static void run_passes(struct state *state, struct res_trial *trial)
     res_run_release(&passing.run);
 }
 
+/* The time budget that is left, in equal parts for the workloads that are left. Those that stop early leave theirs to the others. */
+static uint64_t share_ns(const struct res_options *options, uint64_t begun_ns, size_t workload)
+{
+    const uint64_t spent_ns = now_ns() - begun_ns;
+    if (options->time_budget_ns == 0)
+        return 0;
+    if (spent_ns >= options->time_budget_ns)
+        return 1; /* spent: the fewest rounds that there are */
+    return (options->time_budget_ns - spent_ns) / (options->workload_count - workload) + 1;
+}
+
+static void run_rounds(struct state *state, struct res_trial *trial, uint64_t share)
+{
+    const struct res_options *options = state->options;
+    const unsigned memory_rounds = memory_rounds_of(options, trial->workload);
+    const size_t runs_before = state->runs_done;
+    const uint64_t begun_ns = now_ns();
+    bool ended = false;
+    if (options->check)
+        check(state, trial);
+    warm_up(state, trial);
+    for (unsigned round = 0; !ended && !state->stopped; round++) {
+        run_round(state, trial, round, false);
+        if (round < memory_rounds && !state->stopped)
+            run_round(state, trial, round, true);
+        trial->elapsed_ns = now_ns() - begun_ns;
+        ended = !state->stopped && res_until_ended(trial, options, share, trial->elapsed_ns);
+    }
+    if (state->stopped)
+        trial->ended = RES_ENDED_INTERRUPT;
+    else /* rounds that were not needed count as done, for the progress of what follows */
+        state->runs_done = runs_before + runs_of(options, trial->workload) - passes_runs_of(options);
+}
+
 void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment)
 {
     struct state state = {
         .options = options,
         .random = res_random_from(options->seed),
     };
+    const uint64_t begun_ns = now_ns();
     for (size_t i = 0; i < options->workload_count; i++)
         state.runs_all += runs_of(options, &options->workloads[i]);
     assert(options->candidate_count > 0 && options->rounds > 0);
@@ -332,14 +380,7 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
     for (size_t i = 0; i < options->workload_count && !state.stopped; i++) {
         struct res_trial *trial = &ret_experiment->trials[ret_experiment->trial_count++];
         trial_init(trial, options, &options->workloads[i]);
-        if (options->check)
-            check(&state, trial);
-        warm_up(&state, trial);
-        for (unsigned round = 0; round < options->rounds && !state.stopped; round++) {
-            run_round(&state, trial, round, false);
-            if (round < memory_rounds_of(options, trial->workload) && !state.stopped)
-                run_round(&state, trial, round, true);
-        }
+        run_rounds(&state, trial, share_ns(options, begun_ns, i));
         run_passes(&state, trial);
     }
     ret_experiment->stopped = state.stopped;

@@ -55,7 +55,9 @@ struct res_options {
     const struct res_candidate *const *candidates; /* resolved and found; the first is the baseline */
     size_t candidate_count;                        /* > 0 */
     const struct res_candidate *floor; /* found; NULL: nothing is subtracted, and the results say so */
-    unsigned rounds;                   /* > 0 */
+    unsigned rounds;                   /* > 0; with until or time_budget_ns: at most */
+    double until;            /* go on until every interval of time is narrower (until.h); 0: not asked */
+    uint64_t time_budget_ns; /* for the rounds of all workloads, warm-up included; 0: none */
     uint64_t seed;
     const char *touch;                 /* NULL: replay's default */
     uint64_t timeout_ns;               /* of one run; 0: none */
@@ -96,6 +98,15 @@ struct res_entry {
     struct res_passes passes;
 };
 
+/* What ended the rounds of a workload. */
+enum res_ended {
+    RES_ENDED_INTERRUPT = 0, /* by options.stop */
+    RES_ENDED_ROUNDS,        /* as many as asked for */
+    RES_ENDED_UNTIL,         /* intervals narrow enough */
+    RES_ENDED_TIME_BUDGET,
+    RES_ENDED_MAXIMUM, /* neither of both came true within options.rounds */
+};
+
 struct res_trial {
     const struct res_workload *workload;
     char *digest;    /* of the ops executed, on which the runs agree; NULL when none ran */
@@ -104,6 +115,8 @@ struct res_trial {
     size_t entry_count;
     size_t candidate_count;
     unsigned rounds;        /* finished */
+    enum res_ended ended;   /* what ended them */
+    uint64_t elapsed_ns;    /* of warm-up and rounds */
     unsigned memory_rounds; /* of them, with a memory pass that is finished too */
 };
 

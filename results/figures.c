@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "results/steady.h"
 #include "results/support.h"
 
 typedef double sample_fn(const struct res_run *run);
@@ -105,6 +106,62 @@ static double quiet_of(const struct res_entry *entry)
     return quiet;
 }
 
+/* The batch times of an entry; rounds is the caller's to free. Empty when it has none, or not the same batches in all runs. */
+static struct res_batches batches_of(const struct res_entry *entry, const uint64_t ***ret_rounds)
+{
+    struct res_batches batches = {0};
+    *ret_rounds = NULL;
+    if (!has_figures(entry) || entry->runs[0].batch_count == 0)
+        return batches;
+    const uint64_t **rounds = res_calloc(entry->run_count, sizeof *rounds);
+    batches = (struct res_batches){
+        .rounds = rounds, .round_count = entry->run_count, .batch_count = entry->runs[0].batch_count};
+    for (size_t i = 0; i < entry->run_count; i++) {
+        rounds[i] = entry->runs[i].batch_ns;
+        if (entry->runs[i].batch_count != batches.batch_count)
+            batches.round_count = 0;
+    }
+    *ret_rounds = rounds;
+    return batches;
+}
+
+static double steady_of(const struct res_entry *entry)
+{
+    const uint64_t **rounds;
+    const struct res_batches batches = batches_of(entry, &rounds);
+    const double ns = batches.round_count > 0 ? res_steady_ns(&batches) : NAN;
+    free(rounds);
+    return ns;
+}
+
+/* What is subtracted of an entry's steady time: 0 for the floor itself, and where there is none. */
+static double steady_floor_of(const struct res_trial *trial, const struct res_entry *entry)
+{
+    const struct res_entry *floor = res_trial_floor(trial);
+    return has_figures(floor) && floor != entry ? steady_of(floor) : 0;
+}
+
+static double net_steady_per_op(const struct res_trial *trial, const struct res_entry *entry)
+{
+    const double ns = steady_of(entry) - steady_floor_of(trial, entry);
+    if (!has_figures(entry) || entry->runs[0].ops == entry->runs[0].inherited_ops)
+        return NAN;
+    return fmax(ns, 0) / (double)(entry->runs[0].ops - entry->runs[0].inherited_ops);
+}
+
+/* Ratio of steady times to the baseline's; NAN where it cannot be had. */
+static struct res_estimate steady_ratio_of(const struct res_trial *trial, const struct res_entry *entry,
+                                           uint64_t seed)
+{
+    const uint64_t **others, **bases;
+    const struct res_batches other = batches_of(entry, &others);
+    const struct res_batches base = batches_of(&trial->entries[0], &bases);
+    const struct res_estimate ratio = res_steady_paired(&other, &base, steady_floor_of(trial, entry), seed);
+    free(others);
+    free(bases);
+    return ratio;
+}
+
 static double net_quiet_per_op(const struct res_trial *trial, const struct res_entry *entry)
 {
     const struct res_entry *floor = res_trial_floor(trial);
@@ -124,6 +181,7 @@ struct method {
     sample_fn *sample;
     double less; /* taken off each sample */
     bool memory; /* of the memory pass, where there is one */
+    bool steady; /* of steady times instead of samples, where batches were timed */
     uint64_t seed;
 };
 
@@ -143,6 +201,15 @@ static struct res_difference difference_of(const struct res_trial *trial, const 
     const size_t count = own.count < base.count ? own.count : base.count;
     if (count == 0)
         return difference;
+    if (method->steady) {
+        const struct res_estimate steady = steady_ratio_of(trial, entry, method->seed);
+        if (isfinite(steady.value)) {
+            difference.ratio = steady.value;
+            difference.interval = steady.interval;
+            difference.p_value = steady.p_value;
+            return difference;
+        }
+    }
     double *others = samples_of(own, method->sample, method->less);
     double *bases = samples_of(base, method->sample, method->less);
     double *ratios = res_calloc(count, sizeof *ratios);
@@ -165,9 +232,24 @@ static struct res_difference difference_of(const struct res_trial *trial, const 
     return difference;
 }
 
+static double floor_median(const struct res_trial *trial)
+{
+    const struct res_entry *floor = res_trial_floor(trial);
+    return has_figures(floor) ? median_of(times_of(floor), time_of, 0) : 0;
+}
+
+struct res_difference res_figures_time(const struct res_trial *trial, const struct res_entry *entry,
+                                       uint64_t seed)
+{
+    const struct method by_steady = {
+        .sample = time_of, .less = floor_median(trial), .steady = true, .seed = seed};
+    return difference_of(trial, entry, &by_steady);
+}
+
 /* One figure against the baseline, and its verdict against the control. */
 static struct res_difference compare(const struct res_trial *trial, const struct res_entry *entry,
-                                     const struct method *method, double quiet_ratio)
+                                     const struct method *method, double quiet_ratio,
+                                     struct res_interval typical)
 {
     const struct res_entry *control = res_trial_control(trial);
     const struct res_difference noise = difference_of(trial, control, method);
@@ -175,7 +257,9 @@ static struct res_difference compare(const struct res_trial *trial, const struct
     const struct res_comparison comparison = {
         .ratio = difference.ratio,
         .interval = difference.interval,
+        .p_value = difference.p_value,
         .quiet_ratio = quiet_ratio,
+        .typical = typical,
         .rounds = series_of(trial, entry, method).count,
         .rounds_needed = method->memory && res_trial_has_memory(trial) ? RES_ROUNDS_FOR_MEMORY : 0,
         .has_control = entry != control && isfinite(noise.ratio),
@@ -209,14 +293,15 @@ static void doubt(struct res_figures *figures, const struct res_trial *trial)
 struct res_figures res_figures_of(const struct res_trial *trial, const struct res_entry *entry, uint64_t seed)
 {
     const struct res_entry *floor = res_trial_floor(trial);
-    const double floor_ns = has_figures(floor) ? median_of(times_of(floor), time_of, 0) : 0;
-    const double less = entry == floor ? 0 : floor_ns;
+    const double less = entry == floor ? 0 : floor_median(trial);
     const struct series times = times_of(entry), memory = memory_of(trial, entry);
-    const struct method by_time = {.sample = time_of, .less = less, .seed = seed};
+    const struct method by_steady = {.sample = time_of, .less = less, .steady = true, .seed = seed};
+    const struct method by_typical = {.sample = time_of, .less = less, .seed = seed};
     const struct method by_peak = {.sample = peak_of, .memory = true, .seed = seed};
     const struct method by_end = {.sample = end_of, .memory = true, .seed = seed};
     struct res_figures figures = {
         .quiet_ns_per_op = net_quiet_per_op(trial, entry),
+        .steady_ns_per_op = net_steady_per_op(trial, entry),
         .typical_ns_per_op = median_of(times, time_of, less),
         .typical_deviation = deviation_of(times, time_of),
         .peak_bytes = median_of(memory, peak_of, 0),
@@ -228,15 +313,20 @@ struct res_figures res_figures_of(const struct res_trial *trial, const struct re
         .not_predicted_why = doubt_of(trial, entry),
     };
     figures.quiet_ratio = figures.quiet_ns_per_op / net_quiet_per_op(trial, &trial->entries[0]);
+    const struct res_interval no_interval = {NAN, NAN};
     if (entry != floor) {
-        figures.time = compare(trial, entry, &by_time, figures.quiet_ratio);
-        /* Resident memory has no quiet figure to agree with. */
-        figures.peak = compare(trial, entry, &by_peak, NAN);
-        figures.end = compare(trial, entry, &by_end, NAN);
+        figures.typical = difference_of(trial, entry, &by_typical);
+        /* Steady time is the quiet figure made firm: its record need not agree too. */
+        figures.time = compare(trial, entry, &by_steady,
+                               isfinite(figures.steady_ns_per_op) ? NAN : figures.quiet_ratio,
+                               figures.typical.interval);
+        /* Resident memory has no other figures to agree with. */
+        figures.peak = compare(trial, entry, &by_peak, NAN, no_interval);
+        figures.end = compare(trial, entry, &by_end, NAN, no_interval);
         doubt(&figures, trial);
     } else {
-        const struct res_difference none = {.ratio = NAN, .interval = {NAN, NAN}, .verdict = RES_UNDECIDED};
-        figures.time = figures.peak = figures.end = none;
+        const struct res_difference none = {.ratio = NAN, .interval = no_interval, .verdict = RES_UNDECIDED};
+        figures.time = figures.typical = figures.peak = figures.end = none;
     }
     return figures;
 }

@@ -2,6 +2,7 @@
  *
  *   net       an entry's ns/op less the floor's: what the allocator takes, the harness' own share gone
  *   paired    of the same round: runs[r] of two entries ran within the same minute
+ *   steady    net time without what disturbs (steady.h): time is compared by it, and by whole runs where no batches were timed
  *   memory    resident figures are of the memory pass where the trial has one, its intervals Student's: it has few rounds
  * A figure that cannot be had (the entry or the baseline failed) is NAN, its verdict undecided. */
 #ifndef MALLAB_RESULTS_FIGURES_H
@@ -12,17 +13,21 @@
 
 /* A figure set against the baseline's. */
 struct res_difference {
-    double ratio;                 /* median of the paired ratios */
-    struct res_interval interval; /* 95 % of that median */
+    double ratio;                 /* of steady times; else the median of the paired ratios */
+    struct res_interval interval; /* 95 % of that */
+    double p_value;               /* whether steady times differ at all (steady.h); 0: not tested */
     enum res_verdict verdict;
 };
 
 struct res_figures {
-    double quiet_ns_per_op;   /* (sum of batch minima - the floor's) / ops; not below 0 */
-    double typical_ns_per_op; /* median over rounds of the net whole-run figure */
-    double typical_deviation; /* median absolute deviation of the same */
-    double quiet_ratio;       /* of quiet_ns_per_op to the baseline's */
-    struct res_difference time;
+    double quiet_ns_per_op;     /* (sum of batch minima - the floor's) / ops; not below 0 */
+    double steady_ns_per_op;    /* (steady time - the floor's) / ops; NAN where no batches were timed */
+    double typical_ns_per_op;   /* median over rounds of the net whole-run figure */
+    double typical_deviation;   /* median absolute deviation of the same */
+    double quiet_ratio;         /* of quiet_ns_per_op to the baseline's */
+    struct res_difference time; /* steady */
+    struct res_difference
+        typical; /* median of the paired ratios of whole runs; without a verdict of its own */
     double peak_bytes, mean_bytes, end_bytes, idle_bytes; /* medians over rounds of resident */
     double peak_deviation;                                /* median absolute deviation of peak_bytes */
     struct res_difference peak, end;
@@ -30,6 +35,10 @@ struct res_figures {
     const char *
         not_predicted_why; /* of the first run of which it was said; NULL: memory is as predicted. Borrowed */
 };
+
+/* res_figures_time - the time of figures_of alone, without a verdict: what is looked at while an experiment runs. */
+struct res_difference res_figures_time(const struct res_trial *trial, const struct res_entry *entry,
+                                       uint64_t seed);
 
 /* res_figures_of - figures of one entry of a trial.
  * seed  of the experiment: the bootstrap's draws follow from it. */

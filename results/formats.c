@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/cells.h"
+#include "results/entry_figures.h"
+#include "results/pareto.h"
 #include "results/support.h"
 #include "results/table.h"
 
@@ -28,7 +31,31 @@ static void csv_number(struct res_text *text, const json_t *object, const char *
         res_text_add(text, ",", 1);
 }
 
-static void csv_entry(struct res_text *text, const json_t *workload, const json_t *entry, const char *role)
+static void csv_real(struct res_text *text, double value)
+{
+    if (isfinite(value))
+        res_text_printf(text, ",%.9g", value);
+    else
+        res_text_add(text, ",", 1);
+}
+
+/* One field, names parted by blanks: no candidate's name has any. "-": unbeaten, empty: not compared. */
+static void csv_beaten_by(struct res_text *text, const json_t *names)
+{
+    struct res_text field = {0};
+    size_t index;
+    json_t *name;
+    json_array_foreach(names, index, name)
+    {
+        res_text_printf(&field, "%s%s", index > 0 ? " " : "", json_string_value(name));
+    }
+    res_text_add(text, ",", 1);
+    csv_text(text, field.text != NULL ? field.text : json_is_array(names) ? "-" : "");
+    free(field.text);
+}
+
+static void csv_entry(struct res_text *text, const json_t *workload, const json_t *entry, const char *role,
+                      const json_t *beaten_by)
 {
     static const char *const time_keys[] = {
         "quiet_ns_per_op", "typical_ns_per_op", "typical_ns_per_op_deviation",
@@ -61,6 +88,9 @@ static void csv_entry(struct res_text *text, const json_t *workload, const json_
     csv_number(text, json_object_get(entry, "placement"), "tlb_misses_per_object");
     csv_number(text, json_object_get(entry, "placement"), "page_bytes_per_byte");
     csv_number(text, json_object_get(entry, "placement"), "line_bytes_per_byte");
+    csv_real(text, res_entry_blow_up(workload, entry));
+    csv_real(text, res_entry_faults(entry));
+    csv_beaten_by(text, beaten_by);
     res_text_add(text, "\n", 1);
 }
 
@@ -74,17 +104,19 @@ char *res_table_csv(const json_t *result)
                     "typical_ns_per_op_deviation,ratio,ratio_low,ratio_high,verdict,peak_bytes,mean_bytes,"
                     "end_bytes,idle_bytes,peak_ratio,peak_ratio_low,peak_ratio_high,peak_verdict,failed,"
                     "latency_p99_ns,latency_p99_9_ns,system_calls,tlb_misses_per_object,page_bytes_per_byte,"
-                    "line_bytes_per_byte\n");
+                    "line_bytes_per_byte,blow_up,faults_minor,beaten_by\n");
     json_array_foreach(json_object_get(result, "workloads"), index, workload)
     {
         const json_t *floor = json_object_get(workload, "floor");
+        json_t *pareto = res_pareto(workload);
         json_array_foreach(json_object_get(workload, "candidates"), place, candidate)
         {
-            csv_entry(&text, workload, candidate, "candidate");
+            csv_entry(&text, workload, candidate, "candidate", json_array_get(pareto, place));
         }
-        csv_entry(&text, workload, json_object_get(workload, "control"), "control");
+        csv_entry(&text, workload, json_object_get(workload, "control"), "control", NULL);
         if (json_is_object(floor))
-            csv_entry(&text, workload, floor, "floor");
+            csv_entry(&text, workload, floor, "floor", NULL);
+        json_decref(pareto);
     }
     return text.text;
 }
@@ -137,13 +169,52 @@ static void md_bytes(struct res_text *text, double bytes)
     res_text_printf(text, " %s |", isfinite(bytes) ? res_text_bytes(bytes, words) : "-");
 }
 
-static void md_candidate(struct res_text *text, const json_t *candidate, const char *baseline)
+/* What a workload's table has; the first line and all others are made from it. */
+struct md_table {
+    const json_t *workload;
+    const char *baseline;
+    json_t *pareto;
+    bool has_latency;
+};
+
+static void md_owned(struct res_text *text, char *cell)
 {
-    const json_t *time = json_object_get(candidate, "time");
+    res_text_printf(text, " %s |", cell);
+    free(cell);
+}
+
+static void md_memory(struct res_text *text, const struct md_table *table, const json_t *candidate)
+{
     const json_t *resident = json_object_get(candidate, "resident");
+    const char *clock = json_string_value(json_object_get(resident, "clock"));
+    md_bytes(text, md_value(resident, "peak_bytes"));
+    if (json_is_string(json_object_get(candidate, "failed")))
+        res_text_printf(text, " - |");
+    else if (strcmp(json_string_value(json_object_get(candidate, "name")), table->baseline) == 0)
+        res_text_printf(text, " baseline |");
+    else if (clock != NULL && strcmp(clock, "recorded") == 0 &&
+             json_is_false(json_object_get(resident, "predicted")))
+        res_text_printf(text, " not predicted |");
+    else
+        md_percent(text, resident, "peak_ratio", "peak_ratio_low", "peak_ratio_high", "peak_verdict");
+    md_bytes(text, md_value(resident, "mean_bytes"));
+    md_bytes(text, md_value(resident, "end_bytes"));
+    md_bytes(text, md_value(resident, "idle_bytes"));
+    md_owned(text, res_cell_factor(res_entry_blow_up(table->workload, candidate)));
+    md_owned(text, res_cell_count(res_entry_faults(candidate)));
+}
+
+static void md_candidate(struct res_text *text, const struct md_table *table, size_t place,
+                         const json_t *candidate)
+{
+    const char *baseline = table->baseline;
+    const json_t *time = json_object_get(candidate, "time");
+    const json_t *latency = json_object_get(candidate, "latency");
     const char *name = json_string_value(json_object_get(candidate, "name"));
     res_text_printf(text, "| ");
     md_text(text, name);
+    if (res_pareto_is_unbeaten(table->pareto, place))
+        res_text_printf(text, " \\*");
     res_text_printf(text, " | ");
     md_text(text, json_string_value(json_object_get(candidate, "version")));
     res_text_printf(text, " |");
@@ -155,18 +226,56 @@ static void md_candidate(struct res_text *text, const json_t *candidate, const c
         res_text_printf(text, " baseline |");
     else
         md_percent(text, time, "ratio", "ratio_low", "ratio_high", "verdict");
-    md_bytes(text, md_value(resident, "peak_bytes"));
-    md_bytes(text, md_value(resident, "mean_bytes"));
-    md_bytes(text, md_value(resident, "end_bytes"));
+    if (table->has_latency) {
+        md_ns(text, md_value(latency, "p99_ns"));
+        md_ns(text, md_value(latency, "p99_9_ns"));
+    }
+    md_memory(text, table, candidate);
     res_text_printf(text, "\n");
+}
+
+static void md_heads(struct res_text *text, const struct md_table *table)
+{
+    res_text_printf(text, "| candidate | version | ns/op quiet | ns/op typical | time against ");
+    md_text(text, table->baseline);
+    res_text_printf(text, " (95 %%) |%s resident peak | peak against ",
+                    table->has_latency ? " p99, ns | p99.9, ns |" : "");
+    md_text(text, table->baseline);
+    res_text_printf(text, " (95 %%) | mean | end | idle | peak over live | page faults |\n");
+    res_text_printf(text,
+                    "| --- | --- | ---: | ---: | --- |%s ---: | --- | ---: | ---: | ---: | ---: | ---: |\n",
+                    table->has_latency ? " ---: | ---: |" : "");
+}
+
+static void md_table(struct res_text *text, const char *baseline, const json_t *workload)
+{
+    struct md_table table = {.workload = workload, .baseline = baseline, .pareto = res_pareto(workload)};
+    bool any_unbeaten = false;
+    size_t place;
+    json_t *candidate;
+    json_array_foreach(json_object_get(workload, "candidates"), place, candidate)
+    {
+        table.has_latency = table.has_latency || json_is_object(json_object_get(candidate, "latency"));
+        any_unbeaten = any_unbeaten || res_pareto_is_unbeaten(table.pareto, place);
+    }
+    md_heads(text, &table);
+    json_array_foreach(json_object_get(workload, "candidates"), place, candidate)
+    {
+        md_candidate(text, &table, place, candidate);
+    }
+    res_text_printf(text, "\n");
+    if (any_unbeaten)
+        res_text_printf(text, "\\* unbeaten: no other is better beyond noise in time or peak without being "
+                              "worse in the other\n\n");
+    json_decref(table.pareto);
 }
 
 char *res_table_markdown(const json_t *result)
 {
     struct res_text text = {0};
     const char *baseline = json_string_value(json_object_get(result, "baseline"));
-    size_t index, place;
-    json_t *workload, *candidate;
+    size_t index;
+    json_t *workload;
     json_array_foreach(json_object_get(result, "workloads"), index, workload)
     {
         char digits[32];
@@ -184,16 +293,7 @@ char *res_table_markdown(const json_t *result)
                         res_text_grouped(
                             (unsigned long long)json_integer_value(json_object_get(workload, "ops")), digits),
                         (long long)json_integer_value(json_object_get(workload, "rounds")));
-        res_text_printf(&text, "| candidate | version | ns/op quiet | ns/op typical | time against ");
-        md_text(&text, baseline);
-        res_text_printf(
-            &text, " (95 %%) | resident peak | mean | end |\n| --- | --- | ---: | ---: | --- | ---: | ---: "
-                   "| ---: |\n");
-        json_array_foreach(json_object_get(workload, "candidates"), place, candidate)
-        {
-            md_candidate(&text, candidate, baseline);
-        }
-        res_text_printf(&text, "\n");
+        md_table(&text, baseline, workload);
         md_text(&text, advice);
         res_text_printf(&text, "\n");
         free(advice);

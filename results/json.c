@@ -13,8 +13,10 @@
 #include "results/figures.h"
 #include "results/latency.h"
 #include "results/machine.h"
+#include "results/steadiness.h"
 #include "results/support.h"
 #include "results/tune/tune_report.h"
+#include "results/until.h"
 #include "results/validation/validation_report.h"
 
 #define WORKLOADS_MAX 4096u
@@ -74,12 +76,18 @@ static json_t *time_object(const struct res_figures *figures, bool is_floor)
 {
     json_t *object = json_object();
     json_object_set_new(object, "quiet_ns_per_op", number(figures->quiet_ns_per_op));
+    json_object_set_new(object, "steady_ns_per_op", number(figures->steady_ns_per_op));
     json_object_set_new(object, "typical_ns_per_op", number(figures->typical_ns_per_op));
     json_object_set_new(object, "typical_ns_per_op_deviation", number(figures->typical_deviation));
     json_object_set_new(object, "clock", json_string("real"));
     if (!is_floor) {
         json_object_set_new(object, "quiet_ratio", number(figures->quiet_ratio));
         set_difference(object, "", &figures->time);
+        json_object_set_new(object, "p_value",
+                            figures->time.p_value > 0 ? json_real(figures->time.p_value) : json_null());
+        json_object_set_new(object, "typical_ratio", number(figures->typical.ratio));
+        json_object_set_new(object, "typical_ratio_low", number(figures->typical.interval.low));
+        json_object_set_new(object, "typical_ratio_high", number(figures->typical.interval.high));
     }
     return object;
 }
@@ -178,8 +186,24 @@ static uint64_t inherited_ops(const struct res_trial *trial)
     return 0;
 }
 
-static json_t *workload_object(const struct res_trial *trial, uint64_t seed)
+/* What ended the rounds, and how near they came to what was asked. */
+static json_t *stopped_object(const struct res_trial *trial, const struct res_options *options)
 {
+    json_t *object = json_object();
+    json_object_set_new(object, "by", json_string(res_ended_name(trial->ended)));
+    json_object_set_new(object, "width", number(res_until_width(trial, options->seed)));
+    json_object_set_new(object, "until_width", options->until > 0 ? json_real(options->until) : json_null());
+    json_object_set_new(object, "elapsed_ns", json_integer((json_int_t)trial->elapsed_ns));
+    json_object_set_new(object, "time_budget_ns",
+                        options->time_budget_ns > 0 ? json_integer((json_int_t)options->time_budget_ns)
+                                                    : json_null());
+    json_object_set_new(object, "rounds_max", json_integer(options->rounds));
+    return object;
+}
+
+static json_t *workload_object(const struct res_trial *trial, const struct res_options *options)
+{
+    const uint64_t seed = options->seed;
     const struct res_workload *workload = trial->workload;
     const struct res_entry *floor = res_trial_floor(trial);
     json_t *object = json_object();
@@ -212,6 +236,8 @@ static json_t *workload_object(const struct res_trial *trial, uint64_t seed)
     json_object_set_new(object, "duration_ns", json_integer((json_int_t)workload->duration_ns));
     json_object_set_new(object, "live_peak_bytes", json_integer((json_int_t)workload->live_peak_bytes));
     json_object_set_new(object, "rounds", json_integer(trial->rounds));
+    json_object_set_new(object, "stopped", stopped_object(trial, options));
+    json_object_set_new(object, "steadiness", res_steadiness(trial));
     json_object_set_new(object, "memory_rounds", json_integer(trial->memory_rounds));
     json_object_set(object, "samples", trial->samples != NULL ? trial->samples : json_null());
     json_object_set_new(object, "candidates", candidates);
@@ -253,7 +279,7 @@ json_t *res_json_experiment(const struct res_experiment *experiment, const struc
     for (size_t i = 0; i < experiment->trial_count; i++) {
         const struct res_trial *trial = &experiment->trials[i];
         rounds = trial->rounds < rounds ? trial->rounds : rounds;
-        json_array_append_new(workloads, workload_object(trial, options->seed));
+        json_array_append_new(workloads, workload_object(trial, options));
     }
     json_t *result = json_object();
     json_object_set_new(result, "schema", json_string(RES_SCHEMA));
@@ -353,6 +379,27 @@ char *res_json_check(const json_t *result)
     return defect != NULL ? res_strdup(defect) : NULL;
 }
 
+char *res_json_unread(const char *path, const json_error_t *error)
+{
+    char begin[8] = "";
+    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
+    const size_t length = file != NULL ? fread(begin, 1, sizeof begin, file) : sizeof begin;
+    if (file != NULL)
+        fclose(file);
+    if (length == 0)
+        return res_strdup("it is empty");
+    if (strncmp(begin, "MALLAB", 6) == 0)
+        return res_strdup(
+            "it is a footprint or a workload, no result: 'mallab ab -o RESULT.json' makes one of it");
+    char *plain = res_text_plain(error->text);
+    char *problem = res_printf("no JSON: %s at byte %d%s", plain, error->position,
+                               json_error_code(error) == json_error_premature_end_of_input
+                                   ? ": it is cut off; copy it again, or measure anew"
+                                   : "");
+    free(plain);
+    return problem;
+}
+
 json_t *res_json_load(const char *path, char **ret_problem)
 {
     json_error_t error;
@@ -371,9 +418,7 @@ json_t *res_json_load(const char *path, char **ret_problem)
     if (file != stdin)
         fclose(file);
     if (result == NULL) {
-        char *plain = res_text_plain(error.text);
-        *ret_problem = res_printf("no JSON: %s at byte %d", plain, error.position);
-        free(plain);
+        *ret_problem = res_json_unread(path, &error);
         return NULL;
     }
     char *problem = res_json_check(result);

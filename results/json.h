@@ -29,6 +29,9 @@ json_t *res_json_experiment(const struct res_experiment *experiment, const struc
  * Returns      a new reference or NULL. */
 json_t *res_json_load(const char *path, char **ret_problem);
 
+/* res_json_unread - why a file is no JSON, in one line, with what it is instead where that can be told. The caller's to free. */
+char *res_json_unread(const char *path, const json_error_t *error);
+
 /* res_json_check - the same check for a document in memory. Returns NULL when it is a result, else the problem. */
 char *res_json_check(const json_t *result);
 

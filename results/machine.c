@@ -96,6 +96,12 @@ static json_t *physical_cores(void)
     return count > 0 ? json_integer((json_int_t)count) : json_null();
 }
 
+static json_t *given_name(void)
+{
+    const char *name = getenv(RES_MACHINE_VARIABLE);
+    return string_or_null(name != NULL && *name != '\0' ? res_text_plain(name) : NULL);
+}
+
 json_t *res_machine_describe(void)
 {
     json_t *machine = json_object();
@@ -108,6 +114,7 @@ json_t *res_machine_describe(void)
     json_object_set_new(machine, "cores", physical_cores());
     json_object_set_new(machine, "memory_bytes",
                         pages > 0 ? json_integer((json_int_t)pages * sysconf(_SC_PAGESIZE)) : json_null());
+    json_object_set_new(machine, "name", given_name());
     if (uname(&names) == 0) {
         json_object_set_new(machine, "architecture", string_or_null(res_strdup(names.machine)));
         json_object_set_new(machine, "kernel", string_or_null(res_strdup(names.release)));

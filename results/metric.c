@@ -8,6 +8,7 @@
 
 #include "results/cells.h"
 #include "results/random.h"
+#include "results/steady.h"
 #include "results/support.h"
 
 static const struct {
@@ -113,6 +114,15 @@ static const json_t *runs_of(const json_t *entry, enum res_metric metric, bool *
     return *ret_of_passes ? passes : json_object_get(entry, "runs");
 }
 
+static void drop_batches(struct res_series *series)
+{
+    for (size_t i = 0; series->batches != NULL && i < series->count; i++)
+        free(series->batches[i]);
+    free(series->batches);
+    series->batches = NULL;
+    series->batch_count = 0;
+}
+
 static struct res_series series_from(const json_t *entry, enum res_metric metric, double less)
 {
     struct res_series series = {0};
@@ -132,6 +142,61 @@ static struct res_series series_from(const json_t *entry, enum res_metric metric
     return series;
 }
 
+/* One run's batch times; NULL where there are none, or anything else stands there. */
+static uint64_t *batches_of(const json_t *run, size_t *ret_count)
+{
+    const json_t *array = json_object_get(run, "batch_ns");
+    *ret_count = json_array_size(array);
+    uint64_t *times = *ret_count > 0 ? res_calloc(*ret_count, sizeof *times) : NULL;
+    for (size_t i = 0; i < *ret_count; i++) {
+        const json_t *value = json_array_get(array, i);
+        if (!json_is_integer(value) || json_integer_value(value) < 0) {
+            free(times);
+            return NULL;
+        }
+        times[i] = (uint64_t)json_integer_value(value);
+    }
+    return times;
+}
+
+/* Only where every run has the same number of batches. */
+static void add_batches(struct res_series *series, const json_t *entry)
+{
+    const json_t *runs = json_object_get(entry, "runs");
+    bool usable = true;
+    series->batches = res_calloc(series->count, sizeof *series->batches);
+    for (size_t i = 0; i < series->count && usable; i++) {
+        size_t count;
+        series->batches[i] = batches_of(json_array_get(runs, i), &count);
+        usable = series->batches[i] != NULL && (i == 0 || count == series->batch_count);
+        series->batch_count = count;
+    }
+    if (!usable)
+        drop_batches(series);
+}
+
+static struct res_batches batches_in(const struct res_series *series)
+{
+    return (struct res_batches){.rounds = (const uint64_t *const *)series->batches,
+                                .round_count = series->count,
+                                .batch_count = series->batch_count};
+}
+
+/* The floor has to be cut in the same batches, or there is none. */
+static double steady_floor(const json_t *floor, const struct res_series *series)
+{
+    struct res_series own = series_from(floor, RES_METRIC_TIME, 0);
+    double ns = 0;
+    if (own.count > 0)
+        add_batches(&own, floor);
+    if (own.batches != NULL && own.batch_count == series->batch_count) {
+        const struct res_batches batches = batches_in(&own);
+        ns = res_steady_ns(&batches);
+    }
+    res_series_release(&own);
+    return ns;
+}
+
 struct res_series res_series_of(const json_t *workload, const json_t *entry, enum res_metric metric)
 {
     double less = 0;
@@ -141,11 +206,18 @@ struct res_series res_series_of(const json_t *workload, const json_t *entry, enu
             less = res_median(floor.values, floor.count);
         res_series_release(&floor);
     }
-    return series_from(entry, metric, less);
+    struct res_series series = series_from(entry, metric, less);
+    if (metric == RES_METRIC_TIME && series.count > 0) {
+        add_batches(&series, entry);
+        if (series.batches != NULL)
+            series.floor_ns = steady_floor(json_object_get(workload, "floor"), &series);
+    }
+    return series;
 }
 
 void res_series_release(struct res_series *series)
 {
+    drop_batches(series);
     free(series->values);
     series->values = NULL;
     series->count = 0;
@@ -227,6 +299,12 @@ struct res_estimate res_estimate_paired(const struct res_series *other, const st
 {
     const size_t count = other->count < base->count ? other->count : base->count;
     struct res_estimate estimate = NO_ESTIMATE;
+    if (other->batches != NULL && base->batches != NULL) {
+        const struct res_batches one = batches_in(other), two = batches_in(base);
+        estimate = res_steady_paired(&one, &two, base->floor_ns, seed);
+        if (isfinite(estimate.value))
+            return checked(estimate);
+    }
     bool usable = count > 0;
     if (!usable)
         return estimate;
@@ -271,6 +349,13 @@ struct res_estimate res_estimate_unpaired(const struct res_series *other, const 
         return NO_ESTIMATE;
     if (other->of_passes && base->of_passes && all_positive(other) && all_positive(base))
         return pooled(other, base);
+    if (other->batches != NULL && base->batches != NULL) {
+        const struct res_batches one = batches_in(other), two = batches_in(base);
+        const struct res_estimate steady = res_steady_unpaired(&one, other->floor_ns, &two, base->floor_ns,
+                                                               seed);
+        if (isfinite(steady.value))
+            return checked(steady);
+    }
     double *room = res_calloc(other->count > base->count ? other->count : base->count, sizeof *room);
     double *ratios = res_calloc(RES_RESAMPLES, sizeof *ratios);
     bool usable = true;

@@ -38,13 +38,10 @@ enum res_unit { RES_UNIT_NS, RES_UNIT_BYTES, RES_UNIT_COUNT };
 struct res_series {
     double *values; /* NULL when count is 0 */
     size_t count;
-    bool of_passes; /* of passes behind the rounds: few, and bootstrapping few says too little */
-};
-
-/* A ratio or a figure with its 95 % interval; all NAN where it cannot be had. */
-struct res_estimate {
-    double value;
-    struct res_interval interval;
+    bool of_passes;     /* of passes behind the rounds: few, and bootstrapping few says too little */
+    uint64_t **batches; /* of time, where every run has them: batch_count times of each; else NULL */
+    size_t batch_count;
+    double floor_ns; /* the floor's steady time (steady.h), to be subtracted of that of the batches */
 };
 
 /* res_metric_name / _unit / _unit_name / _remedy - "rss-peak"; its dimension; "ns/op", "ns", "bytes", "faults"; how a
@@ -75,6 +72,7 @@ size_t res_series_rounds_needed(const struct res_series *series);
  * res_estimate_paired - median of the ratios of each round; bootstrap, as for the table (figures.h).
  * res_estimate_unpaired - ratio of the medians; both series are resampled, each for itself, RES_RESAMPLES times, and the
  *   2.5 % and 97.5 % quantiles of the ratios of the medians taken.
+ * Series with batches: ratios are of steady times (steady.h), as in the table; a single series is of whole runs all the same.
  * Series of passes: Student's interval of the mean of the logarithms (res_student_ratio), paired around the median as in the
  *   table; unpaired with pooled variance, around the ratio of the geometric means.
  * All: 0 over 0 is 1; other ratios to 0, and negative samples, make the estimate NAN.

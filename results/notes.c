@@ -8,7 +8,9 @@
 #include "results/cells.h"
 #include "results/memory_words.h"
 #include "results/statistics.h"
+#include "results/steadiness.h"
 #include "results/table.h"
+#include "results/whole.h"
 
 #define UNSTEADY 0.2   /* typical deviation over the median */
 #define FEW_OPS  20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
@@ -113,6 +115,9 @@ static void add_basis_line(struct res_text *text, const json_t *result, const js
     struct res_text words = {0};
     res_text_printf(&words, "%d round%s in an order shuffled by seed %lld", (int)rounds,
                     rounds == 1 ? "" : "s", (long long)json_integer_value(json_object_get(result, "seed")));
+    char *ended = res_ended_words(workload);
+    res_text_printf(&words, "%s", ended);
+    free(ended);
     if (json_is_true(json_object_get(result, "stopped")))
         res_text_printf(&words, ", stopped before the %lld asked for",
                         (long long)json_integer_value(json_object_get(result, "rounds_asked")));
@@ -370,15 +375,18 @@ static void add_doubts(struct res_text *text, const json_t *result, const json_t
     add_incomplete_line(text, workload);
     add_few_line(text, workload);
     add_unsteady_line(text, workload);
+    add_words(text, "steadiness", res_steadiness_words(workload));
     add_stand_in_line(text, workload);
     res_notes_binding(text, workload);
 }
 
 /* What explains the figures, for who asks. */
-static void add_details(struct res_text *text, const json_t *workload)
+static void add_details(struct res_text *text, const json_t *result, const json_t *workload)
 {
+    res_notes_idle(text, result, workload);
     add_words(text, "waste", res_waste_words(workload));
     res_notes_passes(text, workload);
+    res_notes_whole(text, workload);
 }
 
 void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload,
@@ -389,10 +397,9 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
     add_advice(text, result, workload);
     add_noise_line(text, baseline, workload);
     add_basis_line(text, result, workload);
-    res_notes_idle(text, result, workload);
     res_notes_memory(text, result, workload, style->details);
     if (style->details)
-        add_details(text, workload);
+        add_details(text, result, workload);
     add_doubts(text, result, workload);
     if (is_last) {
         add_common_lines(text, result);

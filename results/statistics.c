@@ -87,7 +87,22 @@ double res_student_quantile(size_t freedom)
                                        2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
     const size_t known = sizeof quantiles / sizeof quantiles[0];
     assert(freedom > 0);
-    return quantiles[(freedom < known ? freedom : known) - 1];
+    if (freedom <= known)
+        return quantiles[freedom - 1];
+    const double z = 1.959964, nu = (double)freedom;
+    return z + (pow(z, 3) + z) / (4 * nu) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * nu * nu);
+}
+
+struct res_interval res_expanded_interval(double *resamples, size_t count, size_t few)
+{
+    assert(count > 0 && few > 0);
+    qsort(resamples, count, sizeof *resamples, by_value);
+    double part = 0.5;
+    if (few >
+        1) /* the normal distribution's share below -t, t stretched for the variance of so few that is too small */
+        part = erfc(res_student_quantile(few - 1) * sqrt((double)few / (double)(few - 1)) / sqrt(2)) / 2;
+    return (struct res_interval){.low = quantile_of_sorted(resamples, count, part),
+                                 .high = quantile_of_sorted(resamples, count, 1 - part)};
 }
 
 struct res_interval res_student_ratio(const double *samples, size_t count)
@@ -137,9 +152,13 @@ enum res_verdict res_judge(const struct res_comparison *comparison)
     if (comparison->rounds < needed || !isfinite(comparison->ratio) || !isfinite(interval.low) ||
         !isfinite(interval.high))
         return RES_UNDECIDED;
-    if ((interval.low <= 1 && interval.high >= 1) || inside_control(comparison))
+    if ((interval.low <= 1 && interval.high >= 1) || comparison->p_value > RES_P_VALUE_MOST ||
+        inside_control(comparison))
         return RES_SAME;
     if (isfinite(comparison->quiet_ratio) && (comparison->quiet_ratio < 1) != (comparison->ratio < 1))
+        return RES_UNDECIDED;
+    const struct res_interval typical = comparison->typical;
+    if (typical.high > 0 && (comparison->ratio < 1 ? typical.low > 1 : typical.high < 1))
         return RES_UNDECIDED;
     return comparison->ratio < 1 ? RES_FASTER : RES_SLOWER;
 }

@@ -23,6 +23,13 @@ struct res_interval {
     double high;
 };
 
+/* A figure or ratio with its 95 % interval; all NAN where it cannot be had. */
+struct res_estimate {
+    double value;
+    struct res_interval interval;
+    double p_value; /* of a test whether a ratio is 1; 0 where there is no test beside the interval */
+};
+
 enum res_verdict {
     RES_UNDECIDED = 0,
     RES_SAME = 1,
@@ -61,9 +68,17 @@ double res_interquartile(const double *samples, size_t count);
  * Source    B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13, percentile interval. */
 struct res_interval res_bootstrap_median(const double *samples, size_t count, uint64_t seed);
 
-/* res_student_quantile - the 97.5 % quantile of Student's t; freedom > 0. From 30 degrees of freedom on that of 30, which is
- * a little too much. */
+/* res_student_quantile - the 97.5 % quantile of Student's t; freedom > 0. Above 30 degrees of freedom within 0.0003, by
+ * the first terms of its expansion around the normal distribution's.
+ * Source  M. Abramowitz, I. A. Stegun, "Handbook of mathematical functions" (1964), 26.7.5. */
 double res_student_quantile(size_t freedom);
+
+/* res_expanded_interval - 95 % interval of what was resampled: quantiles of the resamples as far out as Student's t lies, where
+ * the plain 2.5 % and 97.5 % would lie as the normal distribution's do.
+ * resamples  figures of `count` resamples, sorted in place; finite.
+ * few        samples that they were drawn from; with 1 both ends are the median of the resamples.
+ * Source     T. C. Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69 (2015), section 5.3. */
+struct res_interval res_expanded_interval(double *resamples, size_t count, size_t few);
 
 /* res_student_ratio - 95 % interval of ratios of which there are few: Student's, of the mean of their logarithms.
  * samples   positive. Returns  NAN twice under 2 samples.
@@ -77,20 +92,25 @@ double res_quiet_ns(const uint64_t *const *rounds, size_t round_count, size_t ba
 
 /* What a verdict is made from. */
 struct res_comparison {
-    double ratio;                 /* median of the paired ratios */
-    struct res_interval interval; /* of that median */
-    double quiet_ratio;           /* ratio of the quiet figures; NAN when there is none */
+    double ratio;                 /* to the baseline */
+    struct res_interval interval; /* of that ratio */
+    double p_value;               /* of a test whether it is 1; 0: there is none beside the interval */
+    double quiet_ratio;           /* ratio of the quiet figures, where ratio is of whole runs; NAN: none */
+    struct res_interval typical;  /* of the ratio of whole runs; NAN or 0 when there is none */
     size_t rounds;
     size_t rounds_needed; /* for a verdict; 0: RES_ROUNDS_FOR_VERDICT */
     bool has_control;     /* control is set: the baseline against itself */
     struct res_interval control;
 };
 
+#define RES_P_VALUE_MOST 0.05 /* with more a difference may be chance */
+
 /* res_judge - the verdict.
  * undecided  under the rounds needed, or the figures are not numbers
- * same       the interval contains 1, or the ratio lies inside the control's interval taken in both directions
+ * same       the interval contains 1, or the p-value is above RES_P_VALUE_MOST, or the ratio lies inside the control's interval taken in both directions
  *            (noise of +3 % in A/A would as well have been -3 %); that includes every interval that lies inside it
- * undecided  quiet and typical disagree in sign
+ * undecided  the quiet ratio lies on the other side of 1, or the whole interval of typical does: then what is left out as disturbance
+ *            may be the allocator's own
  * faster, slower  otherwise, ratio below or above 1 */
 enum res_verdict res_judge(const struct res_comparison *comparison);
 

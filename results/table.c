@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/entry_figures.h"
 #include "results/notes.h"
+#include "results/pareto.h"
 #include "results/statistics.h"
 #include "results/support.h"
 
@@ -21,11 +23,21 @@ enum column {
     COLUMN_VERDICT,
     COLUMN_P99,
     COLUMN_P99_9,
-    COLUMN_PEAK,
+    COLUMN_PEAK, /* from here on the block of memory */
     COLUMN_MEAN,
     COLUMN_END,
+    COLUMN_IDLE,
     COLUMN_PEAK_DIFFERENCE,
+    COLUMN_BLOW_UP,
+    COLUMN_FAULTS,
     COLUMN_COUNT,
+};
+
+/* All columns side by side would be wider than a page: time stands above memory, each with the names. */
+enum block {
+    BLOCK_TIME,
+    BLOCK_MEMORY,
+    BLOCK_COUNT,
 };
 
 /* Groups stand above their first column and reach over the following ones. */
@@ -49,12 +61,15 @@ static const struct heading HEADINGS[COLUMN_COUNT] = {
     [COLUMN_PEAK] = {"resident, ", "peak", true, 2},
     [COLUMN_MEAN] = {NULL, "mean", true, 1},
     [COLUMN_END] = {NULL, "end", true, 1},
+    [COLUMN_IDLE] = {NULL, "idle", true, 1},
     [COLUMN_PEAK_DIFFERENCE] = {"peak against", "", true, 2},
+    [COLUMN_BLOW_UP] = {"peak over", "live", true, 2},
+    [COLUMN_FAULTS] = {"page", "faults", true, 2},
 };
 
 struct row {
     char *cells[COLUMN_COUNT];
-    const char *verdict; /* for the colour; NULL: none */
+    const char *verdict, *peak_verdict; /* for the colour; NULL: none */
 };
 
 struct sheet {
@@ -104,7 +119,8 @@ static bool has_died(const json_t *candidate)
            (strcmp(cause, "null") == 0 || strcmp(cause, "limit") == 0 || strcmp(cause, "crash") == 0);
 }
 
-static void fill_row(struct sheet *sheet, const json_t *candidate)
+/* is_unbeaten: marked behind its name; the line below the blocks says what that is. */
+static void fill_row(struct sheet *sheet, const json_t *workload, const json_t *candidate, bool is_unbeaten)
 {
     struct row *row = &sheet->rows[sheet->row_count++];
     const json_t *time = json_object_get(candidate, "time");
@@ -128,6 +144,9 @@ static void fill_row(struct sheet *sheet, const json_t *candidate)
     cells[COLUMN_PEAK] = cell_bytes(sheet, res_cell_number(resident, "peak_bytes"));
     cells[COLUMN_MEAN] = cell_bytes(sheet, res_cell_number(resident, "mean_bytes"));
     cells[COLUMN_END] = cell_bytes(sheet, res_cell_number(resident, "end_bytes"));
+    cells[COLUMN_IDLE] = cell_bytes(sheet, res_cell_number(resident, "idle_bytes"));
+    cells[COLUMN_BLOW_UP] = res_cell_factor(res_entry_blow_up(workload, candidate));
+    cells[COLUMN_FAULTS] = res_cell_count(res_entry_faults(candidate));
     if (failed) {
         cells[COLUMN_VERDICT] = res_strdup(has_died(candidate) ? "died" : "failed");
         cells[COLUMN_PEAK_DIFFERENCE] = res_strdup("-");
@@ -141,12 +160,20 @@ static void fill_row(struct sheet *sheet, const json_t *candidate)
         const bool unknown = clock != NULL && strcmp(clock, "recorded") == 0 &&
                              json_is_false(json_object_get(resident, "predicted"));
         row->verdict = json_string_value(json_object_get(time, "verdict"));
+        row->peak_verdict = unknown ? NULL
+                                    : res_verdict_name(res_verdict_from(
+                                          json_string_value(json_object_get(resident, "peak_verdict"))));
         cells[COLUMN_VERDICT] = res_cell_plain(time, "verdict", "-");
         cells[COLUMN_PEAK_DIFFERENCE] = res_printf(
             "%s %s", percent,
             unknown ? "not predicted"
                     : memory_word(json_string_value(json_object_get(resident, "peak_verdict"))));
         free(percent);
+    }
+    if (is_unbeaten) {
+        char *name = cells[COLUMN_NAME];
+        cells[COLUMN_NAME] = res_printf("%s *", name);
+        free(name);
     }
 }
 
@@ -198,9 +225,16 @@ static size_t group_width(const struct sheet *sheet, enum column first)
     return width;
 }
 
+static bool is_shown(const struct sheet *sheet, enum block block, size_t column)
+{
+    return !sheet->hidden[column] &&
+           (column == COLUMN_NAME || (column >= COLUMN_PEAK) == (block == BLOCK_MEMORY));
+}
+
+/* The widths of all columns. Returns the width of the wider block. */
 static size_t measure(struct sheet *sheet)
 {
-    size_t total = 0;
+    size_t totals[BLOCK_COUNT] = {0};
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
         sheet->widths[column] = res_text_columns(heading_of(sheet, column));
         for (size_t i = 0; i < sheet->row_count; i++)
@@ -222,9 +256,13 @@ static size_t measure(struct sheet *sheet)
             free(group);
         }
     }
-    for (size_t column = 0; column < COLUMN_COUNT; column++)
-        total += sheet->hidden[column] ? 0 : HEADINGS[column].gap + sheet->widths[column];
-    return total;
+    for (size_t block = 0; block < BLOCK_COUNT; block++) {
+        for (size_t column = 0; column < COLUMN_COUNT; column++)
+            totals[block] += is_shown(sheet, (enum block)block, column)
+                                 ? HEADINGS[column].gap + sheet->widths[column]
+                                 : 0;
+    }
+    return larger(totals[BLOCK_TIME], totals[BLOCK_MEMORY]);
 }
 
 static void pad(struct res_text *text, size_t count)
@@ -261,10 +299,19 @@ static void print_cell(const struct sheet *sheet, struct res_text *text, enum co
     pad(text, HEADINGS[column].right ? 0 : blanks);
 }
 
-static void print_sheet(const struct sheet *sheet, struct res_text *text)
+static const char *colour_in(const struct sheet *sheet, const struct row *row, size_t column)
+{
+    if (!sheet->style->colour)
+        return NULL;
+    return column == COLUMN_VERDICT           ? colour_of(row->verdict)
+           : column == COLUMN_PEAK_DIFFERENCE ? colour_of(row->peak_verdict)
+                                              : NULL;
+}
+
+static void print_block(const struct sheet *sheet, struct res_text *text, enum block block)
 {
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
-        if (HEADINGS[column].group == NULL || sheet->hidden[column])
+        if (HEADINGS[column].group == NULL || !is_shown(sheet, block, column))
             continue;
         char *group = group_text(sheet, (enum column)column);
         pad(text, HEADINGS[column].gap);
@@ -274,17 +321,16 @@ static void print_sheet(const struct sheet *sheet, struct res_text *text)
     }
     end_line(text);
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
-        if (!sheet->hidden[column])
+        if (is_shown(sheet, block, column))
             print_cell(sheet, text, (enum column)column, heading_of(sheet, column), NULL);
     }
     end_line(text);
     for (size_t i = 0; i < sheet->row_count; i++) {
         const struct row *row = &sheet->rows[i];
         for (size_t column = 0; column < COLUMN_COUNT; column++) {
-            const char *colour = column == COLUMN_VERDICT && sheet->style->colour ? colour_of(row->verdict)
-                                                                                  : NULL;
-            if (!sheet->hidden[column])
-                print_cell(sheet, text, (enum column)column, row->cells[column], colour);
+            if (is_shown(sheet, block, column))
+                print_cell(sheet, text, (enum column)column, row->cells[column],
+                           colour_in(sheet, row, column));
         }
         end_line(text);
     }
@@ -302,20 +348,24 @@ static void sheet_release(struct sheet *sheet)
 static void add_sheet(struct res_text *text, const char *baseline, const json_t *workload,
                       const struct res_style *style)
 {
-    static const enum column expendable[] = {COLUMN_MEAN, COLUMN_VERSION, COLUMN_INTERVAL};
+    static const enum column expendable[] = {COLUMN_VERSION, COLUMN_END, COLUMN_INTERVAL, COLUMN_FAULTS};
     const json_t *candidates = json_object_get(workload, "candidates");
     struct sheet sheet = {
         .style = style,
         .baseline = baseline,
         .rows = res_calloc(json_array_size(candidates), sizeof *sheet.rows),
     };
+    json_t *pareto = res_pareto(workload);
+    bool any_unbeaten = false;
     size_t index;
     json_t *candidate;
     choose_unit(&sheet, candidates);
     sheet.hidden[COLUMN_P99] = sheet.hidden[COLUMN_P99_9] = true;
     json_array_foreach(candidates, index, candidate)
     {
-        fill_row(&sheet, candidate);
+        const bool is_unbeaten = res_pareto_is_unbeaten(pareto, index);
+        fill_row(&sheet, workload, candidate, is_unbeaten);
+        any_unbeaten = any_unbeaten || is_unbeaten;
         if (json_is_object(json_object_get(candidate, "latency")))
             sheet.hidden[COLUMN_P99] = sheet.hidden[COLUMN_P99_9] = false;
     }
@@ -323,7 +373,13 @@ static void add_sheet(struct res_text *text, const char *baseline, const json_t 
          i++)
         sheet.hidden[expendable[i]] = true;
     (void)measure(&sheet); /* the widths once more, for what is still shown */
-    print_sheet(&sheet, text);
+    print_block(&sheet, text, BLOCK_TIME);
+    res_text_add(text, "\n", 1);
+    print_block(&sheet, text, BLOCK_MEMORY);
+    if (any_unbeaten)
+        res_text_printf(text, "* unbeaten: no other is better beyond noise in time or peak without being "
+                              "worse in the other\n");
+    json_decref(pareto);
     sheet_release(&sheet);
 }
 

@@ -1,7 +1,7 @@
 /* table.h - the result of an experiment for people, made from its JSON (json.h).
  *
- * For each workload: a line that says what was replayed, the table with one line for each candidate (the baseline
- * first), one sentence of advice, what the figures rest on (noise, rounds, seed, floor, machine), what is missing, failed
+ * For each workload: a line that says what was replayed, the table in two blocks, time and memory, each with one line
+ * for each candidate (the baseline first, `*` behind those that nothing beats: pareto.h), one sentence of advice, what the figures rest on (noise, rounds, seed, floor, machine), what is missing, failed
  * or doubtful and why. A difference is printed as percent against the baseline; memory in one unit for the table. */
 #ifndef MALLAB_RESULTS_TABLE_H
 #define MALLAB_RESULTS_TABLE_H
@@ -19,7 +19,7 @@ struct res_style {
 
 /* res_table_text - the whole text, ending in a newline; the caller's to free.
  * result  valid by res_json_check. Lines take at most RES_TABLE_COLUMNS columns where names allow it: to fit, the
- *         mean, then the version, then the interval are left out of the table (never out of the JSON). */
+ *         version, then the end, the interval and the faults are left out of the table (never out of the JSON). */
 char *res_table_text(const json_t *result, const struct res_style *style);
 
 /* res_table_markdown / res_table_csv - the same figures for documents and for programs. CSV: base units, one line for

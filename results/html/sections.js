@@ -24,7 +24,7 @@ function workloadFacts(workload) {
 function failureWords(failure) {
   const told = [];
   if (isNumber(failure.live_bytes)) told.push(`${bytesText(failure.live_bytes)} in ${wholeText(failure.live_objects)} objects were live`);
-  if (isNumber(failure.limit_bytes)) told.push(`the limit was ${bytesText(failure.limit_bytes)}`);
+  if (isNumber(failure.limit_bytes) && failure.cause !== "limit") told.push(`the limit was ${bytesText(failure.limit_bytes)}`);
   return told.length > 0 ? ` (${told.join("; ")})` : "";
 }
 
@@ -36,7 +36,7 @@ function warnings(result, workload) {
   if (isNumber(workload.rounds) && workload.rounds < 8)
     lines.push(`${workload.rounds} rounds: a verdict takes at least 8 (mallab ab -n 10).`);
   for (const entry of [...listOf(workload.candidates), objectOf(workload.control)]) {
-    if (isNamed(entry.failed)) lines.push(`${entry.name} failed: ${entry.failed}${failureWords(objectOf(entry.failure))}`);
+    if (isNamed(entry.failed)) lines.push(`${entry.name}: ${entry.failed.startsWith("died") ? "" : "failed: "}${entry.failed}${failureWords(objectOf(entry.failure))}`);
     if (isNamed(objectOf(entry.resident).not_predicted_why))
       lines.push(`Memory of ${entry.name} is not predicted: ${entry.resident.not_predicted_why}`);
     if (listOf(entry.substituted).length > 0)
@@ -120,5 +120,5 @@ function workloadSection(result, workload, id) {
     workloadFacts(workload),
     isNamed(workload.advice) ? element("p", {class: "advice"}, element("strong", {}, "Advice. "), workload.advice) : null,
     candidateTable(workload), noiseLine(workload), warnings(result, workload),
-    residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload), ...profileSections(workload));
+    residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload), placementSection(workload), ...profileSections(workload));
 }

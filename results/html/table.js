@@ -25,6 +25,15 @@ function intervalBar(low, middle, high, scale, noise) {
   return bar;
 }
 
+// By NULL or a crash, which is what a memory limit is set for.
+const DEADLY = new Set(["null", "limit", "crash"]);
+const failedWord = (entry) => (DEADLY.has(objectOf(entry.failure).cause) ? "died" : "failed");
+
+// Its words stand below the table, where there is room for them.
+function failedMark(entry) {
+  return element("span", {class: "verdict bad"}, element("span", {"aria-hidden": "true"}, "✗ "), failedWord(entry));
+}
+
 function changeCell(figures, prefix, scale, noise, isBaseline, isKnown = true) {
   if (isBaseline) return [element("span", {class: "verdict base"}, "baseline"), intervalBar(1, 1, 1, scale, noise)];
   const low = figures[`${prefix}ratio_low`], middle = figures[`${prefix}ratio`], high = figures[`${prefix}ratio_high`];
@@ -75,7 +84,7 @@ function columnsOf(workload) {
   const has = (read) => entries.some((entry) => isNumber(read(entry)));
   const columns = [];
   const add = (title, unit, read, show, hint, isFigure = true) =>
-    has(read) && columns.push({title, unit, read, show: show || ((entry) => [significant(read(entry))]), hint, isFigure});
+    (has(read) || title === "Time change") && columns.push({title, unit, read, show: show || ((entry) => [significant(read(entry))]), hint, isFigure});
   const time = (entry) => objectOf(entry.time), resident = (entry) => objectOf(entry.resident);
   const timeScale = scaleOf(workload, "time", ""), timeNoise = noiseOf(workload, "time", "");
   const peakScale = scaleOf(workload, "resident", "peak_"), peakNoise = noiseOf(workload, "resident", "peak_");
@@ -83,7 +92,7 @@ function columnsOf(workload) {
   const bytes = (read) => (entry) => [isNumber(read(entry)) ? significant(read(entry) / unitBytes) : DASH];
   // The decision first: where there is little width, it is what is seen without scrolling.
   add("Time change", "95 % range", (e) => time(e).ratio,
-    (e) => changeCell(time(e), "", timeScale, timeNoise, e === entries[0]), "To the baseline; the grey band is the noise", false);
+    (e) => (isNamed(e.failed) ? [failedMark(e)] : changeCell(time(e), "", timeScale, timeNoise, e === entries[0])), "To the baseline; the grey band is the noise", false);
   add("Peak change", "95 % range", (e) => resident(e).peak_ratio,
     (e) => changeCell(resident(e), "peak_", peakScale, peakNoise, e === entries[0], isPredicted(e)), "To the baseline; the grey band is the noise", false);
   add("Time", "ns a call", (e) => time(e).typical_ns_per_op, (e) => [significant(time(e).typical_ns_per_op),
@@ -103,15 +112,12 @@ function columnsOf(workload) {
   return columns;
 }
 
-// By NULL or a crash, which is what a memory limit is set for.
-const DEADLY = new Set(["null", "limit", "crash"]);
 const UNBEATEN = "No other candidate is better beyond noise in time or peak memory without being worse in the other";
 
 function nameCell(entry, isBest) {
   return element("th", {scope: "row"}, element("span", {class: "name"}, isNamed(entry.name) ? entry.name : DASH),
     isNamed(entry.version) ? element("span", {class: "small"}, ` ${entry.version}`) : null,
-    isBest ? element("span", {class: "front", title: UNBEATEN}, "unbeaten") : null,
-    isNamed(entry.failed) ? element("span", {class: "failed"}, `${DEADLY.has(objectOf(entry.failure).cause) ? "died" : "failed"}: ${entry.failed}`) : null);
+    isBest ? element("span", {class: "front", title: UNBEATEN}, "unbeaten") : null);
 }
 
 function candidateTable(workload) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Help and man pages agree and fit: every verb has both, every option of --help is in the man page and the other way
-round, lines fit 80 columns, --help and -h exit 0, an unknown option exits 2 with a hint."""
+round, completion offers exactly these, lines fit 80 columns, --help and -h exit 0, an unknown option exits 2 with a hint."""
 import os
 import pathlib
 import re
@@ -57,6 +57,8 @@ for verb in verbs:
         # A prefix of one option must not be taken for another by accident: each is accepted as it stands.
         answer = mallab(verb, option, "--help")
         check("unknown option" not in answer.stderr, f"{verb}: {option} is in the help, but refused")
+    offered = {line.split("\t")[0] for line in mallab("--complete", verb, "-").stdout.splitlines()}
+    check(offered == of_help, f"{verb}: options differ between help and completion: {sorted(offered ^ of_help)}")
     for wrong in ("--no-such-option", "-Z"):
         answer = mallab(verb, wrong)
         check(answer.returncode == 2 and answer.stdout == "", f"{verb} {wrong}: exit {answer.returncode}")

@@ -291,6 +291,27 @@ TEST(resizes_touch_what_is_new)
     CHECK_U64(touched_by(&grown, REP_TOUCH_FULL, 4096, &last), 0);
 }
 
+/* By `page` only a share from the start, whichever field holds it; the others are as ever. */
+TEST(objects_with_a_share_are_touched_so_far)
+{
+    static const uint8_t calls[] = {FP_CALL_MALLOC, FP_CALL_CALLOC, FP_CALL_REALLOC, FP_CALL_REALLOCARRAY,
+                                    FP_CALL_NEW};
+    size_t last;
+    for (size_t i = 0; i < sizeof calls; i++) {
+        const bool counted = calls[i] == FP_CALL_CALLOC || calls[i] == FP_CALL_REALLOCARRAY;
+        struct wl_op op = {
+            .id = 1, .call = calls[i], .count = counted ? 2 : 1, .size = counted ? 8 * 4096 : 16 * 4096};
+        rep_op_set_share(&op, 128);
+        CHECK_U64(touched_by(&op, REP_TOUCH_PAGE, 4096, &last), 8);
+        CHECK_U64(last, 7 * 4096);
+        CHECK_U64(touched_by(&op, REP_TOUCH_FULL, 4096, &last), 16 * 4096);
+        CHECK_U64(touched_by(&op, REP_TOUCH_NONE, 4096, &last), 0);
+        rep_op_set_share(&op, 0);
+        CHECK_U64(touched_by(&op, REP_TOUCH_PAGE, 4096, &last), 0);
+        CHECK_U64(touched_by(&op, REP_TOUCH_FULL, 4096, &last), 16 * 4096);
+    }
+}
+
 TEST(null_ends_the_run)
 {
     const struct wl_op ops[] = {
@@ -317,4 +338,5 @@ TEST(prepare)
 }
 
 RUN_TESTS(T(prepare), T(each_call_reaches_its_function), T(fresh_resizes_begin_from_null),
-          T(new_memory_is_touched), T(resizes_touch_what_is_new), T(null_ends_the_run))
+          T(new_memory_is_touched), T(resizes_touch_what_is_new), T(objects_with_a_share_are_touched_so_far),
+          T(null_ends_the_run))

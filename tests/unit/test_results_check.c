@@ -86,6 +86,43 @@ TEST(unpaired_intervals_hold_the_truth)
         HARNESS_FAIL("%u of 300 intervals miss the truth", missed);
 }
 
+/* Two batches, four runs; one run of each side was disturbed as a whole, in different rounds. */
+static json_t *entry_with_batches(const char *name, int first, int second, size_t disturbed, size_t batches)
+{
+    json_t *runs = json_array();
+    for (size_t i = 0; i < 4; i++) {
+        const int factor = i == disturbed ? 5 : 1;
+        json_t *times = json_pack("[i, i]", first * factor, second * factor);
+        if (i == 3 && batches < 2)
+            json_array_remove(times, 1);
+        json_array_append_new(
+            runs, json_pack("{s:f, s:o}", "ns_per_op", (first + second) * factor / 10.0, "batch_ns", times));
+    }
+    return json_pack("{s:s, s:o}", "name", name, "runs", runs);
+}
+
+TEST(time_is_compared_by_its_steady_batches)
+{
+    json_t *workload = json_pack("{s:o}", "floor", entry_with_batches("none", 10, 10, 2, 2));
+    json_t *entries[] = {entry_with_batches("base", 110, 110, 0, 2),
+                         entry_with_batches("other", 160, 160, 1, 2),
+                         entry_with_batches("cut", 160, 160, 1, 1)};
+    struct res_series base = res_series_of(workload, entries[0], RES_METRIC_TIME);
+    struct res_series other = res_series_of(workload, entries[1], RES_METRIC_TIME);
+    struct res_series cut = res_series_of(workload, entries[2], RES_METRIC_TIME);
+    CHECK(base.batch_count == 2 && base.floor_ns == 20);
+    CHECK(fabs(res_estimate_paired(&other, &base, 1).value - 1.5) < 1e-9);
+    CHECK(fabs(res_estimate_unpaired(&other, &base, 1).value - 1.5) < 1e-9);
+    CHECK(cut.batches == NULL && cut.count == 4); /* a run lacks a batch: whole runs do */
+    CHECK(isfinite(res_estimate_paired(&cut, &base, 1).value));
+    res_series_release(&base);
+    res_series_release(&other);
+    res_series_release(&cut);
+    for (size_t i = 0; i < 3; i++)
+        json_decref(entries[i]);
+    json_decref(workload);
+}
+
 TEST(ratios_to_nothing_are_no_figures)
 {
     double zeros[8] = {0}, ones[8] = {1, 1, 1, 1, 1, 1, 1, 1}, negative[8] = {-1, 1, 1, 1, 1, 1, 1, 1};
@@ -111,5 +148,5 @@ TEST(noise_counts_in_both_directions)
 
 RUN_TESTS(T(limits_judge_the_whole_interval), T(noise_makes_what_is_near_the_limit_inconclusive),
           T(pairing_takes_out_what_both_sides_share), T(few_passes_have_students_interval),
-          T(unpaired_intervals_hold_the_truth), T(ratios_to_nothing_are_no_figures),
-          T(noise_counts_in_both_directions))
+          T(unpaired_intervals_hold_the_truth), T(time_is_compared_by_its_steady_batches),
+          T(ratios_to_nothing_are_no_figures), T(noise_counts_in_both_directions))

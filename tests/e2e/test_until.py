@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Rounds that are added until the intervals are narrow or the time is spent: the table and the JSON say which; order and seed are kept."""
+import lab
+
+
+class Until(lab.Lab):
+    def setUp(self):
+        super().setUp()
+        self.workload = self.place / "one.wl"
+        lab.run([lab.PROGRAMS / "replay_workload", self.workload, 1, 20_000, 21, 500]).check_returncode()
+
+    def measured(self, *options):
+        answer = self.answer("ab", "-q", "--json", "--no-syscalls", "--memory-rounds", 0, "-a", "glibc", *options, self.workload)
+        return answer["workloads"][0]
+
+    def test_what_ended_the_rounds(self):
+        workload = self.measured("-n", 2)
+        self.assertEqual((workload["stopped"]["by"], workload["rounds"]), ("rounds", 2))
+        workload = self.measured("--until", "100%", "-n", 40)
+        stopped = workload["stopped"]
+        self.assertIn(stopped["by"], ("until", "rounds_max"))
+        self.assertGreaterEqual(workload["rounds"], 8)
+        self.assertEqual(stopped["by"] == "until", stopped["width"] < stopped["until_width"])
+        self.assertEqual((stopped["until_width"], stopped["rounds_max"]), (1, 40))
+        workload = self.measured("--until", "0.000001%", "-n", 9)
+        self.assertEqual((workload["stopped"]["by"], workload["rounds"]), ("rounds_max", 9))
+        workload = self.measured("--time-budget", "1s", "-n", 1000)
+        self.assertEqual(workload["stopped"]["by"], "time_budget")
+        self.assertGreaterEqual(workload["rounds"], 8)
+        self.assertEqual(workload["stopped"]["time_budget_ns"], 10**9)
+
+    def test_order_and_seed_are_kept(self):
+        orders = []
+        for _ in range(2):
+            workload = self.measured("-n", 8, "--seed", 11)
+            entries = workload["candidates"] + [workload["control"], workload["floor"]]
+            rounds = [sorted(range(3), key=lambda i: entries[i]["runs"][turn]["position"]) for turn in range(8)]
+            for turn in range(8):
+                self.assertEqual([entry["runs"][turn]["round"] for entry in entries], [turn + 1] * 3)
+                self.assertEqual(sorted(entry["runs"][turn]["position"] for entry in entries), [1, 2, 3])
+            orders.append(rounds)
+        self.assertEqual(orders[0], orders[1])
+        self.assertGreater(len({tuple(order) for order in orders[0]}), 1)
+
+    def test_the_table_says_it(self):
+        table = " ".join(self.mallab("ab", "-q", "--no-syscalls", "--memory-rounds", 0, "-a", "glibc", "--until", "0.000001%", "-n", 8,
+                                     self.workload).stdout.decode().split())
+        self.assertIn("no more are made (-n): the widest interval of time is still", table)
+        self.assertIn("noise glibc against itself", table)
+
+    def test_misuse(self):
+        for options in (["--until", "2"], ["--until", "0%"], ["--until", "-1%"], ["--until", "101%"], ["--until", "nan%"],
+                        ["--time-budget", "soon"], ["--until", "2%", "-n", 7], ["--time-budget", "9s", "-n", 1]):
+            refused = self.mallab("ab", *options, self.workload, status=lab.MISUSE)
+            self.assertIn(b"mallab ab: ", refused.stderr)
+
+
+if __name__ == "__main__":
+    lab.main()

@@ -1,0 +1,133 @@
+/* model.c - experiments drawn from models of noise. */
+#include "statistics/samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "results/support.h"
+
+#define BATCHES    32u
+#define OPS        (BATCHES * 8192u)
+#define BATCH_NS   250e3 /* 8192 ops of 30 ns */
+#define FLOOR_PART 0.12  /* of it is the harness' */
+#define GAP_NS     30e6  /* from the begin of a run's process to its first op, and behind its last */
+
+static struct res_candidate nameless = {.name = (char[]){"model"}};
+
+/* The machine as it goes on. */
+struct machine {
+    enum model model;
+    struct res_random *random;
+    double now_ns, end_ns; /* of the whole experiment, about */
+    double until_ns;       /* the neighbour's present stretch ends */
+    bool neighbour;
+};
+
+const char *model_name(enum model model)
+{
+    static const char *const names[MODEL_COUNT] = {"quiet", "spikes", "drift", "bimodal"};
+    return names[model];
+}
+
+static double uniform(struct res_random *random)
+{
+    return (double)(res_random_next(random) >> 11) * 0x1p-53;
+}
+
+/* Of mean 1. */
+static double exponential(struct res_random *random)
+{
+    return -log(1 - uniform(random));
+}
+
+/* From a millisecond to a second, each decade as often as the others. */
+static void follow_neighbour(struct machine *machine)
+{
+    while (machine->until_ns <= machine->now_ns) {
+        machine->until_ns += 1e6 * pow(1000, uniform(machine->random));
+        machine->neighbour = !machine->neighbour;
+    }
+}
+
+/* What `ns` of work take now; the time passes. */
+static double work(struct machine *machine, double ns)
+{
+    double factor = 1 + 0.01 * exponential(machine->random);
+    const double part = machine->now_ns / machine->end_ns;
+    switch (machine->model) {
+    case MODEL_SPIKES:
+        if (uniform(machine->random) < 0.08)
+            factor += 1.5 * exponential(machine->random);
+        if (uniform(machine->random) < 0.01)
+            factor += 3e6 / BATCH_NS; /* another process had the processor for a tick */
+        break;
+    case MODEL_DRIFT:
+        factor *= 1 + 0.2 * part + 0.05 * sin(20 * part);
+        break;
+    case MODEL_BIMODAL:
+        follow_neighbour(machine);
+        factor *= machine->neighbour ? 1.5 : 1;
+        break;
+    default:
+        break;
+    }
+    machine->now_ns += ns * factor;
+    return ns * factor;
+}
+
+static void draw_run(struct machine *machine, double effect, struct res_run *ret_run)
+{
+    struct res_run run = {.ops = OPS, .batch_count = BATCHES, .given_back_share = NAN};
+    double sum = 0;
+    run.batch_ns = res_calloc(BATCHES, sizeof *run.batch_ns);
+    run.resident_peak_bytes = run.resident_mean_bytes = run.resident_end_bytes = 1e6;
+    run.resident_idle_bytes = NAN;
+    machine->now_ns += GAP_NS;
+    for (size_t i = 0; i < BATCHES; i++) {
+        const double profile = 0.7 + 0.6 * (double)(i * 7 % BATCHES) / BATCHES;
+        run.batch_ns[i] = (uint64_t)work(machine, BATCH_NS * profile * effect);
+        sum += (double)run.batch_ns[i];
+    }
+    run.ns_per_op = sum / OPS;
+    machine->now_ns += GAP_NS;
+    *ret_run = run;
+}
+
+void model_draw(enum model model, double effect, size_t rounds, struct res_random *random,
+                struct res_trial *ret_trial)
+{
+    enum { BASELINE, CANDIDATE, CONTROL, FLOOR, ENTRIES };
+    const double effects[ENTRIES] = {1, FLOOR_PART + (1 - FLOOR_PART) * effect, 1, FLOOR_PART};
+    struct res_trial trial = {.entry_count = ENTRIES, .candidate_count = CONTROL, .rounds = (unsigned)rounds};
+    struct machine machine = {
+        .model = model,
+        .random = random,
+        .end_ns = (double)rounds * ENTRIES * (2 * GAP_NS + BATCHES * BATCH_NS),
+        .neighbour = res_random_below(random, 2) == 0,
+    };
+    trial.entries = res_calloc(ENTRIES, sizeof *trial.entries);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        trial.entries[i] = (struct res_entry){.candidate = &nameless,
+                                              .is_control = i == CONTROL,
+                                              .is_floor = i == FLOOR,
+                                              .run_count = rounds,
+                                              .runs = res_calloc(rounds, sizeof(struct res_run))};
+    }
+    for (size_t round = 0; round < rounds; round++) {
+        size_t order[ENTRIES] = {BASELINE, CANDIDATE, CONTROL, FLOOR};
+        res_shuffle(random, order, ENTRIES);
+        for (size_t i = 0; i < ENTRIES; i++)
+            draw_run(&machine, effects[order[i]], &trial.entries[order[i]].runs[round]);
+    }
+    *ret_trial = trial;
+}
+
+void model_release(struct res_trial *trial)
+{
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        for (size_t round = 0; round < trial->entries[i].run_count; round++)
+            free(trial->entries[i].runs[round].batch_ns);
+        free(trial->entries[i].runs);
+    }
+    free(trial->entries);
+}

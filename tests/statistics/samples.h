@@ -1,0 +1,55 @@
+/* samples.h - trials (experiment.h) made of samples: cut out of a result of many rounds, or drawn from a model of noise.
+ *
+ * What is judged is the product's own: res_figures_of on a struct res_trial, as `mallab ab` does it. */
+#ifndef MALLAB_TESTS_STATISTICS_SAMPLES_H
+#define MALLAB_TESTS_STATISTICS_SAMPLES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "results/experiment.h"
+#include "results/random.h"
+
+#define SAMPLES_STRETCH 10u
+#define MEMORY_ROUNDS   3u /* as `mallab ab` takes by default */
+
+/* The first workload of a result, with every round. entries as in struct res_trial: candidates, control, floor. */
+struct samples {
+    struct res_trial trial;
+    struct res_candidate *candidates; /* names only */
+};
+
+/* samples_load - read a result. Ends the program with a message when it is none. */
+void samples_load(const char *path, struct samples *ret_samples);
+void samples_release(struct samples *samples);
+
+/* samples_cut - the experiment that rounds `first` to `first` + `count` - 1 are, and memory rounds from `first_memory` on; those may be
+ * none. ret_trial borrows from `samples`; its entries are to be freed. */
+void samples_cut(const struct samples *samples, size_t first, size_t count, size_t first_memory,
+                 struct res_trial *ret_trial);
+
+/* samples_draw - an experiment of `count` rounds drawn from those that there are: stretches of SAMPLES_STRETCH consecutive rounds from random
+ * places, so that what lasts for seconds stays together and each round's runs stay a round. No memory rounds. Released by samples_drop. */
+void samples_draw(const struct samples *samples, size_t count, struct res_random *random,
+                  struct res_trial *ret_trial);
+void samples_drop(struct res_trial *trial);
+
+/* Models of noise, from what batch times were seen to do; docs/statistics.md has the measurements. */
+enum model {
+    MODEL_QUIET,  /* each batch within a per cent or two */
+    MODEL_SPIKES, /* interrupts and other processes: single batches take several times as long */
+    MODEL_DRIFT, /* the machine becomes slower by a fifth from the first run to the last, and swings around that */
+    MODEL_BIMODAL, /* a neighbour comes and goes: stretches of milliseconds to seconds take half as long again */
+    MODEL_COUNT,
+};
+
+const char *model_name(enum model model);
+
+/* model_draw - an experiment of `rounds` rounds: the baseline, a candidate that takes `effect` times its time, the control and the floor, in
+ * shuffled order within each round. Whole, with runs of its own: to be released with model_release. */
+void model_draw(enum model model, double effect, size_t rounds, struct res_random *random,
+                struct res_trial *ret_trial);
+void model_release(struct res_trial *trial);
+
+#endif

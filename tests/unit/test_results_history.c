@@ -1,0 +1,267 @@
+/* test_results_history - results made here, of many days: what moved is marked, what is noise, a slower machine or another
+ * workload is not; order, names of files, and text that hostile results cannot break out of. */
+#include <math.h>
+
+#include "harness.h"
+#include "results/history/history.h"
+#include "results/json.h"
+#include "results/support.h"
+
+/* A day's result; what is 0 or NULL is as in NORMAL. */
+struct day {
+    int number;
+    double ratio, half; /* of time: ratio * (1 -+ half) */
+    double noise;       /* of the control */
+    double peak;
+    double ns; /* of the baseline */
+    int rounds;
+    const char *digest, *version, *machine, *workload;
+};
+
+static json_t *difference(const char *prefix, double ratio, double half)
+{
+    json_t *object = json_object();
+    char key[64];
+    snprintf(key, sizeof key, "%sratio", prefix);
+    json_object_set_new(object, key, json_real(ratio));
+    snprintf(key, sizeof key, "%sratio_low", prefix);
+    json_object_set_new(object, key, json_real(ratio * (1 - half)));
+    snprintf(key, sizeof key, "%sratio_high", prefix);
+    json_object_set_new(object, key, json_real(ratio * (1 + half)));
+    return object;
+}
+
+static json_t *entry(const char *name, const char *version, double ns, double ratio, double half, double peak,
+                     double peak_half)
+{
+    json_t *time = difference("", ratio, half), *resident = difference("peak_", peak, peak_half);
+    json_object_set_new(time, "quiet_ns_per_op", json_real(ns * ratio));
+    json_object_set_new(time, "typical_ns_per_op", json_real(ns * ratio * 1.5));
+    json_object_set_new(time, "quiet_ratio", json_real(ratio));
+    json_object_set_new(resident, "peak_bytes", json_real(1e6 * peak));
+    json_object_set_new(resident, "mean_bytes", json_real(5e5 * peak));
+    json_object_set_new(resident, "rounds", json_integer(3));
+    return json_pack("{s:s, s:s, s:o, s:o, s:[]}", "name", name, "version", version, "time", time, "resident",
+                     resident, "runs");
+}
+
+static json_t *result_of(const struct day *day)
+{
+    const double ratio = day->ratio > 0 ? day->ratio : 1.0, half = day->half > 0 ? day->half : 0.005;
+    const double noise = day->noise > 0 ? day->noise : 0.005, peak = day->peak > 0 ? day->peak : 1.0;
+    const double ns = day->ns > 0 ? day->ns : 10;
+    const int rounds = day->rounds > 0 ? day->rounds : 10;
+    json_t *workload = json_pack(
+        "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[o, o], s:o, s:n}", "name",
+        day->workload != NULL ? day->workload : "web.wl", "file_digest",
+        day->digest != NULL ? day->digest : "abc", "ops", 1, "threads", 1, "duration_ns", 1,
+        "live_peak_bytes", 1, "rounds", rounds, "candidates", entry("glibc", "2.36", ns, 1, 0, 1, 0),
+        entry("jemalloc", day->version != NULL ? day->version : "5.3", ns, ratio, half, peak, 0), "control",
+        entry("glibc", "2.36", ns, 1, noise, 1, 0), "floor");
+    return json_pack("{s:s, s:s, s:I, s:s, s:i, s:i, s:s, s:{s:s?, s:s, s:i, s:s}, s:[], s:[o]}", "schema",
+                     RES_SCHEMA, "mallab_version", "0.1.0", "created_unix_ns",
+                     (json_int_t)(1700000000 + 86400 * day->number) * 1000000000, "baseline", "glibc",
+                     "rounds", rounds, "seed", 1, "touch", "page", "machine", "name", day->machine, "cpu",
+                     "A(R) CPU @ 1 GHz", "cpus", 4, "kernel", "6.1", "missing", "workloads", workload);
+}
+
+/* Added from the last to the first: the history sorts. */
+static json_t *history_of(const struct day *days, size_t count)
+{
+    struct res_history history = {0};
+    for (size_t i = count; i-- > 0;) {
+        json_t *result = result_of(&days[i]);
+        char file[32];
+        char *problem = res_json_check(result);
+        CHECK_STR(problem != NULL ? problem : "", "");
+        free(problem);
+        snprintf(file, sizeof file, "day%d.json", days[i].number);
+        res_history_add(&history, file, result);
+        json_decref(result);
+    }
+    CHECK_U64(history.results, count);
+    return res_history_finish(&history, NULL);
+}
+
+static json_t *points_of(const json_t *history, size_t series, size_t candidate)
+{
+    const json_t *one = json_array_get(json_object_get(history, "series"), series);
+    return json_object_get(json_array_get(json_object_get(one, "candidates"), candidate), "points");
+}
+
+/* "- slower - faster": of jemalloc in the first series. */
+static const char *moves(const json_t *history, const char *key)
+{
+    static char words[512];
+    size_t index;
+    json_t *point;
+    words[0] = '\0';
+    json_array_foreach(points_of(history, 0, 1), index, point)
+    {
+        const char *word = json_string_value(json_object_get(point, key));
+        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", index > 0 ? " " : "",
+                 word != NULL ? word : "-");
+    }
+    return words;
+}
+
+#define HISTORY(...)                                                                                         \
+    const struct day days[] = {__VA_ARGS__};                                                                 \
+    json_t *history = history_of(days, sizeof days / sizeof days[0])
+
+TEST(a_move_is_marked_once_and_its_way_back)
+{
+    HISTORY({.number = 1}, {.number = 2, .ratio = 1.004}, {.number = 3, .ratio = 1.1},
+            {.number = 4, .ratio = 1.1}, {.number = 5, .ratio = 1.0});
+    CHECK_STR(moves(history, "time_moved"), "- - slower - faster");
+    CHECK_STR(moves(history, "peak_moved"), "- - - - -");
+    const json_t *third = json_array_get(points_of(history, 0, 1), 2);
+    CHECK(fabs(json_number_value(json_object_get(third, "time_change")) - 1.1) <
+          1e-9); /* against the first */
+    CHECK_STR(json_string_value(json_object_get(third, "file")), "day3.json");
+    json_decref(history);
+}
+
+TEST(what_creeps_is_seen)
+{
+    HISTORY({.number = 1}, {.number = 2, .ratio = 1.004}, {.number = 3, .ratio = 1.008},
+            {.number = 4, .ratio = 1.012}, {.number = 5, .ratio = 1.016}, {.number = 6, .ratio = 1.020});
+    CHECK_STR(moves(history, "time_moved"), "- - - slower - -");
+    json_decref(history);
+}
+
+TEST(noise_is_not_marked)
+{
+    HISTORY({.number = 1, .noise = 0.05},
+            {.number = 2, .ratio = 1.04, .noise = 0.05}, /* within the controls */
+            {.number = 3, .ratio = 1.05, .half = 0.06},  /* a wide interval */
+            {.number = 4, .ratio = 1.5, .rounds = 5},    /* too few rounds */
+            {.number = 5, .ratio = 1.0, .ns = 40});      /* a slower machine */
+    CHECK_STR(moves(history, "time_moved"), "- - - - -");
+    json_decref(history);
+}
+
+TEST(another_workload_begins_anew)
+{
+    HISTORY({.number = 1}, {.number = 2, .ratio = 1.5, .digest = "def"},
+            {.number = 3, .ratio = 1.5, .digest = "def"},
+            {.number = 4, .ratio = 1.2, .digest = "def", .version = "5.4"});
+    CHECK_STR(moves(history, "time_moved"), "- - - faster");
+    const json_t *points = points_of(history, 0, 1);
+    CHECK_STR(json_string_value(json_array_get(json_object_get(json_array_get(points, 1), "changed"), 0)),
+              "workload");
+    CHECK_U64(json_array_size(json_object_get(json_array_get(points, 2), "changed")), 0);
+    CHECK_STR(json_string_value(json_array_get(json_object_get(json_array_get(points, 3), "changed"), 0)),
+              "version");
+    json_decref(history);
+}
+
+TEST(memory_moves_by_more_than_a_per_cent)
+{
+    HISTORY({.number = 1}, {.number = 2, .peak = 1.009}, {.number = 3, .peak = 1.05},
+            {.number = 4, .peak = 0.9});
+    CHECK_STR(moves(history, "peak_moved"), "- - more less");
+    CHECK_STR(moves(history, "time_moved"), "- - - -");
+    json_decref(history);
+}
+
+TEST(series_by_workload_and_machine)
+{
+    HISTORY({.number = 1, .machine = "b"}, {.number = 2, .machine = "a"}, {.number = 3, .machine = "a"},
+            {.number = 4, .workload = "api.wl"});
+    static const char *const expected[][2] = {
+        {"api.wl", "A(R) CPU @ 1 GHz, 4 CPUs"}, {"web.wl", "a"}, {"web.wl", "b"}};
+    const json_t *series = json_object_get(history, "series");
+    CHECK_U64(json_array_size(series), 3);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_STR(json_string_value(json_object_get(json_array_get(series, i), "workload")), expected[i][0]);
+        CHECK_STR(json_string_value(json_object_get(json_array_get(series, i), "machine")), expected[i][1]);
+    }
+    CHECK_U64(json_array_size(points_of(history, 1, 0)), 2);
+    CHECK_STR(json_string_value(json_object_get(json_array_get(points_of(history, 1, 0), 0), "file")),
+              "day2.json");
+    json_decref(history);
+}
+
+static void check_name(const char *workload, const char *machine, unsigned number, const char *expected)
+{
+    const struct day day = {.number = 0, .workload = workload, .machine = machine};
+    json_t *result = result_of(&day);
+    char *name = res_history_name(result, number);
+    CHECK_STR(name, expected);
+    free(name);
+    json_decref(result);
+}
+
+TEST(names_of_files)
+{
+    check_name("web.wl", "ci", 1, "web.ci.20231114T221320Z.json");
+    check_name("web.wl", NULL, 2, "web.A-CPU-1-GHz-4-CPUs.20231114T221320Z-2.json");
+    check_name("../../etc/x y", "-rf", 1, "etc-x-y.rf.20231114T221320Z.json");
+    check_name("/", "\n", 1, "workload.machine.20231114T221320Z.json");
+    char many[300];
+    memset(many, 'a', sizeof many - 1);
+    many[sizeof many - 1] = '\0';
+    const struct day day = {.workload = many, .machine = many};
+    json_t *result = result_of(&day);
+    json_array_append(json_object_get(result, "workloads"),
+                      json_array_get(json_object_get(result, "workloads"), 0));
+    char *name = res_history_name(result, 1);
+    CHECK(strlen(name) < 180 && strstr(name, "a+1.aaa") != NULL);
+    free(name);
+    json_decref(result);
+}
+
+TEST(text_of_hostile_results)
+{
+    HISTORY({.number = 1, .workload = "\033[2J|x\"y\n", .machine = "<b>"},
+            {.number = 2, .ratio = 1.3, .workload = "\033[2J|x\"y\n", .machine = "<b>", .version = "5.4"});
+    const struct res_style style = {0}, coloured = {.colour = true};
+    char *text = res_history_text(history, &style), *colour = res_history_text(history, &coloured);
+    char *markdown = res_history_markdown(history), *csv = res_history_csv(history);
+    CHECK(strchr(text, '\033') == NULL && strchr(markdown, '\033') == NULL && strchr(csv, '\033') == NULL);
+    CHECK(strstr(colour, "\033[31mslower\033[0m") != NULL);
+    CHECK(strstr(markdown, "\\|x\"y") != NULL && strstr(markdown, "\\<b\\>") != NULL);
+    CHECK(strstr(csv, "\"?[2J|x\"\"y?\",\"<b>\",\"glibc\",\"jemalloc\",\"day2.json\"") != NULL);
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
+        CHECK(res_text_columns(line) <= RES_TABLE_COLUMNS);
+    free(text);
+    free(colour);
+    free(markdown);
+    free(csv);
+    json_decref(history);
+}
+
+TEST(figures_that_are_none)
+{
+    struct res_history history = {0};
+    const struct day day = {.number = 1};
+    const struct res_style style = {0};
+    static const char *const keys[] = {"ratio", "ratio_low", "quiet_ratio", "quiet_ns_per_op"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        json_t *result = result_of(&day);
+        json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
+        json_t *jemalloc = json_array_get(json_object_get(workload, "candidates"), 1);
+        json_object_set_new(json_object_get(jemalloc, "time"), keys[i],
+                            i % 2 == 0 ? json_string("x") : json_real(-1));
+        json_object_set_new(result, "created_unix_ns", json_integer(INT64_MAX));
+        json_object_del(json_object_get(workload, "control"), "resident");
+        res_history_add(&history, keys[i], result);
+        json_decref(result);
+    }
+    json_t *document = res_history_finish(&history, NULL);
+    char *text = res_history_text(document, &style), *csv = res_history_csv(document);
+    CHECK_STR(moves(document, "time_moved"), "- - - -");
+    CHECK(strlen(text) > 0 && strlen(csv) > 0);
+    free(text);
+    free(csv);
+    json_decref(document);
+    document = res_history_finish(&history, NULL); /* of nothing */
+    CHECK_U64(json_array_size(json_object_get(document, "series")), 0);
+    json_decref(document);
+}
+
+RUN_TESTS(T(a_move_is_marked_once_and_its_way_back), T(what_creeps_is_seen), T(noise_is_not_marked),
+          T(another_workload_begins_anew), T(memory_moves_by_more_than_a_per_cent),
+          T(series_by_workload_and_machine), T(names_of_files), T(text_of_hostile_results),
+          T(figures_that_are_none))
