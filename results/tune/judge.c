@@ -89,8 +89,9 @@ static struct comparison compare(const struct res_tune_confirmation *confirmatio
     return comparison;
 }
 
-static enum res_verdict judge(const struct res_tune_confirmation *confirmation, size_t entry,
-                              enum figure figure, const struct comparison *found)
+/* By the samples of the confirmation alone, as res_figures_of does it for peaks. */
+static enum res_verdict judge_samples(const struct res_tune_confirmation *confirmation, size_t entry,
+                                      enum figure figure, const struct comparison *found)
 {
     const struct res_tune_entry *entries = confirmation->entries;
     const size_t last = confirmation->entry_count - 1;
@@ -100,33 +101,62 @@ static enum res_verdict judge(const struct res_tune_confirmation *confirmation, 
         .ratio = found->difference.ratio,
         .interval = found->difference.interval,
         .quiet_ratio = figure == FIGURE_TIME ? entries[entry].quiet_ratio : NAN,
+        .typical = {NAN, NAN},
         .rounds = found->count,
         .rounds_needed = few ? RES_ROUNDS_FOR_MEMORY : 0,
         .has_control = isfinite(control.difference.ratio),
         .control = control.difference.interval,
     };
-    const enum res_verdict verdict = res_judge(&comparison);
-    if (figure == FIGURE_MEMORY && (entries[entry].doubtful || entries[0].doubtful))
-        return RES_UNDECIDED;
-    if (verdict == RES_UNDECIDED || verdict == RES_SAME)
-        return verdict;
-    if (fabs(found->difference.ratio - 1) < RES_TUNE_WORTH)
-        return RES_SAME;
-    return found->p < res_tune_level(last - 1) ? verdict : RES_UNDECIDED;
+    return res_judge(&comparison);
+}
+
+/* An entry against the default, in one figure. */
+static struct comparison judge(const struct res_tune_confirmation *confirmation, size_t own,
+                               enum figure figure)
+{
+    const struct res_tune_entry *entry = &confirmation->entries[own];
+    const struct res_tune_entry *zero = &confirmation->entries[0];
+    struct comparison found = compare(confirmation, entry, zero, figure);
+    enum res_verdict *verdict = &found.difference.verdict;
+    if (figure == FIGURE_TIME && entry->has_time && !entry->failed && !zero->failed) {
+        found.difference = entry->time;
+        found.p = entry->time.p_value > 0 ? entry->time.p_value : found.p;
+    } else {
+        *verdict = judge_samples(confirmation, own, figure, &found);
+    }
+    if (figure == FIGURE_MEMORY && (entry->doubtful || zero->doubtful))
+        *verdict = RES_UNDECIDED;
+    if (*verdict != RES_FASTER && *verdict != RES_SLOWER)
+        return found;
+    if (fabs(found.difference.ratio - 1) < RES_TUNE_WORTH)
+        *verdict = RES_SAME;
+    else if (!(found.p < res_tune_level(confirmation->entry_count - 2)))
+        *verdict = RES_UNDECIDED;
+    return found;
 }
 
 /* ---- the front ------------------------------------------------------------------------------ */
 
-/* Whether one entry is shown to be below (-1) or above (1) another; 0: neither. */
-static int order_of(const struct res_tune_confirmation *confirmation, size_t own, size_t other,
-                    enum figure figure)
+/* One entry against another. */
+struct order {
+    bool better;  /* shown to be below it */
+    bool no_loss; /* or, by its interval, hardly above it */
+    bool close;   /* neither is shown to be below the other, and the medians are near each other */
+};
+
+static struct order order_of(const struct res_tune_confirmation *confirmation, size_t own, size_t other,
+                             enum figure figure)
 {
     const struct comparison found = compare(confirmation, &confirmation->entries[own],
                                             &confirmation->entries[other], figure);
-    const double level = res_tune_level(confirmation->entry_count - 2);
-    if (!(found.p < level) || !(fabs(found.difference.ratio - 1) >= RES_TUNE_WORTH))
-        return 0;
-    return found.difference.ratio < 1 ? -1 : 1;
+    const double ratio = found.difference.ratio;
+    const bool differs = found.p < res_tune_level(confirmation->entry_count - 2) &&
+                         fabs(ratio - 1) >= RES_TUNE_WORTH;
+    return (struct order){
+        .better = differs && ratio < 1,
+        .no_loss = (differs && ratio < 1) || found.difference.interval.high <= 1 + RES_PARETO_MARGIN,
+        .close = !differs && fabs(ratio - 1) <= RES_PARETO_MARGIN,
+    };
 }
 
 /* Whether what one is better in than the default, the other is too. */
@@ -140,13 +170,13 @@ static bool claims_as_much(const struct res_tune_judgement *own, const struct re
 static bool is_beaten_by(const struct res_tune_confirmation *confirmation,
                          const struct res_tune_judgement *judgements, size_t own, size_t other, bool tie)
 {
-    const int time = order_of(confirmation, other, own, FIGURE_TIME);
-    const int memory = order_of(confirmation, other, own, FIGURE_MEMORY);
+    const struct order time = order_of(confirmation, other, own, FIGURE_TIME);
+    const struct order memory = order_of(confirmation, other, own, FIGURE_MEMORY);
     const size_t settings = confirmation->entries[own].settings;
     const size_t others = confirmation->entries[other].settings;
-    if (time != 0 || memory != 0)
-        return time <= 0 && memory <= 0;
-    return claims_as_much(&judgements[own], &judgements[other]) &&
+    if (time.better || memory.better)
+        return time.no_loss && memory.no_loss;
+    return time.close && memory.close && claims_as_much(&judgements[own], &judgements[other]) &&
            (others < settings || (others == settings && tie));
 }
 
@@ -214,15 +244,12 @@ void res_tune_judge(const struct res_tune_confirmation *confirmation,
                                       : NAN;
         if (i == 0)
             continue;
-        const struct comparison time = compare(confirmation, entry, &confirmation->entries[0], FIGURE_TIME);
-        const struct comparison memory = compare(confirmation, entry, &confirmation->entries[0],
-                                                 FIGURE_MEMORY);
+        const struct comparison time = judge(confirmation, i, FIGURE_TIME);
+        const struct comparison memory = judge(confirmation, i, FIGURE_MEMORY);
         judgement->time = time.difference;
         judgement->memory = memory.difference;
         judgement->time_p = time.p;
         judgement->memory_p = memory.p;
-        judgement->time.verdict = judge(confirmation, i, FIGURE_TIME, &time);
-        judgement->memory.verdict = judge(confirmation, i, FIGURE_MEMORY, &memory);
     }
     mark_finalists(confirmation, ret_judgements, count);
     ret_judgements[0].on_front = !confirmation->entries[0].failed;

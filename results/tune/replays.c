@@ -224,6 +224,8 @@ static void take_entry(const struct res_tune_replays *replays, const struct res_
     const bool apart = res_trial_has_memory(trial);
     ret_entry->failed = entry->failed != NULL;
     ret_entry->quiet_ratio = figures.quiet_ratio;
+    ret_entry->time = figures.time;
+    ret_entry->has_time = true;
     ret_entry->doubtful = apart && figures.not_predicted_why != NULL;
     for (size_t i = 0; i < entry->run_count; i++) {
         ret_entry->times[ret_entry->time_count++] = entry->runs[i].ns_per_op - floor_ns;

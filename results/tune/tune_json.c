@@ -132,8 +132,8 @@ static struct res_tune_judgement estimate_of(const struct res_tune_search *searc
 {
     const struct res_tune_default *reference = &search->reference;
     struct res_tune_judgement judgement = {
-        .time = {NAN, {NAN, NAN}, RES_UNDECIDED},
-        .memory = {NAN, {NAN, NAN}, RES_UNDECIDED},
+        .time = {.ratio = NAN, .interval = {NAN, NAN}},
+        .memory = {.ratio = NAN, .interval = {NAN, NAN}},
         .time_value = median_of_logs(reference->times, reference->time_count),
         .memory_value = median_of_logs(reference->memories, reference->memory_count),
         .time_p = NAN,
@@ -144,11 +144,13 @@ static struct res_tune_judgement estimate_of(const struct res_tune_search *searc
     const double time = res_tune_time_of(point), memory = res_tune_memory_of(point);
     const double time_reach = 2 * res_tune_error(search->noise.time, point->time_count);
     const double memory_reach = 2 * res_tune_error(search->noise.memory, point->memory_count);
-    judgement.time = (struct res_difference){
-        exp(time), {exp(time - time_reach), exp(time + time_reach)}, RES_UNDECIDED};
-    judgement.memory = (struct res_difference){point->memory_count > 0 ? exp(memory) : NAN,
-                                               {exp(memory - memory_reach), exp(memory + memory_reach)},
-                                               RES_UNDECIDED};
+    judgement.time.ratio = exp(time);
+    judgement.time.interval = (struct res_interval){exp(time - time_reach), exp(time + time_reach)};
+    if (point->memory_count > 0) {
+        judgement.memory.ratio = exp(memory);
+        judgement.memory.interval = (struct res_interval){exp(memory - memory_reach),
+                                                          exp(memory + memory_reach)};
+    }
     judgement.time_value *= exp(time);
     judgement.memory_value *= exp(memory);
     return judgement;

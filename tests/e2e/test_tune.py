@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 import lab
+import schema
 
 INI = """[allocator]
 name = {name}
@@ -38,6 +39,8 @@ class Tune(lab.Lab):
         result = self.answer("tune", "--json", "-q", "--seed", "3", "--budget", "40s", "-o", "kept.json", self.workload,
                              **settings)
         self.assertEqual(json.loads((self.place / "kept.json").read_text()), result)
+        if schema.jsonschema:
+            self.assertEqual(schema.faults("mallab-experiment-1", result), [])
         tune = result["tune"]
         self.assertIs(tune["confirmed"], True)
         self.assertEqual((tune["memory"], tune["default"], tune["declared"]), ("peak", "glibc", 5))
