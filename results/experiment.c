@@ -48,7 +48,7 @@ static unsigned memory_rounds_of(const struct res_options *options, const struct
     return options->memory_rounds < options->rounds ? options->memory_rounds : options->rounds;
 }
 
-static size_t passes_runs_of(const struct res_options *options)
+static size_t pass_runs_of(const struct res_options *options)
 {
     return res_passes_runs(&(struct res_passes_plan){.candidates = options->candidate_count,
                                                      .floor = options->floor != NULL,
@@ -61,7 +61,7 @@ static size_t runs_of(const struct res_options *options, const struct res_worklo
 {
     return entries_of(options) * (options->rounds + 1) +
            (options->candidate_count + 1) * memory_rounds_of(options, workload) +
-           (options->check ? options->candidate_count : 0) + passes_runs_of(options);
+           (options->check ? options->candidate_count : 0) + pass_runs_of(options);
 }
 
 static void trial_init(struct res_trial *trial, const struct res_options *options,
@@ -360,7 +360,7 @@ static void run_rounds(struct state *state, struct res_trial *trial, uint64_t sh
     if (state->stopped)
         trial->ended = RES_ENDED_INTERRUPT;
     else /* rounds that were not needed count as done, for the progress of what follows */
-        state->runs_done = runs_before + runs_of(options, trial->workload) - passes_runs_of(options);
+        state->runs_done = runs_before + runs_of(options, trial->workload) - pass_runs_of(options);
 }
 
 void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment)
