@@ -71,8 +71,8 @@ class Verdict:
         """words: the verdicts that are wrong for equals, or the one that is right for an effect."""
         count = sum(tally[figure].get(word, 0) for word in words)
         share = count / tally["experiments"] if tally["experiments"] else float("nan")
-        middle = sorted(ratio[1 if figure == "peak" else 0] for ratio in tally["ratios"])[len(tally["ratios"]) // 2] \
-            if tally["ratios"] else float("nan")
+        effects = sorted(ratio[1 if figure == "peak" else 0] for ratio in tally["ratios"])
+        middle = effects[len(effects) // 2] if effects else float("nan")
         bound, at_most = (FALSE_MOST, True) if effect is None else (FOUND_LEAST, False)
         met = share <= bound if at_most else share >= bound
         self.report.keep(f"verdict/{label}", [share], "share", bound, at_most)
