@@ -244,6 +244,40 @@ static double *distances_at(struct side *other, struct side *base, double scale,
     return distances;
 }
 
+/* How many rounds a steady time rests on: Kish's effective number, of the shares that the rounds have in its fastest quarters. All of them where
+ * each batch has other fastest rounds; a quarter where the same ones are fastest throughout, as when a machine becomes slower. */
+static double effective_rounds(const struct side *other, const struct side *base)
+{
+    const size_t rounds = other->sorted.round_count;
+    double *shares = res_calloc(rounds, sizeof *shares);
+    double sum = 0, squares = 0;
+    for (int which = 0; which < 2; which++) {
+        const struct sorted *sorted = which == 0 ? &other->sorted : &base->sorted;
+        for (size_t batch = 0; batch < sorted->batch_count; batch++) {
+            const struct cell *cell = &sorted->cells[batch * rounds];
+            for (size_t left = rounds; left > 0; cell++) {
+                const size_t taken = left < RES_STEADY_PART ? left : RES_STEADY_PART;
+                shares[cell->round] += (double)taken * cell->ns;
+                left -= taken;
+            }
+        }
+    }
+    for (size_t round = 0; round < rounds; round++) {
+        sum += shares[round];
+        squares += shares[round] * shares[round];
+    }
+    free(shares);
+    return squares > 0 ? sum * sum / squares : 1;
+}
+
+/* By how much a spread that so few rounds show is to be widened: Student's t for the normal distribution's quantile, and the root for the
+ * ratio itself, which chance is no longer between the levelled sides. */
+static double widening_of(double rounds)
+{
+    const double few = fmax(rounds, 2);
+    return res_student_quantile((size_t)(few - 1)) / 1.959964 * sqrt(few / (few - 1));
+}
+
 /* The share of swaps that stray as far as the ratio did; the names as they were count as one, so that it is never 0. */
 static double p_value_of(const double *distances, double ratio)
 {
@@ -269,9 +303,8 @@ struct res_estimate res_steady_paired(const struct res_batches *other, const str
         double *levelled = distances_at(&one, &two, level, seed);
         double *as_they_are = distances_at(&one, &two, 1, seed);
         if (levelled != NULL && as_they_are != NULL) {
-            /* The level is the ratio seen: what chance put into it is no longer between the sides, as with any residual. */
             const double reach = res_quantile(levelled, RES_RESAMPLES, 0.95) *
-                                 sqrt((double)count / fmax((double)count - 1, 1));
+                                 widening_of(effective_rounds(&one, &two));
             result = (struct res_estimate){.value = ratio,
                                            .interval = {ratio * exp(-reach), ratio * exp(reach)},
                                            .p_value = p_value_of(as_they_are, ratio)};

@@ -42,7 +42,8 @@ double res_steady_ns(const struct res_batches *batches);
  * floors       a floor for each side (paired: the same). Not resampled: it spreads far less than what it is subtracted of.
  * Permutation  other's times are scaled to base's level. Then, were the two the same, it would not matter which run of a round is called
  *              whose: names are swapped at random in each round, RES_RESAMPLES times, and how far the ratio of steady times then
- *              strays from 1 (95 % quantile of the logarithm's distance) is how far it strays by chance. Unlike a bootstrap, each set
+ *              strays from 1 (95 % quantile of the logarithm's distance) is how far it strays by chance, widened as Student's t is for
+ *              the number of rounds that the ratio really rests on. Unlike a bootstrap, each set
  *              holds every round once: with 8 rounds a resample often has none in which a batch was undisturbed, and the interval
  *              of such a ratio came out ten times as wide as it strayed.
  * p_value      the same swaps of the times as they are: how many stray as far as the ratio did. Since the order within each round was
@@ -51,7 +52,7 @@ double res_steady_ns(const struct res_batches *batches);
  * Resampling   the expanded percentile interval: as wide as Student's t makes that of a mean of so few rounds, since the plain
  *              percentile interval of 8 or 10 is too narrow. Both: the same seed gives the same interval.
  * Returns      value and interval; all NAN where a side has no rounds or batches, theirs differ, or a time is not above its floor.
- * Sources      permutation: E. J. G. Pitman, "Significance tests which may be applied to samples from any populations", Supplement to the
+ * Sources      effective number: L. Kish, "Survey sampling" (1965), section 11.7. Permutation: E. J. G. Pitman, "Significance tests which may be applied to samples from any populations", Supplement to the
  *              Journal of the Royal Statistical Society 4 (1937). Expanded percentiles: T. C. Hesterberg, "What teachers should know
  *              about the bootstrap", The American Statistician 69 (2015), section 5.3. */
 struct res_estimate res_steady_value(const struct res_batches *batches, double floor_ns, uint64_t seed);

@@ -98,11 +98,15 @@ class Verdict:
 
     def models(self):
         self.head("models of noise (tests/statistics/model.c)", "share")
+        missed = experiments = 0
         for one in self.tool("simulate", self.experiments):
             tally = self.merged([[{**one, "name": "model"}]])["model"]
             equal = one["effect"] == 1
+            missed, experiments = missed + one["missed"], experiments + one["experiments"]
             self.row(f"{one['model']}, {one['plan']}: {'equal, told apart' if equal else 'slower, found'}", tally, "time",
                      None if equal else 1, ("faster", "slower") if equal else ("slower",))
+        self.report.keep("verdict/models, intervals without the truth", [missed / experiments], "share", 0.06)
+        self.report.say(f"  95 % intervals without the truth: {missed} of {experiments}, {100 * missed / experiments:.1f} %")
 
     def all(self):
         start = time.monotonic()
