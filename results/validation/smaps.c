@@ -5,18 +5,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "results/validation/bss.h"
+
+#define MEMORY_FILE    "/memfd:"
 #define LINE_MAX_BYTES 512u /* a longer line is a long path: its beginning tells all that counts */
 
 struct mapping {
     bool known; /* a head line was read */
     bool is_heap;
+    uint64_t
+        bss_bytes; /* so many of it, at most, are a file's .bss: the kernel joins what lies side by side */
+    bool bss_is_heap;
 };
 
-/* Where the last writable mapping of a file ended: .bss goes on there. */
+/* Where the last writable mapping of a file ended: .bss goes on there. A memory file has none, and what an allocator
+ * maps often lies right behind one of libmallab-apart.so's. */
 struct state {
     const char *allocator;
     struct mapping mapping;
     unsigned long long file_end;
+    uint64_t file_bss_bytes;
     bool file_is_allocator;
     struct res_smaps sums;
 };
@@ -27,14 +35,28 @@ static void take_head(struct state *state, unsigned long long begin, unsigned lo
     const bool has_name = *name != '\0';
     const bool is_file = has_name && name[0] != '[';
     const bool is_allocator = is_file && state->allocator != NULL && strcmp(name, state->allocator) == 0;
-    const bool is_bss = !has_name && begin == state->file_end;
-    state->mapping.known = true;
-    state->mapping.is_heap = strcmp(name, "[heap]") == 0 || is_allocator ||
-                             (is_bss ? state->file_is_allocator : !has_name);
-    if (is_file && writable == 'w') {
+    state->mapping = (struct mapping){
+        .known = true,
+        .is_heap = strcmp(name, "[heap]") == 0 || is_allocator || !has_name,
+    };
+    if (!has_name && begin == state->file_end) {
+        state->mapping.bss_bytes = state->file_bss_bytes;
+        state->mapping.bss_is_heap = state->file_is_allocator;
+    }
+    if (is_file && writable == 'w' && strncmp(name, MEMORY_FILE, sizeof MEMORY_FILE - 1) != 0) {
         state->file_end = end;
         state->file_is_allocator = is_allocator;
+        state->file_bss_bytes = res_bss_bytes(name);
     }
+}
+
+/* Which pages of .bss are written is not told: all of it at most, so that what is the heap's is at least that. */
+static void add(struct state *state, uint64_t bytes)
+{
+    const struct mapping *mapping = &state->mapping;
+    const uint64_t bss = bytes < mapping->bss_bytes ? bytes : mapping->bss_bytes;
+    *(mapping->bss_is_heap ? &state->sums.heap_bytes : &state->sums.apart_bytes) += bss;
+    *(mapping->is_heap ? &state->sums.heap_bytes : &state->sums.apart_bytes) += bytes - bss;
 }
 
 static void take_line(struct state *state, const char *line)
@@ -46,7 +68,7 @@ static void take_line(struct state *state, const char *line)
         strlen(access) == 4)
         take_head(state, begin, end, access[1], line + name_at);
     else if (state->mapping.known && sscanf(line, "Anonymous: %llu kB", &kilobytes) == 1)
-        *(state->mapping.is_heap ? &state->sums.heap_bytes : &state->sums.apart_bytes) += kilobytes * 1024;
+        add(state, kilobytes * 1024);
 }
 
 struct res_smaps res_smaps_parse(const char *text, size_t length, const char *allocator)

@@ -3,8 +3,9 @@
  *   anonymous   pages that no file backs any more, or ever did: what the kernel calls "Anonymous" of a mapping
  *   heap        anonymous pages of "[heap]", of mappings without a name, and of the allocator's own library with its .bss
  *   apart       all other anonymous pages: written pages of files (.data, relocated pointers), stacks of main threads, .bss
- *               (a mapping without a name that begins where a writable one of a file ends), and what the program itself
- *               maps where libmallab-apart.so is preloaded, which gives such mappings a name (shim/apart.c)
+ *               (of a mapping without a name that begins where a writable one of a file ends, as much as bss.h says),
+ *               and what the program itself maps where libmallab-apart.so is preloaded, which gives such mappings a
+ *               name (shim/apart.c)
  *
  * Stacks of other threads have no name and count as heap: some 8 to 100 KiB a thread that runs.
  * Source: Linux, Documentation/filesystems/proc.rst, "/proc/PID/smaps". */

@@ -1,7 +1,12 @@
 /* test_results_fidelity.c - validation: its formulas by hand-made figures, and the texts that it reads. */
+#include <elf.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "results/support.h"
+#include "results/validation/bss.h"
 #include "results/validation/fidelity.h"
 #include "results/validation/image.h"
 #include "results/validation/smaps.h"
@@ -121,6 +126,49 @@ TEST(heap_is_told_from_the_rest)
     CHECK_U64(with.apart_bytes, (4 + 8 + 400 + 12) * 1024);
 }
 
+/* Once a fifth of jemalloc's memory in ruby was taken for the .bss of a memory file that it lay behind. */
+TEST(what_lies_behind_a_memory_file_is_heap)
+{
+    static const char text[] = MAPPING("1000-2000", "rw-p", "/memfd:mallab-apart (deleted)", "4")
+        MAPPING("2000-9000", "rw-p", "", "64");
+    const struct res_smaps sums = res_smaps_parse(text, sizeof text - 1, NULL);
+    CHECK_U64(sums.heap_bytes, 64 * 1024);
+    CHECK_U64(sums.apart_bytes, 4 * 1024);
+}
+
+/* One segment to read and one to write. */
+static void write_elf(const char *path, uint64_t file_bytes, uint64_t memory_bytes)
+{
+    Elf64_Ehdr head = {.e_phoff = sizeof head, .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2};
+    const Elf64_Phdr segments[2] = {
+        {.p_type = PT_LOAD, .p_vaddr = 0, .p_filesz = 0x800, .p_memsz = 0x800},
+        {.p_type = PT_LOAD, .p_vaddr = 0x1f00, .p_filesz = file_bytes, .p_memsz = memory_bytes},
+    };
+    memcpy(head.e_ident, ELFMAG, SELFMAG);
+    head.e_ident[EI_CLASS] = ELFCLASS64;
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL && fwrite(&head, sizeof head, 1, file) == 1 &&
+          fwrite(segments, sizeof segments, 1, file) == 1);
+    CHECK(fclose(file) == 0);
+}
+
+TEST(bss_is_what_the_file_says)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "bss-%d", (int)getpid());
+    write_elf(path, 0x200, 0x3000); /* in the file up to 0x2100, in memory up to 0x4f00 */
+    CHECK_U64(res_bss_bytes(path), 0x5000 - 0x3000);
+    CHECK_U64(res_bss_bytes("no such file"), UINT64_MAX);
+    const int length = snprintf(text, sizeof text,
+                                "1000-3000 rw-p 00000000 00:01 7 %s\nAnonymous: 8 kB\n"
+                                "3000-90000 rw-p 00000000 00:00 0\nAnonymous: 100 kB\n",
+                                path);
+    const struct res_smaps sums = res_smaps_parse(text, (size_t)length, NULL);
+    CHECK_U64(sums.apart_bytes, (8 + 8) * 1024);
+    CHECK_U64(sums.heap_bytes, 92 * 1024); /* mapped right behind it, and joined by the kernel */
+    unlink(path);
+}
+
 /* Cut anywhere, sums only grow, and nothing is read behind the end (the sanitizers look). */
 TEST(a_text_that_is_cut_is_no_harm)
 {
@@ -196,5 +244,6 @@ TEST(hyperfine_is_believed_when_it_makes_sense)
 RUN_TESTS(T(prediction_is_rest_and_startup_and_replay), T(no_real_figure_no_error),
           T(peaks_that_do_not_fall_together_are_not_added), T(order_counts_where_reality_differs),
           T(sign_is_judged_outside_the_noise_only), T(heap_is_told_from_the_rest),
+          T(what_lies_behind_a_memory_file_is_heap), T(bss_is_what_the_file_says),
           T(a_text_that_is_cut_is_no_harm), T(nonsense_is_passed_over), T(status_is_whole_or_refused),
           T(words_survive_the_shell), T(hyperfine_is_believed_when_it_makes_sense))

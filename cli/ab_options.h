@@ -1,0 +1,36 @@
+/* ab_options.h - the command line of `mallab ab`. Private to cli/. */
+#ifndef MALLAB_CLI_AB_OPTIONS_H
+#define MALLAB_CLI_AB_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/measure.h"
+#include "cli/progress.h"
+#include "cli/whole_step.h"
+#include "convert/convert.h"
+
+struct cli_ab_options {
+    const char *allocators, *baseline, *output, *touch, *keep;
+    struct conv_options convert;
+    uint64_t rounds, memory_rounds, seed, timeout_ns, idle_ns, limit_bytes, time_budget_ns;
+    double until; /* a share; 0: not asked */
+    struct cli_measure measure;
+    struct cli_whole whole;
+    bool check, latency, no_syscalls, no_placement;
+    bool has_seed, has_rounds, force, json, colour, details, quiet, help;
+    enum cli_progress_when progress;
+    char **inputs;
+    size_t input_count;
+    char **command; /* NULL: none */
+};
+
+/* cli_ab_help - the text of --help. */
+extern const char cli_ab_help[];
+
+/* cli_ab_take_options - defaults, then what argv says. Strings are argv's.
+ * Returns  -1 to go on, else an exit code; the fault has been told. */
+int cli_ab_take_options(int argc, char **argv, struct cli_ab_options *ret_options);
+
+#endif
