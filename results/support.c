@@ -42,9 +42,9 @@ char *res_strdup(const char *text)
 
 char *res_strndup(const char *text, size_t length_max)
 {
-    char *copy = strndup(text, length_max);
-    if (copy == NULL)
-        die_of_memory();
+    const size_t length = strnlen(text, length_max);
+    char *copy = res_calloc(length + 1, 1);
+    memcpy(copy, text, length);
     return copy;
 }
 
