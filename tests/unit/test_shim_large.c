@@ -10,12 +10,15 @@
 #include "shim/shim.h"
 #include "unit/harness.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED
+/* Whether malloc is glibc's: not under a sanitizer. */
+#ifndef __has_feature
+#define __has_feature(name) 0
 #endif
+#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                  \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_GLIBC_S false
+#else
+#define IS_GLIBC_S true
 #endif
 
 #define PAGE 4096u
@@ -207,9 +210,8 @@ TEST(once_stopped_it_stays_so)
 
 TEST(headers_tell_where_the_allocator_is_glibcs)
 {
-#if defined(__GLIBC__) && !defined(SANITIZED) /* there the allocator is the sanitizer's */
-    in_child(true, true, 7, test_header);
-#endif
+    if (IS_GLIBC_S)
+        in_child(true, true, 7, test_header);
 }
 
 TEST(off_where_unwanted_or_behind_filters_that_nobody_tried)
