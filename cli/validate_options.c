@@ -77,6 +77,8 @@ static int take_output_option(int option, char **argv, struct cli_validate_optio
     switch (option) {
     case 'o':
         settings->output = optarg;
+        if (*optarg == '\0')
+            return cli_misuse(&CLI_VALIDATE, "-o takes a name, or - for stdout");
         break;
     case 'f':
         settings->force = true;
