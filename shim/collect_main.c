@@ -432,8 +432,9 @@ static void fill_header(struct collector *collector)
     segment->clock_first_ticks = collector->clock.first_ticks;
     segment->clock_first_ns = collector->clock.first_ns;
     segment->clock_start_unix_ns = collector->clock.start_unix_ns;
-    if (strlen(collector->directory) < sizeof segment->directory)
-        (void)snprintf(segment->directory, sizeof segment->directory, "%s", collector->directory); /* fits */
+    size_t directory_size = strlen(collector->directory) + 1;
+    if (directory_size <= sizeof segment->directory)
+        memcpy(segment->directory, collector->directory, directory_size);
     share_clock(collector);
     segment->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0) |
                      (options->stamps ? SEG_FLAG_STAMPS : 0) |
