@@ -120,6 +120,7 @@ static void cut_all(struct collector *collector)
     const struct timespec heeded = {0, HEED_NS};
     atomic_store_explicit(&segment->paused, collector->paused, memory_order_relaxed);
     clock_anchor(&collector->clock);
+    image_discover(collector); /* one that has come since this round began is cut like the others */
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
         if (collect_image_in(collector, slot) != NULL)
             cut_slot(collector, &slots[slot]);

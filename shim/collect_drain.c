@@ -376,6 +376,7 @@ void drain_cut(struct collector *collector, struct collect_image *image)
 
 void drain_present(struct collector *collector)
 {
+    image_discover(collector); /* some may have come since this round began */
     /* Twice: a lane may close one chunk behind our back, and fill the next in front of us. */
     (void)drain_scan(collector);
     (void)drain_scan(collector);

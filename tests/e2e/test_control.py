@@ -5,6 +5,7 @@ name. The recorded program does as it is told (steps.c), so every count here is 
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -17,12 +18,12 @@ STEPS = lab.PROGRAMS / "steps"
 class Steps:
     """steps under `mallab record`, line by line."""
 
-    def __init__(self, test, *options, command=(STEPS,), name="recording"):
+    def __init__(self, test, *options, command=(STEPS,), name="recording", programs=lab.BUILD):
         self.test = test
         self.directory = test.place / name
         environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
         self.process = subprocess.Popen(
-            [str(part) for part in (lab.BUILD / "mallab", "record", "-o", self.directory, *options, "--", *command)],
+            [str(part) for part in (programs / "mallab", "record", "-o", self.directory, *options, "--", *command)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True)
         test.addCleanup(self.give_up)
 
@@ -246,6 +247,29 @@ class Windows(lab.Lab):
         self.assertLess(last["duration_ns"], whole["duration_ns"])
         self.assertEqual(self.info(self.convert(steps.window(4)))["ops"], 8 + last["inherited_objects"])
         self.replay_everywhere(self.convert(steps.directory))
+
+    def test_a_process_that_came_since_the_collector_looked(self):
+        """It comes, calls, and a window is asked for, all in one round of the collector, behind its look for new
+        processes: what it did stands in the window before."""
+        programs = self.place / "programs"
+        programs.mkdir()
+        for name in ("mallab", "libmallab.so"):
+            shutil.copy(lab.BUILD / name, programs)
+        collector = programs / "mallab-collect"
+        collector.write_text("#!/bin/sh\nLD_PRELOAD=%s ASAN_OPTIONS=verify_asan_link_order=0 exec %s \"$@\"\n" %
+                             (lab.PROGRAMS / "libdrag.so", lab.BUILD / "mallab-collect"))
+        collector.chmod(0o755)
+        steps = Steps(self, "--window", "1h", programs=programs,
+                      command=("bash", "-c", f"read line; echo $line; {STEPS}"))
+        self.assertEqual(steps.do("ready"), "ready")  # so bash is recorded, and the collector's rounds are long
+        time.sleep(0.1)
+        self.assertEqual(steps.do("take 10 1000"), "ok")
+        self.assertIn("window 2", steps.ask("--rotate"))
+        steps.do("take 20 3000")
+        steps.end()
+        first, second = (self.info(steps.window(number)) for number in (1, 2))
+        self.assertEqual(asked(first)[512], 10)
+        self.assertEqual(asked(second), {2048: 20})
 
     def test_windows_are_cut_by_the_clock(self):
         begin = time.monotonic()
