@@ -1,6 +1,6 @@
 /* wl_decode.h - turn the columns of a window back into ops, trusting nothing.
  *
- * Private to footprint/. No function here allocates: wl_reader.c lays out all memory beforehand. */
+ * Private to footprint/. No function here allocates: wl_arena.c lays out all memory beforehand. */
 #ifndef MALLAB_FOOTPRINT_WL_DECODE_H
 #define MALLAB_FOOTPRINT_WL_DECODE_H
 

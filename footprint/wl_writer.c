@@ -1,4 +1,4 @@
-/* wl_writer.c - gather ops into windows: ids, waits, the dictionary of shapes; the summary. */
+/* wl_writer.c - gather ops into windows: ids, waits, times; begin and end of the file. */
 #include "footprint/workload.h"
 
 #include <stdlib.h>
@@ -10,10 +10,9 @@
 #include "footprint/wl_touched.h"
 
 #define WINDOW_OPS_DEFAULT 8192u
-#define ZSTD_LEVEL_DEFAULT 1  /* level 3 costs half as much again and saves 1 % */
-#define SHAPE_TABLE_BITS   17 /* twice WINDOW_SHAPES_MAX */
+#define ZSTD_LEVEL_DEFAULT 1 /* level 3 costs half as much again and saves 1 % */
 
-static enum fp_status fail(struct wl_writer *writer, enum fp_status status, const char *what)
+enum fp_status wl_writer_fail(struct wl_writer *writer, enum fp_status status, const char *what)
 {
     (void)wl_pack_wait(writer->pack); /* the file and its error are that thread's till then */
     writer->file.error = fp_error_make(status, 0, writer->file.bytes, what);
@@ -67,7 +66,7 @@ static bool allocate_buffers(struct wl_writer *writer)
     writer->waits = malloc(ops * sizeof *writer->waits);
     writer->times = malloc((ops / WL_TIME_STRIDE + 1) * sizeof *writer->times);
     writer->shapes = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shapes);
-    writer->shape_table = calloc((size_t)1 << SHAPE_TABLE_BITS, sizeof *writer->shape_table);
+    writer->shape_table = calloc(SHAPE_TABLE_SLOTS, sizeof *writer->shape_table);
     writer->context = ZSTD_createCCtx();
     return wl_put_more_ids(writer, 1) && writer->op_threads != NULL && writer->waits != NULL &&
            writer->times != NULL && writer->shapes != NULL && writer->shape_table != NULL &&
@@ -90,7 +89,7 @@ static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta 
     writer->meta_bytes = text.size;
     bytes_release(&text);
     if (status != FP_OK)
-        return fail(writer, status, "meta data cannot be stored");
+        return wl_writer_fail(writer, status, "meta data cannot be stored");
     status = wl_file_append(&writer->file, header, sizeof header);
     return status == FP_OK ? wl_file_append(&writer->file, writer->packed.at, writer->packed.size) : status;
 }
@@ -135,9 +134,9 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
     writer->file.fd = -1;
     writer->ready_thread = WL_NO_THREAD;
     if (writer->window_ops > WL_WINDOW_OPS_MAX) {
-        status = fail(writer, FP_ERR_ARGUMENT, "windows of more ops than the format allows");
+        status = wl_writer_fail(writer, FP_ERR_ARGUMENT, "windows of more ops than the format allows");
     } else if (!allocate_buffers(writer)) {
-        status = fail(writer, FP_ERR_MEMORY, "no memory for a window");
+        status = wl_writer_fail(writer, FP_ERR_MEMORY, "no memory for a window");
     } else if (options->descriptor > 0) {
         wl_file_adopt(&writer->file, options->descriptor);
         status = FP_OK;
@@ -163,13 +162,13 @@ enum fp_status wl_writer_thread(struct wl_writer *writer, uint32_t thread_id, bo
 {
     const uint32_t thread = writer->summary.thread_count;
     if (thread >= WL_THREADS_MAX)
-        return fail(writer, FP_ERR_LIMIT, "more threads than the format allows");
+        return wl_writer_fail(writer, FP_ERR_LIMIT, "more threads than the format allows");
     if (thread == writer->threads_capacity) {
         const uint32_t capacity = thread * 2 + 16;
         if (!grow_array((void **)&writer->threads, thread, capacity, sizeof *writer->threads) ||
             !grow_array((void **)&writer->ids.threads, thread, capacity, sizeof *writer->ids.threads) ||
             !grow_array((void **)&writer->ids.touched, thread, capacity, sizeof *writer->ids.touched))
-            return fail(writer, FP_ERR_MEMORY, "no memory for a thread");
+            return wl_writer_fail(writer, FP_ERR_MEMORY, "no memory for a thread");
         writer->threads_capacity = capacity;
     }
     writer->threads[thread] = (struct thread_state){.facts = {.thread_id = thread_id, .is_main = is_main}};
@@ -184,46 +183,6 @@ void wl_writer_thread_exit(struct wl_writer *writer, uint32_t thread)
         writer->threads[thread].facts.exited = true;
 }
 
-/* ---- the dictionary of shapes -------------------------------------------------------------- */
-
-/* Neighbouring sizes of one call lie in neighbouring slots: a program's usual sizes then share a few cache lines. */
-static uint32_t shape_slot(unsigned call, uint64_t size, uint64_t extra)
-{
-    const uint64_t high = (size >> 12) ^ extra << 20;
-    const uint64_t slot = (size & 4095) / 8 + (size & 7) * 6151 + call * 521 +
-                          (high * UINT64_C(0x9e3779b97f4a7c15) >> 40);
-    return (uint32_t)slot & ((1u << SHAPE_TABLE_BITS) - 1);
-}
-
-/* Looked for as the caller gives it, then normalised: so no shape stands in the dictionary twice, and ops alone, without
- * their callers' words, lead to the same bytes. */
-bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
-                       uint16_t *ret_index)
-{
-    struct fp_shape normal = {(uint8_t)(call & ~SHAPE_FRESH), size, extra};
-    uint32_t slot = shape_slot(call, size, extra);
-    uint32_t entry;
-    while ((entry = writer->shape_table[slot]) != 0) {
-        const struct fp_shape *known = &writer->shapes[entry - 1];
-        if (known->size == size && known->extra == extra && known->call == call) {
-            *ret_index = (uint16_t)(entry - 1);
-            return true;
-        }
-        slot = (slot + 1) & ((1u << SHAPE_TABLE_BITS) - 1);
-    }
-    if (!shape_normalise(&normal))
-        return false;
-    if (normal.size != size || normal.extra != extra)
-        return wl_put_shape_slow(writer, call, normal.size, normal.extra,
-                                 ret_index); /* normal: no third time */
-    normal.call = (uint8_t)call;
-    /* Room is certain: a window begins with a new dictionary when it might overflow this one. */
-    writer->shapes[writer->shape_count++] = normal;
-    *ret_index = (uint16_t)(writer->shape_count - 1);
-    writer->shape_table[slot] = writer->shape_count;
-    return true;
-}
-
 static void begin_window(struct wl_writer *writer)
 {
     writer->op_count = 0;
@@ -232,12 +191,8 @@ static void begin_window(struct wl_writer *writer)
     writer->start_ns = writer->now_ns;
     writer->live_peak = writer->live_bytes;
     writer->shapes_reset = writer->shape_count + writer->window_ops > WINDOW_SHAPES_MAX;
-    if (writer->shapes_reset) {
-        memset(writer->shape_table, 0, sizeof *writer->shape_table << SHAPE_TABLE_BITS);
-        memset(writer->recent, 0, sizeof writer->recent);
-        writer->shape_count = 0;
-        writer->dictionary++;
-    }
+    if (writer->shapes_reset)
+        wl_shapes_reset(writer);
     writer->shapes_before = writer->shape_count;
 }
 
@@ -267,7 +222,7 @@ enum fp_status wl_put_ready(struct wl_writer *writer, uint32_t thread)
     if (writer->broken != FP_OK)
         return writer->broken;
     if (thread >= writer->summary.thread_count)
-        return fail(writer, FP_ERR_ARGUMENT, "an op of a thread that was not announced");
+        return wl_writer_fail(writer, FP_ERR_ARGUMENT, "an op of a thread that was not announced");
     wl_writer_end_run(writer);
     state = &writer->threads[thread];
     if (writer->op_count == 0)
@@ -303,7 +258,7 @@ static inline enum fp_status begin_op(struct wl_writer *writer, uint32_t thread,
     /* The shape is read field by field: callers have just stored it so, and a copy would wait for the stores. */
     if (unlikely(!wl_put_shape(writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra,
                                ret_shape)))
-        return fail(writer, FP_ERR_LIMIT, "a size or alignment beyond the format's limit of 2^48");
+        return wl_writer_fail(writer, FP_ERR_LIMIT, "a size or alignment beyond the format's limit of 2^48");
     return FP_OK;
 }
 
@@ -329,9 +284,9 @@ enum fp_status wl_writer_allocate(struct wl_writer *writer, uint32_t thread, con
     uint16_t index;
     enum fp_status status;
     if (unlikely(kind != FP_KIND_ALLOCATE && kind != FP_KIND_RESIZE))
-        return fail(writer, FP_ERR_ARGUMENT, "not an allocation");
+        return wl_writer_fail(writer, FP_ERR_ARGUMENT, "not an allocation");
     if (!wl_put_room_for_ids(writer, 1))
-        return fail(writer, FP_ERR_MEMORY, "no memory for more live objects");
+        return wl_writer_fail(writer, FP_ERR_MEMORY, "no memory for more live objects");
     status = begin_op(writer, thread, shape, kind == FP_KIND_RESIZE, time_ns, &index);
     if (status != FP_OK)
         return status;
@@ -347,7 +302,7 @@ enum fp_status wl_writer_resize(struct wl_writer *writer, uint32_t thread, const
     enum fp_status status;
     if (fp_call_kind_of(shape->call) != FP_KIND_RESIZE || !ids_is_live(&writer->ids, id) ||
         old_bytes > writer->live_bytes)
-        return fail(writer, FP_ERR_ARGUMENT, "not a resize of a live object");
+        return wl_writer_fail(writer, FP_ERR_ARGUMENT, "not a resize of a live object");
     status = begin_op(writer, thread, shape, false, time_ns, &index);
     if (status != FP_OK)
         return status;
@@ -363,7 +318,7 @@ enum fp_status wl_writer_release(struct wl_writer *writer, uint32_t thread, cons
     enum fp_status status;
     if (unlikely(fp_call_kind_of(shape->call) != FP_KIND_RELEASE ||
                  (id != 0 && !ids_is_live(&writer->ids, id)) || bytes > writer->live_bytes))
-        return fail(writer, FP_ERR_ARGUMENT, "not a release of a live object");
+        return wl_writer_fail(writer, FP_ERR_ARGUMENT, "not a release of a live object");
     status = begin_op(writer, thread, shape, false, time_ns, &index);
     if (status != FP_OK)
         return status;
@@ -400,105 +355,6 @@ void wl_writer_abandon(struct wl_writer *writer)
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-/* Most threads that are alive in one window: a sweep over starts and ends. */
-static enum fp_status count_threads_at_once(struct wl_writer *writer)
-{
-    const uint64_t windows = writer->summary.windows;
-    int32_t *change = calloc((size_t)windows + 1, sizeof *change);
-    int32_t alive = 0;
-    if (change == NULL)
-        return fail(writer, FP_ERR_MEMORY, "no memory for the summary");
-    for (uint32_t i = 0; i < writer->summary.thread_count; i++) {
-        const struct wl_thread *thread = &writer->threads[i].facts;
-        if (thread->ops == 0)
-            continue;
-        change[thread->first_window]++;
-        if (thread->exited)
-            change[thread->last_window + 1]--;
-    }
-    for (uint64_t window = 0; window < windows; window++) {
-        alive += change[window];
-        if ((uint32_t)alive > writer->summary.threads_at_once_max)
-            writer->summary.threads_at_once_max = (uint32_t)alive;
-    }
-    free(change);
-    return FP_OK;
-}
-
-enum fp_status wl_writer_note(struct wl_writer *writer, const char *key, const char *value)
-{
-    const struct fp_meta meta = {key, value};
-    struct bytes text = {0};
-    enum fp_status status = meta_encode(&meta, 1, &text);
-    if (status == FP_OK &&
-        (writer->meta_count >= META_COUNT_MAX || writer->meta_bytes + text.size > META_BYTES_MAX))
-        status = FP_ERR_LIMIT;
-    if (status == FP_OK && !bytes_reserve(&writer->notes, writer->notes.size + text.size))
-        status = FP_ERR_MEMORY;
-    if (status == FP_OK) {
-        memcpy(writer->notes.at + writer->notes.size, text.at, text.size);
-        writer->notes.size += text.size;
-        writer->meta_count++;
-        writer->meta_bytes += text.size;
-    }
-    bytes_release(&text);
-    return status == FP_OK ? FP_OK : fail(writer, status, "meta data cannot be stored");
-}
-
-static enum fp_status write_summary(struct wl_writer *writer)
-{
-    const struct wl_summary *summary = &writer->summary;
-    const uint64_t offset = writer->file.bytes;
-    struct block_header header = {.type = BLOCK_SUMMARY, .count = summary->thread_count};
-    uint8_t footer[WORKLOAD_FOOTER_BYTES];
-    uint8_t facts[(14 + FP_CALL_COUNT) * VARINT_BYTES_MAX];
-    uint8_t *threads = malloc(((size_t)summary->thread_count * 5 + 1) * VARINT_BYTES_MAX);
-    uint8_t *at = facts;
-    uint8_t *thread_at = threads;
-    enum fp_status status;
-    const uint64_t numbers[] = {
-        summary->ops,
-        summary->windows,
-        summary->duration_ns,
-        summary->requested_bytes,
-        summary->live_bytes_peak,
-        summary->live_objects_peak,
-        summary->live_bytes_end,
-        summary->live_objects_end,
-        summary->largest_size,
-        summary->id_max,
-        summary->window_ops_max,
-        summary->thread_count,
-        summary->threads_at_once_max,
-        FP_CALL_COUNT,
-    };
-    if (threads == NULL)
-        return fail(writer, FP_ERR_MEMORY, "no memory for the summary");
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        at = put_varint(at, numbers[i]);
-    for (int i = 0; i < FP_CALL_COUNT; i++)
-        at = put_varint(at, summary->ops_by_call[i]);
-    for (uint32_t i = 0; i < summary->thread_count; i++) {
-        const struct wl_thread *thread = &writer->threads[i].facts;
-        thread_at = put_varint(thread_at, thread->thread_id);
-        thread_at = put_varint(thread_at, (thread->is_main ? 1u : 0u) | (thread->exited ? 2u : 0u));
-        thread_at = put_varint(thread_at, thread->ops);
-        thread_at = put_varint(thread_at, thread->first_window);
-        thread_at = put_varint(thread_at, thread->last_window);
-    }
-    status = block_pack(&header,
-                        (const struct column[]){{facts, (size_t)(at - facts)},
-                                                {threads, (size_t)(thread_at - threads)},
-                                                {writer->notes.at, writer->notes.size}},
-                        SUMMARY_COLUMNS, writer->context, writer->level, &writer->packed);
-    free(threads);
-    if (status != FP_OK)
-        return fail(writer, status, "cannot pack the summary");
-    status = wl_file_append(&writer->file, writer->packed.at, writer->packed.size);
-    wl_footer_make(offset, footer);
-    return status == FP_OK ? wl_file_append(&writer->file, footer, sizeof footer) : status;
-}
-
 enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struct wl_summary *ret_summary,
                                 uint64_t *ret_bytes, struct fp_error *ret_error)
 {
@@ -515,11 +371,9 @@ enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struc
     writer->summary.live_objects_end = writer->live_objects;
     writer->summary.id_max = writer->ids.used;
     if (status == FP_OK)
-        status = count_threads_at_once(writer);
-    if (status == FP_OK)
         status = wl_touched_put(writer);
     if (status == FP_OK)
-        status = write_summary(writer);
+        status = wl_summary_put(writer);
     if (status == FP_OK)
         status = wl_file_finish(&writer->file);
     if (status != FP_OK && ret_error != NULL)

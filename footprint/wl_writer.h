@@ -1,6 +1,7 @@
 /* wl_writer.h - a workload being written: the ops of one window, and what goes on from window to window.
  *
- * Private to footprint/. wl_writer.c fills a window, wl_encode.c turns it into a block. */
+ * Private to footprint/. wl_writer.c fills a window, with shapes from wl_shapes.c; wl_encode.c turns it into a block;
+ * wl_summary_encode.c ends the file. */
 #ifndef MALLAB_FOOTPRINT_WL_WRITER_H
 #define MALLAB_FOOTPRINT_WL_WRITER_H
 
@@ -29,6 +30,8 @@ struct thread_state {
 /* The shapes of the newest ops, to be found by a single look. */
 #define SHAPE_RECENT_BITS      9
 #define SHAPE_RECENT_EXTRA_MAX (UINT64_C(1) << 56)
+
+#define SHAPE_TABLE_SLOTS (UINT32_C(1) << 17) /* twice WINDOW_SHAPES_MAX */
 
 struct shape_recent {
     uint64_t size, key; /* call and, above it, extra; 0: empty */
@@ -67,7 +70,7 @@ struct wl_writer {
     struct fp_shape *shapes; /* dictionary, normalised; .call may carry SHAPE_FRESH */
     uint32_t shape_count;
     uint32_t dictionary;   /* counts the times that it began anew */
-    uint32_t *shape_table; /* hash -> index + 1 */
+    uint32_t *shape_table; /* SHAPE_TABLE_SLOTS; hash -> index + 1 */
     struct shape_recent recent[1u << SHAPE_RECENT_BITS];
     uint32_t last_literal;
     struct bytes columns[WINDOW_COLUMNS];
@@ -98,5 +101,15 @@ static inline void wl_writer_end_run(struct wl_writer *writer)
 /* wl_window_flush - encode and append the window, and make room for the next. After a failure the window is still
  * there and may be in the file in part: the workload ends here, and every further call returns the same. */
 enum fp_status wl_window_flush(struct wl_writer *writer);
+
+/* wl_shapes_reset - begin the dictionary anew. */
+void wl_shapes_reset(struct wl_writer *writer);
+
+/* wl_summary_put - append the summary and the footer, behind all other blocks. writer->summary is whole but for the threads
+ * at one time, which are counted here. Returns FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */
+enum fp_status wl_summary_put(struct wl_writer *writer);
+
+/* wl_writer_fail - note why the writer failed, in its file's error. Returns status. */
+enum fp_status wl_writer_fail(struct wl_writer *writer, enum fp_status status, const char *what);
 
 #endif
