@@ -44,6 +44,12 @@ struct collect_options {
 /* collect_parse_number - decimal digits up to `most`, and nothing else. */
 bool collect_parse_number(const char *text, uint64_t most, uint64_t *ret_number);
 
+extern const char COLLECT_USAGE[];
+
+/* collect_parse_options - the command line; text is borrowed from argv, of whose directory trailing slashes are cut.
+ * Returns 0 to go on, 1 when help was asked for, 2 on misuse. */
+int collect_parse_options(int argc, char **argv, struct collect_options *ret_options);
+
 /* ---- clock ------------------------------------------------------------------------------------- */
 
 /* Ticks to nanoseconds since recording began: a line through the first anchor and the newest. */
@@ -273,6 +279,13 @@ static inline void collect_beat(struct collector *collector)
                               memory_order_relaxed);
 }
 
+/* ---- the loop ---------------------------------------------------------------------------------------- */
+
+/* loop_run - collect until nobody is left, or until it was asked to end.
+ * loop_share_clock - note the newest anchor in the segment, for whoever recovers it when we are killed. */
+void loop_run(struct collector *collector);
+void loop_share_clock(struct collector *collector);
+
 /* ---- drain ------------------------------------------------------------------------------------------ */
 
 /* drain_scan - take every FULL chunk. Returns how many were taken. */
@@ -340,17 +353,29 @@ const char *image_file(const struct collect_image *image);
 /* image_bytes_so_far - of all footprints that are kept. */
 uint64_t image_bytes_so_far(const struct collector *collector);
 
-/* image_unattached_remain - whether some process has the segment mapped without having attached: a forked child
- * that has not allocated yet. Walks /proc. */
-bool image_unattached_remain(struct collector *collector);
-
 /* image_store - write the marks of a block to the image's footprint, or count them as lost. */
 void image_store(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
                  struct fp_columns *block);
 struct collect_lane *image_lane(struct collect_image *image, uint32_t number);
 
-/* image_maps - whether a process is seen to have the segment at that address. */
-bool image_maps(const struct collect_segment *segment, uint32_t pid, uint64_t address);
+/* ---- mapped ------------------------------------------------------------------------------------------- */
+
+enum mapped {
+    MAPPED_UNKNOWN, /* the kernel does not show it */
+    MAPPED_NO,
+    MAPPED_YES,
+};
+
+/* mapped_look - whether a process has the segment at that address.
+ * mapped_is - whether it is seen to have it there.
+ * mapped_test - find out whether this kernel shows mappings, by our own: sets can_look. */
+enum mapped mapped_look(const struct collect_segment *segment, uint32_t pid, uint64_t address);
+bool mapped_is(const struct collect_segment *segment, uint32_t pid, uint64_t address);
+void mapped_test(struct collect_segment *segment);
+
+/* mapped_unattached_remain - whether some process has the segment mapped without having attached: a forked child
+ * that has not allocated yet. Walks /proc. */
+bool mapped_unattached_remain(struct collector *collector);
 
 /* ---- foreign ------------------------------------------------------------------------------------------- */
 
@@ -358,9 +383,6 @@ bool image_maps(const struct collect_segment *segment, uint32_t pid, uint64_t ad
  * ret_parent    its parent's id here; untouched when there is none.
  * Returns       0 when there is no such process: it has ended. Walks /proc. */
 uint32_t foreign_find(const struct collector *collector, const struct seg_slot *slot, uint32_t *ret_parent);
-
-/* image_test_looking - find out whether this kernel shows mappings, by our own. */
-void image_test_looking(struct collect_segment *segment);
 
 /* ---- control -------------------------------------------------------------------------------------------- */
 
@@ -447,7 +469,11 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
 /* recover_run - stop the segment, write everything in it, finish all footprints. */
 void recover_run(struct collector *collector);
 
-/* recover_footprint - go on with the footprint that a slot names. Returns false when there is none to go on with. */
-bool recover_footprint(struct collector *collector, struct collect_image *image, const struct seg_slot *slot);
+/* resume_footprint - go on with the footprint that a slot names. Returns false when there is none to go on with.
+ * resume_list_former - list the images whose footprints are there and whose slots are not: they had ended before.
+ * resume_remove_begun - remove footprints that do not say yet whose they are. */
+bool resume_footprint(struct collector *collector, struct collect_image *image, const struct seg_slot *slot);
+void resume_list_former(struct collector *collector);
+void resume_remove_begun(struct collector *collector);
 
 #endif

@@ -65,7 +65,7 @@ uint32_t foreign_find(const struct collector *collector, const struct seg_slot *
         if (pid == 0 || !read_status(pid, status, sizeof status) || innermost_id(status) != slot->inner_pid)
             continue;
         if (slot->pid_namespace != 0 ? !is_in_namespace(pid, slot->pid_namespace)
-                                     : !image_maps(&collector->segment, pid, slot->map_address))
+                                     : !mapped_is(&collector->segment, pid, slot->map_address))
             continue;
         found = pid;
         parent = strstr(status, "\nPPid:");

@@ -5,53 +5,16 @@
  * slot says (/proc/PID/map_files). The same look proves that a pid still is the image that attached. */
 #include "shim/collect.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define CLAIM_LONGEST_NS UINT64_C(10000000000)
-
-/* ---- identity ------------------------------------------------------------------------------------ */
-
-enum mapped {
-    MAPPED_UNKNOWN,
-    MAPPED_NO,
-    MAPPED_YES,
-};
-
-static enum mapped maps_segment(const struct collect_segment *segment, uint32_t pid, uint64_t address)
-{
-    char path[96], target[256];
-    ssize_t length;
-    if (!segment->can_look)
-        return MAPPED_UNKNOWN;
-    (void)snprintf(path, sizeof path, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)address,
-                   (unsigned long long)(address + segment->header->segment_bytes)); /* fits */
-    length = readlink(path, target, sizeof target - 1);
-    if (length < 0)
-        return errno == ENOENT ? MAPPED_NO : MAPPED_UNKNOWN;
-    target[length] = '\0';
-    return strncmp(target, segment->path, strlen(segment->path)) == 0 ? MAPPED_YES : MAPPED_NO;
-}
-
-bool image_maps(const struct collect_segment *segment, uint32_t pid, uint64_t address)
-{
-    return maps_segment(segment, pid, address) == MAPPED_YES;
-}
-
-void image_test_looking(struct collect_segment *segment)
-{
-    segment->can_look = true;
-    segment->can_look = maps_segment(segment, (uint32_t)getpid(), (uint64_t)(uintptr_t)segment->header) ==
-                        MAPPED_YES;
-}
 
 static bool process_exists(uint32_t pid)
 {
@@ -124,12 +87,12 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     memcpy(image->program, slot->program, sizeof image->program);
     image->program[sizeof image->program - 1] = '\0';
     image->pidfd = pid != 0 ? open_pidfd(pid) : -1;
-    image->confirmed = pid != 0 && image_maps(&collector->segment, pid, image->map_address);
+    image->confirmed = pid != 0 && mapped_is(&collector->segment, pid, image->map_address);
     collect_beat(collector);
     collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
     collector->running++;
     control_adopt(collector, &seg_slots(collector->segment.header)[slot_index]);
-    if (!collector->options.recover || !recover_footprint(collector, image, slot))
+    if (!collector->options.recover || !resume_footprint(collector, image, slot))
         image_open_part(collector, image);
     if (pid == 0)
         image_finish(collector, image, IMAGE_EXIT);
@@ -272,7 +235,7 @@ static bool has_gone(const struct collector *collector, struct collect_image *im
         return true;
     if (!thorough && image->confirmed)
         return false;
-    switch (maps_segment(&collector->segment, image->pid, image->map_address)) {
+    switch (mapped_look(&collector->segment, image->pid, image->map_address)) {
     case MAPPED_YES:
         image->confirmed = true;
         image->looks_unmapped = 0;
@@ -331,37 +294,4 @@ bool image_bump_epochs(struct collector *collector)
             any = true;
         }
     return any;
-}
-
-/* ---- processes that have not come yet ---------------------------------------------------------------------------- */
-
-/* A forked child has the segment where its parent has it, and attaches at its first call. */
-static bool maps_some_image(const struct collector *collector, uint32_t pid)
-{
-    uint64_t looked = 0;
-    for (size_t i = 0; i < collector->image_count; i++) {
-        const struct collect_image *image = collector->images[i];
-        if (image->map_address == looked)
-            continue;
-        looked = image->map_address;
-        if (maps_segment(&collector->segment, pid, looked) == MAPPED_YES)
-            return true;
-    }
-    return false;
-}
-
-bool image_unattached_remain(struct collector *collector)
-{
-    DIR *processes = opendir("/proc");
-    const struct dirent *entry;
-    bool found = false;
-    if (processes == NULL)
-        return false;
-    while (!found && (entry = readdir(processes)) != NULL) {
-        const unsigned long pid = strtoul(entry->d_name, NULL, 10);
-        if (pid != 0 && pid != (unsigned long)getpid())
-            found = maps_some_image(collector, (uint32_t)pid);
-    }
-    (void)closedir(processes); /* only read */
-    return found;
 }

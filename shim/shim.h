@@ -178,7 +178,7 @@ void fork_arm_thread(struct lane *lane);
  * the process's count of silences: for slow paths that can do without an answer only. */
 bool lane_collector_is_gone(void);
 
-/* ---- lane.c ------------------------------------------------------------------------------------------ */
+/* ---- lane.c, lane_chunk.c, lane_record.c --------------------------------------------------------- */
 
 /* lane_forget_inherited - in a forked child: never hand out a lane that the parent may have used. */
 void lane_forget_inherited(void);

@@ -1,0 +1,167 @@
+/* attach_slot.c - a process's slot in the segment's table: claimed, waited for, filled.
+ *
+ * Laws of this file: attach.h has them. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "shim/attach.h"
+#include "shim/large.h"
+#include "shim/raw.h"
+
+#define CLOSING_WAITS 100 /* of ATTACH_WAIT_NS: a collector that died while closing */
+#define SLOT_WAIT_NS  2000000u
+#define CROWDED_WAITS 50 /* of SLOT_WAIT_NS, in a row */
+
+/* Ordinary memory, so that a child knows who it comes from. */
+static uint64_t my_serial;
+static bool foreign; /* what a parent found holds for its children, who may have no /proc to ask */
+
+static uint64_t pid_namespace(void)
+{
+    struct stat status = {0};
+#if defined(SYS_newfstatat)
+    if (raw_call(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/ns/pid", (long)&status, 0, 0, 0) == 0)
+        return status.st_ino;
+#endif
+    return 0;
+}
+
+/* pid: 0 in another namespace, where the collector's leader cannot be. */
+static bool may_follow(struct seg_header *segment, uint32_t pid)
+{
+    uint32_t leader = 0;
+    if (pid == 0)
+        return !(segment->flags & SEG_FLAG_NO_FOLLOW);
+    if (atomic_compare_exchange_strong_explicit(&segment->leader_pid, &leader, pid, memory_order_relaxed,
+                                                memory_order_relaxed))
+        return true;
+    return leader == pid || !(segment->flags & SEG_FLAG_NO_FOLLOW);
+}
+
+static void fill_slot(struct seg_slot *slot, const char *executable)
+{
+    slot->serial = atomic_fetch_add_explicit(&shim_segment->serials, 1, memory_order_relaxed) + 1;
+    slot->parent_serial = my_serial;
+    slot->fork_number = fork_begin_process();
+    slot->parent_pid = (uint32_t)raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
+    slot->inner_pid = raw_getpid();
+    slot->pid_namespace = pid_namespace();
+    slot->map_address = (uint64_t)(uintptr_t)shim_segment;
+    atomic_store_explicit(&slot->lane_count, 0, memory_order_relaxed);
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+        atomic_store_explicit(&slot->lost[cause], 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->stalls, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->stall_ns, 0, memory_order_relaxed);
+    memset(slot->executable, 0, sizeof slot->executable);
+    text_append(slot->executable, sizeof slot->executable, executable);
+    memset(slot->program, 0, sizeof slot->program);
+    text_append(slot->program, sizeof slot->program, attach_program);
+    atomic_store_explicit(&slot->epoch, 1, memory_order_relaxed);
+    /* One that changes meanwhile is stored here by the collector when it finds us. */
+    atomic_store_explicit(&slot->cut,
+                          seg_cut(0, atomic_load_explicit(&shim_segment->paused, memory_order_relaxed) != 0),
+                          memory_order_relaxed);
+    atomic_store_explicit(&slot->cut_before, 0, memory_order_relaxed);
+}
+
+static bool stays_open(struct seg_header *segment)
+{
+    for (int waits = 0; waits < CLOSING_WAITS; waits++) {
+        if (atomic_load_explicit(&segment->closing, memory_order_seq_cst) != SEG_CLOSING)
+            break;
+        (void)raw_futex_wait(&segment->closing, SEG_CLOSING,
+                             ATTACH_WAIT_NS); /* whatever woke us, look again */
+    }
+    return atomic_load_explicit(&segment->closing, memory_order_seq_cst) == SEG_OPEN;
+}
+
+/* A parent outside its child's namespace has the id 0 there. */
+static void find_namespace(const struct seg_header *segment)
+{
+    const uint64_t namespace = pid_namespace();
+    if (namespace != 0 && segment->pid_namespace != 0)
+        foreign = namespace != segment->pid_namespace;
+    else if (raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0) == 0)
+        foreign = true;
+}
+
+/* Whether a claim stands, or the recording has ended meanwhile. */
+static bool claim_stands(struct seg_header *segment, struct seg_slot *slot)
+{
+    /* Either we see `closing`, or the collector, which sets it before its last look, sees our claim. */
+    if (atomic_load_explicit(&segment->closing, memory_order_seq_cst) == SEG_OPEN)
+        return true;
+    atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
+    return false;
+}
+
+static struct seg_slot *claim_slot(struct seg_header *segment, uint32_t pid)
+{
+    struct seg_slot *slots = seg_slots(segment);
+    for (uint32_t index = 0; index < segment->slot_count; index++) {
+        uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_relaxed);
+        if (word != SEG_SLOT_FREE)
+            continue;
+        /* acquire: pairs with the collector's release of the slot's former use */
+        if (atomic_compare_exchange_strong_explicit(&slots[index].state, &word,
+                                                    seg_slot_word(SEG_SLOT_ATTACHING, pid),
+                                                    memory_order_seq_cst, memory_order_relaxed))
+            return &slots[index];
+    }
+    return NULL;
+}
+
+/* Processes may end faster than the collector finishes their footprints; then new ones wait, unless every slot is a
+ * live process's. */
+static struct seg_slot *wait_for_slot(struct seg_header *segment, uint32_t pid)
+{
+    struct seg_slot *slot = claim_slot(segment, pid);
+    int crowded = 0;
+    while (slot == NULL && crowded < CROWDED_WAITS && !(segment->flags & SEG_FLAG_DROP) &&
+           !lane_collector_is_gone() &&
+           atomic_load_explicit(&segment->closing, memory_order_relaxed) != SEG_CLOSED) {
+        if (atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
+            lane_ring(segment);
+        (void)raw_futex_wait(&segment->space, atomic_load_explicit(&segment->space, memory_order_relaxed),
+                             SLOT_WAIT_NS); /* whatever woke us, look again */
+        slot = claim_slot(segment, pid);
+        crowded = atomic_load_explicit(&segment->crowded, memory_order_relaxed) ? crowded + 1 : 0;
+    }
+    return slot;
+}
+
+enum taking attach_take_slot(const char *executable)
+{
+    struct seg_header *segment = shim_segment;
+    struct seg_slot *slot;
+    uint32_t pid;
+
+    find_namespace(segment);
+    shim_process->foreign = foreign;
+    pid = foreign ? 0 : raw_getpid();
+    if (atomic_load_explicit(&segment->stopped, memory_order_relaxed))
+        return TAKING_LATE;
+    if (!may_follow(segment, pid))
+        return TAKING_NONE;
+    for (;;) {
+        slot = wait_for_slot(segment, pid);
+        if (slot == NULL) {
+            atomic_fetch_add_explicit(&segment->unattached, 1, memory_order_relaxed);
+            return TAKING_NONE;
+        }
+        if (claim_stands(segment, slot))
+            break;
+        if (!stays_open(segment))
+            return TAKING_LATE;
+    }
+    fill_slot(slot, executable);
+    my_serial = slot->serial;
+    shim_process->slot = slot;
+    shim_process->slot_index = (uint32_t)(slot - seg_slots(segment));
+    shim_process->lost_contact = 0;
+    lane_forget_inherited();
+    large_begin((segment->flags & SEG_FLAG_RESIDENT) != 0, segment->filters);
+    atomic_store_explicit(&slot->state, seg_slot_word(SEG_SLOT_ATTACHED, pid), memory_order_release);
+    lane_ring(segment);
+    return TAKING_DONE;
+}

@@ -1,0 +1,67 @@
+/* collect_mapped.c - which processes have the segment mapped, and where, as /proc/PID/map_files tells. */
+#include "shim/collect.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum mapped mapped_look(const struct collect_segment *segment, uint32_t pid, uint64_t address)
+{
+    char path[96], target[256];
+    ssize_t length;
+    if (!segment->can_look)
+        return MAPPED_UNKNOWN;
+    (void)snprintf(path, sizeof path, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)address,
+                   (unsigned long long)(address + segment->header->segment_bytes)); /* fits */
+    length = readlink(path, target, sizeof target - 1);
+    if (length < 0)
+        return errno == ENOENT ? MAPPED_NO : MAPPED_UNKNOWN;
+    target[length] = '\0';
+    return strncmp(target, segment->path, strlen(segment->path)) == 0 ? MAPPED_YES : MAPPED_NO;
+}
+
+bool mapped_is(const struct collect_segment *segment, uint32_t pid, uint64_t address)
+{
+    return mapped_look(segment, pid, address) == MAPPED_YES;
+}
+
+void mapped_test(struct collect_segment *segment)
+{
+    segment->can_look = true;
+    segment->can_look = mapped_look(segment, (uint32_t)getpid(), (uint64_t)(uintptr_t)segment->header) ==
+                        MAPPED_YES;
+}
+
+/* A forked child has the segment where its parent has it, and attaches at its first call. */
+static bool maps_some_image(const struct collector *collector, uint32_t pid)
+{
+    uint64_t looked = 0;
+    for (size_t i = 0; i < collector->image_count; i++) {
+        const struct collect_image *image = collector->images[i];
+        if (image->map_address == looked)
+            continue;
+        looked = image->map_address;
+        if (mapped_look(&collector->segment, pid, looked) == MAPPED_YES)
+            return true;
+    }
+    return false;
+}
+
+bool mapped_unattached_remain(struct collector *collector)
+{
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    bool found = false;
+    if (processes == NULL)
+        return false;
+    while (!found && (entry = readdir(processes)) != NULL) {
+        const unsigned long pid = strtoul(entry->d_name, NULL, 10);
+        if (pid != 0 && pid != (unsigned long)getpid())
+            found = maps_some_image(collector, (uint32_t)pid);
+    }
+    (void)closedir(processes); /* only read */
+    return found;
+}

@@ -1,0 +1,161 @@
+/* lane_chunk.c - the chunks that lanes fill: taken from the segment, waited for, handed to the collector.
+ *
+ * Laws of this file: those of lane.c. */
+#include "shim/lane_slow.h"
+#include "shim/raw.h"
+
+#define PAGE_BYTES    4096u /* the least of any processor that we run on */
+#define GROW_CHUNKS   64u
+#define WAIT_NS       2000000u /* one futex wait for room; short, so that a dead collector is noticed */
+#define WAITS_MOST    25u      /* of WAIT_NS, in one wait of many threads */
+#define STARVED_WAITS 50u      /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
+
+void lane_ring(struct seg_header *segment)
+{
+    atomic_fetch_add_explicit(&segment->doorbell, 1, memory_order_release);
+    raw_futex_wake(&segment->doorbell, 1);
+}
+
+void lane_close_chunk(struct lane *lane)
+{
+    struct seg_header *segment = shim_segment;
+    if (lane->cursor == NULL)
+        return;
+    lane->cursor = NULL;
+    /* release: the records are in place before the collector may look; pairs with its acquire load */
+    atomic_store_explicit(&seg_chunk_states(segment)[lane->chunk],
+                          seg_chunk_word(SEG_CHUNK_FULL, shim_process->slot_index, lane->number),
+                          memory_order_release);
+    /* A missed ring costs the collector's time-out, no record. */
+    if (atomic_load_explicit(&segment->asleep, memory_order_relaxed) == SEG_SLEEP &&
+        atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) == SEG_SLEEP)
+        lane_ring(segment);
+}
+
+/* The lowest free chunk: low indexes are in use first, so an index tells how short the pool is. */
+static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready, uint32_t *ret_index)
+{
+    struct seg_header *segment = shim_segment;
+    _Atomic uint64_t *states = seg_chunk_states(segment);
+    const uint64_t mine = seg_chunk_word(SEG_CHUNK_OPEN, shim_process->slot_index, lane->number);
+    for (uint32_t index = first; index < ready; index++) {
+        uint64_t word = atomic_load_explicit(&states[index], memory_order_relaxed);
+        if (word != SEG_CHUNK_FREE)
+            continue;
+        /* acquire: pairs with the collector's release of FREE after zeroing */
+        if (!atomic_compare_exchange_strong_explicit(&states[index], &word, mine, memory_order_acquire,
+                                                     memory_order_relaxed))
+            continue;
+        if (index >= ready / 2 &&
+            atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
+            lane_ring(segment);
+        *ret_index = index;
+        return true;
+    }
+    return false;
+}
+
+/* The collector lets more chunks be used when half of those are in use. When none is free it is late, or does not work at
+ * all: then whoever needs one lets more be used, of those that have memory behind them. */
+static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
+{
+    struct seg_header *segment = shim_segment;
+    uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_acquire);
+    bool found = claim_below(lane, 0, ready, ret_index);
+    while (!found && seg_grow_ready(segment, ready, ready + GROW_CHUNKS)) {
+        const uint32_t first = ready;
+        ready = atomic_load_explicit(&segment->ready, memory_order_acquire);
+        found = claim_below(lane, first, ready, ret_index);
+    }
+    return found;
+}
+
+/* Wait until a chunk is free. Only here does a hook sleep, and it is counted. */
+static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
+{
+    struct seg_header *segment = shim_segment;
+    struct seg_slot *slot = shim_process->slot;
+    const uint64_t start = raw_now_ns();
+    bool found = false;
+    uint32_t starved = 0, waits;
+    atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&segment->space_waiters, 1, memory_order_relaxed);
+    while (!found && starved < STARVED_WAITS && !lane_collector_is_gone() &&
+           !atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
+        const uint32_t space = atomic_load_explicit(&segment->space, memory_order_acquire);
+        found = claim_chunk(lane, ret_index);
+        if (found)
+            break;
+        if (atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
+            lane_ring(segment);
+        /* A thousand that look every 2 ms would leave the collector no processor; it wakes them when there is room. */
+        waits = atomic_load_explicit(&segment->space_waiters, memory_order_relaxed);
+        waits = waits < WAITS_MOST ? waits : WAITS_MOST;
+        (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS); /* whatever woke us, look again */
+        starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + waits : 0;
+    }
+    lane->gave_up = !found;
+    atomic_fetch_sub_explicit(&segment->space_waiters, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&slot->stall_ns, raw_now_ns() - start, memory_order_relaxed);
+    return found;
+}
+
+static void populate(uint32_t index)
+{
+    const uint64_t bit = UINT64_C(1) << (index % 64);
+    _Atomic uint64_t *word = &shim_process->populated[index / 64];
+    if (atomic_load_explicit(word, memory_order_relaxed) & bit)
+        return;
+    atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+    /* Ours alone and zero until the first record. A store into each page now, and not one system call that does the same
+     * (MADV_POPULATE_WRITE): a sandbox that the program has put itself into may kill it for that one. */
+    for (uint32_t at = 0; at < SEG_CHUNK_BYTES; at += PAGE_BYTES)
+        __atomic_store_n((uint64_t *)((char *)seg_chunk(shim_segment, index) + at), 0, __ATOMIC_RELAXED);
+}
+
+bool lane_open_chunk(struct lane *lane, unsigned call)
+{
+    struct seg_header *segment = shim_segment;
+    struct seg_chunk_header *chunk;
+    uint32_t index;
+    if (atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
+        lane->gap_pending = true; /* not lost: what came after --duration was not asked for */
+        return false;
+    }
+    if (lane->number >= FP_LANES_MAX) {
+        lane_lose(lane, call, FP_LOSS_RING_FULL);
+        return false;
+    }
+    if (shim_process->lost_contact) {
+        /* Only look, never wait, for a collector that was found dead. */
+        if (lane_collector_is_gone()) {
+            lane_lose(lane, call, FP_LOSS_COLLECTOR);
+            return false;
+        }
+        shim_process->lost_contact = false;
+    }
+    if (!claim_chunk(lane, &index)) {
+        const bool hopeless = lane->gave_up && atomic_load_explicit(&segment->starved, memory_order_relaxed);
+        if (hopeless || segment->flags & SEG_FLAG_DROP) {
+            lane_lose(lane, call, FP_LOSS_RING_FULL);
+            return false;
+        }
+        if (!wait_for_chunk(lane, &index)) {
+            shim_process->lost_contact = lane_collector_is_gone();
+            lane_lose(lane, call, shim_process->lost_contact ? FP_LOSS_COLLECTOR : FP_LOSS_RING_FULL);
+            return false;
+        }
+    }
+    lane->gave_up = false;
+    populate(index);
+    chunk = seg_chunk(segment, index);
+    chunk->sequence = lane->sequence++;
+    chunk->serial = shim_process->slot->serial;
+    chunk->lane = lane->number;
+    chunk->thread_id = lane->thread_id;
+    chunk->cut = lane->cut;
+    atomic_store_explicit(&chunk->magic, SEG_CHUNK_MAGIC, memory_order_release);
+    lane->chunk = index;
+    lane->cursor = (uint64_t *)(chunk + 1);
+    return true;
+}

@@ -1,0 +1,233 @@
+/* lane_record.c - records that the fast path (lane.h) leaves over: stamps, wide numbers, gaps, cuts, the first one of a chunk.
+ *
+ * Laws of this file: those of lane.c. */
+#include <errno.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "shim/lane_slow.h"
+#include "shim/large.h"
+#include "shim/raw.h"
+
+/* Stands in for a lane where nothing is recorded; written to by everybody, read by nobody. */
+static struct lane lane_dummy;
+
+static uint64_t read_clock(const struct seg_header *segment)
+{
+#if defined(__x86_64__)
+    if (likely(segment->clock == SEG_CLOCK_TSC))
+        return __rdtsc();
+#endif
+    if (likely(shim_next.clock_gettime != NULL)) {
+        struct timespec now;
+        const int saved = errno;
+        const bool told = shim_next.clock_gettime(CLOCK_MONOTONIC, &now) == 0;
+        errno = saved;
+        if (told)
+            return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    }
+    return raw_now_ns();
+}
+
+uint64_t lane_clock(void)
+{
+    return read_clock(shim_segment);
+}
+
+/* One word after its successors are in place: whoever sees it sees the whole record. */
+static void store_first(struct lane *lane, uint64_t word, uint32_t words)
+{
+    __atomic_store_n(lane->cursor, word, __ATOMIC_RELEASE);
+    lane->cursor += words;
+}
+
+static void store_stamp(struct lane *lane, uint64_t epoch, uint64_t clock)
+{
+    __atomic_store_n(lane->cursor + 1, clock, __ATOMIC_RELAXED);
+    store_first(lane, fp_record_epoch(FP_RECORD_STAMP, epoch), 2);
+    lane->epoch = epoch;
+}
+
+/* docs/order.md, "Stepping": at most one step of the shared word per lane and bump_ticks, and none while the
+ * process has a single thread. */
+static void write_stamp(struct lane *lane)
+{
+    struct seg_header *segment = shim_segment;
+    const uint64_t now = read_clock(segment);
+    uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
+    if (atomic_load_explicit(&shim_process->slot->lane_count, memory_order_relaxed) > 1) {
+        lane->group_mask = LANE_GROUP_MANY - 1;
+        if (epoch == lane->seen_epoch && now - lane->seen_clock >= segment->bump_ticks) {
+            epoch = atomic_fetch_add_explicit(lane->epoch_word, 1, memory_order_acq_rel) + 1;
+            lane->seen_clock = now;
+        } else if (epoch != lane->seen_epoch) {
+            lane->seen_clock = now;
+        }
+        lane->seen_epoch = epoch;
+    }
+    store_stamp(lane, epoch, now);
+}
+
+/* --order stamps: the clock is the epoch. Read neither before what came before it on this processor nor after what
+ * follows: lfence waits for all earlier instructions, and holds back later ones (Intel SDM vol. 2, LFENCE and
+ * RDTSC; dispatch-serializing on AMD under Linux too). */
+static uint64_t read_clock_in_order(void)
+{
+    uint64_t now;
+#if defined(__x86_64__)
+    _mm_lfence();
+#endif
+    now = read_clock(shim_segment);
+#if defined(__x86_64__)
+    _mm_lfence();
+#endif
+    return now;
+}
+
+static void store_long(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
+{
+    uint64_t *cursor = lane->cursor;
+    if ((size | extra) >> 32 == 0) {
+        __atomic_store_n(cursor + 1, size | extra << 32, __ATOMIC_RELAXED);
+        store_first(lane, fp_record_first(FP_RECORD_LONG, call, address), 2);
+        return;
+    }
+    __atomic_store_n(cursor + 1, size, __ATOMIC_RELAXED);
+    __atomic_store_n(cursor + 2, extra, __ATOMIC_RELAXED);
+    store_first(lane, fp_record_first(FP_RECORD_WIDE, call, address), 3);
+}
+
+/* A boundary is left behind: a chunk if need be, a stamp, and a gap where calls are missing before it.
+ * clock     of --order stamps: the record's. */
+static bool begin_group(struct lane *lane, unsigned call, uint64_t clock)
+{
+    if (((uintptr_t)lane->cursor & (SEG_CHUNK_BYTES - 1)) == 0) {
+        lane_close_chunk(lane);
+        if (!lane_open_chunk(lane, call))
+            return false;
+    }
+    if (unlikely(lane->group_mask == 0))
+        store_stamp(lane, clock, clock);
+    else
+        write_stamp(lane);
+    if (unlikely(lane->gap_pending)) {
+        store_long(lane, FP_MARK_GAP, 0, lane->lost_pending, lane->gap_lost ? 0 : FP_GAP_PAUSE);
+        lane->lost_pending = 0;
+        lane->gap_pending = false;
+        lane->gap_lost = false;
+    }
+    return true;
+}
+
+/* Words from the cursor to the next multiple of mask + 1. */
+static uint32_t words_left(const struct lane *lane, uintptr_t mask)
+{
+    const uintptr_t past = (uintptr_t)lane->cursor & mask;
+    return (uint32_t)((mask + 1 - past) / sizeof(uint64_t));
+}
+
+static void fill_up(struct lane *lane, uintptr_t mask)
+{
+    while (((uintptr_t)lane->cursor & mask) != 0)
+        store_first(lane, fp_record_epoch(FP_RECORD_EPOCH, lane->epoch), 1);
+}
+
+#define RECORD_WORDS_MOST 3u
+
+_Static_assert(LANE_GROUP_MANY / sizeof(uint64_t) >= 2 + 2 * RECORD_WORDS_MOST + 1,
+               "a stamp, a gap, an epoch and a record fit one group");
+
+/* The cut that a record of this epoch stands behind. The newest may be announced and not yet come to. */
+static uint64_t cut_of(uint64_t epoch)
+{
+    const struct seg_slot *slot = shim_process->slot;
+    /* acquire: the one before is stored first */
+    const uint64_t cut = atomic_load_explicit(&slot->cut, memory_order_acquire);
+    if (likely(epoch >= seg_cut_epoch(cut)))
+        return cut;
+    return atomic_load_explicit(&slot->cut_before, memory_order_relaxed);
+}
+
+/* Stand where a record of this epoch has to: behind a new cut begins another chunk.
+ * Returns whether that may be recorded. */
+static bool heed_cut(struct lane *lane, uint64_t epoch)
+{
+    const uint64_t cut = cut_of(epoch);
+    if (unlikely(cut > lane->cut)) {
+        lane_close_chunk(lane);
+        lane->cut = cut;
+    }
+    if (likely(!(lane->cut & SEG_CUT_PAUSED)))
+        return true;
+    lane->gap_pending = true;
+    return false;
+}
+
+/* --order stamps: a stamp of its own for each record. */
+static bool make_stamped_room(struct lane *lane, unsigned call, uint32_t words)
+{
+    const uint64_t now = read_clock_in_order();
+    if (!heed_cut(lane, now))
+        return false;
+    if (words_left(lane, SEG_CHUNK_BYTES - 1) < 2 + RECORD_WORDS_MOST + words)
+        fill_up(lane, SEG_CHUNK_BYTES - 1);
+    return begin_group(lane, call, now);
+}
+
+/* Make the cursor point at room for a record of so many words, with the epoch that it is to have before it. */
+static bool make_room(struct lane *lane, unsigned call, uint32_t words)
+{
+    if (unlikely(lane->group_mask == 0))
+        return make_stamped_room(lane, call, words);
+    for (;;) {
+        const uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
+        if (!heed_cut(lane, epoch))
+            return false;
+        if (lane_is_at_boundary(lane)) {
+            if (!begin_group(lane, call, 0))
+                return false;
+            continue; /* that took time, and may have stepped the epoch: see whether a cut was passed */
+        }
+        if (words_left(lane, lane->group_mask) >= words + (epoch != lane->epoch)) {
+            if (epoch != lane->epoch)
+                store_first(lane, fp_record_epoch(FP_RECORD_EPOCH, epoch), 1);
+            lane->epoch = epoch;
+            return true;
+        }
+        fill_up(lane, lane->group_mask);
+    }
+}
+
+__attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address,
+                                                        uint64_t size, uint64_t extra)
+{
+    const unsigned code = extra == fp_record_extra(call) && fp_record_is_short(address, size)
+                              ? fp_record_code(call)
+                              : 0;
+    large_made(call, address, size, extra);
+    if (unlikely(atomic_load_explicit(&lane->state, memory_order_relaxed) == LANE_FREE)) {
+        /* Wiped: this is a forked child's first record. */
+        lane_set_gate(lane, GATE_OPEN);
+        lane = lane_attach();
+        if (lane == NULL)
+            return &lane_dummy;
+    }
+    lane_set_gate(lane, GATE_RECORD);
+    if (code != 0) {
+        if (make_room(lane, call, 1))
+            store_first(lane, fp_record_short(code, address, size), 1);
+    } else if (make_room(lane, call, (size | extra) >> 32 == 0 ? 2 : 3)) {
+        store_long(lane, call, address, size, extra);
+    }
+    return lane;
+}
+
+void lane_write_mark(unsigned mark, uint64_t number)
+{
+    struct lane *lane = shim_lane;
+    if (lane == NULL || lane_gate(lane) != GATE_OPEN)
+        return;
+    lane = lane_record(lane, mark, 0, number, 0);
+    lane_set_gate(lane, GATE_OPEN);
+}
