@@ -1,0 +1,226 @@
+/* listing_json.c - the processes that a recording.json lists (docs/format.md), and what else it says. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "convert/input.h"
+#include "convert/listing.h"
+#include "convert/recording.h"
+#include "footprint/part_name.h"
+
+#define JSON_BYTES_MAX ((off_t)64 << 20)
+#define PROCESSES_MAX  1048576u
+
+/* A name within the directory, and nothing that leads out of it. */
+static bool is_plain_name(const char *name)
+{
+    return name != NULL && name[0] != '\0' && name[0] != '.' && strchr(name, '/') == NULL;
+}
+
+static uint64_t number_of(const json_t *object, const char *key)
+{
+    const json_int_t value = json_integer_value(json_object_get(object, key));
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+/* The collector counts on when no file can be made or ended any more. */
+static void take_losses(const json_t *item, struct conv_process *process)
+{
+    const json_t *lost = json_object_get(item, "lost");
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        process->lost[i] = number_of(lost, fp_loss_name(i));
+}
+
+static bool has_losses(const struct conv_process *process)
+{
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        if (process->lost[i] != 0)
+            return true;
+    return false;
+}
+
+static bool is_absent(const char *directory, const char *file)
+{
+    char path[2 * CONV_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", directory, file);
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
+/* Of a process in windows any of them is enough: --keep removes the first ones. */
+static bool is_missing(const char *directory, const char *file)
+{
+    char stem[CONV_STEM_BYTES], other[CONV_STEM_BYTES];
+    uint32_t window;
+    const struct dirent *entry;
+    bool found = false;
+    DIR *entries;
+    if (!is_absent(directory, file))
+        return false;
+    if (!fp_part_name(file, CONV_STEM_BYTES, stem, &window) || window == 0)
+        return true;
+    entries = opendir(directory);
+    while (entries != NULL && !found && (entry = readdir(entries)) != NULL)
+        found = fp_part_name(entry->d_name, CONV_STEM_BYTES, other, &window) && window != 0 &&
+                strcmp(other, stem) == 0;
+    if (entries != NULL)
+        (void)closedir(entries); /* only read */
+    return !found;
+}
+
+/* When recording ended, and whether the process went on: one that was recovered, unseen by anybody. */
+static void take_end(const json_t *root, const json_t *item, struct conv_process *process)
+{
+    const char *ended = json_string_value(json_object_get(item, "ended"));
+    process->until_ns = number_of(root, "duration_ns");
+    process->ran_on = ended != NULL && strcmp(ended, "running") == 0;
+    process->uncounted = process->ran_on && json_is_true(json_object_get(root, "recovered"));
+}
+
+static enum fp_status add_from_json(const char *directory, const char *path, const json_t *root,
+                                    const json_t *item, struct conv_survey *survey, struct conv_error *error)
+{
+    const char *file = json_string_value(json_object_get(item, "file"));
+    struct conv_process found = {0}, process = {
+                                         .process_id = (uint32_t)number_of(item, "pid"),
+                                         .parent_process_id = (uint32_t)number_of(item, "parent_pid"),
+                                         .events = number_of(item, "events"),
+                                         .complete = json_is_true(json_object_get(item, "complete")),
+                                     };
+    char name[256];
+    if (!is_plain_name(file))
+        return conv_fail(error, path, FP_ERR_CORRUPT, 0, 0, "a process has no plain file name");
+    take_losses(item, &process);
+    take_end(root, item, &process);
+    /* Without a count it is looked for; whoever wants to convert the file hears why it cannot be read. */
+    if (process.events == 0 && conv_listing_look(directory, file, &found, name, sizeof name, NULL) == FP_OK) {
+        process.events = found.events;
+        if (process.process_id == 0)
+            process.process_id = found.process_id;
+    }
+    process.absent = process.events == 0 && has_losses(&process) && is_absent(directory, file);
+    process.missing = !process.absent && is_missing(directory, file);
+    if (!conv_listing_add(survey, &process, file, json_string_value(json_object_get(item, "name")),
+                          json_string_value(json_object_get(item, "ended"))))
+        return conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for the list of processes");
+    return FP_OK;
+}
+
+/* A regular file and nothing that an open could wait for. */
+static FILE *open_json(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    FILE *file = NULL;
+    struct stat stat_;
+    if (fd >= 0 && fstat(fd, &stat_) == 0 && !S_ISREG(stat_.st_mode))
+        errno = S_ISDIR(stat_.st_mode) ? EISDIR : EINVAL;
+    else if (fd >= 0)
+        file = fdopen(fd, "r");
+    if (fd >= 0 && file == NULL) {
+        const int saved = errno;
+        (void)close(fd); /* only read from */
+        errno = saved;
+    }
+    return file;
+}
+
+static enum fp_status load_json(const char *path, FILE *file, json_t **ret_root, struct conv_error *error)
+{
+    json_error_t wrong;
+    enum fp_status status;
+    if (fseeko(file, 0, SEEK_END) != 0 || ftello(file) > JSON_BYTES_MAX)
+        return conv_fail(error, path, FP_ERR_CORRUPT, 0, 0, "too large for a recording.json");
+    rewind(file);
+    *ret_root = json_loadf(file, JSON_REJECT_DUPLICATES, &wrong);
+    if (*ret_root != NULL)
+        return FP_OK;
+    status = conv_fail(error, path, FP_ERR_CORRUPT, 0, (uint64_t)(wrong.position > 0 ? wrong.position : 0),
+                       "not JSON: %s", wrong.text);
+    error->line = wrong.line > 0 ? (uint64_t)wrong.line : 0;
+    return status;
+}
+
+enum fp_status conv_recording_check(const char *path, const json_t *root, struct conv_error *error)
+{
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+    if (schema == NULL || strncmp(schema, "mallab-recording/", 17) != 0)
+        return conv_fail(error, path, FP_ERR_FOREIGN, 0, 0, "not a mallab recording");
+    if (strcmp(schema, "mallab-recording/1") != 0)
+        return conv_fail(error, path, FP_ERR_VERSION, 0, 0, "is of schema %.100s, this mallab reads %s",
+                         schema, "mallab-recording/1");
+    return FP_OK;
+}
+
+const char *conv_recording_stop_words(const json_t *root)
+{
+    static const struct {
+        const char *by, *words;
+    } stops[] = {{"disk_full", "the disk is full"},
+                 {"size_limit", "--max-size is reached"},
+                 {"duration", "--duration is over"},
+                 {"end", "as asked"}};
+    const char *by = json_string_value(json_object_get(json_object_get(root, "stopped"), "by"));
+    for (size_t i = 0; by != NULL && i < sizeof stops / sizeof stops[0]; i++)
+        if (strcmp(by, stops[i].by) == 0)
+            return stops[i].words;
+    return NULL;
+}
+
+static void take_pauses(const json_t *root, struct conv_survey *survey)
+{
+    const json_t *pause;
+    size_t i;
+    json_array_foreach(json_object_get(root, "pauses"), i, pause)
+    {
+        const uint64_t from_ns = number_of(pause, "from_ns"), to_ns = number_of(pause, "to_ns");
+        survey->pauses += json_is_object(pause);
+        if (to_ns > from_ns)
+            survey->paused_ns += to_ns - from_ns;
+    }
+}
+
+enum fp_status conv_listing_take_json(const char *directory, const char *path, const json_t *root,
+                                      struct conv_survey *survey, struct conv_error *error)
+{
+    const json_t *processes = json_object_get(root, "processes"), *item;
+    enum fp_status status = conv_recording_check(path, root, error);
+    size_t i;
+    if (status != FP_OK)
+        return status;
+    survey->start_unix_ns = number_of(root, "started_unix_ns");
+    survey->unattached = number_of(root, "processes_unattached");
+    take_pauses(root, survey);
+    survey->stop_words = conv_recording_stop_words(root);
+    if (json_object_get(root, "collector") != NULL || json_object_get(root, "segment_path") != NULL) {
+        conv_unfinished_judge(root, directory, survey);
+        return FP_OK;
+    }
+    if (!json_is_array(processes) || json_array_size(processes) > PROCESSES_MAX)
+        return conv_fail(error, path, FP_ERR_CORRUPT, 0, 0, "has no list of processes");
+    survey->recording_state = CONV_RECORDING_FINISHED;
+    json_array_foreach(processes, i, item)
+    {
+        status = add_from_json(directory, path, root, item, survey, error);
+        if (status != FP_OK)
+            return status;
+    }
+    return FP_OK;
+}
+
+enum fp_status conv_recording_load(const char *directory, json_t **ret_root, struct conv_error *error)
+{
+    char path[CONV_PATH_BYTES + 32];
+    enum fp_status status;
+    FILE *file;
+    *ret_root = NULL;
+    snprintf(path, sizeof path, "%s/recording.json", directory);
+    file = open_json(path);
+    if (file == NULL)
+        return errno == ENOENT ? FP_OK : conv_fail(error, path, FP_ERR_OPEN, errno, 0, "cannot open");
+    status = load_json(path, file, ret_root, error);
+    (void)fclose(file); /* only read from */
+    return status;
+}
