@@ -149,7 +149,8 @@ static void begin(struct conv_import *import, struct conv_head head)
 static enum fp_status finish(struct conv_import *import)
 {
     const struct mtrace *mtrace = import->state;
-    if (mtrace->in_realloc)
+    /* A cut line behind its first half is its second half: one call, counted already. */
+    if (mtrace->in_realloc && import->survey->irregular[CONV_CUT_LINES] == 0)
         conv_import_cut(import, "realloc");
     return FP_OK;
 }

@@ -41,7 +41,7 @@ TEST(one_history_is_the_same_in_every_format)
 {
     static struct history history;
     struct conv_format_facts facts;
-    make_history(&history);
+    make_history(&history, HISTORY_CALLS);
     for (size_t i = 0; conv_format_facts(i, &facts); i++) {
         const enum conv_kind kind = conv_from_kind(facts.name);
         const bool splits = kind == CONV_KIND_HEAPTRACK; /* a realloc is a free and a malloc there */
@@ -79,7 +79,7 @@ TEST(every_format_is_unpacked)
 {
     static struct history history;
     struct conv_format_facts facts;
-    make_history(&history);
+    make_history(&history, HISTORY_CALLS);
     for (size_t i = 0; conv_format_facts(i, &facts); i++) {
         const enum conv_kind kind = conv_from_kind(facts.name);
         const char *plain = history_path(&history, kind), *packed = scratch_path("packed");
@@ -98,7 +98,7 @@ TEST(every_format_is_read_from_a_pipe)
     static struct history history;
     struct conv_format_facts facts;
     const int before = dup(STDIN_FILENO);
-    make_history(&history);
+    make_history(&history, HISTORY_CALLS);
     for (size_t i = 0; conv_format_facts(i, &facts); i++) {
         const char *path = history_path(&history, conv_from_kind(facts.name));
         char command[1200];
@@ -127,7 +127,7 @@ TEST(cut_ends_are_counted)
 {
     static struct history history;
     struct conv_format_facts facts;
-    make_history(&history);
+    make_history(&history, HISTORY_SHORT);
     for (size_t i = 0; conv_format_facts(i, &facts); i++) {
         const enum conv_kind kind = conv_from_kind(facts.name);
         const char *path = history_path(&history, kind);
@@ -142,7 +142,7 @@ TEST(cut_ends_are_counted)
                 continue;
             }
             CHECK_U64(status, FP_OK);
-            CHECK(survey.events > HISTORY_CALLS - 10);
+            CHECK(survey.events > HISTORY_SHORT - 10);
             CHECK(survey.irregular[CONV_CUT_LINES] <= 1);
             CHECK(survey.irregular[CONV_CUT_LINES] == 0 || !survey.complete);
             cuts += survey.irregular[CONV_CUT_LINES];
@@ -151,6 +151,21 @@ TEST(cut_ends_are_counted)
         if (kind != CONV_KIND_GLIBC_WL && cuts < 5)
             HARNESS_FAIL("%s: only %zu cuts were noticed", facts.name, cuts);
         free(bytes);
+    }
+}
+
+/* Its first half stands there, its second is cut: one call, not two. */
+TEST(a_realloc_cut_in_its_second_half_counts_once)
+{
+    static const char text[] =
+        "= Start\n@ [0x1] + 0x10 0x5\n@ [0x1] + 0x20 0x5\n@ [0x1] < 0x10\n@ [0x1] > 0x";
+    static const size_t sizes[] = {sizeof text - 1, sizeof text - 12}; /* without its second half, too */
+    for (size_t i = 0; i < 2; i++) {
+        struct conv_survey survey;
+        CHECK_U64(survey_bytes(text, sizes[i], NULL, &survey, &error), FP_OK);
+        CHECK_U64(survey.irregular[CONV_CUT_LINES], 1);
+        CHECK(!survey.complete);
+        conv_survey_release(&survey);
     }
 }
 
@@ -277,6 +292,7 @@ TEST(turns_follow_waits)
 
 RUN_TESTS(T(one_history_is_the_same_in_every_format), T(every_format_is_unpacked),
           T(every_format_is_read_from_a_pipe), T(cut_ends_are_counted),
-          T(a_header_that_states_more_calls_is_told), T(lines_of_any_sensible_length_are_read),
-          T(numbers_of_64_bits_are_numbers), T(a_process_of_a_log_is_chosen),
-          T(what_a_trace_itself_lacks_is_told), T(what_is_no_trace_is_foreign), T(turns_follow_waits))
+          T(a_realloc_cut_in_its_second_half_counts_once), T(a_header_that_states_more_calls_is_told),
+          T(lines_of_any_sensible_length_are_read), T(numbers_of_64_bits_are_numbers),
+          T(a_process_of_a_log_is_chosen), T(what_a_trace_itself_lacks_is_told),
+          T(what_is_no_trace_is_foreign), T(turns_follow_waits))

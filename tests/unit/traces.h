@@ -9,8 +9,10 @@
 #include "unit/harness.h"
 #include "unit/scratch.h"
 
-#define HISTORY_CALLS 60000u /* more text than unpackers hold back */
-#define HISTORY_IDS   500u
+#define HISTORY_CALLS 60000u /* at the most: more text than unpackers hold back */
+#define HISTORY_SHORT                                                                                        \
+    12000u /* for tests that read one again and again: still more than is looked at to know its format */
+#define HISTORY_IDS 500u
 
 struct call {
     char kind; /* 'm', 'r', 'f' */
@@ -20,6 +22,7 @@ struct call {
 
 struct history {
     struct call calls[HISTORY_CALLS];
+    uint32_t count;
     uint64_t requested, live_peak, live_end;
     uint64_t resizes;
 };
@@ -30,14 +33,15 @@ static uint32_t random_next(uint32_t *state)
     return *state >> 8;
 }
 
-static inline void make_history(struct history *history)
+static inline void make_history(struct history *history, uint32_t count)
 {
     static unsigned sizes[HISTORY_IDS + 1]; /* of live objects + 1; 0: none */
     uint32_t random = 20261121;
     uint64_t live = 0;
     memset(history, 0, sizeof *history);
     memset(sizes, 0, sizeof sizes);
-    for (size_t i = 0; i < HISTORY_CALLS; i++) {
+    history->count = count;
+    for (size_t i = 0; i < count; i++) {
         struct call *call = &history->calls[i];
         call->id = 1 + random_next(&random) % HISTORY_IDS;
         call->size = random_next(&random) % 3000;
@@ -75,14 +79,14 @@ static void put_record(FILE *out, uint32_t operation, uint64_t slot, uint64_t si
     fwrite(&record, 1, 24, out);
 }
 
-static void put_head(FILE *out, enum conv_kind kind)
+static void put_head(FILE *out, enum conv_kind kind, uint32_t calls)
 {
     if (kind == CONV_KIND_2009)
         fprintf(out, "%-20u\n", HISTORY_IDS + 1);
     if (kind == CONV_KIND_MTRACE)
         fputs("= Start\n", out);
     if (kind == CONV_KIND_REP)
-        fprintf(out, "1000\n%u\n%u\n1\n", HISTORY_IDS + 1, HISTORY_CALLS);
+        fprintf(out, "1000\n%u\n%u\n1\n", HISTORY_IDS + 1, calls);
     if (kind == CONV_KIND_HEAPTRACK)
         fputs("v 10400 3\n", out);
     if (kind == CONV_KIND_GLIBC_WL) {
@@ -161,8 +165,8 @@ static inline const char *history_path(const struct history *history, enum conv_
     FILE *out = fopen(path, "wb");
     if (out == NULL)
         abort();
-    put_head(out, kind);
-    for (size_t i = 0; i < HISTORY_CALLS; i++)
+    put_head(out, kind, history->count);
+    for (size_t i = 0; i < history->count; i++)
         put_call(out, kind, &history->calls[i]);
     if (kind == CONV_KIND_GLIBC_WL)
         put_number(out, 1);
