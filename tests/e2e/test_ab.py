@@ -40,7 +40,7 @@ class Ab(lab.Lab):
 
     def test_a_command_from_start_to_table(self):
         """One command line: every step that is missing is done; nothing is left but what was asked for."""
-        result = self.mallab("ab", "-n", 2, "-o", "result.json", "--", lab.PROGRAMS / "repeat", 200_000)
+        result = self.mallab("ab", "-n", 2, "-o", "result.json", "--", lab.PROGRAMS / "repeat", 60_000)
         table = result.stdout.decode()
         self.assertIn("done", table + result.stderr.decode())  # the command's own output is not swallowed
         for name in lab.candidates():
@@ -51,10 +51,10 @@ class Ab(lab.Lab):
             self.assertIn(name, shown)
 
     def test_json_of_a_workload(self):
-        workload = self.convert(self.record(lab.PROGRAMS / "repeat", 200_000, stdout=lab.subprocess.DEVNULL))
+        workload = self.convert(self.record(lab.PROGRAMS / "repeat", 60_000, stdout=lab.subprocess.DEVNULL))
         result = self.answer("ab", "-n", 2, "--json", workload)
         first = self.check_result(result, 2)
-        again = self.check_result(self.answer("ab", "-n", 2, "--json", workload), 2)
+        again = self.answer("ab", "-n", 1, "-a", "glibc", "--json", workload)["workloads"][0]
         self.assertEqual(first["digest"], again["digest"])
 
     def test_candidates_and_baseline_can_be_chosen(self):
@@ -69,7 +69,7 @@ class Ab(lab.Lab):
         self.assertEqual(sorted(set(found) & set(names)), ["glibc", "jemalloc"])
 
     def test_a_failing_command_is_said_to_have_failed_and_still_measured(self):
-        result = self.mallab("ab", "-n", 2, "--", "sh", "-c", f"{lab.PROGRAMS}/repeat 100000; exit 7")
+        result = self.mallab("ab", "-n", 2, "-a", "glibc", "--", "sh", "-c", f"{lab.PROGRAMS}/repeat 50000; exit 7")
         self.assertIn("7", result.stderr.decode())
         self.assertIn("glibc", result.stdout.decode())
 
