@@ -10,10 +10,12 @@ import recorded
 from recorded import check
 
 CHURN = recorded.program('churn')
-COUNT = 600000
+COUNT = 120000
 MADE = 2 * COUNT # events: a free and a malloc a turn
-WAIT_NS = 10 ** 9 # docs/cost.md: the first silence of a process
-SLACK_NS = 2 * 10 ** 9 # a busy machine; far below the 30 s for which programs once waited
+# Programs once waited 30 s, now 1 s (docs/cost.md). Not a measurement: the machine may be busy, so what is told apart is waiting
+# once from waiting as long as the collector is silent, or once in every process.
+BOUND_NS = 20 * 10 ** 9
+CHILDREN = 40
 
 
 def total(footprint):
@@ -38,8 +40,11 @@ def wait_for_events(collector, process):
 
 
 def test_stopped():
+    began = time.monotonic_ns()
     collector, process = start(stopped=True)
     check(process.stdout.readline(), b'half\n', 'half of it, with a collector that stands still')
+    took = time.monotonic_ns() - began
+    check(took < BOUND_NS, True, 'took %d ns' % took)
     collector.process.send_signal(signal.SIGCONT)
     wait_for_events(collector, process)
     process.stdin.close()
@@ -51,12 +56,11 @@ def test_stopped():
     check(footprint.info['events'] >= MADE // 2 - 2, True, 'the second half: %d' % footprint.info['events'])
     gaps = sum(m.size for m in footprint.marks if m.call == '(gap)')
     check(gaps, footprint.info['lost'].get('collector'), 'calls missing in the gap')
-    check(recording.json['stall_ns'] < WAIT_NS + SLACK_NS, True, 'waited %d ns' % recording.json['stall_ns'])
 
 
 def test_again_and_again():
     """Stops of which each is longer than a silence is waited for."""
-    collector, process = start(count=40 * COUNT)
+    collector, process = start(count=200 * COUNT)
     stops = 0
     process.stdin.close()
     while process.poll() is None and stops < 6:
@@ -67,7 +71,7 @@ def test_again_and_again():
         stops += 1
     check(process.wait(timeout=100), 0, 'exit status')
     footprint = collector.end().only()
-    check(total(footprint), 40 * MADE, 'events and losses')
+    check(total(footprint), 200 * MADE, 'events and losses')
     check(set(footprint.info['lost']) <= {'collector'}, True, 'causes')
 
 
@@ -83,7 +87,7 @@ def test_zombie():
     began = time.monotonic_ns()
     check(process.wait(timeout=100), 0, 'exit status')
     took = time.monotonic_ns() - began
-    check(took < WAIT_NS + SLACK_NS, True, 'took %d ns' % took)
+    check(took < BOUND_NS, True, 'took %d ns' % took)
     collector.process.wait()
     result = subprocess.run([recorded.COLLECT, '--recover', '--out', collector.directory], check=False, timeout=60,
                             env=recorded.clean_environment())
@@ -97,16 +101,16 @@ def test_children():
     """A process that begins during the silence does not wait on its own account."""
     collector = recorded.Collector('--memory', '300000')
     collector.process.send_signal(signal.SIGSTOP)
-    script = ' && '.join(['"$0" %d' % (COUNT // 10)] * 10)
+    script = ' && '.join(['"$0" %d' % (COUNT // CHILDREN)] * CHILDREN)
     began = time.monotonic_ns()
     result = subprocess.run(['sh', '-c', script, CHURN], env=collector.environment(), check=False)
     took = time.monotonic_ns() - began
     collector.process.send_signal(signal.SIGCONT)
     check(result.returncode, 0, 'exit status')
-    check(took < WAIT_NS + SLACK_NS, True, 'took %d ns' % took)
+    check(took < BOUND_NS, True, 'took %d ns' % took)
     recording = collector.end()
     churns = recording.of('shim_churn')
-    check([total(f) for f in churns], [MADE // 10] * 10, 'events and losses of each')
+    check([total(f) for f in churns], [MADE // CHILDREN] * CHILDREN, 'events and losses of each')
     with open(os.path.join(collector.directory, 'recording.json'), encoding='utf-8') as file:
         told = json.load(file)
     check(told['complete'], False, 'complete')
