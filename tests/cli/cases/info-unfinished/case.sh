@@ -1,6 +1,6 @@
 # A recording is looked at while it goes on; then copies of it with what may happen to them.
 mkfifo end
-"$MALLAB" record -q -o out -- sh -c '"$MALLAB_BUILD/tests/shim/shim_churn" 300000; read -r line <end; exit 7' &
+"$MALLAB" record -q -o out -- sh -c '"$MALLAB_BUILD/tests/shim/shim_churn" 300000 || exit 1; read -r line <end; exit 7' &
 job=$!
 trap 'kill "$job"' EXIT
 until [ -e out/recording.json ] && [ "$(cat out/*.fp 2>cat-errors | wc -c)" -gt 10000 ]; do
