@@ -115,11 +115,11 @@ class Clock(lab.Lab):
     def test_pace(self):
         """Ops come no sooner than their recorded time says; real time is otherwise of no consequence."""
         workload = self.decay(1, 4, 100, 4000)
-        duration = self.info(workload)["duration_ns"]
-        self.assertGreaterEqual(duration, 400_000_000)
+        slept_ns = 4 * 100_000_000  # between its first op and its last; what came before and behind is as the machine was busy
+        self.assertGreaterEqual(self.info(workload)["duration_ns"], slept_ns)
         fast = self.answer("replay", "--json", "--pace", "1000x", workload)
         real = self.answer("replay", "--json", "--pace", "real", "--clock", "recorded", workload)
-        self.assertGreaterEqual(real["wall_ns"], 0.9 * duration)
+        self.assertGreaterEqual(real["wall_ns"], 0.99 * slept_ns)
         self.assertEqual(real["pace"], 1)
         self.assertEqual(fast["pace"], 1000)
         self.assertEqual(fast["digest"], real["digest"])
