@@ -130,14 +130,15 @@ class Browser:
         """Two frames: what an action draws is drawn."""
         self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
-    def key(self, key):
-        """Press and release, as a person would, on what has the focus."""
+    def key(self, key, draws=True):
+        """Press and release, as a person would, on what has the focus. draws: False where nothing is drawn that is looked at."""
         codes = {"Tab": 9, "Enter": 13, " ": 32, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39, "Escape": 27}
         text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
         common = {"key": key, "windowsVirtualKeyCode": codes.get(key, ord(key[0]))}
         self.ask("Input.dispatchKeyEvent", type="keyDown", text=text, **common)
         self.ask("Input.dispatchKeyEvent", type="keyUp", **common)
-        self.settle()
+        if draws:
+            self.settle()
 
     def drag(self, x_from, x_to, y):
         for kind, x in (("mouseMoved", x_from), ("mousePressed", x_from), ("mouseMoved", (x_from + x_to) / 2),

@@ -140,7 +140,7 @@ class Page(Lab):
         page.open(self.page(html_result.result(NAMES)))
         reached = []
         for _ in range(30):
-            page.key("Tab")
+            page.key("Tab", draws=False)
             reached.append(page.run("(document.activeElement.className || document.activeElement.id || document.activeElement.tagName)"))
             if reached[-1] not in ("skip",):
                 self.assertEqual(page.run("getComputedStyle(document.activeElement).outlineStyle"), "solid", reached)
@@ -149,7 +149,7 @@ class Page(Lab):
             self.assertIn(control, reached)
 
     def test_phone_and_paper(self):
-        path = self.page(html_result.result(NAMES), html_result.result(["glibc", "a-very-long-name-of-a-candidate" * 4], workload="x" * 200))
+        path = self.page(html_result.result(NAMES, windows=300), html_result.result(["glibc", "a-very-long-name-of-a-candidate" * 4], windows=300, workload="x" * 200))
         page = self.browser
         page.open(path, width=360, height=780)
         page.settle()
