@@ -15,6 +15,7 @@ function resultsOf(candidates) {
 
 const CHANGES = {
   version: (candidate, before, now) => `${candidate.name} ${before.version} → ${now.version}`,
+  settings: (candidate, before, now) => `${candidate.name}'s settings: ${before.settings || "none"} → ${now.settings || "none"}`,
   baseline: (candidate, before, now, series) => `${series.baseline} ${before.baseline_version} → ${now.baseline_version}`,
   mallab: (candidate, before, now) => `mallab ${before.mallab_version} → ${now.mallab_version}`,
   machine: (candidate, before, now) => `machine ${before.machine_text} → ${now.machine_text}`,

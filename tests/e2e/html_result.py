@@ -94,8 +94,8 @@ DAY = 86400 * 10 ** 9
 
 
 def days(count, names=("glibc", "jemalloc", "tcmalloc")):
-    """Results of as many nights: jemalloc gets slower in the middle, when its version changes, and takes more memory later; mallab and the
-    machine's kernel change too. What moves does so beyond any doubt, what does not repeats within its interval."""
+    """Results of as many nights: jemalloc gets slower in the middle, when its version changes, and tcmalloc takes more memory later, and gets other settings;
+    mallab and the machine's kernel change too. What moves does so beyond any doubt, what does not repeats within its interval."""
     made = []
     for day in range(count):
         one = result(list(names), windows=2, full=False)
@@ -112,6 +112,8 @@ def days(count, names=("glibc", "jemalloc", "tcmalloc")):
             larger = 1.25 if at == 2 and day >= count * 2 // 3 else 1.0
             if at == 1 and day >= count // 2:
                 entry["version"] = "5.3.1"
+            if at == 2 and day >= count * 5 // 6:
+                entry["environment"] = {"TCMALLOC_RELEASE_RATE": "10", "A": "1"}
             time, resident = entry["time"], entry["resident"]
             for key in ("ratio", "ratio_low", "ratio_high", "quiet_ratio", "typical_ns_per_op", "quiet_ns_per_op"):
                 time[key] *= slower * (wobble if at else 1)

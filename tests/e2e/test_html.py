@@ -280,7 +280,8 @@ class Page(Lab):
         self.assertRegex(moved[1], r"^jemalloc 2023-11-26 22:13: ▲ slower by 2\d\.\d % in time \(changed: version\)$")
         changed = self.texts(page, ".changes-list li")
         self.assertEqual([line.split(": ", 1)[1] for line in changed],
-                         ["mallab 0.1.0 → 0.2.0", "jemalloc 1.2 → 5.3.1", "machine Test CPU, 2 CPUs, Linux 6.1 → Test CPU, 2 CPUs, Linux 6.2"])
+                         ["mallab 0.1.0 → 0.2.0", "jemalloc 1.2 → 5.3.1", "machine Test CPU, 2 CPUs, Linux 6.1 → Test CPU, 2 CPUs, Linux 6.2",
+                          "tcmalloc's settings: MALLOC_CONF=a:b → A=1 TCMALLOC_RELEASE_RATE=10"])
         self.judge_history_table(page, history)
         self.judge_walk(page, history)
         self.judge_pointer(page)
