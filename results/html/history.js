@@ -13,6 +13,7 @@ function resultsOf(candidates) {
   return [...results.values()].filter((result) => isNumber(result.x)).sort((one, other) => one.x - other.x || (one.file < other.file ? -1 : 1));
 }
 
+const limitText = (point) => (isNumber(point.limit_bytes) ? bytesText(point.limit_bytes) : "none");
 const CHANGES = {
   version: (candidate, before, now) => `${candidate.name} ${before.version} → ${now.version}`,
   settings: (candidate, before, now) => `${candidate.name}'s settings: ${before.settings || "none"} → ${now.settings || "none"}`,
@@ -21,7 +22,7 @@ const CHANGES = {
   machine: (candidate, before, now) => `machine ${before.machine_text} → ${now.machine_text}`,
   workload: () => "workload recorded anew",
   touch: (candidate, before, now) => `--touch ${before.touch} → ${now.touch}`,
-  limit: (candidate, before, now) => `limit ${before.limit_bytes === null ? "none" : bytesText(before.limit_bytes)} → ${now.limit_bytes === null ? "none" : bytesText(now.limit_bytes)}`,
+  limit: (candidate, before, now) => `limit ${limitText(before)} → ${limitText(now)}`,
 };
 
 // Of each result in which something is other than before: what, in words, each said once.
@@ -107,8 +108,6 @@ function drawNoise(results, plot, pen) {
   pen.stroke();
 }
 
-const signedPercent = (difference) => (difference === 0 ? "0 %" : percentText(1 + difference));
-
 // Of all candidates in one place one figure. read(point) is it, low and high its interval.
 function historyChart(drawing, title, settings) {
   const {series, candidates, results, changes} = drawing;
@@ -136,15 +135,17 @@ function historyChart(drawing, title, settings) {
 }
 
 function historyTable({candidates, results}) {
-  const range = (point, low, high) => (isNumber(point[low]) && isNumber(point[high]) ? `${percentText(point[low])} to ${percentText(point[high])}` : DASH);
-  const rows = results.flatMap((result) => candidates.map((candidate, at) => ({candidate, point: result.points[at]}))).filter(({point}) => point).reverse()
-    .map(({candidate, point}) => [dateText(point.created_unix_ns), candidate.name, String(point.version), significant(point.typical_ns_per_op), significant(point.quiet_ns_per_op),
-      candidate.is_baseline ? DASH : percentText(point.ratio), candidate.is_baseline ? DASH : range(point, "ratio_low", "ratio_high"),
+  const range = ({ratio_low: low, ratio_high: high}) => (isNumber(low) && isNumber(high) ? `${percentText(low)} to ${percentText(high)}` : DASH);
+  const rows = results.flatMap((result) => candidates.map((candidate, at) => ({candidate, point: result.points[at]}))).filter(({point}) => point)
+    .reverse().map(({candidate, point}) => [dateText(point.created_unix_ns), candidate.name, String(point.version),
+      significant(point.typical_ns_per_op), significant(point.quiet_ns_per_op),
+      candidate.is_baseline ? DASH : percentText(point.ratio), candidate.is_baseline ? DASH : range(point),
       point.failed === true ? failedMark({}) : verdictMark(point.time_moved) || "",
-      bytesText(point.resident_peak_bytes), bytesText(point.resident_mean_bytes), candidate.is_baseline ? DASH : percentText(point.resident_peak_ratio),
-      verdictMark(point.peak_moved) || "", wholeText(point.rounds), String(point.mallab_version), listOf(point.changed).map(String).join(", "), String(point.file)]);
-  const table = plainTable("Every result, the newest first", ["Date, UTC", "Candidate", "Version", "ns a call", "quiet", "time", "95 % range", "moved", "peak", "mean", "peak change",
-    "moved", "rounds", "mallab", "changed", "file"], rows);
+      bytesText(point.resident_peak_bytes), bytesText(point.resident_mean_bytes),
+      candidate.is_baseline ? DASH : percentText(point.resident_peak_ratio), verdictMark(point.peak_moved) || "",
+      wholeText(point.rounds), String(point.mallab_version), listOf(point.changed).map(String).join(", "), String(point.file)]);
+  const table = plainTable("Every result, the newest first", ["Date, UTC", "Candidate", "Version", "ns a call", "quiet", "time", "95 % range", "moved",
+    "peak", "mean", "peak change", "moved", "rounds", "mallab", "changed", "file"], rows);
   table.classList.add("tall");
   return table;
 }
@@ -159,16 +160,21 @@ function historySection(series, id) {
   const bytes = {hasBaseline: true, text: bytesText, yLeast: 0};
   return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`},
     element("h2", {id: `${id}-title`}, String(series.workload)),
-    element("dl", {class: "facts"}, fact("Machine", String(series.machine)), fact("Baseline", String(series.baseline)), fact("Results", wholeText(results.length)),
-      fact("From", dates[0] === dates[dates.length - 1] ? dates[0] || DASH : `${dates[0]} to ${dates[dates.length - 1]}`), fact("Newest on", String(series.machine_text))),
-    moves.length === 0 ? element("p", {class: "advice"}, element("strong", {}, "Nothing moved"), results.length > 1 ? " beyond the noise." : ": one result is no history yet.")
-      : element("div", {class: "advice"}, element("strong", {}, "Moved beyond the noise"), element("ul", {class: "bars"}, moves.slice(0, 20).map((move) => element("li", {}, move.text))),
+    element("dl", {class: "facts"}, fact("Machine", String(series.machine)), fact("Baseline", String(series.baseline)),
+      fact("Results", wholeText(results.length)),
+      fact("From", dates[0] === dates[dates.length - 1] ? dates[0] || DASH : `${dates[0]} to ${dates[dates.length - 1]}`),
+      fact("Newest on", String(series.machine_text))),
+    moves.length === 0 ? element("p", {class: "advice"}, element("strong", {}, "Nothing moved"),
+      results.length > 1 ? " beyond the noise." : ": one result is no history yet.")
+      : element("div", {class: "advice"}, element("strong", {}, "Moved beyond the noise"),
+        element("ul", {class: "bars"}, moves.slice(0, 20).map((move) => element("li", {}, move.text))),
         moves.length > 20 ? element("p", {class: "small"}, `and ${moves.length - 20} more, in the table`) : null),
-    historyChart(drawing, `Time against ${series.baseline}`, {read: (point) => point.ratio - 1, low: (point) => point.ratio_low - 1, high: (point) => point.ratio_high - 1,
-      text: signedPercent, moved: "time_moved", hasNoise: true, yLeast: 0,
+    historyChart(drawing, `Time against ${series.baseline}`, {read: (point) => less(point.ratio), low: (point) => less(point.ratio_low),
+      high: (point) => less(point.ratio_high), text: signedPercent, moved: "time_moved", hasNoise: true, yLeast: 0,
       words: "In allocator calls, within each result, with its 95 % interval. ▲ and ▼ moved; the grey band is the baseline against itself."}),
     changes.length > 0 ? element("div", {class: "changes-list"}, element("p", {class: "explain above"}, "Changed at the numbered lines:"),
-      element("ol", {class: changes.length > 12 ? "tall" : ""}, changes.map((change) => element("li", {value: change.number}, `${change.date}: ${change.words.join("; ")}`)))) : null,
+      element("ol", {class: changes.length > 12 ? "tall" : ""},
+        changes.map((change) => element("li", {value: change.number}, `${change.date}: ${change.words.join("; ")}`)))) : null,
     element("div", {class: "pair"},
       historyChart(drawing, "Peak resident memory", {...bytes, read: (point) => point.resident_peak_bytes, moved: "peak_moved"}),
       historyChart(drawing, "Mean resident memory", {...bytes, read: (point) => point.resident_mean_bytes, moved: ""})),
@@ -184,7 +190,8 @@ function historyPage(history, main) {
     return element("a", {href: `#${id}`}, `${series.workload}, ${series.machine}, against ${series.baseline}`);
   });
   const left = listOf(history.left_out).map(objectOf);
-  if (left.length > 0) place.append(section("Left out", null, element("ul", {class: "warnings"}, left.map((one) => element("li", {}, `${one.file}: ${one.why}`)))));
+  if (left.length > 0)
+    place.append(section("Left out", null, element("ul", {class: "warnings"}, left.map((one) => element("li", {}, `${one.file}: ${one.why}`)))));
   main.append(place);
   return links;
 }

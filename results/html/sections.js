@@ -127,5 +127,6 @@ function workloadSection(result, workload, id) {
     workloadFacts(workload),
     isNamed(workload.advice) ? element("p", {class: "advice"}, element("strong", {}, "Advice. "), workload.advice) : null,
     candidateTable(workload), noiseLine(workload), warnings(result, workload),
-    residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload), wholeSection(workload, result), placementSection(workload), ...profileSections(workload));
+    residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload),
+    wholeSection(workload, result), placementSection(workload), ...profileSections(workload));
 }
