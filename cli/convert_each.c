@@ -273,6 +273,7 @@ static int conclude(const struct work *work)
     }
     object = json_object();
     json_object_set_new(object, "schema", json_string("mallab-convert-each/1"));
+    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "failed", json_integer((json_int_t)(work->count - json_array_size(list))));
     json_object_set_new(object, "workloads", list);
     const int printed = cli_print_json(object);

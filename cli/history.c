@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "results/history/history.h"
+#include "results/html/html.h"
 #include "results/json.h"
 
 #define NUMBER_MAX 10000u /* results of one workload, machine and second */
@@ -170,7 +171,6 @@ static void say_none(const struct cli_verb *verb, const char *path)
     free(sign);
 }
 
-/* NEEDSWORK: "html", a page with lines over dates: results/html takes results, it would take this document. */
 static char *show(const json_t *history, const char *format, const struct res_style *style)
 {
     if (strcmp(format, "md") == 0)
@@ -179,6 +179,8 @@ static char *show(const json_t *history, const char *format, const struct res_st
         return res_history_csv(history);
     if (strcmp(format, "table") == 0)
         return res_history_text(history, style);
+    if (strcmp(format, "html") == 0)
+        return res_html_history(history);
     char *compact = json_dumps(history, JSON_INDENT(1));
     char *text = res_printf("%s\n", compact != NULL ? compact : "{}");
     free(compact);
@@ -188,15 +190,12 @@ static char *show(const json_t *history, const char *format, const struct res_st
 int cli_history_show(const struct cli_verb *verb, char **paths, int count, const char *format,
                      const struct res_style *style, struct res_text *text)
 {
-    static const char *const formats[] = {"table", "md", "csv", "json"};
     struct gathering gathering = {0};
-    bool known = false;
     int code = CLI_DONE;
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        known |= strcmp(format, formats[i]) == 0;
-    if (!known)
-        return cli_misuse(verb, "a directory is shown with --format table, md, csv or json, not '%s'",
-                          format);
+    if (strcmp(format, "html") == 0 && res_html_missing() != NULL) {
+        cli_say(verb, "no HTML: %s", res_html_missing());
+        return CLI_FAILED;
+    }
     gathering.left_out = json_array();
     for (int i = 0; i < count && code == CLI_DONE; i++)
         code = add_path(verb, &gathering, paths[i]);

@@ -22,8 +22,9 @@ bool cli_keep(const char *path, bool force, const json_t *result, const char *do
 bool cli_history_asked(char **paths, int count);
 
 /* cli_history_show - results of directories (*.json in them) and files as a history, added to text. format: "table", "md",
- * "csv" or "json". What in a directory is no result is left out, and said.
- * Returns an exit code: CLI_UNREADABLE, with a text, where a result was damaged; without one where there was none at all. */
+ * "csv", "json" or "html". What in a directory is no result is left out, and said.
+ * Returns an exit code: CLI_UNREADABLE, with a text, where a result was damaged; without one where there was none at all;
+ * CLI_FAILED where this mallab was built without the charts of "html". */
 int cli_history_show(const struct cli_verb *verb, char **paths, int count, const char *format,
                      const struct res_style *style, struct res_text *text);
 

@@ -21,7 +21,7 @@ static const char HELP[] =
     "the baseline of the same result, and where it did so beyond the noise.\n"
     "\n"
     "      --format FORMAT  table, md (Markdown), csv, json or html [table]; html is\n"
-    "                       one page of all RESULTs that opens offline\n"
+    "                       one page that opens offline: all RESULTs, or the history\n"
     "      --json           the same as --format json\n"
     "      --details        below the table also what explains it: memory's clock,\n"
     "                       waste, latency by call, system calls, counters\n"

@@ -10,6 +10,7 @@
 
 #include "cli/choice.h"
 #include "cli/cli.h"
+#include "cli/history.h"
 #include "cli/progress.h"
 #include "cli/record_step.h"
 #include "cli/stops.h"
@@ -199,16 +200,19 @@ static int give_out(const struct validate *validate, const json_t *result)
     const struct res_style style = {.utf8 = cli_locale_is_utf8()};
     char *compact = json_dumps(result, JSON_INDENT(1));
     char *document = res_printf("%s\n", compact != NULL ? compact : "{}");
-    char *problem = NULL;
+    char *kept = NULL, *problem = NULL;
     int code = CLI_DONE;
     free(compact);
     /* Kept first: whoever reads our stdout may have gone. */
     if (settings->output != NULL &&
-        !cli_output_write(settings->output, settings->force, document, strlen(document), &problem)) {
+        !cli_keep(settings->output, settings->force, result, document, &kept, &problem)) {
         cli_say(&CLI_VALIDATE, "%s", problem);
         free(problem);
         code = CLI_FAILED;
     }
+    if (kept != NULL && !settings->quiet)
+        cli_say(&CLI_VALIDATE, "kept as '%s'", kept);
+    free(kept);
     char *shown = settings->json ? NULL : res_validation_text(result, &style);
     fputs(settings->json ? document : shown, stdout);
     free(shown);
@@ -273,7 +277,7 @@ static int close_input(void)
 static int check_output(const struct cli_validate_options *settings)
 {
     char *problem = NULL;
-    if (settings->output == NULL || cli_output_check(settings->output, settings->force, &problem))
+    if (settings->output == NULL || cli_keep_check(settings->output, settings->force, &problem))
         return CLI_DONE;
     cli_say(&CLI_VALIDATE, "%s", problem);
     free(problem);

@@ -39,6 +39,38 @@ static json_t *machine_text(const json_t *result)
     return string;
 }
 
+static int compare_words(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* The variables of a candidate as NAME=VALUE, sorted: a result of another mallab may have them in another order. */
+static json_t *settings_text(const json_t *entry)
+{
+    json_t *environment = json_object_get(entry, "environment");
+    char **words = res_calloc(json_object_size(environment) + 1, sizeof *words);
+    struct res_text text = {0};
+    size_t count = 0;
+    const char *name;
+    json_t *value;
+    json_object_foreach(environment, name, value)
+    {
+        if (json_is_string(value))
+            words[count++] = res_printf("%s=%s", name, json_string_value(value));
+    }
+    qsort(words, count, sizeof *words, compare_words);
+    for (size_t i = 0; i < count; i++) {
+        res_text_printf(&text, "%s%s", i > 0 ? " " : "", words[i]);
+        free(words[i]);
+    }
+    char *plain_text = res_text_plain(text.text != NULL ? text.text : "");
+    json_t *string = json_string(plain_text);
+    free(plain_text);
+    free(text.text);
+    free(words);
+    return string;
+}
+
 static void copy_numbers(json_t *point, const json_t *object, const char *const *keys, const char *prefix)
 {
     for (size_t i = 0; keys[i] != NULL; i++) {
@@ -74,6 +106,7 @@ static json_t *point_of(const char *file, const json_t *result, const json_t *wo
     json_object_set_new(point, "limit_bytes", number(result, "limit_bytes"));
     json_object_set_new(point, "candidate", plain(entry, "name", "?"));
     json_object_set_new(point, "version", plain(entry, "version", "-"));
+    json_object_set_new(point, "settings", settings_text(entry));
     json_object_set_new(point, "failed", json_boolean(json_is_string(json_object_get(entry, "failed"))));
     json_object_set_new(point, "rounds", number(workload, "rounds"));
     copy_numbers(point, json_object_get(entry, "time"), times, "");
@@ -165,7 +198,7 @@ static void add_changes(json_t *point, const json_t *before)
     } kinds[] = {
         {"workload_digest", "workload"}, {"version", "version"},      {"baseline_version", "baseline"},
         {"mallab_version", "mallab"},    {"machine_text", "machine"}, {"touch", "touch"},
-        {"limit_bytes", "limit"},
+        {"limit_bytes", "limit"},        {"settings", "settings"},
     };
     json_t *changes = json_array();
     for (size_t i = 0; before != NULL && i < sizeof kinds / sizeof kinds[0]; i++) {

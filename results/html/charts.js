@@ -27,16 +27,18 @@ function axis(values, label, isLog, size = label ? 34 : 50) {
     values: (plot, splits) => splits.map((split) => (split === null ? null : values(split))), label, size, labelSize: label ? 20 : 0};
 }
 
-// settings: title, x, series [{label, values, live}], xText, yText, xLabel, xLog, yLog, bars
-// x rises; values are as long as x, null where there is none.
+// settings: title, x, series [{label, values, live}], xText, yText, xLabel, yLabel, xLog, yLog, bars; of a chart of points also
+// what points.js takes: points, pad, isTime, told, under, over. x rises; values are as long as x, null where there is none.
 function chart(settings) {
   const holder = element("div", {class: "plot", tabindex: "0", role: "img", "aria-label": `${settings.title}. Arrow keys `
-    + "move, plus and minus zoom, 0 shows all."});
+    + `${settings.points ? "go from point to point" : "move"}, plus and minus zoom, 0 shows all.`});
   const figure = element("figure", {class: "chart"});
   const legend = element("div", {class: "legend"});
   const reset = element("button", {type: "button", class: "quiet reset", disabled: true}, "Show all");
-  const first = settings.x[0], last = settings.x[settings.x.length - 1];
-  const made = {plot: null, shown: settings.series.map(() => true), holder, range: [first, last], settings};
+  const pad = settings.pad || 0;
+  const first = settings.x[0] - pad, last = settings.x[settings.x.length - 1] + pad;
+  const made = {plot: null, shown: settings.series.map(() => true), holder, range: [first, last], settings,
+    at: null, told: element("p", {class: "told"})};
 
   const strokeOf = (at) => (settings.series[at].live ? colourOf("--text") : paletteNow()[(settings.series[at].colour ?? at) % 8]);
   const build = () => {
@@ -47,17 +49,20 @@ function chart(settings) {
       ? {size: [0.4, 30], align: at === 0 ? -1 : 1} : {size: [0.8, 60], align: 0}) : undefined);
     made.plot = new uPlot({
       width, height: Math.min(340, Math.max(220, Math.round(width * 0.42))), legend: {show: false},
-      cursor: {drag: {x: true, y: false, dist: 6}, points: {show: !settings.bars}},
-      scales: {x: {time: false, distr: settings.xLog ? 3 : 1, range: (plot, low, high) => (settings.bars ? [low - 0.6, high + 0.6] : [low, high])},
-        y: {distr: settings.yLog ? 3 : 1, range: settings.yLog ? undefined
+      cursor: {drag: {x: true, y: false, dist: 6}, points: {show: !settings.bars && !settings.points}, ...(settings.points ? {y: false, x: false} : {})},
+      ...(settings.isTime ? {tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC")} : {}),
+      scales: {x: {time: settings.isTime === true, distr: settings.xLog ? 3 : 1, range: (plot, low, high) => (settings.bars ? [low - 0.6, high + 0.6] : [low, high])},
+        y: {distr: settings.yLog ? 3 : 1, range: settings.yLog ? undefined : settings.points ? (plot) => pointsReach(settings, made, plot)
           : (plot, low, high) => [0, isNumber(high) && high > 0 ? high * 1.06 : 1]}},
-      axes: [{...axis(settings.xText, settings.xLabel, settings.xLog), space: settings.bars ? 46 : 70,
-        ...(settings.bars ? {incrs: [1, 2, 4, 8, 16]} : {})}, axis(settings.yText, null, settings.yLog, 74)],
+      axes: [{...axis(settings.xText, settings.xLabel, settings.xLog), space: settings.bars ? 46 : settings.points ? 58 : 70,
+        ...(settings.bars ? {incrs: [1, 2, 4, 8, 16]} : {}), ...(settings.isTime ? {values: DATE_VALUES} : {})},
+      axis(settings.yText, null, settings.yLog, 74)],
       series: [{}, ...settings.series.map((one, at) => ({
-        label: one.label, stroke: strokeOf(at), width: one.live ? 1.5 : 2, show: made.shown[at], points: {show: false},
-        dash: settings.bars ? undefined : one.live ? [] : DASHES[(one.colour ?? at) % 8], paths: bars(at),
-        fill: settings.bars || one.live ? `${strokeOf(at)}${settings.bars ? "99" : "22"}` : undefined, spanGaps: false}))],
-      hooks: {setCursor: [readOut], setScale: [(plot, key) => {
+        label: one.label, stroke: strokeOf(at), width: one.live ? 1.5 : 2, show: made.shown[at],
+        points: settings.points ? {show: true, size: settings.pointSize || 7, width: 1, fill: strokeOf(at), stroke: strokeOf(at)} : {show: false},
+        dash: settings.bars ? undefined : one.live ? [] : DASHES[(one.colour ?? at) % 8], paths: one.isLineless ? () => null : bars(at),
+        fill: settings.bars || one.live ? `${strokeOf(at)}${settings.bars ? "99" : "22"}` : undefined, spanGaps: settings.points === true}))],
+      hooks: {...(settings.points ? pointsHooks(settings, made, strokeOf) : {setCursor: [readOut]}), setScale: [(plot, key) => {
         if (key !== "x") return;
         const {min, max} = plot.scales.x;
         made.range = [min, max];
@@ -66,6 +71,7 @@ function chart(settings) {
         holder.dataset.to = max;
       }]},
     }, [settings.x, ...settings.series.map((one) => one.values)], holder);
+    if (settings.points) made.plot.setScale("x", {min: first, max: last});
     paintLegend();
   };
   const values = [];
@@ -111,13 +117,15 @@ function chart(settings) {
   const showAll = () => { made.plot.setScale("x", {min: first, max: last}); say("All shown"); };
   const keys = {ArrowLeft: () => moved(-0.2, 1), ArrowRight: () => moved(0.2, 1), "+": () => moved(0, 0.5), "=": () => moved(0, 0.5),
     "-": () => moved(0, 2), "0": showAll, Escape: showAll};
+  if (settings.points) pointsKeys(settings, made, keys, zoom);
   holder.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
     event.preventDefault();
     keys[event.key]();
   });
   reset.addEventListener("click", showAll);
-  figure.append(element("figcaption", {}, settings.title), legend, holder);
+  figure.append(element("figcaption", {}, settings.title), settings.yLabel ? element("p", {class: "small"}, settings.yLabel) : "", legend, holder);
+  if (settings.points) figure.append(made.told);
   made.build = () => { const range = made.range; build(); if (!settings.bars && (range[0] > first || range[1] < last)) zoom(...range); };
   made.resize = () => { if (made.plot && Math.max(240, holder.clientWidth) !== made.plot.width) made.build(); };
   charts.push(made);

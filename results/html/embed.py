@@ -8,8 +8,8 @@ import hashlib
 import pathlib
 import sys
 
-SCRIPTS = ["format.js", "elements.js", "table.js", "charts.js", "workload.js", "latency.js",
-           "waste.js", "fidelity.js", "sections.js", "report.js"]
+SCRIPTS = ["format.js", "elements.js", "table.js", "points.js", "charts.js", "workload.js", "latency.js",
+           "waste.js", "whole.js", "fidelity.js", "sections.js", "tune.js", "history.js", "report.js"]
 GAP = "@DATA@"
 
 

@@ -43,3 +43,7 @@ function percentText(ratio) {
   const size = Math.abs(percent);
   return `${sign}${size.toFixed(size < 99.95 ? 1 : 0)} %`;
 }
+
+// A ratio as a difference, for axes that have the baseline at 0; null is a gap.
+const less = (ratio) => (isNumber(ratio) ? ratio - 1 : null);
+const signedPercent = (difference) => (difference === 0 ? "0 %" : percentText(1 + difference));

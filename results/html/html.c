@@ -36,12 +36,10 @@ char *res_html_escaped(const json_t *data)
     return text.text;
 }
 
-char *res_html(const struct res_html_source *sources, size_t count)
+/* Takes over the reference. */
+static char *page_of(json_t *data)
 {
     struct res_text text = {0};
-    if (res_html_missing() != NULL)
-        return NULL;
-    json_t *data = res_html_data(sources, count);
     char *escaped = res_html_escaped(data);
     res_text_add(&text, res_html_page, res_html_page_gap);
     res_text_add(&text, escaped, strlen(escaped));
@@ -49,4 +47,17 @@ char *res_html(const struct res_html_source *sources, size_t count)
     free(escaped);
     json_decref(data);
     return text.text;
+}
+
+char *res_html(const struct res_html_source *sources, size_t count)
+{
+    return res_html_missing() == NULL ? page_of(res_html_data(sources, count)) : NULL;
+}
+
+char *res_html_history(const json_t *history)
+{
+    if (res_html_missing() != NULL)
+        return NULL;
+    return page_of(json_pack("{s:s, s:s, s:O}", "schema", "mallab-report/1", "mallab_version", MALLAB_VERSION,
+                             "history", history));
 }

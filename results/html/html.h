@@ -26,6 +26,9 @@ const char *res_html_missing(void);
  * The same results, under the same names, give the same bytes. */
 char *res_html(const struct res_html_source *sources, size_t count);
 
+/* res_html_history - the page of a history (results/history/history.h), the document of res_history_finish; else as res_html. */
+char *res_html_history(const json_t *history);
+
 /* res_html_data - what stands in the gap, before it is escaped: the results less their raw samples, of which `series`
  * is made (docs/report.md). A new reference. */
 json_t *res_html_data(const struct res_html_source *sources, size_t count);

@@ -9,6 +9,7 @@
 #include "results/statistics.h"
 #include "results/support.h"
 #include "results/table.h"
+#include "results/tune/tune_words.h"
 
 #define ROUNDS_MAX 1024u /* of which a point's median is made */
 
@@ -157,6 +158,13 @@ static json_t *latency_object(const json_t *latency)
     return object;
 }
 
+/* What hyperfine measured, without its rounds. */
+static json_t *whole_object(const json_t *whole)
+{
+    static const char *const raw[] = {"wall_ns", "user_ns", "system_ns", "exit_codes", NULL};
+    return json_is_object(whole) ? without(whole, raw) : json_null();
+}
+
 static json_t *entry_object(const json_t *workload, const json_t *entry)
 {
     static const char *const raw[] = {"runs", "memory_runs", "latency", NULL};
@@ -165,6 +173,7 @@ static json_t *entry_object(const json_t *workload, const json_t *entry)
     json_t *object = without(entry, raw);
     json_t *substituted = json_object_get(json_array_get(json_object_get(entry, "runs"), 0), "substituted");
     json_object_set_new(object, "latency", latency_object(json_object_get(entry, "latency")));
+    json_object_set_new(object, "whole_process", whole_object(json_object_get(entry, "whole_process")));
     json_object_set_new(object, "faults_minor", number(res_entry_faults(entry)));
     json_object_set_new(object, "blow_up", number(res_entry_blow_up(workload, entry)));
     json_object_set_new(object, "substituted", substituted != NULL ? json_incref(substituted) : json_null());
@@ -218,6 +227,34 @@ static json_t *validated(const json_t *candidates)
     return array;
 }
 
+static void set_words(json_t *object, const char *key, char *words)
+{
+    char *plain = res_text_plain(words);
+    json_object_set_new(object, key, json_string(plain));
+    free(plain);
+    free(words);
+}
+
+/* Of a search its sentences, and its points without their samples. Checked by res_tune_check. */
+static json_t *tune_object(const json_t *result, const json_t *tune)
+{
+    static const char *const raw[] = {"points", "default_ns_per_op", "default_bytes", NULL};
+    static const char *const point_raw[] = {"time_ratios", "memory_ratios", NULL};
+    json_t *object = without(tune, raw), *points = json_array();
+    size_t index;
+    json_t *point;
+    json_array_foreach(json_object_get(tune, "points"), index, point)
+    {
+        if (json_is_object(point))
+            json_array_append_new(points, without(point, point_raw));
+    }
+    json_object_set_new(object, "points", points);
+    set_words(object, "advice_words", res_tune_advice(result));
+    set_words(object, "tried_words", res_tune_tried(tune));
+    set_words(object, "basis_words", res_tune_basis(result));
+    return object;
+}
+
 static json_t *result_object(const struct res_html_source *source)
 {
     static const char *const raw[] = {"workloads", "candidates", "validation", NULL};
@@ -233,6 +270,9 @@ static json_t *result_object(const struct res_html_source *source)
     json_object_set_new(object, "file", json_string(name));
     json_object_set_new(object, "workloads", workloads);
     const json_t *validation = json_object_get(source->result, "validation");
+    const json_t *tune = json_object_get(source->result, "tune");
+    if (json_is_object(tune))
+        json_object_set_new(object, "tune", tune_object(source->result, tune));
     if (json_is_object(validation)) {
         json_object_set_new(object, "validation", without(validation, validation_raw));
         json_object_set_new(object, "candidates", validated(json_object_get(source->result, "candidates")));

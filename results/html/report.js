@@ -1,27 +1,39 @@
 // report.js - begin: read the data, build the page, draw, and follow theme, width and printing.
 
-function buildPage(data) {
-  const main = document.getElementById("main"), contents = document.getElementById("contents");
+const NOTE = "Time in allocator calls is not application speed; figures of different machines do not compare. Charts: uPlot, MIT licence (its text is in this file).";
+
+// Returns the links to what it added.
+function resultsPage(results, main) {
   const links = [];
   let number = 0;
-  for (const result of listOf(data.results).map(objectOf)) {
+  for (const result of results) {
     const place = element("section", {class: "result"});
-    if (listOf(data.results).length > 1) place.append(element("h1", {class: "file"}, String(result.file)));
+    if (results.length > 1) place.append(element("h1", {class: "file"}, String(result.file)));
     result.workloads = listOf(result.workloads).map(objectOf);
+    const tune = tuneSection(result);
+    if (tune) place.append(tune, result.workloads.length > 0 ? element("p", {class: "explain above"}, "The confirmation, as a result of its own:") : "");
     for (const workload of result.workloads) {
       const id = `workload-${++number}`;
       place.append(workloadSection(result, workload, id));
       links.push(element("a", {href: `#${id}`}, isNamed(workload.name) ? workload.name : id));
     }
-    place.append(fidelitySection(result), basisSection(result));
+    place.append(...[tune ? null : fidelitySection(result), basisSection(result)].filter(Boolean));
     main.append(place);
   }
+  return links;
+}
+
+function buildPage(data) {
+  const main = document.getElementById("main"), contents = document.getElementById("contents");
+  const history = data.history ? objectOf(data.history) : null, results = listOf(data.results).map(objectOf);
+  const links = history ? historyPage(history, main) : resultsPage(results, main);
   if (links.length > 1) contents.append(...links);
   else contents.hidden = true;
-  const names = listOf(data.results).flatMap((result) => listOf(result.workloads).map((workload) => workload.name)).filter(isNamed);
-  document.title = `${names.slice(0, 3).join(", ")}${names.length > 3 ? " …" : ""} - mallab report`;
-  document.getElementById("foot").append(`mallab ${data.mallab_version}. Time in allocator calls is not application speed; figures of different machines do not `
-    + "compare. Charts: uPlot, MIT licence (its text is in this file).");
+  const named = history ? listOf(history.series).map((series) => objectOf(series).workload)
+    : results.flatMap((result) => listOf(result.workloads).map((workload) => workload.name));
+  const names = [...new Set(named.filter(isNamed))];
+  document.title = `${names.slice(0, 3).join(", ")}${names.length > 3 ? " …" : ""} - mallab ${history ? "history" : "report"}`;
+  document.getElementById("foot").append(`mallab ${data.mallab_version}. ${NOTE}`);
 }
 
 // Automatic follows the system; a choice lasts while the page is open: a file has no other place to keep it.

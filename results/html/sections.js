@@ -72,7 +72,14 @@ function optionsOf(result, workload) {
   return options;
 }
 
+function tuneCommandOf(result) {
+  const tune = result.tune, words = ["mallab", "tune", "-a", listOf(tune.allocators).join(","), "-b", String(tune.default), "--memory", String(tune.memory)];
+  if (isNumber(tune.budget_ns)) words.push("--budget", `${Math.ceil(tune.budget_ns / 1e6)}ms`);
+  return [...words, "--seed", String(tune.seed), String(objectOf(tune.workload).name)].map(shellWord).join(" ");
+}
+
 function commandOf(result) {
+  if (result.tune) return tuneCommandOf(result);
   const first = objectOf(listOf(result.workloads)[0]);
   const names = listOf(first.candidates).map((entry) => String(objectOf(entry).name));
   const words = ["mallab", result.validation ? "validate" : "ab", "-a", shellWord(names.join(",")), "-b", shellWord(String(result.baseline)),
@@ -120,5 +127,6 @@ function workloadSection(result, workload, id) {
     workloadFacts(workload),
     isNamed(workload.advice) ? element("p", {class: "advice"}, element("strong", {}, "Advice. "), workload.advice) : null,
     candidateTable(workload), noiseLine(workload), warnings(result, workload),
-    residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload), placementSection(workload), ...profileSections(workload));
+    residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload),
+    wholeSection(workload, result), placementSection(workload), ...profileSections(workload));
 }

@@ -105,6 +105,7 @@ class Browser:
         self.complaints.clear()
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         self.theme(dark)
+        self.run("document.documentElement.dataset.ready = 'no'")  # of the page before, which must not pass for this one
         self.ask("Page.navigate", url=f"file://{path}")
         self.wait("location.protocol === 'file:' && document.documentElement?.dataset.ready === 'yes'")
 
@@ -129,20 +130,25 @@ class Browser:
         """Two frames: what an action draws is drawn."""
         self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
-    def key(self, key):
-        """Press and release, as a person would, on what has the focus."""
-        codes = {"Tab": 9, "Enter": 13, " ": 32, "ArrowLeft": 37, "ArrowRight": 39, "Escape": 27}
+    def key(self, key, draws=True):
+        """Press and release, as a person would, on what has the focus. draws: False where nothing is drawn that is looked at."""
+        codes = {"Tab": 9, "Enter": 13, " ": 32, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39, "Escape": 27}
         text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
         common = {"key": key, "windowsVirtualKeyCode": codes.get(key, ord(key[0]))}
         self.ask("Input.dispatchKeyEvent", type="keyDown", text=text, **common)
         self.ask("Input.dispatchKeyEvent", type="keyUp", **common)
-        self.settle()
+        if draws:
+            self.settle()
 
     def drag(self, x_from, x_to, y):
         for kind, x in (("mouseMoved", x_from), ("mousePressed", x_from), ("mouseMoved", (x_from + x_to) / 2),
                         ("mouseMoved", x_to), ("mouseReleased", x_to)):
             self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1,
                      buttons=0 if kind == "mouseReleased" else 1)
+        self.settle()
+
+    def move(self, x, y):
+        self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
         self.settle()
 
     def picture(self, path):

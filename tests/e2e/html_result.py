@@ -38,8 +38,17 @@ def entry(name, at, windows):
                          "peak_ratio_low": factor / 1.14, "peak_ratio_high": factor / 1.10, "peak_verdict": verdicts[1][at % 5]},
             "waste": waste(live, factor), "system_calls": {"total": 5 + at, "mmap": 5, "brk": at}, "failure": None,
             "placement": {"tlb_misses_per_object": .2 * ratio, "same_page_share": .8, "page_bytes_per_byte": 1.4, "line_bytes_per_byte": 1.1}, "latency": latency(ratio), "warmup_ns": 1,
+            "whole_process": {"rounds": 10, "failed": None, "wall_ns": [9e8] * 10, "user_ns": [8e8] * 10, "system_ns": [1e8] * 10, "exit_codes": [0] * 10,
+                              "wall_ns_median": 9.1e8 * ratio, "user_ns_mean": 8e8 * ratio, "system_ns_mean": 1e8, **({} if at == 0 else
+                              {"ratio": ratio, "ratio_low": ratio * .97, "ratio_high": ratio * 1.02})},
             "runs": [{"faults_minor": 12000 + 500 * at, "ns_per_op": 22 * ratio * (1 + .001 * turn), "resident": {"peak_bytes": int(live * factor)},
                       "samples": {"resident_bytes": curve if turn == 0 else []}} for turn in range(10)]}
+
+
+def floor():
+    made = entry("none", 0, 2)
+    made["time"].update(quiet_ns_per_op=2.0, typical_ns_per_op=2.1)
+    return made
 
 
 def profile():
@@ -57,7 +66,7 @@ def profile():
 def result(names, windows=3000, workload="web.wl", full=True):
     entries = [entry(name, at, windows) for at, name in enumerate(names)]
     made = {"name": workload, "program": "web", "digest": "1", "file_digest": "1", "ops": 1_900_000, "threads": 7, "duration_ns": 10 ** 10,
-            "live_peak_bytes": 50_000_000, "rounds": 10, "complete": True, "candidates": entries, "control": entry(names[0], 0, 2), "floor": None,
+            "live_peak_bytes": 50_000_000, "rounds": 10, "complete": True, "candidates": entries, "control": entry(names[0], 0, 2), "floor": floor(),
             "samples": {"time_ns": [int(10 ** 10 * (i + 1) / windows) for i in range(windows)],
                         "live_bytes": [int(50_000_000 * (1 - math.exp(-5 * i / windows))) for i in range(windows)]}}
     whole = {"schema": "mallab-experiment/1", "mallab_version": "0.1.0", "created_unix_ns": 1_700_000_000_000_000_000, "baseline": names[0],
@@ -78,6 +87,73 @@ def result(names, windows=3000, workload="web.wl", full=True):
     else:
         for one in entries:
             del one["waste"], one["latency"]
+    return whole
+
+
+DAY = 86400 * 10 ** 9
+
+
+def days(count, names=("glibc", "jemalloc", "tcmalloc")):
+    """Results of as many nights: jemalloc gets slower in the middle, when its version changes, and tcmalloc takes more memory later, and gets other settings;
+    mallab and the machine's kernel change too. What moves does so beyond any doubt, what does not repeats within its interval."""
+    made = []
+    for day in range(count):
+        one = result(list(names), windows=2, full=False)
+        one["created_unix_ns"] += day * DAY
+        one["machine"]["name"] = "ci"
+        one["machine"]["kernel"] = "6.1" if day < count * 3 // 4 else "6.2"
+        one["mallab_version"] = "0.1.0" if day < count // 4 else "0.2.0"
+        workload = one["workloads"][0]
+        wobble = 1 + .004 * math.sin(day * 1.7)
+        workload["control"]["time"].update(ratio=wobble, ratio_low=.985, ratio_high=1.015)
+        workload["control"]["resident"].update(peak_ratio=1.0, peak_ratio_low=.995, peak_ratio_high=1.005)
+        for at, entry in enumerate(workload["candidates"]):
+            slower = 1.2 if at == 1 and day >= count // 2 else 1.0
+            larger = 1.25 if at == 2 and day >= count * 2 // 3 else 1.0
+            if at == 1 and day >= count // 2:
+                entry["version"] = "5.3.1"
+            if at == 2 and day >= count * 5 // 6:
+                entry["environment"] = {"TCMALLOC_RELEASE_RATE": "10", "A": "1"}
+            time, resident = entry["time"], entry["resident"]
+            for key in ("ratio", "ratio_low", "ratio_high", "quiet_ratio", "typical_ns_per_op", "quiet_ns_per_op"):
+                time[key] *= slower * (wobble if at else 1)
+            for key in ("peak_bytes", "mean_bytes"):
+                resident[key] = int(resident[key] * larger * (1 + .002 * math.sin(day + at)))
+            resident["rounds"] = 3
+            for key in ("peak_ratio", "peak_ratio_low", "peak_ratio_high"):
+                resident[key] *= larger
+        made.append(one)
+    return made
+
+
+def tuned(confirmed=True, name="glibc"):
+    """A search: a front of three, one beaten, and what was tried on the way."""
+    whole = result([name], full=False)
+    rows = [(name, {}, 1, 1, None), (f"{name}+tcache_count=0", {"tcache_count": "0"}, 1.02, .83, ("same", "less")),
+            ("jemalloc+narenas=1", {"narenas": "1"}, .85, 1.22, ("faster", "more")),
+            (f"{name}+arena_max=1", {"arena_max": "1"}, 1.12, 1.01, ("slower", "same"))]
+
+    def row(row_name, settings, time, memory, verdicts):
+        def figures(ratio, verdict):
+            return {"ratio": ratio if settings else None, "ratio_low": ratio * .985 if settings else None, "ratio_high": ratio * 1.02 if settings else None,
+                    "verdict": (verdict if confirmed else "undecided") if settings else "undecided", "p": .001 if settings else None}
+        form = "MALLOC_CONF={}:{}" if row_name.startswith("jemalloc") else "GLIBC_TUNABLES=glibc.malloc.{}={}"
+        paste = " ".join(form.format(key, value) for key, value in settings.items())
+        return {"name": row_name, "allocator": row_name.split("+")[0], "is_default": not settings, "settings": settings, "environment": {}, "paste": paste,
+                "library": "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2" if row_name.startswith("jemalloc") else None,
+                "time": dict(figures(time, verdicts and verdicts[0]), typical_ns_per_op=20 * time), "memory": dict(figures(memory, verdicts and verdicts[1]), bytes=5e7 * memory)}
+    made = [row(*one) for one in rows]
+    states = ("finalist", "dominated", "outranked", "simplified", "failed", "untried")
+    points = [{"name": f"{name}+arena_max={i}", "allocator": name, "settings": {"arena_max": str(i)}, "state": states[i % 6], "failed": "not in force" if i % 6 == 4 else None,
+               "time_ratio": None if i % 6 >= 4 else 1 + .3 * math.sin(i * 2.1), "memory_ratio": None if i % 6 >= 4 else 1 + .4 * math.cos(i * 1.3),
+               "time_ratios": [1.0], "memory_ratios": [1.0]} for i in range(1, 31)]
+    whole["tune"] = {"confirmed": confirmed, "stopped": not confirmed, "memory": "peak", "default": name, "allocators": [name, "jemalloc"], "seed": 7, "budget_ns": 300 * 10 ** 9,
+                     "search_ns": 200 * 10 ** 9, "confirmation_ns": 90 * 10 ** 9, "runs": 120, "declared": 9, "confirmation_rounds": 10 if confirmed else 0, "p_needed": .0125,
+                     "least_difference": .01, "noise": {"time": .01, "memory": .001}, "front": made[:3] if confirmed else made, "beaten": made[3:] if confirmed else [],
+                     "counts": {state: sum(point["state"] == state for point in points) for state in states}, "default_ns_per_op": [20.0], "default_bytes": [5e7], "points": points,
+                     "workload": {"name": "web.wl", "program": "web", "ops": 1_900_000, "threads": 7, "duration_ns": 10 ** 10, "live_peak_bytes": 50_000_000}}
+    if not confirmed:
+        whole["workloads"], whole["stopped"] = [], True
     return whole
 
 

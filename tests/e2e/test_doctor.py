@@ -6,6 +6,7 @@ import pathlib
 import shutil
 
 import lab
+import schema
 
 
 class Doctor(lab.Lab):
@@ -19,6 +20,8 @@ class Doctor(lab.Lab):
         result = self.look("--json", *options, **settings)
         report = lab.json.loads(result.stdout)
         self.assertEqual(report["schema"], "mallab-doctor/1")
+        if schema.jsonschema:
+            self.assertEqual(schema.faults("mallab-doctor-1", report), [])
         bad = [check for check in report["checks"] if check["state"] == "bad"]
         self.assertEqual(report["bad"], len(bad))
         self.assertEqual(result.returncode, lab.FAILED if bad else lab.DONE)

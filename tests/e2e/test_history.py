@@ -94,7 +94,6 @@ class History(lab.Lab):
     def test_refused(self):
         (self.place / "empty").mkdir()
         self.assert_one_line(self.mallab("report", "empty", status=lab.BAD_INPUT), "empty", "ab -o empty")
-        self.mallab("report", "--format", "html", self.kept, status=lab.MISUSE)
         (self.place / "file").write_text("mine")
         result = self.mallab("ab", *QUICK, "-o", "file/", self.workload, status=lab.FAILED)
         self.assert_one_line(result, "file/")

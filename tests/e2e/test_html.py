@@ -24,6 +24,12 @@ def has_charts():
 @unittest.skipUnless(browser.program(), "no Chromium: scripts/setup --tests installs it")
 @unittest.skipUnless(has_charts(), "built without uPlot: scripts/setup, then meson setup --reconfigure")
 class Page(Lab):
+    @classmethod
+    def setUpClass(cls):
+        """One browser for all pages: each is loaded anew, and starting it takes longer than most tests."""
+        cls.browser = browser.Browser()
+        cls.addClassCleanup(cls.browser.__exit__)
+
     def page(self, *results):
         paths = []
         for number, result in enumerate(results):
@@ -40,24 +46,24 @@ class Page(Lab):
 
     def test_everything_is_there_and_works(self):
         path = self.page(html_result.result(NAMES))
-        with browser.Browser() as page:
-            page.open(path)
-            titles = page.run("[...document.querySelectorAll('h3')].map((title) => title.textContent)")
-            for title in ("Resident memory over recorded time", "Where memory goes", "Latency of single calls",
-                          "What it takes from the kernel", "Where live objects lie", "What the program asks for", "Calls over recorded time", "Fidelity: reality beside prediction",
-                          "What it rests on"):
-                self.assertIn(title, titles)
-            self.assertEqual(page.run("document.querySelectorAll('.absent').length"), 0)
-            self.assertIn("jemalloc", page.run("document.querySelector('.advice').textContent"))
-            self.assertIn("Noise floor", page.run("document.querySelector('.noise-line').textContent"))
-            self.assertEqual(page.run("document.querySelector('.command').textContent"),
-                             "mallab validate -a glibc,jemalloc,mimalloc,tcmalloc,jemalloc+bg -b glibc -n 10 --seed 42 -- web --port 8080")
-            self.assertEqual(page.run(FIRST_ROWS), NAMES)
-            self.judge_sorting(page)
-            self.judge_legend(page)
-            self.judge_zoom(page)
-            self.judge_theme(page)
-            self.judge_quiet(page, path)
+        page = self.browser
+        page.open(path)
+        titles = page.run("[...document.querySelectorAll('h3')].map((title) => title.textContent)")
+        for title in ("Resident memory over recorded time", "Where memory goes", "Latency of single calls",
+                      "What it takes from the kernel", "Where live objects lie", "What the program asks for", "Calls over recorded time", "Fidelity: reality beside prediction",
+                      "What it rests on"):
+            self.assertIn(title, titles)
+        self.assertEqual(page.run("document.querySelectorAll('.absent').length"), 0)
+        self.assertIn("jemalloc", page.run("document.querySelector('.advice').textContent"))
+        self.assertIn("Noise floor", page.run("document.querySelector('.noise-line').textContent"))
+        self.assertEqual(page.run("document.querySelector('.command').textContent"),
+                         "mallab validate -a glibc,jemalloc,mimalloc,tcmalloc,jemalloc+bg -b glibc -n 10 --seed 42 -- web --port 8080")
+        self.assertEqual(page.run(FIRST_ROWS), NAMES)
+        self.judge_sorting(page)
+        self.judge_legend(page)
+        self.judge_zoom(page)
+        self.judge_theme(page)
+        self.judge_quiet(page, path)
 
     def judge_sorting(self, page):
         button = "[...document.querySelectorAll('.decide thead button')].find((one) => one.textContent === 'Time')"
@@ -130,28 +136,28 @@ class Page(Lab):
         self.assertEqual(page.run(ground), light)
 
     def test_keyboard_reaches_every_control_and_shows_where_it_is(self):
-        with browser.Browser() as page:
-            page.open(self.page(html_result.result(NAMES)))
-            reached = []
-            for _ in range(30):
-                page.key("Tab")
-                reached.append(page.run("(document.activeElement.className || document.activeElement.id || document.activeElement.tagName)"))
-                if reached[-1] not in ("skip",):
-                    self.assertEqual(page.run("getComputedStyle(document.activeElement).outlineStyle"), "solid", reached)
-            self.assertEqual(reached[0], "skip")
-            for control in ("quiet", "scroll", "entry", "plot"):
-                self.assertIn(control, reached)
+        page = self.browser
+        page.open(self.page(html_result.result(NAMES)))
+        reached = []
+        for _ in range(30):
+            page.key("Tab", draws=False)
+            reached.append(page.run("(document.activeElement.className || document.activeElement.id || document.activeElement.tagName)"))
+            if reached[-1] not in ("skip",):
+                self.assertEqual(page.run("getComputedStyle(document.activeElement).outlineStyle"), "solid", reached)
+        self.assertEqual(reached[0], "skip")
+        for control in ("quiet", "scroll", "entry", "plot"):
+            self.assertIn(control, reached)
 
     def test_phone_and_paper(self):
-        path = self.page(html_result.result(NAMES), html_result.result(["glibc", "a-very-long-name-of-a-candidate" * 4], workload="x" * 200))
-        with browser.Browser() as page:
-            page.open(path, width=360, height=780)
-            page.settle()
-            self.assertLessEqual(page.run("document.documentElement.scrollWidth"), page.run("innerWidth"))
-            self.assertEqual(page.run("document.querySelectorAll('.result').length"), 2)
-            page.paper(self.place / "paper.pdf")
-            self.assertEqual((self.place / "paper.pdf").read_bytes()[:5], b"%PDF-")
-            self.judge_quiet(page, path)
+        path = self.page(html_result.result(NAMES, windows=300), html_result.result(["glibc", "a-very-long-name-of-a-candidate" * 4], windows=300, workload="x" * 200))
+        page = self.browser
+        page.open(path, width=360, height=780)
+        page.settle()
+        self.assertLessEqual(page.run("document.documentElement.scrollWidth"), page.run("innerWidth"))
+        self.assertEqual(page.run("document.querySelectorAll('.result').length"), 2)
+        page.paper(self.place / "paper.pdf")
+        self.assertEqual((self.place / "paper.pdf").read_bytes()[:5], b"%PDF-")
+        self.judge_quiet(page, path)
 
     def test_names_are_never_markup(self):
         bad = html_result.HOSTILE
@@ -164,16 +170,16 @@ class Page(Lab):
         text = path.read_text()
         self.assertEqual(text.count("</script"), 2)
         self.assertNotIn("\u2028", text)
-        with browser.Browser() as page:
-            page.open(path)
-            self.assertIsNone(page.run("window.broken"))
-            self.assertEqual(page.run("document.querySelectorAll('img, b').length"), 0)
-            self.assertIn("<img src=x", page.run("document.querySelector('h2').textContent"))
-            # Pasted, the command is one command: the name stays one word.
-            echoed = run(["sh", "-c", "mallab() { printf '%s\\n' \"$@\"; }\n" + page.run("document.querySelector('.command').textContent")])
-            self.assertEqual(echoed.returncode, 0)
-            self.assertIn(page.run("document.querySelector('h2').textContent"), echoed.stdout.decode())
-            self.judge_quiet(page, path)
+        page = self.browser
+        page.open(path)
+        self.assertIsNone(page.run("window.broken"))
+        self.assertEqual(page.run("document.querySelectorAll('img, b').length"), 0)
+        self.assertIn("<img src=x", page.run("document.querySelector('h2').textContent"))
+        # Pasted, the command is one command: the name stays one word.
+        echoed = run(["sh", "-c", "mallab() { printf '%s\\n' \"$@\"; }\n" + page.run("document.querySelector('.command').textContent")])
+        self.assertEqual(echoed.returncode, 0)
+        self.assertIn(page.run("document.querySelector('h2').textContent"), echoed.stdout.decode())
+        self.judge_quiet(page, path)
 
     def test_values_of_any_kind_do_not_stop_the_page(self):
         result = html_result.result(NAMES[:2])
@@ -191,10 +197,10 @@ class Page(Lab):
         result["candidates"] = [{"name": "x", "real": {"cpu_ns": []}, "predicted": {}, "error": {"time_sign": 7}}] * 2
         result["validation"]["bars"]["peak_heap"], result["validation"]["command"] = {"checked": -3, "met": 5}, {"a": 1}
         path = self.page(result)
-        with browser.Browser() as page:
-            page.open(path)
-            self.assertEqual(len(page.run(FIRST_ROWS)), 2)
-            self.judge_quiet(page, path)
+        page = self.browser
+        page.open(path)
+        self.assertEqual(len(page.run(FIRST_ROWS)), 2)
+        self.judge_quiet(page, path)
 
     def test_what_failed_what_is_doubtful_and_what_nothing_beats(self):
         result = html_result.result(NAMES[:4])
@@ -205,45 +211,219 @@ class Page(Lab):
         doubtful["resident"].update(clock="recorded", predicted=False, not_predicted_why="it never asked for the time")
         result["limit_bytes"] = 8_000_000
         del result["validation"], result["candidates"]
-        with browser.Browser() as page:
-            page.open(self.page(result))
-            rows = page.run("[...document.querySelectorAll('.decide tbody tr')].map((row) => row.textContent)")
-            self.assertIn("died", rows[1])
-            self.assertIn("not predicted", rows[2])
-            warned = page.run("document.querySelector('.warnings').textContent")
-            for words in ("jemalloc: failed: malloc returned NULL", "7.00 MB in 12 objects were live", "the limit was 8.00 MB", "it never asked for the time"):
-                self.assertIn(words, warned)
-            # tcmalloc takes more of both than glibc; nobody is shown to beat the others.
-            self.assertEqual(page.run("[...document.querySelectorAll('.decide .front')].map((mark) => mark.closest('tr').querySelector('.name').textContent)"),
-                             ["glibc", "mimalloc"])
-            self.assertEqual(page.run("document.querySelector('.command').textContent"),
-                             "mallab ab -a glibc,jemalloc,mimalloc,tcmalloc -b glibc -n 10 --seed 42 --latency --limit 8000000 web.wl")
+        page = self.browser
+        page.open(self.page(result))
+        rows = page.run("[...document.querySelectorAll('.decide tbody tr')].map((row) => row.textContent)")
+        self.assertIn("died", rows[1])
+        self.assertIn("not predicted", rows[2])
+        warned = page.run("document.querySelector('.warnings').textContent")
+        for words in ("jemalloc: failed: malloc returned NULL", "7.00 MB in 12 objects were live", "the limit was 8.00 MB", "it never asked for the time"):
+            self.assertIn(words, warned)
+        # tcmalloc takes more of both than glibc; nobody is shown to beat the others.
+        self.assertEqual(page.run("[...document.querySelectorAll('.decide .front')].map((mark) => mark.closest('tr').querySelector('.name').textContent)"),
+                         ["glibc", "mimalloc"])
+        self.assertEqual(page.run("document.querySelector('.command').textContent"),
+                         "mallab ab -a glibc,jemalloc,mimalloc,tcmalloc -b glibc -n 10 --seed 42 --latency --limit 8000000 web.wl")
 
     def test_an_old_result_says_how_to_get_what_it_lacks(self):
-        with browser.Browser() as page:
-            page.open(self.page(html_result.result(NAMES[:2], full=False)))
-            words = page.run("[...document.querySelectorAll('.absent')].map((line) => line.textContent).join('\\n')")
-            for command in ("mallab ab --latency", "mallab ab -o", "mallab validate"):
-                self.assertIn(command, words)
+        page = self.browser
+        page.open(self.page(html_result.result(NAMES[:2], full=False)))
+        words = page.run("[...document.querySelectorAll('.absent')].map((line) => line.textContent).join('\\n')")
+        for command in ("mallab ab --latency", "mallab ab -o", "mallab validate"):
+            self.assertIn(command, words)
 
-    def test_a_hundred_thousand_points(self):
-        path = self.page(html_result.result(NAMES, windows=100_000))
-        with browser.Browser() as page:
-            page.open(path)
-            data = "JSON.parse(document.getElementById('data').textContent).results[0].workloads[0].series"
-            self.assertEqual(page.run(f"{data}.time_ns.length"), 20_000)
-            source = html_result.entry("tcmalloc", 3, 100_000)["runs"][0]["samples"]["resident_bytes"]
-            self.assertEqual(page.run(f"Math.max(...{data}.resident_bytes[3])"), max(source))
-            # From a key to what it draws, the scripts' share: charts draw in a microtask behind the event.
-            took = page.run("(async () => { let sum = 0; const plot = document.querySelector('.plot');"
-                            "for (let at = 0; at < 5; at++) for (const key of ['+', 'ArrowRight', '-', '0']) {"
-                            "const began = performance.now();"
-                            "plot.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));"
-                            "await null; await null; sum += performance.now() - began;"
-                            "await new Promise((done) => requestAnimationFrame(done)); } return sum / 20; })()")
-            page.settle()
-            print(f"6 series of 20,000 points each: {took:.1f} ms of script for a step of zooming")
-            self.judge_quiet(page, path)
+    def test_more_windows_than_a_page_has_points(self):
+        windows = 30_000
+        path = self.page(html_result.result(NAMES, windows=windows))
+        page = self.browser
+        page.open(path)
+        data = "JSON.parse(document.getElementById('data').textContent).results[0].workloads[0].series"
+        self.assertEqual(page.run(f"{data}.time_ns.length"), 20_000)
+        source = html_result.entry("tcmalloc", 3, windows)["runs"][0]["samples"]["resident_bytes"]
+        self.assertEqual(page.run(f"Math.max(...{data}.resident_bytes[3])"), max(source))
+        # From a key to what it draws, the scripts' share: charts draw in a microtask behind the event.
+        took = page.run("(async () => { let sum = 0; const plot = document.querySelector('.plot');"
+                        "for (const key of ['+', 'ArrowRight', '-', '0']) {"
+                        "const began = performance.now();"
+                        "plot.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));"
+                        "await null; await null; sum += performance.now() - began;"
+                        "await new Promise((done) => requestAnimationFrame(done)); } return sum / 4; })()")
+        page.settle()
+        print(f"6 series of 20,000 points each: {took:.1f} ms of script for a step of zooming")
+        self.judge_quiet(page, path)
+
+    # ---- a history ------------------------------------------------------------------------------
+
+    def history(self, results):
+        directory = self.place / "days"
+        directory.mkdir()
+        for day, result in enumerate(results):
+            (directory / f"web.ci.{day:03}.json").write_text(json.dumps(result))
+        self.mallab("report", "--format", "html", "-o", "history.html", directory)
+        return self.place / "history.html", self.answer("report", "--json", directory)
+
+    def texts(self, page, selector):
+        return page.run(f"[...document.querySelectorAll({json.dumps(selector)})].map((one) => one.textContent)")
+
+    def told(self, page, at=0):
+        return self.texts(page, ".told")[at]
+
+    def test_history(self):
+        path, history = self.history(html_result.days(24))
+        page = self.browser
+        page.open(path)
+        self.assertEqual(page.run("document.title"), "web.wl - mallab history")
+        self.assertEqual(self.texts(page, ".chart figcaption"), ["Time against glibc", "Peak resident memory", "Mean resident memory"])
+        moved = self.texts(page, ".advice li")
+        self.assertEqual(len(moved), 2)
+        self.assertRegex(moved[0], r"^tcmalloc 2023-11-30 22:13: ▲ more by 25\.\d % in peak memory$")
+        self.assertRegex(moved[1], r"^jemalloc 2023-11-26 22:13: ▲ slower by 2\d\.\d % in time \(changed: version\)$")
+        changed = self.texts(page, ".changes-list li")
+        self.assertEqual([line.split(": ", 1)[1] for line in changed],
+                         ["mallab 0.1.0 → 0.2.0", "jemalloc 1.2 → 5.3.1", "machine Test CPU, 2 CPUs, Linux 6.1 → Test CPU, 2 CPUs, Linux 6.2",
+                          "tcmalloc's settings: MALLOC_CONF=a:b → A=1 TCMALLOC_RELEASE_RATE=10"])
+        self.judge_history_table(page, history)
+        self.judge_walk(page, history)
+        self.judge_pointer(page)
+        self.judge_theme(page)
+        self.judge_quiet(page, path)
+        page.open(path, width=360, height=780)
+        page.settle()
+        self.assertLessEqual(page.run("document.documentElement.scrollWidth"), page.run("innerWidth"))
+        page.paper(self.place / "history.pdf")
+
+    def judge_history_table(self, page, history):
+        rows = page.run("[...document.querySelectorAll('.figures tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))")
+        candidates = history["series"][0]["candidates"]
+        self.assertEqual(len(rows), sum(len(candidate["points"]) for candidate in candidates))
+        self.assertEqual([row[1] for row in rows[:3]], ["tcmalloc", "jemalloc", "glibc"])
+        newest = candidates[1]["points"][-1]
+        self.assertEqual(rows[1][0], "2023-12-07 22:13")
+        self.assertEqual(rows[1][3], f"{newest['typical_ns_per_op']:.1f}")
+        self.assertEqual(rows[1][5], f"−{100 * (1 - newest['ratio']):.1f} %")
+        self.assertEqual(rows[1][8], f"{newest['resident_peak_bytes'] / 1e6:.1f} MB")
+        self.assertEqual(rows[1][-1], newest["file"])
+
+    def judge_walk(self, page, history):
+        """By keys from point to point, each named; the screen reader is told the same."""
+        page.run("document.querySelector('.plot').focus({preventScroll: true})")
+        first = history["series"][0]["candidates"][1]["points"][0]
+        page.key("ArrowRight")
+        self.assertEqual(self.told(page), f"jemalloc 1.2: −{100 * (1 - first['ratio']):.1f} % (−{100 * (1 - first['ratio_low']):.1f} % to "
+                         f"−{100 * (1 - first['ratio_high']):.1f} %) · 2023-11-14 22:13 UTC · mallab 0.1.0 · ci: Test CPU, 2 CPUs, Linux 6.1 · web.ci.000.json")
+        self.assertEqual(page.run("document.getElementById('said').textContent"), self.told(page))
+        names = {self.told(page)}
+        page.key("ArrowRight")
+        names.add(self.told(page))
+        self.assertEqual(len(names), 2)
+        self.assertIn("tcmalloc", self.told(page))
+        page.key("End")
+        self.assertIn("web.ci.023.json", self.told(page))
+        whole = self.shown(page)
+        page.key("+")
+        zoomed = self.shown(page)
+        self.assertLess(zoomed[1] - zoomed[0], whole[1] - whole[0])
+        page.key("Home")  # what is shown follows the point
+        self.assertLess(self.shown(page)[0], zoomed[0])
+        page.key("Escape")
+        self.assertEqual(self.shown(page), whole)
+        # Of a line that is hidden, nothing is named.
+        button = "[...document.querySelectorAll('.legend .entry')].find((one) => one.textContent.startsWith('jemalloc'))"
+        page.run(f"{button}.click()")
+        page.run("document.querySelector('.plot').focus({preventScroll: true})")
+        page.key("Home")
+        self.assertIn("tcmalloc", self.told(page))
+        page.run(f"{button}.click()")
+
+    def judge_pointer(self, page):
+        """Somewhere above the middle of the axis stands a point of the night in the middle."""
+        page.run("document.querySelector('.plot').scrollIntoView({block: 'center', behavior: 'instant'})")
+        page.settle()
+        left, top, width, height = page.run("(() => { const box = document.querySelector('.u-over').getBoundingClientRect();"
+                                            "return [box.x, box.y, box.width, box.height]; })()")
+        seen = set()
+        for step in range(1, 10):
+            page.move(left + width / 2 + 12, top + height * step / 10)
+            seen.add(self.told(page).split(" · ")[-1])
+        self.assertIn("web.ci.012.json", seen)
+
+    def test_history_of_one_result_and_of_several_series(self):
+        results = html_result.days(2)
+        results[1]["machine"]["name"] = "other"
+        results[0]["workloads"][0]["candidates"][2]["time"] = {}  # no figure is no point, and none at 0
+        path, _ = self.history(results)
+        page = self.browser
+        page.open(path)
+        self.assertEqual(self.texts(page, "#contents a"), ["web.wl, ci, against glibc", "web.wl, other, against glibc"])
+        self.assertEqual(len(self.texts(page, ".chart")), 6)
+        self.assertIn("no history yet", self.texts(page, ".advice")[0])
+        page.run("document.querySelector('.plot').focus({preventScroll: true})")
+        page.key("End")
+        self.assertIn("jemalloc", self.told(page))
+        self.assertIn("web.ci.000.json", self.told(page))
+        self.judge_quiet(page, path)
+
+    def test_names_in_a_history_are_never_markup(self):
+        bad = html_result.HOSTILE
+        results = html_result.days(3, names=(bad, "b" + bad))
+        for result in results:
+            result["machine"]["name"] = result["workloads"][0]["name"] = bad
+        results[2]["mallab_version"] = results[2]["machine"]["cpu"] = results[2]["workloads"][0]["candidates"][1]["version"] = bad
+        results[2]["workloads"][0]["candidates"][1]["failed"] = bad
+        path, _ = self.history(results)
+        self.assertEqual(path.read_text().count("</script"), 2)
+        page = self.browser
+        page.open(path)
+        self.assertIsNone(page.run("window.broken"))
+        self.assertEqual(page.run("document.querySelectorAll('img, b').length"), 0)
+        self.assertIn("<img src=x", page.run("document.querySelector('.changes-list').textContent"))
+        self.judge_quiet(page, path)
+
+    # ---- a search for settings ------------------------------------------------------------------
+
+    def test_settings_that_were_searched(self):
+        path = self.page(html_result.tuned())
+        page = self.browser
+        page.open(path)
+        self.assertIn("Settings for web", self.texts(page, "h2"))
+        names = page.run("[...document.querySelectorAll('.tune .decide tbody tr')].map((row) => row.querySelector('.name').textContent)")
+        self.assertEqual(names, ["glibc", "jemalloc+narenas=1", "glibc+tcache_count=0", "glibc+arena_max=1"])
+        self.assertEqual(len(self.texts(page, ".tune .decide .front")), 3)
+        self.assertEqual(self.texts(page, ".tune code.whole"), ["LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libjemalloc.so.2 MALLOC_CONF=narenas:1",
+                                                              "GLIBC_TUNABLES=glibc.malloc.tcache_count=0"])
+        self.assertIn("Try", page.run("document.querySelector('.tune .advice').textContent"))
+        page.run("document.querySelector('.plot').focus({preventScroll: true})")
+        walked = []
+        for _ in range(5):
+            page.key("ArrowRight")
+            walked.append(self.told(page))
+        self.assertEqual(len(set(walked)), 4)  # from the fastest to the slowest, and no further
+        self.assertEqual(walked[0], "2. jemalloc+narenas=1 · time −15.0 % (−16.3 % to −13.3 %), faster · peak resident +22.0 % (+20.2 % to +24.4 %), more · "
+                         "LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libjemalloc.so.2 MALLOC_CONF=narenas:1")
+        tried = page.run("[...document.querySelectorAll('.tune .figures tbody tr')].length")
+        self.assertEqual(tried, 25)  # 5 of 30 are untried
+        self.assertEqual(page.run("document.querySelector('.command:not(.whole)').textContent"),
+                         "mallab tune -a glibc,jemalloc -b glibc --memory peak --budget 300000ms --seed 7 web.wl")
+        self.judge_quiet(page, path)
+        page.open(path, width=360, height=780)
+        page.settle()
+        self.assertLessEqual(page.run("document.documentElement.scrollWidth"), page.run("innerWidth"))
+
+    def test_a_search_that_was_not_confirmed_claims_nothing(self):
+        bad = html_result.HOSTILE
+        result = html_result.tuned(confirmed=False, name=bad)
+        result["tune"]["front"][1]["time"], result["tune"]["front"][2]["memory"]["ratio_low"] = {"ratio": "x"}, []
+        result["tune"]["points"] += [7, {"name": bad, "state": bad, "failed": bad, "time_ratio": "x", "memory_ratio": []}]
+        result["tune"]["workload"] = {"name": bad, "program": bad}
+        path = self.page(result)
+        page = self.browser
+        page.open(path)
+        self.assertIsNone(page.run("window.broken"))
+        self.assertEqual(page.run("document.querySelectorAll('img, b').length"), 0)
+        self.assertEqual(self.texts(page, ".tune .decide .front"), [])
+        self.assertEqual(self.texts(page, ".tune .verdict.good, .tune .verdict.bad"), [])
+        self.assertIn("Not confirmed", page.run("document.querySelector('.tune .chart').textContent"))
+        self.judge_quiet(page, path)
 
 
 class Command(Lab):
@@ -259,7 +439,7 @@ class Command(Lab):
 
     @needs("lua5.4")
     def test_profile_of_a_recorded_program(self):
-        self.mallab("ab", "-q", "-a", "glibc", "-n", "2", "-o", "r.json", "--", "lua5.4", "-e",
+        self.mallab("ab", "-q", "-a", "glibc", "-n", "1", "--memory-rounds", "0", "--no-syscalls", "-o", "r.json", "--", "lua5.4", "-e",
                     "local t = {} for i = 1, 20000 do t[i % 500 + 1] = {tostring(i)} end")
         workload = json.loads((self.place / "r.json").read_text())["workloads"][0]
         profile = workload["profile"]

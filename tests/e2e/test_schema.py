@@ -4,12 +4,14 @@ schema does not name, and the schemas do refuse what is wrong. A key that is new
 import copy
 import json
 import pathlib
+import re
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import schema
-from lab import FAILED, SOURCE, Lab, main, needs
+from lab import BUILD, FAILED, SOURCE, Lab, main, needs
 
 SCRIPT = "local t = {} for i = 1, 4000 do t[i % 300 + 1] = {tostring(i)} end"
 
@@ -31,6 +33,18 @@ class Schema(Lab):
             schema.jsonschema.Draft202012Validator.check_schema(schema.load(name))
             self.assertEqual(schema.load(name)["$id"], f"{name}.schema.json")
 
+    def test_every_document_has_one(self):
+        """Whatever the sources call a document; that of a page is nobody else's (docs/schema/README.md)."""
+        words = {word for part in ("cli", "convert", "replay", "results", "shim") for path in (SOURCE / part).rglob("*.[ch]")
+                 for word in re.findall(r'"(mallab-[a-z-]+/\d+)"', path.read_text())}
+        self.assertIn("mallab-run/1", words)
+        published = {schema.load(name)["properties"]["schema"]["const"] for name in schema.all_of_them() if schema.load(name)["type"] == "object"}
+        self.assertEqual(words - {"mallab-report/1"}, published)
+        listed = (SOURCE / "docs" / "meson.build").read_text() + (SOURCE / "docs" / "schema" / "README.md").read_text()
+        for name in schema.all_of_them():
+            self.assertEqual(listed.count(f"{name}.schema.json'"), 1, name)
+            self.assertIn(f"`{name}`", listed)
+
     def test_a_run_is_the_same_in_both(self):
         run, experiment = schema.load("mallab-run-1"), schema.load("mallab-experiment-1")
         for name, part in run["$defs"].items():
@@ -45,8 +59,54 @@ class Schema(Lab):
 
     def test_info(self):
         footprint = next((self.made.place / "kept").glob("*.fp"))
-        for what in (["kept"], [footprint], ["lua.wl"], ["--verify", "lua.wl"]):
+        self.mallab("convert", "-q", "-o", "some.wl", "--sample", "1/2", "--from-time", "0s", self.made.place / "kept")
+        for what in (["kept"], [footprint], ["lua.wl"], ["--verify", "lua.wl"], [self.place / "some.wl"], [SOURCE / "tests/golden/traces/rep-calls.rep"]):
             self.judge("mallab-info-1", self.made.answer("info", "--json", *what))
+        told = self.mallab("info", "--json", "--verify", SOURCE / "tests/golden/invalid/id-released-twice.wl", status=None)
+        self.judge("mallab-info-1", json.loads(told.stdout))
+
+    def test_convert(self):
+        kept = self.made.place / "kept"
+        self.judge("mallab-convert-1", self.answer("convert", "-q", "--json", "-o", "a.wl", kept))
+        self.judge("mallab-convert-1", self.answer("convert", "-q", "--json", "--head", "100", "-o", "b.wl", kept))
+        self.judge("mallab-convert-1", self.answer("convert", "-q", "--json", "--to", "csv", "-o", "a.csv", kept))
+        self.judge("mallab-convert-1", self.answer("convert", "-q", "--json", "-o", "c.wl", SOURCE / "tests/golden/traces/rep-calls.rep"))
+        each = self.answer("convert", "-q", "--json", "--each", "-o", "all", kept)
+        self.judge("mallab-convert-each-1", each)
+        self.assertEqual(len(each["workloads"]), 1)
+        one, all_of_them = schema.load("mallab-convert-1"), schema.load("mallab-convert-each-1")
+        self.assertEqual(all_of_them["$defs"]["report"], {key: one[key] for key in ("type", "properties", "required")})
+
+    def list_of(self, directory):
+        return json.loads((self.place / directory / "recording.json").read_text())
+
+    def test_while_it_is_recorded_and_after(self):
+        record = subprocess.Popen([BUILD / "mallab", "record", "-q", "-o", "live", "--only", "lua5.4", "--window", "1h", "--keep", "2", "--", "lua5.4", "-e",
+                                   SCRIPT + " print() io.stdout:flush() io.read()"], cwd=self.place, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(record.kill)
+        with record:
+            record.stdout.read(1)
+            for request, state in (("--status", "recording"), ("--stop", "paused"), ("--start", "recording"), ("--rotate", "recording")):
+                status = self.answer("record", "--attach-to", "live", request, "--json")
+                self.judge("mallab-status-1", status)
+                self.assertEqual(status["state"], state)
+                self.judge("mallab-recording-1", self.list_of("live"))
+            frame = self.answer("top", "--once", "--json", "live")
+            self.judge("mallab-top-1", frame)
+            self.assertEqual((frame["state"], frame["processes"]), ("recording", 1))
+            self.judge("mallab-info-1", self.answer("info", "--json", "live"))
+            record.stdin.close()
+            self.assertEqual(record.wait(), 0)
+        self.judge("mallab-recording-1", self.list_of("live"))
+        self.judge("mallab-recording-1", self.list_of(self.made.place / "kept"))
+        for directory in ("live", self.made.place / "kept"):
+            status = self.answer("record", "--attach-to", directory, "--status", "--json")
+            self.judge("mallab-status-1", status)
+            self.assertEqual(status["state"], "ended")
+            self.judge("mallab-top-1", self.answer("top", "--once", "--json", directory))
+        info = self.answer("info", "--json", "live")
+        self.judge("mallab-info-1", info)
+        self.assertEqual(len(info["window_list"]), 2)
 
     def test_allocators(self):
         self.judge("mallab-allocators-1", self.made.answer("allocators", "--json"))
@@ -73,6 +133,17 @@ class Schema(Lab):
         for name in ("then.json", "now.json"):
             self.made.mallab("ab", "-q", "-f", "-a", "glibc,jemalloc", "-n", "2", "--memory-rounds", "0", "--no-syscalls", "-o", name, "lua.wl")
         self.judge("mallab-compare-1", self.made.answer("compare", "--json", "then.json", "now.json"))
+        (self.place / "days").mkdir()
+        for name in ("then.json", "now.json"):
+            (self.place / "days" / name).write_text((self.made.place / name).read_text())
+        (self.place / "days" / "other.json").write_text("{}")
+        history = self.answer("report", "--json", "days")
+        self.judge("mallab-history-1", history)
+        self.assertEqual((history["results"], len(history["left_out"])), (2, 1))
+        self.made.mallab("check", "--budget", "time<=+99%", "--benchmark", self.place / "benchmark.json", "then.json", status=None)
+        benchmark = json.loads((self.place / "benchmark.json").read_text())
+        self.assertGreater(len(benchmark), 2)
+        self.judge("mallab-benchmark", benchmark)
         kept = SOURCE / "tests" / "cli" / "data" / "unbeaten.json"
         for status, budget, *arguments in ((5, "time<=+3%", "now.json"), (5, "time<=+3%", "--baseline", "then.json", "now.json"),
                                            (0, "small:rss-peak<=1GiB", kept), (4, "fast:rss-peak<=1MiB", kept)):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The templates of scripts/ci: their commands, taken out of the YAML, are run as the services run them, on a program of ours: once
-with a budget that holds whatever the noise, once with one that nothing can hold. Not run: the installation of mallab
-(apt-get, git clone, a build), of which only the shell syntax is checked."""
+"""The templates of scripts/ci: their commands, taken out of the YAML, are run as the services run them, on a program of ours. What
+judges runs twice on one measurement: with a budget that holds whatever the noise, and with one that nothing can hold. Not run:
+the installation of mallab (apt-get, git clone, a build), of which only the shell syntax is checked."""
 import json
 import os
 import shutil
@@ -36,7 +36,7 @@ class Templates(lab.Lab):
         if len(found) < 2:
             self.skipTest(f"needs two of {declared['GATE_CANDIDATES']}")
         self.assertGreaterEqual(int(declared["GATE_ROUNDS"]), 8)
-        return dict(GATE_PROGRAM=f"{lab.PROGRAMS}/repeat 20000", GATE_CANDIDATES=declared["GATE_CANDIDATES"],
+        return dict(GATE_PROGRAM=f"{lab.PROGRAMS}/repeat 2000", GATE_CANDIDATES=declared["GATE_CANDIDATES"],
                     GATE_ROUNDS="8", GATE_BUDGET=budget)
 
     def check_reports(self, over):
@@ -49,49 +49,49 @@ class Templates(lab.Lab):
         for item in benchmark:
             self.assertEqual(set(item), {"name", "unit", "value", "range", "extra"})
 
-    def forget(self):
-        for name in ("result.json", "table.md", "summary.md", "junit.xml", "benchmark.json"):
+    def judge_again(self):
+        """A later job with the same cache: what was measured is there, what was told of it is not."""
+        shutil.rmtree(self.place / "recording")
+        for name in ("table.md", "summary.md", "junit.xml", "benchmark.json"):
             (self.place / name).unlink()
 
-    def github(self, budget, status):
+    def test_github(self):
         template = yaml.safe_load((CI / "github-actions.yml").read_text())
-        variables = self.variables(template["env"], budget)
         scripts = {step["id"]: step["run"] for step in template["jobs"]["gate"]["steps"] if "run" in step}
-        self.assertEqual(set(scripts), {"install", "record", "replay", "gate", "publish"})
+        self.assertEqual(list(scripts), ["install", "record", "replay", "gate", "publish"])
         lab.run(["sh", "-n", "-c", scripts["install"]], check=True)
+        variables = self.variables(template["env"], WIDE)
         for name in ("record", "replay"):
             self.shell(scripts[name], variables, ["sh"])
-        shown = self.shell(scripts["gate"], variables, ["sh"], status)
+        self.assertNotIn("::error", self.shell(scripts["gate"], variables, ["sh"]))
         self.shell(scripts["publish"], variables, ["sh"])
-        return shown
-
-    def test_github(self):
-        shown = self.github(WIDE, lab.DONE)
-        self.assertNotIn("::error", shown)
         self.check_reports(over=False)
         self.assertIn("within budget", (self.place / "step-summary.md").read_text())
         workload = (self.place / "mallab-workload/program.wl").read_bytes()
-        shutil.rmtree(self.place / "recording")
-        self.forget()
-        self.assertIn("::error title=", self.github(NARROW, OVER))
-        self.check_reports(over=True)
-        self.assertEqual((self.place / "mallab-workload/program.wl").read_bytes(), workload)  # recorded once
 
-    def gitlab(self, budget, status):
-        template = yaml.safe_load((CI / "gitlab-ci.yml").read_text())["mallab"]
-        variables = self.variables(template["variables"], budget)
-        lab.run(["sh", "-n", "-c", "\n".join(template["before_script"])], check=True)
-        self.assertEqual(template["allow_failure"], {"exit_codes": 5})
-        self.shell("\n".join(template["script"]), variables, ["sh"], status)
-        for path in template["artifacts"]["paths"] + [template["artifacts"]["reports"]["junit"]]:
-            self.assertTrue((self.place / path).exists(), path)
+        self.judge_again()
+        variables["GATE_BUDGET"] = NARROW
+        self.shell(scripts["record"], variables, ["sh"])
+        self.assertFalse((self.place / "recording").exists())  # recorded once
+        self.assertEqual((self.place / "mallab-workload/program.wl").read_bytes(), workload)
+        self.assertIn("::error title=", self.shell(scripts["gate"], variables, ["sh"], OVER))
+        self.shell(scripts["publish"], variables, ["sh"])
+        self.check_reports(over=True)
 
     def test_gitlab(self):
-        self.gitlab(WIDE, lab.DONE)
+        template = yaml.safe_load((CI / "gitlab-ci.yml").read_text())["mallab"]
+        variables = self.variables(template["variables"], WIDE)
+        lab.run(["sh", "-n", "-c", "\n".join(template["before_script"])], check=True)
+        self.assertEqual(template["allow_failure"], {"exit_codes": 5})
+        self.shell("\n".join(template["script"]), variables, ["sh"])
+        for path in template["artifacts"]["paths"] + [template["artifacts"]["reports"]["junit"]]:
+            self.assertTrue((self.place / path).exists(), path)
         self.check_reports(over=False)
-        shutil.rmtree(self.place / "recording")
-        self.forget()
-        self.gitlab(NARROW, OVER)
+
+        self.judge_again()
+        others = [line for line in template["script"] if not line.startswith("mallab ab ")]
+        self.assertEqual(len(others), len(template["script"]) - 1)
+        self.shell("\n".join(others), dict(variables, GATE_BUDGET=NARROW), ["sh"], OVER)
         self.check_reports(over=True)
 
 

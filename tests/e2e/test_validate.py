@@ -85,17 +85,24 @@ class Validate(lab.Lab):
         result = self.validate("-a", "glibc", "--process", "half", "--", script)
         self.check(result, ["glibc"], "half")
         self.assertEqual(result["validation"]["time_of"], "process")
-        none = self.mallab("validate", "-q", "-a", "glibc", "-n", 1, "--process", "no-such", "--", script, status=lab.FAILED)
+        none = self.mallab("validate", "-q", "-a", "glibc", "-n", 1, "-o", "days/", "--process", "no-such", "--", script, status=lab.FAILED)
         self.assertIn("no-such", none.stderr.decode())
+        self.assertEqual(list((self.place / "days").iterdir()), [])  # made before long work, as ab does
 
     def test_without_hyperfine(self):
         """PATH holds what the command needs, and no hyperfine: said, and measured all the same."""
-        result = self.mallab("validate", "--json", "-n", 1, "-a", "glibc", "--", lab.PROGRAMS / "half", 3,
-                             env={"PATH": str(self.place)})
+        result = self.mallab("validate", "--json", "-n", 1, "-a", "glibc", "-o", "days/", "--", lab.PROGRAMS / "half", 3,
+                             env={"PATH": str(self.place), "MALLAB_MACHINE": "ci 1"})
         self.assertIn("hyperfine is not installed", result.stderr.decode())
         answer = json.loads(result.stdout)
         self.check(answer, ["glibc"], "half")
         self.assertEqual(answer["validation"]["timed_by"], "wait4")
+        # Into a directory under a name of its own, which is said; a history takes it.
+        (kept,) = (self.place / "days").iterdir()
+        self.assertRegex(kept.name, r"^half\.ci-1\.\d{8}T\d{6}Z\.json$")
+        self.assertIn(f"kept as 'days/{kept.name}'", result.stderr.decode())
+        self.assertEqual(json.loads(kept.read_text()), answer)
+        self.assertEqual(self.answer("report", "--json", "days")["results"], 1)
 
     def test_a_failing_program_is_compared_with_its_own_end(self):
         """It fails when recorded and under glibc alike: a result. Under one candidate only: that candidate is out."""

@@ -16,6 +16,7 @@ struct day {
     double ns; /* of the baseline */
     int rounds;
     const char *digest, *version, *machine, *workload;
+    const char *setting; /* value of one variable, beside another that stays */
 };
 
 static json_t *difference(const char *prefix, double ratio, double half)
@@ -58,6 +59,11 @@ static json_t *result_of(const struct day *day)
         "live_peak_bytes", 1, "rounds", rounds, "candidates", entry("glibc", "2.36", ns, 1, 0, 1, 0),
         entry("jemalloc", day->version != NULL ? day->version : "5.3", ns, ratio, half, peak, 0), "control",
         entry("glibc", "2.36", ns, 1, noise, 1, 0), "floor");
+    if (day->setting != NULL) {
+        json_t *jemalloc = json_array_get(json_object_get(workload, "candidates"), 1);
+        json_object_set_new(jemalloc, "environment",
+                            json_pack("{s:s, s:s, s:i}", "Z", day->setting, "A", "1", "odd", 1));
+    }
     return json_pack("{s:s, s:s, s:I, s:s, s:i, s:i, s:s, s:{s:s?, s:s, s:i, s:s}, s:[], s:[o]}", "schema",
                      RES_SCHEMA, "mallab_version", "0.1.0", "created_unix_ns",
                      (json_int_t)(1700000000 + 86400 * day->number) * 1000000000, "baseline", "glibc",
@@ -153,6 +159,22 @@ TEST(another_workload_begins_anew)
     CHECK_U64(json_array_size(json_object_get(json_array_get(points, 2), "changed")), 0);
     CHECK_STR(json_string_value(json_array_get(json_object_get(json_array_get(points, 3), "changed"), 0)),
               "version");
+    json_decref(history);
+}
+
+TEST(settings_that_change_are_told)
+{
+    HISTORY({.number = 1}, {.number = 2, .setting = "x"}, {.number = 3, .setting = "x"},
+            {.number = 4, .setting = "y"});
+    const json_t *points = points_of(history, 0, 1);
+    static const char *const settings[] = {"", "A=1 Z=x", "A=1 Z=x", "A=1 Z=y"};
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *point = json_array_get(points, i), *changed = json_object_get(point, "changed");
+        CHECK_STR(json_string_value(json_object_get(point, "settings")), settings[i]);
+        CHECK_U64(json_array_size(changed), i == 1 || i == 3);
+        if (json_array_size(changed) > 0)
+            CHECK_STR(json_string_value(json_array_get(changed, 0)), "settings");
+    }
     json_decref(history);
 }
 
@@ -262,6 +284,6 @@ TEST(figures_that_are_none)
 }
 
 RUN_TESTS(T(a_move_is_marked_once_and_its_way_back), T(what_creeps_is_seen), T(noise_is_not_marked),
-          T(another_workload_begins_anew), T(memory_moves_by_more_than_a_per_cent),
-          T(series_by_workload_and_machine), T(names_of_files), T(text_of_hostile_results),
-          T(figures_that_are_none))
+          T(another_workload_begins_anew), T(settings_that_change_are_told),
+          T(memory_moves_by_more_than_a_per_cent), T(series_by_workload_and_machine), T(names_of_files),
+          T(text_of_hostile_results), T(figures_that_are_none))

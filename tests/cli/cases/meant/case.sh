@@ -16,5 +16,4 @@ mkdir results recording
 : >recording/recording.json
 try report results
 try report recording
-try report --format html results
 try ab -o absent/result.json work.wl

@@ -1,0 +1,197 @@
+// history.js - results of many days: how each candidate moved, and what changed meanwhile. The document is mallab-history/1.
+
+const dateText = (unixNs) => (unixNs > 0 ? new Date(unixNs / 1e6).toISOString().replace("T", " ").slice(0, 16) : DASH);
+
+// One result may hold points of several candidates: they share a place on the axis.
+function resultsOf(candidates) {
+  const results = new Map();
+  candidates.forEach((candidate, at) => candidate.points.forEach((point) => {
+    const key = `${point.created_unix_ns} ${point.file}`;
+    if (!results.has(key)) results.set(key, {x: point.created_unix_ns / 1e9, file: String(point.file), shared: point, points: []});
+    results.get(key).points[at] = point;
+  }));
+  return [...results.values()].filter((result) => isNumber(result.x)).sort((one, other) => one.x - other.x || (one.file < other.file ? -1 : 1));
+}
+
+const limitText = (point) => (isNumber(point.limit_bytes) ? bytesText(point.limit_bytes) : "none");
+const CHANGES = {
+  version: (candidate, before, now) => `${candidate.name} ${before.version} → ${now.version}`,
+  settings: (candidate, before, now) => `${candidate.name}'s settings: ${before.settings || "none"} → ${now.settings || "none"}`,
+  baseline: (candidate, before, now, series) => `${series.baseline} ${before.baseline_version} → ${now.baseline_version}`,
+  mallab: (candidate, before, now) => `mallab ${before.mallab_version} → ${now.mallab_version}`,
+  machine: (candidate, before, now) => `machine ${before.machine_text} → ${now.machine_text}`,
+  workload: () => "workload recorded anew",
+  touch: (candidate, before, now) => `--touch ${before.touch} → ${now.touch}`,
+  limit: (candidate, before, now) => `limit ${limitText(before)} → ${limitText(now)}`,
+};
+
+// Of each result in which something is other than before: what, in words, each said once.
+function changesOf(series, candidates, results) {
+  const words = new Map();
+  candidates.forEach((candidate) => candidate.points.forEach((point, at) => {
+    for (const kind of at > 0 ? listOf(point.changed) : []) {
+      const told = Object.hasOwn(CHANGES, kind) ? CHANGES[kind](candidate, candidate.points[at - 1], point, series) : String(kind);
+      const key = `${point.created_unix_ns} ${point.file}`;
+      if (!words.has(key)) words.set(key, new Set());
+      words.get(key).add(told);
+    }
+  }));
+  let number = 0;
+  return results.flatMap((result, at) => {
+    const told = words.get(`${result.shared.created_unix_ns} ${result.file}`);
+    return told ? [{at, number: ++number, date: dateText(result.shared.created_unix_ns), words: [...told]}] : [];
+  });
+}
+
+const MOVES = [["time_moved", "time_change", "in time"], ["peak_moved", "peak_change", "in peak memory"]];
+
+function movesOf(candidates) {
+  return candidates.flatMap((candidate) => candidate.points.flatMap((point) => MOVES.filter(([key]) => isNamed(point[key])).map(([key, change, words]) =>
+    ({point, text: [element("strong", {}, candidate.name), ` ${dateText(point.created_unix_ns)}: `, verdictMark(point[key]),
+      ` by ${percentText(point[change]).replace(/^[+−]/, "")} ${words}`,
+      listOf(point.changed).length > 0 ? ` (changed: ${point.changed.join(", ")})` : ""]}))))
+    .sort((one, other) => other.point.created_unix_ns - one.point.created_unix_ns);
+}
+
+function signOf(point, key) {
+  const [kind, sign] = VERDICTS[point?.[key]] || [];
+  return kind === "good" || kind === "bad" ? {kind, sign} : null;
+}
+
+// Numbered lines where something changed; numbers that would touch are left out, their lines are not.
+function drawChanges(results, changes, plot, pen) {
+  const density = window.devicePixelRatio || 1;
+  let free = -Infinity;
+  pen.strokeStyle = pen.fillStyle = colourOf("--faint-text");
+  pen.lineWidth = density;
+  pen.setLineDash([4 * density, 4 * density]);
+  pen.font = `${11 * density}px system-ui, sans-serif`;
+  pen.textAlign = "center";
+  pen.textBaseline = "top";
+  for (const change of changes) {
+    const x = plot.valToPos(results[change.at].x, "x", true);
+    if (x < plot.bbox.left || x > plot.bbox.left + plot.bbox.width) continue;
+    pen.beginPath();
+    pen.moveTo(x, plot.bbox.top + 14 * density);
+    pen.lineTo(x, plot.bbox.top + plot.bbox.height);
+    pen.stroke();
+    const half = pen.measureText(String(change.number)).width / 2 + 2 * density;
+    if (x - half < free) continue;
+    pen.fillText(String(change.number), x, plot.bbox.top + density);
+    free = x + half;
+  }
+}
+
+// What the baseline's second run says of chance at each result, as a band behind the lines.
+function drawNoise(results, plot, pen) {
+  const known = results.filter((result) => isNumber(result.shared.control_ratio_low) && isNumber(result.shared.control_ratio_high)
+    && result.shared.control_ratio_low > 0 && result.shared.control_ratio_high > 0);
+  const ends = known.map(({x, shared}) => [plot.valToPos(x, "x", true), Math.min(shared.control_ratio_low, 1 / shared.control_ratio_high),
+    Math.max(shared.control_ratio_high, 1 / shared.control_ratio_low)]);
+  const y = (ratio) => plot.valToPos(ratio - 1, "y", true), {left, top, width, height} = plot.bbox;
+  pen.beginPath();
+  pen.rect(left, top, width, height);
+  pen.clip();
+  pen.fillStyle = colourOf("--noise");
+  pen.globalAlpha = 0.6;
+  pen.beginPath();
+  ends.forEach(([x, low]) => pen.lineTo(x, y(low)));
+  ends.reverse().forEach(([x, , high]) => pen.lineTo(x, y(high)));
+  pen.closePath();
+  pen.fill();
+  pen.globalAlpha = 1;
+  pen.strokeStyle = colourOf("--faint-text");
+  pen.lineWidth = window.devicePixelRatio || 1;
+  pen.beginPath();
+  pen.moveTo(left, y(1));
+  pen.lineTo(left + width, y(1));
+  pen.stroke();
+}
+
+// Of all candidates in one place one figure. read(point) is it, low and high its interval.
+function historyChart(drawing, title, settings) {
+  const {series, candidates, results, changes} = drawing;
+  const numberOr = (value) => (isNumber(value) ? value : null);
+  const lines = candidates.map((candidate, colour) => ({candidate, colour})).filter(({candidate}) => settings.hasBaseline || !candidate.is_baseline)
+    .map(({candidate, colour}) => {
+      const points = results.map((result) => result.points[colour]);
+      return {label: candidate.name, colour, points, values: points.map((point) => (point ? numberOr(settings.read(point)) : null)),
+        lows: settings.low ? points.map((point) => (point ? numberOr(settings.low(point)) : null)) : undefined,
+        highs: settings.high ? points.map((point) => (point ? numberOr(settings.high(point)) : null)) : undefined,
+        signs: points.map((point) => signOf(point, settings.moved))};
+    }).filter((line) => line.values.some(isNumber));
+  if (lines.length === 0) return null;
+  const x = results.map((result) => result.x), span = x[x.length - 1] - x[0];
+  return chart({title, x, isTime: true, points: true, pad: span > 0 ? span * 0.03 : 43200, series: lines, yText: settings.text, xText: String,
+    yLeast: settings.yLeast, topRoom: changes.length > 0 ? 2.5 : 1.5, yLabel: settings.words,
+    told: (at, index) => {
+      const line = lines[index], point = line.points[at], interval = settings.low && isNumber(line.lows[at]) && isNumber(line.highs[at])
+        ? ` (${settings.text(line.lows[at])} to ${settings.text(line.highs[at])})` : "";
+      return [`${line.label} ${point.version}: ${settings.text(line.values[at])}${interval}${isNamed(point[settings.moved]) ? `, moved: ${point[settings.moved]}` : ""}`,
+        `${dateText(point.created_unix_ns)} UTC`, `mallab ${point.mallab_version}`, `${series.machine}: ${point.machine_text}`, point.file].join(" · ");
+    },
+    under: (plot, pen) => { if (settings.hasNoise) drawNoise(results, plot, pen); },
+    over: (plot, pen) => drawChanges(results, changes, plot, pen)});
+}
+
+function historyTable({candidates, results}) {
+  const range = ({ratio_low: low, ratio_high: high}) => (isNumber(low) && isNumber(high) ? `${percentText(low)} to ${percentText(high)}` : DASH);
+  const rows = results.flatMap((result) => candidates.map((candidate, at) => ({candidate, point: result.points[at]}))).filter(({point}) => point)
+    .reverse().map(({candidate, point}) => [dateText(point.created_unix_ns), candidate.name, String(point.version),
+      significant(point.typical_ns_per_op), significant(point.quiet_ns_per_op),
+      candidate.is_baseline ? DASH : percentText(point.ratio), candidate.is_baseline ? DASH : range(point),
+      point.failed === true ? failedMark({}) : verdictMark(point.time_moved) || "",
+      bytesText(point.resident_peak_bytes), bytesText(point.resident_mean_bytes),
+      candidate.is_baseline ? DASH : percentText(point.resident_peak_ratio), verdictMark(point.peak_moved) || "",
+      wholeText(point.rounds), String(point.mallab_version), listOf(point.changed).map(String).join(", "), String(point.file)]);
+  const table = plainTable("Every result, the newest first", ["Date, UTC", "Candidate", "Version", "ns a call", "quiet", "time", "95 % range", "moved",
+    "peak", "mean", "peak change", "moved", "rounds", "mallab", "changed", "file"], rows);
+  table.classList.add("tall");
+  return table;
+}
+
+function historySection(series, id) {
+  const candidates = listOf(series.candidates).map(objectOf).map((candidate) => ({name: String(candidate.name), is_baseline: candidate.is_baseline === true,
+    points: listOf(candidate.points).map(objectOf)}));
+  const results = resultsOf(candidates), changes = changesOf(series, candidates, results), moves = movesOf(candidates);
+  const drawing = {series, candidates, results, changes};
+  const dates = results.map((result) => dateText(result.shared.created_unix_ns).slice(0, 10));
+  const fact = (words, value) => element("div", {}, element("dt", {}, words), element("dd", {}, value));
+  const bytes = {hasBaseline: true, text: bytesText, yLeast: 0};
+  return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`},
+    element("h2", {id: `${id}-title`}, String(series.workload)),
+    element("dl", {class: "facts"}, fact("Machine", String(series.machine)), fact("Baseline", String(series.baseline)),
+      fact("Results", wholeText(results.length)),
+      fact("From", dates[0] === dates[dates.length - 1] ? dates[0] || DASH : `${dates[0]} to ${dates[dates.length - 1]}`),
+      fact("Newest on", String(series.machine_text))),
+    moves.length === 0 ? element("p", {class: "advice"}, element("strong", {}, "Nothing moved"),
+      results.length > 1 ? " beyond the noise." : ": one result is no history yet.")
+      : element("div", {class: "advice"}, element("strong", {}, "Moved beyond the noise"),
+        element("ul", {class: "bars"}, moves.slice(0, 20).map((move) => element("li", {}, move.text))),
+        moves.length > 20 ? element("p", {class: "small"}, `and ${moves.length - 20} more, in the table`) : null),
+    historyChart(drawing, `Time against ${series.baseline}`, {read: (point) => less(point.ratio), low: (point) => less(point.ratio_low),
+      high: (point) => less(point.ratio_high), text: signedPercent, moved: "time_moved", hasNoise: true, yLeast: 0,
+      words: "In allocator calls, within each result, with its 95 % interval. ▲ and ▼ moved; the grey band is the baseline against itself."}),
+    changes.length > 0 ? element("div", {class: "changes-list"}, element("p", {class: "explain above"}, "Changed at the numbered lines:"),
+      element("ol", {class: changes.length > 12 ? "tall" : ""},
+        changes.map((change) => element("li", {value: change.number}, `${change.date}: ${change.words.join("; ")}`)))) : null,
+    element("div", {class: "pair"},
+      historyChart(drawing, "Peak resident memory", {...bytes, read: (point) => point.resident_peak_bytes, moved: "peak_moved"}),
+      historyChart(drawing, "Mean resident memory", {...bytes, read: (point) => point.resident_mean_bytes, moved: ""})),
+    section("Every result", "The newest first. Times of different days do not compare; changes to the baseline of the same result do.", historyTable(drawing)));
+}
+
+// Returns the links to what it added.
+function historyPage(history, main) {
+  const place = element("section", {class: "result"});
+  const links = listOf(history.series).map(objectOf).map((series, at) => {
+    const id = `series-${at + 1}`;
+    place.append(historySection(series, id));
+    return element("a", {href: `#${id}`}, `${series.workload}, ${series.machine}, against ${series.baseline}`);
+  });
+  const left = listOf(history.left_out).map(objectOf);
+  if (left.length > 0)
+    place.append(section("Left out", null, element("ul", {class: "warnings"}, left.map((one) => element("li", {}, `${one.file}: ${one.why}`)))));
+  main.append(place);
+  return links;
+}

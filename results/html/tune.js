@@ -1,0 +1,123 @@
+// tune.js - a search for settings: what is worth having, with its intervals, and what to paste.
+
+const pasteOf = (row) => [isNamed(row.library) ? `LD_PRELOAD=${shellWord(row.library)}` : null, isNamed(row.paste) ? row.paste : null].filter(isNamed).join(" ");
+
+function pointWords(name, time, memory, memoryName) {
+  const part = (figures) => `${percentText(figures.ratio)}${isNumber(figures.ratio_low) && isNumber(figures.ratio_high)
+    ? ` (${percentText(figures.ratio_low)} to ${percentText(figures.ratio_high)})` : ""}${isNamed(figures.verdict) ? `, ${figures.verdict}` : ""}`;
+  return `${name} · time ${part(time)} · ${memoryName} ${part(memory)}`;
+}
+
+// Points by groups on common axes: change of time to the right, of memory upwards. The default stands at 0, 0.
+function scatter(title, words, points, groups, settings) {
+  const shown = points.filter((point) => isNumber(point.time.ratio) && isNumber(point.memory.ratio)).sort((one, other) => one.time.ratio - other.time.ratio);
+  if (shown.length === 0) return null;
+  const series = groups.map((group, at) => {
+    const of = (read) => shown.map((point) => (point.group === group.key ? read(point) : null));
+    return {label: group.label, colour: group.colour ?? at, live: group.live, isLineless: true, values: of((point) => less(point.memory.ratio)),
+      lows: of((point) => less(point.memory.ratio_low)), highs: of((point) => less(point.memory.ratio_high)),
+      xLows: of((point) => less(point.time.ratio_low)), xHighs: of((point) => less(point.time.ratio_high)),
+      tags: settings.hasTags ? of((point) => String(point.number)) : undefined};
+  }).filter((one) => one.values.some(isNumber));
+  const x = shown.map((point) => point.time.ratio - 1);
+  const least = Math.min(...shown.map(({time}) => (isNumber(time.ratio_low) ? time.ratio_low : time.ratio) - 1));
+  const most = Math.max(...shown.map(({time}) => (isNumber(time.ratio_high) ? time.ratio_high : time.ratio) - 1));
+  const pad = Math.max(x[0] - least, most - x[x.length - 1], 0) + (most - least) * 0.06 + 0.002;
+  return chart({title, yLabel: words, x, pad, points: true, pointSize: 9, topRoom: 1.5, series, yLeast: 0, yText: signedPercent, xText: signedPercent,
+    xLabel: "change of time",
+    told: (at) => settings.told(shown[at]),
+    under: (plot, pen) => drawFront(plot, pen, shown.filter((point) => point.isFront)), over: () => {}});
+}
+
+// The axes of the default, and the steps below which nothing was found.
+function drawFront(plot, pen, front) {
+  const {left, top, width, height} = plot.bbox, density = window.devicePixelRatio || 1;
+  const x = (ratio) => plot.valToPos(ratio - 1, "x", true), y = (ratio) => plot.valToPos(ratio - 1, "y", true);
+  const line = (...places) => { pen.beginPath(); places.forEach(([px, py]) => pen.lineTo(px, py)); pen.stroke(); };
+  pen.beginPath();
+  pen.rect(left, top, width, height);
+  pen.clip();
+  pen.strokeStyle = colourOf("--faint-text");
+  pen.lineWidth = density;
+  line([left, y(1)], [left + width, y(1)]);
+  line([x(1), top], [x(1), top + height]);
+  pen.setLineDash([5 * density, 4 * density]);
+  pen.lineWidth = 1.5 * density;
+  pen.strokeStyle = colourOf("--accent");
+  const best = []; // of the front, by time, those that also take less memory than all before
+  for (const point of front) if (best.length === 0 || point.memory.ratio < best[best.length - 1].memory.ratio) best.push(point);
+  const steps = best.flatMap((point, at) => [[x(point.time.ratio), at > 0 ? y(best[at - 1].memory.ratio) : top], [x(point.time.ratio), y(point.memory.ratio)]]);
+  if (steps.length > 0) line(...steps, [left + width, y(best[best.length - 1].memory.ratio)]);
+}
+
+function tuneRows(tune) {
+  const groupOf = (row, isFront) => (row.is_default === true ? "default" : isFront ? "front" : "beaten");
+  const rows = [["front", true], ["beaten", false]].flatMap(([key, isFront]) => listOf(tune[key]).map(objectOf).map((row) => ({row, isFront,
+    group: groupOf(row, isFront), name: String(row.name), time: {...objectOf(row.time)}, memory: {...objectOf(row.memory)}})));
+  for (const one of rows.filter(({group}) => group === "default"))
+    [one.time.ratio, one.memory.ratio, one.time.verdict, one.memory.verdict] = [1, 1, null, null];
+  rows.sort((one, other) => (other.group === "default") - (one.group === "default") || one.time.ratio - other.time.ratio);
+  rows.forEach((one, at) => { one.number = at + 1; });
+  return rows;
+}
+
+function tuneTable(tune, rows, memoryName) {
+  const reach = (figures) => Math.max(...[figures.ratio_low, figures.ratio_high].map((ratio) => (isNumber(ratio) ? Math.abs(ratio - 1) : 0)));
+  const scale = (part) => Math.min(1, Math.max(0.05, ...rows.map((one) => reach(one[part]))));
+  const scales = {time: scale("time"), memory: scale("memory")};
+  const front = () => element("span", {class: "front", title: "Not shown to be beaten: better in time or memory, or the default"}, "on the front");
+  const heads = ["Settings", "Time change", `Change of ${memoryName}`, "ns a call", memoryName];
+  return element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Settings compared"}, element("table", {class: "decide"},
+    element("caption", {class: "unseen"}, "Settings compared"),
+    element("thead", {}, element("tr", {}, heads.map((head) => element("th", {scope: "col"}, head)))),
+    element("tbody", {}, rows.map((one) => element("tr", {}, element("th", {scope: "row"},
+        element("span", {class: "small"}, `${one.number}. `), element("span", {class: "name"}, one.name),
+        one.isFront && tune.confirmed === true ? front() : null),
+      ["time", "memory"].map((part) => element("td", {class: "changes"}, changeCell(one[part], "", scales[part], null, one.group === "default"))),
+      element("td", {class: "figure"}, significant(one.time.typical_ns_per_op)),
+      element("td", {class: "figure"}, bytesText(one.memory.bytes)))))));
+}
+
+// Each in a box of its own, to be taken with one click.
+function tunePaste(rows) {
+  const told = rows.filter((one) => one.isFront && pasteOf(one.row) !== "");
+  if (told.length === 0) return null;
+  return section("To paste", "Before the program's command, or into its service's environment.",
+    told.map((one) => element("p", {}, `${one.number}. ${one.name}`, element("code", {class: "command whole", tabindex: "0"}, pasteOf(one.row)))));
+}
+
+const STATES = [["finalist", "in the final"], ["dominated", "beaten in both"], ["outranked", "outranked"],
+  ["simplified", "no better than with fewer settings"]];
+
+function tuneTried(tune, memoryName) {
+  const points = listOf(tune.points).map(objectOf).map((point) => ({name: String(point.name), group: String(point.state),
+    time: {ratio: point.time_ratio}, memory: {ratio: point.memory_ratio}, point}));
+  const rows = points.filter(({point}) => point.state !== "untried").map(({name, point}) => [name, String(point.state),
+    percentText(point.time_ratio), percentText(point.memory_ratio), isNamed(point.failed) ? wrapping(point.failed) : ""]);
+  if (rows.length === 0) return null;
+  const table = plainTable("Everything tried", ["Settings", "what became of it", "time", memoryName, "why it failed"], rows);
+  table.classList.add("tall");
+  return section("Everything that was tried", "Few runs each, against the default's run beside them: a search's estimates, without verdict.",
+    element("div", {class: "pair"}, scatter("Time and memory in the search", null, points,
+      STATES.map(([key, label], at) => ({key, label, colour: at})),
+      {told: (point) => `${pointWords(point.name, point.time, point.memory, memoryName)} · ${point.group}`}), table));
+}
+
+// Of a result of `mallab tune`; the confirmation below it is an ordinary result.
+function tuneSection(result) {
+  const tune = objectOf(result.tune), confirmed = tune.confirmed === true;
+  if (!Array.isArray(tune.front)) return null;
+  const rows = tuneRows(tune), memoryName = `${isNamed(tune.memory) ? tune.memory : "peak"} resident`;
+  const groups = [{key: "default", label: `${tune.default}, the default`, live: true},
+    {key: "front", label: confirmed ? "on the front" : "not confirmed", colour: 0}, {key: "beaten", label: "beaten", colour: 1}];
+  const searched = objectOf(tune.workload), title = isNamed(searched.program) ? searched.program : searched.name ?? "this workload";
+  const chartWords = confirmed ? "Of fresh rounds, with 95 % intervals. Left is faster, down is less; the dashed steps are the front, numbers are the table's."
+    : "Not confirmed: estimates of the search with their error, no verdicts. Left is faster, down is less; numbers are the table's.";
+  return element("article", {class: "workload tune"}, element("h2", {}, `Settings for ${title}`),
+    isNamed(tune.advice_words) ? element("p", {class: "advice"}, element("strong", {}, "Advice. "), tune.advice_words) : null,
+    scatter(`Time and ${memoryName} against ${tune.default}`, chartWords, rows, groups, {hasTags: true,
+      told: (one) => `${one.number}. ${pointWords(one.name, one.time, one.memory, memoryName)}${pasteOf(one.row) ? ` · ${pasteOf(one.row)}` : ""}`}),
+    element("div", {class: "below"}, tuneTable(tune, rows, memoryName)),
+    [tune.tried_words, tune.basis_words].filter(isNamed).map((words) => element("p", {class: "noise-line"}, words)),
+    tunePaste(rows), tuneTried(tune, memoryName));
+}
