@@ -28,7 +28,7 @@ static char *place_of(const char *path, char **ret_problem)
     char *place = NULL;
     const enum fp_status status = fp_place(path, &place);
     if (status == FP_ERR_FOREIGN && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode))
-        *ret_problem = res_printf("cannot write '%s': it is a directory", path);
+        *ret_problem = res_printf("cannot write '%s': it is a directory: name a file in it", path);
     else if (status == FP_ERR_FOREIGN)
         *ret_problem = res_printf(
             "cannot write '%s': it is no regular file, and would be replaced by one; '-o - >%s' writes to it",

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/control.h"
 #include "cli/progress.h"
 #include "cli/top.h"
@@ -30,8 +31,9 @@ static const char HELP[] = "usage: mallab top [OPTION...] DIR\n"
                            "      --process PID    only this process [all]\n"
                            "      --lines N        lines of a frame [those of the terminal, else 24]\n"
                            "      --json           an object a line for each frame\n"
-                           "      --no-progress    no progress on stderr while what is there is read\n"
-                           "  -h, --help           print this help\n"
+                           "@progress\n"
+                           "@no-progress\n"
+                           "@help\n"
                            "\n"
                            "example: mallab top mallab-web.4242\n"
                            "exit codes: 0 done, 1 failed, 2 misuse, 3 DIR unreadable, damaged or too new\n";
@@ -48,18 +50,16 @@ enum {
     OPTION_ONCE,
     OPTION_PROCESS,
     OPTION_LINES,
-    OPTION_JSON,
-    OPTION_NO_PROGRESS,
 };
 
 struct settings {
+    struct cli_answer answer;
     uint64_t interval_ns, count, process_id, lines;
-    bool json, help, no_progress;
+    const char *path;
 };
 
 struct top {
     struct settings settings;
-    const char *path;
     struct conv_view *view;
     struct cli_control control;
     struct cli_progress progress;
@@ -74,12 +74,10 @@ struct top {
     int signal; /* that ends us; 0: none came */
 };
 
-static int take_option(int option, char **argv, struct settings *settings)
+static int take_option(int option, void *data)
 {
+    struct settings *settings = data;
     switch (option) {
-    case 'h':
-        settings->help = true;
-        break;
     case OPTION_INTERVAL:
         if (!cli_parse_duration(optarg, &settings->interval_ns) || settings->interval_ns < INTERVAL_NS_LEAST)
             return cli_misuse(&CLI_TOP, "--interval takes a time of 100ms at least, not '%s'", optarg);
@@ -99,14 +97,8 @@ static int take_option(int option, char **argv, struct settings *settings)
         if (!cli_parse_count(optarg, 10, 1000, &settings->lines))
             return cli_misuse(&CLI_TOP, "--lines takes a number from 10 to 1000, not '%s'", optarg);
         break;
-    case OPTION_JSON:
-        settings->json = true;
-        break;
-    case OPTION_NO_PROGRESS:
-        settings->no_progress = true;
-        break;
     default:
-        return cli_option_refused(&CLI_TOP, option, argv);
+        break;
     }
     return -1;
 }
@@ -119,20 +111,24 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"once", no_argument, NULL, OPTION_ONCE},
         {"process", required_argument, NULL, OPTION_PROCESS},
         {"lines", required_argument, NULL, OPTION_LINES},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
-        {"help", no_argument, NULL, 'h'},
+        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_PROGRESS_ROWS,
+        CLI_ANSWER_HELP_ROW,
         {NULL, 0, NULL, 0},
     };
-    int option;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        const int code = take_option(option, argv, ret_settings);
-        if (code >= 0)
-            return code;
-    }
-    if (!ret_settings->help && argc - optind != 1)
-        return cli_misuse(&CLI_TOP, optind >= argc ? "no recording" : "one recording at a time");
-    return -1;
+    const struct cli_command_line line = {
+        .verb = &CLI_TOP,
+        .options = options,
+        .take = take_option,
+        .settings = ret_settings,
+        .answer = &ret_settings->answer,
+    };
+    struct cli_operands operands;
+    int code = cli_command_line_take(&line, argc, argv, &operands);
+    if (code < 0)
+        code = cli_command_line_one(&CLI_TOP, &operands, "no recording", "one recording at a time");
+    ret_settings->path = code < 0 ? operands.words[0] : NULL;
+    return code;
 }
 
 static uint64_t now_ns(clockid_t clock)
@@ -275,7 +271,7 @@ static bool show_frame(struct top *top)
 {
     const struct cli_top_moment moment = moment_of(top, false);
     cli_progress_end(&top->progress);
-    if (top->settings.json) {
+    if (top->settings.answer.json) {
         json_t *object = cli_top_json(top->view, &moment);
         if (json_dumpf(object, stdout, JSON_COMPACT) == 0)
             putchar('\n');
@@ -342,7 +338,7 @@ static int look(struct top *top, struct conv_error *error)
     if (top->signal == 0 && top->frames == 0 && top->settings.process_id != 0 &&
         top->view->process_count == 0) {
         leave_terminal(top);
-        cli_say(&CLI_TOP, "'%s' holds no process %u", top->path, (unsigned)top->settings.process_id);
+        cli_say(&CLI_TOP, "'%s' holds no process %u", top->settings.path, (unsigned)top->settings.process_id);
         return CLI_MISUSE;
     }
     return -1;
@@ -352,12 +348,12 @@ static int look(struct top *top, struct conv_error *error)
 static bool is_a_file(const struct top *top)
 {
     struct stat facts;
-    const char *slash = strrchr(top->path, '/');
-    if (stat(top->path, &facts) != 0 || !S_ISREG(facts.st_mode) ||
-        strcmp(slash != NULL ? slash + 1 : top->path, "recording.json") == 0)
+    const char *slash = strrchr(top->settings.path, '/');
+    if (stat(top->settings.path, &facts) != 0 || !S_ISREG(facts.st_mode) ||
+        strcmp(slash != NULL ? slash + 1 : top->settings.path, "recording.json") == 0)
         return false;
     cli_say(&CLI_TOP, "'%s' is a file, not a recording's directory: 'mallab info' says what it holds",
-            top->path);
+            top->settings.path);
     return true;
 }
 
@@ -396,14 +392,13 @@ static int run(struct top *top)
     const char *terminal = getenv("TERM");
     sigset_t set, before;
     int code = CLI_FAILED;
-    top->in_place = !top->settings.json && top->settings.count != 1 && isatty(STDOUT_FILENO) == 1 &&
+    top->in_place = !top->settings.answer.json && top->settings.count != 1 && isatty(STDOUT_FILENO) == 1 &&
                     terminal != NULL && strcmp(terminal, "dumb") != 0;
     allow_many_files();
-    cli_progress_begin(&top->progress,
-                       top->settings.no_progress || top->in_place ? CLI_PROGRESS_NEVER : CLI_PROGRESS_AUTO);
+    cli_progress_begin(&top->progress, top->in_place ? CLI_PROGRESS_NEVER : top->settings.answer.progress);
     signals_of_ours(&set);
     sigprocmask(SIG_BLOCK, &set, &before);
-    if (conv_view_open(top->path, (uint32_t)top->settings.process_id, &top->view, error) == FP_OK)
+    if (conv_view_open(top->settings.path, (uint32_t)top->settings.process_id, &top->view, error) == FP_OK)
         code = follow(top, error);
     else
         code = fail(top, error);
@@ -419,15 +414,11 @@ static int run(struct top *top)
 
 static int run_top(int argc, char **argv)
 {
-    struct top top = {.control.pidfd = -1, .settings = {.interval_ns = INTERVAL_NS_DEFAULT}};
+    struct top top = {.control.pidfd = -1,
+                      .settings = {.answer = cli_answer_defaults(), .interval_ns = INTERVAL_NS_DEFAULT}};
     const int misuse = take_options(argc, argv, &top.settings);
     if (misuse >= 0)
         return misuse;
-    if (top.settings.help) {
-        fputs(HELP, stdout);
-        return CLI_DONE;
-    }
-    top.path = argv[optind];
     if (is_a_file(&top))
         return CLI_UNREADABLE;
     return run(&top);

@@ -6,13 +6,15 @@
 #include <stdbool.h>
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "convert/convert.h"
 #include "results/experiment.h"
 
 /* cli_convert_file - convert one file, telling what happened on stderr in the name of `verb`; a signal that ends the
  * process leaves no half file. json: print the report on stdout. Returns an exit code. */
 int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
-                     const struct conv_options *options, bool quiet, bool progress, bool json);
+                     const struct conv_options *options, bool quiet, enum cli_progress_when progress,
+                     bool json);
 
 /* cli_output_name - the default output for an input: its name with another ending. The caller's to free.
  * cli_workload_name - with ".wl". */
@@ -36,7 +38,7 @@ struct cli_prepare {
     const struct conv_options *convert; /* what is selected; `overwrite` is set from force */
     bool force;                         /* existing ones may be replaced */
     bool quiet;                         /* no summary */
-    bool progress;
+    enum cli_progress_when progress;
 };
 
 /* cli_workload_prepare - a workload as it is, anything else converted first.
