@@ -30,7 +30,8 @@ struct ab {
 
 /* ---- workloads ------------------------------------------------------------------------------ */
 
-static int add_workload(struct ab *ab, const char *input)
+/* named: as the user did. */
+static int add_workload(struct ab *ab, const char *input, const char *named)
 {
     const struct cli_answer *answer = &ab->settings.answer;
     const size_t number = ab->workload_count;
@@ -49,7 +50,7 @@ static int add_workload(struct ab *ab, const char *input)
     ab->paths[number] = path;
     ab->workloads = res_realloc(ab->workloads, number + 1, sizeof *ab->workloads);
     ab->workload_count++;
-    return cli_workload_facts(&CLI_AB, path, &ab->workloads[number]);
+    return cli_workload_facts(&CLI_AB, path, named, &ab->workloads[number]);
 }
 
 static int prepare_workloads(struct ab *ab)
@@ -61,10 +62,10 @@ static int prepare_workloads(struct ab *ab)
         code = cli_record_step(&CLI_AB, settings->command, ab->directory, settings->answer.quiet, NULL,
                                &recording);
     if (code == CLI_DONE && recording != NULL)
-        code = add_workload(ab, recording);
+        code = add_workload(ab, recording, settings->command[0]);
     free(recording);
     for (size_t i = 0; i < settings->input_count && code == CLI_DONE && cli_stopped_by == 0; i++)
-        code = add_workload(ab, settings->inputs[i]);
+        code = add_workload(ab, settings->inputs[i], settings->inputs[i]);
     return code;
 }
 

@@ -109,8 +109,8 @@ int cli_print_json(json_t *value);
 /* ---- temporary files (temporary.c) ---------------------------------------------------------- */
 
 /* cli_temporary_directory - a new private directory below $TMPDIR, removed with its contents at exit of the process
- * that made it. NULL with errno set when it cannot be made. Valid to the end. */
-const char *cli_temporary_directory(void);
+ * that made it. NULL when it cannot be made, told on stderr. Valid to the end. */
+const char *cli_temporary_directory(const struct cli_verb *verb);
 
 /* cli_temporary_remove - remove it now: before a death by signal, which no atexit handler sees. */
 void cli_temporary_remove(void);

@@ -100,7 +100,14 @@ static char *no_recording(const char *directory)
                                : res_printf("'%s' cannot be looked into: %s", directory, strerror(errno));
     if (!S_ISDIR(found.st_mode))
         return res_printf("'%s' is a file: name the recording's directory", directory);
-    return res_printf("'%s' is no recording: it has no recording.json that can be read", directory);
+    char *path = res_path_join(directory, "recording.json");
+    const int error = access(path, R_OK) != 0 ? errno : 0;
+    char *problem = error != 0 && error != ENOENT
+                        ? res_printf("cannot read '%s': %s", path, strerror(error))
+                        : res_printf("'%s' is no recording: it has no recording.json that can be read",
+                                     directory);
+    free(path);
+    return problem;
 }
 
 enum cli_control_state cli_control_open(const char *directory, struct cli_control *ret_control,

@@ -116,7 +116,7 @@ void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *rep
                 survey->ops > 0 ? (double)report->bytes_out / (double)survey->ops : 0.0,
                 strcmp(output, "-") == 0 ? "stdout" : output,
                 res_text_duration((double)report->elapsed_ns, span), speed);
-    if (survey->ops == 0)
+    if (survey->ops == 0 && verb == &CLI_CONVERT) /* others say it of what they were given */
         cli_say(verb, "'%s' holds no calls: there is nothing to replay", output);
     for (size_t i = 0; i < report->lack_count; i++)
         cli_say(verb, "%s cannot hold %s", report->format, report->lacks[i]);

@@ -87,11 +87,9 @@ size_t cli_warn_of(const struct cli_verb *verb, const struct cli_answer *answer,
 int cli_work_directory(const struct cli_verb *verb, const char *keep, const char **ret_directory)
 {
     struct stat facts;
-    const char *directory = keep != NULL ? keep : cli_temporary_directory();
-    if (directory == NULL) {
-        cli_say(verb, "no temporary directory: %s (set TMPDIR to one that can be written)", strerror(errno));
+    const char *directory = keep != NULL ? keep : cli_temporary_directory(verb);
+    if (directory == NULL)
         return CLI_FAILED;
-    }
     if (keep != NULL && mkdir(keep, 0777) != 0 && errno != EEXIST) {
         cli_say(verb, "cannot make '%s': %s", keep, strerror(errno));
         return CLI_FAILED;

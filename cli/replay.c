@@ -228,26 +228,30 @@ static int run_binary(const struct settings *settings, const struct res_candidat
     return code;
 }
 
-/* Told here, where we know more than the replay binary does of what else it may be. */
-static bool is_workload(const char *path)
+/* Told here, where we know more than the replay binary does of what else it may be, and in our name. */
+static int check_workload(const char *path)
 {
     const enum conv_kind kind = conv_detect(path);
+    struct res_workload workload;
     struct stat facts;
     if (kind == CONV_KIND_WORKLOAD)
-        return true;
+        return cli_workload_facts(&CLI_REPLAY, path, path, &workload);
     if (strcmp(path, "-") == 0)
         cli_say(&CLI_REPLAY,
                 "a workload is not read from a pipe, as it is mapped: name a file, which 'mallab "
                 "convert -o FILE.wl -' makes of a pipe");
-    else if (access(path, R_OK) != 0)
+    else if (access(path, R_OK) != 0 || stat(path, &facts) != 0)
         cli_say(&CLI_REPLAY, "cannot read '%s': %s", path, strerror(errno));
-    else if (kind == CONV_KIND_UNKNOWN && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode))
-        cli_say(&CLI_REPLAY, "'%s' is a directory, not a workload", path);
+    else if (kind == CONV_KIND_UNKNOWN && S_ISDIR(facts.st_mode))
+        cli_say(&CLI_REPLAY, "'%s' is a directory, not a workload: name one that 'mallab convert' made",
+                path);
+    else if (kind == CONV_KIND_UNKNOWN && facts.st_size == 0)
+        cli_say(&CLI_REPLAY, "'%s' is empty: name a workload that 'mallab convert' made", path);
     else if (kind == CONV_KIND_UNKNOWN)
         cli_say(&CLI_REPLAY, "'%s' is no workload: is it the right file?", path);
     else
         cli_say_other_kind(&CLI_REPLAY, path, kind);
-    return false;
+    return CLI_UNREADABLE;
 }
 
 static int run_replay(int argc, char **argv)
@@ -257,9 +261,9 @@ static int run_replay(int argc, char **argv)
     int code = take_options(argc, argv, &settings);
     if (code >= 0)
         return code;
-    if (!is_workload(settings.workload))
-        return CLI_UNREADABLE;
-    code = cli_registry_load(&CLI_REPLAY, &registry);
+    code = check_workload(settings.workload);
+    if (code == CLI_DONE)
+        code = cli_registry_load(&CLI_REPLAY, &registry);
     if (code == CLI_DONE) {
         const struct res_candidate *candidate = cli_candidate_named(&CLI_REPLAY, &registry,
                                                                     settings.allocator, &code);

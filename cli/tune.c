@@ -75,7 +75,9 @@ static int prepare_workload(struct tune *tune)
         return CLI_FAILED;
     }
     if (code == CLI_DONE)
-        code = cli_workload_facts(&CLI_TUNE, tune->path, &tune->workload);
+        code = cli_workload_facts(&CLI_TUNE, tune->path,
+                                  settings->command != NULL ? settings->command[0] : settings->input,
+                                  &tune->workload);
     if (code == CLI_DONE && tune->workload.duration_ns == 0 && settings->memory == RES_TUNE_IDLE) {
         cli_say(&CLI_TUNE,
                 "'%s' has no recorded time, and nothing can rest without: use --memory peak or end",

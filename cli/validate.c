@@ -82,7 +82,7 @@ static int prepare(struct validate *validate)
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = cli_workload_prepare(&CLI_VALIDATE, &prepare, recording, 0, &validate->path);
     if (code == CLI_DONE && cli_stopped_by == 0)
-        code = cli_workload_facts(&CLI_VALIDATE, validate->path, &validate->workload);
+        code = cli_workload_facts(&CLI_VALIDATE, validate->path, settings->command[0], &validate->workload);
     free(recording);
     return code;
 }
@@ -145,7 +145,7 @@ static void run_real(struct validate *validate, const char *hyperfine, const cha
         .whole = validate->workload.processes <= 1,
         .exit_code = WIFSIGNALED(validate->status) ? 128 + WTERMSIG(validate->status)
                                                    : WEXITSTATUS(validate->status),
-        .directory = cli_temporary_directory(),
+        .directory = cli_temporary_directory(&CLI_VALIDATE),
         .hyperfine = hyperfine,
         .apart = apart,
         .candidates = validate->choice.candidates,

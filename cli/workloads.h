@@ -24,10 +24,12 @@ char *cli_workload_name(const char *input);
 /* cli_survey_json - what an input holds, with the keys that DESIGN promises for `info --json`. A new reference. */
 json_t *cli_survey_json(const struct conv_survey *survey);
 
-/* cli_workload_facts - open a workload and read its summary.
+/* cli_workload_facts - open a workload and read its summary. One without a call is refused.
+ * input         what it was made of, for messages: `path` where it was given as it is.
  * ret_workload  name and path point into `path`.
  * Returns       CLI_DONE; else an exit code, the cause being told on stderr in the name of `verb`. */
-int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res_workload *ret_workload);
+int cli_workload_facts(const struct cli_verb *verb, const char *path, const char *input,
+                       struct res_workload *ret_workload);
 
 /* cli_say_other_kind - tell that a file is no workload but something known, and how it becomes one. */
 void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv_kind kind);
