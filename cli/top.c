@@ -14,52 +14,17 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/command_line.h"
 #include "cli/control.h"
 #include "cli/progress.h"
 #include "cli/top.h"
+#include "cli/top_options.h"
 
-static const char HELP[] = "usage: mallab top [OPTION...] DIR\n"
-                           "\n"
-                           "Show what a program does while it is recorded: its calls, live memory, sizes,\n"
-                           "threads and processes, and whether the recorder keeps up. Ends when the\n"
-                           "recording does; Ctrl-C ends it before.\n"
-                           "\n"
-                           "      --interval T     time between two frames, 100ms at least [2s]\n"
-                           "      --count N        end after N frames\n"
-                           "      --once           print one frame and end\n"
-                           "      --process PID    only this process [all]\n"
-                           "      --lines N        lines of a frame [those of the terminal, else 24]\n"
-                           "      --json           an object a line for each frame\n"
-                           "@progress\n"
-                           "@no-progress\n"
-                           "@help\n"
-                           "\n"
-                           "example: mallab top mallab-web.4242\n"
-                           "exit codes: 0 done, 1 failed, 2 misuse, 3 DIR unreadable, damaged or too new\n";
-
-#define INTERVAL_NS_DEFAULT UINT64_C(2000000000)
-#define INTERVAL_NS_LEAST   UINT64_C(100000000)
-#define CATCH_UP_FRAME_NS   UINT64_C(250000000) /* often enough to see it move */
-#define ANSWER_NS           UINT64_C(500000000) /* Ctrl-C is not heeded so long */
-#define SLICE_MARKS         65536u /* some ms of reading between two looks at signals, and at the peak */
-
-enum {
-    OPTION_INTERVAL = 256,
-    OPTION_COUNT,
-    OPTION_ONCE,
-    OPTION_PROCESS,
-    OPTION_LINES,
-};
-
-struct settings {
-    struct cli_answer answer;
-    uint64_t interval_ns, count, process_id, lines;
-    const char *path;
-};
+#define CATCH_UP_FRAME_NS UINT64_C(250000000) /* often enough to see it move */
+#define ANSWER_NS         UINT64_C(500000000) /* Ctrl-C is not heeded so long */
+#define SLICE_MARKS       65536u /* some ms of reading between two looks at signals, and at the peak */
 
 struct top {
-    struct settings settings;
+    struct cli_top_options settings;
     struct conv_view *view;
     struct cli_control control;
     struct cli_progress progress;
@@ -73,63 +38,6 @@ struct top {
     uint64_t frames;
     int signal; /* that ends us; 0: none came */
 };
-
-static int take_option(int option, void *data)
-{
-    struct settings *settings = data;
-    switch (option) {
-    case OPTION_INTERVAL:
-        if (!cli_parse_duration(optarg, &settings->interval_ns) || settings->interval_ns < INTERVAL_NS_LEAST)
-            return cli_misuse(&CLI_TOP, "--interval takes a time of 100ms at least, not '%s'", optarg);
-        break;
-    case OPTION_COUNT:
-        if (!cli_parse_count(optarg, 1, UINT64_MAX / 2, &settings->count))
-            return cli_misuse(&CLI_TOP, "--count takes a number from 1, not '%s'", optarg);
-        break;
-    case OPTION_ONCE:
-        settings->count = 1;
-        break;
-    case OPTION_PROCESS:
-        if (!cli_parse_count(optarg, 1, INT32_MAX, &settings->process_id))
-            return cli_misuse(&CLI_TOP, "'%s' is no process id", optarg);
-        break;
-    case OPTION_LINES:
-        if (!cli_parse_count(optarg, 10, 1000, &settings->lines))
-            return cli_misuse(&CLI_TOP, "--lines takes a number from 10 to 1000, not '%s'", optarg);
-        break;
-    default:
-        break;
-    }
-    return -1;
-}
-
-static int take_options(int argc, char **argv, struct settings *ret_settings)
-{
-    static const struct option options[] = {
-        {"interval", required_argument, NULL, OPTION_INTERVAL},
-        {"count", required_argument, NULL, OPTION_COUNT},
-        {"once", no_argument, NULL, OPTION_ONCE},
-        {"process", required_argument, NULL, OPTION_PROCESS},
-        {"lines", required_argument, NULL, OPTION_LINES},
-        CLI_ANSWER_JSON_ROW,
-        CLI_ANSWER_PROGRESS_ROWS,
-        CLI_ANSWER_HELP_ROW,
-        {NULL, 0, NULL, 0},
-    };
-    const struct cli_command_line line = {
-        .verb = &CLI_TOP,
-        .options = options,
-        .take = take_option,
-        .settings = ret_settings,
-        .answer = &ret_settings->answer,
-    };
-    struct cli_operands operands;
-    int code = cli_command_line_take(&line, argc, argv, &operands);
-    if (code < 0)
-        code = cli_command_line_one(&CLI_TOP, &operands, "no recording", "one recording at a time");
-    ret_settings->path = code < 0 ? operands.words[0] : NULL;
-    return code;
-}
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -414,9 +322,8 @@ static int run(struct top *top)
 
 static int run_top(int argc, char **argv)
 {
-    struct top top = {.control.pidfd = -1,
-                      .settings = {.answer = cli_answer_defaults(), .interval_ns = INTERVAL_NS_DEFAULT}};
-    const int misuse = take_options(argc, argv, &top.settings);
+    struct top top = {.control.pidfd = -1};
+    const int misuse = cli_top_take_options(argc, argv, &top.settings);
     if (misuse >= 0)
         return misuse;
     if (is_a_file(&top))
@@ -427,6 +334,6 @@ static int run_top(int argc, char **argv)
 const struct cli_verb CLI_TOP = {
     .name = "top",
     .summary = "watch a recording while it is made",
-    .help = HELP,
+    .help = cli_top_help,
     .run = run_top,
 };
