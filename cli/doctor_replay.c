@@ -63,7 +63,7 @@ static void add_counters(struct res_doctor *doctor)
     (void)res_doctor_read(doctor, "/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid);
     if (missing.length > 0)
         res_doctor_add(doctor, AREA, "hardware counters", RES_DOCTOR_NOTE,
-                       res_printf("not here: %s (%s; kernel.perf_event_paranoid is %s)", missing.text,
+                       res_printf("not here: %s: %s; kernel.perf_event_paranoid is %s", missing.text,
                                   rep_counter_why(error), paranoid[0] != '\0' ? paranoid : "not told"),
                        WHY,
                        error == EACCES || error == EPERM
