@@ -32,7 +32,7 @@ static const char HELP[] = "usage: mallab check --budget BUDGET [OPTION...] RESU
                            "      --junit FILE      write JUnit XML too\n"
                            "      --benchmark FILE  write [{name, unit, value, range, extra}] too\n"
                            "      --github          print GitHub annotations too\n"
-                           "@force files\n"
+                           "@force each FILE\n"
                            "@color , for the table\n"
                            "@help\n"
                            "\n"

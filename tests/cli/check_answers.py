@@ -119,7 +119,7 @@ def check_values(verb, options):
 
 def check_help_lines(verb, text):
     """The same words for the same option, but for what is behind a comma."""
-    lines = {"--force": r"replace (FILE|OUT|files) when it exists", "--no-progress": r"no progress on stderr",
+    lines = {"--force": r"replace ((each )?FILE|OUT) when it exists", "--no-progress": r"no progress on stderr",
              "--progress": r"progress on stderr, also when that is no terminal", "--help": r"print this help",
              "--color": r"auto, always or never(, for \w+( \w+)?)? \[auto\]"}
     for option, pattern in lines.items():
