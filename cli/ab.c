@@ -1,15 +1,12 @@
 /* ab.c - `mallab ab`: the whole way from a command to a table. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "cli/ab_options.h"
 #include "cli/choice.h"
 #include "cli/cli.h"
-#include "cli/history.h"
+#include "cli/give_out.h"
 #include "cli/progress.h"
 #include "cli/record_step.h"
 #include "cli/stops.h"
@@ -33,35 +30,18 @@ struct ab {
 
 /* ---- workloads ------------------------------------------------------------------------------ */
 
-static int choose_directory(struct ab *ab)
+/* named: as the user did. */
+static int add_workload(struct ab *ab, const char *input, const char *named)
 {
-    if (ab->settings.keep == NULL) {
-        ab->directory = cli_temporary_directory();
-        if (ab->directory == NULL) {
-            cli_say(&CLI_AB, "no temporary directory: %s (set TMPDIR, or use --keep)", strerror(errno));
-            return CLI_FAILED;
-        }
-        return CLI_DONE;
-    }
-    ab->directory = ab->settings.keep;
-    if (mkdir(ab->directory, 0777) != 0 && errno != EEXIST) {
-        cli_say(&CLI_AB, "cannot make '%s': %s", ab->directory, strerror(errno));
-        return CLI_FAILED;
-    }
-    return CLI_DONE;
-}
-
-static int add_workload(struct ab *ab, const char *input)
-{
+    const struct cli_answer *answer = &ab->settings.answer;
     const size_t number = ab->workload_count;
     char *path = NULL;
     const struct cli_prepare prepare = {
         .directory = ab->directory,
         .convert = &ab->settings.convert,
-        .force = ab->settings.force,
-        .quiet = ab->settings.quiet ||
-                 ab->settings.keep == NULL, /* of what is removed nobody needs the place */
-        .progress = ab->settings.progress != CLI_PROGRESS_NEVER,
+        .force = answer->force,
+        .quiet = answer->quiet || answer->keep == NULL, /* of what is removed nobody needs the place */
+        .progress = answer->progress,
     };
     const int code = cli_workload_prepare(&CLI_AB, &prepare, input, number, &path);
     if (code != CLI_DONE)
@@ -70,21 +50,22 @@ static int add_workload(struct ab *ab, const char *input)
     ab->paths[number] = path;
     ab->workloads = res_realloc(ab->workloads, number + 1, sizeof *ab->workloads);
     ab->workload_count++;
-    return cli_workload_facts(&CLI_AB, path, &ab->workloads[number]);
+    return cli_workload_facts(&CLI_AB, path, named, &ab->workloads[number]);
 }
 
 static int prepare_workloads(struct ab *ab)
 {
     const struct cli_ab_options *settings = &ab->settings;
     char *recording = NULL;
-    int code = choose_directory(ab);
+    int code = cli_work_directory(&CLI_AB, settings->answer.keep, &ab->directory);
     if (code == CLI_DONE && settings->command != NULL)
-        code = cli_record_step(&CLI_AB, settings->command, ab->directory, settings->quiet, NULL, &recording);
+        code = cli_record_step(&CLI_AB, settings->command, ab->directory, settings->answer.quiet, NULL,
+                               &recording);
     if (code == CLI_DONE && recording != NULL)
-        code = add_workload(ab, recording);
+        code = add_workload(ab, recording, settings->command[0]);
     free(recording);
     for (size_t i = 0; i < settings->input_count && code == CLI_DONE && cli_stopped_by == 0; i++)
-        code = add_workload(ab, settings->inputs[i]);
+        code = add_workload(ab, settings->inputs[i], settings->inputs[i]);
     return code;
 }
 
@@ -118,56 +99,6 @@ static bool any_failed(const struct res_experiment *experiment)
     return failed;
 }
 
-static int give_out(const struct ab *ab, json_t *result)
-{
-    const struct cli_ab_options *settings = &ab->settings;
-    const struct res_style style = {
-        .utf8 = cli_locale_is_utf8(), .colour = settings->colour, .details = settings->details};
-    char *compact = json_dumps(result, JSON_INDENT(1));
-    if (compact == NULL) {
-        cli_say(&CLI_AB, "no memory to write the result");
-        return CLI_FAILED;
-    }
-    char *document = res_printf("%s\n", compact);
-    char *problem = NULL;
-    int code = CLI_DONE;
-    free(compact);
-    char *kept = NULL;
-    /* Kept first: whoever reads our stdout may have gone. */
-    if (settings->output != NULL &&
-        !cli_keep(settings->output, settings->force, result, document, &kept, &problem)) {
-        cli_say(&CLI_AB, "%s", problem);
-        free(problem);
-        code = CLI_FAILED;
-    }
-    if (kept != NULL && !settings->quiet)
-        cli_say(&CLI_AB, "kept as '%s'", kept);
-    free(kept);
-    if (settings->json) {
-        fputs(document, stdout);
-    } else {
-        char *table = res_table_text(result, &style);
-        fputs(table, stdout);
-        free(table);
-    }
-    free(document);
-    return code;
-}
-
-/* On stderr from that number on, so that nobody waits for a result that is not worth it; the table has them too. */
-static size_t warn_of(const struct ab *ab, const struct res_disturbances *disturbances, size_t from)
-{
-    size_t index;
-    json_t *one;
-    json_array_foreach(disturbances->list, index, one)
-    {
-        if (index >= from && !ab->settings.quiet)
-            cli_say(&CLI_AB, "warning: %s: %s", json_string_value(json_object_get(one, "text")),
-                    json_string_value(json_object_get(one, "remedy")));
-    }
-    return json_array_size(disturbances->list);
-}
-
 static int run_experiment(struct ab *ab)
 {
     struct res_disturbances disturbances;
@@ -179,15 +110,15 @@ static int run_experiment(struct ab *ab)
         .candidates = ab->choice.candidates,
         .candidate_count = ab->choice.candidate_count,
         .floor = ab->choice.floor,
-        .rounds = (unsigned)settings->rounds,
+        .rounds = (unsigned)settings->measure.rounds,
         .until = settings->until,
         .time_budget_ns = settings->time_budget_ns,
         .memory_rounds = (unsigned)settings->memory_rounds,
-        .idle_ms = (settings->idle_ns + 999999) / 1000000,
-        .seed = settings->has_seed ? settings->seed : cli_draw_seed(),
-        .touch = settings->touch,
-        .timeout_ns = settings->timeout_ns,
-        .limit_bytes = settings->limit_bytes,
+        .idle_ms = cli_measure_idle_ms(&settings->measure),
+        .seed = cli_measure_seed(&settings->measure),
+        .touch = settings->measure.touch,
+        .timeout_ns = settings->measure.timeout_ns,
+        .limit_bytes = settings->measure.limit_bytes,
         .check = settings->check,
         .replay_options = settings->measure.options,
         .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
@@ -200,12 +131,12 @@ static int run_experiment(struct ab *ab)
     /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */
     signal(SIGPIPE, SIG_IGN);
     res_disturbances_begin(&disturbances, "");
-    const size_t told = warn_of(ab, &disturbances, 0);
-    cli_progress_begin(&ab->progress, settings->progress);
+    const size_t told = cli_warn_of(&CLI_AB, &settings->answer, &disturbances, 0);
+    cli_progress_begin(&ab->progress, settings->answer.progress);
     res_experiment_run(&options, &experiment);
     cli_progress_end(&ab->progress);
     res_disturbances_end(&disturbances);
-    (void)warn_of(ab, &disturbances, told);
+    (void)cli_warn_of(&CLI_AB, &settings->answer, &disturbances, told);
     const bool failed = any_failed(&experiment);
     int code = CLI_DONE;
     if (experiment.stopped && experiment.trials[0].rounds == 0) {
@@ -217,10 +148,10 @@ static int run_experiment(struct ab *ab)
         if (!experiment.stopped)
             res_profile_add(result, &experiment);
         const int whole = cli_whole_measure(&CLI_AB, &settings->whole, &experiment, ab->directory,
-                                            settings->progress, result);
-        code = give_out(ab, result);
+                                            settings->answer.progress, result);
+        code = cli_result_give(&CLI_AB, &settings->answer, result, res_table_text);
         if (code == CLI_DONE)
-            code = cli_whole_export(&CLI_AB, &settings->whole, settings->force, result);
+            code = cli_whole_export(&CLI_AB, &settings->whole, settings->answer.force, result);
         if (code == CLI_DONE)
             code = whole;
         json_decref(result);
@@ -231,16 +162,6 @@ static int run_experiment(struct ab *ab)
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
-
-static int check_output(const struct cli_ab_options *settings)
-{
-    char *problem = NULL;
-    if (settings->output == NULL || cli_keep_check(settings->output, settings->force, &problem))
-        return CLI_DONE;
-    cli_say(&CLI_AB, "%s", problem);
-    free(problem);
-    return CLI_FAILED;
-}
 
 static void ab_release(struct ab *ab)
 {
@@ -257,13 +178,9 @@ static int run_ab(int argc, char **argv)
     int code = cli_ab_take_options(argc, argv, &ab.settings);
     if (code >= 0)
         return code;
-    if (ab.settings.help) {
-        fputs(cli_ab_help, stdout);
-        return CLI_DONE;
-    }
-    code = check_output(&ab.settings);
+    code = cli_result_check(&CLI_AB, &ab.settings.answer);
     if (code == CLI_DONE)
-        code = cli_whole_check(&CLI_AB, &ab.settings.whole, ab.settings.force);
+        code = cli_whole_check(&CLI_AB, &ab.settings.whole, ab.settings.answer.force);
     if (code == CLI_DONE)
         code = cli_choose(&CLI_AB, ab.settings.allocators, ab.settings.baseline, &ab.choice);
     if (code == CLI_DONE) {

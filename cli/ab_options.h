@@ -6,21 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/answer.h"
 #include "cli/measure.h"
-#include "cli/progress.h"
 #include "cli/whole_step.h"
 #include "convert/convert.h"
 
 struct cli_ab_options {
-    const char *allocators, *baseline, *output, *touch, *keep;
-    struct conv_options convert;
-    uint64_t rounds, memory_rounds, seed, timeout_ns, idle_ns, limit_bytes, time_budget_ns;
-    double until; /* a share; 0: not asked */
+    struct cli_answer answer;
     struct cli_measure measure;
+    struct conv_options convert;
     struct cli_whole whole;
+    const char *allocators, *baseline;
+    uint64_t memory_rounds, time_budget_ns;
+    double until; /* a share; 0: not asked */
     bool check, latency, no_syscalls, no_placement;
-    bool has_seed, has_rounds, force, json, colour, details, quiet, help;
-    enum cli_progress_when progress;
     char **inputs;
     size_t input_count;
     char **command; /* NULL: none */

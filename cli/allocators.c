@@ -5,6 +5,7 @@
 
 #include "cli/choice.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "results/support.h"
 #include "results/variables.h"
 
@@ -15,14 +16,10 @@ static const char HELP[] = "usage: mallab allocators [OPTION...]\n"
                            "served it. Each is a file in $MALLAB_ALLOCATORS, or where mallab was installed.\n"
                            "\n"
                            "      --json    print it as JSON\n"
-                           "  -h, --help    print this help\n"
+                           "@help\n"
                            "\n"
                            "example: mallab allocators\n"
                            "exit codes: 0 done, 1 failed, 2 misuse\n";
-
-enum {
-    OPTION_JSON = 256,
-};
 
 static json_t *text(const char *value)
 {
@@ -137,30 +134,25 @@ static void print_table(const struct res_registry *registry)
 static int run_allocators(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"help", no_argument, NULL, 'h'},
+        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_HELP_ROW,
         {NULL, 0, NULL, 0},
     };
     struct res_registry registry = {0};
-    bool json = false;
-    int option;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(HELP, stdout);
-            return CLI_DONE;
-        }
-        if (option != OPTION_JSON)
-            return cli_option_refused(&CLI_ALLOCATORS, option, argv);
-        json = true;
-    }
-    if (optind < argc)
-        return cli_misuse(&CLI_ALLOCATORS, "unexpected argument '%s'", argv[optind]);
-    int code = cli_registry_load(&CLI_ALLOCATORS, &registry);
+    struct cli_answer answer = cli_answer_defaults();
+    struct cli_operands operands;
+    const struct cli_command_line line = {.verb = &CLI_ALLOCATORS, .options = options, .answer = &answer};
+    int code = cli_command_line_take(&line, argc, argv, &operands);
+    if (code < 0)
+        code = cli_command_line_none(&CLI_ALLOCATORS, &operands);
+    if (code >= 0)
+        return code;
+    code = cli_registry_load(&CLI_ALLOCATORS, &registry);
     if (code == CLI_DONE) {
         for (size_t i = 0; i < registry.candidate_count; i++)
             (void)res_candidate_resolve(registry.candidates[i],
                                         cli_program_directories()); /* shown as it comes out */
-        if (json)
+        if (answer.json)
             code = print_json(&registry);
         else
             print_table(&registry);

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/command_line.h"
+#include "cli/give_out.h"
 #include "results/candidates.h"
 #include "results/ci.h"
 #include "results/compare.h"
-#include "results/json.h"
 #include "results/support.h"
 
 static const char HELP[] = "usage: mallab check --budget BUDGET [OPTION...] RESULT.json\n"
@@ -26,14 +27,14 @@ static const char HELP[] = "usage: mallab check --budget BUDGET [OPTION...] RESU
                            "      --any-workload    also when OLD is of another workload\n"
                            "      --inconclusive D  what is inconclusive is to 'pass' or to 'fail' [exit 5]\n"
                            "      --format FORMAT   table, md (Markdown) or json, on stdout [table]\n"
-                           "      --json            the same as --format json\n"
+                           "@json-format\n"
                            "      --md FILE         write Markdown too\n"
                            "      --junit FILE      write JUnit XML too\n"
                            "      --benchmark FILE  write [{name, unit, value, range, extra}] too\n"
                            "      --github          print GitHub annotations too\n"
-                           "  -f, --force           replace files that exist\n"
-                           "      --color WHEN      auto, always or never, for the table [auto]\n"
-                           "  -h, --help            print this help\n"
+                           "@force each FILE\n"
+                           "@color , for the table\n"
+                           "@help\n"
                            "\n"
                            "example: mallab check --budget 'time<=+3%,rss-peak<=+5%' result.json\n"
                            "exit codes: 0 within, 1 failed or not comparable, 2 misuse, 3 a result is\n"
@@ -45,24 +46,20 @@ enum {
     OPTION_ANY_MACHINE,
     OPTION_ANY_WORKLOAD,
     OPTION_INCONCLUSIVE,
-    OPTION_FORMAT,
-    OPTION_JSON,
     OPTION_MD,
     OPTION_JUNIT,
     OPTION_BENCHMARK,
     OPTION_GITHUB,
-    OPTION_COLOR,
 };
 
-enum format { FORMAT_TABLE, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_COUNT };
-
 struct settings {
+    struct cli_answer answer;
     struct res_budget budget;
     bool has_budget;
     const char *baseline, *md, *junit, *benchmark;
     enum res_doubt doubt;
-    enum format format;
-    bool any_machine, any_workload, github, force, colour, help;
+    bool any_machine, any_workload, github;
+    const char *result;
 };
 
 /* ---- command line --------------------------------------------------------------------------- */
@@ -111,18 +108,6 @@ static int take_budget(const char *argument, struct settings *settings)
     return refused ? CLI_MISUSE : -1;
 }
 
-static bool parse_format(const char *text, enum format *ret_format)
-{
-    static const char *const names[FORMAT_COUNT] = {"table", "md", "json"};
-    for (int i = 0; i < FORMAT_COUNT; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *ret_format = (enum format)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static int take_doubt(struct settings *settings)
 {
     if (strcmp(optarg, "pass") == 0)
@@ -142,8 +127,9 @@ static int take_file(const char **ret_path, const char *option)
     return -1;
 }
 
-static int take_option(int option, char **argv, struct settings *settings)
+static int take_option(int option, void *data)
 {
+    struct settings *settings = data;
     switch (option) {
     case OPTION_BUDGET:
         return take_budget(optarg, settings);
@@ -158,13 +144,6 @@ static int take_option(int option, char **argv, struct settings *settings)
         return -1;
     case OPTION_INCONCLUSIVE:
         return take_doubt(settings);
-    case OPTION_FORMAT:
-        if (!parse_format(optarg, &settings->format))
-            return cli_misuse(&CLI_CHECK, "--format takes 'table', 'md' or 'json', not '%s'", optarg);
-        return -1;
-    case OPTION_JSON:
-        settings->format = FORMAT_JSON;
-        return -1;
     case OPTION_MD:
         return take_file(&settings->md, "--md");
     case OPTION_JUNIT:
@@ -174,22 +153,12 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_GITHUB:
         settings->github = true;
         return -1;
-    case OPTION_COLOR:
-        if (!cli_parse_color(optarg, &settings->colour))
-            return cli_misuse(&CLI_CHECK, "--color takes 'auto', 'always' or 'never', not '%s'", optarg);
-        return -1;
-    case 'f':
-        settings->force = true;
-        return -1;
-    case 'h':
-        settings->help = true;
-        return -1;
     default:
-        return cli_option_refused(&CLI_CHECK, option, argv);
+        return -1;
     }
 }
 
-static int take_options(int argc, char **argv, struct settings *settings)
+static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     static const struct option options[] = {
         {"budget", required_argument, NULL, OPTION_BUDGET},
@@ -197,29 +166,35 @@ static int take_options(int argc, char **argv, struct settings *settings)
         {"any-machine", no_argument, NULL, OPTION_ANY_MACHINE},
         {"any-workload", no_argument, NULL, OPTION_ANY_WORKLOAD},
         {"inconclusive", required_argument, NULL, OPTION_INCONCLUSIVE},
-        {"format", required_argument, NULL, OPTION_FORMAT},
-        {"json", no_argument, NULL, OPTION_JSON},
+        CLI_ANSWER_FORMAT_ROW,
+        CLI_ANSWER_JSON_ROW,
         {"md", required_argument, NULL, OPTION_MD},
         {"junit", required_argument, NULL, OPTION_JUNIT},
         {"benchmark", required_argument, NULL, OPTION_BENCHMARK},
         {"github", no_argument, NULL, OPTION_GITHUB},
-        {"force", no_argument, NULL, 'f'},
-        {"color", required_argument, NULL, OPTION_COLOR},
-        {"help", no_argument, NULL, 'h'},
+        CLI_ANSWER_FORCE_ROW,
+        CLI_ANSWER_COLOR_ROW,
+        CLI_ANSWER_HELP_ROW,
         {NULL, 0, NULL, 0},
     };
-    int option;
-    while ((option = getopt_long(argc, argv, ":fh", options, NULL)) != -1) {
-        const int code = take_option(option, argv, settings);
-        if (code >= 0)
-            return code;
-    }
-    if (settings->help)
-        return -1;
-    if (!settings->has_budget)
+    const struct cli_command_line line = {
+        .verb = &CLI_CHECK,
+        .options = options,
+        .take = take_option,
+        .settings = ret_settings,
+        .answer = &ret_settings->answer,
+    };
+    struct cli_operands operands;
+    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    ret_settings->answer.formats = 1u << CLI_FORMAT_TABLE | 1u << CLI_FORMAT_MARKDOWN | 1u << CLI_FORMAT_JSON;
+    const int code = cli_command_line_take(&line, argc, argv, &operands);
+    if (code >= 0)
+        return code;
+    if (!ret_settings->has_budget)
         return cli_misuse(&CLI_CHECK, "no --budget: say what is allowed, as in --budget 'time<=+3%%'");
-    if (argc - optind != 1)
-        return cli_misuse(&CLI_CHECK, "one result is checked, here are %d", argc - optind);
+    if (operands.count != 1)
+        return cli_misuse(&CLI_CHECK, "one result is checked, here are %d", operands.count);
+    ret_settings->result = operands.words[0];
     return -1;
 }
 
@@ -237,12 +212,8 @@ static char *dumped(json_t *value)
 /* text is freed. path NULL: not asked for. */
 static bool write_file(const struct settings *settings, const char *path, char *text)
 {
-    char *problem = NULL;
-    const bool written = path == NULL ||
-                         cli_output_write(path, settings->force, text, strlen(text), &problem);
-    if (!written)
-        cli_say(&CLI_CHECK, "%s", problem);
-    free(problem);
+    const struct cli_answer one = {.output = path, .force = settings->answer.force};
+    const bool written = path == NULL || cli_answer_write(&CLI_CHECK, &one, text) == CLI_DONE;
     free(text);
     return written;
 }
@@ -256,16 +227,16 @@ static bool write_files(const struct settings *settings, const struct res_check 
 
 static void print(const struct settings *settings, const struct res_check *check, int code)
 {
-    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->colour};
-    char *text = settings->format == FORMAT_JSON       ? dumped(res_check_json(check, code))
-                 : settings->format == FORMAT_MARKDOWN ? res_check_markdown(check)
-                                                       : res_check_text(check, &style);
+    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
+    char *text = settings->answer.format == CLI_FORMAT_JSON       ? dumped(res_check_json(check, code))
+                 : settings->answer.format == CLI_FORMAT_MARKDOWN ? res_check_markdown(check)
+                                                                  : res_check_text(check, &style);
     fputs(text, stdout);
     free(text);
     if (settings->github) {
         /* GitHub reads both streams; only a table can have more lines behind it. */
         char *annotations = res_check_github(check, settings->doubt);
-        fputs(annotations, settings->format == FORMAT_TABLE ? stdout : stderr);
+        fputs(annotations, settings->answer.format == CLI_FORMAT_TABLE ? stdout : stderr);
         free(annotations);
     }
 }
@@ -322,38 +293,41 @@ static int check(const struct settings *settings, const json_t *earlier, const j
     return code;
 }
 
-static json_t *load(const char *path, int *code)
+/* Before the work: none of it is lost to a name that was taken. */
+static int check_files(const struct settings *settings)
 {
-    char *problem = NULL;
-    json_t *result = res_json_load(path, &problem);
-    if (result == NULL) {
-        cli_say(&CLI_CHECK, "cannot read '%s': %s", path, problem);
-        free(problem);
-        *code = CLI_UNREADABLE;
+    const char *const paths[] = {settings->md, settings->junit, settings->benchmark};
+    int code = CLI_DONE;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0] && code == CLI_DONE; i++) {
+        const struct cli_answer one = {.output = paths[i], .force = settings->answer.force};
+        code = cli_answer_check(&CLI_CHECK, &one);
     }
-    return result;
+    return code;
+}
+
+static int check_result(const struct settings *settings)
+{
+    json_t *earlier = NULL, *result = NULL;
+    int code = check_files(settings);
+    if (code == CLI_DONE)
+        code = cli_result_load(&CLI_CHECK, settings->result, &result);
+    if (code == CLI_DONE && settings->baseline != NULL)
+        code = cli_result_load(&CLI_CHECK, settings->baseline, &earlier);
+    if (code == CLI_DONE && earlier != NULL)
+        code = check_earlier(settings, earlier, result);
+    if (code == CLI_DONE)
+        code = check(settings, earlier, result);
+    json_decref(result);
+    json_decref(earlier);
+    return code;
 }
 
 static int run_check(int argc, char **argv)
 {
-    struct settings settings = {.colour = cli_colour_by_default()};
-    json_t *earlier = NULL, *result = NULL;
+    struct settings settings;
     int code = take_options(argc, argv, &settings);
-    if (code < 0 && settings.help) {
-        fputs(HELP, stdout);
-        code = CLI_DONE;
-    } else if (code < 0) {
-        code = CLI_DONE;
-        result = load(argv[optind], &code);
-        if (code == CLI_DONE && settings.baseline != NULL)
-            earlier = load(settings.baseline, &code);
-        if (code == CLI_DONE && earlier != NULL)
-            code = check_earlier(&settings, earlier, result);
-        if (code == CLI_DONE)
-            code = check(&settings, earlier, result);
-    }
-    json_decref(result);
-    json_decref(earlier);
+    if (code < 0)
+        code = check_result(&settings);
     res_budget_release(&settings.budget);
     return code;
 }

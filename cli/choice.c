@@ -15,12 +15,14 @@ int cli_registry_load(const struct cli_verb *verb, struct res_registry *registry
     char *problem = NULL;
     char *directory = cli_allocators_directory();
     const bool loaded = res_registry_load(registry, directory, &problem);
+    if (!loaded)
+        cli_say(verb, "%s; MALLAB_ALLOCATORS names their directory", problem);
+    else if (registry->candidate_count == 0)
+        cli_say(verb, "no candidate (*.ini) is in '%s'; MALLAB_ALLOCATORS names their directory", directory);
     free(directory);
-    if (!loaded) {
-        cli_say(verb, "%s", problem);
-        free(problem);
+    free(problem);
+    if (!loaded)
         return CLI_FAILED;
-    }
     for (size_t i = 0; i < registry->warning_count; i++)
         cli_say(verb, "%s", registry->warnings[i]);
     return CLI_DONE;

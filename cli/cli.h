@@ -30,7 +30,7 @@ enum cli_exit {
 struct cli_verb {
     const char *name;
     const char *summary; /* for the list of verbs */
-    const char *help;    /* the text of --help, 80 columns; for cli_print_help */
+    const char *help;    /* the text of --help, 80 columns, before cli_help_text */
     int (*run)(int argc, char **argv);
 };
 
@@ -48,11 +48,12 @@ int cli_verb_unknown(const struct cli_verb *verb, const char *name);
 /* cli_print_verbs - how the program is used, and the list of verbs. */
 void cli_print_verbs(FILE *out);
 
-/* cli_write_help - a verb's help; a line "@formats" in it becomes the list of formats. cli_print_help - on stdout. (from.c) */
-void cli_write_help(FILE *out, const struct cli_verb *verb);
+/* cli_help_text - a verb's help with every line "@..." replaced by what it stands for (help_text.c). The caller's to free.
+ * cli_print_help - on stdout. */
+char *cli_help_text(const struct cli_verb *verb);
 void cli_print_help(const struct cli_verb *verb);
 
-/* cli_take_from - the value of --from. Returns -1, with ret_from set to name; else CLI_MISUSE. (from.c) */
+/* cli_take_from - the value of --from. Returns -1, with ret_from set to name; else CLI_MISUSE. (help_text.c) */
 int cli_take_from(const struct cli_verb *verb, const char *name, const char **ret_from);
 
 /* cli_say - "mallab VERB: ..." and a newline on stderr. */
@@ -60,10 +61,6 @@ void cli_say(const struct cli_verb *verb, const char *format, ...) __attribute__
 
 /* cli_misuse - the same, then the hint. Returns CLI_MISUSE. */
 int cli_misuse(const struct cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* cli_option_refused - word what getopt_long refused; found is what it returned ('?' or ':').
- * The option string must begin with ':' (or "+:"), so that getopt itself is silent. Returns CLI_MISUSE. */
-int cli_option_refused(const struct cli_verb *verb, int found, char **argv);
 
 /* cli_parse_size - "4096", "64K", "1.5G" (times 1024) to bytes. Returns false for anything else, 0 and overflow.
  * cli_parse_duration - "90", "90s", "250ms", "5m", "8h", "2d" to nanoseconds; likewise.
@@ -112,8 +109,8 @@ int cli_print_json(json_t *value);
 /* ---- temporary files (temporary.c) ---------------------------------------------------------- */
 
 /* cli_temporary_directory - a new private directory below $TMPDIR, removed with its contents at exit of the process
- * that made it. NULL with errno set when it cannot be made. Valid to the end. */
-const char *cli_temporary_directory(void);
+ * that made it. NULL when it cannot be made, told on stderr. Valid to the end. */
+const char *cli_temporary_directory(const struct cli_verb *verb);
 
 /* cli_temporary_remove - remove it now: before a death by signal, which no atexit handler sees. */
 void cli_temporary_remove(void);

@@ -153,15 +153,8 @@ int cli_complete(int count, char **words)
     }
     if (verb == NULL)
         return CLI_DONE;
-    char *help = NULL;
-    size_t length;
-    FILE *text = open_memstream(&help, &length);
-    if (text == NULL)
-        return CLI_FAILED;
-    cli_write_help(text, verb);
-    const bool written = fclose(text) == 0;
-    if (written)
-        complete_of(verb, help, count - 1, words + 1);
+    char *help = cli_help_text(verb);
+    complete_of(verb, help, count - 1, words + 1);
     free(help);
-    return written ? CLI_DONE : CLI_FAILED;
+    return CLI_DONE;
 }

@@ -14,25 +14,12 @@
 #include <unistd.h>
 
 #include "cli/clock.h"
+#include "cli/json.h"
 #include "convert/recording.h"
 #include "results/support.h"
 
 #define LOOK_NS    5000000
 #define FULL_BELOW 65536 /* bytes free */
-
-static json_t *load(const char *directory)
-{
-    char *path = res_path_join(directory, "recording.json");
-    json_t *recording = json_load_file(path, 0, NULL);
-    free(path);
-    return recording;
-}
-
-static uint64_t number_of(const json_t *object, const char *key)
-{
-    const json_int_t value = json_integer_value(json_object_get(object, key));
-    return value > 0 ? (uint64_t)value : 0;
-}
 
 static bool goes_on(const json_t *recording)
 {
@@ -47,7 +34,7 @@ bool cli_control_is_paused(const struct cli_control *control)
 
 uint64_t cli_control_windows(const struct cli_control *control)
 {
-    return number_of(control->recording, "windows");
+    return cli_json_count(control->recording, "windows");
 }
 
 const char *cli_control_stop(const json_t *recording, uint64_t *ret_after_ns)
@@ -55,7 +42,7 @@ const char *cli_control_stop(const json_t *recording, uint64_t *ret_after_ns)
     const json_t *stop = json_object_get(recording, "stopped");
     const char *by = json_string_value(json_object_get(stop, "by"));
     if (by != NULL)
-        *ret_after_ns = number_of(stop, "after_ns");
+        *ret_after_ns = cli_json_count(stop, "after_ns");
     return by;
 }
 
@@ -79,7 +66,7 @@ const char *cli_control_stop_words(const char *stop)
 static bool hold(struct cli_control *control, char *ret_why, size_t size)
 {
     struct conv_survey *survey = res_calloc(1, sizeof *survey);
-    const uint64_t pid = number_of(json_object_get(control->recording, "collector"), "pid");
+    const uint64_t pid = cli_json_count(json_object_get(control->recording, "collector"), "pid");
     bool held;
     control->collector = pid <= INT32_MAX ? (pid_t)pid : 0;
 #ifdef SYS_pidfd_open
@@ -100,7 +87,14 @@ static char *no_recording(const char *directory)
                                : res_printf("'%s' cannot be looked into: %s", directory, strerror(errno));
     if (!S_ISDIR(found.st_mode))
         return res_printf("'%s' is a file: name the recording's directory", directory);
-    return res_printf("'%s' is no recording: it has no recording.json that can be read", directory);
+    char *path = res_path_join(directory, "recording.json");
+    const int error = access(path, R_OK) != 0 ? errno : 0;
+    char *problem = error != 0 && error != ENOENT
+                        ? res_printf("cannot read '%s': %s", path, strerror(error))
+                        : res_printf("'%s' is no recording: it has no recording.json that can be read",
+                                     directory);
+    free(path);
+    return problem;
 }
 
 enum cli_control_state cli_control_open(const char *directory, struct cli_control *ret_control,
@@ -109,7 +103,7 @@ enum cli_control_state cli_control_open(const char *directory, struct cli_contro
     char why[256];
     *ret_problem = NULL;
     *ret_control = (struct cli_control){.directory = res_strdup(directory), .pidfd = -1};
-    ret_control->recording = load(directory);
+    ret_control->recording = cli_json_recording(directory);
     if (ret_control->recording == NULL) {
         *ret_problem = no_recording(directory);
         return CLI_CONTROL_FAILED;
@@ -164,8 +158,8 @@ static bool send_signal(const struct cli_control *control, int number)
 
 static bool is_heeded(const json_t *now, const json_t *before, const char *kind)
 {
-    return number_of(json_object_get(now, "answered"), kind) >
-           number_of(json_object_get(before, "answered"), kind);
+    return cli_json_count(json_object_get(now, "answered"), kind) >
+           cli_json_count(json_object_get(before, "answered"), kind);
 }
 
 static bool is_answer(const struct cli_control *control, const json_t *before, enum cli_request request)
@@ -210,7 +204,7 @@ static enum waited wait_for_answer(struct cli_control *control, const json_t *be
     const struct timespec pause = {.tv_nsec = LOOK_NS};
     for (;;) {
         const bool gone = collector_has_gone(control); /* asked first: its last word is there then */
-        json_t *recording = load(control->directory);
+        json_t *recording = cli_json_recording(control->directory);
         if (recording != NULL) {
             json_decref(control->recording);
             control->recording = recording;
@@ -257,7 +251,7 @@ bool cli_control_ask(struct cli_control *control, enum cli_request request, uint
     enum waited waited;
     *ret_problem = NULL;
     /* Read again: what was answered since we opened it was not our question. */
-    before = load(control->directory);
+    before = cli_json_recording(control->directory);
     if (before == NULL)
         before = json_incref(control->recording);
     if (!send_signal(control, signal_of(request)) && errno != ESRCH) {

@@ -140,7 +140,7 @@ __attribute__((noreturn)) static void convert_one(const struct work *work, const
     options.in_place = true; /* the processors have their work */
     if (dup2(job->answer, STDOUT_FILENO) < 0 || dup2(job->words, STDERR_FILENO) < 0)
         _exit(CLI_FAILED);
-    code = cli_convert_file(work->verb, job->input, job->output, &options, true, false, true);
+    code = cli_convert_file(work->verb, job->input, job->output, &options, true, CLI_PROGRESS_NEVER, true);
     (void)fflush(NULL); /* a file in memory */
     _exit(code);
 }
@@ -299,7 +299,7 @@ static int convert_all(struct work *work)
 {
     struct sigaction saved[NUMBER_COUNT];
     take_signals(note_signal, saved);
-    cli_progress_begin(&work->line, work->each->progress ? CLI_PROGRESS_AUTO : CLI_PROGRESS_NEVER);
+    cli_progress_begin(&work->line, work->each->progress);
     run_jobs(work);
     cli_progress_end(&work->line);
     for (size_t i = 0; i < NUMBER_COUNT; i++)

@@ -4,6 +4,7 @@
 #define MALLAB_CLI_CONVERT_EACH_H
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "convert/convert.h"
 
 struct cli_each {
@@ -13,7 +14,8 @@ struct cli_each {
     const char *ending;    /* of the outputs' names */
     unsigned jobs;         /* processes of ours at a time; 0: one for each processor */
     const struct conv_options *options;
-    bool quiet, progress, json;
+    bool quiet, json;
+    enum cli_progress_when progress;
 };
 
 /* cli_convert_each - convert them; what goes wrong with one is told and leaves the others alone.

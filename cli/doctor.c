@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/doctor.h"
 #include "cli/stops.h"
 #include "results/machine.h"
@@ -18,10 +19,10 @@ static const char HELP[] =
     "      --noise        also replay a workload made for it on glibc against itself,\n"
     "                     ten rounds, some seconds: the difference below which\n"
     "                     nothing can be told apart here\n"
-    "      --json         print it as JSON\n"
-    "      --color WHEN   auto, always or never [auto]\n"
+    "@json\n"
+    "@color\n"
     "  -q, --quiet        leave out what is ok\n"
-    "  -h, --help         print this help\n"
+    "@help\n"
     "\n"
     "example: mallab doctor --noise\n"
     "exit codes: 0 nothing is bad, 1 something is bad, or failed, 2 misuse\n";
@@ -29,57 +30,46 @@ static const char HELP[] =
 /* Of `steal`, `others` and the like, which only show over time. */
 #define WINDOW_NS UINT64_C(1000000000)
 
-enum {
-    OPTION_NOISE = 256,
-    OPTION_JSON,
-    OPTION_COLOR,
-};
+enum { OPTION_NOISE = 256 };
 
 struct settings {
-    bool noise, json, colour, quiet, help;
+    struct cli_answer answer;
+    bool noise;
 };
+
+static int take_option(int option, void *data)
+{
+    struct settings *settings = data;
+    settings->noise |= option == OPTION_NOISE;
+    return -1;
+}
 
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     static const struct option options[] = {
         {"noise", no_argument, NULL, OPTION_NOISE},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"color", required_argument, NULL, OPTION_COLOR},
-        {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
+        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_COLOR_ROW,
+        CLI_ANSWER_QUIET_ROW,
+        CLI_ANSWER_HELP_ROW,
         {NULL, 0, NULL, 0},
     };
-    int option;
-    while ((option = getopt_long(argc, argv, ":qh", options, NULL)) != -1) {
-        switch (option) {
-        case OPTION_NOISE:
-            ret_settings->noise = true;
-            break;
-        case OPTION_JSON:
-            ret_settings->json = true;
-            break;
-        case OPTION_COLOR:
-            if (!cli_parse_color(optarg, &ret_settings->colour))
-                return cli_misuse(&CLI_DOCTOR, "--color takes 'auto', 'always' or 'never', not '%s'", optarg);
-            break;
-        case 'q':
-            ret_settings->quiet = true;
-            break;
-        case 'h':
-            ret_settings->help = true;
-            break;
-        default:
-            return cli_option_refused(&CLI_DOCTOR, option, argv);
-        }
-    }
-    if (optind < argc)
-        return cli_misuse(&CLI_DOCTOR, "unexpected argument '%s'", argv[optind]);
-    return -1;
+    const struct cli_command_line line = {
+        .verb = &CLI_DOCTOR,
+        .options = options,
+        .take = take_option,
+        .settings = ret_settings,
+        .answer = &ret_settings->answer,
+    };
+    struct cli_operands operands;
+    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    const int code = cli_command_line_take(&line, argc, argv, &operands);
+    return code >= 0 ? code : cli_command_line_none(&CLI_DOCTOR, &operands);
 }
 
 static int give_out(const struct res_doctor *doctor, json_t *noise, const struct settings *settings)
 {
-    if (settings->json) {
+    if (settings->answer.json) {
         json_t *object = json_object();
         json_object_set_new(object, "schema", json_string("mallab-doctor/1"));
         json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
@@ -90,8 +80,8 @@ static int give_out(const struct res_doctor *doctor, json_t *noise, const struct
         json_object_set(object, "noise", noise);
         return cli_print_json(object);
     }
-    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->colour};
-    char *text = res_doctor_text(doctor, &style, !settings->quiet);
+    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
+    char *text = res_doctor_text(doctor, &style, !settings->answer.quiet);
     fputs(text, stdout);
     free(text);
     return CLI_DONE;
@@ -99,16 +89,12 @@ static int give_out(const struct res_doctor *doctor, json_t *noise, const struct
 
 static int run_doctor(int argc, char **argv)
 {
-    struct settings settings = {.colour = cli_colour_by_default()};
+    struct settings settings;
     struct res_doctor doctor;
     json_t *noise = json_null();
     int code = take_options(argc, argv, &settings);
     if (code >= 0)
         return code;
-    if (settings.help) {
-        fputs(HELP, stdout);
-        return CLI_DONE;
-    }
     cli_stops_take();
     res_doctor_begin(&doctor, "");
     res_doctor_measuring(&doctor, WINDOW_NS);

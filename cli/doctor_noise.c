@@ -1,5 +1,4 @@
 /* doctor_noise.c - a workload out of nothing, replayed by the baseline against itself. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,17 +70,20 @@ static int make_workload(const char *path)
     const struct wl_writer_options options = {0};
     struct wl_writer *writer = NULL;
     struct fp_error error;
+    char text[4096 + 512];
     enum fp_status status = wl_writer_create(path, true, &options, NULL, 0, &error, &writer);
     if (status == FP_OK) {
         status = write_ops(writer);
         if (status == FP_OK)
             status = wl_writer_finish(writer, 0, NULL, NULL, &error);
-        else
+        else {
+            error = *wl_writer_error(writer);
             wl_writer_abandon(writer);
+        }
     }
     if (status == FP_OK)
         return CLI_DONE;
-    cli_say(&CLI_DOCTOR, "cannot write '%s': %s", path, fp_status_name(status));
+    cli_say(&CLI_DOCTOR, "%s", fp_error_text(&error, path, text, sizeof text));
     return CLI_FAILED;
 }
 
@@ -146,7 +148,7 @@ static int measure(struct res_doctor *doctor, const struct cli_choice *choice, c
     struct cli_progress progress;
     struct res_workload workload;
     struct res_experiment experiment;
-    int code = cli_workload_facts(&CLI_DOCTOR, path, &workload);
+    int code = cli_workload_facts(&CLI_DOCTOR, path, path, &workload);
     if (code != CLI_DONE)
         return code;
     const struct res_options options = {
@@ -172,11 +174,9 @@ static int measure(struct res_doctor *doctor, const struct cli_choice *choice, c
 int cli_doctor_noise(struct res_doctor *doctor, json_t **ret_noise)
 {
     struct cli_choice choice = {0};
-    const char *directory = cli_temporary_directory();
-    if (directory == NULL) {
-        cli_say(&CLI_DOCTOR, "no temporary directory: %s (set TMPDIR)", strerror(errno));
+    const char *directory = cli_temporary_directory(&CLI_DOCTOR);
+    if (directory == NULL)
         return CLI_FAILED;
-    }
     char *path = res_path_join(directory, "noise.wl");
     int code = make_workload(path);
     if (code == CLI_DONE)

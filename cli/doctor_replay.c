@@ -1,7 +1,6 @@
 /* doctor_replay.c - clock and counters, found out by the replay's own code. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/doctor.h"
 #include "replay/counters.h"
@@ -64,8 +63,8 @@ static void add_counters(struct res_doctor *doctor)
     (void)res_doctor_read(doctor, "/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid);
     if (missing.length > 0)
         res_doctor_add(doctor, AREA, "hardware counters", RES_DOCTOR_NOTE,
-                       res_printf("not here: %s (%s; kernel.perf_event_paranoid is %s)", missing.text,
-                                  strerror(error), paranoid[0] != '\0' ? paranoid : "not told"),
+                       res_printf("not here: %s: %s; kernel.perf_event_paranoid is %s", missing.text,
+                                  rep_counter_why(error), paranoid[0] != '\0' ? paranoid : "not told"),
                        WHY,
                        error == EACCES || error == EPERM
                            ? "sysctl kernel.perf_event_paranoid=1; docker run --cap-add PERFMON"

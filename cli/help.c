@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/similar.h"
 
 static const char HELP[] = "usage: mallab help [VERB]\n"
                            "\n"
                            "Print the help of a verb, or the list of verbs.\n"
                            "\n"
-                           "  -h, --help    print this help\n"
+                           "@help\n"
                            "\n"
                            "example: mallab help ab\n"
                            "exit codes: 0 done, 2 misuse\n";
@@ -61,23 +62,22 @@ void cli_print_verbs(FILE *out)
 
 static int run_help(int argc, char **argv)
 {
-    static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option != 'h')
-            return cli_option_refused(&CLI_HELP, option, argv);
-        fputs(HELP, stdout);
-        return CLI_DONE;
-    }
-    if (argc - optind > 1)
+    static const struct option options[] = {CLI_ANSWER_HELP_ROW, {NULL, 0, NULL, 0}};
+    struct cli_answer answer = cli_answer_defaults();
+    struct cli_operands operands;
+    const struct cli_command_line line = {.verb = &CLI_HELP, .options = options, .answer = &answer};
+    const int code = cli_command_line_take(&line, argc, argv, &operands);
+    if (code >= 0)
+        return code;
+    if (operands.count > 1)
         return cli_misuse(&CLI_HELP, "one verb at a time");
-    if (argc == optind) {
+    if (operands.count == 0) {
         cli_print_verbs(stdout);
         return CLI_DONE;
     }
-    const struct cli_verb *verb = cli_verb_find(argv[optind]);
+    const struct cli_verb *verb = cli_verb_find(operands.words[0]);
     if (verb == NULL)
-        return cli_verb_unknown(&CLI_HELP, argv[optind]);
+        return cli_verb_unknown(&CLI_HELP, operands.words[0]);
     cli_print_help(verb);
     return CLI_DONE;
 }

@@ -1,16 +1,16 @@
 /* info.c - `mallab info`: what a file holds, and whether it is complete. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/describe.h"
+#include "cli/give_out.h"
 #include "cli/progress.h"
 #include "cli/select.h"
 #include "cli/verdict.h"
 #include "cli/workloads.h"
 #include "convert/convert.h"
-#include "results/json.h"
 #include "results/support.h"
 #include "results/table.h"
 
@@ -20,15 +20,16 @@ static const char HELP[] =
     "Say what a footprint, a recording, a workload, a trace or a result holds, and\n"
     "whether it is complete.\n"
     "\n"
-    "      --json           print it as JSON\n"
+    "@json\n"
     "      --from FORMAT    what FILE is, one of 'mallab help convert' [found out]\n"
     "      --verify         prove it legal: read every block, execute every op of a\n"
     "                       workload on paper; 'legal', or what is wrong first\n"
     "      --salvage        leave out damaged blocks, lines and records, and count\n"
     "                       them, instead of refusing the file\n"
-    "      --color WHEN     auto, always or never, for results [auto]\n"
-    "      --no-progress    no progress on stderr\n"
-    "  -h, --help           print this help\n"
+    "@color , for results\n"
+    "@progress\n"
+    "@no-progress\n"
+    "@help\n"
     "\n"
     "say what 'mallab convert' with these would make of a recording or a trace\n" CLI_SELECT_HELP "\n"
     "example: mallab info mallab-web.4242\n"
@@ -36,30 +37,22 @@ static const char HELP[] =
     "            not legal (--verify)\n";
 
 enum {
-    OPTION_JSON = 256,
-    OPTION_FROM,
+    OPTION_FROM = 256,
     OPTION_VERIFY,
     OPTION_SALVAGE,
-    OPTION_COLOR,
-    OPTION_NO_PROGRESS,
 };
 
 struct settings {
+    struct cli_answer answer;
     struct conv_options convert;
-    bool json, help, colour, no_progress, verify;
+    bool verify;
+    const char *path;
 };
 
-static int take_option(int option, char **argv, struct settings *settings)
+static int take_option(int option, void *data)
 {
-    if (option >= CLI_SELECT_PROCESS && option < CLI_SELECT_END)
-        return cli_select_take(&CLI_INFO, option, optarg, &settings->convert);
+    struct settings *settings = data;
     switch (option) {
-    case 'h':
-        settings->help = true;
-        break;
-    case OPTION_JSON:
-        settings->json = true;
-        break;
     case OPTION_FROM:
         return cli_take_from(&CLI_INFO, optarg, &settings->convert.from);
     case OPTION_VERIFY:
@@ -68,15 +61,8 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_SALVAGE:
         settings->convert.salvage = true;
         break;
-    case OPTION_COLOR:
-        if (!cli_parse_color(optarg, &settings->colour))
-            return cli_misuse(&CLI_INFO, "--color takes 'auto', 'always' or 'never', not '%s'", optarg);
-        break;
-    case OPTION_NO_PROGRESS:
-        settings->no_progress = true;
-        break;
     default:
-        return cli_option_refused(&CLI_INFO, option, argv);
+        break;
     }
     return -1;
 }
@@ -85,46 +71,51 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     static const struct option options[] = {
         CLI_SELECT_OPTIONS,
-        {"json", no_argument, NULL, OPTION_JSON},
         {"from", required_argument, NULL, OPTION_FROM},
         {"verify", no_argument, NULL, OPTION_VERIFY},
         {"salvage", no_argument, NULL, OPTION_SALVAGE},
-        {"color", required_argument, NULL, OPTION_COLOR},
-        {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
-        {"help", no_argument, NULL, 'h'},
+        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_COLOR_ROW,
+        CLI_ANSWER_PROGRESS_ROWS,
+        CLI_ANSWER_HELP_ROW,
         {NULL, 0, NULL, 0},
     };
-    int option;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        const int code = take_option(option, argv, ret_settings);
-        if (code >= 0)
-            return code;
-    }
-    if (!ret_settings->help && argc - optind != 1)
-        return cli_misuse(&CLI_INFO, optind >= argc ? "no file" : "one file at a time");
-    if (!ret_settings->help && ret_settings->verify && ret_settings->convert.salvage)
+    const struct cli_command_line line = {
+        .verb = &CLI_INFO,
+        .options = options,
+        .take = take_option,
+        .settings = ret_settings,
+        .answer = &ret_settings->answer,
+        .select = &ret_settings->convert,
+    };
+    struct cli_operands operands;
+    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    int code = cli_command_line_take(&line, argc, argv, &operands);
+    if (code < 0)
+        code = cli_command_line_one(&CLI_INFO, &operands, "no file", "one file at a time");
+    if (code >= 0)
+        return code;
+    if (ret_settings->verify && ret_settings->convert.salvage)
         return cli_misuse(&CLI_INFO, "--verify and --salvage contradict each other");
-    if (!ret_settings->help && ret_settings->verify && cli_select_any(&ret_settings->convert))
+    if (ret_settings->verify && cli_select_any(&ret_settings->convert))
         return cli_misuse(&CLI_INFO, "--verify looks at all of a file: nothing can be selected");
-    return cli_select_check(&CLI_INFO, &ret_settings->convert);
+    ret_settings->path = operands.words[0];
+    return -1;
 }
 
-static int tell_result(const char *path, const struct settings *settings)
+static int tell_result(const struct settings *settings)
 {
-    char *problem = NULL;
-    json_t *result = res_json_load(path, &problem);
-    if (result == NULL) {
-        cli_say(&CLI_INFO, "cannot read '%s': %s", path, problem);
-        free(problem);
-        return CLI_UNREADABLE;
-    }
-    if (settings->json) {
+    json_t *result;
+    const int code = cli_result_load(&CLI_INFO, settings->path, &result);
+    if (code != CLI_DONE)
+        return code;
+    if (settings->answer.json) {
         json_object_set_new(result, "kind", json_string("result"));
         json_object_set_new(result, "complete",
                             json_boolean(!json_is_true(json_object_get(result, "stopped"))));
         return cli_print_json(result);
     }
-    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->colour};
+    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
     char *text = res_table_text(result, &style);
     fputs(text, stdout);
     free(text);
@@ -137,72 +128,68 @@ static void show_progress(void *data, uint64_t events, uint64_t done, uint64_t t
     cli_progress_show(data, "read", "events", events, done, total);
 }
 
-static int tell_survey(const char *path, const struct settings *settings)
+/* Options for reading a file, with a line of progress that cli_progress_end ends. */
+static struct conv_options begin_reading(const struct settings *settings, struct cli_progress *line)
+{
+    struct conv_options options = settings->convert;
+    options.progress = show_progress;
+    options.progress_data = line;
+    cli_progress_begin(line, settings->answer.progress);
+    return options;
+}
+
+static int tell_error(const struct conv_error *error)
+{
+    char text[CONV_PATH_BYTES + 512];
+    cli_say(&CLI_INFO, "%s", conv_error_text(error, text, sizeof text));
+    return conv_error_exit_code(error);
+}
+
+static int tell_survey(const struct settings *settings, struct conv_error *error)
 {
     struct conv_survey survey = {0};
-    struct conv_options options = settings->convert;
-    struct conv_error *error = res_calloc(1, sizeof *error);
     struct cli_progress line;
-    char text[CONV_PATH_BYTES + 512];
-    cli_progress_begin(&line, settings->no_progress ? CLI_PROGRESS_NEVER : CLI_PROGRESS_AUTO);
-    options.progress = show_progress;
-    options.progress_data = &line;
-    const enum fp_status status = conv_survey_file(path, &options, &survey, error);
-    cli_progress_end(&line);
     int code = CLI_DONE;
-    if (status != FP_OK) {
-        cli_say(&CLI_INFO, "%s", conv_error_text(error, text, sizeof text));
-        code = conv_error_exit_code(error);
-    } else if (settings->json) {
+    const struct conv_options options = begin_reading(settings, &line);
+    const enum fp_status status = conv_survey_file(settings->path, &options, &survey, error);
+    cli_progress_end(&line);
+    if (status != FP_OK)
+        return tell_error(error);
+    if (settings->answer.json)
         code = cli_print_json(cli_survey_json(&survey));
-    } else {
-        cli_survey_print(&survey, path, cli_locale_is_utf8());
-    }
-    if (status == FP_OK)
-        conv_survey_release(&survey);
-    free(error);
+    else
+        cli_survey_print(&survey, settings->path, cli_locale_is_utf8());
+    conv_survey_release(&survey);
     return code;
 }
 
-static int tell_verdict(const char *path, const struct settings *settings)
+static int tell_verdict(const struct settings *settings, struct conv_error *error)
 {
     struct conv_verdict *verdict = res_calloc(1, sizeof *verdict);
-    struct conv_error *error = res_calloc(1, sizeof *error);
-    struct conv_options options = settings->convert;
     struct cli_progress line;
-    char text[CONV_PATH_BYTES + 512];
-    cli_progress_begin(&line, settings->no_progress ? CLI_PROGRESS_NEVER : CLI_PROGRESS_AUTO);
-    options.progress = show_progress;
-    options.progress_data = &line;
-    const enum fp_status status = conv_verify_file(path, &options, verdict, error);
-    cli_progress_end(&line);
     int code = CLI_DONE;
-    if (status != FP_OK) {
-        cli_say(&CLI_INFO, "%s", conv_error_text(error, text, sizeof text));
-        code = conv_error_exit_code(error);
-    } else if (settings->json) {
+    const struct conv_options options = begin_reading(settings, &line);
+    const enum fp_status status = conv_verify_file(settings->path, &options, verdict, error);
+    cli_progress_end(&line);
+    if (status != FP_OK)
+        code = tell_error(error);
+    else if (settings->answer.json)
         code = cli_print_json(cli_verdict_json(verdict));
-    } else {
+    else
         cli_verdict_print(verdict);
-    }
-    if (status == FP_OK && code == CLI_DONE && verdict->violation.fault != CONV_FAULT_NONE)
+    if (code == CLI_DONE && verdict->violation.fault != CONV_FAULT_NONE)
         code = CLI_UNREADABLE;
     free(verdict);
-    free(error);
     return code;
 }
 
 static int run_info(int argc, char **argv)
 {
-    struct settings settings = {.colour = cli_colour_by_default()};
-    const int misuse = take_options(argc, argv, &settings);
-    if (misuse >= 0)
-        return misuse;
-    if (settings.help) {
-        cli_print_help(&CLI_INFO);
-        return CLI_DONE;
-    }
-    const char *path = argv[optind];
+    struct settings settings;
+    int code = take_options(argc, argv, &settings);
+    if (code >= 0)
+        return code;
+    const char *path = settings.path;
     const enum conv_kind kind = settings.convert.from == NULL ? conv_detect(path) : CONV_KIND_UNKNOWN;
     if (cli_select_any(&settings.convert) &&
         (kind == CONV_KIND_RESULT || kind == CONV_KIND_WORKLOAD || kind == CONV_KIND_TEXT))
@@ -211,10 +198,11 @@ static int run_info(int argc, char **argv)
     if (settings.verify && kind == CONV_KIND_RESULT)
         return cli_misuse(&CLI_INFO, "'%s' is a result: there is nothing to verify in it", path);
     if (kind == CONV_KIND_RESULT)
-        return tell_result(path, &settings);
-    if (settings.verify)
-        return tell_verdict(path, &settings);
-    return tell_survey(path, &settings);
+        return tell_result(&settings);
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    code = settings.verify ? tell_verdict(&settings, error) : tell_survey(&settings, error);
+    free(error);
+    return code;
 }
 
 const struct cli_verb CLI_INFO = {

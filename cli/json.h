@@ -15,6 +15,22 @@ static inline json_t *cli_json_number(uint64_t value)
     return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
+/* cli_json_count - the number at a key; 0 where there is none, or none above 0. */
+static inline uint64_t cli_json_count(const json_t *object, const char *key)
+{
+    const json_int_t value = json_integer_value(json_object_get(object, key));
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+/* cli_json_recording - recording.json of a directory, as it stands. A new reference; NULL when it cannot be read. */
+static inline json_t *cli_json_recording(const char *directory)
+{
+    char *path = res_path_join(directory, "recording.json");
+    json_t *recording = json_load_file(path, 0, NULL);
+    free(path);
+    return recording;
+}
+
 /* cli_json_text - a string without what is no plain text; null for none and for an empty one. A new reference. */
 static inline json_t *cli_json_text(const char *value)
 {

@@ -1,4 +1,4 @@
-/* measure.c - --pin and --nice. */
+/* measure.c - see measure.h. */
 #include "cli/measure.h"
 
 #include <errno.h>
@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "replay/binding.h"
+
+#define IDLE_MAX_NS UINT64_C(86400000000000)
 
 static void put(struct cli_measure *measure, const char *option, const char *value)
 {
@@ -44,11 +46,9 @@ static int take_pin(const struct cli_verb *verb, const char *value, struct cli_m
     return -1;
 }
 
-int cli_measure_take(const struct cli_verb *verb, int option, const char *value, struct cli_measure *measure)
+static int take_nice(const struct cli_verb *verb, const char *value, struct cli_measure *measure)
 {
     char *end;
-    if (option == CLI_MEASURE_PIN)
-        return take_pin(verb, value, measure);
     errno = 0;
     const long nice = strtol(value, &end, 10);
     if (errno != 0 || end == value || *end != '\0' || value[0] == ' ' || value[0] == '+' || nice < -20 ||
@@ -56,4 +56,67 @@ int cli_measure_take(const struct cli_verb *verb, int option, const char *value,
         return cli_misuse(verb, "--nice takes a number from -20 to 19, not '%s'", value);
     put(measure, "--nice", value);
     return -1;
+}
+
+static int take_idle(const struct cli_verb *verb, const char *value, struct cli_measure *measure)
+{
+    uint64_t idle_ns = 0;
+    if (strcmp(value, "0") != 0 && (!cli_parse_duration(value, &idle_ns) || idle_ns > IDLE_MAX_NS))
+        return cli_misuse(verb, "--idle takes a duration of a day at most, as 60s or 5m, or 0, not '%s'",
+                          value);
+    measure->idle_ns = idle_ns;
+    return -1;
+}
+
+bool cli_measure_has(int option)
+{
+    return option == 'n' || (option >= CLI_MEASURE_PIN && option < CLI_MEASURE_END);
+}
+
+int cli_measure_take(const struct cli_verb *verb, int option, const char *value, struct cli_measure *measure)
+{
+    switch (option) {
+    case CLI_MEASURE_PIN:
+        return take_pin(verb, value, measure);
+    case CLI_MEASURE_NICE:
+        return take_nice(verb, value, measure);
+    case CLI_MEASURE_IDLE:
+        return take_idle(verb, value, measure);
+    case 'n':
+        if (!cli_parse_count(value, 1, CLI_ROUNDS_MAX, &measure->rounds))
+            return cli_misuse(verb, "'%s' is no number of rounds: 1 to %u", value, CLI_ROUNDS_MAX);
+        measure->has_rounds = true;
+        break;
+    case CLI_MEASURE_SEED:
+        if (!cli_parse_count(value, 0, (UINT64_C(1) << CLI_SEED_BITS) - 1, &measure->seed))
+            return cli_misuse(verb, "'%s' is no seed: 0 to 2^%d - 1", value, CLI_SEED_BITS);
+        measure->has_seed = true;
+        break;
+    case CLI_MEASURE_TOUCH:
+        if (strcmp(value, "none") != 0 && strcmp(value, "page") != 0 && strcmp(value, "full") != 0)
+            return cli_misuse(verb, "--touch takes 'none', 'page' or 'full', not '%s'", value);
+        measure->touch = value;
+        break;
+    case CLI_MEASURE_TIMEOUT:
+        if (!cli_parse_duration(value, &measure->timeout_ns))
+            return cli_misuse(verb, "'%s' is no duration for --timeout: write 90s or 5m", value);
+        break;
+    case CLI_MEASURE_LIMIT:
+        if (!cli_parse_size(value, &measure->limit_bytes))
+            return cli_misuse(verb, "'%s' is no size for --limit: write 64M or 1.5G", value);
+        break;
+    default:
+        break;
+    }
+    return -1;
+}
+
+uint64_t cli_measure_seed(const struct cli_measure *measure)
+{
+    return measure->has_seed ? measure->seed : cli_draw_seed();
+}
+
+uint64_t cli_measure_idle_ms(const struct cli_measure *measure)
+{
+    return (measure->idle_ns + 999999) / 1000000;
 }

@@ -1,4 +1,4 @@
-/* measure.h - options of `replay` and `ab` that say how a run is held still: processors and priority. */
+/* measure.h - options of `ab`, `tune`, `validate` and `replay` that say how a run is made: how often, how long, on what. */
 #ifndef MALLAB_CLI_MEASURE_H
 #define MALLAB_CLI_MEASURE_H
 
@@ -7,10 +7,15 @@
 
 #include "cli/cli.h"
 
-/* Numbers of their options, apart from each verb's own (which begin at 256) and from select.h's. */
+/* Numbers of their options, apart from each verb's own (which begin at 256), select.h's and answer.h's. */
 enum {
     CLI_MEASURE_PIN = 900,
     CLI_MEASURE_NICE,
+    CLI_MEASURE_SEED,
+    CLI_MEASURE_TOUCH,
+    CLI_MEASURE_IDLE,
+    CLI_MEASURE_TIMEOUT,
+    CLI_MEASURE_LIMIT,
     CLI_MEASURE_END,
 };
 
@@ -19,6 +24,12 @@ enum {
 #define CLI_MEASURE_OPTIONS                             \
     {"pin", required_argument, NULL, CLI_MEASURE_PIN},  \
     {"nice", required_argument, NULL, CLI_MEASURE_NICE}
+#define CLI_MEASURE_ROUNDS_ROW  {"rounds", required_argument, NULL, 'n'}
+#define CLI_MEASURE_SEED_ROW    {"seed", required_argument, NULL, CLI_MEASURE_SEED}
+#define CLI_MEASURE_TOUCH_ROW   {"touch", required_argument, NULL, CLI_MEASURE_TOUCH}
+#define CLI_MEASURE_IDLE_ROW    {"idle", required_argument, NULL, CLI_MEASURE_IDLE}
+#define CLI_MEASURE_TIMEOUT_ROW {"timeout", required_argument, NULL, CLI_MEASURE_TIMEOUT}
+#define CLI_MEASURE_LIMIT_ROW   {"limit", required_argument, NULL, CLI_MEASURE_LIMIT}
 
 #define CLI_MEASURE_HELP                                                                \
     "      --pin HOW          no; auto: each thread on a processor of its own; or\n"      \
@@ -26,14 +37,28 @@ enum {
     "      --nice N           priority, from -20 (high) to 19 [as it is]\n"
 /* clang-format on */
 
-/* Words for the replay program; NULL-terminated. Strings borrowed from the command line. */
+#define CLI_ROUNDS_MAX 1000u /* of each kind */
+
+/* Strings borrowed from the command line. A verb sets its own defaults before. */
 struct cli_measure {
-    const char *options[5];
+    const char *options[5]; /* --pin and --nice, for the replay program; NULL-terminated */
     unsigned count;
+    const char *touch; /* NULL: the replay's default */
+    uint64_t rounds, seed, idle_ns, timeout_ns, limit_bytes;
+    bool has_rounds, has_seed;
 };
+
+/* cli_measure_has - whether an option that getopt_long found is one of these. */
+bool cli_measure_has(int option);
 
 /* cli_measure_take - take one of them. Returns -1, or an exit code when its value is none: a processor that this
  * process may not use is misuse too. */
 int cli_measure_take(const struct cli_verb *verb, int option, const char *value, struct cli_measure *measure);
+
+/* cli_measure_seed - that of --seed, else a random one. */
+uint64_t cli_measure_seed(const struct cli_measure *measure);
+
+/* cli_measure_idle_ms - of --idle, no less than it. */
+uint64_t cli_measure_idle_ms(const struct cli_measure *measure);
 
 #endif

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/similar.h"
 
 __attribute__((format(printf, 2, 0))) static void say(const struct cli_verb *verb, const char *format,
                                                       va_list list)
@@ -39,22 +38,6 @@ int cli_misuse(const struct cli_verb *verb, const char *format, ...)
     fprintf(stderr, "'mallab help%s%s' says how it is used\n", verb != NULL ? " " : "",
             verb != NULL ? verb->name : "");
     return CLI_MISUSE;
-}
-
-int cli_option_refused(const struct cli_verb *verb, int found, char **argv)
-{
-    const char *word = argv[optind - 1];
-    if (found == ':')
-        return cli_misuse(verb, "option '%s' needs a value", word);
-    /* An unknown letter with others behind it: getopt is still in the midst of that word. */
-    if (optopt != 0 && (word[0] != '-' || word[1] != '-'))
-        return cli_misuse(verb, "unknown option '-%c'", isprint(optopt) ? optopt : '?');
-    if (optopt != 0)
-        return cli_misuse(verb, "option '%s' takes no value", word);
-    char meant[CLI_SIMILAR_MAX];
-    if (verb != NULL && cli_similar_option(verb->help, word, meant))
-        return cli_misuse(verb, "unknown or ambiguous option '%s': did you mean '%s'?", word, meant);
-    return cli_misuse(verb, "unknown or ambiguous option '%s'", word);
 }
 
 /* Digits with at most one point among them; strtod alone would take "inf", "0x10" and blanks. */

@@ -13,6 +13,13 @@
 #include "footprint/place.h"
 #include "results/support.h"
 
+static char *cannot_write(const char *path, int error)
+{
+    const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    return res_printf("cannot write '%s': %s%s", path, strerror(error),
+                      full ? "; free some space or choose another directory" : "");
+}
+
 static char *directory_of(const char *path)
 {
     char *copy = res_strdup(path);
@@ -28,13 +35,13 @@ static char *place_of(const char *path, char **ret_problem)
     char *place = NULL;
     const enum fp_status status = fp_place(path, &place);
     if (status == FP_ERR_FOREIGN && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode))
-        *ret_problem = res_printf("cannot write '%s': it is a directory", path);
+        *ret_problem = res_printf("cannot write '%s': it is a directory: name a file in it", path);
     else if (status == FP_ERR_FOREIGN)
         *ret_problem = res_printf(
             "cannot write '%s': it is no regular file, and would be replaced by one; '-o - >%s' writes to it",
             path, path);
     else if (status != FP_OK)
-        *ret_problem = res_printf("cannot write '%s': %s", path, strerror(errno));
+        *ret_problem = cannot_write(path, errno);
     return place;
 }
 
@@ -50,7 +57,7 @@ bool cli_output_check(const char *path, bool force, char **ret_problem)
         if (!force)
             *ret_problem = res_printf("'%s' exists already: choose another name, or add --force", path);
     } else if (errno != ENOENT) {
-        *ret_problem = res_printf("cannot write '%s': %s", path, strerror(errno));
+        *ret_problem = cannot_write(path, errno);
     }
     char *directory = directory_of(place);
     free(place);
@@ -58,7 +65,7 @@ bool cli_output_check(const char *path, bool force, char **ret_problem)
         *ret_problem = res_printf("cannot write '%s': there is no directory '%s'; make it first", path,
                                   directory);
     else if (*ret_problem == NULL && access(directory, W_OK | X_OK) != 0)
-        *ret_problem = res_printf("cannot write '%s': %s", path, strerror(errno));
+        *ret_problem = cannot_write(path, errno);
     free(directory);
     return *ret_problem == NULL;
 }
@@ -120,7 +127,7 @@ bool cli_output_write(const char *path, bool force, const char *text, size_t len
     if (!written) {
         *ret_problem = error == EEXIST
                            ? res_printf("'%s' exists already: choose another name, or add --force", path)
-                           : res_printf("cannot write '%s': %s", path, strerror(error));
+                           : cannot_write(path, error);
         if (fd >= 0)
             unlink(temporary);
     }

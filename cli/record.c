@@ -10,6 +10,7 @@
 
 #include "cli/attach.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/recorder.h"
 #include "cli/target.h"
 #include "results/support.h"
@@ -67,7 +68,7 @@ static const char HELP[] =
     "messages\n"
     "  -q, --quiet          no summary at the end, nor a line when recording stops;\n"
     "                       losses are still told\n"
-    "  -h, --help           print this help\n"
+    "@help\n"
     "\n"
     "example: mallab record -o run1 -- sqlite3 :memory: 'SELECT 1'\n"
     "         mallab record --attach-to run1 --stop\n"
@@ -89,19 +90,20 @@ enum {
     OPTION_PAUSED,
     OPTION_ATTACH_TO,
     OPTION_BEST_EFFORT,
-    OPTION_JSON,
     OPTION_REQUEST, /* the first of cli_request, in its order */
 };
 
 struct settings {
+    struct cli_answer answer;
     struct cli_record record;
     const char *attach_to;
     bool requested;
     enum cli_request request;
-    bool best_effort, json, help;
+    bool best_effort;
+    char **command;
 };
 
-static int take_control_option(int option, char **argv, struct settings *settings)
+static int take_control_option(int option, struct settings *settings)
 {
     struct cli_record *record = &settings->record;
     switch (option) {
@@ -126,15 +128,10 @@ static int take_control_option(int option, char **argv, struct settings *setting
     case OPTION_ATTACH_TO:
         settings->attach_to = optarg;
         break;
-    case OPTION_JSON:
-        settings->json = true;
-        break;
     case OPTION_BEST_EFFORT:
         settings->best_effort = true;
         break;
     default:
-        if (option < OPTION_REQUEST)
-            return cli_option_refused(&CLI_RECORD, option, argv);
         if (settings->requested)
             return cli_misuse(&CLI_RECORD, "one of --stop, --start, --rotate, --end, --status at a time");
         settings->requested = true;
@@ -143,20 +140,11 @@ static int take_control_option(int option, char **argv, struct settings *setting
     return -1;
 }
 
-/* Returns -1 to go on, else an exit code. */
-static int take_option(int option, char **argv, struct settings *settings)
+static int take_option(int option, void *data)
 {
+    struct settings *settings = data;
     struct cli_record *record = &settings->record;
     switch (option) {
-    case 'o':
-        record->directory = optarg;
-        break;
-    case 'q':
-        record->quiet = true;
-        break;
-    case 'h':
-        settings->help = true;
-        break;
     case OPTION_MAX_SIZE:
         if (!cli_parse_size(optarg, &record->size_limit_bytes))
             return cli_misuse(&CLI_RECORD, "'%s' is no size: write bytes, or 64M, 1.5G", optarg);
@@ -195,26 +183,28 @@ static int take_option(int option, char **argv, struct settings *settings)
         record->order = optarg;
         break;
     default:
-        return take_control_option(option, argv, settings);
+        return take_control_option(option, settings);
     }
     return -1;
 }
 
-static int check_options(int argc, char **argv, const struct settings *settings)
+static int check_options(const struct settings *settings)
 {
-    if (settings->help)
-        return -1;
+    const char *directory = settings->answer.output;
+    if (directory != NULL && strcmp(directory, "-") == 0)
+        return cli_misuse(&CLI_RECORD, "-o takes a directory: a recording does not go to stdout");
     if (settings->attach_to != NULL && !settings->requested)
         return cli_misuse(&CLI_RECORD, "--attach-to needs one of --stop, --start, --rotate, --end, --status");
-    if (settings->attach_to != NULL && optind < argc)
-        return cli_misuse(&CLI_RECORD, "--attach-to takes no command: '%s' would not be run", argv[optind]);
+    if (settings->attach_to != NULL && settings->command != NULL)
+        return cli_misuse(&CLI_RECORD, "--attach-to takes no command: '%s' would not be run",
+                          settings->command[0]);
     if (settings->attach_to == NULL && settings->requested)
         return cli_misuse(&CLI_RECORD, "which recording? Name it with --attach-to DIR");
-    if (settings->attach_to == NULL && settings->json)
+    if (settings->attach_to == NULL && settings->answer.json)
         return cli_misuse(&CLI_RECORD,
                           "--json is for what --attach-to answers: '%s' tells it of the recording",
                           "mallab info --json DIR");
-    if (settings->attach_to == NULL && optind >= argc)
+    if (settings->attach_to == NULL && settings->command == NULL)
         return cli_misuse(&CLI_RECORD, "no command: put it behind '--'");
     if (settings->record.keep != 0 && settings->record.window_ns == 0)
         return cli_misuse(&CLI_RECORD, "--keep counts windows: say how long one is with --window");
@@ -224,7 +214,6 @@ static int check_options(int argc, char **argv, const struct settings *settings)
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},
         {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
         {"duration", required_argument, NULL, OPTION_DURATION},
         {"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
@@ -238,24 +227,34 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"paused", no_argument, NULL, OPTION_PAUSED},
         {"attach-to", required_argument, NULL, OPTION_ATTACH_TO},
         {"best-effort", no_argument, NULL, OPTION_BEST_EFFORT},
-        {"json", no_argument, NULL, OPTION_JSON},
         {"status", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_STATUS},
         {"stop", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_PAUSE},
         {"start", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_RESUME},
         {"rotate", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_WINDOW},
         {"end", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_END},
-        {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
+        CLI_ANSWER_OUTPUT_ROW,
+        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_QUIET_ROW,
+        CLI_ANSWER_HELP_ROW,
         {NULL, 0, NULL, 0},
     };
-    int option;
-    /* '+': the options behind CMD are CMD's. */
-    while ((option = getopt_long(argc, argv, "+:o:qh", options, NULL)) != -1) {
-        const int code = take_option(option, argv, ret_settings);
-        if (code >= 0)
-            return code;
-    }
-    return check_options(argc, argv, ret_settings);
+    const struct cli_command_line line = {
+        .verb = &CLI_RECORD,
+        .options = options,
+        .command_at = CLI_COMMAND_IS_OPERANDS,
+        .take = take_option,
+        .settings = ret_settings,
+        .answer = &ret_settings->answer,
+    };
+    struct cli_operands operands;
+    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    const int code = cli_command_line_take(&line, argc, argv, &operands);
+    if (code >= 0)
+        return code;
+    ret_settings->command = operands.command;
+    ret_settings->record.directory = ret_settings->answer.output;
+    ret_settings->record.quiet = ret_settings->answer.quiet;
+    return check_options(ret_settings);
 }
 
 /* The shell is to see what it would have seen: the same code, or death by the same signal. */
@@ -321,21 +320,17 @@ static int record_command(const struct settings *settings, char **command)
 
 static int run_record(int argc, char **argv)
 {
-    struct settings settings = {0};
+    struct settings settings;
     const int misuse = take_options(argc, argv, &settings);
     if (misuse >= 0)
         return misuse;
-    if (settings.help) {
-        fputs(HELP, stdout);
-        return CLI_DONE;
-    }
     if (settings.attach_to != NULL)
-        return cli_attach(&CLI_RECORD, settings.attach_to, settings.request, settings.json);
+        return cli_attach(&CLI_RECORD, settings.attach_to, settings.request, settings.answer.json);
     if (settings.record.only == NULL)
         settings.record.only = getenv("MALLAB_ONLY");
     settings.record.verb = &CLI_RECORD;
     settings.record.numbered = true;
-    return record_command(&settings, argv + optind);
+    return record_command(&settings, settings.command);
 }
 
 const struct cli_verb CLI_RECORD = {

@@ -8,7 +8,7 @@
 
 #include "cli/choice.h"
 #include "cli/cli.h"
-#include "cli/measure.h"
+#include "cli/command_line.h"
 #include "cli/sieve.h"
 #include "cli/workloads.h"
 #include "convert/convert.h"
@@ -43,43 +43,37 @@ static const char HELP[] =
     "      --pace SPEED      'max', 'real' (each call at its recorded time) or 'Nx',\n"
     "                        N times as fast as that: 10x [max]\n"
     "      --idle T          rest for T (5s, 500ms) after the last call, then look at\n"
-    "                        memory again; T passes on --clock [no rest]\n"
+    "                        memory again; T passes on --clock; 0: none [0]\n"
     "      --idle-with WHAT  'nothing', or 'calls': some in each tenth of a second\n"
     "                        [calls on the recorded clock, else nothing]\n"
     "      --timeout T       give up after T: 90s, 5m [never]\n"
     "      --limit SIZE      let the allocator map no more: 64M, 1.5G [no limit]\n"
     "      --check           look whether the allocator keeps its promises\n"
     "                        (alignment, overlap, contents) instead of measuring\n"
-    "      --json            print it as JSON\n"
-    "  -h, --help            print this help\n"
+    "@json\n"
+    "@help\n"
     "\n"
     "example: mallab replay -a jemalloc web.wl\n"
     "exit codes: 0 done, 1 failed (also: another allocator served the calls),\n"
     "2 misuse, 3 WORKLOAD unreadable, damaged or too new\n";
 
-#define IDLE_MAX_NS UINT64_C(86400000000000)
-
 enum {
-    OPTION_TOUCH = 256,
-    OPTION_THREADS,
-    OPTION_IDLE,
-    OPTION_TIMEOUT,
-    OPTION_LIMIT,
+    OPTION_THREADS = 256,
     OPTION_CHECK,
     OPTION_LATENCY,
     OPTION_SYSCALLS,
     OPTION_PLACEMENT,
-    OPTION_JSON,
     OPTION_CLOCK,
     OPTION_PACE,
     OPTION_IDLE_WITH,
 };
 
 struct settings {
-    const char *allocator, *touch, *threads, *pace, *idle_with;
-    uint64_t idle_ns, timeout_ns, limit_bytes;
+    struct cli_answer answer;
     struct cli_measure measure;
-    bool recorded_clock, check, latency, syscalls, placement, json, help;
+    const char *allocator, *threads, *pace, *idle_with;
+    bool recorded_clock, check, latency, syscalls, placement;
+    const char *workload;
 };
 
 /* "4x", "0.5x": replay/pace.h. */
@@ -93,21 +87,12 @@ static bool is_speed(const char *text)
             speed <= 1e6);
 }
 
-static int take_option(int option, char **argv, struct settings *settings)
+static int take_option(int option, void *data)
 {
-    if (option >= CLI_MEASURE_PIN && option < CLI_MEASURE_END)
-        return cli_measure_take(&CLI_REPLAY, option, optarg, &settings->measure);
+    struct settings *settings = data;
     switch (option) {
     case 'a':
         settings->allocator = optarg;
-        break;
-    case 'h':
-        settings->help = true;
-        break;
-    case OPTION_TOUCH:
-        if (strcmp(optarg, "none") != 0 && strcmp(optarg, "page") != 0 && strcmp(optarg, "full") != 0)
-            return cli_misuse(&CLI_REPLAY, "--touch takes 'none', 'page' or 'full', not '%s'", optarg);
-        settings->touch = optarg;
         break;
     case OPTION_THREADS:
         if (strcmp(optarg, "recorded") != 0 && strcmp(optarg, "1") != 0)
@@ -131,20 +116,6 @@ static int take_option(int option, char **argv, struct settings *settings)
             return cli_misuse(&CLI_REPLAY, "--idle-with takes 'calls' or 'nothing', not '%s'", optarg);
         settings->idle_with = optarg;
         break;
-    case OPTION_IDLE:
-        if (!cli_parse_duration(optarg, &settings->idle_ns))
-            return cli_misuse(&CLI_REPLAY, "'%s' is no duration: write 5s or 500ms", optarg);
-        if (settings->idle_ns > IDLE_MAX_NS)
-            return cli_misuse(&CLI_REPLAY, "--idle is for a day at most, not '%s'", optarg);
-        break;
-    case OPTION_TIMEOUT:
-        if (!cli_parse_duration(optarg, &settings->timeout_ns))
-            return cli_misuse(&CLI_REPLAY, "'%s' is no duration: write 90s or 5m", optarg);
-        break;
-    case OPTION_LIMIT:
-        if (!cli_parse_size(optarg, &settings->limit_bytes))
-            return cli_misuse(&CLI_REPLAY, "'%s' is no size: write 64M or 1.5G", optarg);
-        break;
     case OPTION_CHECK:
         settings->check = true;
         break;
@@ -157,11 +128,8 @@ static int take_option(int option, char **argv, struct settings *settings)
     case OPTION_PLACEMENT:
         settings->placement = true;
         break;
-    case OPTION_JSON:
-        settings->json = true;
-        break;
     default:
-        return cli_option_refused(&CLI_REPLAY, option, argv);
+        break;
     }
     return -1;
 }
@@ -175,49 +143,55 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     static const struct option options[] = {
         {"allocator", required_argument, NULL, 'a'},
-        {"touch", required_argument, NULL, OPTION_TOUCH},
         {"threads", required_argument, NULL, OPTION_THREADS},
-        {"idle", required_argument, NULL, OPTION_IDLE},
         {"clock", required_argument, NULL, OPTION_CLOCK},
         {"pace", required_argument, NULL, OPTION_PACE},
         {"idle-with", required_argument, NULL, OPTION_IDLE_WITH},
-        {"timeout", required_argument, NULL, OPTION_TIMEOUT},
-        {"limit", required_argument, NULL, OPTION_LIMIT},
         {"check", no_argument, NULL, OPTION_CHECK},
         {"latency", no_argument, NULL, OPTION_LATENCY},
         {"syscalls", no_argument, NULL, OPTION_SYSCALLS},
         {"placement", no_argument, NULL, OPTION_PLACEMENT},
         CLI_MEASURE_OPTIONS,
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"help", no_argument, NULL, 'h'},
+        CLI_MEASURE_TOUCH_ROW,
+        CLI_MEASURE_IDLE_ROW,
+        CLI_MEASURE_TIMEOUT_ROW,
+        CLI_MEASURE_LIMIT_ROW,
+        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_HELP_ROW,
         {NULL, 0, NULL, 0},
     };
-    int option;
-    while ((option = getopt_long(argc, argv, ":a:h", options, NULL)) != -1) {
-        const int code = take_option(option, argv, ret_settings);
-        if (code >= 0)
-            return code;
-    }
-    if (!ret_settings->help && passes_of(ret_settings) > 1)
+    const struct cli_command_line line = {
+        .verb = &CLI_REPLAY,
+        .options = options,
+        .take = take_option,
+        .settings = ret_settings,
+        .answer = &ret_settings->answer,
+        .measure = &ret_settings->measure,
+    };
+    struct cli_operands operands;
+    *ret_settings = (struct settings){.answer = cli_answer_defaults(), .allocator = "glibc"};
+    int code = cli_command_line_take(&line, argc, argv, &operands);
+    if (code < 0 && passes_of(ret_settings) > 1)
         return cli_misuse(
             &CLI_REPLAY,
             "--check, --latency, --syscalls and --placement are passes of their own: one at a time");
-    if (!ret_settings->help && argc - optind != 1)
-        return cli_misuse(&CLI_REPLAY, optind >= argc ? "no workload" : "one workload at a time");
-    return -1;
+    if (code < 0)
+        code = cli_command_line_one(&CLI_REPLAY, &operands, "no workload", "one workload at a time");
+    ret_settings->workload = code < 0 ? operands.words[0] : NULL;
+    return code;
 }
 
-static int run_binary(const struct settings *settings, const struct res_candidate *candidate,
-                      const char *workload)
+static int run_binary(const struct settings *settings, const struct res_candidate *candidate)
 {
-    char *timeout = res_printf("%llu", (unsigned long long)((settings->timeout_ns + 999999999) / 1000000000));
+    const uint64_t timeout_ns = settings->measure.timeout_ns;
+    char *timeout = res_printf("%llu", (unsigned long long)((timeout_ns + 999999999) / 1000000000));
     const char *extra[16] = {NULL};
     size_t count = 0;
     const struct res_run_request request = {
         .candidate = candidate,
-        .workload = workload,
-        .touch = settings->touch,
-        .limit_bytes = settings->limit_bytes,
+        .workload = settings->workload,
+        .touch = settings->measure.touch,
+        .limit_bytes = settings->measure.limit_bytes,
         .check = settings->check,
         .waste = passes_of(settings) == 0 && strcmp(candidate->name, "none") != 0,
         .pass_option = settings->latency     ? "--latency"
@@ -226,8 +200,8 @@ static int run_binary(const struct settings *settings, const struct res_candidat
                                              : NULL,
         .more = settings->measure.options,
         .recorded_clock = settings->recorded_clock,
-        .idle_ms = (settings->idle_ns + 999999) / 1000000,
-        .as_text = !settings->json,
+        .idle_ms = cli_measure_idle_ms(&settings->measure),
+        .as_text = !settings->answer.json,
     };
     if (settings->threads != NULL) {
         extra[count++] = "--threads";
@@ -241,7 +215,7 @@ static int run_binary(const struct settings *settings, const struct res_candidat
         extra[count++] = "--idle-with";
         extra[count++] = settings->idle_with;
     }
-    if (settings->timeout_ns > 0) {
+    if (timeout_ns > 0) {
         extra[count++] = "--timeout";
         extra[count++] = timeout;
     }
@@ -254,43 +228,42 @@ static int run_binary(const struct settings *settings, const struct res_candidat
     return code;
 }
 
-/* Told here, where we know more than the replay binary does of what else it may be. */
-static bool is_workload(const char *path)
+/* Told here, where we know more than the replay binary does of what else it may be, and in our name. */
+static int check_workload(const char *path)
 {
     const enum conv_kind kind = conv_detect(path);
+    struct res_workload workload;
     struct stat facts;
     if (kind == CONV_KIND_WORKLOAD)
-        return true;
+        return cli_workload_facts(&CLI_REPLAY, path, path, &workload);
     if (strcmp(path, "-") == 0)
         cli_say(&CLI_REPLAY,
                 "a workload is not read from a pipe, as it is mapped: name a file, which 'mallab "
                 "convert -o FILE.wl -' makes of a pipe");
-    else if (access(path, R_OK) != 0)
+    else if (access(path, R_OK) != 0 || stat(path, &facts) != 0)
         cli_say(&CLI_REPLAY, "cannot read '%s': %s", path, strerror(errno));
-    else if (kind == CONV_KIND_UNKNOWN && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode))
-        cli_say(&CLI_REPLAY, "'%s' is a directory, not a workload", path);
+    else if (kind == CONV_KIND_UNKNOWN && S_ISDIR(facts.st_mode))
+        cli_say(&CLI_REPLAY, "'%s' is a directory, not a workload: name one that 'mallab convert' made",
+                path);
+    else if (kind == CONV_KIND_UNKNOWN && facts.st_size == 0)
+        cli_say(&CLI_REPLAY, "'%s' is empty: name a workload that 'mallab convert' made", path);
     else if (kind == CONV_KIND_UNKNOWN)
         cli_say(&CLI_REPLAY, "'%s' is no workload: is it the right file?", path);
     else
         cli_say_other_kind(&CLI_REPLAY, path, kind);
-    return false;
+    return CLI_UNREADABLE;
 }
 
 static int run_replay(int argc, char **argv)
 {
-    struct settings settings = {.allocator = "glibc"};
+    struct settings settings;
     struct res_registry registry = {0};
     int code = take_options(argc, argv, &settings);
     if (code >= 0)
         return code;
-    if (settings.help) {
-        fputs(HELP, stdout);
-        return CLI_DONE;
-    }
-    const char *workload = argv[optind];
-    if (!is_workload(workload))
-        return CLI_UNREADABLE;
-    code = cli_registry_load(&CLI_REPLAY, &registry);
+    code = check_workload(settings.workload);
+    if (code == CLI_DONE)
+        code = cli_registry_load(&CLI_REPLAY, &registry);
     if (code == CLI_DONE) {
         const struct res_candidate *candidate = cli_candidate_named(&CLI_REPLAY, &registry,
                                                                     settings.allocator, &code);
@@ -298,7 +271,7 @@ static int run_replay(int argc, char **argv)
             cli_say(&CLI_REPLAY, "%s: %s", candidate->name, candidate->missing);
             code = CLI_FAILED;
         } else if (candidate != NULL) {
-            code = run_binary(&settings, candidate, workload);
+            code = run_binary(&settings, candidate);
         }
     }
     res_registry_release(&registry);

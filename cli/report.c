@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/command_line.h"
+#include "cli/give_out.h"
 #include "cli/history.h"
 #include "cli/report_html.h"
-#include "results/json.h"
 #include "results/support.h"
 #include "results/table.h"
 #include "results/tune/tune_report.h"
@@ -22,110 +23,34 @@ static const char HELP[] =
     "\n"
     "      --format FORMAT  table, md (Markdown), csv, json or html [table]; html is\n"
     "                       one page that opens offline: all RESULTs, or the history\n"
-    "      --json           the same as --format json\n"
+    "@json-format\n"
     "      --details        below the table also what explains it: memory's clock,\n"
     "                       waste, latency by call, system calls, counters\n"
     "  -o, --output OUT     write to a file; '-' is stdout [-]\n"
-    "  -f, --force          replace OUT when it exists\n"
-    "      --color WHEN     auto, always or never, for tables [auto]\n"
-    "  -h, --help           print this help\n"
+    "@force OUT\n"
+    "@color , for tables\n"
+    "@help\n"
     "\n"
     "example: mallab report --format md -o result.md result.json\n"
     "exit codes: 0 done, 1 failed, 2 misuse, 3 RESULT unreadable, damaged or too new\n";
 
-enum {
-    OPTION_FORMAT = 256,
-    OPTION_JSON,
-    OPTION_COLOR,
-    OPTION_DETAILS,
-};
-
-enum format {
-    FORMAT_TABLE,
-    FORMAT_MARKDOWN,
-    FORMAT_CSV,
-    FORMAT_JSON,
-    FORMAT_HTML,
-};
-
-struct settings {
-    const char *output, *format_name;
-    enum format format;
-    bool force, help, colour, details;
-};
-
-static bool parse_format(const char *text, enum format *ret_format)
-{
-    static const char *const names[] = {"table", "md", "csv", "json", "html"}; /* in the order of the enum */
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *ret_format = (enum format)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static int take_option(int option, char **argv, struct settings *settings)
-{
-    switch (option) {
-    case 'o':
-        settings->output = optarg;
-        if (*optarg == '\0')
-            return cli_misuse(&CLI_REPORT, "-o takes a name, or - for stdout");
-        break;
-    case 'f':
-        settings->force = true;
-        break;
-    case 'h':
-        settings->help = true;
-        break;
-    case OPTION_JSON:
-        settings->format = FORMAT_JSON;
-        settings->format_name = "json";
-        break;
-    case OPTION_DETAILS:
-        settings->details = true;
-        break;
-    case OPTION_FORMAT:
-        if (!parse_format(optarg, &settings->format))
-            return cli_misuse(&CLI_REPORT, "--format takes 'table', 'md', 'csv', 'json' or 'html', not '%s'",
-                              optarg);
-        settings->format_name = optarg;
-        break;
-    case OPTION_COLOR:
-        if (!cli_parse_color(optarg, &settings->colour))
-            return cli_misuse(&CLI_REPORT, "--color takes 'auto', 'always' or 'never', not '%s'", optarg);
-        break;
-    default:
-        return cli_option_refused(&CLI_REPORT, option, argv);
-    }
-    return -1;
-}
-
-static int take_options(int argc, char **argv, struct settings *ret_settings)
+static int take_options(int argc, char **argv, struct cli_answer *ret_answer,
+                        struct cli_operands *ret_operands)
 {
     static const struct option options[] = {
-        {"format", required_argument, NULL, OPTION_FORMAT},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"output", required_argument, NULL, 'o'},
-        {"force", no_argument, NULL, 'f'},
-        {"color", required_argument, NULL, OPTION_COLOR},
-        {"details", no_argument, NULL, OPTION_DETAILS},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        CLI_ANSWER_FORMAT_ROW, CLI_ANSWER_JSON_ROW,  CLI_ANSWER_DETAILS_ROW, CLI_ANSWER_OUTPUT_ROW,
+        CLI_ANSWER_FORCE_ROW,  CLI_ANSWER_COLOR_ROW, CLI_ANSWER_HELP_ROW,    {NULL, 0, NULL, 0},
     };
-    int option;
-    while ((option = getopt_long(argc, argv, ":o:fh", options, NULL)) != -1) {
-        const int code = take_option(option, argv, ret_settings);
-        if (code >= 0)
-            return code;
-    }
-    if (ret_settings->help)
-        return -1;
-    if (optind >= argc)
+    const struct cli_command_line line = {.verb = &CLI_REPORT, .options = options, .answer = ret_answer};
+    *ret_answer = cli_answer_defaults();
+    ret_answer->formats = 1u << CLI_FORMAT_TABLE | 1u << CLI_FORMAT_MARKDOWN | 1u << CLI_FORMAT_CSV |
+                          1u << CLI_FORMAT_JSON | 1u << CLI_FORMAT_HTML;
+    const int code = cli_command_line_take(&line, argc, argv, ret_operands);
+    if (code >= 0)
+        return code;
+    if (ret_operands->count == 0)
         return cli_misuse(&CLI_REPORT, "no result");
-    if (ret_settings->format == FORMAT_JSON && argc - optind > 1)
+    if (ret_answer->format == CLI_FORMAT_JSON && ret_operands->count > 1)
         return cli_misuse(&CLI_REPORT, "JSON is one object: one result at a time");
     return -1;
 }
@@ -146,39 +71,32 @@ static char *show_tables(const json_t *result, const struct res_style *style)
     return both;
 }
 
-static char *show(const json_t *result, const struct settings *settings)
+static char *show(const json_t *result, enum cli_format format, const struct res_style *style)
 {
-    const struct res_style style = {
-        .utf8 = cli_locale_is_utf8(),
-        .colour = settings->colour && strcmp(settings->output, "-") == 0,
-        .details = settings->details,
-    };
-    if (settings->format == FORMAT_MARKDOWN)
+    if (format == CLI_FORMAT_MARKDOWN)
         return res_table_markdown(result);
-    if (settings->format == FORMAT_CSV)
+    if (format == CLI_FORMAT_CSV)
         return res_table_csv(result);
-    if (settings->format == FORMAT_TABLE)
-        return show_tables(result, &style);
+    if (format == CLI_FORMAT_TABLE)
+        return show_tables(result, style);
     char *compact = json_dumps(result, JSON_INDENT(1));
     char *text = res_printf("%s\n", compact != NULL ? compact : "{}");
     free(compact);
     return text;
 }
 
-static int add_results(char **paths, int count, const struct settings *settings, struct res_text *text)
+static int add_results(const struct cli_operands *results, enum cli_format format,
+                       const struct res_style *style, struct res_text *text)
 {
-    for (int i = 0; i < count; i++) {
-        char *problem = NULL;
-        json_t *result = res_json_load(paths[i], &problem);
-        if (result == NULL) {
-            cli_say(&CLI_REPORT, "cannot read '%s': %s", paths[i], problem);
-            free(problem);
-            return CLI_UNREADABLE;
-        }
-        char *shown = show(result, settings);
+    for (int i = 0; i < results->count; i++) {
+        json_t *result;
+        const int code = cli_result_load(&CLI_REPORT, results->words[i], &result);
+        if (code != CLI_DONE)
+            return code;
+        char *shown = show(result, format, style);
         /* CSV has one heading, the others a blank line between results. */
-        const char *begin = i > 0 && settings->format == FORMAT_CSV ? strchr(shown, '\n') + 1 : shown;
-        if (i > 0 && settings->format != FORMAT_CSV)
+        const char *begin = i > 0 && format == CLI_FORMAT_CSV ? strchr(shown, '\n') + 1 : shown;
+        if (i > 0 && format != CLI_FORMAT_CSV)
             res_text_add(text, "\n", 1);
         res_text_add(text, begin, strlen(begin));
         free(shown);
@@ -189,31 +107,30 @@ static int add_results(char **paths, int count, const struct settings *settings,
 
 static int run_report(int argc, char **argv)
 {
-    struct settings settings = {.output = "-", .format_name = "table", .colour = cli_colour_by_default()};
+    struct cli_answer answer;
+    struct cli_operands operands;
     struct res_text text = {0};
-    char *problem = NULL;
-    int code = take_options(argc, argv, &settings);
+    int code = take_options(argc, argv, &answer, &operands);
     if (code >= 0)
         return code;
-    if (settings.help) {
-        fputs(HELP, stdout);
-        return CLI_DONE;
-    }
-    const struct res_style style = {.utf8 = cli_locale_is_utf8(),
-                                    .colour = settings.colour && strcmp(settings.output, "-") == 0};
-    if (cli_history_asked(argv + optind, argc - optind))
-        code = cli_history_show(&CLI_REPORT, argv + optind, argc - optind, settings.format_name, &style,
-                                &text);
-    else if (settings.format == FORMAT_HTML)
-        code = cli_report_html(&CLI_REPORT, argv + optind, argc - optind, &text);
+    code = cli_answer_check(&CLI_REPORT, &answer);
+    if (code != CLI_DONE)
+        return code;
+    const bool to_stdout = answer.output == NULL || strcmp(answer.output, "-") == 0;
+    const struct res_style style = {
+        .utf8 = cli_locale_is_utf8(), .colour = answer.colour && to_stdout, .details = answer.details};
+    const bool of_directory = cli_history_asked(operands.words, operands.count);
+    if (of_directory)
+        code = cli_history_show(&CLI_REPORT, operands.words, operands.count, cli_format_name(answer.format),
+                                &style, &text);
+    else if (answer.format == CLI_FORMAT_HTML)
+        code = cli_report_html(&CLI_REPORT, operands.words, operands.count, &text);
     else
-        code = add_results(argv + optind, argc - optind, &settings, &text);
+        code = add_results(&operands, answer.format, &style, &text);
     /* Of a directory, what could be read is shown, though something in it could not. */
-    if ((code == CLI_DONE || (text.length > 0 && cli_history_asked(argv + optind, argc - optind))) &&
-        !cli_output_write(settings.output, settings.force, text.text, text.length, &problem)) {
-        cli_say(&CLI_REPORT, "%s", problem);
-        free(problem);
-        code = CLI_FAILED;
+    if (code == CLI_DONE || (of_directory && text.length > 0)) {
+        const int written = cli_answer_write(&CLI_REPORT, &answer, text.text != NULL ? text.text : "");
+        code = written != CLI_DONE ? written : code;
     }
     free(text.text);
     return code;

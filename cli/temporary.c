@@ -26,16 +26,18 @@ void cli_temporary_remove(void)
     directory = NULL;
 }
 
-const char *cli_temporary_directory(void)
+const char *cli_temporary_directory(const struct cli_verb *verb)
 {
     const char *parent = getenv("TMPDIR");
     if (directory != NULL)
         return directory;
-    char *path = res_printf("%s/mallab-XXXXXX", parent != NULL && *parent == '/' ? parent : "/tmp");
+    if (parent == NULL || *parent != '/')
+        parent = "/tmp";
+    char *path = res_printf("%s/mallab-XXXXXX", parent);
     if (mkdtemp(path) == NULL) {
-        const int error = errno;
+        cli_say(verb, "cannot make a temporary directory in '%s': %s; set TMPDIR to one that can be written",
+                parent, strerror(errno));
         free(path);
-        errno = error;
         return NULL;
     }
     directory = path;

@@ -17,49 +17,14 @@
 #include "cli/control.h"
 #include "cli/progress.h"
 #include "cli/top.h"
+#include "cli/top_options.h"
 
-static const char HELP[] = "usage: mallab top [OPTION...] DIR\n"
-                           "\n"
-                           "Show what a program does while it is recorded: its calls, live memory, sizes,\n"
-                           "threads and processes, and whether the recorder keeps up. Ends when the\n"
-                           "recording does; Ctrl-C ends it before.\n"
-                           "\n"
-                           "      --interval T     time between two frames, 100ms at least [2s]\n"
-                           "      --count N        end after N frames\n"
-                           "      --once           print one frame and end\n"
-                           "      --process PID    only this process [all]\n"
-                           "      --lines N        lines of a frame [those of the terminal, else 24]\n"
-                           "      --json           an object a line for each frame\n"
-                           "      --no-progress    no progress on stderr while what is there is read\n"
-                           "  -h, --help           print this help\n"
-                           "\n"
-                           "example: mallab top mallab-web.4242\n"
-                           "exit codes: 0 done, 1 failed, 2 misuse, 3 DIR unreadable, damaged or too new\n";
-
-#define INTERVAL_NS_DEFAULT UINT64_C(2000000000)
-#define INTERVAL_NS_LEAST   UINT64_C(100000000)
-#define CATCH_UP_FRAME_NS   UINT64_C(250000000) /* often enough to see it move */
-#define ANSWER_NS           UINT64_C(500000000) /* Ctrl-C is not heeded so long */
-#define SLICE_MARKS         65536u /* some ms of reading between two looks at signals, and at the peak */
-
-enum {
-    OPTION_INTERVAL = 256,
-    OPTION_COUNT,
-    OPTION_ONCE,
-    OPTION_PROCESS,
-    OPTION_LINES,
-    OPTION_JSON,
-    OPTION_NO_PROGRESS,
-};
-
-struct settings {
-    uint64_t interval_ns, count, process_id, lines;
-    bool json, help, no_progress;
-};
+#define CATCH_UP_FRAME_NS UINT64_C(250000000) /* often enough to see it move */
+#define ANSWER_NS         UINT64_C(500000000) /* Ctrl-C is not heeded so long */
+#define SLICE_MARKS       65536u /* some ms of reading between two looks at signals, and at the peak */
 
 struct top {
-    struct settings settings;
-    const char *path;
+    struct cli_top_options settings;
     struct conv_view *view;
     struct cli_control control;
     struct cli_progress progress;
@@ -73,67 +38,6 @@ struct top {
     uint64_t frames;
     int signal; /* that ends us; 0: none came */
 };
-
-static int take_option(int option, char **argv, struct settings *settings)
-{
-    switch (option) {
-    case 'h':
-        settings->help = true;
-        break;
-    case OPTION_INTERVAL:
-        if (!cli_parse_duration(optarg, &settings->interval_ns) || settings->interval_ns < INTERVAL_NS_LEAST)
-            return cli_misuse(&CLI_TOP, "--interval takes a time of 100ms at least, not '%s'", optarg);
-        break;
-    case OPTION_COUNT:
-        if (!cli_parse_count(optarg, 1, UINT64_MAX / 2, &settings->count))
-            return cli_misuse(&CLI_TOP, "--count takes a number from 1, not '%s'", optarg);
-        break;
-    case OPTION_ONCE:
-        settings->count = 1;
-        break;
-    case OPTION_PROCESS:
-        if (!cli_parse_count(optarg, 1, INT32_MAX, &settings->process_id))
-            return cli_misuse(&CLI_TOP, "'%s' is no process id", optarg);
-        break;
-    case OPTION_LINES:
-        if (!cli_parse_count(optarg, 10, 1000, &settings->lines))
-            return cli_misuse(&CLI_TOP, "--lines takes a number from 10 to 1000, not '%s'", optarg);
-        break;
-    case OPTION_JSON:
-        settings->json = true;
-        break;
-    case OPTION_NO_PROGRESS:
-        settings->no_progress = true;
-        break;
-    default:
-        return cli_option_refused(&CLI_TOP, option, argv);
-    }
-    return -1;
-}
-
-static int take_options(int argc, char **argv, struct settings *ret_settings)
-{
-    static const struct option options[] = {
-        {"interval", required_argument, NULL, OPTION_INTERVAL},
-        {"count", required_argument, NULL, OPTION_COUNT},
-        {"once", no_argument, NULL, OPTION_ONCE},
-        {"process", required_argument, NULL, OPTION_PROCESS},
-        {"lines", required_argument, NULL, OPTION_LINES},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    int option;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        const int code = take_option(option, argv, ret_settings);
-        if (code >= 0)
-            return code;
-    }
-    if (!ret_settings->help && argc - optind != 1)
-        return cli_misuse(&CLI_TOP, optind >= argc ? "no recording" : "one recording at a time");
-    return -1;
-}
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -275,7 +179,7 @@ static bool show_frame(struct top *top)
 {
     const struct cli_top_moment moment = moment_of(top, false);
     cli_progress_end(&top->progress);
-    if (top->settings.json) {
+    if (top->settings.answer.json) {
         json_t *object = cli_top_json(top->view, &moment);
         if (json_dumpf(object, stdout, JSON_COMPACT) == 0)
             putchar('\n');
@@ -342,7 +246,7 @@ static int look(struct top *top, struct conv_error *error)
     if (top->signal == 0 && top->frames == 0 && top->settings.process_id != 0 &&
         top->view->process_count == 0) {
         leave_terminal(top);
-        cli_say(&CLI_TOP, "'%s' holds no process %u", top->path, (unsigned)top->settings.process_id);
+        cli_say(&CLI_TOP, "'%s' holds no process %u", top->settings.path, (unsigned)top->settings.process_id);
         return CLI_MISUSE;
     }
     return -1;
@@ -352,12 +256,12 @@ static int look(struct top *top, struct conv_error *error)
 static bool is_a_file(const struct top *top)
 {
     struct stat facts;
-    const char *slash = strrchr(top->path, '/');
-    if (stat(top->path, &facts) != 0 || !S_ISREG(facts.st_mode) ||
-        strcmp(slash != NULL ? slash + 1 : top->path, "recording.json") == 0)
+    const char *slash = strrchr(top->settings.path, '/');
+    if (stat(top->settings.path, &facts) != 0 || !S_ISREG(facts.st_mode) ||
+        strcmp(slash != NULL ? slash + 1 : top->settings.path, "recording.json") == 0)
         return false;
     cli_say(&CLI_TOP, "'%s' is a file, not a recording's directory: 'mallab info' says what it holds",
-            top->path);
+            top->settings.path);
     return true;
 }
 
@@ -396,14 +300,13 @@ static int run(struct top *top)
     const char *terminal = getenv("TERM");
     sigset_t set, before;
     int code = CLI_FAILED;
-    top->in_place = !top->settings.json && top->settings.count != 1 && isatty(STDOUT_FILENO) == 1 &&
+    top->in_place = !top->settings.answer.json && top->settings.count != 1 && isatty(STDOUT_FILENO) == 1 &&
                     terminal != NULL && strcmp(terminal, "dumb") != 0;
     allow_many_files();
-    cli_progress_begin(&top->progress,
-                       top->settings.no_progress || top->in_place ? CLI_PROGRESS_NEVER : CLI_PROGRESS_AUTO);
+    cli_progress_begin(&top->progress, top->in_place ? CLI_PROGRESS_NEVER : top->settings.answer.progress);
     signals_of_ours(&set);
     sigprocmask(SIG_BLOCK, &set, &before);
-    if (conv_view_open(top->path, (uint32_t)top->settings.process_id, &top->view, error) == FP_OK)
+    if (conv_view_open(top->settings.path, (uint32_t)top->settings.process_id, &top->view, error) == FP_OK)
         code = follow(top, error);
     else
         code = fail(top, error);
@@ -419,15 +322,10 @@ static int run(struct top *top)
 
 static int run_top(int argc, char **argv)
 {
-    struct top top = {.control.pidfd = -1, .settings = {.interval_ns = INTERVAL_NS_DEFAULT}};
-    const int misuse = take_options(argc, argv, &top.settings);
+    struct top top = {.control.pidfd = -1};
+    const int misuse = cli_top_take_options(argc, argv, &top.settings);
     if (misuse >= 0)
         return misuse;
-    if (top.settings.help) {
-        fputs(HELP, stdout);
-        return CLI_DONE;
-    }
-    top.path = argv[optind];
     if (is_a_file(&top))
         return CLI_UNREADABLE;
     return run(&top);
@@ -436,6 +334,6 @@ static int run_top(int argc, char **argv)
 const struct cli_verb CLI_TOP = {
     .name = "top",
     .summary = "watch a recording while it is made",
-    .help = HELP,
+    .help = cli_top_help,
     .run = run_top,
 };

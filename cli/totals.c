@@ -5,23 +5,10 @@
 #include <string.h>
 
 #include "cli/control.h"
+#include "cli/json.h"
 #include "cli/recorder.h"
 #include "convert/recording.h"
 #include "results/support.h"
-
-static uint64_t count_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
-}
-
-static json_t *load_recording(const char *directory)
-{
-    char *path = res_path_join(directory, "recording.json");
-    json_t *recording = json_load_file(path, 0, NULL);
-    free(path);
-    return recording;
-}
 
 /* Of what the collector did not finish, the footprints tell, without their events being read. */
 static void total_footprints(const char *directory, struct cli_totals *totals)
@@ -46,7 +33,7 @@ static void list_silent(const json_t *processes, struct cli_totals *totals)
     {
         char quoted[80];
         const char *name = json_string_value(json_object_get(process, "name"));
-        if (name == NULL || count_of(process, "events") > 0 || count_of(process, "threads") > 1 ||
+        if (name == NULL || cli_json_count(process, "events") > 0 || cli_json_count(process, "threads") > 1 ||
             json_object_size(json_object_get(process, "lost")) > 0)
             continue;
         char *plain = res_text_plain(name);
@@ -66,7 +53,7 @@ static void total_choices(const json_t *recording, struct cli_totals *totals)
     json_array_foreach(json_object_get(recording, "pauses"), index, item)
     {
         totals->pauses++;
-        totals->paused_ns += count_of(item, "to_ns") - count_of(item, "from_ns");
+        totals->paused_ns += cli_json_count(item, "to_ns") - cli_json_count(item, "from_ns");
     }
     json_array_foreach(json_object_get(recording, "programs_not_asked_for"), index, item)
     {
@@ -79,16 +66,16 @@ static void total_choices(const json_t *recording, struct cli_totals *totals)
             used += (size_t)snprintf(totals->other_names + used, sizeof totals->other_names - used, "%s%s",
                                      used > 0 ? ", " : "", quoted);
     }
-    totals->others = count_of(recording, "processes_not_asked_for");
-    totals->windows = count_of(recording, "windows");
-    totals->windows_removed = count_of(recording, "windows_removed");
-    totals->events_removed = count_of(recording, "events_removed");
+    totals->others = cli_json_count(recording, "processes_not_asked_for");
+    totals->windows = cli_json_count(recording, "windows");
+    totals->windows_removed = cli_json_count(recording, "windows_removed");
+    totals->events_removed = cli_json_count(recording, "events_removed");
 }
 
 struct cli_totals cli_record_totals(const char *directory)
 {
     struct cli_totals totals = {0};
-    json_t *recording = load_recording(directory);
+    json_t *recording = cli_json_recording(directory);
     size_t used = 0;
     char digits[32];
     const char *cause;
@@ -101,11 +88,11 @@ struct cli_totals cli_record_totals(const char *directory)
     }
     totals.known = true;
     totals.complete = json_is_true(json_object_get(recording, "complete"));
-    totals.events = count_of(recording, "events");
-    totals.bytes = count_of(recording, "bytes");
-    totals.stalls = count_of(recording, "stalls");
+    totals.events = cli_json_count(recording, "events");
+    totals.bytes = cli_json_count(recording, "bytes");
+    totals.stalls = cli_json_count(recording, "stalls");
     totals.processes = json_array_size(json_object_get(recording, "processes"));
-    totals.unattached = count_of(recording, "processes_unattached");
+    totals.unattached = cli_json_count(recording, "processes_unattached");
     list_silent(json_object_get(recording, "processes"), &totals);
     total_choices(recording, &totals);
     const char *stop = cli_control_stop(recording, &totals.stopped_ns);

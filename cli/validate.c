@@ -10,7 +10,7 @@
 
 #include "cli/choice.h"
 #include "cli/cli.h"
-#include "cli/history.h"
+#include "cli/give_out.h"
 #include "cli/progress.h"
 #include "cli/record_step.h"
 #include "cli/stops.h"
@@ -35,21 +35,6 @@ struct validate {
 };
 
 /* ---- what is replayed ----------------------------------------------------------------------- */
-
-static int choose_directory(struct validate *validate)
-{
-    const char *keep = validate->settings.keep;
-    validate->directory = keep != NULL ? keep : cli_temporary_directory();
-    if (validate->directory == NULL) {
-        cli_say(&CLI_VALIDATE, "no temporary directory: %s (set TMPDIR, or use --keep)", strerror(errno));
-        return CLI_FAILED;
-    }
-    if (keep != NULL && mkdir(keep, 0777) != 0 && errno != EEXIST) {
-        cli_say(&CLI_VALIDATE, "cannot make '%s': %s", keep, strerror(errno));
-        return CLI_FAILED;
-    }
-    return CLI_DONE;
-}
 
 /* The process of this name with most calls. */
 static int choose_process(const char *recording, const char *name, uint32_t *ret_process_id)
@@ -80,9 +65,9 @@ static int prepare(struct validate *validate)
     const struct cli_prepare prepare = {
         .directory = validate->directory,
         .convert = &convert,
-        .force = settings->force,
-        .quiet = settings->quiet || settings->keep == NULL,
-        .progress = settings->progress != CLI_PROGRESS_NEVER,
+        .force = settings->answer.force,
+        .quiet = settings->answer.quiet || settings->answer.keep == NULL,
+        .progress = settings->answer.progress,
     };
     char *recording = NULL;
     struct cli_target target;
@@ -90,14 +75,14 @@ static int prepare(struct validate *validate)
     if (target.code == 0)
         validate->program = res_strdup(target.path);
     cli_target_release(&target);
-    int code = cli_record_step(&CLI_VALIDATE, settings->command, validate->directory, settings->quiet,
+    int code = cli_record_step(&CLI_VALIDATE, settings->command, validate->directory, settings->answer.quiet,
                                &validate->status, &recording);
     if (code == CLI_DONE && cli_stopped_by == 0 && settings->process != NULL)
         code = choose_process(recording, settings->process, &convert.process_id);
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = cli_workload_prepare(&CLI_VALIDATE, &prepare, recording, 0, &validate->path);
     if (code == CLI_DONE && cli_stopped_by == 0)
-        code = cli_workload_facts(&CLI_VALIDATE, validate->path, &validate->workload);
+        code = cli_workload_facts(&CLI_VALIDATE, validate->path, settings->command[0], &validate->workload);
     free(recording);
     return code;
 }
@@ -134,17 +119,17 @@ static void run_replays(struct validate *validate, struct res_experiment *ret_ex
         .candidates = validate->choice.candidates,
         .candidate_count = validate->choice.candidate_count,
         .floor = validate->choice.floor,
-        .rounds = (unsigned)settings->rounds,
+        .rounds = (unsigned)settings->measure.rounds,
         .memory_rounds = RES_MEMORY_PASSES,
-        .seed = settings->seed,
-        .touch = settings->touch,
-        .timeout_ns = settings->timeout_ns,
+        .seed = settings->measure.seed,
+        .touch = settings->measure.touch,
+        .timeout_ns = settings->measure.timeout_ns,
         .placement = true,
         .stop = &cli_stopped_by,
         .progress = on_replay,
         .context = &validate->progress,
     };
-    cli_progress_begin(&validate->progress, settings->progress);
+    cli_progress_begin(&validate->progress, settings->answer.progress);
     res_experiment_run(&options, ret_experiment);
     cli_progress_end(&validate->progress);
 }
@@ -160,20 +145,20 @@ static void run_real(struct validate *validate, const char *hyperfine, const cha
         .whole = validate->workload.processes <= 1,
         .exit_code = WIFSIGNALED(validate->status) ? 128 + WTERMSIG(validate->status)
                                                    : WEXITSTATUS(validate->status),
-        .directory = cli_temporary_directory(),
+        .directory = cli_temporary_directory(&CLI_VALIDATE),
         .hyperfine = hyperfine,
         .apart = apart,
         .candidates = validate->choice.candidates,
         .candidate_count = validate->choice.candidate_count,
-        .rounds = (unsigned)settings->rounds,
-        .seed = settings->seed,
-        .timeout_ns = settings->timeout_ns,
+        .rounds = (unsigned)settings->measure.rounds,
+        .seed = settings->measure.seed,
+        .timeout_ns = settings->measure.timeout_ns,
         .step_ns = settings->step_ns,
         .stop = &cli_stopped_by,
         .progress = on_real,
         .context = &validate->progress,
     };
-    cli_progress_begin(&validate->progress, settings->progress);
+    cli_progress_begin(&validate->progress, settings->answer.progress);
     res_validation_run(&options, ret_validation);
     cli_progress_end(&validate->progress);
 }
@@ -192,32 +177,6 @@ static bool tell_failures(const struct res_trial *trial, const struct res_valida
         failed = failed || trial->entries[i].failed != NULL || entry->failed != NULL;
     }
     return failed;
-}
-
-static int give_out(const struct validate *validate, const json_t *result)
-{
-    const struct cli_validate_options *settings = &validate->settings;
-    const struct res_style style = {.utf8 = cli_locale_is_utf8()};
-    char *compact = json_dumps(result, JSON_INDENT(1));
-    char *document = res_printf("%s\n", compact != NULL ? compact : "{}");
-    char *kept = NULL, *problem = NULL;
-    int code = CLI_DONE;
-    free(compact);
-    /* Kept first: whoever reads our stdout may have gone. */
-    if (settings->output != NULL &&
-        !cli_keep(settings->output, settings->force, result, document, &kept, &problem)) {
-        cli_say(&CLI_VALIDATE, "%s", problem);
-        free(problem);
-        code = CLI_FAILED;
-    }
-    if (kept != NULL && !settings->quiet)
-        cli_say(&CLI_VALIDATE, "kept as '%s'", kept);
-    free(kept);
-    char *shown = settings->json ? NULL : res_validation_text(result, &style);
-    fputs(settings->json ? document : shown, stdout);
-    free(shown);
-    free(document);
-    return code;
 }
 
 static int run_all(struct validate *validate)
@@ -245,10 +204,10 @@ static int run_all(struct validate *validate)
         const bool failed = tell_failures(&experiment.trials[0], &validation);
         json_t *result = res_json_experiment(&experiment, validate->choice.missing,
                                              validate->choice.missing_count);
-        res_validation_add(result, &validation, &experiment.trials[0], validate->settings.seed);
+        res_validation_add(result, &validation, &experiment.trials[0], validate->settings.measure.seed);
         if (!experiment.stopped)
             res_profile_add(result, &experiment);
-        code = give_out(validate, result);
+        code = cli_result_give(&CLI_VALIDATE, &validate->settings.answer, result, res_validation_text);
         json_decref(result);
         code = code == CLI_DONE && failed ? CLI_FAILED : code;
     }
@@ -274,32 +233,18 @@ static int close_input(void)
     return CLI_DONE;
 }
 
-static int check_output(const struct cli_validate_options *settings)
-{
-    char *problem = NULL;
-    if (settings->output == NULL || cli_keep_check(settings->output, settings->force, &problem))
-        return CLI_DONE;
-    cli_say(&CLI_VALIDATE, "%s", problem);
-    free(problem);
-    return CLI_FAILED;
-}
-
 static int run_validate(int argc, char **argv)
 {
     struct validate validate = {0};
     int code = cli_validate_take_options(argc, argv, &validate.settings);
     if (code >= 0)
         return code;
-    if (validate.settings.help) {
-        fputs(cli_validate_help, stdout);
-        return CLI_DONE;
-    }
-    code = check_output(&validate.settings);
+    code = cli_result_check(&CLI_VALIDATE, &validate.settings.answer);
     if (code == CLI_DONE)
         code = cli_choose(&CLI_VALIDATE, validate.settings.allocators, validate.settings.baseline,
                           &validate.choice);
     if (code == CLI_DONE)
-        code = choose_directory(&validate);
+        code = cli_work_directory(&CLI_VALIDATE, validate.settings.answer.keep, &validate.directory);
     if (code == CLI_DONE)
         code = close_input();
     if (code == CLI_DONE) {

@@ -1,11 +1,8 @@
 /* validate_options.c - help and options of `mallab validate`. */
 #include "cli/validate_options.h"
 
-#include <string.h>
-#include <unistd.h>
-
-#include "cli/choice.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 
 const char cli_validate_help[] =
     "usage: mallab validate [OPTION...] [--] CMD [ARG...]\n"
@@ -39,14 +36,14 @@ const char cli_validate_help[] =
     "what comes out\n"
     "  -o, --output FILE      keep the result with every sample, as JSON; FILE/, or a\n"
     "                         directory: in it, as WORKLOAD.MACHINE.DATE.json\n"
-    "  -f, --force            replace FILE when it exists\n"
-    "      --json             print that JSON instead of the table\n"
+    "@force FILE\n"
+    "@json-result\n"
     "      --keep DIR         keep recording and workload in DIR\n"
     "                         [removed at the end]\n"
-    "      --progress         progress on stderr, also when that is no terminal\n"
-    "      --no-progress      none\n"
+    "@progress\n"
+    "@no-progress\n"
     "  -q, --quiet            no progress and no summaries of the steps\n"
-    "  -h, --help             print this help\n"
+    "@help\n"
     "\n"
     "A server needs a script that starts it, gives it work, stops it and waits; name\n"
     "the server with --process. Time is hyperfine's where that is installed. Ctrl-C\n"
@@ -63,54 +60,11 @@ const char cli_validate_help[] =
 enum {
     OPTION_PROCESS = 256,
     OPTION_STEP,
-    OPTION_SEED,
-    OPTION_TOUCH,
-    OPTION_TIMEOUT,
-    OPTION_JSON,
-    OPTION_KEEP,
-    OPTION_PROGRESS,
-    OPTION_NO_PROGRESS,
 };
 
-static int take_output_option(int option, char **argv, struct cli_validate_options *settings)
+static int take_option(int option, void *data)
 {
-    switch (option) {
-    case 'o':
-        settings->output = optarg;
-        if (*optarg == '\0')
-            return cli_misuse(&CLI_VALIDATE, "-o takes a name, or - for stdout");
-        break;
-    case 'f':
-        settings->force = true;
-        break;
-    case 'q':
-        settings->quiet = true;
-        settings->progress = CLI_PROGRESS_NEVER;
-        break;
-    case 'h':
-        settings->help = true;
-        break;
-    case OPTION_JSON:
-        settings->json = true;
-        break;
-    case OPTION_KEEP:
-        settings->keep = optarg;
-        break;
-    case OPTION_PROGRESS:
-        settings->progress = CLI_PROGRESS_ALWAYS;
-        break;
-    case OPTION_NO_PROGRESS:
-        settings->progress = CLI_PROGRESS_NEVER;
-        break;
-    default:
-        return cli_option_refused(&CLI_VALIDATE, option, argv);
-    }
-    return -1;
-}
-
-/* Returns -1 to go on, else an exit code. */
-static int take_option(int option, char **argv, struct cli_validate_options *settings)
-{
+    struct cli_validate_options *settings = data;
     switch (option) {
     case 'a':
         settings->allocators = optarg;
@@ -121,30 +75,13 @@ static int take_option(int option, char **argv, struct cli_validate_options *set
     case OPTION_PROCESS:
         settings->process = optarg;
         break;
-    case 'n':
-        if (!cli_parse_count(optarg, 1, 1000, &settings->rounds))
-            return cli_misuse(&CLI_VALIDATE, "'%s' is no number of rounds: 1 to 1000", optarg);
-        break;
     case OPTION_STEP:
         if (!cli_parse_duration(optarg, &settings->step_ns) || settings->step_ns < LEAST_STEP_NS)
             return cli_misuse(&CLI_VALIDATE,
                               "'%s' is no step between samples: write 2ms or 500us, 100us at least", optarg);
         break;
-    case OPTION_SEED:
-        if (!cli_parse_count(optarg, 0, (UINT64_C(1) << CLI_SEED_BITS) - 1, &settings->seed))
-            return cli_misuse(&CLI_VALIDATE, "'%s' is no seed: 0 to 2^%d - 1", optarg, CLI_SEED_BITS);
-        break;
-    case OPTION_TOUCH:
-        if (strcmp(optarg, "none") != 0 && strcmp(optarg, "page") != 0 && strcmp(optarg, "full") != 0)
-            return cli_misuse(&CLI_VALIDATE, "--touch takes 'none', 'page' or 'full', not '%s'", optarg);
-        settings->touch = optarg;
-        break;
-    case OPTION_TIMEOUT:
-        if (!cli_parse_duration(optarg, &settings->timeout_ns))
-            return cli_misuse(&CLI_VALIDATE, "'%s' is no duration: write 90s or 5m", optarg);
-        break;
     default:
-        return take_output_option(option, argv, settings);
+        break;
     }
     return -1;
 }
@@ -155,32 +92,38 @@ int cli_validate_take_options(int argc, char **argv, struct cli_validate_options
         {"allocators", required_argument, NULL, 'a'},
         {"baseline", required_argument, NULL, 'b'},
         {"process", required_argument, NULL, OPTION_PROCESS},
-        {"rounds", required_argument, NULL, 'n'},
         {"step", required_argument, NULL, OPTION_STEP},
-        {"seed", required_argument, NULL, OPTION_SEED},
-        {"touch", required_argument, NULL, OPTION_TOUCH},
-        {"timeout", required_argument, NULL, OPTION_TIMEOUT},
-        {"output", required_argument, NULL, 'o'},
-        {"force", no_argument, NULL, 'f'},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"keep", required_argument, NULL, OPTION_KEEP},
-        {"progress", no_argument, NULL, OPTION_PROGRESS},
-        {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
-        {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
+        CLI_MEASURE_ROUNDS_ROW,
+        CLI_MEASURE_SEED_ROW,
+        CLI_MEASURE_TOUCH_ROW,
+        CLI_MEASURE_TIMEOUT_ROW,
+        CLI_ANSWER_OUTPUT_ROW,
+        CLI_ANSWER_FORCE_ROW,
+        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_KEEP_ROW,
+        CLI_ANSWER_PROGRESS_ROWS,
+        CLI_ANSWER_QUIET_ROW,
+        CLI_ANSWER_HELP_ROW,
         {NULL, 0, NULL, 0},
     };
-    int option;
+    const struct cli_command_line line = {
+        .verb = &CLI_VALIDATE,
+        .options = options,
+        .command_at = CLI_COMMAND_IS_OPERANDS,
+        .take = take_option,
+        .settings = ret_options,
+        .answer = &ret_options->answer,
+        .measure = &ret_options->measure,
+    };
+    struct cli_operands operands;
     *ret_options = (struct cli_validate_options){
-        .rounds = DEFAULT_ROUNDS, .step_ns = DEFAULT_STEP_NS, .seed = cli_draw_seed()};
-    /* '+': the options behind CMD are CMD's. */
-    while ((option = getopt_long(argc, argv, "+:a:b:n:o:fqh", options, NULL)) != -1) {
-        const int code = take_option(option, argv, ret_options);
-        if (code >= 0)
-            return code;
-    }
-    ret_options->command = argv + optind;
-    if (!ret_options->help && optind >= argc)
+        .answer = cli_answer_defaults(), .measure = {.rounds = DEFAULT_ROUNDS}, .step_ns = DEFAULT_STEP_NS};
+    const int code = cli_command_line_take(&line, argc, argv, &operands);
+    if (code >= 0)
+        return code;
+    if (operands.command == NULL)
         return cli_misuse(&CLI_VALIDATE, "no command: put it behind '--'");
+    ret_options->command = operands.command;
+    ret_options->measure.seed = cli_measure_seed(&ret_options->measure); /* one for replays and real runs */
     return -1;
 }

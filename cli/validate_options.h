@@ -2,16 +2,16 @@
 #ifndef MALLAB_CLI_VALIDATE_OPTIONS_H
 #define MALLAB_CLI_VALIDATE_OPTIONS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/progress.h"
+#include "cli/answer.h"
+#include "cli/measure.h"
 
 struct cli_validate_options {
-    const char *allocators, *baseline, *process, *output, *touch, *keep;
-    uint64_t rounds, seed, timeout_ns, step_ns;
-    bool force, json, quiet, help;
-    enum cli_progress_when progress;
+    struct cli_answer answer;
+    struct cli_measure measure;
+    const char *allocators, *baseline, *process;
+    uint64_t step_ns;
     char **command;
 };
 

@@ -22,7 +22,8 @@ static uint64_t meta_number(const struct wl_reader *reader, const char *key)
     return value != NULL ? strtoull(value, NULL, 10) : 0;
 }
 
-int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res_workload *ret_workload)
+int cli_workload_facts(const struct cli_verb *verb, const char *path, const char *input,
+                       struct res_workload *ret_workload)
 {
     struct fp_error error;
     struct wl_reader *reader;
@@ -63,7 +64,7 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res
         ret_workload->events_share = (double)meta_number(reader, "process_events") / (double)all_events;
     wl_reader_close(reader);
     if (ret_workload->ops == 0) {
-        cli_say(verb, "'%s' holds no calls: there is nothing to replay", path);
+        cli_say(verb, "'%s' holds no calls: there is nothing to replay", input);
         return CLI_FAILED;
     }
     return CLI_DONE;

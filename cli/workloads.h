@@ -6,13 +6,15 @@
 #include <stdbool.h>
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "convert/convert.h"
 #include "results/experiment.h"
 
 /* cli_convert_file - convert one file, telling what happened on stderr in the name of `verb`; a signal that ends the
  * process leaves no half file. json: print the report on stdout. Returns an exit code. */
 int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
-                     const struct conv_options *options, bool quiet, bool progress, bool json);
+                     const struct conv_options *options, bool quiet, enum cli_progress_when progress,
+                     bool json);
 
 /* cli_output_name - the default output for an input: its name with another ending. The caller's to free.
  * cli_workload_name - with ".wl". */
@@ -22,10 +24,12 @@ char *cli_workload_name(const char *input);
 /* cli_survey_json - what an input holds, with the keys that DESIGN promises for `info --json`. A new reference. */
 json_t *cli_survey_json(const struct conv_survey *survey);
 
-/* cli_workload_facts - open a workload and read its summary.
+/* cli_workload_facts - open a workload and read its summary. One without a call is refused.
+ * input         what it was made of, for messages: `path` where it was given as it is.
  * ret_workload  name and path point into `path`.
  * Returns       CLI_DONE; else an exit code, the cause being told on stderr in the name of `verb`. */
-int cli_workload_facts(const struct cli_verb *verb, const char *path, struct res_workload *ret_workload);
+int cli_workload_facts(const struct cli_verb *verb, const char *path, const char *input,
+                       struct res_workload *ret_workload);
 
 /* cli_say_other_kind - tell that a file is no workload but something known, and how it becomes one. */
 void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv_kind kind);
@@ -36,7 +40,7 @@ struct cli_prepare {
     const struct conv_options *convert; /* what is selected; `overwrite` is set from force */
     bool force;                         /* existing ones may be replaced */
     bool quiet;                         /* no summary */
-    bool progress;
+    enum cli_progress_when progress;
 };
 
 /* cli_workload_prepare - a workload as it is, anything else converted first.

@@ -42,6 +42,8 @@ static const char *remedy_of(const struct fp_error *error)
         return NULL; /* whoever read it has had enough */
     if (error->no_remedy)
         return NULL;
+    if (error->status == FP_ERR_OPEN && error->sys_errno == EACCES)
+        return "read it as the user whose it is, or let others read it (chmod): recordings are private";
     return (unsigned)error->status < WORDS_LENGTH ? WORDS[error->status].remedy : NULL;
 }
 

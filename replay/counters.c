@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -84,4 +85,11 @@ void rep_counters_stop(struct rep_counters *counters)
         (void)close(counter->descriptor); /* it was only read */
         counter->descriptor = -1;
     }
+}
+
+/* perf_event_open(2) says ENOENT where the processor counts nothing for us, as in most virtual machines. */
+const char *rep_counter_why(int sys_errno)
+{
+    return sys_errno == ENOENT ? "the kernel has no such counter (as in most virtual machines)"
+                               : strerror(sys_errno);
 }

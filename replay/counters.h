@@ -32,4 +32,7 @@ void rep_counters_init(struct rep_counters *counters);
 void rep_counters_start(struct rep_counters *counters);
 void rep_counters_stop(struct rep_counters *counters);
 
+/* rep_counter_why - why there is none, in words: of rep_counter's sys_errno. */
+const char *rep_counter_why(int sys_errno);
+
 #endif

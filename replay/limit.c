@@ -1,11 +1,10 @@
 /* limit.c - RLIMIT_DATA above what is mapped. */
 #include "replay/limit.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
+
+#include "replay/proc.h"
 
 static struct rlimit former;
 static bool limited;
@@ -14,16 +13,9 @@ static uint64_t early_bytes;
 /* VmData of /proc/self/status, which is what the kernel compares; 0 when it cannot be read. */
 static uint64_t data_bytes(void)
 {
-    static const char KEY[] = "VmData:";
-    char text[4096];
-    const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    const ssize_t length = read(fd, text, sizeof text - 1);
-    (void)close(fd); /* it was only read */
-    text[length > 0 ? length : 0] = '\0';
-    const char *at = strstr(text, KEY);
-    return at != NULL ? strtoull(at + sizeof KEY - 1, NULL, 10) * 1024 : 0;
+    uint64_t kilobytes = 0;
+    (void)rep_proc_number("/proc/self/status", "VmData:", &kilobytes); /* 0 then */
+    return kilobytes * 1024;
 }
 
 void rep_limit_begin(void)

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "replay/proc.h"
 #include "replay/storage.h"
 #include "replay/ticks.h"
 
@@ -54,15 +55,9 @@ static uint64_t sample(struct rep_meters *meters)
 /* A number of /proc/self/status; 0 when the kernel does not tell. */
 static uint64_t status_number(const char *key)
 {
-    static char text[4096];
-    const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    const ssize_t length = read(fd, text, sizeof text - 1);
-    (void)close(fd); /* it was only read */
-    text[length > 0 ? length : 0] = '\0';
-    const char *at = strstr(text, key);
-    return at != NULL ? strtoull(at + strlen(key), NULL, 10) : 0;
+    uint64_t number = 0;
+    (void)rep_proc_number("/proc/self/status", key, &number); /* 0 then */
+    return number;
 }
 
 unsigned rep_meters_threads(void)

@@ -1,7 +1,6 @@
 /* outcome_system.c - system calls, counters and binding of a run, as JSON and as text. */
 #include "replay/outcome_parts.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,13 +37,6 @@ void rep_syscalls_text(const struct rep_syscalls *syscalls)
     printf("\n");
 }
 
-/* perf_event_open(2) says ENOENT where the processor counts nothing for us, as in most virtual machines. */
-static const char *why_unavailable(int sys_errno)
-{
-    return sys_errno == ENOENT ? "the kernel has no such counter (as in most virtual machines)"
-                               : strerror(sys_errno);
-}
-
 json_t *rep_counters_json(const struct rep_counters *counters)
 {
     json_t *array = json_array();
@@ -52,7 +44,7 @@ json_t *rep_counters_json(const struct rep_counters *counters)
         const struct rep_counter *counter = &counters->counters[i];
         json_t *one = counter->sys_errno != 0
                           ? json_pack("{s:s, s:n, s:s}", "name", counter->name, "count", "unavailable",
-                                      why_unavailable(counter->sys_errno))
+                                      rep_counter_why(counter->sys_errno))
                           : json_pack("{s:s, s:I, s:b, s:f}", "name", counter->name, "count",
                                       (json_int_t)counter->count, "user_only", counter->user_only,
                                       "counted_share", counter->share);
@@ -69,7 +61,7 @@ void rep_counters_text(const struct rep_counters *counters)
     for (unsigned i = 0; i < REP_COUNTERS; i++) {
         const struct rep_counter *counter = &counters->counters[i];
         if (counter->sys_errno != 0)
-            printf("%-16s unavailable: %s\n", counter->name, why_unavailable(counter->sys_errno));
+            printf("%-16s unavailable: %s\n", counter->name, rep_counter_why(counter->sys_errno));
         else
             printf("%-16s %" PRIu64 "%s%s\n", counter->name, counter->count,
                    counter->user_only ? ", user code only" : "", counter->share < 1 ? ", estimated" : "");

@@ -146,9 +146,11 @@ static int too_large(const struct wl_summary *summary, const char *path)
 
 static bool print_outcome(const struct rep_options *options, const struct rep_outcome *outcome)
 {
+    errno = 0;
     const bool printed = options->json ? rep_outcome_json(outcome) : rep_outcome_text(outcome);
     if (!printed)
-        rep_complain("cannot write to standard output");
+        rep_complain("cannot write to standard output: %s",
+                     errno != 0 ? strerror(errno) : "an earlier write failed");
     return printed;
 }
 

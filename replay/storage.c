@@ -3,31 +3,21 @@
 
 #include <assert.h>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
+
+#include "replay/proc.h"
 
 #define PAGE_BYTES 4096u
 
 /* Bytes that the kernel thinks it can give without swapping; 0 when it does not say. */
 static uint64_t available_bytes(void)
 {
-    static const char KEY[] = "MemAvailable:";
-    char text[1024];
-    const int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    const ssize_t length = read(fd, text, sizeof text - 1);
-    (void)close(fd); /* it was only read */
-    if (length <= 0)
-        return 0;
-    text[length] = '\0';
-    const char *at = strstr(text, KEY);
-    return at != NULL ? strtoull(at + sizeof KEY - 1, NULL, 10) * 1024 : 0;
+    uint64_t kilobytes = 0;
+    (void)rep_proc_number("/proc/meminfo", "MemAvailable:", &kilobytes); /* 0 then */
+    return kilobytes * 1024;
 }
 
 static bool total_bytes(size_t count, size_t element_bytes, size_t *ret_bytes)

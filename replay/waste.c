@@ -5,7 +5,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "replay/proc.h"
 
 bool rep_waste_init(struct rep_waste *waste, const char *path, const char *kind, void **slots)
 {
@@ -60,16 +61,10 @@ static int64_t usable_bytes(const struct rep_waste *waste)
 
 static int64_t huge_page_bytes(void)
 {
-    static const char KEY[] = "AnonHugePages:";
-    char text[4096];
-    const int fd = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return REP_WASTE_UNKNOWN;
-    const ssize_t length = read(fd, text, sizeof text - 1);
-    (void)close(fd); /* it was only read */
-    text[length > 0 ? length : 0] = '\0';
-    const char *at = strstr(text, KEY);
-    return at != NULL ? strtoll(at + sizeof KEY - 1, NULL, 10) * 1024 : REP_WASTE_UNKNOWN;
+    uint64_t kilobytes;
+    return rep_proc_number("/proc/self/smaps_rollup", "AnonHugePages:", &kilobytes)
+               ? (int64_t)kilobytes * 1024
+               : REP_WASTE_UNKNOWN;
 }
 
 static int64_t known_or_zero(int64_t bytes)

@@ -7,128 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/budget_limit.h"
 #include "results/candidates.h"
 #include "results/support.h"
 
-#define BLANKS " \t\r"
 #define SECTION_MAX                                                                                          \
     49u /* what inih keeps of a section's name (its MAX_SECTION 50); it cuts the rest without a word */
 
-/* A part of the text that is read; not terminated. */
-struct span {
-    const char *begin;
-    size_t length;
-};
-
-static struct span trimmed(const char *begin, size_t length)
-{
-    while (length > 0 && strchr(BLANKS, *begin) != NULL && *begin != '\0') {
-        begin++;
-        length--;
-    }
-    while (length > 0 && begin[length - 1] != '\0' && strchr(BLANKS, begin[length - 1]) != NULL)
-        length--;
-    return (struct span){begin, length};
-}
-
 /* For messages: short, and nothing in it that drives a terminal. */
-static char *quoted(struct span span)
+static char *quoted(struct res_span span)
 {
     char *copy = res_strndup(span.begin, span.length < 60 ? span.length : 60);
     char *plain = res_text_plain(copy);
     free(copy);
     return plain;
-}
-
-/* ---- a limit -------------------------------------------------------------------------------- */
-
-struct unit {
-    const char *name;
-    enum res_unit unit;
-    double factor;
-};
-
-static const struct unit UNITS[] = {
-    {"ns", RES_UNIT_NS, 1},
-    {"us", RES_UNIT_NS, 1e3},
-    {"ms", RES_UNIT_NS, 1e6},
-    {"s", RES_UNIT_NS, 1e9},
-    {"B", RES_UNIT_BYTES, 1},
-    {"kB", RES_UNIT_BYTES, 1e3},
-    {"MB", RES_UNIT_BYTES, 1e6},
-    {"GB", RES_UNIT_BYTES, 1e9},
-    {"K", RES_UNIT_BYTES, 1024},
-    {"M", RES_UNIT_BYTES, 1048576},
-    {"G", RES_UNIT_BYTES, 1073741824},
-    {"KiB", RES_UNIT_BYTES, 1024},
-    {"MiB", RES_UNIT_BYTES, 1048576},
-    {"GiB", RES_UNIT_BYTES, 1073741824},
-};
-
-/* Digits with at most one point; nothing that strtod takes besides (inf, hexadecimal, the locale's comma). */
-static bool take_number(struct span *text, double *ret_number)
-{
-    double number = 0, scale = 1;
-    size_t at = 0, digits = 0;
-    bool behind_point = false;
-    for (; at < text->length; at++) {
-        const char byte = text->begin[at];
-        if (byte == '.' && !behind_point) {
-            behind_point = true;
-        } else if (byte >= '0' && byte <= '9') {
-            if (++digits > 18)
-                return false;
-            number = number * 10 + (byte - '0');
-            scale *= behind_point ? 10 : 1;
-        } else {
-            break;
-        }
-    }
-    if (digits == 0)
-        return false;
-    *text = (struct span){text->begin + at, text->length - at};
-    *ret_number = number / scale;
-    return true;
-}
-
-static const char *examples_of(enum res_metric metric)
-{
-    switch (res_metric_unit(metric)) {
-    case RES_UNIT_NS:
-        return "+3%, -10% or 25ns";
-    case RES_UNIT_BYTES:
-        return "+5%, -10% or 512MiB";
-    default:
-        return "+5%, -10% or 10000";
-    }
-}
-
-static bool take_limit(struct span text, struct res_rule *rule)
-{
-    const struct span whole = text;
-    double number;
-    const char sign = text.length > 0 ? *text.begin : '\0';
-    if (sign == '+' || sign == '-')
-        text = (struct span){text.begin + 1, text.length - 1};
-    if (!take_number(&text, &number))
-        return false;
-    text = trimmed(text.begin, text.length);
-    rule->relative = text.length == 1 && *text.begin == '%';
-    if (rule->relative) {
-        rule->limit = 1 + (sign == '-' ? -number : number) / 100;
-        return (sign == '+' || sign == '-' || number == 0) && number <= RES_RULE_PERCENT_MAX &&
-               rule->limit > 0;
-    }
-    if (text.begin == whole.begin || sign == '+' || sign == '-')
-        return false;
-    double factor = res_metric_unit(rule->metric) == RES_UNIT_COUNT && text.length == 0 ? 1 : 0;
-    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
-        if (UNITS[i].unit == res_metric_unit(rule->metric) && strlen(UNITS[i].name) == text.length &&
-            strncmp(UNITS[i].name, text.begin, text.length) == 0)
-            factor = UNITS[i].factor;
-    }
-    rule->limit = number * factor;
-    return factor > 0 && rule->limit <= RES_RULE_LIMIT_MAX;
 }
 
 /* ---- rules ---------------------------------------------------------------------------------- */
@@ -163,7 +55,7 @@ static bool add_rule(struct res_budget *budget, struct res_rule *rule, char **re
     return true;
 }
 
-static char *copied_name(struct span span)
+static char *copied_name(struct res_span span)
 {
     if (span.begin == NULL)
         return NULL;
@@ -175,12 +67,12 @@ static char *copied_name(struct span span)
 
 /* What stands before a rule's limit, found. begin NULL: all. */
 struct target {
-    struct span workload, candidate;
+    struct res_span workload, candidate;
 };
 
 /* place is borrowed. */
-static bool add_limit(struct res_budget *budget, const struct target *target, struct span metric,
-                      struct span limit, const char *place, char **ret_problem)
+static bool add_limit(struct res_budget *budget, const struct target *target, struct res_span metric,
+                      struct res_span limit, const char *place, char **ret_problem)
 {
     struct res_rule rule = {0};
     if (!res_metric_from(metric.begin, metric.length, &rule.metric)) {
@@ -191,10 +83,10 @@ static bool add_limit(struct res_budget *budget, const struct target *target, st
         free(name);
         return false;
     }
-    if (!take_limit(limit, &rule)) {
+    if (!res_limit_take(limit, &rule)) {
         char *words = quoted(limit);
         *ret_problem = res_printf("%s: '%s' is no limit of '%s': write %s", place, words,
-                                  res_metric_name(rule.metric), examples_of(rule.metric));
+                                  res_metric_name(rule.metric), res_limit_examples(rule.metric));
         free(words);
         return false;
     }
@@ -207,14 +99,14 @@ static bool add_limit(struct res_budget *budget, const struct target *target, st
     return add_rule(budget, &rule, ret_problem);
 }
 
-static bool name_fits(struct span name)
+static bool name_fits(struct res_span name)
 {
     return name.length > 0 && name.length <= RES_RULE_NAME_MAX;
 }
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-static bool add_item(struct res_budget *budget, struct span item, const char *place, char **ret_problem)
+static bool add_item(struct res_budget *budget, struct res_span item, const char *place, char **ret_problem)
 {
     struct target target = {0};
     const char *less = memchr(item.begin, '<', item.length);
@@ -226,18 +118,18 @@ static bool add_item(struct res_budget *budget, struct span item, const char *pl
         free(words);
         return false;
     }
-    struct span metric = trimmed(item.begin, before);
+    struct res_span metric = res_span_trimmed(item.begin, before);
     const char *colon = memchr(metric.begin, ':', metric.length);
     if (colon != NULL) {
         const size_t length = (size_t)(colon - metric.begin);
-        target.candidate = trimmed(metric.begin, length);
-        metric = trimmed(colon + 1, metric.length - length - 1);
+        target.candidate = res_span_trimmed(metric.begin, length);
+        metric = res_span_trimmed(colon + 1, metric.length - length - 1);
         if (!name_fits(target.candidate)) {
             *ret_problem = res_printf("%s: no candidate's name before ':'", place);
             return false;
         }
     }
-    return add_limit(budget, &target, metric, trimmed(less + 2, item.length - before - 2), place,
+    return add_limit(budget, &target, metric, res_span_trimmed(less + 2, item.length - before - 2), place,
                      ret_problem);
 }
 
@@ -247,7 +139,7 @@ bool res_budget_add_text(struct res_budget *budget, const char *text, char **ret
     for (size_t at = 0; added; at++) {
         const size_t length = strcspn(text + at, ",");
         char *place = res_printf("column %zu", at + 1);
-        added = add_item(budget, trimmed(text + at, length), place, ret_problem);
+        added = add_item(budget, res_span_trimmed(text + at, length), place, ret_problem);
         free(place);
         at += length;
         if (text[at] == '\0')
@@ -276,7 +168,7 @@ static void refuse(struct ini *ini, char *problem)
 /* inih would read on in the section before, with an error only at the end. */
 static char *section_problem(const char *line, size_t length)
 {
-    const struct span text = trimmed(line, length);
+    const struct res_span text = res_span_trimmed(line, length);
     if (text.length == 0 || *text.begin != '[')
         return NULL;
     const char *end = memchr(text.begin, ']', text.length);
@@ -315,25 +207,26 @@ static char *next_line(char *ret_line, int size, void *stream)
     return ret_line;
 }
 
-static bool take_word(struct span *text, const char *word, struct span *ret_name)
+static bool take_word(struct res_span *text, const char *word, struct res_span *ret_name)
 {
     const size_t length = strlen(word);
     if (ret_name->begin != NULL || text->length <= length || strncmp(text->begin, word, length) != 0 ||
-        strchr(BLANKS, text->begin[length]) == NULL)
+        strchr(RES_BLANKS, text->begin[length]) == NULL)
         return false;
     const char *begin = text->begin + length;
     const size_t rest = text->length - length;
     const char *comma = memchr(begin, ',', rest);
     const size_t before = comma != NULL ? (size_t)(comma - begin) : rest;
-    *ret_name = trimmed(begin, before);
-    *text = comma != NULL ? trimmed(comma + 1, rest - before - 1) : (struct span){begin + rest, 0};
+    *ret_name = res_span_trimmed(begin, before);
+    *text = comma != NULL ? res_span_trimmed(comma + 1, rest - before - 1)
+                          : (struct res_span){begin + rest, 0};
     return name_fits(*ret_name) && (comma == NULL || text->length > 0);
 }
 
 /* "all", "candidate NAME", "workload NAME", or the last two with a comma between. */
 static bool take_section(const char *section, struct target *ret_target)
 {
-    struct span text = trimmed(section, strlen(section));
+    struct res_span text = res_span_trimmed(section, strlen(section));
     if (text.length == 3 && strncmp(text.begin, "all", 3) == 0)
         return true;
     do {
@@ -349,7 +242,7 @@ static int on_setting(void *user, const char *section, const char *name, const c
     struct ini *ini = user;
     struct target target = {0};
     char *problem = NULL;
-    struct span metric = trimmed(name, strlen(name));
+    struct res_span metric = res_span_trimmed(name, strlen(name));
     char *place = res_printf("line %zu", ini->line);
     if (ini->problem != NULL) {
         free(place);
@@ -357,9 +250,9 @@ static int on_setting(void *user, const char *section, const char *name, const c
     }
     value = value != NULL ? value : "";
     if (metric.length > 0 && metric.begin[metric.length - 1] == '<') /* "time <= +3%", split at the '=' */
-        metric = trimmed(metric.begin, metric.length - 1);
+        metric = res_span_trimmed(metric.begin, metric.length - 1);
     if (!take_section(section, &target)) {
-        char *words = quoted(trimmed(section, strlen(section)));
+        char *words = quoted(res_span_trimmed(section, strlen(section)));
         problem = res_printf("%s: unknown section [%s]: write [all], [candidate NAME], [workload NAME] or "
                              "[workload NAME, candidate NAME]",
                              place, words);
@@ -367,7 +260,7 @@ static int on_setting(void *user, const char *section, const char *name, const c
     }
     for (size_t at = 0; problem == NULL; at++) {
         const size_t length = strcspn(value + at, ",");
-        if (!add_limit(ini->budget, &target, metric, trimmed(value + at, length), place, &problem))
+        if (!add_limit(ini->budget, &target, metric, res_span_trimmed(value + at, length), place, &problem))
             break;
         at += length;
         if (value[at] == '\0')

@@ -39,15 +39,7 @@ static uint64_t now_ns(void)
 static void read_text(const struct res_disturbances *disturbances, const char *path, char *ret_text,
                       size_t size)
 {
-    char *full = res_printf("%s%s", disturbances->root, path);
-    FILE *file = fopen(full, "re");
-    size_t length = 0;
-    free(full);
-    if (file != NULL) {
-        length = fread(ret_text, 1, size - 1, file);
-        fclose(file);
-    }
-    ret_text[length] = '\0';
+    (void)res_file_begin(disturbances->root, path, ret_text, size);
 }
 
 static void read_word(const struct res_disturbances *disturbances, const char *path, char *ret_text,

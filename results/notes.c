@@ -1,5 +1,6 @@
 /* notes.c - words around the table. */
 #include "results/notes.h"
+#include "results/layout.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,18 +40,7 @@ void res_notes_add(struct res_text *text, const char *label, const char *words)
     res_text_printf(text, "%-*s", (int)indent, label);
     while (*words != '\0') {
         const size_t length = word_length(words);
-        char *word = res_strndup(words, length);
-        const size_t columns = res_text_columns(word);
-        if (column > indent && column + 1 + columns > RES_TABLE_COLUMNS) {
-            res_text_printf(text, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column > indent) {
-            res_text_add(text, " ", 1);
-            column++;
-        }
-        res_text_printf(text, "%s", word);
-        column += columns;
-        free(word);
+        res_layout_word(text, words, length, indent, &column);
         words += length;
         words += strspn(words, " ");
     }

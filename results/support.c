@@ -201,3 +201,17 @@ char *res_find_program(const char *const *directories, const char *name)
     }
     return NULL;
 }
+
+bool res_file_begin(const char *root, const char *path, char *ret_text, size_t size)
+{
+    char *full = res_printf("%s%s", root, path);
+    FILE *file = fopen(full, "re");
+    size_t length = 0;
+    free(full);
+    if (file != NULL) {
+        length = fread(ret_text, 1, size - 1, file);
+        fclose(file);
+    }
+    ret_text[length] = '\0';
+    return file != NULL;
+}

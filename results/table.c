@@ -8,6 +8,7 @@
 
 #include "results/cells.h"
 #include "results/entry_figures.h"
+#include "results/layout.h"
 #include "results/notes.h"
 #include "results/pareto.h"
 #include "results/statistics.h"
@@ -265,20 +266,6 @@ static size_t measure(struct sheet *sheet)
     return larger(totals[BLOCK_TIME], totals[BLOCK_MEMORY]);
 }
 
-static void pad(struct res_text *text, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        res_text_add(text, " ", 1);
-}
-
-/* Blanks at a line's end would only be noise in a diff of two tables. */
-static void end_line(struct res_text *text)
-{
-    while (text->length > 0 && text->text[text->length - 1] == ' ')
-        text->length--;
-    res_text_add(text, "\n", 1);
-}
-
 static const char *colour_of(const char *verdict)
 {
     if (verdict == NULL)
@@ -294,9 +281,9 @@ static void print_cell(const struct sheet *sheet, struct res_text *text, enum co
                        const char *colour)
 {
     const size_t blanks = sheet->widths[column] - res_text_columns(cell);
-    pad(text, HEADINGS[column].gap + (HEADINGS[column].right ? blanks : 0));
+    res_layout_pad(text, HEADINGS[column].gap + (HEADINGS[column].right ? blanks : 0));
     res_text_printf(text, "%s%s%s", colour != NULL ? colour : "", cell, colour != NULL ? "\033[0m" : "");
-    pad(text, HEADINGS[column].right ? 0 : blanks);
+    res_layout_pad(text, HEADINGS[column].right ? 0 : blanks);
 }
 
 static const char *colour_in(const struct sheet *sheet, const struct row *row, size_t column)
@@ -314,17 +301,17 @@ static void print_block(const struct sheet *sheet, struct res_text *text, enum b
         if (HEADINGS[column].group == NULL || !is_shown(sheet, block, column))
             continue;
         char *group = group_text(sheet, (enum column)column);
-        pad(text, HEADINGS[column].gap);
+        res_layout_pad(text, HEADINGS[column].gap);
         res_text_printf(text, "%s", group);
-        pad(text, group_width(sheet, (enum column)column) - res_text_columns(group));
+        res_layout_pad(text, group_width(sheet, (enum column)column) - res_text_columns(group));
         free(group);
     }
-    end_line(text);
+    res_layout_end_line(text);
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
         if (is_shown(sheet, block, column))
             print_cell(sheet, text, (enum column)column, heading_of(sheet, column), NULL);
     }
-    end_line(text);
+    res_layout_end_line(text);
     for (size_t i = 0; i < sheet->row_count; i++) {
         const struct row *row = &sheet->rows[i];
         for (size_t column = 0; column < COLUMN_COUNT; column++) {
@@ -332,7 +319,7 @@ static void print_block(const struct sheet *sheet, struct res_text *text, enum b
                 print_cell(sheet, text, (enum column)column, row->cells[column],
                            colour_in(sheet, row, column));
         }
-        end_line(text);
+        res_layout_end_line(text);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/layout.h"
 #include "results/support.h"
 
 #define NAME_COLUMN  6  /* "bad   " */
@@ -37,18 +38,11 @@ void res_doctor_add(struct res_doctor *doctor, const char *area, const char *nam
 
 bool res_doctor_read(const struct res_doctor *doctor, const char *path, char *ret_text, size_t size)
 {
-    char *full = res_printf("%s%s", doctor->root, path);
-    FILE *file = fopen(full, "re");
-    size_t length = 0;
-    free(full);
-    if (file != NULL) {
-        length = fread(ret_text, 1, size - 1, file);
-        fclose(file);
-    }
+    const bool read = res_file_begin(doctor->root, path, ret_text, size);
+    size_t length = strlen(ret_text);
     while (length > 0 && ret_text[length - 1] == '\n')
-        length--;
-    ret_text[length] = '\0';
-    return file != NULL;
+        ret_text[--length] = '\0';
+    return read;
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -59,18 +53,7 @@ static void add_words(struct res_text *text, const char *words)
     size_t column = FOUND_COLUMN;
     while (*words != '\0') {
         const size_t length = strcspn(words, " ");
-        char *word = res_strndup(words, length);
-        const size_t columns = res_text_columns(word);
-        if (column > FOUND_COLUMN && column + 1 + columns > RES_TABLE_COLUMNS) {
-            res_text_printf(text, "\n%*s", FOUND_COLUMN, "");
-            column = FOUND_COLUMN;
-        } else if (column > FOUND_COLUMN) {
-            res_text_add(text, " ", 1);
-            column++;
-        }
-        res_text_printf(text, "%s", word);
-        column += columns;
-        free(word);
+        res_layout_word(text, words, length, FOUND_COLUMN, &column);
         words += length;
         words += strspn(words, " ");
     }

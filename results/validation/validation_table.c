@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/layout.h"
 #include "results/notes.h"
 #include "results/support.h"
 #include "results/validation/validation_report.h"
@@ -131,26 +132,13 @@ static void measure(struct sheet *sheet, const char *baseline)
     }
 }
 
-static void pad(struct res_text *text, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        res_text_add(text, " ", 1);
-}
-
-static void end_line(struct res_text *text)
-{
-    while (text->length > 0 && text->text[text->length - 1] == ' ')
-        text->length--;
-    res_text_add(text, "\n", 1);
-}
-
 static void print_cell(const struct sheet *sheet, struct res_text *text, size_t column, const char *cell)
 {
     const bool right = column != COLUMN_NAME && column != COLUMN_SIGN && column != COLUMN_TIME_RANGE;
     const size_t blanks = sheet->widths[column] - res_text_columns(cell);
-    pad(text, HEADINGS[column].gap + (right ? blanks : 0));
+    res_layout_pad(text, HEADINGS[column].gap + (right ? blanks : 0));
     res_text_add(text, cell, strlen(cell));
-    pad(text, right ? 0 : blanks);
+    res_layout_pad(text, right ? 0 : blanks);
 }
 
 static void print_sheet(const struct sheet *sheet, struct res_text *text)
@@ -158,18 +146,18 @@ static void print_sheet(const struct sheet *sheet, struct res_text *text)
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
         if (sheet->groups[column] == NULL)
             continue;
-        pad(text, HEADINGS[column].gap);
+        res_layout_pad(text, HEADINGS[column].gap);
         res_text_add(text, sheet->groups[column], strlen(sheet->groups[column]));
-        pad(text, group_width(sheet, column) - res_text_columns(sheet->groups[column]));
+        res_layout_pad(text, group_width(sheet, column) - res_text_columns(sheet->groups[column]));
     }
-    end_line(text);
+    res_layout_end_line(text);
     for (size_t column = 0; column < COLUMN_COUNT; column++)
         print_cell(sheet, text, column, HEADINGS[column].name);
-    end_line(text);
+    res_layout_end_line(text);
     for (size_t row = 0; row < sheet->rows; row++) {
         for (size_t column = 0; column < COLUMN_COUNT; column++)
             print_cell(sheet, text, column, sheet->cells[row][column]);
-        end_line(text);
+        res_layout_end_line(text);
     }
 }
 

@@ -71,7 +71,7 @@ try tune
 try tune a b
 try tune --budget soon x
 try tune --memory all x
-try tune --idle 0 x
+try tune --memory idle --idle 0 x
 try tune --seed -1 x
 try tune --touch all x
 try tune --rounds 3 x

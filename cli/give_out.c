@@ -1,0 +1,107 @@
+/* give_out.c - see give_out.h. */
+#include "cli/give_out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/history.h"
+#include "results/json.h"
+#include "results/support.h"
+
+int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
+{
+    char *problem = NULL;
+    if (answer->output != NULL && strcmp(answer->output, "-") == 0) {
+        answer->json = true;
+        answer->output = NULL;
+    }
+    if (answer->output == NULL || cli_keep_check(answer->output, answer->force, &problem))
+        return CLI_DONE;
+    cli_say(verb, "%s", problem);
+    free(problem);
+    return CLI_FAILED;
+}
+
+int cli_result_load(const struct cli_verb *verb, const char *path, json_t **ret_result)
+{
+    char *problem = NULL;
+    json_t *result = res_json_load(path, &problem);
+    if (result == NULL) {
+        cli_say(verb, "cannot read '%s': %s", path, problem);
+        free(problem);
+        return CLI_UNREADABLE;
+    }
+    *ret_result = result;
+    return CLI_DONE;
+}
+
+int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, const json_t *result,
+                    char *(*show)(const json_t *result, const struct res_style *style))
+{
+    const struct res_style style = {
+        .utf8 = cli_locale_is_utf8(), .colour = answer->colour, .details = answer->details};
+    char *compact = json_dumps(result, JSON_INDENT(1));
+    char *problem = NULL, *kept = NULL;
+    int code = CLI_DONE;
+    if (compact == NULL) {
+        cli_say(verb, "no memory to write the result");
+        return CLI_FAILED;
+    }
+    char *document = res_printf("%s\n", compact);
+    free(compact);
+    /* Kept first: whoever reads our stdout may have gone. */
+    if (answer->output != NULL &&
+        !cli_keep(answer->output, answer->force, result, document, &kept, &problem)) {
+        cli_say(verb, "%s", problem);
+        free(problem);
+        code = CLI_FAILED;
+    }
+    if (kept != NULL && !answer->quiet)
+        cli_say(verb, "kept as '%s'", kept);
+    free(kept);
+    char *shown = answer->json ? document : show(result, &style);
+    fputs(shown, stdout);
+    if (shown != document)
+        free(shown);
+    free(document);
+    return code;
+}
+
+size_t cli_warn_of(const struct cli_verb *verb, const struct cli_answer *answer,
+                   const struct res_disturbances *disturbances, size_t from)
+{
+    size_t index;
+    json_t *one;
+    json_array_foreach(disturbances->list, index, one)
+    {
+        if (index >= from && !answer->quiet)
+            cli_say(verb, "warning: %s: %s", json_string_value(json_object_get(one, "text")),
+                    json_string_value(json_object_get(one, "remedy")));
+    }
+    return json_array_size(disturbances->list);
+}
+
+int cli_work_directory(const struct cli_verb *verb, const char *keep, const char **ret_directory)
+{
+    struct stat facts;
+    const char *directory = keep != NULL ? keep : cli_temporary_directory(verb);
+    if (directory == NULL)
+        return CLI_FAILED;
+    if (keep != NULL && mkdir(keep, 0777) != 0 && errno != EEXIST) {
+        cli_say(verb, "cannot make '%s': %s", keep, strerror(errno));
+        return CLI_FAILED;
+    }
+    if (stat(directory, &facts) != 0 || !S_ISDIR(facts.st_mode)) {
+        cli_say(verb, "cannot keep anything in '%s': it is no directory", directory);
+        return CLI_FAILED;
+    }
+    if (access(directory, W_OK | X_OK) != 0) {
+        cli_say(verb, "cannot write into '%s': %s", directory, strerror(errno));
+        return CLI_FAILED;
+    }
+    *ret_directory = directory;
+    return CLI_DONE;
+}
