@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "results/significance.h"
 #include "results/steady.h"
 #include "results/support.h"
 
@@ -329,4 +330,22 @@ struct res_figures res_figures_of(const struct res_trial *trial, const struct re
         figures.time = figures.typical = figures.peak = figures.end = none;
     }
     return figures;
+}
+
+void res_figures_family(struct res_figures *figures, size_t count)
+{
+    double *p_values = res_calloc(count + 1, sizeof *p_values);
+    for (size_t i = 0; i < count; i++)
+        p_values[i] = figures[i].time.p_value > 0 ? figures[i].time.p_value : NAN;
+    res_holm(p_values, count);
+    for (size_t i = 0; i < count; i++) {
+        struct res_difference *time = &figures[i].time;
+        if (isnan(p_values[i]))
+            continue;
+        time->p_corrected = p_values[i];
+        if (time->p_corrected > RES_P_VALUE_MOST &&
+            (time->verdict == RES_FASTER || time->verdict == RES_SLOWER))
+            time->verdict = RES_SAME;
+    }
+    free(p_values);
 }

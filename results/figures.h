@@ -16,6 +16,7 @@ struct res_difference {
     double ratio;                 /* of steady times; else the median of the paired ratios */
     struct res_interval interval; /* 95 % of that */
     double p_value;               /* whether steady times differ at all (steady.h); 0: not tested */
+    double p_corrected;           /* the same for all candidates together (res_figures_family); 0: not done */
     enum res_verdict verdict;
 };
 
@@ -44,5 +45,10 @@ struct res_difference res_figures_time(const struct res_trial *trial, const stru
  * seed  of the experiment: the bootstrap's draws follow from it. */
 struct res_figures res_figures_of(const struct res_trial *trial, const struct res_entry *entry,
                                   uint64_t seed);
+
+/* res_figures_family - candidates that are judged at once: the more there are, the sooner one of them looks different by chance. Their p-values of
+ * time are corrected for that (res_holm), and `faster` and `slower` that are no longer below RES_P_VALUE_MOST become `same`.
+ * figures  of all candidates but the baseline; those without a test are left as they are. */
+void res_figures_family(struct res_figures *figures, size_t count);
 
 #endif

@@ -118,7 +118,8 @@ static void add_basis_line(struct res_text *text, const json_t *result, const js
     char *ended = res_ended_words(workload);
     res_text_printf(&words, "%s", ended);
     free(ended);
-    if (json_is_true(json_object_get(result, "stopped")))
+    if (json_is_true(json_object_get(result, "stopped")) &&
+        !json_is_object(json_object_get(workload, "stopped")))
         res_text_printf(&words, ", stopped before the %lld asked for",
                         (long long)json_integer_value(json_object_get(result, "rounds_asked")));
     if (!json_is_object(floor) || failed != NULL) {

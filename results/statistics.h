@@ -30,6 +30,12 @@ struct res_estimate {
     double p_value; /* of a test whether a ratio is 1; 0 where there is no test beside the interval */
 };
 
+/* One-sided p-values at a limit: how often chance alone would lead as far above it as the figure lies, were it not above; and as far below. 1 where
+ * there is no test. */
+struct res_tails {
+    double above, below;
+};
+
 enum res_verdict {
     RES_UNDECIDED = 0,
     RES_SAME = 1,

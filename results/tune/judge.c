@@ -7,7 +7,7 @@
 #include "results/pareto.h"
 #include "results/support.h"
 #include "results/tune/screen.h"
-#include "results/tune/significance.h"
+#include "results/significance.h"
 
 #define FALSE_CLAIMS 0.05 /* of searches in which nothing is better, that may still claim it */
 

@@ -12,7 +12,7 @@ static const char *judged(double low, double value, double high, double limit, s
 {
     const char *why = NULL;
     const struct res_estimate estimate = {.value = value, .interval = {low, high}};
-    return res_outcome_name(res_judge_limit(&estimate, limit, noise, &why));
+    return res_outcome_name(res_judge_limit(&estimate, limit, noise, (struct res_tails){0, 0}, &why));
 }
 
 TEST(limits_judge_the_whole_interval)

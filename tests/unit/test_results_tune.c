@@ -4,7 +4,7 @@
 
 #include "results/support.h"
 #include "results/tune/search.h"
-#include "results/tune/significance.h"
+#include "results/significance.h"
 #include "unit/harness.h"
 
 #define RUN_NS UINT64_C(100000000)
