@@ -132,8 +132,13 @@ static struct res_finding find(const struct scene *scene, const json_t *entry, c
     } else if (rule->relative && failed(yardstick(scene, entry))) {
         finding.reason = res_strdup("what it is compared with failed");
     } else if (finding.rounds < needed) {
-        finding.reason = res_printf("%zu rounds, a verdict takes %zu: run 'mallab ab -n %zu' or more",
-                                    finding.rounds, needed, needed);
+        finding.reason = needed == RES_ROUNDS_OF_PASSES
+                             ? res_printf("%zu passes, a verdict takes %zu: run %s", finding.rounds, needed,
+                                          res_metric_unit(rule->metric) == RES_UNIT_BYTES
+                                              ? "'mallab ab --memory-rounds 3' or more"
+                                              : res_metric_remedy(rule->metric))
+                             : res_printf("%zu rounds, a verdict takes %zu: run 'mallab ab -n %zu' or more",
+                                          finding.rounds, needed, needed);
     } else if (res_metric_unit(rule->metric) == RES_UNIT_BYTES && not_predicted(entry)) {
         finding.reason = res_strdup(
             "its memory on the recorded clock is no prediction ('mallab report' says why)");

@@ -263,6 +263,7 @@ static struct res_difference compare(const struct res_trial *trial, const struct
         .typical = typical,
         .rounds = series_of(trial, entry, method).count,
         .rounds_needed = method->memory && res_trial_has_memory(trial) ? RES_ROUNDS_FOR_MEMORY : 0,
+        .worth = method->memory ? RES_MEMORY_WORTH : 0,
         .has_control = entry != control && isfinite(noise.ratio),
         .control = noise.interval,
     };
@@ -338,14 +339,7 @@ void res_figures_family(struct res_figures *figures, size_t count)
     for (size_t i = 0; i < count; i++)
         p_values[i] = figures[i].time.p_value > 0 ? figures[i].time.p_value : NAN;
     res_holm(p_values, count);
-    for (size_t i = 0; i < count; i++) {
-        struct res_difference *time = &figures[i].time;
-        if (isnan(p_values[i]))
-            continue;
-        time->p_corrected = p_values[i];
-        if (time->p_corrected > RES_P_VALUE_MOST &&
-            (time->verdict == RES_FASTER || time->verdict == RES_SLOWER))
-            time->verdict = RES_SAME;
-    }
+    for (size_t i = 0; i < count; i++)
+        figures[i].time.p_corrected = isnan(p_values[i]) ? 0 : p_values[i];
     free(p_values);
 }

@@ -12,6 +12,7 @@
 #include "results/entry_figures.h"
 #include "results/figures.h"
 #include "results/latency.h"
+#include "results/latency_verdicts.h"
 #include "results/machine.h"
 #include "results/steadiness.h"
 #include "results/support.h"
@@ -261,6 +262,7 @@ static json_t *workload_object(const struct res_trial *trial, const struct res_o
                                       : json_null());
     free(figures);
     res_entry_figures_add(object);
+    res_latency_verdicts_add(object, options->seed);
     return object;
 }
 

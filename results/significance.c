@@ -155,13 +155,19 @@ struct res_tails res_interval_tails(const struct res_estimate *estimate, size_t 
 
 /* ---- signs ---------------------------------------------------------------------------------- */
 
+#define EXACT_MOST 1000u /* signs whose number of choices a double still holds */
+
 /* The share of all choices of `count` signs with at least `least` of one kind. */
 static double share_from(size_t least, size_t count)
 {
-    double sum = 0;
-    for (size_t i = least; i <= count; i++)
-        sum += exp(lgamma((double)count + 1) - lgamma((double)i + 1) - lgamma((double)(count - i) + 1) -
-                   (double)count * log(2));
+    double share = ldexp(1, -(int)count), sum = 0; /* of i of one kind */
+    for (size_t i = 0; i <= count; i++) {
+        if (count > EXACT_MOST)
+            share = exp(lgamma((double)count + 1) - lgamma((double)i + 1) - lgamma((double)(count - i) + 1) -
+                        (double)count * log(2));
+        sum += i >= least ? share : 0;
+        share *= (double)(count - i) / (double)(i + 1);
+    }
     return fmin(sum, 1);
 }
 
