@@ -41,6 +41,10 @@ struct res_figures {
 struct res_difference res_figures_time(const struct res_trial *trial, const struct res_entry *entry,
                                        uint64_t seed);
 
+/* res_figures_between - the same of any two entries, figures and test as there: `other` over `base`. */
+struct res_difference res_figures_between(const struct res_trial *trial, const struct res_entry *other,
+                                          const struct res_entry *base, uint64_t seed);
+
 /* res_figures_of - figures of one entry of a trial.
  * seed  of the experiment: the bootstrap's draws follow from it. */
 struct res_figures res_figures_of(const struct res_trial *trial, const struct res_entry *entry,
