@@ -10,6 +10,7 @@
 #include "results/table.h"
 
 #define LARGE_NOISE 0.05 /* of a ratio; more hides differences that people would act on */
+#define NARROW      0.02 /* of an interval; then more rounds would decide nothing */
 #define WIDE        0.03 /* of an interval; then it is said what would not have been seen */
 
 struct option {
@@ -271,11 +272,15 @@ static void add_noise(struct res_text *text, const struct noise *noise, const ch
         res_text_printf(text, "; the noise is large (%+.0f to %+.0f %%): ", (noise->low - 1) * 100,
                         (noise->high - 1) * 100);
         add_remedy(text, workload);
-    } else if (undecided != NULL) {
+    } else if (undecided != NULL && !(more.width < NARROW)) {
         char *words = res_more_rounds_words(workload);
         res_text_printf(text, "; %s is undecided: %s%s", undecided,
                         more.until > 0 ? "more rounds may decide, " : "", words);
         free(words);
+    } else if (undecided != NULL) {
+        res_text_printf(
+            text, "; %s is undecided: whole runs say otherwise ('mallab ab --latency' times single calls)",
+            undecided);
     }
 }
 

@@ -60,8 +60,9 @@ struct res_more_rounds res_more_rounds(const json_t *workload)
     add_cost(json_object_get(workload, "control"), &cost);
     add_cost(json_object_get(workload, "floor"), &cost);
     for (size_t i = 0; i < sizeof WIDTHS / sizeof WIDTHS[0] && more.until == 0; i++) {
-        const double needed = fmax(10 * ceil(rounds * pow(more.width / WIDTHS[i], 2) / 10),
-                                   RES_UNTIL_ROUNDS_LEAST); /* in tens: it is no more exact than that */
+        const double exact = rounds * pow(more.width / WIDTHS[i], 2);
+        /* In tens: it is no more exact than that. */
+        const double needed = fmax(10 * ceil(exact / 10 - 1e-6), RES_UNTIL_ROUNDS_LEAST);
         if (!(more.width >= NARROWER * WIDTHS[i]) || !(needed <= RES_UNTIL_ROUNDS_MAX))
             continue;
         more.until = WIDTHS[i];
