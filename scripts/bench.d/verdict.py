@@ -15,7 +15,7 @@ data = json.loads(json.dumps(data))
 """
 ROUNDS_OF_ONE = 1000  # most that `mallab ab` takes
 WASTE_PERCENT = 7  # of handicap.c: about 5 % of the peak with this program; the tables say what it came to
-SPINS, EFFECT = (40, 80, 160), 0.03  # turns of handicap.c's loop that are tried for this effect
+SPINS, EFFECT = (120, 240, 480), 0.03  # turns of handicap.c's loop that are tried for this effect
 CALIBRATION_ROUNDS, CALIBRATIONS_MOST = 40, 4  # each attempt takes twice the rounds of the one before
 SPIN_BOUNDS = (10, 400)  # what a calibration may come to
 FALSE_MOST, FOUND_LEAST = 0.05, 0.95
