@@ -137,7 +137,9 @@ static int judge(struct res_doctor *doctor, const struct res_experiment *experim
                               ROUNDS, OPS, 100 * (figures.time.ratio - 1),
                               100 * (figures.time.interval.low - 1), 100 * (figures.time.interval.high - 1)),
                    "differences within it are called the same",
-                   state == RES_DOCTOR_OK ? NULL : "mend what is bad here, and take more rounds: ab -n 30");
+                   state == RES_DOCTOR_OK
+                       ? NULL
+                       : "mend what is bad here, and take as many rounds as that needs: ab --until 2%");
     *ret_noise = noise_object(&figures, percent);
     return CLI_DONE;
 }

@@ -4,11 +4,14 @@
 #include <string.h>
 
 #include "results/advice_idle.h"
+#include "results/advice_rounds.h"
 #include "results/statistics.h"
 #include "results/support.h"
 #include "results/table.h"
 
 #define LARGE_NOISE 0.05 /* of a ratio; more hides differences that people would act on */
+#define NARROW      0.02 /* of an interval; then more rounds would decide nothing */
+#define WIDE        0.03 /* of an interval; then it is said what would not have been seen */
 
 struct option {
     const char *name;
@@ -250,31 +253,57 @@ static struct noise noise_of(const json_t *workload)
     return noise;
 }
 
-/* What to do where the noise may have hidden a difference. */
-static void add_noise(struct res_text *text, const struct noise *noise, const char *undecided, int rounds)
+/* How to see more: a quieter machine, or so many rounds. */
+static void add_remedy(struct res_text *text, const json_t *workload)
 {
-    if (noise->is_large)
+    const struct res_more_rounds more = res_more_rounds(workload);
+    char *words = res_more_rounds_words(workload);
+    res_text_printf(text, "repeat it on a quieter machine%s%s",
+                    more.until > 0 || isnan(more.width) ? ", or with " : ": ", words);
+    free(words);
+}
+
+/* What to do where the noise may have hidden a difference. */
+static void add_noise(struct res_text *text, const struct noise *noise, const char *undecided,
+                      const json_t *workload)
+{
+    const struct res_more_rounds more = res_more_rounds(workload);
+    if (noise->is_large) {
+        res_text_printf(text, "; the noise is large (%+.0f to %+.0f %%): ", (noise->low - 1) * 100,
+                        (noise->high - 1) * 100);
+        add_remedy(text, workload);
+    } else if (undecided != NULL && !(more.width < NARROW)) {
+        char *words = res_more_rounds_words(workload);
+        res_text_printf(text, "; %s is undecided: %s%s", undecided,
+                        more.until > 0 ? "more rounds may decide, " : "", words);
+        free(words);
+    } else if (undecided != NULL) {
         res_text_printf(
-            text, "; the noise is large (%+.0f to %+.0f %%): repeat it on a quieter machine, or with -n %d",
-            (noise->low - 1) * 100, (noise->high - 1) * 100, rounds * 3);
-    else if (undecided != NULL)
-        res_text_printf(text, "; more rounds (-n %d) may decide on %s", rounds * 3, undecided);
+            text, "; %s is undecided: whole runs say otherwise ('mallab ab --latency' times single calls)",
+            undecided);
+    }
 }
 
 /* Nobody is better as far as can be seen: that is a reason to stay only where enough can be seen. */
 static void add_nobody(struct res_text *text, const char *baseline, const struct noise *noise,
-                       const char *undecided, int rounds)
+                       const char *undecided, const json_t *workload)
 {
+    const struct res_more_rounds more = res_more_rounds(workload);
     if (noise->is_large) {
-        res_text_printf(
-            text,
-            "No verdict on time: the noise (%+.0f to %+.0f %%) hides what is smaller; repeat it on a "
-            "quieter machine, or with -n %d; none is shown to need less memory at the peak than %s",
-            (noise->low - 1) * 100, (noise->high - 1) * 100, rounds * 3, baseline);
+        res_text_printf(text, "No verdict on time: the noise (%+.0f to %+.0f %%) hides what is smaller; ",
+                        (noise->low - 1) * 100, (noise->high - 1) * 100);
+        add_remedy(text, workload);
+        res_text_printf(text, "; none is shown to need less memory at the peak than %s", baseline);
         return;
     }
     res_text_printf(text, "Stay with %s: no candidate is faster or smaller beyond the noise", baseline);
-    add_noise(text, noise, undecided, rounds);
+    add_noise(text, noise, undecided, workload);
+    if (undecided == NULL && more.width > WIDE && more.until > 0) {
+        char *words = res_more_rounds_words(workload);
+        res_text_printf(text, "; a difference of less than %.2g %% would not have been seen: %s",
+                        more.width * 50, words);
+        free(words);
+    }
 }
 
 char *res_advice(const json_t *result, const json_t *workload)
@@ -303,14 +332,14 @@ char *res_advice(const json_t *result, const json_t *workload)
             res_text_printf(&text, "Stay with %s: every other candidate is slower, and none is smaller",
                             baseline);
         else
-            add_nobody(&text, baseline, &noise, undecided, rounds);
+            add_nobody(&text, baseline, &noise, undecided, workload);
     } else {
         if (best != NULL)
             add_best(&text, &options, best, workload);
         if (smallest != NULL && smallest != best)
             add_smallest(&text, &options, smallest, best);
         if (best == NULL && count_of(&options, RES_SLOWER) + 1 < options.count)
-            add_noise(&text, &noise, undecided, rounds);
+            add_noise(&text, &noise, undecided, workload);
     }
     if (options.baseline != NULL && options.count > 1 && rounds >= (int)RES_ROUNDS_FOR_VERDICT)
         res_advice_idle(&text, workload);

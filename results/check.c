@@ -7,6 +7,7 @@
 
 #include "results/cells.h"
 #include "results/compare.h"
+#include "results/limit.h"
 #include "results/support.h"
 
 const char *res_outcome_name(enum res_outcome outcome)
@@ -16,7 +17,7 @@ const char *res_outcome_name(enum res_outcome outcome)
 }
 
 enum res_outcome res_judge_limit(const struct res_estimate *estimate, double limit, struct res_interval noise,
-                                 const char **ret_why)
+                                 struct res_tails tails, const char **ret_why)
 {
     const struct res_interval interval = estimate->interval;
     *ret_why = "no figure";
@@ -31,8 +32,10 @@ enum res_outcome res_judge_limit(const struct res_estimate *estimate, double lim
         *ret_why = "nearer to the limit than the noise (A/A)";
         return RES_INCONCLUSIVE;
     }
-    *ret_why = "";
-    return interval.high <= limit ? RES_WITHIN : RES_OVER;
+    const enum res_outcome outcome = interval.high <= limit ? RES_WITHIN : RES_OVER;
+    const double chance = outcome == RES_WITHIN ? tails.below : tails.above;
+    *ret_why = chance > RES_P_VALUE_MOST ? "the test at the limit does not exclude chance" : "";
+    return chance > RES_P_VALUE_MOST ? RES_INCONCLUSIVE : outcome;
 }
 
 /* ---- one finding ---------------------------------------------------------------------------- */
@@ -56,28 +59,31 @@ static struct res_interval noise_of(const struct scene *scene, enum res_metric m
                                                        strcmp(candidate, scene->baseline) == 0, scene->seed));
 }
 
-static struct res_estimate estimate_of(const struct scene *scene, const json_t *entry,
-                                       const struct res_rule *rule, size_t *ret_rounds, size_t *ret_needed)
+/* Fills estimate, tails and rounds of the finding; returns how many rounds it needs. */
+static size_t estimate(const struct scene *scene, const json_t *entry, struct res_finding *finding)
 {
+    const struct res_rule *rule = finding->rule;
     struct res_series own = res_series_of(scene->workload, entry, rule->metric);
     struct res_series other = {0};
-    struct res_estimate estimate;
-    const char *name = json_string_value(json_object_get(entry, "name"));
+    const size_t needed = res_series_rounds_needed(&own);
     if (!rule->relative) {
-        estimate = res_estimate_value(&own, scene->seed);
+        finding->estimate = res_estimate_value(&own, scene->seed);
+        finding->tails = res_limit_value(&own, rule->limit);
     } else if (scene->earlier_workload != NULL) {
-        other = res_series_of(scene->earlier_workload, res_workload_candidate(scene->earlier_workload, name),
+        other = res_series_of(scene->earlier_workload,
+                              res_workload_candidate(scene->earlier_workload, finding->candidate),
                               rule->metric);
-        estimate = res_estimate_unpaired(&own, &other, scene->seed);
+        finding->estimate = res_estimate_unpaired(&own, &other, scene->seed);
+        finding->tails = res_limit_unpaired(&own, &other, &finding->estimate, rule->limit);
     } else {
         other = res_series_of(scene->workload, scene->base, rule->metric);
-        estimate = res_estimate_paired(&own, &other, scene->seed);
+        finding->estimate = res_estimate_paired(&own, &other, scene->seed);
+        finding->tails = res_limit_paired(&own, &other, rule->limit, scene->seed);
     }
-    *ret_rounds = rule->relative && other.count < own.count ? other.count : own.count;
-    *ret_needed = res_series_rounds_needed(&own);
+    finding->rounds = rule->relative && other.count < own.count ? other.count : own.count;
     res_series_release(&own);
     res_series_release(&other);
-    return estimate;
+    return needed;
 }
 
 static double median_of(const json_t *workload, const json_t *entry, enum res_metric metric)
@@ -108,16 +114,15 @@ static bool not_predicted(const json_t *entry)
            json_is_false(json_object_get(json_object_get(entry, "resident"), "predicted"));
 }
 
+/* Without an outcome where the figures are to give it: reason stays NULL then. */
 static struct res_finding find(const struct scene *scene, const json_t *entry, const struct res_rule *rule)
 {
-    const char *why = "";
-    size_t needed;
     struct res_finding finding = {.rule = rule,
                                   .workload = scene->workload_name,
                                   .candidate = json_string_value(json_object_get(entry, "name")),
                                   .outcome = RES_INCONCLUSIVE,
                                   .value = median_of(scene->workload, entry, rule->metric)};
-    finding.estimate = estimate_of(scene, entry, rule, &finding.rounds, &needed);
+    const size_t needed = estimate(scene, entry, &finding);
     finding.noise = noise_of(scene, rule->metric, finding.candidate);
     if (failed(entry)) {
         finding.outcome = RES_OVER;
@@ -127,16 +132,52 @@ static struct res_finding find(const struct scene *scene, const json_t *entry, c
     } else if (rule->relative && failed(yardstick(scene, entry))) {
         finding.reason = res_strdup("what it is compared with failed");
     } else if (finding.rounds < needed) {
-        finding.reason = res_printf("%zu rounds, a verdict takes %zu: run 'mallab ab -n %zu' or more",
-                                    finding.rounds, needed, needed);
+        finding.reason = needed == RES_ROUNDS_OF_PASSES
+                             ? res_printf("%zu passes, a verdict takes %zu: run %s", finding.rounds, needed,
+                                          res_metric_unit(rule->metric) == RES_UNIT_BYTES
+                                              ? "'mallab ab --memory-rounds 3' or more"
+                                              : res_metric_remedy(rule->metric))
+                             : res_printf("%zu rounds, a verdict takes %zu: run 'mallab ab -n %zu' or more",
+                                          finding.rounds, needed, needed);
     } else if (res_metric_unit(rule->metric) == RES_UNIT_BYTES && not_predicted(entry)) {
         finding.reason = res_strdup(
             "its memory on the recorded clock is no prediction ('mallab report' says why)");
-    } else {
-        finding.outcome = res_judge_limit(&finding.estimate, rule->limit, finding.noise, &why);
-        finding.reason = res_strdup(why);
     }
+    if (finding.reason != NULL || !isfinite(finding.estimate.value))
+        finding.tails = (struct res_tails){1, 1};
+    finding.above_corrected = finding.tails.above;
     return finding;
+}
+
+/* Outcomes from the figures, once all are there. */
+static void judge_all(struct res_check *check)
+{
+    double *chances = res_calloc(check->finding_count + 1, sizeof *chances);
+    size_t tested = 0;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        chances[i] = check->findings[i].reason == NULL ? check->findings[i].tails.above : NAN;
+        tested += check->findings[i].reason == NULL;
+    }
+    res_holm(chances, check->finding_count);
+    for (size_t i = 0; i < check->finding_count; i++) {
+        struct res_finding *finding = &check->findings[i];
+        const char *why = "";
+        if (finding->reason == NULL) {
+            finding->above_corrected = chances[i];
+            const struct res_tails corrected = {.above = chances[i], .below = finding->tails.below};
+            const double limit = finding->rule->limit;
+            const enum res_outcome alone = res_judge_limit(&finding->estimate, limit, finding->noise,
+                                                           finding->tails, &why);
+            finding->outcome = res_judge_limit(&finding->estimate, limit, finding->noise, corrected, &why);
+            finding->reason = alone == RES_OVER && finding->outcome == RES_INCONCLUSIVE
+                                  ? res_printf("over by itself, but one of %zu findings may be by chance "
+                                               "(p %.2g, for all together %.2g): more rounds decide",
+                                               tested, finding->tails.above, chances[i])
+                                  : res_strdup(why);
+        }
+        check->counts[finding->outcome]++;
+    }
+    free(chances);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -188,7 +229,6 @@ static void add(struct res_check *check, const struct res_finding *finding)
 {
     check->findings = res_realloc(check->findings, check->finding_count + 1, sizeof *check->findings);
     check->findings[check->finding_count++] = *finding;
-    check->counts[finding->outcome]++;
 }
 
 static void check_workload(struct res_check *check, const struct scene *scene,
@@ -278,6 +318,7 @@ bool res_check_run(const json_t *result, const json_t *earlier, const struct res
         res_check_release(&check);
         return false;
     }
+    judge_all(&check);
     *ret_check = check;
     return true;
 }

@@ -1,10 +1,14 @@
 /* check.h - a result held against budgets: within, over or inconclusive, and why.
  *
  *   finding   one rule (budget.h) that fits one candidate of one workload, and its outcome
- *   within    the whole 95 % interval is at most the limit
- *   over      the whole interval is above the limit; also a candidate that failed
- *   inconclusive  the interval crosses the limit; or there are too few rounds; or the figure is nearer to the limit than two
- *             measurements of the same thing are to each other (noise); or there is no figure
+ *   within    the whole 95 % interval is at most the limit, and the test at the limit (limit.h) says so at RES_P_VALUE_MOST
+ *   over      the whole interval is above the limit, and the test says so for all findings together; also a candidate that failed
+ *   inconclusive  the interval crosses the limit; or the test does not exclude chance; or there are too few rounds; or the figure is
+ *             nearer to the limit than two measurements of the same thing are to each other (noise); or there is no figure
+ *   together  one finding that is over makes the whole check over, so with many of them chance would do it soon: p-values of `over` are
+ *             corrected for all findings of a check (res_holm), and where no figure is above its limit a check is over in 5 % of the cases at most.
+ *             A check is within only when all findings are: wrong in 5 % at most without any correction, since the one that is over has
+ *             to be missed (R. L. Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24 (1982))
  *   noise     A/A control of the same experiment, in both directions. Against an earlier result: the wider of both
  *             controls, and for other candidates than the baseline also what the baseline itself moved by in between, where
  *             its version is the same
@@ -32,6 +36,8 @@ struct res_finding {
     struct res_estimate estimate; /* ratio of a relative rule, else the figure */
     double value;                 /* the figure itself: median, base units */
     struct res_interval noise;    /* around 1 */
+    struct res_tails tails;       /* of tests at the limit; 1 where there was none */
+    double above_corrected;       /* tails.above for all findings together */
     size_t rounds;
     char *reason; /* in words, plain text */
 };
@@ -61,8 +67,9 @@ enum res_outcome res_check_outcome(const struct res_check *check);
 const char *res_outcome_name(enum res_outcome outcome);
 
 /* res_judge_limit - the outcome of an estimate against a limit, noise around 1; too few rounds are the caller's.
- * limit  > 0, or 0 for an absolute one: then only 0 is within. */
+ * limit  > 0, or 0 for an absolute one: then only 0 is within.
+ * tails  of the test at the limit, `above` corrected for other findings. */
 enum res_outcome res_judge_limit(const struct res_estimate *estimate, double limit, struct res_interval noise,
-                                 const char **ret_why);
+                                 struct res_tails tails, const char **ret_why);
 
 #endif

@@ -36,6 +36,9 @@ static json_t *finding_object(const struct res_finding *finding)
     json_object_set_new(object, "measured_high", number(finding->estimate.interval.high));
     json_object_set_new(object, "noise_low", number(finding->noise.low));
     json_object_set_new(object, "noise_high", number(finding->noise.high));
+    json_object_set_new(object, "p_above", number(finding->tails.above));
+    json_object_set_new(object, "p_above_corrected", number(finding->above_corrected));
+    json_object_set_new(object, "p_below", number(finding->tails.below));
     json_object_set_new(object, "rounds", json_integer((json_int_t)finding->rounds));
     json_object_set_new(object, "outcome", json_string(res_outcome_name(finding->outcome)));
     json_object_set_new(object, "reason", *finding->reason != '\0' ? plain(finding->reason) : json_null());

@@ -207,7 +207,8 @@ static const char *verdict_of(const struct res_estimate *ratio, struct res_inter
 {
     if (rounds < needed || !isfinite(ratio->value))
         return res_verdict_name(RES_UNDECIDED);
-    if ((ratio->interval.low <= 1 && ratio->interval.high >= 1) ||
+    const double worth = res_metric_unit(metric) == RES_UNIT_BYTES ? RES_MEMORY_WORTH : 0;
+    if ((ratio->interval.low <= 1 && ratio->interval.high >= 1) || fabs(ratio->value - 1) < worth ||
         (ratio->value >= noise.low && ratio->value <= noise.high))
         return res_verdict_name(RES_SAME);
     const enum res_verdict verdict = ratio->value < 1 ? RES_FASTER : RES_SLOWER;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "results/significance.h"
 #include "results/steady.h"
 #include "results/support.h"
 
@@ -149,13 +150,13 @@ static double net_steady_per_op(const struct res_trial *trial, const struct res_
     return fmax(ns, 0) / (double)(entry->runs[0].ops - entry->runs[0].inherited_ops);
 }
 
-/* Ratio of steady times to the baseline's; NAN where it cannot be had. */
+/* Ratio of steady times to the yardstick's; NAN where it cannot be had. */
 static struct res_estimate steady_ratio_of(const struct res_trial *trial, const struct res_entry *entry,
-                                           uint64_t seed)
+                                           const struct res_entry *yardstick, uint64_t seed)
 {
     const uint64_t **others, **bases;
     const struct res_batches other = batches_of(entry, &others);
-    const struct res_batches base = batches_of(&trial->entries[0], &bases);
+    const struct res_batches base = batches_of(yardstick, &bases);
     const struct res_estimate ratio = res_steady_paired(&other, &base, steady_floor_of(trial, entry), seed);
     free(others);
     free(bases);
@@ -191,18 +192,18 @@ static struct series series_of(const struct res_trial *trial, const struct res_e
     return method->memory ? memory_of(trial, entry) : times_of(entry);
 }
 
-/* Paired ratios to the baseline and their interval. ratio is NAN where one side has no samples or is not positive. */
-static struct res_difference difference_of(const struct res_trial *trial, const struct res_entry *entry,
-                                           const struct method *method)
+/* Paired ratios to the yardstick and their interval. ratio is NAN where one side has no samples or is not positive. */
+static struct res_difference difference_to(const struct res_trial *trial, const struct res_entry *entry,
+                                           const struct res_entry *yardstick, const struct method *method)
 {
     const struct series own = series_of(trial, entry, method);
-    const struct series base = series_of(trial, &trial->entries[0], method);
+    const struct series base = series_of(trial, yardstick, method);
     struct res_difference difference = {.ratio = NAN, .interval = {NAN, NAN}, .verdict = RES_UNDECIDED};
     const size_t count = own.count < base.count ? own.count : base.count;
     if (count == 0)
         return difference;
     if (method->steady) {
-        const struct res_estimate steady = steady_ratio_of(trial, entry, method->seed);
+        const struct res_estimate steady = steady_ratio_of(trial, entry, yardstick, method->seed);
         if (isfinite(steady.value)) {
             difference.ratio = steady.value;
             difference.interval = steady.interval;
@@ -232,18 +233,30 @@ static struct res_difference difference_of(const struct res_trial *trial, const 
     return difference;
 }
 
+static struct res_difference difference_of(const struct res_trial *trial, const struct res_entry *entry,
+                                           const struct method *method)
+{
+    return difference_to(trial, entry, &trial->entries[0], method);
+}
+
 static double floor_median(const struct res_trial *trial)
 {
     const struct res_entry *floor = res_trial_floor(trial);
     return has_figures(floor) ? median_of(times_of(floor), time_of, 0) : 0;
 }
 
-struct res_difference res_figures_time(const struct res_trial *trial, const struct res_entry *entry,
-                                       uint64_t seed)
+struct res_difference res_figures_between(const struct res_trial *trial, const struct res_entry *other,
+                                          const struct res_entry *base, uint64_t seed)
 {
     const struct method by_steady = {
         .sample = time_of, .less = floor_median(trial), .steady = true, .seed = seed};
-    return difference_of(trial, entry, &by_steady);
+    return difference_to(trial, other, base, &by_steady);
+}
+
+struct res_difference res_figures_time(const struct res_trial *trial, const struct res_entry *entry,
+                                       uint64_t seed)
+{
+    return res_figures_between(trial, entry, &trial->entries[0], seed);
 }
 
 /* One figure against the baseline, and its verdict against the control. */
@@ -262,6 +275,7 @@ static struct res_difference compare(const struct res_trial *trial, const struct
         .typical = typical,
         .rounds = series_of(trial, entry, method).count,
         .rounds_needed = method->memory && res_trial_has_memory(trial) ? RES_ROUNDS_FOR_MEMORY : 0,
+        .worth = method->memory ? RES_MEMORY_WORTH : 0,
         .has_control = entry != control && isfinite(noise.ratio),
         .control = noise.interval,
     };
@@ -329,4 +343,15 @@ struct res_figures res_figures_of(const struct res_trial *trial, const struct re
         figures.time = figures.typical = figures.peak = figures.end = none;
     }
     return figures;
+}
+
+void res_figures_family(struct res_figures *figures, size_t count)
+{
+    double *p_values = res_calloc(count + 1, sizeof *p_values);
+    for (size_t i = 0; i < count; i++)
+        p_values[i] = figures[i].time.p_value > 0 ? figures[i].time.p_value : NAN;
+    res_holm(p_values, count);
+    for (size_t i = 0; i < count; i++)
+        figures[i].time.p_corrected = isnan(p_values[i]) ? 0 : p_values[i];
+    free(p_values);
 }

@@ -12,6 +12,7 @@
 #include "results/entry_figures.h"
 #include "results/figures.h"
 #include "results/latency.h"
+#include "results/latency_verdicts.h"
 #include "results/machine.h"
 #include "results/steadiness.h"
 #include "results/support.h"
@@ -85,6 +86,9 @@ static json_t *time_object(const struct res_figures *figures, bool is_floor)
         set_difference(object, "", &figures->time);
         json_object_set_new(object, "p_value",
                             figures->time.p_value > 0 ? json_real(figures->time.p_value) : json_null());
+        json_object_set_new(object, "p_corrected",
+                            figures->time.p_corrected > 0 ? json_real(figures->time.p_corrected)
+                                                          : json_null());
         json_object_set_new(object, "typical_ratio", number(figures->typical.ratio));
         json_object_set_new(object, "typical_ratio_low", number(figures->typical.interval.low));
         json_object_set_new(object, "typical_ratio_high", number(figures->typical.interval.high));
@@ -149,9 +153,9 @@ static const struct res_passes *floor_passes(const struct res_trial *trial, cons
     return floor != NULL && floor != entry && floor->passes.latency_failed == NULL ? &floor->passes : NULL;
 }
 
-static json_t *entry_object(const struct res_trial *trial, const struct res_entry *entry, uint64_t seed)
+static json_t *entry_object(const struct res_trial *trial, const struct res_entry *entry,
+                            const struct res_figures *figures)
 {
-    const struct res_figures figures = res_figures_of(trial, entry, seed);
     json_t *object = json_object();
     json_object_set_new(object, "name", text(entry->candidate->name));
     json_object_set_new(object, "version", text(entry->candidate->version));
@@ -162,9 +166,9 @@ static json_t *entry_object(const struct res_trial *trial, const struct res_entr
     json_object_set_new(object, "check", shared(entry->check));
     if (!entry->is_floor)
         json_object_set_new(object, "waste", shared(entry->waste));
-    json_object_set_new(object, "time", time_object(&figures, entry->is_floor));
+    json_object_set_new(object, "time", time_object(figures, entry->is_floor));
     if (!entry->is_floor)
-        json_object_set_new(object, "resident", resident_object(trial, entry, &figures));
+        json_object_set_new(object, "resident", resident_object(trial, entry, figures));
     json_object_set_new(object, "latency", res_latency_object(&entry->passes, floor_passes(trial, entry)));
     json_object_set(object, "system_calls",
                     entry->passes.system_calls != NULL ? entry->passes.system_calls : json_null());
@@ -201,15 +205,25 @@ static json_t *stopped_object(const struct res_trial *trial, const struct res_op
     return object;
 }
 
+/* Of all entries, the candidates judged together. To be freed. */
+static struct res_figures *figures_of(const struct res_trial *trial, uint64_t seed)
+{
+    struct res_figures *figures = res_calloc(trial->entry_count, sizeof *figures);
+    for (size_t i = 0; i < trial->entry_count; i++)
+        figures[i] = res_figures_of(trial, &trial->entries[i], seed);
+    res_figures_family(figures + 1, trial->candidate_count - 1);
+    return figures;
+}
+
 static json_t *workload_object(const struct res_trial *trial, const struct res_options *options)
 {
-    const uint64_t seed = options->seed;
+    struct res_figures *figures = figures_of(trial, options->seed);
     const struct res_workload *workload = trial->workload;
     const struct res_entry *floor = res_trial_floor(trial);
     json_t *object = json_object();
     json_t *candidates = json_array();
     for (size_t i = 0; i < trial->candidate_count; i++)
-        json_array_append_new(candidates, entry_object(trial, &trial->entries[i], seed));
+        json_array_append_new(candidates, entry_object(trial, &trial->entries[i], &figures[i]));
     json_object_set_new(object, "name", text(workload->name));
     json_object_set_new(object, "program",
                         workload->program[0] != '\0' ? text(workload->program) : json_null());
@@ -241,9 +255,14 @@ static json_t *workload_object(const struct res_trial *trial, const struct res_o
     json_object_set_new(object, "memory_rounds", json_integer(trial->memory_rounds));
     json_object_set(object, "samples", trial->samples != NULL ? trial->samples : json_null());
     json_object_set_new(object, "candidates", candidates);
-    json_object_set_new(object, "control", entry_object(trial, res_trial_control(trial), seed));
-    json_object_set_new(object, "floor", floor != NULL ? entry_object(trial, floor, seed) : json_null());
+    json_object_set_new(object, "control",
+                        entry_object(trial, res_trial_control(trial), &figures[trial->candidate_count]));
+    json_object_set_new(object, "floor",
+                        floor != NULL ? entry_object(trial, floor, &figures[trial->candidate_count + 1])
+                                      : json_null());
+    free(figures);
     res_entry_figures_add(object);
+    res_latency_verdicts_add(object, options->seed);
     return object;
 }
 

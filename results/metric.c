@@ -175,7 +175,7 @@ static void add_batches(struct res_series *series, const json_t *entry)
         drop_batches(series);
 }
 
-static struct res_batches batches_in(const struct res_series *series)
+struct res_batches res_series_batches(const struct res_series *series)
 {
     return (struct res_batches){.rounds = (const uint64_t *const *)series->batches,
                                 .round_count = series->count,
@@ -190,7 +190,7 @@ static double steady_floor(const json_t *floor, const struct res_series *series)
     if (own.count > 0)
         add_batches(&own, floor);
     if (own.batches != NULL && own.batch_count == series->batch_count) {
-        const struct res_batches batches = batches_in(&own);
+        const struct res_batches batches = res_series_batches(&own);
         ns = res_steady_ns(&batches);
     }
     res_series_release(&own);
@@ -239,7 +239,7 @@ static struct res_estimate checked(struct res_estimate estimate)
                : NO_ESTIMATE;
 }
 
-static double ratio_of(double other, double base)
+double res_ratio_of(double other, double base)
 {
     if (other < 0 || base < 0)
         return NAN;
@@ -300,7 +300,7 @@ struct res_estimate res_estimate_paired(const struct res_series *other, const st
     const size_t count = other->count < base->count ? other->count : base->count;
     struct res_estimate estimate = NO_ESTIMATE;
     if (other->batches != NULL && base->batches != NULL) {
-        const struct res_batches one = batches_in(other), two = batches_in(base);
+        const struct res_batches one = res_series_batches(other), two = res_series_batches(base);
         estimate = res_steady_paired(&one, &two, base->floor_ns, seed);
         if (isfinite(estimate.value))
             return checked(estimate);
@@ -310,7 +310,7 @@ struct res_estimate res_estimate_paired(const struct res_series *other, const st
         return estimate;
     double *ratios = res_calloc(count, sizeof *ratios);
     for (size_t i = 0; i < count; i++) {
-        ratios[i] = ratio_of(other->values[i], base->values[i]);
+        ratios[i] = res_ratio_of(other->values[i], base->values[i]);
         usable = usable && isfinite(ratios[i]);
     }
     if (usable && other->of_passes && all_positive(other))
@@ -350,7 +350,7 @@ struct res_estimate res_estimate_unpaired(const struct res_series *other, const 
     if (other->of_passes && base->of_passes && all_positive(other) && all_positive(base))
         return pooled(other, base);
     if (other->batches != NULL && base->batches != NULL) {
-        const struct res_batches one = batches_in(other), two = batches_in(base);
+        const struct res_batches one = res_series_batches(other), two = res_series_batches(base);
         const struct res_estimate steady = res_steady_unpaired(&one, other->floor_ns, &two, base->floor_ns,
                                                                seed);
         if (isfinite(steady.value))
@@ -361,13 +361,13 @@ struct res_estimate res_estimate_unpaired(const struct res_series *other, const 
     bool usable = true;
     for (size_t i = 0; i < RES_RESAMPLES && usable; i++) {
         const double drawn = drawn_median(other, room, &random);
-        ratios[i] = ratio_of(drawn, drawn_median(base, room, &random));
+        ratios[i] = res_ratio_of(drawn, drawn_median(base, room, &random));
         usable = isfinite(ratios[i]);
     }
     struct res_estimate estimate = NO_ESTIMATE;
     if (usable) {
-        estimate.value = ratio_of(res_median(other->values, other->count),
-                                  res_median(base->values, base->count));
+        estimate.value = res_ratio_of(res_median(other->values, other->count),
+                                      res_median(base->values, base->count));
         estimate.interval.low = res_quantile(ratios, RES_RESAMPLES, 0.025);
         estimate.interval.high = res_quantile(ratios, RES_RESAMPLES, 0.975);
     }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "results/statistics.h"
+#include "results/steady.h"
 
 #define RES_SERIES_MAX       10000u /* runs of an entry; more are no result of ours, and would take minutes */
 #define RES_ROUNDS_OF_PASSES 3u     /* least runs of a pass behind the rounds, whose interval is Student's */
@@ -64,6 +65,12 @@ char *res_metric_text(enum res_metric metric, double value);
  * when a run lacks the figure, or when there are more than RES_SERIES_MAX. Release with res_series_release. */
 struct res_series res_series_of(const json_t *workload, const json_t *entry, enum res_metric metric);
 void res_series_release(struct res_series *series);
+
+/* res_series_batches - its batch times, borrowed; empty where it has none. */
+struct res_batches res_series_batches(const struct res_series *series);
+
+/* res_ratio_of - 0 over 0 is 1; other ratios to 0, and of negative samples, are NAN. */
+double res_ratio_of(double other, double base);
 
 /* res_series_rounds_needed - how many samples a verdict takes: RES_ROUNDS_FOR_VERDICT, or RES_ROUNDS_OF_PASSES. */
 size_t res_series_rounds_needed(const struct res_series *series);

@@ -108,9 +108,15 @@ static void add_basis_line(struct res_text *text, const json_t *result, const js
     char *ended = res_ended_words(workload);
     res_text_printf(&words, "%s", ended);
     free(ended);
-    if (json_is_true(json_object_get(result, "stopped")))
+    if (json_is_true(json_object_get(result, "stopped")) &&
+        !json_is_object(json_object_get(workload, "stopped")))
         res_text_printf(&words, ", stopped before the %lld asked for",
                         (long long)json_integer_value(json_object_get(result, "rounds_asked")));
+    const json_t *workloads = json_object_get(result, "workloads");
+    const char *by = json_string_value(json_object_get(json_object_get(workload, "stopped"), "by"));
+    if (json_is_true(json_object_get(result, "stopped")) && by != NULL && strcmp(by, "interrupt") != 0 &&
+        json_array_get(workloads, json_array_size(workloads) - 1) == workload)
+        res_text_printf(&words, ", stopped in the passes behind them");
     if (!json_is_object(floor) || failed != NULL) {
         res_text_printf(&words, "; the harness' own time is still in the figures (%s)",
                         failed != NULL ? failed : "mallab-replay-none is not there");

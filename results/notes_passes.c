@@ -1,5 +1,6 @@
 /* notes_passes.c - below the table: latency, system calls, binding, what disturbed. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,55 @@ static void add_call_line(struct res_text *text, const json_t *candidates, const
     }
     res_notes_add(text, "ns a call", words.text);
     free(words.text);
+}
+
+/* "jemalloc -12.1% [-20.3 -3.2] faster" */
+static void add_percentile(struct res_text *words, const json_t *entry, const char *name, const char *prefix,
+                           const char *verdict_of)
+{
+    const json_t *latency = json_object_get(entry, "latency");
+    char key[32];
+    snprintf(key, sizeof key, "%s_ratio", prefix);
+    char *percent = res_cell_percent(res_cell_number(latency, key));
+    snprintf(key, sizeof key, "%s_ratio_low", prefix);
+    const double low = res_cell_number(latency, key);
+    snprintf(key, sizeof key, "%s_ratio_high", prefix);
+    char *interval = res_cell_interval(low, res_cell_number(latency, key));
+    char *verdict = verdict_of != NULL ? res_cell_plain(latency, verdict_of, "-") : res_strdup("");
+    res_text_printf(words, "%s %s%s%s%s%s", name, percent, *interval != '\0' ? " " : "", interval,
+                    *verdict != '\0' ? " " : "", verdict);
+    free(verdict);
+    free(interval);
+    free(percent);
+}
+
+/* Percentiles against the baseline's, and the baseline's own noise. Results of before have no ratios, and no such line. */
+static void add_percentile_line(struct res_text *text, const json_t *workload, const char *label,
+                                const char *prefix, const char *verdict_key)
+{
+    const json_t *candidates = json_object_get(workload, "candidates");
+    struct res_text words = {0};
+    size_t index;
+    json_t *candidate;
+    char *baseline = res_cell_plain(json_array_get(candidates, 0), "name", "?");
+    json_array_foreach(candidates, index, candidate)
+    {
+        if (!json_is_string(json_object_get(json_object_get(candidate, "latency"), verdict_key)))
+            continue;
+        char *name = res_cell_plain(candidate, "name", "?");
+        res_text_printf(&words, "%s", words.text != NULL ? ", " : "");
+        add_percentile(&words, candidate, name, prefix, verdict_key);
+        free(name);
+    }
+    if (words.text != NULL) {
+        res_text_printf(&words, "; ");
+        char *itself = res_printf("%s against itself", baseline);
+        add_percentile(&words, json_object_get(workload, "control"), itself, prefix, NULL);
+        free(itself);
+        res_notes_add(text, label, words.text);
+    }
+    free(words.text);
+    free(baseline);
 }
 
 /* The calls made most often, of the first candidate that has figures: all made the same ones. */
@@ -112,6 +162,8 @@ static void add_latency_lines(struct res_text *text, const json_t *workload)
                                                                    : "");
     res_notes_add(text, "latency", words);
     free(words);
+    add_percentile_line(text, workload, "p99", "p99", "p99_verdict");
+    add_percentile_line(text, workload, "p99.9", "p99_9", "p99_9_verdict");
     add_call_lines(text, candidates, latency);
 }
 

@@ -72,7 +72,7 @@ static void take_contender(const struct field *field, const json_t *candidate, s
 }
 
 static struct outcome outcome_of(const struct samples *one, const struct samples *other, bool few,
-                                 const struct res_interval *noise, double quiet_ratio)
+                                 double worth, const struct res_interval *noise, double quiet_ratio)
 {
     double ratios[RES_PARETO_ROUNDS_MAX];
     const size_t count = one->count < other->count ? one->count : other->count;
@@ -88,6 +88,7 @@ static struct outcome outcome_of(const struct samples *one, const struct samples
         .quiet_ratio = quiet_ratio,
         .rounds = count,
         .rounds_needed = few ? RES_ROUNDS_FOR_MEMORY : 0,
+        .worth = worth,
         .has_control = isfinite(noise->low) && isfinite(noise->high),
         .control = *noise,
     };
@@ -129,9 +130,10 @@ static bool beats(const struct field *field, const struct contender *contenders,
         peak = outcome_told(json_object_get(entry, "resident"), "peak_", one == 0);
     } else {
         const struct contender *left = &contenders[one], *right = &contenders[other];
-        time = outcome_of(&left->time, &right->time, false, &field->noise_time,
+        time = outcome_of(&left->time, &right->time, false, 0, &field->noise_time,
                           left->quiet_ns / right->quiet_ns);
-        peak = outcome_of(&left->peak, &right->peak, field->has_memory_pass, &field->noise_peak, NAN);
+        peak = outcome_of(&left->peak, &right->peak, field->has_memory_pass, RES_MEMORY_WORTH,
+                          &field->noise_peak, NAN);
     }
     return (time.verdict == RES_FASTER || peak.verdict == RES_FASTER) && is_not_worse(&time) &&
            is_not_worse(&peak);

@@ -7,6 +7,7 @@
 #include "results/random.h"
 #include "results/support.h"
 
+/* In the passes that count: the control would count the same. */
 static bool takes_part(const struct res_entry *entry)
 {
     return !entry->is_control && entry->failed == NULL;
@@ -51,7 +52,7 @@ bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_ran
             order[i] = i;
         res_shuffle(random, order, trial->entry_count);
         for (size_t i = 0; i < trial->entry_count && whole; i++)
-            if (takes_part(&trial->entries[order[i]]))
+            if (trial->entries[order[i]].failed == NULL)
                 whole = one_latency(&trial->entries[order[i]], runner);
     }
     for (size_t i = 0; i < trial->entry_count && !whole; i++)
@@ -96,8 +97,9 @@ bool res_passes_placement(struct res_trial *trial, const struct res_passes_runne
 
 size_t res_passes_runs(const struct res_passes_plan *plan)
 {
-    return (plan->candidates + plan->floor) * (plan->latency + plan->syscalls) +
-           plan->candidates * plan->placement;
+    const size_t control = 1;
+    return (plan->candidates + control + plan->floor) * plan->latency +
+           (plan->candidates + plan->floor) * plan->syscalls + plan->candidates * plan->placement;
 }
 
 void res_passes_release(struct res_passes *passes)

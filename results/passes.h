@@ -34,8 +34,9 @@ struct res_passes_runner {
     void *context;
 };
 
-/* res_passes_latency - passes latency passes of the entries that have not failed; the control is left out.
- * res_passes_syscalls - one syscalls pass of the same.
+/* res_passes_latency - passes latency passes of the entries that have not failed, the control among them: what it differs by is the noise of a
+ *   percentile.
+ * res_passes_syscalls - one syscalls pass of the same, the control left out.
  * res_passes_placement - one placement pass of the same, the floor left out.
  * All return false when the experiment was stopped; what is not whole then is dropped. */
 bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_random *random,

@@ -153,7 +153,7 @@ enum res_verdict res_judge(const struct res_comparison *comparison)
         !isfinite(interval.high))
         return RES_UNDECIDED;
     if ((interval.low <= 1 && interval.high >= 1) || comparison->p_value > RES_P_VALUE_MOST ||
-        inside_control(comparison))
+        fabs(comparison->ratio - 1) < comparison->worth || inside_control(comparison))
         return RES_SAME;
     if (isfinite(comparison->quiet_ratio) && (comparison->quiet_ratio < 1) != (comparison->ratio < 1))
         return RES_UNDECIDED;

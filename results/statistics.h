@@ -17,6 +17,8 @@
 #define RES_ROUNDS_FOR_VERDICT 8u /* DESIGN.md, section 5: fewer rounds print no verdict */
 #define RES_ROUNDS_FOR_MEMORY  3u /* memory repeats within some per cent: its interval needs no more */
 #define RES_RESAMPLES          2000u
+#define RES_MEMORY_WORTH                                                                                     \
+    0.001 /* of a ratio of memory: it repeats so well that a single page would be a verdict, printed as +0.0 % */
 
 struct res_interval {
     double low;
@@ -28,6 +30,12 @@ struct res_estimate {
     double value;
     struct res_interval interval;
     double p_value; /* of a test whether a ratio is 1; 0 where there is no test beside the interval */
+};
+
+/* One-sided p-values at a limit: how often chance alone would lead as far above it as the figure lies, were it not above; and as far below. 1 where
+ * there is no test. */
+struct res_tails {
+    double above, below;
 };
 
 enum res_verdict {
@@ -99,6 +107,7 @@ struct res_comparison {
     struct res_interval typical;  /* of the ratio of whole runs; NAN or 0 when there is none */
     size_t rounds;
     size_t rounds_needed; /* for a verdict; 0: RES_ROUNDS_FOR_VERDICT */
+    double worth;         /* of the ratio: less is `same` whatever is sure of it; 0: everything counts */
     bool has_control;     /* control is set: the baseline against itself */
     struct res_interval control;
 };
@@ -109,6 +118,7 @@ struct res_comparison {
  * undecided  under the rounds needed, or the figures are not numbers
  * same       the interval contains 1, or the p-value is above RES_P_VALUE_MOST, or the ratio lies inside the control's interval taken in both directions
  *            (noise of +3 % in A/A would as well have been -3 %); that includes every interval that lies inside it
+ *            or nearer to 1 than what is worth a verdict
  * undecided  the quiet ratio lies on the other side of 1, or the whole interval of typical does: then what is left out as disturbance
  *            may be the allocator's own
  * faster, slower  otherwise, ratio below or above 1 */

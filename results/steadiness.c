@@ -138,22 +138,72 @@ json_t *res_steadiness(const struct res_trial *trial)
 
 /* ---- in words ------------------------------------------------------------------------------- */
 
+/* ": the widest interval of time is 3.1 %", where it is known. */
+static char *width_words(const json_t *stopped, const char *still)
+{
+    const double width = 100 * res_cell_number(stopped, "width");
+    return isfinite(width) ? res_printf(": the widest interval of time is%s %.2g %%", still, width)
+                           : res_strdup("");
+}
+
+/* What Ctrl-C cut short. */
+static char *interrupt_words(const json_t *stopped)
+{
+    const double until = 100 * res_cell_number(stopped, "until_width");
+    const double budget_ns = res_cell_number(stopped, "time_budget_ns");
+    char spent[32], budget[32];
+    if (isfinite(until)) {
+        char *width = width_words(stopped, " still");
+        char *words = res_printf(", stopped before --until %.3g%% was reached%s", until, width);
+        free(width);
+        return words;
+    }
+    if (isfinite(budget_ns))
+        return res_printf(", stopped %s into the time budget of %s",
+                          res_text_duration(fmax(res_cell_number(stopped, "elapsed_ns"), 0), spent),
+                          res_text_duration(fmax(budget_ns, 0), budget));
+    return res_printf(", stopped before the %lld asked for",
+                      (long long)json_integer_value(json_object_get(stopped, "rounds_max")));
+}
+
+static char *budget_words(const json_t *workload, const json_t *stopped)
+{
+    const double budget_ns = fmax(res_cell_number(stopped, "time_budget_ns"), 0);
+    const bool too_short = res_cell_number(stopped, "elapsed_ns") > budget_ns &&
+                           json_integer_value(json_object_get(workload, "rounds")) <= RES_ROUNDS_FOR_VERDICT;
+    char duration[32];
+    char *width = width_words(stopped, "");
+    char *words =
+        too_short
+            ? res_printf(", the fewest of which there is a verdict: the time budget of %s was spent before%s",
+                         res_text_duration(budget_ns, duration), width)
+            : res_printf(", ended by the time budget of %s%s", res_text_duration(budget_ns, duration), width);
+    free(width);
+    return words;
+}
+
 char *res_ended_words(const json_t *workload)
 {
     const json_t *stopped = json_object_get(workload, "stopped");
     const char *by = json_string_value(json_object_get(stopped, "by"));
-    const double width = 100 * res_cell_number(stopped, "width");
-    char duration[32];
-    if (by != NULL && strcmp(by, "until") == 0)
-        return res_printf(", ended by --until %.3g%%: the widest interval of time is %.2g %%",
-                          100 * res_cell_number(stopped, "until_width"), width);
-    if (by != NULL && strcmp(by, "time_budget") == 0)
-        return res_printf(", ended by the time budget of %s: the widest interval of time is %.2g %%",
-                          res_text_duration(fmax(res_cell_number(stopped, "time_budget_ns"), 0), duration),
-                          width);
-    if (by != NULL && strcmp(by, "rounds_max") == 0)
-        return res_printf(", no more are made (-n): the widest interval of time is still %.2g %%", width);
-    return res_strdup("");
+    const double until = 100 * res_cell_number(stopped, "until_width");
+    char *words = NULL;
+    if (by == NULL)
+        return res_strdup("");
+    if (strcmp(by, "interrupt") == 0)
+        return interrupt_words(stopped);
+    if (strcmp(by, "time_budget") == 0)
+        return budget_words(workload, stopped);
+    if (strcmp(by, "until") == 0) {
+        char *width = width_words(stopped, "");
+        words = res_printf(", ended by --until %.3g%%%s", until, width);
+        free(width);
+    } else if (strcmp(by, "rounds_max") == 0) {
+        char *width = width_words(stopped, " still");
+        words = res_printf(", no more are made (-n)%s", width);
+        free(width);
+    }
+    return words != NULL ? words : res_strdup("");
 }
 
 char *res_steadiness_words(const json_t *workload)

@@ -212,12 +212,11 @@ static void steady_swapped(const struct swapping *swapping, const uint8_t *swapp
     ret_sums[1] /= (double)rounds;
 }
 
-/* How far the logarithm of the ratio strays from 0 over random swaps: RES_RESAMPLES distances, to be freed. NULL where a swap leaves
- * nothing above the floor. */
-static double *distances_of(const struct swapping *swapping, double floor_ns, uint64_t seed)
+/* The logarithm of the ratio over random swaps: RES_RESAMPLES of them, to be freed. NULL where a swap leaves nothing above the floor. */
+static double *strays_of(const struct swapping *swapping, double floor_ns, uint64_t seed)
 {
     struct res_random random = res_random_from(seed);
-    double *distances = res_calloc(RES_RESAMPLES, sizeof *distances);
+    double *strays = res_calloc(RES_RESAMPLES, sizeof *strays);
     uint8_t *swapped = res_calloc(swapping->round_count, sizeof *swapped);
     bool usable = true;
     for (size_t i = 0; i < RES_RESAMPLES && usable; i++) {
@@ -227,20 +226,29 @@ static double *distances_of(const struct swapping *swapping, double floor_ns, ui
         steady_swapped(swapping, swapped, sums);
         usable = sums[0] > floor_ns && sums[1] > floor_ns;
         if (usable)
-            distances[i] = fabs(log((sums[0] - floor_ns) / (sums[1] - floor_ns)));
+            strays[i] = log((sums[0] - floor_ns) / (sums[1] - floor_ns));
     }
     free(swapped);
     if (usable)
-        return distances;
-    free(distances);
+        return strays;
+    free(strays);
     return NULL;
 }
 
-static double *distances_at(struct side *other, struct side *base, double scale, uint64_t seed)
+static double *strays_at(const struct side *other, const struct side *base, double scale, uint64_t seed)
 {
     struct swapping swapping = swapping_of(&other->sorted, &base->sorted, scale);
-    double *distances = distances_of(&swapping, base->floor_ns, seed);
+    double *strays = strays_of(&swapping, base->floor_ns, seed);
     free(swapping.cells);
+    return strays;
+}
+
+/* How far they stray, either way; NULL stays NULL. */
+static double *distances_at(const struct side *other, const struct side *base, double scale, uint64_t seed)
+{
+    double *distances = strays_at(other, base, scale, seed);
+    for (size_t i = 0; distances != NULL && i < RES_RESAMPLES; i++)
+        distances[i] = fabs(distances[i]);
     return distances;
 }
 
@@ -316,6 +324,51 @@ struct res_estimate res_steady_paired(const struct res_batches *other, const str
     side_release(&two);
     return result;
 }
+
+/* ---- paired: at a limit --------------------------------------------------------------------- */
+
+/* Of a figure that strays by `seen`, more than `as_far` swaps did. */
+static double tail_of(size_t as_far, double seen, double root_mean_square, size_t rounds)
+{
+    const double counted = (double)(as_far + 1) / (RES_RESAMPLES + 1);
+    if (as_far > 0 || !(root_mean_square > 0))
+        return counted;
+    const double bound = exp(-seen * seen / (2 * root_mean_square * root_mean_square));
+    return fmin(counted, fmax(bound, pow(2, -(double)rounds)));
+}
+
+struct res_tails res_steady_tails(const struct res_batches *other, const struct res_batches *base,
+                                  double floor_ns, double limit, uint64_t seed)
+{
+    const size_t count = other->round_count < base->round_count ? other->round_count : base->round_count;
+    struct res_tails tails = {1, 1};
+    if (!have_samples(other) || !have_samples(base) || other->batch_count != base->batch_count)
+        return tails;
+    struct side one = side_of(other, count, floor_ns), two = side_of(base, count, floor_ns);
+    const double net = net_of(&two);
+    const double scale = (limit * net + floor_ns) / (net + floor_ns);
+    const double seen = log(((net_of(&one) + floor_ns) / scale - floor_ns) / net);
+    double *strays = limit > 0 && isfinite(seen) ? strays_at(&one, &two, scale, seed) : NULL;
+    if (strays != NULL) {
+        const double slack = 1e-12 * fabs(seen); /* the same swap is to count, however it was rounded */
+        size_t above = 0, below = 0;
+        double squares = 0;
+        for (size_t i = 0; i < RES_RESAMPLES; i++) {
+            above += strays[i] >= seen - slack;
+            below += strays[i] <= seen + slack;
+            squares += strays[i] * strays[i];
+        }
+        const double root_mean_square = sqrt(squares / RES_RESAMPLES);
+        tails.above = tail_of(above, seen, root_mean_square, count);
+        tails.below = tail_of(below, seen, root_mean_square, count);
+    }
+    free(strays);
+    side_release(&one);
+    side_release(&two);
+    return tails;
+}
+
+/* ---- unpaired ------------------------------------------------------------------------------- */
 
 struct res_estimate res_steady_unpaired(const struct res_batches *other, double other_floor_ns,
                                         const struct res_batches *base, double base_floor_ns, uint64_t seed)

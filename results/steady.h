@@ -58,6 +58,15 @@ double res_steady_ns(const struct res_batches *batches);
 struct res_estimate res_steady_value(const struct res_batches *batches, double floor_ns, uint64_t seed);
 struct res_estimate res_steady_paired(const struct res_batches *other, const struct res_batches *base,
                                       double floor_ns, uint64_t seed);
+/* res_steady_tails - the test of res_steady_paired at a limit other than 1: other's times are scaled so that both sides were alike if the net
+ * ratio were `limit`, and names are swapped as there. So what lies at the limit is put above it in 5 % of the cases, and below it in 5 %.
+ * Where no swap strays as far, p is not left at 1 of RES_RESAMPLES: it is Hoeffding's bound for sums of random signs, but never below
+ * one of all swaps that there are. Families of many tests need that (significance.h).
+ * Returns   {1, 1} where there is no ratio.
+ * Source    W. Hoeffding, "Probability inequalities for sums of bounded random variables", JASA 58 (1963), theorem 2. */
+struct res_tails res_steady_tails(const struct res_batches *other, const struct res_batches *base,
+                                  double floor_ns, double limit, uint64_t seed);
+
 struct res_estimate res_steady_unpaired(const struct res_batches *other, double other_floor_ns,
                                         const struct res_batches *base, double base_floor_ns, uint64_t seed);
 

@@ -70,7 +70,7 @@ static const struct heading HEADINGS[COLUMN_COUNT] = {
 
 struct row {
     char *cells[COLUMN_COUNT];
-    const char *verdict, *peak_verdict; /* for the colour; NULL: none */
+    const char *verdict, *peak_verdict, *p99_verdict, *p99_9_verdict; /* for the colour; NULL: none */
 };
 
 struct sheet {
@@ -164,6 +164,8 @@ static void fill_row(struct sheet *sheet, const json_t *workload, const json_t *
         row->peak_verdict = unknown ? NULL
                                     : res_verdict_name(res_verdict_from(
                                           json_string_value(json_object_get(resident, "peak_verdict"))));
+        row->p99_verdict = json_string_value(json_object_get(latency, "p99_verdict"));
+        row->p99_9_verdict = json_string_value(json_object_get(latency, "p99_9_verdict"));
         cells[COLUMN_VERDICT] = res_cell_plain(time, "verdict", "-");
         cells[COLUMN_PEAK_DIFFERENCE] = res_printf(
             "%s %s", percent,
@@ -277,6 +279,12 @@ static const char *colour_of(const char *verdict)
     return strcmp(verdict, res_verdict_name(RES_UNDECIDED)) == 0 ? "\033[33m" : NULL;
 }
 
+/* Of a column without words: no colour for doubt, which nothing would explain. */
+static const char *colour_of_shown(const char *verdict)
+{
+    return res_verdict_from(verdict) >= RES_FASTER ? colour_of(verdict) : NULL;
+}
+
 static void print_cell(const struct sheet *sheet, struct res_text *text, enum column column, const char *cell,
                        const char *colour)
 {
@@ -292,6 +300,8 @@ static const char *colour_in(const struct sheet *sheet, const struct row *row, s
         return NULL;
     return column == COLUMN_VERDICT           ? colour_of(row->verdict)
            : column == COLUMN_PEAK_DIFFERENCE ? colour_of(row->peak_verdict)
+           : column == COLUMN_P99             ? colour_of_shown(row->p99_verdict)
+           : column == COLUMN_P99_9           ? colour_of_shown(row->p99_9_verdict)
                                               : NULL;
 }
 

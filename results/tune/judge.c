@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "results/pareto.h"
+#include "results/significance.h"
 #include "results/support.h"
 #include "results/tune/screen.h"
-#include "results/tune/significance.h"
 
 #define FALSE_CLAIMS 0.05 /* of searches in which nothing is better, that may still claim it */
 
@@ -29,6 +29,7 @@ void res_tune_confirmation_release(struct res_tune_confirmation *confirmation)
 {
     for (size_t i = 0; i < confirmation->entry_count; i++) {
         free(confirmation->entries[i].times);
+        free(confirmation->entries[i].time_to);
         free(confirmation->entries[i].memories);
     }
     free(confirmation->entries);
@@ -89,6 +90,20 @@ static struct comparison compare(const struct res_tune_confirmation *confirmatio
     return comparison;
 }
 
+/* The same of any two that are not the control: of steady times where there are some, as with the default. */
+static struct comparison compare_any(const struct res_tune_confirmation *confirmation, size_t own,
+                                     size_t other, enum figure figure)
+{
+    const struct res_tune_entry *one = &confirmation->entries[own], *two = &confirmation->entries[other];
+    struct comparison found = compare(confirmation, one, two, figure);
+    if (figure == FIGURE_TIME && one->has_time && one->time_to != NULL && !one->failed && !two->failed &&
+        isfinite(one->time_to[other].ratio)) {
+        found.difference = one->time_to[other];
+        found.p = found.difference.p_value > 0 ? found.difference.p_value : found.p;
+    }
+    return found;
+}
+
 /* By the samples of the confirmation alone, as res_figures_of does it for peaks. */
 static enum res_verdict judge_samples(const struct res_tune_confirmation *confirmation, size_t entry,
                                       enum figure figure, const struct comparison *found)
@@ -147,8 +162,7 @@ struct order {
 static struct order order_of(const struct res_tune_confirmation *confirmation, size_t own, size_t other,
                              enum figure figure)
 {
-    const struct comparison found = compare(confirmation, &confirmation->entries[own],
-                                            &confirmation->entries[other], figure);
+    const struct comparison found = compare_any(confirmation, own, other, figure);
     const double ratio = found.difference.ratio;
     const bool differs = found.p < res_tune_level(confirmation->entry_count - 2) &&
                          fabs(ratio - 1) >= RES_TUNE_WORTH;

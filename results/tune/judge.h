@@ -7,7 +7,7 @@
  *   front         what nothing beats on both figures. A finalist has to be better than the default in one of them, by
  *                 verdict; the default is on it unless a finalist is better in one and in the other better too, or by its interval at most
  *                 RES_PARETO_MARGIN (pareto.h) worse.
- *                 Likewise among finalists; of two that are not told apart the one with fewer settings is on it */
+ *                 Likewise among finalists, whose times are compared as with the default: steady times and their permutation test; of two that are not told apart the one with fewer settings is on it */
 #ifndef MALLAB_RESULTS_TUNE_JUDGE_H
 #define MALLAB_RESULTS_TUNE_JUDGE_H
 
@@ -23,10 +23,12 @@ struct res_tune_entry {
     size_t time_count, memory_count;
     double quiet_ratio;         /* NAN: there is none */
     struct res_difference time; /* to the default, judged as in every result (figures.h); where has_time */
-    bool has_time;              /* else time is judged by the samples here */
-    size_t settings;            /* how many it has */
-    bool doubtful;              /* its memory does not predict the program's */
-    bool failed;                /* then it has no verdicts */
+    struct res_difference
+        *time_to;  /* to each entry but the control, likewise without verdicts; where has_time. NULL: none */
+    bool has_time; /* else time is judged by the samples here */
+    size_t settings; /* how many it has */
+    bool doubtful;   /* its memory does not predict the program's */
+    bool failed;     /* then it has no verdicts */
 };
 
 struct res_tune_confirmation {

@@ -250,6 +250,13 @@ static void take_trial(const struct res_tune_replays *replays, struct res_tune_p
     for (size_t i = 0; i < count + 2; i++) {
         struct res_tune_entry *entry = &ret_confirmation->entries[i];
         take_entry(replays, trial, &trial->entries[i], floor_ns, entry);
+        entry->time_to = res_calloc(count + 1, sizeof *entry->time_to);
+        entry->time_to[0] = entry->time;
+        for (size_t other = 1; other <= count; other++)
+            entry->time_to[other] = other != i && i <= count
+                                        ? res_figures_between(trial, &trial->entries[i],
+                                                              &trial->entries[other], replays->seed)
+                                        : (struct res_difference){.ratio = NAN, .interval = {NAN, NAN}};
         entry->settings = i > 0 && i <= count ? finalists[i - 1]->choice_count : 0;
     }
 }

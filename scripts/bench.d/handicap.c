@@ -3,7 +3,8 @@
  * With neither option it only hands every call on: what the others are held against, so that the handing on cancels out.
  *
  *   -DSPIN=N    N turns of an empty loop with every 64th call. The loop takes processor cycles as the calls do, so that its
- *               share of their time does not move with the clock rate
+ *               share of their time does not move with the clock rate; but a turn takes 1 cycle on one processor and several on another, or
+ *               at another place in memory, so that verdict.py measures what N comes to before it uses one
  *   -DWASTE=N   every request N % larger, on average: what is due adds up until it makes 16 bytes, glibc's step
  *
  * Threads each have a count of their own. */
@@ -31,8 +32,13 @@ static __thread size_t due __attribute__((tls_model("initial-exec"))); /* hundre
 static inline void spin(void)
 {
     if (SPIN > 0 && ++calls % 64 == 0) {
-        for (unsigned i = 0; i < SPIN; i++)
+        unsigned turns = SPIN;
+#ifdef __x86_64__ /* aligned: whether the compiler's own loop crosses a line of the decoder depends on what stands before it */
+        __asm__ volatile(".balign 32\n1: dec %0\n jnz 1b" : "+r"(turns)::"cc");
+#else
+        while (turns-- > 0)
             __asm__ volatile("" ::: "memory");
+#endif
     }
 }
 

@@ -223,15 +223,26 @@ class Passes(lab.Lab):
         means = [sorted(run["mean_ns"] for run in side["latency"]["runs"]) for side in (glibc, floor)]
         self.assertAlmostEqual(latency["typical_ns"], max(means[0][1] - means[1][1], 0), places=6)
         self.assertAlmostEqual(latency["quiet_ns"], max(means[0][0] - means[1][0], 0), places=6)
-        self.assertIsNone(workload["control"]["latency"])
+        control = workload["control"]["latency"]  # what the baseline's percentiles differ by from themselves
+        self.assertEqual((control["passes"], control["count"]), (3, workload["ops"]))
+        for name in ("p99", "p99_9"):
+            ratios = sorted(one[f"{name}_ns"] / other[f"{name}_ns"] for one, other in zip(control["runs"], latency["runs"]))
+            self.assertAlmostEqual(control[f"{name}_ratio"], ratios[1])
+            self.assertNotIn(f"{name}_ratio", latency)
         self.assertTrue("total" in glibc["system_calls"] or "unavailable" in glibc["system_calls"])
         for disturbance in answer["disturbances"]:
             self.assertTrue(disturbance["text"] and disturbance["remedy"])
 
     def test_ab_table(self):
         kept = self.place / "result.json"
-        result = self.mallab("ab", "-a", "glibc", "-n", 2, "--latency", "--details", "-o", kept, self.many)
+        result = self.mallab("ab", "-a", "glibc,glibc+mmap", "-n", 2, "--latency", "--details", "-o", kept, self.many)
         table = result.stdout.decode()
+        words = " ".join(table.split())
+        for label in ("p99 ", "p99.9 "):
+            self.assertRegex(words, label + r"glibc\+mmap [-+]\S+% \[\S+ \S+\] (faster|slower|same|undecided); glibc against itself [-+]\S+%")
+        first, second = json.loads(kept.read_text())["workloads"][0]["candidates"]
+        self.assertIn(second["latency"]["p99_verdict"], ("faster", "slower", "same", "undecided"))
+        self.assertNotIn("p99_verdict", first["latency"])
         self.assertRegex(table, r"p99 +p99\.9")
         self.assertIn("\nns a call   ", table)
         self.assertIn("\nsyscalls    glibc ", table)

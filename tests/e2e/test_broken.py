@@ -182,8 +182,14 @@ class Broken(lab.Lab):
 
     def test_interrupted(self):
         """Ctrl-C: the rounds finished before are kept, and the result says that it was stopped."""
+        self.interrupt((), b"stopped before the 1000 asked for")
+
+    def test_interrupted_before_the_width(self):
+        self.interrupt(("--until", "0.001%"), b"stopped before --until 0.001% was reached")
+
+    def interrupt(self, options, words):
         out = self.place / "result.json"
-        process = subprocess.Popen([lab.BUILD / "mallab", "ab", "--progress", "-n", "1000", "-o", out, "-a", "glibc",
+        process = subprocess.Popen([lab.BUILD / "mallab", "ab", "--progress", "-n", "1000", *options, "-o", out, "-a", "glibc",
                                     self.many], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env={k: v for k, v in os.environ.items() if not k.startswith("MALLAB_")})
         seen = b""
@@ -194,7 +200,7 @@ class Broken(lab.Lab):
         process.send_signal(signal.SIGINT)
         stdout, _ = process.communicate(timeout=lab.PATIENCE_S)
         self.assertEqual(process.returncode, -signal.SIGINT)
-        self.assertIn(b"stopped before the 1000 asked for", b" ".join(stdout.split()))
+        self.assertIn(words, b" ".join(stdout.split()))
         result = json.loads(out.read_text())
         self.assertIs(result["stopped"], True)
         self.assertGreaterEqual(result["rounds"], int(re.search(rb"round (\d+),", seen)[1]) - 1)

@@ -96,29 +96,41 @@ static void draw_run(struct machine *machine, double effect, struct res_run *ret
 void model_draw(enum model model, double effect, size_t rounds, struct res_random *random,
                 struct res_trial *ret_trial)
 {
-    enum { BASELINE, CANDIDATE, CONTROL, FLOOR, ENTRIES };
-    const double effects[ENTRIES] = {1, FLOOR_PART + (1 - FLOOR_PART) * effect, 1, FLOOR_PART};
-    struct res_trial trial = {.entry_count = ENTRIES, .candidate_count = CONTROL, .rounds = (unsigned)rounds};
+    model_draw_many(model, &effect, 1, rounds, random, ret_trial);
+}
+
+/* Baseline, candidates, control, floor. */
+void model_draw_many(enum model model, const double *effects, size_t count, size_t rounds,
+                     struct res_random *random, struct res_trial *ret_trial)
+{
+    const size_t control = count + 1, floor = count + 2, entries = count + 3;
+    struct res_trial trial = {.entry_count = entries, .candidate_count = control, .rounds = (unsigned)rounds};
     struct machine machine = {
         .model = model,
         .random = random,
-        .end_ns = (double)rounds * ENTRIES * (2 * GAP_NS + BATCHES * BATCH_NS),
+        .end_ns = (double)rounds * (double)entries * (2 * GAP_NS + BATCHES * BATCH_NS),
         .neighbour = res_random_below(random, 2) == 0,
     };
-    trial.entries = res_calloc(ENTRIES, sizeof *trial.entries);
-    for (size_t i = 0; i < ENTRIES; i++) {
+    size_t *order = res_calloc(entries, sizeof *order);
+    trial.entries = res_calloc(entries, sizeof *trial.entries);
+    for (size_t i = 0; i < entries; i++) {
         trial.entries[i] = (struct res_entry){.candidate = &nameless,
-                                              .is_control = i == CONTROL,
-                                              .is_floor = i == FLOOR,
+                                              .is_control = i == control,
+                                              .is_floor = i == floor,
                                               .run_count = rounds,
                                               .runs = res_calloc(rounds, sizeof(struct res_run))};
     }
     for (size_t round = 0; round < rounds; round++) {
-        size_t order[ENTRIES] = {BASELINE, CANDIDATE, CONTROL, FLOOR};
-        res_shuffle(random, order, ENTRIES);
-        for (size_t i = 0; i < ENTRIES; i++)
-            draw_run(&machine, effects[order[i]], &trial.entries[order[i]].runs[round]);
+        for (size_t i = 0; i < entries; i++)
+            order[i] = i;
+        res_shuffle(random, order, entries);
+        for (size_t i = 0; i < entries; i++) {
+            const size_t entry = order[i];
+            const double net = entry == floor ? 0 : entry == 0 || entry == control ? 1 : effects[entry - 1];
+            draw_run(&machine, FLOOR_PART + (1 - FLOOR_PART) * net, &trial.entries[entry].runs[round]);
+        }
     }
+    free(order);
     *ret_trial = trial;
 }
 

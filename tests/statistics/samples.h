@@ -50,6 +50,9 @@ const char *model_name(enum model model);
  * shuffled order within each round. Whole, with runs of its own: to be released with model_release. */
 void model_draw(enum model model, double effect, size_t rounds, struct res_random *random,
                 struct res_trial *ret_trial);
+/* model_draw_many - the same with `count` candidates that take effects[i] times the baseline's time, from entry 1 on. */
+void model_draw_many(enum model model, const double *effects, size_t count, size_t rounds,
+                     struct res_random *random, struct res_trial *ret_trial);
 void model_release(struct res_trial *trial);
 
 #endif

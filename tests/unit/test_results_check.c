@@ -4,6 +4,7 @@
 #include "results/check.h"
 #include "results/compare.h"
 #include "results/random.h"
+#include "results/support.h"
 #include "unit/harness.h"
 
 static const struct res_interval QUIET = {1, 1}, NOISY = {0.96, 1.04};
@@ -12,7 +13,7 @@ static const char *judged(double low, double value, double high, double limit, s
 {
     const char *why = NULL;
     const struct res_estimate estimate = {.value = value, .interval = {low, high}};
-    return res_outcome_name(res_judge_limit(&estimate, limit, noise, &why));
+    return res_outcome_name(res_judge_limit(&estimate, limit, noise, (struct res_tails){0, 0}, &why));
 }
 
 TEST(limits_judge_the_whole_interval)
@@ -146,7 +147,68 @@ TEST(noise_counts_in_both_directions)
     CHECK(res_estimate_noise(&none).low == 1 && res_estimate_noise(&none).high == 1);
 }
 
-RUN_TESTS(T(limits_judge_the_whole_interval), T(noise_makes_what_is_near_the_limit_inconclusive),
+/* Twelve rounds of 100 ns, of which the first `low` took 100.5 and the others `high`. */
+static json_t *entry_of(const char *name, double high, size_t low)
+{
+    json_t *runs = json_array();
+    for (size_t i = 0; i < 12; i++)
+        json_array_append_new(runs, json_pack("{s:f}", "ns_per_op", i < low ? 100.5 : high));
+    return json_pack("{s:s, s:o, s:{}, s:{}}", "name", name, "runs", runs, "time", "resident");
+}
+
+/* The outcomes of `time<=+3%` where so many candidates show +4 % in 10 of 12 rounds, and one shows it in all. */
+static void check_many(size_t candidates, size_t *ret_over, char **ret_reason)
+{
+    struct res_budget budget = {0};
+    struct res_check check;
+    char *problem = NULL;
+    json_t *list = json_pack("[o, o]", entry_of("base", 100, 0), entry_of("sure", 104, 0));
+    for (size_t i = 0; i < candidates; i++)
+        json_array_append_new(list, entry_of((char[]){(char)('a' + (int)i), 0}, 104, 2));
+    json_t *result = json_pack("{s:s, s:i, s:[{s:s, s:o, s:o, s:n}]}", "baseline", "base", "seed", 1,
+                               "workloads", "name", "w", "candidates", list, "control",
+                               entry_of("base", 100, 0), "floor");
+    CHECK(res_budget_add_text(&budget, "time<=+3%", &problem));
+    CHECK(res_check_run(result, NULL, &budget, &check, &problem));
+    *ret_over = check.counts[RES_OVER];
+    *ret_reason = res_strdup(check.findings[check.finding_count - 1].reason);
+    res_check_release(&check);
+    res_budget_release(&budget);
+    json_decref(result);
+}
+
+/* The sign test of 10 in 12 has p = 0.019: enough for two at once (the other one's is 0.0002), not for three. */
+TEST(many_findings_are_asked_for_more)
+{
+    size_t over;
+    char *reason;
+    check_many(1, &over, &reason);
+    CHECK_U64(over, 2);
+    CHECK_STR(reason, "");
+    free(reason);
+    check_many(3, &over, &reason);
+    CHECK_U64(over, 1);
+    CHECK_STR(
+        reason,
+        "over by itself, but one of 4 findings may be by chance (p 0.019, for all together 0.058): more "
+        "rounds decide");
+    free(reason);
+}
+
+TEST(chance_at_the_limit_is_inconclusive)
+{
+    const struct res_estimate above = {.value = 1.05, .interval = {1.04, 1.06}};
+    const struct res_estimate below = {.value = 1.01, .interval = {1.00, 1.02}};
+    const char *why;
+    CHECK_U64(res_judge_limit(&above, 1.03, QUIET, (struct res_tails){0.04, 1}, &why), RES_OVER);
+    CHECK_U64(res_judge_limit(&above, 1.03, QUIET, (struct res_tails){0.06, 1}, &why), RES_INCONCLUSIVE);
+    CHECK_STR(why, "the test at the limit does not exclude chance");
+    CHECK_U64(res_judge_limit(&below, 1.03, QUIET, (struct res_tails){1, 0.04}, &why), RES_WITHIN);
+    CHECK_U64(res_judge_limit(&below, 1.03, QUIET, (struct res_tails){1, 0.06}, &why), RES_INCONCLUSIVE);
+}
+
+RUN_TESTS(T(many_findings_are_asked_for_more), T(chance_at_the_limit_is_inconclusive),
+          T(limits_judge_the_whole_interval), T(noise_makes_what_is_near_the_limit_inconclusive),
           T(pairing_takes_out_what_both_sides_share), T(few_passes_have_students_interval),
           T(unpaired_intervals_hold_the_truth), T(time_is_compared_by_its_steady_batches),
           T(ratios_to_nothing_are_no_figures), T(noise_counts_in_both_directions))

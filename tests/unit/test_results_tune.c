@@ -2,9 +2,9 @@
  * else, keeps to its budget, and one seed repeats it. */
 #include <math.h>
 
+#include "results/significance.h"
 #include "results/support.h"
 #include "results/tune/search.h"
-#include "results/tune/significance.h"
 #include "unit/harness.h"
 
 #define RUN_NS UINT64_C(100000000)
@@ -255,6 +255,42 @@ TEST(of_equals_the_one_with_fewer_settings_is_on_the_front)
     res_tune_confirmation_release(&confirmation);
 }
 
+/* Whole runs that noise has all over the place, and steady times that tell the two apart: the latter decide, as they do against the default. */
+TEST(finalists_are_compared_by_steady_times)
+{
+    for (int told_apart = 0; told_apart < 2; told_apart++) {
+        struct res_tune_confirmation confirmation;
+        struct res_tune_judgement judgements[3];
+        res_tune_confirmation_init(&confirmation, 2, 12);
+        confirmation.memory_apart = true;
+        for (size_t entry = 0; entry < 4; entry++) {
+            struct res_tune_entry *one = &confirmation.entries[entry];
+            const bool other = entry == 1 || entry == 2;
+            one->settings = other ? 1 : 0;
+            one->has_time = true;
+            one->time = (struct res_difference){.ratio = other ? 0.8 : 1,
+                                                .interval = {other ? 0.78 : 0.98, other ? 0.82 : 1.02},
+                                                .p_value = other ? 0.0005 : 0.5,
+                                                .verdict = other ? RES_FASTER : RES_SAME};
+            one->time_to = res_calloc(3, sizeof *one->time_to);
+            const double ratio = entry == 2 ? 0.9 : 1 / 0.9;
+            one->time_to[other ? 3 - entry : 0] = (struct res_difference){
+                .ratio = ratio,
+                .interval = {ratio * 0.99, ratio * 1.01},
+                .p_value = told_apart ? 0.0005 : 0.4,
+            };
+            for (size_t round = 0; round < 12; round++)
+                one->times[one->time_count++] = 10 + (double)((round * 7 + entry * 5) % 12);
+            for (size_t round = 0; round < 5; round++)
+                one->memories[one->memory_count++] = 1e8 + 1e4 * (double)((round * 3 + entry) % 5);
+        }
+        res_tune_judge(&confirmation, judgements);
+        CHECK(judgements[2].on_front);
+        CHECK(judgements[1].on_front == !told_apart);
+        res_tune_confirmation_release(&confirmation);
+    }
+}
+
 /* ---- not finding ---------------------------------------------------------------------------- */
 
 /* Pure noise, and 200 searches in it: "better" by time or memory is a false claim, and at most one in twenty makes one. */
@@ -435,7 +471,7 @@ TEST(points_are_named_as_on_the_command_line_and_exist_once)
 RUN_TESTS(T(settings_that_help_are_found_together), T(a_trade_leaves_the_default_on_the_front),
           T(of_several_allocators_the_best_setting_is_found),
           T(what_does_nothing_is_taken_off_also_without_time),
-          T(of_equals_the_one_with_fewer_settings_is_on_the_front),
+          T(of_equals_the_one_with_fewer_settings_is_on_the_front), T(finalists_are_compared_by_steady_times),
           T(noise_alone_is_called_better_in_at_most_one_search_of_twenty),
           T(where_all_settings_harm_one_is_confirmed_as_harmful), T(what_fails_is_dropped_with_its_reason),
           T(all_failing_is_an_end_with_a_reason), T(the_budget_is_kept),

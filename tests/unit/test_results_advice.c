@@ -1,0 +1,135 @@
+/* test_results_advice.c - what to do next: how many rounds, for how long; and what ended those that there were. */
+#include <math.h>
+
+#include "results/advice_rounds.h"
+#include "results/steadiness.h"
+#include "results/table.h"
+#include "unit/harness.h"
+
+/* An entry whose interval is so wide around its ratio; each of its 10 runs takes a second, and its warm-up. */
+static json_t *entry_of(const char *name, double ratio, double half_width, const char *verdict)
+{
+    json_t *runs = json_array();
+    for (int i = 0; i < 10; i++)
+        json_array_append_new(
+            runs, json_pack("{s:f, s:I}", "ns_per_op", 20.0, "elapsed_ns", (json_int_t)1000000000));
+    return json_pack("{s:s, s:I, s:{s:f, s:f, s:f, s:s, s:f, s:f}, s:{s:s}, s:o, s:[]}", "name", name,
+                     "warmup_ns", (json_int_t)1000000000, "time", "ratio", ratio, "ratio_low",
+                     ratio * (1 - half_width), "ratio_high", ratio * (1 + half_width), "verdict", verdict,
+                     "typical_ns_per_op", 20.0, "quiet_ns_per_op", 20.0, "resident", "peak_verdict", "same",
+                     "runs", runs, "memory_runs");
+}
+
+static json_t *workload_of(double half_width, const char *verdict)
+{
+    return json_pack("{s:i, s:[o, o], s:o, s:n}", "rounds", 10, "candidates", entry_of("glibc", 1, 0, "same"),
+                     entry_of("jemalloc", 1, half_width, verdict), "control",
+                     entry_of("glibc", 1, half_width / 2, "same"), "floor");
+}
+
+static char *advice_of(double half_width, const char *verdict)
+{
+    json_t *result = json_pack("{s:s}", "baseline", "glibc"), *workload = workload_of(half_width, verdict);
+    char *advice = res_advice(result, workload);
+    json_decref(result);
+    json_decref(workload);
+    return advice;
+}
+
+static bool advises(double half_width, const char *verdict, const char *words)
+{
+    char *advice = advice_of(half_width, verdict);
+    const bool found = strstr(advice, words) != NULL;
+    if (!found)
+        fprintf(stderr, "no \"%s\" in: %s\n", words, advice);
+    free(advice);
+    return found;
+}
+
+TEST(rounds_are_named_by_the_width_that_they_reach)
+{
+    static const struct {
+        double half_width, until;
+        size_t rounds;
+    } cases[] = {{0.03, 0.02, 90}, {0.011, 0.01, 50}, {0.05, 0.05, 40},
+                 {0.2, 0.1, 160},  {0.4, 0, 0},       {0.005, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        json_t *workload = workload_of(cases[i].half_width, "same");
+        const struct res_more_rounds more = res_more_rounds(workload);
+        CHECK(fabs(more.width - 2 * cases[i].half_width) < 1e-9);
+        CHECK(more.until == cases[i].until);
+        CHECK_U64(more.rounds, cases[i].rounds);
+        if (more.until > 0) /* three entries, a second each, and their warm-ups */
+            CHECK(fabs(more.elapsed_ns - 3e9 * ((double)more.rounds + 1)) < 1);
+        json_decref(workload);
+    }
+}
+
+TEST(the_advice_names_them)
+{
+    CHECK(advises(0.03, "same", "Stay with glibc"));
+    CHECK(advises(0.03, "same",
+                  "less than 3 % would not have been seen: --until 2% (some 90 rounds, 4 min 33 s)"));
+    CHECK(advises(0.03, "undecided",
+                  "jemalloc is undecided: more rounds may decide, --until 2% (some 90 rounds"));
+    CHECK(advises(0.2, "same", "No verdict on time: the noise (-10 to +10 %)"));
+    CHECK(advises(0.2, "same", "on a quieter machine, or with --until 10% (some 160 rounds, 8 min 03 s)"));
+    CHECK(advises(0.4, "same",
+                  "quieter machine: 'mallab doctor' says what disturbs it; 200 rounds would hardly do"));
+    CHECK(advises(0.005, "undecided", "jemalloc is undecided: whole runs say otherwise"));
+    char *narrow = advice_of(0.01, "same");
+    CHECK_STR(narrow, "Stay with glibc: no candidate is faster or smaller beyond the noise.");
+    free(narrow);
+}
+
+/* ---- what ended the rounds ------------------------------------------------------------------ */
+
+static bool ended(const char *json, const char *words)
+{
+    json_t *workload = json_loads(json, 0, NULL);
+    char *said = res_ended_words(workload);
+    const bool same = strcmp(said, words) == 0;
+    if (!same)
+        fprintf(stderr, "\"%s\"\n\"%s\" was expected\n", said, words);
+    free(said);
+    json_decref(workload);
+    return same;
+}
+
+TEST(what_ended_the_rounds_is_said)
+{
+    CHECK(ended("{\"rounds\": 16, \"stopped\": {\"by\": \"until\", \"width\": 0.015, \"until_width\": 0.02}}",
+                ", ended by --until 2%: the widest interval of time is 1.5 %"));
+    CHECK(ended("{\"rounds\": 30, \"stopped\": {\"by\": \"time_budget\", \"width\": 0.031, \"elapsed_ns\": "
+                "59000000000,"
+                "\"time_budget_ns\": 60000000000}}",
+                ", ended by the time budget of 60 s: the widest interval of time is 3.1 %"));
+    CHECK(ended(
+        "{\"rounds\": 8, \"stopped\": {\"by\": \"time_budget\", \"width\": null, \"elapsed_ns\": 9000000000,"
+        "\"time_budget_ns\": 1000000000}}",
+        ", the fewest of which there is a verdict: the time budget of 1 s was spent before"));
+    CHECK(ended(
+        "{\"rounds\": 200, \"stopped\": {\"by\": \"rounds_max\", \"width\": 0.05, \"until_width\": 0.02}}",
+        ", no more are made (-n): the widest interval of time is still 5 %"));
+    CHECK(ended("{\"rounds\": 10, \"stopped\": {\"by\": \"rounds\", \"width\": 0.05, \"rounds_max\": 10}}",
+                ""));
+    CHECK(ended("{\"rounds\": 10}", ""));
+}
+
+TEST(ctrl_c_is_told_by_what_it_cut_short)
+{
+    CHECK(ended("{\"rounds\": 5, \"stopped\": {\"by\": \"interrupt\", \"width\": 0.05, \"until_width\": null,"
+                "\"time_budget_ns\": null, \"rounds_max\": 30}}",
+                ", stopped before the 30 asked for"));
+    CHECK(
+        ended("{\"rounds\": 20, \"stopped\": {\"by\": \"interrupt\", \"width\": 0.05, \"until_width\": 0.02,"
+              "\"time_budget_ns\": null, \"rounds_max\": 200}}",
+              ", stopped before --until 2% was reached: the widest interval of time is still 5 %"));
+    CHECK(
+        ended("{\"rounds\": 20, \"stopped\": {\"by\": \"interrupt\", \"width\": null, \"until_width\": null,"
+              "\"elapsed_ns\": 12000000000, \"time_budget_ns\": 60000000000, \"rounds_max\": 200}}",
+              ", stopped 12 s into the time budget of 60 s"));
+}
+
+RUN_TESTS(T(rounds_are_named_by_the_width_that_they_reach), T(the_advice_names_them),
+          T(what_ended_the_rounds_is_said), T(ctrl_c_is_told_by_what_it_cut_short))

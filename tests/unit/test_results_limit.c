@@ -1,0 +1,222 @@
+/* test_results_limit.c - p-values at a limit and of many tests at once, against tables; and verdicts of few memory passes by simulation. */
+#include <math.h>
+
+#include "results/limit.h"
+#include "results/random.h"
+#include "results/steady.h"
+#include "unit/harness.h"
+
+#define NEAR(actual, expected) (fabs((actual) - (expected)) < 1e-4)
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+TEST(signs_are_counted_exactly)
+{
+    const double eight[] = {1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8};
+    const struct res_tails all = res_sign_tails(eight, 8, 1), one = res_sign_tails(eight, 8, 1.15);
+    CHECK(all.above == 1 / 256.0 && all.below == 1);
+    CHECK(one.above == 9 / 256.0 && one.below == 255 / 256.0);
+    CHECK(res_sign_tails(eight, 8, 1.8).below == 1 / 256.0); /* what is at the limit is not above it */
+    double many[2000];
+    for (size_t i = 0; i < 2000; i++)
+        many[i] = i < 1044 ? 2 : 0.5; /* 1.968 sigma of 22.36, less the half for whole numbers */
+    const struct res_tails tails = res_sign_tails(many, 2000, 1);
+    CHECK(NEAR(tails.above, 0.0259) && NEAR(tails.above + res_sign_tails(many, 2000, 3).above, 1.0259));
+}
+
+TEST(student_is_one_sided_at_the_limit)
+{
+    /* t = 4.3027 and 2.9200 with 2 degrees: 2.5 % and 5 % above. */
+    const double samples[] = {1.1 * exp(4.3027 - sqrt(3)), 1.1 * exp(4.3027), 1.1 * exp(4.3027 + sqrt(3))};
+    const double others[] = {exp(-2.92 - sqrt(3)), exp(-2.92), exp(-2.92 + sqrt(3))};
+    CHECK(NEAR(res_student_tails(samples, 3, 1.1).above, 0.025));
+    CHECK(NEAR(res_student_tails(samples, 3, 1.1).below, 0.975));
+    CHECK(NEAR(res_student_tails(others, 3, 1).below, 0.05));
+    const double same[] = {1.05, 1.05, 1.05};
+    CHECK(res_student_tails(same, 3, 1.05).below == 0 && res_student_tails(same, 3, 1.05).above == 1);
+    CHECK(res_student_tails(same, 3, 1.04).above == 0 && res_student_tails(same, 3, 1.04).below == 1);
+    CHECK(res_student_tails(same, 1, 1.04).above == 1);
+}
+
+TEST(an_interval_is_read_as_students)
+{
+    const struct res_estimate estimate = {.value = 1.1, .interval = {1.1 / 1.05, 1.1 * 1.02}};
+    CHECK(NEAR(res_interval_tails(&estimate, 7, 1.1 / 1.05).above, 0.025)); /* the end of a 95 % interval */
+    CHECK(NEAR(res_interval_tails(&estimate, 7, 1.1 * 1.02).below, 0.025));
+    CHECK(NEAR(res_interval_tails(&estimate, 7, 1.1).above, 0.5));
+    const struct res_estimate none = {.value = NAN, .interval = {NAN, NAN}};
+    CHECK(res_interval_tails(&none, 7, 1).above == 1 && res_interval_tails(&none, 7, 1).below == 1);
+}
+
+TEST(holm_corrects_the_smallest_most)
+{
+    double p_values[] = {0.04, 0.01, NAN, 0.03, 0.005};
+    res_holm(p_values, 5);
+    CHECK(NEAR(p_values[4], 0.02) && NEAR(p_values[1], 0.03) && NEAR(p_values[3], 0.06));
+    CHECK(NEAR(p_values[0], 0.06)); /* no smaller than the one before it */
+    CHECK(isnan(p_values[2]));
+    double sure[] = {0.9, 0.8};
+    res_holm(sure, 2);
+    CHECK(sure[0] == 1 && sure[1] == 1);
+}
+
+/* ---- steady times at a limit ---------------------------------------------------------------- */
+
+enum { ROUNDS = 20, BATCHES = 20 };
+
+struct table {
+    uint64_t ns[ROUNDS][BATCHES];
+    const uint64_t *rows[ROUNDS];
+};
+
+/* Gross: a floor of 1e5 in each batch, the rest times effect; a per mille or so of noise. */
+static struct res_batches drawn(struct table *table, double effect, struct res_random *random)
+{
+    for (size_t round = 0; round < ROUNDS; round++) {
+        const double luck = 1 + 1e-6 * (double)res_random_below(random, 2000); /* of the round as a whole */
+        for (size_t batch = 0; batch < BATCHES; batch++)
+            table->ns[round][batch] = (uint64_t)((1e5 + 9e5 * effect) * luck);
+        table->rows[round] = table->ns[round];
+    }
+    return (struct res_batches){.rounds = table->rows, .round_count = ROUNDS, .batch_count = BATCHES};
+}
+
+TEST(the_limit_is_of_net_times)
+{
+    struct res_random random = res_random_from(3);
+    struct table tables[2];
+    const struct res_batches base = drawn(&tables[0], 1, &random), other = drawn(&tables[1], 1.1, &random);
+    const double floor_ns = 1e5 * BATCHES;
+    CHECK(res_steady_tails(&other, &base, floor_ns, 1.09, 1).above < 0.002); /* gross it is +9 % */
+    CHECK(res_steady_tails(&other, &base, floor_ns, 1.11, 1).below < 0.002);
+    CHECK(res_steady_tails(&other, &base, floor_ns, 1.11, 1).above > 0.99);
+    const struct res_tails sure = res_steady_tails(&other, &base, floor_ns, 0.5, 1);
+    CHECK(sure.above < 0.0005 && sure.above >= pow(2, -ROUNDS)); /* no swap as far: bounded, not 1 of 2001 */
+    CHECK(res_steady_tails(&other, &base, floor_ns, 0, 1).above == 1);
+    struct res_batches cut = base;
+    cut.batch_count--;
+    CHECK(res_steady_tails(&other, &cut, floor_ns, 1.05, 1).above == 1);
+}
+
+TEST(at_the_limit_each_side_comes_once_in_twenty)
+{
+    struct res_random random = res_random_from(4);
+    unsigned above = 0, below = 0;
+    for (unsigned experiment = 0; experiment < 300; experiment++) {
+        struct table tables[2];
+        const struct res_batches base = drawn(&tables[0], 1, &random);
+        const struct res_batches other = drawn(&tables[1], 1.03, &random);
+        const struct res_tails tails = res_steady_tails(&other, &base, 1e5 * BATCHES, 1.03, experiment);
+        above += tails.above <= RES_P_VALUE_MOST;
+        below += tails.below <= RES_P_VALUE_MOST;
+    }
+    printf("above the limit %u, below it %u of 300\n", above, below);
+    CHECK(above <= 28 && below <= 28); /* 15 each are due; more than 28 come once in a thousand times */
+    CHECK(above >= 4 && below >= 4);   /* a test that says nothing is none */
+}
+
+TEST(metrics_have_the_test_of_their_estimate)
+{
+    double ratios[] = {1.02, 1.03, 1.04, 1.05, 1.06, 1.07, 1.08, 1.09}, ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    struct res_series other = {.values = ratios, .count = 8}, base = {.values = ones, .count = 8};
+    CHECK(res_limit_paired(&other, &base, 1.01, 1).above == 1 / 256.0);
+    CHECK(res_limit_value(&other, 1.055).above == res_sign_tails(ratios, 8, 1.055).above);
+    CHECK(res_limit_value(&base, 0).above == 1 / 256.0);
+    other.of_passes = base.of_passes = true;
+    CHECK(NEAR(res_limit_paired(&other, &base, 1.01, 1).above, res_student_tails(ratios, 8, 1.01).above));
+    base.count = 0;
+    CHECK(res_limit_paired(&other, &base, 1.01, 1).above == 1);
+    const struct res_estimate none = {.value = NAN, .interval = {NAN, NAN}};
+    CHECK(res_limit_unpaired(&other, &base, &none, 1.01).above == 1);
+}
+
+/* ---- few passes of memory ------------------------------------------------------------------- */
+
+typedef double memory_fn(struct res_random *random);
+
+static double uniform(struct res_random *random)
+{
+    return (double)(res_random_next(random) >> 11) * 0x1p-53;
+}
+
+/* What resident memory was seen to do: nearly the same; one of two values, as likely as the other; rarely another. */
+static double steady_memory(struct res_random *random)
+{
+    return 1 + 0.002 * (uniform(random) + uniform(random) + uniform(random));
+}
+
+static double two_values(struct res_random *random)
+{
+    return res_random_below(random, 2) == 0 ? 1 : 1.055;
+}
+
+static double rarely_more(struct res_random *random)
+{
+    return res_random_below(random, 8) == 0 ? 1.055 : 1;
+}
+
+/* As figures.c judges a peak. */
+static enum res_verdict judge(const double *own, const double *base, const double *control, size_t passes)
+{
+    double ratios[8], noise[8];
+    for (size_t i = 0; i < passes; i++) {
+        ratios[i] = own[i] / base[i];
+        noise[i] = control[i] / base[i];
+    }
+    const struct res_comparison comparison = {
+        .ratio = res_median(ratios, passes),
+        .interval = res_student_ratio(ratios, passes),
+        .quiet_ratio = NAN,
+        .typical = {NAN, NAN},
+        .rounds = passes,
+        .rounds_needed = RES_ROUNDS_FOR_MEMORY,
+        .worth = RES_MEMORY_WORTH,
+        .has_control = true,
+        .control = res_student_ratio(noise, passes),
+    };
+    return res_judge(&comparison);
+}
+
+static unsigned different(memory_fn *memory, double effect, size_t passes, struct res_random *random)
+{
+    unsigned found = 0;
+    for (unsigned experiment = 0; experiment < 2000; experiment++) {
+        double samples[3][8];
+        for (size_t pass = 0; pass < passes; pass++)
+            for (size_t entry = 0; entry < 3; entry++)
+                samples[entry][pass] = memory(random) * (entry == 0 ? effect : 1);
+        const enum res_verdict verdict = judge(samples[0], samples[1], samples[2], passes);
+        found += verdict == RES_FASTER || verdict == RES_SLOWER;
+    }
+    return found;
+}
+
+TEST(few_passes_of_memory_make_few_false_verdicts)
+{
+    static memory_fn *const memories[] = {steady_memory, two_values, rarely_more};
+    struct res_random random = res_random_from(8);
+    for (size_t i = 0; i < 3; i++) {
+        const unsigned three = different(memories[i], 1, 3, &random),
+                       five = different(memories[i], 1, 5, &random);
+        printf("memory %zu: of 2000 equals %u told apart with 3 passes, %u with 5\n", i, three, five);
+        CHECK(three <= 100 && five <= 100);
+        CHECK(different(memories[i], 1.5, 1, &random) == 0 && different(memories[i], 1.5, 2, &random) == 0);
+    }
+    CHECK(different(steady_memory, 1.05, 3, &random) >= 1900);
+}
+
+TEST(less_than_a_thousandth_of_memory_is_the_same)
+{
+    const double base[] = {1e6, 1e6, 1e6}, page[] = {1e6 + 900, 1e6 + 900, 1e6 + 900},
+                 more[] = {1e6 + 4096, 1e6 + 4096, 1e6 + 4096};
+    CHECK(judge(page, base, base, 3) == RES_SAME);
+    CHECK(judge(more, base, base, 3) == RES_SLOWER);
+    CHECK(judge(base, more, more, 3) == RES_FASTER);
+    CHECK(judge(more, base, base, 2) == RES_UNDECIDED);
+}
+
+RUN_TESTS(T(signs_are_counted_exactly), T(student_is_one_sided_at_the_limit),
+          T(an_interval_is_read_as_students), T(holm_corrects_the_smallest_most),
+          T(the_limit_is_of_net_times), T(at_the_limit_each_side_comes_once_in_twenty),
+          T(metrics_have_the_test_of_their_estimate), T(few_passes_of_memory_make_few_false_verdicts),
+          T(less_than_a_thousandth_of_memory_is_the_same))
