@@ -42,7 +42,8 @@ struct context {
     struct rep_counters counters;
     struct rep_binding binding;
     struct rep_pace pace;
-    struct rep_slices slices; /* of a run that follows a clock */
+    bool sliced;
+    struct rep_slices slices; /* if so */
     bool begun;
 };
 
@@ -57,7 +58,7 @@ static enum fp_status next_of_workload(void *context, struct wl_window *ret_wind
 static enum fp_status next_window(void *context, struct wl_window *ret_window)
 {
     struct context *run = context;
-    const enum fp_status status = rep_pace_follows(&run->pace)
+    const enum fp_status status = run->sliced
                                       ? rep_slices_next(&run->slices, next_of_workload, context, ret_window)
                                       : next_of_workload(context, ret_window);
     if (status == FP_OK && !run->begun) {
@@ -169,9 +170,14 @@ static uint64_t inherited_ops(const struct context *context)
     return objects != NULL ? strtoull(objects, NULL, 10) : 0; /* any number will do: windows are whole */
 }
 
-static bool prepare_windows(struct context *context, const struct wl_summary *summary)
+/* A run is sliced where memory is what it is for: passes that look at something else have the windows that they have on
+ * every clock. */
+static bool prepare_windows(struct context *context, const struct rep_options *options,
+                            const struct wl_summary *summary)
 {
-    if (!rep_pace_follows(&context->pace))
+    context->sliced = rep_pace_follows(&context->pace) && !options->latency && !options->syscalls &&
+                      !options->placement && !options->check;
+    if (!context->sliced)
         return rep_meters_init(&context->meters, summary->windows);
     return rep_meters_init(&context->meters, rep_slices_count_max(summary)) &&
            rep_slices_init(&context->slices, summary, inherited_ops(context));
@@ -256,7 +262,7 @@ static int run(struct context *context, const struct rep_options *options, uint6
     void **idle_slots = rep_storage_map(REP_IDLE_OBJECTS, sizeof *idle_slots);
     struct rep_exec *exec = rep_exec_init(&exec_options);
     if (idle_slots == NULL || context->loop.slots == NULL || exec == NULL ||
-        !prepare_windows(context, summary) || !prepare_pass(context, options, summary))
+        !prepare_windows(context, options, summary) || !prepare_pass(context, options, summary))
         return too_large(summary, options->workload);
     if (options->check && !rep_check_init(&context->check, &context->loop, summary->id_max))
         return too_large(summary, options->workload);
