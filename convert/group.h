@@ -113,7 +113,21 @@ static inline bool conv_group_is_legal(const struct conv_group *group, const str
                              step->bytes == CONV_ANY_SIZE || address->bytes == CONV_ANY_SIZE);
 }
 
-/* conv_group_reset - lanes at their first steps, addresses as at the group's start. */
+/* ---- group_order.c: orders that need no search. Private to group*.c and search.c ------------- */
+
+/* conv_group_reset - lanes at their first steps, addresses as at the group's start, an empty plan. */
 void conv_group_reset(struct conv_group *group);
+
+/* conv_group_order_greedily - lane after lane as far as it may go; one that may not waits for another to change its address.
+ * Returns  whether every step was taken: then plan holds a legal order. */
+bool conv_group_order_greedily(struct conv_group *group);
+
+/* conv_group_order_with_repair - greedy order; where it is stuck, the step that the earliest waiting one needs is moved
+ * before it, so that every event is kept, every address alternates and the group ends in the state it must.
+ * survey   irregular[CONV_ORDER_REPAIRED] counts what was moved. */
+void conv_group_order_with_repair(struct conv_group *group, struct conv_survey *survey);
+
+/* conv_group_order_by_lane - steps lane by lane, legal or not. */
+void conv_group_order_by_lane(struct conv_group *group);
 
 #endif

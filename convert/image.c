@@ -4,35 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/ahead.h"
+#include "convert/image.h"
 #include "convert/inherit.h"
-#include "convert/input.h"
-#include "convert/order.h"
-#include "convert/parts.h"
-#include "convert/stats.h"
 
 #define BUFFER_BYTES_DEFAULT (UINT64_C(1) << 30)
-
-struct image {
-    const char *path;
-    struct conv_parts parts;
-    enum conv_extent extent;
-    struct conv_options options;
-    uint64_t listed[FP_LOSS_COUNT]; /* losses, as the recording's list has them */
-    uint64_t until_ns;              /* the recording's end; 0 when unknown */
-    bool ran_on, uncounted;         /* as the list or the last trailer says */
-    struct conv_block_note *notes;  /* of all lanes, lane after lane */
-    size_t *first;                  /* by lane: index into notes; one more than lanes */
-    uint64_t missing_blocks;
-    uint32_t main_lane;         /* makes what was there before */
-    struct conv_survey *survey; /* while it runs */
-    struct conv_error *error;
-    struct conv_blocks blocks;
-    struct conv_ahead *ahead; /* NULL: not yet, or not at all */
-    struct conv_order *order; /* while it is taken in parts */
-    bool refuse_empty;        /* see conv_footprint_refuse_empty */
-    bool has_calls;           /* a block that could be read holds some */
-};
 
 /* ---- the index by lane --------------------------------------------------------------------- */
 
@@ -273,149 +248,6 @@ static enum fp_status step(void *data, const struct conv_sink *sink, struct conv
     return status == FP_OK ? conv_order_step(image->order, sink) : status;
 }
 
-static uint64_t sum_of(const uint64_t *lost)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        sum = conv_add_saturating(sum, lost[i]);
-    return sum;
-}
-
-/* What the trailers tell, or the recording's list where that knows of more: the disk took no trailer for a loss, or no
- * footprint at all of the windows in which it fell. */
-static void conclude_losses(struct image *image, uint64_t gap_calls, struct conv_survey *survey)
-{
-    const double kept_s = (double)survey->duration_ns /
-                          1e9; /* of events: the end is put in its place below */
-    char digits[CONV_GROUPED_BYTES];
-    uint64_t lost;
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        survey->lost[i] = conv_add_saturating(survey->lost[i], image->parts.lost[i]);
-    if (!image->parts.has_trailer) /* the cause stood in the trailer */
-        survey->lost[FP_LOSS_COLLECTOR] = conv_add_saturating(survey->lost[FP_LOSS_COLLECTOR], gap_calls);
-    if (sum_of(image->listed) > sum_of(survey->lost)) {
-        memcpy(survey->lost, image->listed, sizeof survey->lost);
-        if (image->until_ns > image->parts.end_time_ns)
-            image->parts.end_time_ns = image->until_ns;
-    }
-    lost = sum_of(survey->lost);
-    if (image->missing_blocks > 0 && lost == 0) /* not for want of disk: somebody took them out */
-        survey->uncounted = true;
-    if (lost > 0)
-        conv_incomplete(survey, "%s calls were lost while recording; the last one kept is of %.3f s%s",
-                        conv_grouped(lost, digits), kept_s,
-                        image->uncounted ? "; more were lost when its collector had been killed" : "");
-}
-
-/* The process went on when recording ended. */
-static void conclude_end(const struct image *image, struct conv_survey *survey)
-{
-    const uint64_t end_ns = image->parts.end_time_ns, begin_ns = image->parts.begin_ns;
-    const double end_s = end_ns > begin_ns ? (double)(end_ns - begin_ns) / 1e9 : 0;
-    survey->ran_on = image->ran_on;
-    survey->uncounted |= image->uncounted;
-    if (image->uncounted)
-        conv_incomplete(
-            survey,
-            "its collector was killed after %.3f s and process %u ran on: how many calls are missing "
-            "is not known",
-            end_s, survey->process_id);
-    else if (image->ran_on)
-        conv_incomplete(survey, "recording ended after %.3f s%s%s and process %u ran on", end_s,
-                        survey->stop_words != NULL ? ", " : "",
-                        survey->stop_words != NULL ? survey->stop_words : "", survey->process_id);
-}
-
-/* A forked process holds its parent's objects, a recording that begins late or was paused has objects that were made
- * meanwhile: none was seen allocated. What is released of them cannot be told from other unknown addresses, but needs
- * no other explanation. Likewise allocations at addresses that were released in a pause. */
-static void conclude_unseen(const struct image *image, struct conv_survey *survey)
-{
-    uint64_t *irregular = survey->irregular;
-    const bool paused = irregular[CONV_PAUSES] > 0;
-    const enum conv_irregularity name = paused || !image->parts.from_begin ? CONV_UNRECORDED_OBJECTS
-                                                                           : CONV_INHERITED_FREES;
-    if (paused && irregular[CONV_GAPS] == 0) {
-        irregular[CONV_UNRECORDED_FREES] += irregular[CONV_LOST_FREE];
-        irregular[CONV_LOST_FREE] = 0;
-    }
-    if (conv_parts_meta(&image->parts, "fork_of") == NULL && name == CONV_INHERITED_FREES)
-        return;
-    irregular[name] += irregular[CONV_FREE_OF_UNKNOWN] + irregular[CONV_RESIZE_OF_UNKNOWN];
-    irregular[CONV_FREE_OF_UNKNOWN] = 0;
-    irregular[CONV_RESIZE_OF_UNKNOWN] = 0;
-}
-
-static void conclude_cut(const struct image *image, struct conv_survey *survey)
-{
-    const struct conv_part *cut = image->parts.cut;
-    const struct fp_error *tail = cut != NULL ? &cut->info->tail_error : NULL;
-    if (cut == NULL || cut->info->has_trailer)
-        return;
-    if (survey->unfinished_why[0] != '\0')
-        conv_incomplete(survey, "%s", survey->unfinished_why); /* that is why, and says more */
-    else
-        conv_incomplete(survey, "%s at byte %llu: %s", tail->what != NULL ? tail->what : "the file ends",
-                        (unsigned long long)tail->offset,
-                        tail->status == FP_ERR_TRUNCATED ? "the recorder did not finish, or the file was cut"
-                                                         : "the file is damaged, and left out from there on");
-    if (tail->status != FP_ERR_TRUNCATED)
-        survey->irregular[CONV_LOST_TAILS]++;
-    /* What is being written has lost nothing so far. */
-    survey->uncounted |= survey->recording_state != CONV_RECORDING_GOING_ON;
-}
-
-/* The least that can be said of a file: something stands behind its end. */
-static void conclude_tail(const struct image *image, struct conv_survey *survey)
-{
-    const struct conv_part *cut = image->parts.cut;
-    const struct fp_error *tail = cut != NULL ? &cut->info->tail_error : NULL;
-    if (cut != NULL && cut->info->has_trailer)
-        conv_incomplete(survey, "%s at byte %llu", tail->what != NULL ? tail->what : "something odd",
-                        (unsigned long long)tail->offset);
-}
-
-/* Of one window nothing is expected but itself. */
-static void conclude_windows(const struct image *image, struct conv_survey *survey)
-{
-    const struct conv_parts *parts = &image->parts;
-    if (image->extent == CONV_EXTENT_ONE)
-        return;
-    if (!parts->from_begin)
-        conv_incomplete(survey, "it begins with window %u: earlier ones are not there",
-                        parts->parts[0].window);
-    for (size_t i = 1; i < parts->count; i++)
-        if (parts->parts[i].number != parts->parts[i - 1].number + 1)
-            conv_incomplete(survey, "windows between %u and %u are not there", parts->parts[i - 1].window,
-                            parts->parts[i].window);
-}
-
-static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
-{
-    struct image *image = data;
-    const struct conv_parts *parts = &image->parts;
-    char digits[CONV_GROUPED_BYTES];
-    survey->complete = true;
-    conclude_cut(image, survey);
-    conclude_losses(image, gap_calls, survey);
-    conclude_end(image, survey);
-    conclude_windows(image, survey);
-    conclude_unseen(image, survey);
-    if (image->missing_blocks > 0)
-        conv_incomplete(survey, "%s blocks are missing", conv_grouped(image->missing_blocks, digits));
-    if (survey->irregular[CONV_SALVAGED_BLOCKS] > 0)
-        conv_incomplete(survey, "%s damaged block%s left out",
-                        conv_grouped(survey->irregular[CONV_SALVAGED_BLOCKS], digits),
-                        survey->irregular[CONV_SALVAGED_BLOCKS] == 1 ? " was" : "s were");
-    if (survey->irregular[CONV_GAPS] > 0)
-        conv_incomplete(survey, "threads report gaps");
-    if (survey->irregular[CONV_PAUSES] > 0)
-        conv_incomplete(survey, "recording was paused meanwhile, as asked");
-    conclude_tail(image, survey);
-    if (parts->end_time_ns > parts->begin_ns && parts->end_time_ns - parts->begin_ns > survey->duration_ns)
-        survey->duration_ns = parts->end_time_ns - parts->begin_ns;
-}
-
 static void close_image(void *data)
 {
     struct image *image = data;
@@ -497,7 +329,7 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
         .run = run,
         .step = step,
         .home = home,
-        .conclude = conclude,
+        .conclude = conv_image_conclude,
         .close = close_image,
     };
     return FP_OK;

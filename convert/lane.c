@@ -79,7 +79,7 @@ static void next_segment(struct conv_lane *lane)
         const uint64_t time_q8 = time_of(lane, stamp) << 8;
         if (stamp->mark > lane->position) {
             lane->segment_end = stamp->mark;
-            lane->step_q8 = time_q8 > lane->time_q8
+            lane->step_q8 = !lane->holds_time && time_q8 > lane->time_q8
                                 ? (time_q8 - lane->time_q8) / (stamp->mark - lane->position)
                                 : 0;
             return;
@@ -107,7 +107,8 @@ static void begin_time(struct conv_lane *lane)
 
 void conv_lane_init(struct conv_lane *lane, const struct conv_blocks *blocks, uint32_t number)
 {
-    *lane = (struct conv_lane){.number = number, .base_ns = blocks->base_ns};
+    *lane = (struct conv_lane){
+        .number = number, .base_ns = blocks->base_ns, .holds_time = blocks->lane_count > 1};
     lane->notes = blocks->notes(blocks->data, number, &lane->notes_left);
     lane->ended = lane->notes_left == 0;
     if (!lane->ended)

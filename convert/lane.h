@@ -3,7 +3,10 @@
  *   head    the lane's next event. `epoch` is a lower bound of the head's; exact while a block is held
  *   epoch   within a lane never decreasing: a signal handler's mark may stand before the mark it
  *           interrupted with a higher epoch, and raising the later one is what its thread could have read
- *   time    interpolated by position between the lane's stamps
+ *   time    of a source of one lane: interpolated by position between its stamps. Of several: that of the last stamp. A lane
+ *           that waits for long between two stamps would have the marks before the wait within it, and as time in the order
+ *           of all lanes does not fall, so would every mark of the others: all that was done while main() was in
+ *           pthread_join came at once. What is held back by one lane's stamps is told by the next lane's
  *
  * A block is asked for when the order reaches it, and its buffer goes back to a common pool at its end; so memory
  * follows the lanes that are inside a block, not the lanes that exist. */
@@ -54,6 +57,7 @@ struct conv_lane {
     bool has_block;
     uint64_t epoch;
     uint64_t base_ns;
+    bool holds_time;                     /* from stamp to stamp */
     const struct conv_block_note *notes; /* not yet loaded */
     size_t notes_left;
     struct fp_block_buffer buffer;

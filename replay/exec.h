@@ -41,7 +41,8 @@ struct rep_thread {
     uint32_t number;
     void *stack;
     uint32_t stack_number;
-    bool ends; /* with its current part */
+    uint64_t ops_begun; /* of its parts, the current one's included */
+    bool ends;          /* with its current part */
 
     /* Set by whoever starts its first part; read at rest. */
     enum thread_state state;
@@ -80,7 +81,6 @@ struct rep_exec {
     const struct rep_pace *pace; /* NULL: none is kept */
     uint32_t batons;             /* that a window has */
     enum fp_status status;
-    uint64_t windows; /* done, timed or not */
     struct rep_exec_totals totals;
 
     /* All count within a window; each in its own line because every thread changes them. */

@@ -12,9 +12,8 @@
 #include "replay/storage.h"
 #include "replay/ticks.h"
 
-bool rep_meters_init(struct rep_meters *meters, const struct wl_summary *summary)
+bool rep_meters_init(struct rep_meters *meters, size_t windows)
 {
-    const size_t windows = summary->windows;
     *meters = (struct rep_meters){.window_max = windows};
     meters->ticks = rep_storage_map(windows, sizeof *meters->ticks);
     meters->resident_bytes = rep_storage_map(windows, sizeof *meters->resident_bytes);
@@ -88,6 +87,7 @@ void rep_meters_start(struct rep_meters *meters)
 
 void rep_meters_begin(struct rep_meters *meters)
 {
+    meters->last_bytes = sample(meters);
     (void)getrusage(RUSAGE_SELF, &meters->started); /* cannot fail */
     meters->started_ns = rep_monotonic_ns();
 }
@@ -106,13 +106,14 @@ void rep_meters_window(struct rep_meters *meters, const struct wl_window *window
         meters->peak_bytes = bytes;
     if (at == 0)
         meters->last_ns = window->facts.start_ns;
-    /* A sample stands for the time since the one before. */
+    /* Between two samples memory is taken to have changed evenly. */
     const uint64_t span_ns = above(window->facts.end_ns, meters->last_ns);
     const uint64_t window_ns = above(window->facts.end_ns, window->facts.start_ns);
     if (window_ns > meters->window_max_ns)
         meters->window_max_ns = window_ns;
     meters->last_ns += span_ns;
-    meters->weighted_sum += (double)bytes * (double)span_ns;
+    meters->weighted_sum += ((double)meters->last_bytes + (double)bytes) / 2 * (double)span_ns;
+    meters->last_bytes = bytes;
     meters->weight_ns += (double)span_ns;
     meters->op_sum += (double)bytes * window->op_count;
     meters->ops += window->op_count;

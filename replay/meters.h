@@ -4,7 +4,8 @@
  *               /proc/self/statm
  *   start       anonymous memory when everything of the harness is mapped and no op has run; subtracted from
  *               every figure
- *   sample      anonymous less start, taken at a window's end while all threads rest */
+ *   sample      anonymous less start, taken at a window's end while all threads rest
+ *   window      of the workload; in a run that follows a clock, a slice or a rest (slices.h) */
 #ifndef MALLAB_REPLAY_METERS_H
 #define MALLAB_REPLAY_METERS_H
 
@@ -27,7 +28,7 @@ struct rep_meters {
     uint64_t start_bytes;
     uint64_t peak_bytes; /* the highest sample, or what the kernel saw between samples */
     bool peak_by_kernel; /* the latter was higher */
-    double mean_bytes;   /* over recorded time, or over ops */
+    double mean_bytes;   /* over recorded time, changing evenly between samples; or over ops */
     bool mean_by_time;
     uint64_t end_bytes;
     uint64_t idle_bytes;
@@ -41,7 +42,7 @@ struct rep_meters {
     uint64_t page_bytes;
     uint64_t shared_bytes_max;
     bool kernel_peak_is_new;
-    uint64_t last_ns; /* recorded time of the last sample */
+    uint64_t last_ns, last_bytes; /* the last sample, and its recorded time */
     double weighted_sum, weight_ns;
     double op_sum, ops;
     uint64_t started_ns;
@@ -50,9 +51,9 @@ struct rep_meters {
     struct rusage paused;
 };
 
-/* rep_meters_init - map room for all windows and open what will be read.
+/* rep_meters_init - map room for so many windows and open what will be read.
  * Returns   false when it does not fit, or /proc is not there. */
-bool rep_meters_init(struct rep_meters *meters, const struct wl_summary *summary);
+bool rep_meters_init(struct rep_meters *meters, size_t windows);
 
 /* rep_meters_start - the last thing before the first op: resets the kernel's peak, notes the start. */
 void rep_meters_start(struct rep_meters *meters);

@@ -63,8 +63,7 @@ bool rep_plan_keep_times(struct rep_plan *plan)
     return plan->times_ns != NULL;
 }
 
-/* Recorded time of an op of the window, between the noted ones around it. */
-static uint64_t time_of(const struct wl_window *window, uint32_t op)
+uint64_t rep_plan_time(const struct wl_window *window, uint32_t op)
 {
     const uint32_t noted = op / WL_TIME_STRIDE;
     const uint32_t rest = window->op_count - noted * WL_TIME_STRIDE;
@@ -118,7 +117,7 @@ static enum fp_status plan_serial(struct rep_plan *plan, const struct wl_window 
     if (plan->pages != NULL)
         note_pages(plan->pages, plan->ops, window->op_count);
     for (uint32_t i = 0; plan->times_ns != NULL && i < window->op_count; i++)
-        plan->times_ns[i] = time_of(window, i);
+        plan->times_ns[i] = rep_plan_time(window, i);
     plan->parts[0] = (struct rep_part){.op_count = window->op_count, .segment_count = 1};
     plan->segments[0] = (struct rep_segment){.op_count = window->op_count};
     plan->part_count = 1;
@@ -169,7 +168,7 @@ static void scatter_ops(struct rep_plan *plan, const struct wl_window *window)
             plan->position[at + j] = to + j;
         }
         for (uint32_t j = 0; plan->times_ns != NULL && j < count; j++)
-            plan->times_ns[to + j] = time_of(window, at + j);
+            plan->times_ns[to + j] = rep_plan_time(window, at + j);
         part->op_count += count;
         at += count;
     }

@@ -20,6 +20,7 @@
 #include "replay/placement.h"
 #include "replay/recorded.h"
 #include "replay/settings.h"
+#include "replay/slices.h"
 #include "replay/storage.h"
 #include "replay/syscalls.h"
 #include "replay/waste.h"
@@ -41,15 +42,25 @@ struct context {
     struct rep_counters counters;
     struct rep_binding binding;
     struct rep_pace pace;
+    bool sliced;
+    struct rep_slices slices; /* if so */
     bool begun;
 };
 
 /* ---- callbacks of the run ------------------------------------------------------------------ */
 
+static enum fp_status next_of_workload(void *context, struct wl_window *ret_window)
+{
+    struct context *run = context;
+    return wl_reader_next(run->reader, ret_window);
+}
+
 static enum fp_status next_window(void *context, struct wl_window *ret_window)
 {
     struct context *run = context;
-    const enum fp_status status = wl_reader_next(run->reader, ret_window);
+    const enum fp_status status = run->sliced
+                                      ? rep_slices_next(&run->slices, next_of_workload, context, ret_window)
+                                      : next_of_workload(context, ret_window);
     if (status == FP_OK && !run->begun) {
         rep_pace_begin(&run->pace, ret_window->facts.start_ns);
         run->begun = true;
@@ -161,6 +172,19 @@ static uint64_t inherited_ops(const struct context *context)
     return objects != NULL ? strtoull(objects, NULL, 10) : 0; /* any number will do: windows are whole */
 }
 
+/* A run is sliced where memory is what it is for: passes that look at something else have the windows that they have on
+ * every clock. */
+static bool prepare_windows(struct context *context, const struct rep_options *options,
+                            const struct wl_summary *summary)
+{
+    context->sliced = rep_pace_follows(&context->pace) && !options->latency && !options->syscalls &&
+                      !options->placement && !options->check;
+    if (!context->sliced)
+        return rep_meters_init(&context->meters, summary->windows);
+    return rep_meters_init(&context->meters, rep_slices_count_max(summary)) &&
+           rep_slices_init(&context->slices, summary, inherited_ops(context));
+}
+
 static bool prepare_pass(struct context *context, const struct rep_options *options,
                          const struct wl_summary *summary)
 {
@@ -240,7 +264,7 @@ static int run(struct context *context, const struct rep_options *options, uint6
     void **idle_slots = rep_storage_map(REP_IDLE_OBJECTS, sizeof *idle_slots);
     struct rep_exec *exec = rep_exec_init(&exec_options);
     if (idle_slots == NULL || context->loop.slots == NULL || exec == NULL ||
-        !rep_meters_init(&context->meters, summary) || !prepare_pass(context, options, summary))
+        !prepare_windows(context, options, summary) || !prepare_pass(context, options, summary))
         return too_large(summary, options->workload);
     if (options->check && !rep_check_init(&context->check, &context->loop, summary->id_max))
         return too_large(summary, options->workload);

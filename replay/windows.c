@@ -54,7 +54,8 @@ bool rep_window_assign(struct rep_exec *exec, struct rep_thread *self)
             return false;
         }
         thread->part = &parts[i];
-        thread->ends = recorded->exited && recorded->last_window == exec->windows && thread != exec->first;
+        thread->ops_begun += parts[i].op_count;
+        thread->ends = recorded->exited && thread->ops_begun == recorded->ops && thread != exec->first;
         atomic_store_explicit(&thread->posted, 0, memory_order_relaxed);
         if (thread->state != THREAD_UNBORN)
             continue;
@@ -96,7 +97,6 @@ void rep_window_close(struct rep_exec *exec, struct rep_thread *self)
     const uint64_t cost = times.runs * options->clock->cost_ticks;
     times.allocator_ticks = ticks > cost ? ticks - cost : 0;
     exec->totals.ops += exec->now->window.op_count;
-    exec->windows++;
     times.timed = exec->totals.ops > options->untimed_ops;
     if (times.timed) {
         exec->totals.windows++;

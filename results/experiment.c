@@ -178,9 +178,9 @@ static void check_digest(struct res_trial *trial, struct res_entry *entry, const
                                run->digest, trial->digest));
 }
 
-/* The recorded times and the live bytes of the windows are the workload's: every run repeats them. They are kept
+/* The recorded times and the live bytes at samples are the workload's: every run of a kind repeats them. They are kept
  * once for the trial, and a run keeps only what it measured, or what is different. */
-static void share_samples(struct res_trial *trial, const struct res_run *run)
+static void share_samples(json_t **shared, const struct res_run *run)
 {
     static const char *const keys[] = {"time_ns", "live_bytes"};
     json_t *samples = json_object_get(run->json, "samples");
@@ -188,11 +188,11 @@ static void share_samples(struct res_trial *trial, const struct res_run *run)
         json_t *own = json_object_get(samples, keys[i]);
         if (own == NULL)
             continue;
-        if (trial->samples == NULL)
-            trial->samples = json_object();
-        if (json_object_get(trial->samples, keys[i]) == NULL)
-            json_object_set(trial->samples, keys[i], own);
-        if (json_equal(json_object_get(trial->samples, keys[i]), own))
+        if (*shared == NULL)
+            *shared = json_object();
+        if (json_object_get(*shared, keys[i]) == NULL)
+            json_object_set(*shared, keys[i], own);
+        if (json_equal(json_object_get(*shared, keys[i]), own))
             json_object_del(samples, keys[i]);
     }
 }
@@ -273,7 +273,7 @@ static void run_round(struct state *state, struct res_trial *trial, unsigned rou
         json_object_set_new(run.json, "round", json_integer((json_int_t)round + 1));
         json_object_set_new(run.json, "position", json_integer((json_int_t)i + 1));
         check_digest(trial, entry, &run);
-        share_samples(trial, &run);
+        share_samples(memory ? &trial->memory_samples : &trial->samples, &run);
         if (memory) {
             assert(entry->memory_count < state->options->rounds);
             entry->memory_runs[entry->memory_count++] = run;
@@ -406,6 +406,7 @@ void res_experiment_release(struct res_experiment *experiment)
         free(trial->entries);
         free(trial->digest);
         json_decref(trial->samples);
+        json_decref(trial->memory_samples);
     }
     free(experiment->trials);
     *experiment = (struct res_experiment){0};

@@ -109,8 +109,10 @@ enum res_ended {
 
 struct res_trial {
     const struct res_workload *workload;
-    char *digest;    /* of the ops executed, on which the runs agree; NULL when none ran */
-    json_t *samples; /* what all runs' samples share: times and live bytes of the windows; NULL: nothing */
+    char *digest; /* of the ops executed, on which the runs agree; NULL when none ran */
+    json_t *
+        samples; /* what the samples of all timed runs share: times and live bytes of the windows; NULL: nothing */
+    json_t *memory_samples;    /* likewise of memory passes, which sample over recorded time */
     struct res_entry *entries; /* candidates in their order, then the control, then the floor */
     size_t entry_count;
     size_t candidate_count;

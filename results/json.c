@@ -254,6 +254,8 @@ static json_t *workload_object(const struct res_trial *trial, const struct res_o
     json_object_set_new(object, "steadiness", res_steadiness(trial));
     json_object_set_new(object, "memory_rounds", json_integer(trial->memory_rounds));
     json_object_set(object, "samples", trial->samples != NULL ? trial->samples : json_null());
+    json_object_set(object, "memory_samples",
+                    trial->memory_samples != NULL ? trial->memory_samples : json_null());
     json_object_set_new(object, "candidates", candidates);
     json_object_set_new(object, "control",
                         entry_object(trial, res_trial_control(trial), &figures[trial->candidate_count]));

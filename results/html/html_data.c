@@ -36,7 +36,7 @@ static const json_t *resident_runs(const json_t *entry)
     return json_array_size(runs) > 0 ? runs : json_object_get(entry, "runs");
 }
 
-/* Median over the rounds, at each window; NAN where no run has a sample. */
+/* Median over the rounds, at each sample; NAN where no run has a sample. */
 static double *median_series(const json_t *entry, size_t count)
 {
     const json_t *runs = resident_runs(entry);
@@ -110,9 +110,16 @@ static json_t *times_of(double *times, size_t count)
     return array;
 }
 
+/* Those of the runs that resident_runs finds. Results of former versions have one list for both kinds. */
+static const json_t *resident_samples(const json_t *workload)
+{
+    const json_t *samples = json_object_get(workload, "memory_samples");
+    return json_is_object(samples) ? samples : json_object_get(workload, "samples");
+}
+
 static json_t *series_object(const json_t *workload)
 {
-    const json_t *samples = json_object_get(workload, "samples");
+    const json_t *samples = resident_samples(workload);
     const size_t count = json_array_size(json_object_get(samples, "time_ns"));
     if (count < 2)
         return json_null();
@@ -182,7 +189,7 @@ static json_t *entry_object(const json_t *workload, const json_t *entry)
 
 static json_t *workload_object(const json_t *result, const json_t *workload)
 {
-    static const char *const raw[] = {"samples", "candidates", "control", "floor", NULL};
+    static const char *const raw[] = {"samples", "memory_samples", "candidates", "control", "floor", NULL};
     json_t *object = without(workload, raw), *candidates = json_array(), *pareto = res_pareto(workload);
     size_t index;
     json_t *candidate;

@@ -140,6 +140,12 @@ static bool read_statm(pid_t pid, uint64_t *ret_anonymous, uint64_t *ret_others)
     return true;
 }
 
+/* Between two samples memory is taken to have changed evenly, as a replay's; the first stands for the time before it. */
+static double area(const struct res_image *image, uint64_t before, uint64_t now, double span_ns)
+{
+    return (image->weight_ns > 0 ? ((double)before + (double)now) / 2 : (double)now) * span_ns;
+}
+
 static bool take_maps(struct res_image *image, double span_ns, uint64_t others, const char *library,
                       uint64_t *ret_rest)
 {
@@ -151,7 +157,7 @@ static bool take_maps(struct res_image *image, double span_ns, uint64_t others, 
     if (whole) {
         const struct res_smaps sums = res_smaps_parse(text.text, text.length, allocator_of(library));
         image->has_maps = true;
-        image->heap_sum += (double)sums.heap_bytes * span_ns;
+        image->heap_sum += area(image, image->heap_end_bytes, sums.heap_bytes, span_ns);
         image->heap_end_bytes = sums.heap_bytes;
         if (sums.heap_bytes > image->heap_peak_bytes)
             image->heap_peak_bytes = sums.heap_bytes;
@@ -167,7 +173,6 @@ static bool take_maps(struct res_image *image, double span_ns, uint64_t others, 
     return whole;
 }
 
-/* A sample stands for the time since the one before. */
 static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous, uint64_t others,
                         bool maps, const char *library)
 {
@@ -176,8 +181,8 @@ static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anony
     if (maps && !take_maps(image, span_ns, others, library, &moment.rest_bytes))
         return;
     image->last_ns = now_ns;
-    image->anonymous_sum += (double)anonymous * span_ns;
-    image->resident_sum += (double)(anonymous + others) * span_ns;
+    image->anonymous_sum += area(image, image->anonymous_end_bytes, anonymous, span_ns);
+    image->resident_sum += area(image, image->end_bytes, anonymous + others, span_ns);
     image->weight_ns += span_ns;
     if (anonymous > image->sample_peak_bytes)
         image->sample_peak_bytes = anonymous;

@@ -87,7 +87,7 @@ static struct res_course course_of_replay(const struct res_trial *trial, const s
     const json_t *own = json_object_get(run->json, "samples");
     const json_t *resident = json_object_get(own, "resident_bytes"), *time = json_object_get(own, "time_ns");
     if (time == NULL)
-        time = json_object_get(trial->samples, "time_ns");
+        time = json_object_get(memory ? trial->memory_samples : trial->samples, "time_ns");
     const size_t count = json_array_size(time);
     if (count == 0 || json_array_size(resident) != count)
         return (struct res_course){0};

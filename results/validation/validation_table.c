@@ -226,6 +226,40 @@ static void add_notes(struct res_text *text, const json_t *about)
     free(by);
 }
 
+/* How far the figures of a candidate's real runs are from each other, as a share of the least; NAN: there are not two. */
+static double spread_of(const json_t *candidate, const char *key)
+{
+    const json_t *runs = json_object_get(json_object_get(candidate, "real"), "mapped_runs"), *run;
+    double least = INFINITY, most = 0;
+    size_t index;
+    json_array_foreach(runs, index, run)
+    {
+        const double bytes = res_cell_number(run, key);
+        least = fmin(least, bytes);
+        most = fmax(most, bytes);
+    }
+    return json_array_size(runs) > 1 && least > 0 && isfinite(least) ? most / least - 1 : NAN;
+}
+
+/* No prediction can be nearer to reality than reality is to itself. Means are over wall time, which other work moves. */
+static void add_spread(struct res_text *text, const json_t *candidates)
+{
+    double mean = NAN, end = NAN;
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(candidates, index, candidate)
+    {
+        mean = fmax(mean, spread_of(candidate, "heap_mean_bytes")); /* of a NAN and a number the number */
+        end = fmax(end, spread_of(candidate, "heap_end_bytes"));
+    }
+    if (isfinite(mean) && isfinite(end))
+        res_text_printf(
+            text,
+            "spread      real runs of one candidate differ by up to %.1f %% in the heap's mean, %.1f %% "
+            "at its end\n",
+            100 * mean, 100 * end);
+}
+
 static void add_failures(struct res_text *text, const json_t *candidates)
 {
     size_t index;
@@ -264,6 +298,7 @@ char *res_validation_text(const json_t *result, const struct res_style *style)
     print_sheet(sheet, &text);
     res_text_add(&text, "\n", 1);
     add_notes(&text, about);
+    add_spread(&text, candidates);
     res_notes_placement(&text, json_array_get(json_object_get(result, "workloads"), 0));
     add_failures(&text, candidates);
     res_text_printf(&text, "bars\n");

@@ -18,7 +18,9 @@
 #define SOME_WINDOW_OPS 90u
 #define SOME_OPS        (SOME_WINDOWS * SOME_WINDOW_OPS)
 #define SOME_LIVE_MAX   300u
-#define NO_OP           UINT32_MAX
+#define SOME_TIMES                                                                                           \
+    ((SOME_WINDOW_OPS + WL_TIME_STRIDE - 1) / WL_TIME_STRIDE) /* of a window; ops are 10 ns apart */
+#define NO_OP UINT32_MAX
 
 /* What is known of an object id while ops are made up. */
 struct made_object {
@@ -35,6 +37,7 @@ struct made {
     struct wl_op ops[SOME_OPS];
     struct wl_run runs[SOME_OPS];
     struct wl_wait waits[SOME_OPS];
+    uint64_t times_ns[SOME_WINDOWS * SOME_TIMES];
     uint32_t thread_of[SOME_OPS];
     uint32_t wait_on[SOME_OPS]; /* op of the workload that the op waits for, NO_OP for none */
     uint32_t next;              /* the window that made_next hands out */
@@ -107,7 +110,11 @@ static void made_window(struct made *made, uint32_t window)
         .ops = &made->ops[first],
         .runs = &made->runs[first],
         .waits = &made->waits[first],
+        .times_ns = &made->times_ns[window * SOME_TIMES],
+        .time_count = SOME_TIMES,
     };
+    for (uint32_t i = 0; i < SOME_TIMES; i++)
+        made->times_ns[window * SOME_TIMES + i] = window * 1000u + i * WL_TIME_STRIDE * 10;
     for (uint32_t i = 0; i < SOME_THREADS; i++) {
         if (made->threads[i].first_window <= window && window <= made->threads[i].last_window)
             alive[alive_count++] = i;
@@ -150,6 +157,7 @@ static struct made *make_workload(uint64_t seed)
         made_window(made, i);
     made->summary.ops = SOME_OPS;
     made->summary.windows = SOME_WINDOWS;
+    made->summary.duration_ns = SOME_WINDOWS * 1000u;
     made->summary.id_max = made->ids_used;
     made->summary.window_ops_max = SOME_WINDOW_OPS;
     made->summary.thread_count = SOME_THREADS;

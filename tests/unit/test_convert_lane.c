@@ -75,6 +75,23 @@ TEST(times_are_interpolated_by_position)
     history_release(&history);
 }
 
+/* A main thread that starts another and waits for it: what it did before stands before the wait. */
+TEST(times_of_several_lanes_rest_between_stamps)
+{
+    struct history history;
+    history_init(&history, 2, 1);
+    for (unsigned i = 0; i < 10; i++)
+        history_add(&history, 0, FP_CALL_MALLOC, 16 + i, 1, 0, i % 5 == 0 ? 1000000 * (i + 1) : UINT64_MAX);
+    history_add(&history, 1, FP_CALL_MALLOC, 4096, 1, 0, 1500000);
+    history_cut(&history, 1);
+    history.lanes[0].note_count = 1;
+    history.lanes[0].starts[1] = 10;
+    CHECK_U64(take_plainly(&history), 11);
+    for (unsigned i = 0; i < 10; i++)
+        CHECK_U64(events[i].time_ns, i < 5 ? 1000000 : 6000000);
+    history_release(&history);
+}
+
 /* A signal handler's mark stands before the one it interrupted, with a higher epoch. */
 TEST(epochs_never_decrease)
 {
@@ -179,5 +196,6 @@ TEST(buffers_are_bounded)
     history_release(&history);
 }
 
-RUN_TESTS(T(times_lie_between_stamps), T(times_are_interpolated_by_position), T(epochs_never_decrease),
+RUN_TESTS(T(times_lie_between_stamps), T(times_are_interpolated_by_position),
+          T(times_of_several_lanes_rest_between_stamps), T(epochs_never_decrease),
           T(results_know_their_old_address), T(missing_blocks_are_gaps), T(buffers_are_bounded))

@@ -9,7 +9,8 @@
 /* What the process touches of its own accord while it measures: stacks, buffers of the harness. */
 #define SLACK_BYTES (256 * UINT64_C(1024))
 
-static struct wl_summary summary = {.windows = 4};
+#define WINDOWS 4u
+
 static struct rep_meters meters;
 
 static void *touched(size_t bytes)
@@ -42,7 +43,7 @@ static bool is_about(uint64_t actual, uint64_t expected)
 TEST(samples_peak_and_mean)
 {
     void *before = touched(4 * MIB); /* held at the start: never counted */
-    CHECK(rep_meters_init(&meters, &summary));
+    CHECK(rep_meters_init(&meters, WINDOWS));
     rep_meters_start(&meters);
     void *first = touched(8 * MIB);
     window_ends(100, 200, 10);
@@ -70,7 +71,7 @@ TEST(samples_peak_and_mean)
 
 TEST(mean_over_ops_without_times)
 {
-    CHECK(rep_meters_init(&meters, &summary));
+    CHECK(rep_meters_init(&meters, WINDOWS));
     rep_meters_start(&meters);
     window_ends(0, 0, 300);
     void *memory = touched(8 * MIB);
@@ -84,7 +85,7 @@ TEST(mean_over_ops_without_times)
 TEST(memory_that_shrinks_below_the_start)
 {
     void *memory = touched(8 * MIB);
-    CHECK(rep_meters_init(&meters, &summary));
+    CHECK(rep_meters_init(&meters, WINDOWS));
     rep_meters_start(&meters);
     (void)munmap(memory, 8 * MIB);
     window_ends(0, 10, 1);
@@ -95,7 +96,7 @@ TEST(memory_that_shrinks_below_the_start)
 
 TEST(more_windows_than_announced)
 {
-    CHECK(rep_meters_init(&meters, &summary));
+    CHECK(rep_meters_init(&meters, WINDOWS));
     rep_meters_start(&meters);
     for (uint64_t i = 0; i < 6; i++)
         window_ends(i, i + 1, 1);
@@ -105,7 +106,7 @@ TEST(more_windows_than_announced)
 
 TEST(idle_looks_again)
 {
-    CHECK(rep_meters_init(&meters, &summary));
+    CHECK(rep_meters_init(&meters, WINDOWS));
     rep_meters_start(&meters);
     window_ends(0, 1, 1);
     rep_meters_stop(&meters);
