@@ -19,6 +19,7 @@
 #define STOP_SPINS   1000000u
 #define RESTS        32u /* as long as the last look took: looks take up to 3 % of a process' time */
 #define SEEN_BITS    6u
+#define WITHOUT_REST (128u * 1024) /* from here on glibc maps objects, and a release is a system call of its own */
 
 struct shim_large shim_large;
 
@@ -177,25 +178,36 @@ static bool share_of(uintptr_t address, uint64_t bytes, uint32_t *ret_share)
     return true;
 }
 
+/* What counts as the same size: of the smaller ones, whose releases are cheap, as many pages. */
+static uint64_t size_of(uint64_t bytes)
+{
+    return bytes < WITHOUT_REST ? bytes / page_bytes : bytes;
+}
+
 /* A program may release large objects one after the other that it hardly touched, each in less time than a look takes. So
- * looks are followed by a rest; during that an object is told as the last one seen of its very size. */
+ * looks are followed by a rest; during that an object is told as the last one seen of its size. Of a size not seen before
+ * a smaller one is not told, and a larger one is looked at all the same. */
 static bool share_in_time(uintptr_t address, uint64_t bytes, uint32_t *ret_share)
 {
-    static _Atomic uint64_t seen[1u << SEEN_BITS]; /* bytes << 9 | share, by size */
+    static _Atomic uint64_t seen[1u << SEEN_BITS]; /* size << 9 | share */
     static _Atomic uint64_t rested;                /* when */
-    _Atomic uint64_t *const last = &seen[bytes * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SEEN_BITS)];
+    const uint64_t size = size_of(bytes);
+    _Atomic uint64_t *const last = &seen[size * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SEEN_BITS)];
     const uint64_t word = atomic_load_explicit(last, memory_order_relaxed);
     const uint64_t begin = lane_clock();
+    const bool resting = (int64_t)(begin - atomic_load_explicit(&rested, memory_order_relaxed)) < 0;
     uint64_t end;
-    if (word >> 9 == bytes && (int64_t)(begin - atomic_load_explicit(&rested, memory_order_relaxed)) < 0) {
+    if (resting && word >> 9 == size) {
         *ret_share = (uint32_t)(word & 511);
         return true;
     }
+    if (resting && bytes < WITHOUT_REST)
+        return false;
     if (!share_of(address, bytes, ret_share))
         return false;
     end = lane_clock();
     atomic_store_explicit(&rested, end + RESTS * (end - begin), memory_order_relaxed);
-    atomic_store_explicit(last, bytes << 9 | *ret_share, memory_order_relaxed);
+    atomic_store_explicit(last, size << 9 | *ret_share, memory_order_relaxed);
     return true;
 }
 

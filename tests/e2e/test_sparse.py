@@ -28,7 +28,7 @@ class Sparse(lab.Lab):
             self.assertEqual(info["large_noted_bytes"], 40 * MIB)
             # A page more or less where an object begins amid one, and shares are in 256th parts.
             self.assertAlmostEqual(info["large_resident_bytes"] / MIB, 14, delta=0.5)
-        self.assertRegex(self.mallab("info", self.recording).stdout.decode(), r"large objects +4 of 128 KiB and more; known of 4")
+        self.assertRegex(self.mallab("info", self.recording).stdout.decode(), r"large objects +4 of 64 KiB and more; known of 4")
 
     def test_a_replay_is_as_large_as_the_program_was(self):
         for candidate in [name for name in lab.candidates() if name in ("glibc", "jemalloc", "tcmalloc", "mimalloc")]:

@@ -115,6 +115,16 @@ static void test_rests(void)
     CHECK_U64(share_of(at, 4 * MIB), FP_SHARE_WHOLE); /* of another size */
     clock_now += 40;
     CHECK_U64(share_of(at, 2 * MIB), FP_SHARE_WHOLE);
+    /* Smaller ones by their pages; and never a look before the rest is over. */
+    uint32_t share;
+    clock_now += 4000;
+    CHECK_U64(share_of(at, 20 * PAGE), FP_SHARE_WHOLE);
+    CHECK(madvise(at, MIB, MADV_DONTNEED) == 0);
+    CHECK_U64(share_of(at, 20 * PAGE + 8), FP_SHARE_WHOLE); /* as last seen of so many */
+    large_made(FP_CALL_MALLOC, (uintptr_t)at, 24 * PAGE, 0);
+    CHECK(!large_take(at, &share));
+    clock_now += 40;
+    CHECK_U64(share_of(at, 24 * PAGE), 0);
     CHECK(munmap(at, 4 * MIB) == 0);
 }
 
