@@ -34,13 +34,13 @@ struct state {
 static void take_head(struct state *state, unsigned long long begin, unsigned long long end, char writable,
                       const char *name)
 {
-    const bool has_name = *name != '\0';
+    const bool has_name = *name != '\0', is_brk = strcmp(name, "[heap]") == 0;
     const bool is_file = has_name && name[0] != '[';
     const bool is_allocator = is_file && state->allocator != NULL && strcmp(name, state->allocator) == 0;
     state->mapping = (struct mapping){
         .known = true,
-        .is_heap = strcmp(name, "[heap]") == 0 || is_allocator || !has_name,
-        .name = has_name ? res_files_name(name) : 0,
+        .is_heap = is_brk || is_allocator || !has_name,
+        .name = has_name && !is_brk ? res_files_name(name) : 0,
     };
     if (!has_name && begin == state->file_end) {
         state->mapping.name = state->file_name;

@@ -38,6 +38,15 @@ class Sparse(lab.Lab):
         self.assertGreater(self.peak(self.workload, "full"), 24 * MIB)  # every byte, as ever
         self.assertLess(self.peak(self.workload, "none"), 2 * MIB)
 
+    def test_what_earlier_objects_left_is_not_taken_for_used(self):
+        """320 blocks of which an eighth is used; those of one round are used whole, and all that come later find every page there."""
+        info = self.info(self.record(lab.PROGRAMS / "blocks", 20, name="blocks"))
+        self.assertEqual(info["large_objects"], 320)
+        self.assertGreater(info["large_noted"], 300)
+        share = info["large_resident_bytes"] / info["large_noted_bytes"]
+        self.assertGreater(share, 0.10)
+        self.assertLess(share, 0.35)
+
     def test_without_residency_all_pages_are_taken_for_used(self):
         recording = self.record(lab.PROGRAMS / "half", 3, name="plain", options=("--no-residency",))
         self.assertEqual(self.info(recording)["large_noted"], 0)
