@@ -9,7 +9,8 @@ enum { BLOCKS = 16, BYTES = 64 << 10, USED = 8 << 10 };
 
 int main(int argc, char **argv)
 {
-    static char *volatile blocks[BLOCKS]; /* volatile, or the compiler would see that nobody reads what is written */
+    static char
+        *volatile blocks[BLOCKS]; /* volatile, or the compiler would see that nobody reads what is written */
     const unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 20;
     for (unsigned long round = 0; round < rounds; round++) {
         for (int i = 0; i < BLOCKS; i++) {
