@@ -71,12 +71,12 @@ static uint64_t processes_of(const struct conv_survey *survey)
 static uint64_t large_objects(const struct conv_survey *survey)
 {
     uint64_t objects = 0;
-    for (unsigned size_class = 18; size_class < CONV_SIZE_CLASSES; size_class++)
+    for (unsigned size_class = 17; size_class < CONV_SIZE_CLASSES; size_class++)
         objects += survey->class_count[size_class];
     return objects;
 }
 
-_Static_assert(FP_LARGE_BYTES == 1u << 17, "class 18 begins with the first large size");
+_Static_assert(FP_LARGE_BYTES == 1u << 16, "class 17 begins with the first large size");
 
 static void set_numbers(json_t *object, const struct conv_survey *survey)
 {
@@ -356,10 +356,10 @@ static void print_large(const struct conv_survey *survey)
     if (large_objects(survey) == 0)
         return;
     if (large->noted == 0)
-        line("large objects", "%s of 128 KiB and more; how much of them was in memory is not known",
+        line("large objects", "%s of 64 KiB and more; how much of them was in memory is not known",
              res_text_grouped(large_objects(survey), one));
     else
-        line("large objects", "%s of 128 KiB and more; known of %s: %s, %.0f %% of them in memory",
+        line("large objects", "%s of 64 KiB and more; known of %s: %s, %.0f %% of them in memory",
              res_text_grouped(large_objects(survey), one), res_text_grouped(large->noted, two),
              res_text_bytes((double)large->noted_bytes, three),
              100.0 * (double)large->resident_bytes / (double)large->noted_bytes);

@@ -54,8 +54,10 @@ enum fp_call {
                                  before its release or resize, or where its process ends */
 };
 
-#define FP_SHARE_WHOLE 256u          /* what the extra of FP_MARK_RESIDENT is a part of; at most this */
-#define FP_LARGE_BYTES (128u * 1024) /* objects from here on are large: recorders note how much is resident */
+#define FP_SHARE_WHOLE 256u /* what the extra of FP_MARK_RESIDENT is a part of; at most this */
+/* Objects from here on are large: recorders note how much is resident. As many bytes as do not fit a record of one word
+ * (record.h), so that noting large ones costs the recorder's fast path nothing. */
+#define FP_LARGE_BYTES (64u * 1024)
 
 #define FP_GAP_PAUSE 1u /* extra of FP_MARK_GAP: recording was paused here, as asked; nothing is lost */
 

@@ -19,12 +19,22 @@
 #define STOP_SPINS   1000000u
 #define RESTS        32u /* as long as the last look took: looks take up to 3 % of a process' time */
 #define SEEN_BITS    6u
+#define MAP_PAGES    64u /* of objects of so many pages it is seen what an earlier one left */
+#define LOOKED       (UINT64_C(1) << 63)
 
 struct shim_large shim_large;
 
 struct entry {
     _Atomic uintptr_t address; /* 0: free */
-    _Atomic uint64_t bytes;
+    _Atomic uint64_t bytes;    /* LOOKED: joined with it */
+    _Atomic uint64_t before;
+};
+
+/* What an entry says. */
+struct object {
+    uint64_t bytes;
+    uint64_t before; /* pages that were in memory when it was made, of one of few pages; all: not known */
+    bool looked;     /* that was looked at, and so one more look is due */
 };
 
 static struct entry table[BUCKETS][WAYS]; /* pages come into being where objects do */
@@ -88,7 +98,21 @@ static struct entry *find(uintptr_t address)
     return NULL;
 }
 
-static void place(uintptr_t address, uint64_t bytes)
+static void keep(struct entry *entry, const struct object *object)
+{
+    atomic_store_explicit(&entry->bytes, object->bytes | (object->looked ? LOOKED : 0), memory_order_relaxed);
+    atomic_store_explicit(&entry->before, object->before, memory_order_relaxed);
+}
+
+static struct object kept(const struct entry *entry)
+{
+    const uint64_t bytes = atomic_load_explicit(&entry->bytes, memory_order_relaxed);
+    return (struct object){.bytes = bytes & ~LOOKED,
+                           .before = atomic_load_explicit(&entry->before, memory_order_relaxed),
+                           .looked = (bytes & LOOKED) != 0};
+}
+
+static void place(uintptr_t address, const struct object *object)
 {
     static _Atomic uint32_t turn;
     struct entry *const bucket = bucket_of(address);
@@ -98,30 +122,15 @@ static void place(uintptr_t address, uint64_t bytes)
         uintptr_t vacant = 0;
         if (atomic_compare_exchange_strong_explicit(&bucket[way].address, &vacant, address,
                                                     memory_order_relaxed, memory_order_relaxed)) {
-            atomic_store_explicit(&bucket[way].bytes, bytes, memory_order_relaxed);
+            keep(&bucket[way], object);
             return;
         }
     }
     victim = &bucket[atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % WAYS];
     old = atomic_exchange_explicit(&victim->address, address, memory_order_relaxed);
-    atomic_store_explicit(&victim->bytes, bytes, memory_order_relaxed);
+    keep(victim, object);
     if (old != 0)
         mark_page(old, false);
-}
-
-/* One whose release went past us (a signal handler's, nested in a hook) leaves its entry to the next one there. */
-void large_made_slow(uintptr_t address, uint64_t bytes)
-{
-    struct entry *stale;
-    if (address == 0 || !atomic_load_explicit(&shim_large.on, memory_order_relaxed))
-        return;
-    stale = find(address);
-    if (stale != NULL) {
-        atomic_store_explicit(&stale->bytes, bytes, memory_order_relaxed);
-        return;
-    }
-    place(address, bytes);
-    mark_page(address, true);
 }
 
 /* ---- pages --------------------------------------------------------------------------------------------------- */
@@ -159,6 +168,14 @@ static bool look(uintptr_t address, uint64_t bytes, uint64_t *ret_resident, uint
 }
 
 /* Some is not told as none, nor less than all as all. */
+static uint32_t to_share(uint64_t resident, uint64_t looked)
+{
+    const uint32_t share = (uint32_t)((resident * FP_SHARE_WHOLE + looked / 2) / looked);
+    if (share == 0 && resident > 0)
+        return 1;
+    return share == FP_SHARE_WHOLE && resident < looked ? FP_SHARE_WHOLE - 1 : share;
+}
+
 static bool share_of(uintptr_t address, uint64_t bytes, uint32_t *ret_share)
 {
     uint64_t resident, looked;
@@ -167,13 +184,126 @@ static bool share_of(uintptr_t address, uint64_t bytes, uint32_t *ret_share)
     if (atomic_load(&shim_large.on)) /* after the count: pairs with large_stop */
         told = bytes > 0 && look(address, bytes, &resident, &looked);
     atomic_fetch_sub(&looking, 1);
-    if (!told)
+    if (told)
+        *ret_share = to_share(resident, looked);
+    return told;
+}
+
+/* ---- smaller ones: what an earlier object left ---------------------------------------------------------------- */
+
+static uint64_t pages_of(uintptr_t address, uint64_t bytes)
+{
+    return (address + bytes - (address & ~(page_bytes - 1)) + page_bytes - 1) / page_bytes;
+}
+
+static bool is_mapped_whole(uintptr_t address, uint64_t bytes)
+{
+    return pages_of(address, bytes) <= MAP_PAGES;
+}
+
+/* A bit a page that is in memory; false: it cannot be asked. */
+static bool map_of(uintptr_t address, uint64_t bytes, uint64_t *ret_map)
+{
+    unsigned char pages[MAP_PAGES];
+    const uint64_t count = pages_of(address, bytes);
+    bool told = false;
+    atomic_fetch_add(&looking, 1);
+    if (atomic_load(&shim_large.on)) /* after the count: pairs with large_stop */
+        told = raw_call(SYS_mincore, (long)(address & ~(page_bytes - 1)), (long)(count * page_bytes),
+                        (long)pages, 0, 0, 0) == 0;
+    atomic_fetch_sub(&looking, 1);
+    *ret_map = 0;
+    for (uint64_t i = 0; told && i < count; i++)
+        *ret_map |= (uint64_t)(pages[i] & 1) << i;
+    return told;
+}
+
+/* Pages that an object has in part, and others too. */
+static uint64_t edges_of(uintptr_t address, uint64_t bytes)
+{
+    const uint64_t first = address % page_bytes != 0, last = (address + bytes) % page_bytes != 0;
+    return first | last << (pages_of(address, bytes) - 1);
+}
+
+/* How many pages the program used, of what is there now and what was there before. Programs write from the start: up to the
+ * last page that is new. Returns false when nothing is new that would tell; then it is all that is there. */
+static bool used_of(uint64_t before, uint64_t now, uint64_t edges, uint64_t *ret_used)
+{
+    const uint64_t fresh = now & ~before;
+    *ret_used = (uint64_t)__builtin_popcountll(fresh == 0 ? now
+                                                          : now & (UINT64_MAX >> __builtin_clzll(fresh)));
+    if (fresh == 0 && (before & ~edges) == 0)
+        *ret_used = now & edges & 1;
+    return fresh != 0 || (before & ~edges) == 0;
+}
+
+/* ---- looks rest ----------------------------------------------------------------------------------------------- */
+
+static _Atomic uint64_t rested; /* when */
+
+static bool is_resting(uint64_t now)
+{
+    return (int64_t)(now - atomic_load_explicit(&rested, memory_order_relaxed)) < 0;
+}
+
+/* What a look took is added to the rest that is under way. */
+static void rest_after(uint64_t begin)
+{
+    const uint64_t end = lane_clock(), until = atomic_load_explicit(&rested, memory_order_relaxed);
+    atomic_store_explicit(&rested, ((int64_t)(end - until) < 0 ? until : end) + RESTS * (end - begin),
+                          memory_order_relaxed);
+}
+
+/* The share known of a size: size << 13 | 16 x share. */
+static _Atomic uint64_t *seen_of(uint64_t size)
+{
+    static _Atomic uint64_t all[1u << SEEN_BITS];
+    return &all[size * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SEEN_BITS)];
+}
+
+static bool seen(uint64_t size, uint32_t *ret_share)
+{
+    const uint64_t word = atomic_load_explicit(seen_of(size), memory_order_relaxed);
+    if (word >> 13 == size)
+        *ret_share = (uint32_t)((word & 8191) + 8) / 16;
+    return word >> 13 == size;
+}
+
+/* Of one, or moved by an eighth towards it: then it is a mean of the last ones. */
+static void see(uint64_t size, uint32_t share, bool mean)
+{
+    const uint64_t word = atomic_load_explicit(seen_of(size), memory_order_relaxed);
+    const int old = (int)(word & 8191), one = (int)share * 16;
+    const int kept = mean && word >> 13 == size ? old + (one - old) / 8 : one;
+    atomic_store_explicit(seen_of(size), size << 13 | (unsigned)kept, memory_order_relaxed);
+}
+
+/* Of one of few pages. Where nothing new tells what was used it is as of those of so many pages that lay in fresh memory, on
+ * the mean, and not more than what is there: not as of all that were told, since among those that lie where others lay only
+ * the greatest are. bounded: no look but where one is due. */
+static bool share_of_few(uintptr_t address, const struct object *object, bool bounded, uint32_t *ret_share)
+{
+    const uint64_t count = pages_of(address, object->bytes), edges = edges_of(address, object->bytes);
+    const bool brought = !object->looked && object->before == 0;
+    const uint64_t size = count << 1 | brought;
+    const uint64_t begin = lane_clock();
+    uint64_t now, used;
+    uint32_t usual = FP_SHARE_WHOLE;
+    const bool has_usual = seen(size, &usual);
+    if (bounded && !object->looked && is_resting(begin)) {
+        if (has_usual)
+            *ret_share = usual;
+        return has_usual;
+    }
+    if (!map_of(address, object->bytes, &now))
         return false;
-    *ret_share = (uint32_t)((resident * FP_SHARE_WHOLE + looked / 2) / looked);
-    if (*ret_share == 0 && resident > 0)
-        *ret_share = 1;
-    if (*ret_share == FP_SHARE_WHOLE && resident < looked)
-        *ret_share = FP_SHARE_WHOLE - 1;
+    rest_after(begin);
+    const bool told = used_of(object->before, now, edges, &used);
+    *ret_share = to_share(used, count);
+    if ((object->before & ~edges) == 0)
+        see(size, *ret_share, true);
+    else if (!told && has_usual && usual < *ret_share)
+        *ret_share = usual;
     return true;
 }
 
@@ -181,35 +311,56 @@ static bool share_of(uintptr_t address, uint64_t bytes, uint32_t *ret_share)
  * looks are followed by a rest; during that an object is told as the last one seen of its very size. */
 static bool share_in_time(uintptr_t address, uint64_t bytes, uint32_t *ret_share)
 {
-    static _Atomic uint64_t seen[1u << SEEN_BITS]; /* bytes << 9 | share, by size */
-    static _Atomic uint64_t rested;                /* when */
-    _Atomic uint64_t *const last = &seen[bytes * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SEEN_BITS)];
-    const uint64_t word = atomic_load_explicit(last, memory_order_relaxed);
     const uint64_t begin = lane_clock();
-    uint64_t end;
-    if (word >> 9 == bytes && (int64_t)(begin - atomic_load_explicit(&rested, memory_order_relaxed)) < 0) {
-        *ret_share = (uint32_t)(word & 511);
+    if (is_resting(begin) && seen(bytes, ret_share))
         return true;
-    }
     if (!share_of(address, bytes, ret_share))
         return false;
-    end = lane_clock();
-    atomic_store_explicit(&rested, end + RESTS * (end - begin), memory_order_relaxed);
-    atomic_store_explicit(last, bytes << 9 | *ret_share, memory_order_relaxed);
+    rest_after(begin);
+    see(bytes, *ret_share, false);
     return true;
+}
+
+/* One whose release went past us (a signal handler's, nested in a hook) leaves its entry to the next one there. */
+void large_made_slow(unsigned call, uintptr_t address, uint64_t bytes)
+{
+    struct object object = {.bytes = bytes};
+    struct entry *stale;
+    if (address == 0 || bytes >= LOOKED || !atomic_load_explicit(&shim_large.on, memory_order_relaxed))
+        return;
+    /* What others bring with them is theirs: zeros, and what was moved. */
+    if (call != FP_CALL_CALLOC && call != FP_CALL_REALLOC && call != FP_CALL_REALLOCARRAY &&
+        is_mapped_whole(address, bytes)) {
+        const uint64_t begin = lane_clock();
+        object.before = UINT64_MAX;
+        if (!is_resting(begin) && map_of(address, bytes, &object.before)) {
+            object.looked = true;
+            rest_after(begin);
+        }
+    }
+    stale = find(address);
+    if (stale != NULL) {
+        keep(stale, &object);
+        return;
+    }
+    place(address, &object);
+    mark_page(address, true);
 }
 
 bool large_take(const void *address, uint32_t *ret_share)
 {
     struct entry *entry = find((uintptr_t)address);
-    uint64_t bytes;
+    struct object object;
     if (entry == NULL || address == NULL)
         return false;
-    bytes = atomic_load_explicit(&entry->bytes, memory_order_relaxed);
+    object = kept(entry);
     atomic_store_explicit(&entry->address, 0, memory_order_relaxed);
     mark_page((uintptr_t)address, false);
-    return atomic_load_explicit(&shim_large.on, memory_order_relaxed) &&
-           share_in_time((uintptr_t)address, bytes, ret_share);
+    if (!atomic_load_explicit(&shim_large.on, memory_order_relaxed))
+        return false;
+    return is_mapped_whole((uintptr_t)address, object.bytes)
+               ? share_of_few((uintptr_t)address, &object, true, ret_share)
+               : share_in_time((uintptr_t)address, object.bytes, ret_share);
 }
 
 /* Objects that are never released. After the program's own handlers of exit(3), so that what those release is told; not
@@ -223,9 +374,11 @@ __attribute__((destructor)) static void note_the_rest(void)
     for (unsigned i = 0; i < BUCKETS * WAYS; i++) {
         const struct entry *entry = &table[i / WAYS][i % WAYS];
         const uintptr_t address = atomic_load_explicit(&entry->address, memory_order_relaxed);
+        const struct object object = kept(entry);
         uint32_t share;
         if (address == 0 ||
-            !share_of(address, atomic_load_explicit(&entry->bytes, memory_order_relaxed), &share))
+            !(is_mapped_whole(address, object.bytes) ? share_of_few(address, &object, false, &share)
+                                                     : share_of(address, object.bytes, &share)))
             continue;
         lane = lane_record(lane, FP_MARK_RESIDENT, address, 0, share);
         lane_set_gate(lane, GATE_OPEN);

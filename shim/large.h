@@ -4,6 +4,11 @@
  * released or resized, or when the process ends: FP_MARK_RESIDENT, right before the mark of the release. Only objects of at
  * least FP_LARGE_BYTES: their releases often are system calls themselves, and mincore(2) adds one.
  *
+ *   few pages  objects of at most 64 pages. They often lie where others lay, whose pages are still in memory. So what is in
+ *              memory is looked at when they are made, too, and used is what came up to the last page that is new at
+ *              the end. Where none is new, as much is taken for used as, on the mean, of objects of so many pages
+ *              that lay in fresh memory
+ *
  *   table    address -> size of the live ones. Fixed, without a lock: an object that finds no place pushes another out, and
  *            of that nothing is noted. Children inherit it as they do the objects
  *   suspect  an address that may be a large object's, told without a look at the table: by the size in the word before the
@@ -43,7 +48,7 @@ void large_begin(bool wanted, uint32_t filters);
 void large_stop(void);
 
 /* large_made - an allocation or resize returned address. Cheap for what is not large; call before its record is stored. */
-void large_made_slow(uintptr_t address, uint64_t bytes);
+void large_made_slow(unsigned call, uintptr_t address, uint64_t bytes);
 
 static inline void large_made(unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
 {
@@ -54,7 +59,7 @@ static inline void large_made(unsigned call, uintptr_t address, uint64_t size, u
         return;
     if (call <= FP_CALL_REALLOCARRAY ||
         (call >= FP_CALL_POSIX_MEMALIGN && call <= FP_CALL_NEW_ARRAY_ALIGNED_NOTHROW))
-        large_made_slow(address, bytes);
+        large_made_slow(call, address, bytes);
 }
 
 /* large_suspects - whether address, which is about to be released or resized, may be a large object's. */
@@ -72,7 +77,7 @@ static inline bool large_suspects(const void *address)
  * ret_share  of FP_SHARE_WHOLE.
  * Returns    whether it was there and its share is known. One system call for each MiB at most, and no more than 64; none
  *            where looks come so fast that they would take more than 3 % of the time: then it is the share last seen of an
- *            object of that size. */
+ *            object of that size (of few pages: on the mean of so many; and not known when there was none). */
 bool large_take(const void *address, uint32_t *ret_share);
 
 #pragma GCC visibility pop

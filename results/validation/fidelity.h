@@ -5,7 +5,8 @@
  *   heap      what of it the allocator brought (smaps.h). Its peak is the highest sample, or the exact peak of anonymous memory
  *             less the most that was not the heap's at any sample, whichever is more: both can only be too low, as far as
  *             samples see that most
- *   startup   what an allocator takes in a program that never calls it, less what the baseline takes there
+ *   startup   what a process holds because of its allocator before it first calls it. heap: the heap's part of a program
+ *             that never calls it. total: that, and what the allocator's libraries bring (files.h)
  *   replayed  resident memory of the replay, less what stood before its first op
  *   rest      total less heap, from real runs of the baseline; its peak: the highest sample, or the exact peak of the total
  *             less the peak of the heap, whichever is more: both can only be too low
@@ -16,8 +17,8 @@
  *   predicted total(c)  = rest + startup total(c) + replayed(c), for the peak less missed(c)
  *   error               = predicted / real - 1
  *
- * each for every level. `rest` is held to be the same under every candidate: a program does not map other memory or touch
- * other files because malloc is another one. A real process holds the startup, which the replay has subtracted.
+ * each for every level. `rest` is held to be the same under every candidate, but for those libraries: a program does not map
+ * other memory or touch other files because malloc is another one. A real process holds the startup, which the replay has subtracted.
  * All functions are pure. A figure that cannot be had is NAN, and so is what depends on it. */
 #ifndef MALLAB_RESULTS_FIDELITY_H
 #define MALLAB_RESULTS_FIDELITY_H

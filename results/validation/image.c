@@ -167,6 +167,7 @@ static bool take_maps(struct res_image *image, double span_ns, uint64_t others, 
         }
         if (sums.apart_bytes > image->apart_peak_bytes)
             image->apart_peak_bytes = sums.apart_bytes;
+        res_files_raise(&image->files, &sums.files);
         *ret_rest = sums.apart_bytes + others;
     }
     free(text.text);

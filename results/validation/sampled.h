@@ -21,6 +21,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "results/validation/files.h"
+
 #define RES_IMAGES_MAX  4096u /* of one run; later ones run unwatched and are counted */
 #define RES_SERIES_MAX  512u  /* samples kept for showing; when full, every second one is dropped */
 #define RES_IMAGE_NAMES 64u
@@ -57,10 +59,11 @@ struct res_image {
     double cpu_ns; /* user and system, its waited-for children's included; 0: it did not end by exit */
 
     /* With `maps`: the heap's part (smaps.h), the highest of the samples, at the end, and over time; and of other anonymous
-     * memory what there was at the sample with the most of both, and at the most. */
+     * memory what there was at the sample with the most of both, and at the most; and what is whose. */
     bool has_maps;
     uint64_t heap_peak_bytes, heap_end_bytes, apart_at_peak_bytes, apart_peak_bytes;
     double heap_mean_bytes;
+    struct res_files files; /* each at its most */
 
     struct res_moment series[RES_SERIES_MAX];
     size_t series_count;

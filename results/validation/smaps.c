@@ -1,4 +1,4 @@
-/* smaps.c - a mapping's head line, then its "Anonymous:". */
+/* smaps.c - a mapping's head line, then its "Rss:", then its "Anonymous:". */
 #include "results/validation/smaps.h"
 
 #include <stdbool.h>
@@ -13,6 +13,8 @@
 struct mapping {
     bool known; /* a head line was read */
     bool is_heap;
+    uint64_t name; /* of itself, or of the file whose .bss it begins with; 0: none */
+    uint64_t resident_bytes;
     uint64_t
         bss_bytes; /* so many of it, at most, are a file's .bss: the kernel joins what lies side by side */
     bool bss_is_heap;
@@ -24,7 +26,7 @@ struct state {
     const char *allocator;
     struct mapping mapping;
     unsigned long long file_end;
-    uint64_t file_bss_bytes;
+    uint64_t file_name, file_bss_bytes;
     bool file_is_allocator;
     struct res_smaps sums;
 };
@@ -32,19 +34,22 @@ struct state {
 static void take_head(struct state *state, unsigned long long begin, unsigned long long end, char writable,
                       const char *name)
 {
-    const bool has_name = *name != '\0';
+    const bool has_name = *name != '\0', is_brk = strcmp(name, "[heap]") == 0;
     const bool is_file = has_name && name[0] != '[';
     const bool is_allocator = is_file && state->allocator != NULL && strcmp(name, state->allocator) == 0;
     state->mapping = (struct mapping){
         .known = true,
-        .is_heap = strcmp(name, "[heap]") == 0 || is_allocator || !has_name,
+        .is_heap = is_brk || is_allocator || !has_name,
+        .name = has_name && !is_brk ? res_files_name(name) : 0,
     };
     if (!has_name && begin == state->file_end) {
+        state->mapping.name = state->file_name;
         state->mapping.bss_bytes = state->file_bss_bytes;
         state->mapping.bss_is_heap = state->file_is_allocator;
     }
     if (is_file && writable == 'w' && strncmp(name, MEMORY_FILE, sizeof MEMORY_FILE - 1) != 0) {
         state->file_end = end;
+        state->file_name = state->mapping.name;
         state->file_is_allocator = is_allocator;
         state->file_bss_bytes = res_bss_bytes(name);
     }
@@ -55,8 +60,11 @@ static void add(struct state *state, uint64_t bytes)
 {
     const struct mapping *mapping = &state->mapping;
     const uint64_t bss = bytes < mapping->bss_bytes ? bytes : mapping->bss_bytes;
-    *(mapping->bss_is_heap ? &state->sums.heap_bytes : &state->sums.apart_bytes) += bss;
-    *(mapping->is_heap ? &state->sums.heap_bytes : &state->sums.apart_bytes) += bytes - bss;
+    const uint64_t heap = (mapping->bss_is_heap ? bss : 0) + (mapping->is_heap ? bytes - bss : 0);
+    state->sums.heap_bytes += heap;
+    state->sums.apart_bytes += bytes - heap;
+    if (mapping->name != 0 && mapping->resident_bytes > heap)
+        res_files_add(&state->sums.files, mapping->name, mapping->resident_bytes - heap);
 }
 
 static void take_line(struct state *state, const char *line)
@@ -67,6 +75,8 @@ static void take_line(struct state *state, const char *line)
     if (sscanf(line, "%llx-%llx %4s %*s %*s %*s %n", &begin, &end, access, &name_at) >= 3 && name_at > 0 &&
         strlen(access) == 4)
         take_head(state, begin, end, access[1], line + name_at);
+    else if (state->mapping.known && sscanf(line, "Rss: %llu kB", &kilobytes) == 1)
+        state->mapping.resident_bytes = kilobytes * 1024;
     else if (state->mapping.known && sscanf(line, "Anonymous: %llu kB", &kilobytes) == 1)
         add(state, kilobytes * 1024);
 }

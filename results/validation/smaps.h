@@ -7,6 +7,8 @@
  *               and what the program itself maps where libmallab-apart.so is preloaded, which gives such mappings a
  *               name (shim/apart.c)
  *
+ *   file        what is resident of a mapping with a name, or of a file's .bss, but what is the heap's of it
+ *
  * Stacks of other threads have no name and count as heap: some 8 to 100 KiB a thread that runs.
  * Source: Linux, Documentation/filesystems/proc.rst, "/proc/PID/smaps". */
 #ifndef MALLAB_RESULTS_SMAPS_H
@@ -15,9 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "results/validation/files.h"
+
 struct res_smaps {
     uint64_t heap_bytes;
     uint64_t apart_bytes;
+    struct res_files files; /* all that is resident and not the heap's, by name */
 };
 
 /* res_smaps_parse - add up the mappings of a text, which may be cut at its end: then the last mapping may be missing.

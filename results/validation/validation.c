@@ -202,14 +202,14 @@ static void run_startup(struct state *state, struct res_validation_entry *entry)
     request.command.path = STARTUP_PROGRAM;
     request.command.arguments = arguments;
     tell(state, "startup", entry, 0);
-    entry->startup_total_bytes = entry->startup_heap_bytes = NAN;
+    entry->startup_heap_bytes = NAN;
     const enum res_real_state outcome = res_sampled_run(&request, &sampled, &reason);
     if (outcome == RES_REAL_STOPPED)
         state->validation->stopped = true;
     const struct res_image *image = outcome == RES_REAL_OK ? res_sampled_find(&sampled, name, NULL) : NULL;
     if (image != NULL && image->exact && image->has_maps) {
-        entry->startup_total_bytes = (double)image->end_bytes;
         entry->startup_heap_bytes = (double)image->heap_end_bytes;
+        entry->startup_files = image->files;
     }
     free(reason);
     res_sampled_release(&sampled);

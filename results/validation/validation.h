@@ -50,8 +50,9 @@ struct res_validation_entry {
     size_t image_count;
     struct res_image *mapped; /* the same of the mapped runs */
     size_t mapped_count;
-    double startup_total_bytes, startup_heap_bytes; /* of its own, not less the baseline's; NAN: unknown */
-    char *failed;                                   /* one line; NULL when it did not */
+    double startup_heap_bytes;      /* NAN: unknown, and the files too */
+    struct res_files startup_files; /* what the startup run held besides */
+    char *failed;                   /* one line; NULL when it did not */
 };
 
 struct res_validation {
@@ -73,7 +74,7 @@ struct res_validation_figures {
     struct res_time_check time;
     double wall_ns, cpu_ns; /* medians of the timed runs */
     double process_cpu_ns;  /* median of the sampled runs, of the process that was recorded */
-    double startup_total_bytes, startup_heap_bytes; /* less the baseline's */
+    double startup_total_bytes, startup_heap_bytes; /* of these fidelity.h */
 };
 
 /* res_validation_figures_of - one candidate's (place < options.candidate_count), against the replay of what was recorded.

@@ -195,6 +195,18 @@ static double cpu_median(const struct res_validation_entry *entry)
     return median;
 }
 
+/* The program's files are those of all mapped runs of the baseline. */
+static double brought_by(const struct res_validation_entry *entry,
+                         const struct res_validation_entry *baseline)
+{
+    if (isnan(entry->startup_heap_bytes) || isnan(baseline->startup_heap_bytes))
+        return NAN;
+    struct res_files program = {0};
+    for (size_t i = 0; i < baseline->mapped_count; i++)
+        res_files_raise(&program, &baseline->mapped[i].files);
+    return res_files_brought(&entry->startup_files, &baseline->startup_files, &program);
+}
+
 struct res_validation_figures res_validation_figures_of(const struct res_validation *validation,
                                                         const struct res_trial *trial, size_t place,
                                                         uint64_t seed)
@@ -210,8 +222,8 @@ struct res_validation_figures res_validation_figures_of(const struct res_validat
         .wall_ns = wall_of(entry),
         .cpu_ns = cpu_median(entry),
         .process_cpu_ns = median_of(entry->images, entry->image_count, process_cpu),
-        .startup_total_bytes = entry->startup_total_bytes - baseline->startup_total_bytes,
-        .startup_heap_bytes = entry->startup_heap_bytes - baseline->startup_heap_bytes,
+        .startup_total_bytes = entry->startup_heap_bytes + brought_by(entry, baseline),
+        .startup_heap_bytes = entry->startup_heap_bytes,
     };
     const struct res_fidelity_sample sample = {
         .total = totals_of(entry),

@@ -28,7 +28,7 @@ class Sparse(lab.Lab):
             self.assertEqual(info["large_noted_bytes"], 40 * MIB)
             # A page more or less where an object begins amid one, and shares are in 256th parts.
             self.assertAlmostEqual(info["large_resident_bytes"] / MIB, 14, delta=0.5)
-        self.assertRegex(self.mallab("info", self.recording).stdout.decode(), r"large objects +4 of 128 KiB and more; known of 4")
+        self.assertRegex(self.mallab("info", self.recording).stdout.decode(), r"large objects +4 of 64 KiB and more; known of 4")
 
     def test_a_replay_is_as_large_as_the_program_was(self):
         for candidate in [name for name in lab.candidates() if name in ("glibc", "jemalloc", "tcmalloc", "mimalloc")]:
@@ -37,6 +37,15 @@ class Sparse(lab.Lab):
         self.assertAlmostEqual(self.peak(self.workload) / TRULY, 1, delta=0.1)
         self.assertGreater(self.peak(self.workload, "full"), 24 * MIB)  # every byte, as ever
         self.assertLess(self.peak(self.workload, "none"), 2 * MIB)
+
+    def test_what_earlier_objects_left_is_not_taken_for_used(self):
+        """320 blocks of which an eighth is used; those of one round are used whole, and all that come later find every page there."""
+        info = self.info(self.record(lab.PROGRAMS / "blocks", 20, name="blocks"))
+        self.assertEqual(info["large_objects"], 320)
+        self.assertGreater(info["large_noted"], 300)
+        share = info["large_resident_bytes"] / info["large_noted_bytes"]
+        self.assertGreater(share, 0.10)
+        self.assertLess(share, 0.35)
 
     def test_without_residency_all_pages_are_taken_for_used(self):
         recording = self.record(lab.PROGRAMS / "half", 3, name="plain", options=("--no-residency",))

@@ -77,6 +77,18 @@ class Validate(lab.Lab):
         self.assertLess(own["peak_heap_bytes"], 0.4 * own["peak_total_bytes"])
         self.assertGreater(all_of_it["peak_heap_bytes"], 0.6 * all_of_it["peak_total_bytes"])
 
+    def test_a_library_that_the_program_has_by_itself_is_not_brought(self):
+        """jemalloc needs libstdc++, 1 to 2 MB of it in memory; a C++ program has it already."""
+        if "jemalloc" not in lab.candidates() or not (lab.PROGRAMS / "containers").exists():
+            self.skipTest("needs jemalloc and a C++ program")
+        brought = []
+        for program in ("half", "containers"):
+            result = self.validate("-a", "glibc,jemalloc", "--", lab.PROGRAMS / program, 1)
+            brought.append([c["real"]["startup_total_bytes"] - c["real"]["startup_heap_bytes"] for c in result["candidates"]])
+        self.assertEqual([glibc for glibc, _ in brought], [0, 0])
+        self.assertGreater(brought[0][1], brought[1][1] + 600_000)
+        self.assertGreater(brought[1][1], 100_000)  # jemalloc's own
+
     @lab.needs("hyperfine")
     def test_one_process_of_several_in_a_script(self):
         script = self.place / "session"

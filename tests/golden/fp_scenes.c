@@ -185,6 +185,8 @@ static enum fp_status write_calls(const char *path)
     return end(stage, writer, status, (struct fp_trailer){.end_time_ns = UINT64_MAX, .lane_count = 1});
 }
 
+#define LARGE_BYTES (128u * 1024) /* as large began when this golden file was made */
+
 /* Shares of large objects before they go, and one that stays. */
 static enum fp_status write_resident(const char *path)
 {
@@ -195,12 +197,12 @@ static enum fp_status write_resident(const char *path)
     for (uint64_t i = 0; i < 6; i++) {
         const uint64_t address = 0x7f0000000010 + (i << 24);
         stage->epoch += i;
-        add_mark(stage, FP_CALL_MALLOC, FP_LARGE_BYTES << i, 0, address);
+        add_mark(stage, FP_CALL_MALLOC, LARGE_BYTES << i, 0, address);
         add_mark(stage, FP_MARK_RESIDENT, 0, i * 51 < 250 ? i * 51 : FP_SHARE_WHOLE, address);
         if (i == 2)
             add_mark(stage, FP_MARK_RESIZE_FROM, 0, 0, address);
         if (i == 2)
-            add_mark(stage, FP_CALL_REALLOC, FP_LARGE_BYTES, 0, address);
+            add_mark(stage, FP_CALL_REALLOC, LARGE_BYTES, 0, address);
         if (i != 3)
             add_mark(stage, FP_CALL_FREE, 0, 0, address);
     }

@@ -178,6 +178,8 @@ static enum fp_status write_shapes(const char *path)
     return end(&player, true);
 }
 
+#define LARGE_BYTES (128u * 1024) /* as large began when this golden file was made */
+
 /* Shares of large objects, told when they go: two windows later, twice, of all, of one that was resized. */
 static enum fp_status write_touched(const char *path)
 {
@@ -187,9 +189,9 @@ static enum fp_status write_touched(const char *path)
     add_thread(&player, 1, true);
     for (uint32_t i = 0; i < 24; i++) {
         player.time_ns += 640;
-        allocate(&player, 0, i % 3 == 0 ? FP_CALL_CALLOC : FP_CALL_MALLOC, FP_LARGE_BYTES + i, 1);
+        allocate(&player, 0, i % 3 == 0 ? FP_CALL_CALLOC : FP_CALL_MALLOC, LARGE_BYTES + i, 1);
     }
-    resize(&player, 0, FP_CALL_REALLOC, FP_LARGE_BYTES * 4, 0, 5);
+    resize(&player, 0, FP_CALL_REALLOC, LARGE_BYTES * 4, 0, 5);
     for (uint32_t i = 24; i-- > 4 && player.status == FP_OK;) {
         player.status = wl_writer_touched(player.writer, player.live[i].id, i * 12 < 256 ? i * 12 : 256);
         if (player.status == FP_OK && i == 7)

@@ -8,6 +8,7 @@
 #include "results/support.h"
 #include "results/validation/bss.h"
 #include "results/validation/fidelity.h"
+#include "results/validation/files.h"
 #include "results/validation/image.h"
 #include "results/validation/smaps.h"
 #include "results/validation/timed.h"
@@ -136,6 +137,53 @@ TEST(what_lies_behind_a_memory_file_is_heap)
     CHECK_U64(sums.apart_bytes, 4 * 1024);
 }
 
+static uint64_t file_bytes(const struct res_files *files, const char *name)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (files->all[i].name == res_files_name(name))
+            return files->all[i].resident_bytes;
+    return 0;
+}
+
+/* "Rss:" is 9999 kB of each mapping, written pages included. */
+TEST(what_is_resident_is_told_by_name_but_for_the_heap)
+{
+    const struct res_smaps with = res_smaps_parse(SMAPS, sizeof SMAPS - 1, "/lib/x86 64/liballoc.so");
+    CHECK_U64(with.files.count, 4); /* not [heap]; .bss is of its file */
+    CHECK_U64(file_bytes(&with.files, "/bin/program"), 3 * 9999 * 1024);
+    CHECK_U64(file_bytes(&with.files, "/lib/x86 64/liballoc.so"), (9999 + 9999 - 16 + 9999 - 32) * 1024);
+    CHECK_U64(file_bytes(&with.files, "[stack]"), 9999 * 1024);
+}
+
+TEST(a_library_that_the_program_has_by_itself_is_not_brought)
+{
+    struct res_files startup = {0}, base = {0}, program = {0}, later = {0};
+    res_files_add(&startup, 1, 500); /* the program itself: true(1) */
+    res_files_add(&base, 1, 480);
+    res_files_add(&startup, 2, 3000); /* libstdc++ */
+    res_files_add(&startup, 3, 600);  /* the allocator */
+    res_files_add(&base, 4, 1000);    /* libc, of which less is read here */
+    res_files_add(&startup, 4, 900);
+    CHECK_NEAR(res_files_brought(&startup, &base, &program), 20 + 3000 + 600);
+    res_files_add(&program, 2, 1000);
+    res_files_add(&program, 2, 1800); /* its second mapping */
+    CHECK_NEAR(res_files_brought(&startup, &base, &program), 20 + 200 + 600);
+    res_files_add(&later, 2, 4000);
+    res_files_add(&later, 1, 490);
+    res_files_raise(&program, &later);
+    CHECK_NEAR(res_files_brought(&startup, &base, &program), 10 + 600);
+    /* With the allocator as the baseline it goes. */
+    CHECK_NEAR(res_files_brought(&base, &startup, &later), 100 - 3000 - 600);
+}
+
+TEST(more_names_than_room_do_no_harm)
+{
+    struct res_files files = {0};
+    for (uint64_t i = 1; i <= 2 * RES_FILES_MAX; i++)
+        res_files_add(&files, i, 1);
+    CHECK_U64(files.count, RES_FILES_MAX);
+}
+
 /* One segment to read and one to write. */
 static void write_elf(const char *path, uint64_t file_bytes, uint64_t memory_bytes)
 {
@@ -244,6 +292,8 @@ TEST(hyperfine_is_believed_when_it_makes_sense)
 RUN_TESTS(T(prediction_is_rest_and_startup_and_replay), T(no_real_figure_no_error),
           T(peaks_that_do_not_fall_together_are_not_added), T(order_counts_where_reality_differs),
           T(sign_is_judged_outside_the_noise_only), T(heap_is_told_from_the_rest),
+          T(what_is_resident_is_told_by_name_but_for_the_heap),
+          T(a_library_that_the_program_has_by_itself_is_not_brought), T(more_names_than_room_do_no_harm),
           T(what_lies_behind_a_memory_file_is_heap), T(bss_is_what_the_file_says),
           T(a_text_that_is_cut_is_no_harm), T(nonsense_is_passed_over), T(status_is_whole_or_refused),
           T(words_survive_the_shell), T(hyperfine_is_believed_when_it_makes_sense))

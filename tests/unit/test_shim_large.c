@@ -113,9 +113,58 @@ static void test_rests(void)
     write_pages(at, 4 * MIB);
     CHECK_U64(share_of(at, 2 * MIB), 0);              /* as last seen */
     CHECK_U64(share_of(at, 4 * MIB), FP_SHARE_WHOLE); /* of another size */
-    clock_now += 40;
+    clock_now += 80;                                  /* twice: each look's rest is added */
     CHECK_U64(share_of(at, 2 * MIB), FP_SHARE_WHOLE);
     CHECK(munmap(at, 4 * MIB) == 0);
+}
+
+static uint32_t used_share(char *at, uint64_t bytes, size_t written)
+{
+    uint32_t share = 9999;
+    large_made(FP_CALL_MALLOC, (uintptr_t)at, bytes, 0);
+    write_pages(at, written);
+    CHECK(large_take(at, &share));
+    return share;
+}
+
+/* Of few pages: what an earlier object left there is not taken for used. */
+static void test_left_behind(void)
+{
+    const size_t bytes = 32 * PAGE;
+    char *at = map(MIB);
+    uint32_t share;
+    CHECK_U64(used_share(at, bytes, 8 * PAGE), 64);
+    CHECK_U64(used_share(at, bytes, 2 * PAGE), 64);      /* 8 are there: as the last one whose use is known */
+    CHECK_U64(used_share(at, bytes, 16 * PAGE), 128);    /* up to the last that is new */
+    CHECK_U64(used_share(at, bytes, 2 * PAGE), 64);      /* as of those that lay in fresh memory */
+    CHECK_U64(used_share(at, bytes / 2, 2 * PAGE), 256); /* of another size: all that is there */
+    CHECK_U64(used_share(at + MIB / 2, bytes, 0), 0);    /* nothing at all */
+    CHECK_U64(used_share(at, bytes, 0), 56);             /* the mean moves by an eighth */
+    large_made(FP_CALL_CALLOC, (uintptr_t)at, bytes, 1); /* zeroed: what is there, and nobody else's */
+    CHECK(large_take(at, &share));
+    CHECK_U64(share, 128);
+    /* An object amid pages shares the first and the last one with others, who wrote there before. */
+    at += 3 * MIB / 4;
+    write_pages(at, 1);
+    write_pages(at + 20 * PAGE, 1);
+    CHECK_U64(used_share(at + 16, 20 * PAGE, 5 * PAGE), (5 * 256 + 10) / 21);
+    CHECK(munmap(at - 3 * MIB / 4, MIB) == 0);
+}
+
+/* No look while it rests, but for one that is due; then as last seen, or not told. */
+static void test_few_rest(void)
+{
+    const size_t bytes = 32 * PAGE;
+    char *at = map(MIB);
+    uint32_t share;
+    clock_step = 1;
+    CHECK_U64(used_share(at, bytes, 8 * PAGE), 64); /* two looks, of 1 each: 64 of rest */
+    CHECK_U64(used_share(at + MIB / 2, bytes, 16 * PAGE), 64);
+    large_made(FP_CALL_MALLOC, (uintptr_t)at, bytes / 2, 0);
+    CHECK(!large_take(at, &share));
+    clock_now += 80;
+    CHECK_U64(used_share(at + MIB / 2 + 16 * PAGE, bytes / 2, 4 * PAGE), 64);
+    CHECK(munmap(at, MIB) == 0);
 }
 
 /* More objects than there is room for: none is told wrong, and most are there. */
@@ -198,6 +247,16 @@ TEST(looks_rest)
     in_child(false, true, 7, test_rests);
 }
 
+TEST(what_others_left_is_not_taken_for_used)
+{
+    in_child(false, true, 7, test_left_behind);
+}
+
+TEST(looks_at_few_pages_rest)
+{
+    in_child(false, true, 7, test_few_rest);
+}
+
 TEST(more_objects_than_room)
 {
     in_child(false, true, 7, test_many);
@@ -221,6 +280,6 @@ TEST(off_where_unwanted_or_behind_filters_that_nobody_tried)
 }
 
 RUN_TESTS(T(shares_are_those_of_pages), T(what_is_not_known_is_not_told), T(looks_rest),
-          T(more_objects_than_room), T(once_stopped_it_stays_so),
-          T(headers_tell_where_the_allocator_is_glibcs),
+          T(what_others_left_is_not_taken_for_used), T(looks_at_few_pages_rest), T(more_objects_than_room),
+          T(once_stopped_it_stays_so), T(headers_tell_where_the_allocator_is_glibcs),
           T(off_where_unwanted_or_behind_filters_that_nobody_tried))
