@@ -1,5 +1,5 @@
-/* code.c - from ops to code. Every op of every replay comes by here, and to guess which it is costs here what it costs in
- * the loop: so no branch depends on whether it is malloc or free. */
+/* code.c - from ops to code. All ops of a replay come by here, and to guess which is a malloc and which a free costs here
+ * what it costs in the loop: no branch depends on it. */
 #include "replay/code.h"
 
 #include <assert.h>
@@ -9,31 +9,47 @@ _Static_assert(FP_CALL_COUNT <= REP_CODE_FRESH, "calls stand below what is added
 _Static_assert((FP_CALL_MALLOC ^ FP_CALL_FREE) == 4 && (FP_CALL_MALLOC & 4) == 0, "they differ in one bit");
 _Static_assert(REP_CODE_GROUP + (2u << REP_CODE_OPS_MAX) <= REP_CODES, "all groups have a code");
 
-#define EMPTY 1u /* a group of no op */
+_Static_assert(REP_CODE_OPS_MAX == 4, "whole groups are of four");
 
-static uint8_t single(const struct wl_op *op)
+/* 0 for malloc, 4 for free; others have other bits too. */
+static unsigned kind(const struct wl_op *op)
 {
-    return (uint8_t)(op->call + ((op->align_log2 & WL_OP_FRESH) != 0 ? REP_CODE_FRESH : 0));
+    return op->call ^ FP_CALL_MALLOC;
+}
+
+static bool joins(unsigned kinds)
+{
+    return (kinds & ~4u) == 0;
+}
+
+/* Code for one op that joins no group and for those before it that do, or for those before the end: fewer than a group
+ * takes. Returns the op after it. */
+static const struct wl_op *make_rest(uint8_t **code, const struct wl_op *op, const struct wl_op *end)
+{
+    unsigned group = 1; /* no digit yet */
+    for (; op != end && joins(kind(op)); op++)
+        group = group << 1 | kind(op) >> 2;
+    if (group != 1)
+        *(*code)++ = (uint8_t)(REP_CODE_GROUP + group);
+    if (op == end)
+        return op;
+    *(*code)++ = (uint8_t)(op->call + ((op->align_log2 & WL_OP_FRESH) != 0 ? REP_CODE_FRESH : 0));
+    return op + 1;
 }
 
 void rep_code_make(uint8_t *code, const struct wl_op *ops, size_t count)
 {
-    unsigned group = EMPTY;
-    for (const struct wl_op *op = ops; op != ops + count; op++) {
-        if ((op->call & ~4u) == FP_CALL_MALLOC) {
-            group = group << 1 | (op->call & 4u) >> 2;
-            const unsigned full = group >> REP_CODE_OPS_MAX;
-            *code = (uint8_t)(REP_CODE_GROUP + group); /* for good when it is full */
-            code += full;
-            group = full != 0 ? EMPTY : group;
-            continue;
+    const struct wl_op *op = ops, *const end = ops + count;
+    while (op != end) {
+        if (end - op >= REP_CODE_OPS_MAX) {
+            const unsigned a = kind(&op[0]), b = kind(&op[1]), c = kind(&op[2]), d = kind(&op[3]);
+            if (joins(a | b | c | d)) {
+                *code++ = (uint8_t)(REP_CODE_GROUP + (16 | a << 1 | b | c >> 1 | d >> 2));
+                op += REP_CODE_OPS_MAX;
+                continue;
+            }
         }
-        if (group != EMPTY)
-            *code++ = (uint8_t)(REP_CODE_GROUP + group);
-        group = EMPTY;
-        *code++ = single(op);
+        op = make_rest(&code, op, end);
     }
-    if (group != EMPTY)
-        *code++ = (uint8_t)(REP_CODE_GROUP + group);
     *code = REP_CODE_END;
 }

@@ -1,4 +1,4 @@
-/* code.h - ops as the timed loop jumps by them: one byte for up to three ops.
+/* code.h - ops as the timed loop jumps by them: one byte for up to four ops.
  *
  * Which call comes next is what a processor cannot foresee, and each wrong guess costs it more than twice what an op of
  * `none` takes otherwise. So the loop decides once for up to REP_CODE_OPS_MAX mallocs and frees, in each order that they
@@ -18,8 +18,8 @@
 #define REP_CODE_END     0u
 #define REP_CODE_FRESH   64u
 #define REP_CODE_GROUP   128u
-#define REP_CODE_OPS_MAX 3u /* of a group */
-#define REP_CODES        144u
+#define REP_CODE_OPS_MAX 4 /* of a group */
+#define REP_CODES        160u
 
 /* rep_code_make - code for count ops and the end, count + 1 bytes at most. Ops are as wl_reader_next or a plan hands
  * them out: their calls are calls. */

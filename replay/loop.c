@@ -82,6 +82,11 @@ static inline __attribute__((always_inline)) bool keep(const struct rep_loop *lo
 #define GROUPS_3(X)                                                                                          \
     X(8, M, M, M) X(9, M, M, F) X(10, M, F, M) X(11, M, F, F)                                                \
     X(12, F, M, M) X(13, F, M, F) X(14, F, F, M) X(15, F, F, F)
+#define GROUPS_4(X)                                                                                          \
+    X(16, M, M, M, M) X(17, M, M, M, F) X(18, M, M, F, M) X(19, M, M, F, F)                                  \
+    X(20, M, F, M, M) X(21, M, F, M, F) X(22, M, F, F, M) X(23, M, F, F, F)                                  \
+    X(24, F, M, M, M) X(25, F, M, M, F) X(26, F, M, F, M) X(27, F, M, F, F)                                  \
+    X(28, F, F, M, M) X(29, F, F, M, F) X(30, F, F, F, M) X(31, F, F, F, F)
 
 /* Single ops: the call; what it is in the table; what it returns has so many bytes. */
 #define ALLOCATIONS(X)                                                                                       \
@@ -142,6 +147,7 @@ static inline __attribute__((always_inline)) bool keep(const struct rep_loop *lo
 #define GROUP_1(n, a)          group_##n: BEGIN; a(0); GO_ON(1);
 #define GROUP_2(n, a, b)       group_##n: BEGIN; a(0); b(1); GO_ON(2);
 #define GROUP_3(n, a, b, c)    group_##n: BEGIN; a(0); b(1); c(2); GO_ON(3);
+#define GROUP_4(n, a, b, c, d) group_##n: BEGIN; a(0); b(1); c(2); d(3); GO_ON(4);
 #define SINGLE_LABEL(call, ...)                 [FP_CALL_##call] = &&single_##call,
 #define FRESH_LABEL(call, ...)                  [REP_CODE_FRESH + FP_CALL_##call] = &&fresh_##call,
 #define ALLOCATION(call, object, bytes)         single_##call: BEGIN; KEEP(0, object, bytes); GO_ON(1);
@@ -153,7 +159,7 @@ static const struct wl_op *run(const struct rep_loop *loop, const struct wl_op *
 {
     static const void *const labels[REP_CODES] = {
         [REP_CODE_END] = &&end,
-        GROUPS_1(GROUP_LABEL) GROUPS_2(GROUP_LABEL) GROUPS_3(GROUP_LABEL)
+        GROUPS_1(GROUP_LABEL) GROUPS_2(GROUP_LABEL) GROUPS_3(GROUP_LABEL) GROUPS_4(GROUP_LABEL)
         ALLOCATIONS(SINGLE_LABEL) ALLOCATIONS_FRESH(FRESH_LABEL) RELEASES(SINGLE_LABEL)
     };
     const struct rep_calls *calls = &loop->calls;
@@ -164,6 +170,7 @@ static const struct wl_op *run(const struct rep_loop *loop, const struct wl_op *
     GROUPS_1(GROUP_1)
     GROUPS_2(GROUP_2)
     GROUPS_3(GROUP_3)
+    GROUPS_4(GROUP_4)
     ALLOCATIONS(ALLOCATION)
     ALLOCATIONS_FRESH(ALLOCATION_FRESH)
     RELEASES(RELEASE)
