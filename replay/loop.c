@@ -3,8 +3,8 @@
  *   - no allocation of our own, no I/O, no lock, no clock, no assertion;
  *   - the same instructions for every candidate, `none` included, so that what `none` measures is what the
  *     others carry;
- *   - one jump for a group of ops; for each one call through the table, one slot, one touch. Whatever can be done
- *     before is done before, in plan.c and code.c. */
+ *   - one jump, one call through the table, one slot, one touch. Whatever can be done before is done before, in plan.c
+ *     and code.h. */
 #include "replay/loop.h"
 
 #include <stdbool.h>
@@ -76,22 +76,8 @@ static inline __attribute__((always_inline)) bool keep(const struct rep_loop *lo
 }
 
 /* clang-format off */
-/* Groups: their number and their ops, as code.h has them. */
-#define GROUPS_1(X) X(2, M) X(3, F)
-#define GROUPS_2(X) X(4, M, M) X(5, M, F) X(6, F, M) X(7, F, F)
-#define GROUPS_3(X)                                                                                          \
-    X(8, M, M, M) X(9, M, M, F) X(10, M, F, M) X(11, M, F, F)                                                \
-    X(12, F, M, M) X(13, F, M, F) X(14, F, F, M) X(15, F, F, F)
-#define GROUPS_4(X)                                                                                          \
-    X(16, M, M, M, M) X(17, M, M, M, F) X(18, M, M, F, M) X(19, M, M, F, F)                                  \
-    X(20, M, F, M, M) X(21, M, F, M, F) X(22, M, F, F, M) X(23, M, F, F, F)                                  \
-    X(24, F, M, M, M) X(25, F, M, M, F) X(26, F, M, F, M) X(27, F, M, F, F)                                  \
-    X(28, F, F, M, M) X(29, F, F, M, F) X(30, F, F, F, M) X(31, F, F, F, F)
-
-/* Single ops: the call; what it is in the table; what it returns has so many bytes. */
+/* All calls but those that nearly all ops make: the call; what it is in the table; what it returns has so many bytes. */
 #define ALLOCATIONS(X)                                                                                       \
-    X(CALLOC, calls->calloc(op->count, ELEMENT), ELEMENT * op->count)                                        \
-    X(REALLOC, calls->realloc(OBJECT, op->size), op->size)                                                   \
     X(REALLOCARRAY, calls->reallocarray(OBJECT, op->count, ELEMENT), ELEMENT * op->count)                    \
     X(POSIX_MEMALIGN, posix_memalign_of(calls, op), op->size)                                                \
     X(ALIGNED_ALLOC, calls->aligned_alloc(alignment_of(op), op->size), op->size)                             \
@@ -128,54 +114,66 @@ static inline __attribute__((always_inline)) bool keep(const struct rep_loop *lo
 #define OBJECT  slots[op->id]
 #define ELEMENT (op->size & REP_OP_SIZE_MASK)
 
-/* Each piece of run(): the next jump's target before the calls, so that a wrong guess of it is found while they run. */
-#define BEGIN next = labels[*code++]
-#define GO_ON(count)                                                                                         \
-    op += count;                                                                                             \
-    goto *next
-#define KEEP(at, object, bytes)                                                                              \
+/* Each piece of run() reads the next op's call before it makes its own: when the next jump comes, the call is known. It ends
+ * with a jump of its own, whose history tells the processor more about what follows this call than one for all would. */
+#define BEGIN next = *code++
+#define GO                                                                                                   \
     do {                                                                                                     \
-        if (!keep(loop, slots, small, op + at, object, bytes)) {                                             \
-            op += at;                                                                                        \
-            goto end;                                                                                        \
-        }                                                                                                    \
+        if (next == FP_CALL_FREE)                                                                            \
+            goto call_free;                                                                                  \
+        if (next == FP_CALL_MALLOC)                                                                          \
+            goto call_malloc;                                                                                \
+        goto call_other;                                                                                     \
     } while (0)
-#define M(at) KEEP(at, calls->malloc(op[at].size), op[at].size)
-#define F(at) calls->free(slots[op[at].id])
+#define GO_ON                                                                                                \
+    do {                                                                                                     \
+        op++;                                                                                                \
+        GO;                                                                                                  \
+    } while (0)
+#define KEEP(object, bytes)                                                                                  \
+    do {                                                                                                     \
+        if (!keep(loop, slots, small, op, object, bytes))                                                    \
+            return op;                                                                                       \
+        GO_ON;                                                                                               \
+    } while (0)
+#define ALLOCATION(call, object, bytes)       case FP_CALL_##call: BEGIN; KEEP(object, bytes);
+#define ALLOCATION_FRESH(call, object, bytes) case REP_CODE_FRESH + FP_CALL_##call: BEGIN; KEEP(object, bytes);
+#define RELEASE(call, released)               case FP_CALL_##call: BEGIN; released; GO_ON;
 
-#define GROUP_LABEL(n, ...)    [REP_CODE_GROUP + n] = &&group_##n,
-#define GROUP_1(n, a)          group_##n: BEGIN; a(0); GO_ON(1);
-#define GROUP_2(n, a, b)       group_##n: BEGIN; a(0); b(1); GO_ON(2);
-#define GROUP_3(n, a, b, c)    group_##n: BEGIN; a(0); b(1); c(2); GO_ON(3);
-#define GROUP_4(n, a, b, c, d) group_##n: BEGIN; a(0); b(1); c(2); d(3); GO_ON(4);
-#define SINGLE_LABEL(call, ...)                 [FP_CALL_##call] = &&single_##call,
-#define FRESH_LABEL(call, ...)                  [REP_CODE_FRESH + FP_CALL_##call] = &&fresh_##call,
-#define ALLOCATION(call, object, bytes)         single_##call: BEGIN; KEEP(0, object, bytes); GO_ON(1);
-#define ALLOCATION_FRESH(call, object, bytes)   fresh_##call: BEGIN; KEEP(0, object, bytes); GO_ON(1);
-#define RELEASE(call, released)                 single_##call: BEGIN; released; GO_ON(1);
-
-/* Execute until the end of the code, or until the allocator refuses. Returns the first op that was not executed. */
+/* Execute until the end of the code, or until the allocator refuses. Returns the first op that was not executed.
+ * small: the size up to which one byte is written; 0: none is. */
 static const struct wl_op *run(const struct rep_loop *loop, const struct wl_op *op, const uint8_t *code, size_t small)
 {
-    static const void *const labels[REP_CODES] = {
-        [REP_CODE_END] = &&end,
-        GROUPS_1(GROUP_LABEL) GROUPS_2(GROUP_LABEL) GROUPS_3(GROUP_LABEL) GROUPS_4(GROUP_LABEL)
-        ALLOCATIONS(SINGLE_LABEL) ALLOCATIONS_FRESH(FRESH_LABEL) RELEASES(SINGLE_LABEL)
-    };
     const struct rep_calls *calls = &loop->calls;
     void **slots = loop->slots;
-    const void *next = labels[*code++];
-    goto *next;
+    unsigned next;
+    BEGIN;
+    GO;
 
-    GROUPS_1(GROUP_1)
-    GROUPS_2(GROUP_2)
-    GROUPS_3(GROUP_3)
-    GROUPS_4(GROUP_4)
-    ALLOCATIONS(ALLOCATION)
-    ALLOCATIONS_FRESH(ALLOCATION_FRESH)
-    RELEASES(RELEASE)
-end:
-    return op;
+call_free:
+    BEGIN;
+    calls->free(OBJECT);
+    GO_ON;
+call_malloc:
+    BEGIN;
+    KEEP(calls->malloc(op->size), op->size);
+call_other:
+    /* A branch that is mostly right is cheaper than a jump through a table, and all others together are rare. */
+    if (next == FP_CALL_REALLOC) {
+        BEGIN;
+        KEEP(calls->realloc(OBJECT, op->size), op->size);
+    }
+    if (next == FP_CALL_CALLOC) {
+        BEGIN;
+        KEEP(calls->calloc(op->count, ELEMENT), ELEMENT * op->count);
+    }
+    switch (next) {
+        ALLOCATIONS(ALLOCATION)
+        ALLOCATIONS_FRESH(ALLOCATION_FRESH)
+        RELEASES(RELEASE)
+    default:
+        return op; /* REP_CODE_END: wl_reader_next lets no call pass that is none */
+    }
 }
 /* clang-format on */
 

@@ -5,7 +5,8 @@
 #include "replay/code.h"
 #include "replay/loop.h"
 
-#define OPS_MAX 64u /* that a test executes at once */
+#define OPS_MAX   64u /* that a test executes at once */
+#define MIXED_OPS 4u
 
 /* What the stand-ins were called with last. */
 static struct {
@@ -132,7 +133,7 @@ static void see_delete_array_aligned_nothrow(void *object, size_t alignment, con
     (void)see("delete_array_aligned_nothrow", object, alignment, nothrow == NULL);
 }
 
-static void *slots[4];
+static void *slots[8];
 
 static struct rep_loop loop = {
     .calls =
@@ -327,8 +328,8 @@ TEST(objects_with_a_share_are_touched_so_far)
     }
 }
 
-/* The loop takes mallocs and frees together by groups: each order of them, beside each other and beside others. */
-TEST(groups_of_ops_are_executed_in_their_order)
+/* From each kind of call the loop goes on to each other by another way. */
+TEST(ops_are_executed_in_their_order)
 {
     static const struct {
         char letter;
@@ -358,14 +359,14 @@ TEST(groups_of_ops_are_executed_in_their_order)
     }
 }
 
-/* Within a group each op has its own object and size, and a refusal ends the run at the very op. */
-TEST(ops_of_a_group_have_their_own_objects)
+/* Each op has its own object and size, and a refusal ends the run at the very op. */
+TEST(ops_have_their_own_objects)
 {
-    for (unsigned order = 0; order < 1u << REP_CODE_OPS_MAX; order++) {
-        for (unsigned refused = 0; refused <= REP_CODE_OPS_MAX; refused++) {
-            struct wl_op ops[REP_CODE_OPS_MAX];
-            unsigned expected = REP_CODE_OPS_MAX;
-            for (unsigned i = 0; i < REP_CODE_OPS_MAX; i++) {
+    for (unsigned order = 0; order < 1u << MIXED_OPS; order++) {
+        for (unsigned refused = 0; refused <= MIXED_OPS; refused++) {
+            struct wl_op ops[MIXED_OPS];
+            unsigned expected = MIXED_OPS;
+            for (unsigned i = 0; i < MIXED_OPS; i++) {
                 const bool releases = (order >> i & 1) != 0;
                 ops[i] = (struct wl_op){.id = i + 1, .call = releases ? FP_CALL_FREE : FP_CALL_MALLOC};
                 slots[i + 1] = releases ? memory + i : NULL;
@@ -376,8 +377,8 @@ TEST(ops_of_a_group_have_their_own_objects)
             }
             memset(&seen, 0, sizeof seen);
             loop.touch = REP_TOUCH_NONE;
-            CHECK_U64(execute(ops, REP_CODE_OPS_MAX), expected);
-            CHECK_U64(seen.calls, expected < REP_CODE_OPS_MAX ? expected + 1 : expected);
+            CHECK_U64(execute(ops, MIXED_OPS), expected);
+            CHECK_U64(seen.calls, expected < MIXED_OPS ? expected + 1 : expected);
             for (unsigned i = 0; i < expected; i++) {
                 const bool releases = (order >> i & 1) != 0;
                 CHECK(slots[i + 1] == (releases ? memory + i : memory));
@@ -414,5 +415,4 @@ TEST(prepare)
 
 RUN_TESTS(T(prepare), T(each_call_reaches_its_function), T(fresh_resizes_begin_from_null),
           T(new_memory_is_touched), T(resizes_touch_what_is_new), T(objects_with_a_share_are_touched_so_far),
-          T(groups_of_ops_are_executed_in_their_order), T(ops_of_a_group_have_their_own_objects),
-          T(null_ends_the_run))
+          T(ops_are_executed_in_their_order), T(ops_have_their_own_objects), T(null_ends_the_run))
