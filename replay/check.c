@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "replay/code.h"
 #include "replay/storage.h"
 
 #define INTACT UINT64_MAX
@@ -164,7 +165,9 @@ bool rep_check_op(struct rep_check *check, const struct wl_op *op, uint64_t numb
     ret_problem->text[0] = '\0';
     if (consumes && !take_out(check, op, ret_problem))
         return false;
-    if (rep_loop_run(&check->loop, op, 1) != 1)
+    uint8_t code[2];
+    rep_code_make(code, op, 1);
+    if (rep_loop_run(&check->loop, op, code) != 1)
         return false;
     return kind == FP_KIND_RELEASE || take_in(check, op, number, &former, ret_problem);
 }

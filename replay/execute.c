@@ -1,6 +1,7 @@
 /* execute.c - the ops of a part: timed, or checked one by one. */
 #include <errno.h>
 
+#include "replay/code.h"
 #include "replay/exec.h"
 
 /* The thread that this one is, once it executes ops. */
@@ -62,7 +63,8 @@ static void execute_checked(struct rep_exec *exec, struct rep_thread *self, uint
 }
 
 /* Time one run of ops. */
-static void execute_run(struct rep_exec *exec, struct rep_thread *self, uint32_t op_first, uint32_t op_count)
+static void execute_run(struct rep_exec *exec, struct rep_thread *self, uint32_t op_first, uint32_t op_count,
+                        const uint8_t *code)
 {
     current = self;
     if (exec->options->check != NULL) {
@@ -76,7 +78,7 @@ static void execute_run(struct rep_exec *exec, struct rep_thread *self, uint32_t
     if (exec->options->syscalls != NULL)
         rep_syscalls_inside(exec->options->syscalls, true);
     const uint64_t start = rep_ticks(clock);
-    const size_t done = rep_loop_run(exec->options->loop, ops, op_count);
+    const size_t done = rep_loop_run(exec->options->loop, ops, code);
     const uint64_t end = rep_ticks(clock);
     if (exec->options->syscalls != NULL)
         rep_syscalls_inside(exec->options->syscalls, false);
@@ -94,8 +96,9 @@ void rep_execute_segment(struct rep_exec *exec, struct rep_thread *self, const s
 {
     if (exec->options->latency != NULL)
         rep_latency_enter(exec->options->latency, segment->op_first);
+    uint8_t *code = rep_plan_code(&exec->now->plan, segment);
     if (exec->pace == NULL) {
-        execute_run(exec, self, segment->op_first, segment->op_count);
+        execute_run(exec, self, segment->op_first, segment->op_count, code);
         return;
     }
     for (uint32_t done = 0; done < segment->op_count;) {
@@ -103,7 +106,8 @@ void rep_execute_segment(struct rep_exec *exec, struct rep_thread *self, const s
         const uint64_t *times_ns = &exec->now->plan.times_ns[first];
         const uint32_t step = (uint32_t)rep_pace_step(times_ns, segment->op_count - done);
         rep_pace_reach(exec->pace, times_ns[0]);
-        execute_run(exec, self, first, step);
+        rep_code_make(code, &exec->now->plan.ops[first], step);
+        execute_run(exec, self, first, step, code);
         done += step;
     }
 }

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "replay/code.h"
 #include "replay/loop.h"
 #include "replay/storage.h"
 
@@ -46,8 +47,10 @@ bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool
     plan->ops = rep_storage_map(ops, sizeof *plan->ops);
     plan->parts = rep_storage_map(serial ? 1 : parts, sizeof *plan->parts);
     /* A cut needs a wait, or a source, and a wait has one source. */
-    plan->segments = rep_storage_map(serial ? 1 : parts + 2 * ops, sizeof *plan->segments);
-    if (plan->ops == NULL || plan->parts == NULL || plan->segments == NULL ||
+    const size_t segments = serial ? 1 : parts + 2 * ops;
+    plan->segments = rep_storage_map(segments, sizeof *plan->segments);
+    plan->code = rep_storage_map(ops + segments, sizeof *plan->code);
+    if (plan->ops == NULL || plan->parts == NULL || plan->segments == NULL || plan->code == NULL ||
         !share_or_map(plan, summary, former))
         return false;
     if (serial)
@@ -109,7 +112,7 @@ static void note_shares(const struct wl_window *window, uint32_t first, struct w
         rep_op_set_share(&ops[window->touched[*next].op - begin], window->touched[*next].share);
 }
 
-static enum fp_status plan_serial(struct rep_plan *plan, const struct wl_window *window)
+static void plan_serial(struct rep_plan *plan, const struct wl_window *window)
 {
     uint32_t next_share = 0;
     memcpy(plan->ops, window->ops, window->op_count * sizeof *plan->ops);
@@ -122,7 +125,6 @@ static enum fp_status plan_serial(struct rep_plan *plan, const struct wl_window 
     plan->segments[0] = (struct rep_segment){.op_count = window->op_count};
     plan->part_count = 1;
     plan->segment_count = 1;
-    return FP_OK;
 }
 
 /* Find the parts and their lengths, and give each its place in ops. */
@@ -240,12 +242,8 @@ static void cut_part(struct rep_plan *plan, struct rep_part *part)
  * all unfinished threads have stopped. Of the ops they stopped at, take the first in the window's order,
  * and the op it waits for: that one stands earlier in the order, so its thread did not stop before it,
  * executed it and posted it; so the wait holds, and the thread did not stop. */
-enum fp_status rep_plan_make(struct rep_plan *plan, const struct wl_window *window)
+static void plan_parts(struct rep_plan *plan, const struct wl_window *window)
 {
-    if (window->op_count > plan->ops_max || window->wait_count > window->op_count)
-        return FP_ERR_CORRUPT;
-    if (plan->serial)
-        return plan_serial(plan, window);
     lay_out_parts(plan, window);
     scatter_ops(plan, window);
     plan->segment_count = 0;
@@ -261,6 +259,20 @@ enum fp_status rep_plan_make(struct rep_plan *plan, const struct wl_window *wind
         part->segment_count = 1;
         plan->segments[plan->segment_count++] = (struct rep_segment){.op_first = part->op_first,
                                                                      .op_count = part->op_count};
+    }
+}
+
+enum fp_status rep_plan_make(struct rep_plan *plan, const struct wl_window *window)
+{
+    if (window->op_count > plan->ops_max || window->wait_count > window->op_count)
+        return FP_ERR_CORRUPT;
+    if (plan->serial)
+        plan_serial(plan, window);
+    else
+        plan_parts(plan, window);
+    for (uint32_t i = 0; plan->times_ns == NULL && i < plan->segment_count; i++) {
+        const struct rep_segment *segment = &plan->segments[i];
+        rep_code_make(rep_plan_code(plan, segment), &plan->ops[segment->op_first], segment->op_count);
     }
     return FP_OK;
 }

@@ -2,7 +2,11 @@
 #include <sys/mman.h>
 
 #include "harness.h"
+#include "replay/code.h"
 #include "replay/loop.h"
+
+#define OPS_MAX   64u /* that a test executes at once */
+#define MIXED_OPS 4u
 
 /* What the stand-ins were called with last. */
 static struct {
@@ -10,10 +14,14 @@ static struct {
     void *object;
     size_t first, second;
     unsigned calls;
+    char order[OPS_MAX + 1];    /* the first letters of all calls so far */
+    uintptr_t numbers[OPS_MAX]; /* and their objects, or sizes where there was none */
 } seen;
 
 static unsigned char *memory; /* what they return */
 static bool refuse;
+
+#define REFUSED_BYTES 7777u
 
 static void *see(const char *name, void *object, size_t first, size_t second)
 {
@@ -21,8 +29,9 @@ static void *see(const char *name, void *object, size_t first, size_t second)
     seen.object = object;
     seen.first = first;
     seen.second = second;
-    seen.calls++;
-    return refuse ? NULL : memory;
+    seen.order[seen.calls % OPS_MAX] = name[0];
+    seen.numbers[seen.calls++ % OPS_MAX] = object != NULL ? (uintptr_t)object : first;
+    return refuse || first == REFUSED_BYTES ? NULL : memory;
 }
 
 #define STAND_IN_1(name)                                                                                     \
@@ -124,7 +133,7 @@ static void see_delete_array_aligned_nothrow(void *object, size_t alignment, con
     (void)see("delete_array_aligned_nothrow", object, alignment, nothrow == NULL);
 }
 
-static void *slots[4];
+static void *slots[8];
 
 static struct rep_loop loop = {
     .calls =
@@ -154,6 +163,13 @@ static struct rep_loop loop = {
         },
     .slots = slots,
 };
+
+static size_t execute(const struct wl_op *ops, size_t count)
+{
+    uint8_t code[OPS_MAX + 1];
+    rep_code_make(code, ops, count);
+    return rep_loop_run(&loop, ops, code);
+}
 
 TEST(each_call_reaches_its_function)
 {
@@ -205,7 +221,7 @@ TEST(each_call_reaches_its_function)
             .id = 2, .call = call, .align_log2 = 6, .count = counted ? 3 : 0, .size = 48};
         slots[2] = allocates ? NULL : memory + 5;
         memset(&seen, 0, sizeof seen);
-        CHECK_U64(rep_loop_run(&loop, &op, 1), 1);
+        CHECK_U64(execute(&op, 1), 1);
         CHECK_STR(seen.name, expected[i].name);
         CHECK_U64(seen.calls, 1);
         CHECK_U64(seen.first, expected[i].first);
@@ -225,7 +241,7 @@ TEST(fresh_resizes_begin_from_null)
     loop.touch = REP_TOUCH_NONE;
     for (size_t i = 0; i < 2; i++) {
         slots[1] = memory + 9; /* of the id's former object, released since */
-        CHECK_U64(rep_loop_run(&loop, &ops[i], 1), 1);
+        CHECK_U64(execute(&ops[i], 1), 1);
         CHECK(seen.object == NULL);
     }
 }
@@ -239,7 +255,7 @@ static uint32_t touched_by(const struct wl_op *op, enum rep_touch touch, size_t 
     memset(memory, 0, MEMORY_BYTES);
     loop.touch = touch;
     loop.touch_step = step;
-    CHECK_U64(rep_loop_run(&loop, op, 1), 1);
+    CHECK_U64(execute(op, 1), 1);
     *ret_last = SIZE_MAX;
     for (size_t i = 0; i < MEMORY_BYTES; i++) {
         if (memory[i] != 0) {
@@ -312,6 +328,66 @@ TEST(objects_with_a_share_are_touched_so_far)
     }
 }
 
+/* From each kind of call the loop goes on to each other by another way. */
+TEST(ops_are_executed_in_their_order)
+{
+    static const struct {
+        char letter;
+        struct wl_op op;
+    } kinds[] = {{'m', {.id = 1, .call = FP_CALL_MALLOC, .size = 100}},
+                 {'f', {.id = 1, .call = FP_CALL_FREE}},
+                 {'c', {.id = 1, .call = FP_CALL_CALLOC, .count = 2, .size = 50}},
+                 {'r', {.id = 1, .call = FP_CALL_REALLOC, .align_log2 = WL_OP_FRESH, .size = 100}},
+                 {'d', {.id = 1, .call = FP_CALL_DELETE}}};
+    const unsigned kind_count = sizeof kinds / sizeof kinds[0];
+    loop.touch = REP_TOUCH_NONE;
+    for (unsigned length = 0; length <= 6; length++) {
+        unsigned sequences = 1;
+        for (unsigned i = 0; i < length; i++)
+            sequences *= kind_count;
+        for (unsigned sequence = 0; sequence < sequences; sequence++) {
+            struct wl_op ops[6];
+            char expected[7] = {0};
+            for (unsigned i = 0, rest = sequence; i < length; i++, rest /= kind_count) {
+                ops[i] = kinds[rest % kind_count].op;
+                expected[i] = kinds[rest % kind_count].letter;
+            }
+            memset(&seen, 0, sizeof seen);
+            CHECK_U64(execute(ops, length), length);
+            CHECK_STR(seen.order, expected);
+        }
+    }
+}
+
+/* Each op has its own object and size, and a refusal ends the run at the very op. */
+TEST(ops_have_their_own_objects)
+{
+    for (unsigned order = 0; order < 1u << MIXED_OPS; order++) {
+        for (unsigned refused = 0; refused <= MIXED_OPS; refused++) {
+            struct wl_op ops[MIXED_OPS];
+            unsigned expected = MIXED_OPS;
+            for (unsigned i = 0; i < MIXED_OPS; i++) {
+                const bool releases = (order >> i & 1) != 0;
+                ops[i] = (struct wl_op){.id = i + 1, .call = releases ? FP_CALL_FREE : FP_CALL_MALLOC};
+                slots[i + 1] = releases ? memory + i : NULL;
+                if (!releases)
+                    ops[i].size = i == refused ? REFUSED_BYTES : 64 + i;
+                if (!releases && i == refused)
+                    expected = i;
+            }
+            memset(&seen, 0, sizeof seen);
+            loop.touch = REP_TOUCH_NONE;
+            CHECK_U64(execute(ops, MIXED_OPS), expected);
+            CHECK_U64(seen.calls, expected < MIXED_OPS ? expected + 1 : expected);
+            for (unsigned i = 0; i < expected; i++) {
+                const bool releases = (order >> i & 1) != 0;
+                CHECK(slots[i + 1] == (releases ? memory + i : memory));
+                CHECK_U64(seen.numbers[i], releases ? (size_t)(uintptr_t)(memory + i) : 64 + i);
+            }
+        }
+    }
+}
+
 TEST(null_ends_the_run)
 {
     const struct wl_op ops[] = {
@@ -325,7 +401,7 @@ TEST(null_ends_the_run)
     refuse = true;
     slots[1] = memory;
     memset(&seen, 0, sizeof seen);
-    CHECK_U64(rep_loop_run(&loop, ops, 4), 2); /* nothing for nothing is no failure */
+    CHECK_U64(execute(ops, 4), 2); /* nothing for nothing is no failure */
     CHECK_U64(seen.calls, 3);
     CHECK(slots[1] == NULL);
     refuse = false;
@@ -339,4 +415,4 @@ TEST(prepare)
 
 RUN_TESTS(T(prepare), T(each_call_reaches_its_function), T(fresh_resizes_begin_from_null),
           T(new_memory_is_touched), T(resizes_touch_what_is_new), T(objects_with_a_share_are_touched_so_far),
-          T(null_ends_the_run))
+          T(ops_are_executed_in_their_order), T(ops_have_their_own_objects), T(null_ends_the_run))
