@@ -123,7 +123,7 @@ function historyChart(drawing, title, settings) {
   if (lines.length === 0) return null;
   const x = results.map((result) => result.x), span = x[x.length - 1] - x[0];
   return chart({title, x, isTime: true, points: true, pad: span > 0 ? span * 0.03 : 43200, series: lines, yText: settings.text, xText: String,
-    yLeast: settings.yLeast, topRoom: changes.length > 0 ? 2.5 : 1.5, yLabel: settings.words,
+    yLeast: settings.yLeast, leastRoom: settings.leastRoom, topRoom: changes.length > 0 ? 2.5 : 1.5, yLabel: settings.words,
     told: (at, index) => {
       const line = lines[index], point = line.points[at], interval = settings.low && isNumber(line.lows[at]) && isNumber(line.highs[at])
         ? ` (${settings.text(line.lows[at])} to ${settings.text(line.highs[at])})` : "";
@@ -170,7 +170,7 @@ function historySection(series, id) {
         element("ul", {class: "bars"}, moves.slice(0, 20).map((move) => element("li", {}, move.text))),
         moves.length > 20 ? element("p", {class: "small"}, `and ${moves.length - 20} more, in the table`) : null),
     historyChart(drawing, `Time against ${series.baseline}`, {read: (point) => less(point.ratio), low: (point) => less(point.ratio_low),
-      high: (point) => less(point.ratio_high), text: signedPercent, moved: "time_moved", hasNoise: true, yLeast: 0,
+      high: (point) => less(point.ratio_high), text: signedPercent, moved: "time_moved", leastRoom: 0.004, hasNoise: true, yLeast: 0,
       words: "In allocator calls, within each result, with its 95 % interval. ▲ and ▼ moved; the grey band is the baseline against itself."}),
     changes.length > 0 ? element("div", {class: "changes-list"}, element("p", {class: "explain above"}, "Changed at the numbered lines:"),
       element("ol", {class: changes.length > 12 ? "tall" : ""},

@@ -1,7 +1,8 @@
 // points.js - charts in which each point stands for something: intervals through them, marks of moves, names by mouse and keys.
 //
 // A series has also lows and highs, and xLows and xHighs, of the intervals; signs, {sign, kind} of a point that is marked; tags,
-// a word beside a point. Of the chart: told(at, series) names a point, under(plot, pen) and over(plot, pen) draw.
+// a word beside a point. Of the chart: told(at, series) names a point, under(plot, pen) and over(plot, pen) draw; yLeast is a value
+// that is always shown, leastRoom and topRoom what is left free beyond the points, in values and as a factor.
 
 const DATE_VALUES = [
   [3600 * 24 * 365, "{YYYY}", null, null, null, null, null, null, 1],
@@ -21,7 +22,7 @@ function pointsReach(settings, made, plot) {
     high = Math.max(high, value, one.highs?.[index] ?? value);
   }));
   if (!(low <= high)) return [0, 1];
-  const room = (high - low) * 0.08 || Math.abs(high) * 0.05 || 0.01;
+  const room = Math.max((high - low) * 0.08 || Math.abs(high) * 0.05 || 0.01, settings.leastRoom || 0);
   return [low === settings.yLeast && low === 0 ? 0 : low - room, high + room * (settings.topRoom || 1)];
 }
 

@@ -114,7 +114,7 @@ function basisSection(result) {
   for (const workload of listOf(result.workloads).slice(0, 1))
     for (const entry of [...listOf(workload.candidates), objectOf(workload.floor)].filter((one) => isNamed(one.name)))
       settings.push([entry.name, isNamed(entry.version) ? entry.version : DASH,
-        Object.entries(objectOf(entry.environment)).map(([key, value]) => `${key}=${value}`).join(" ") || DASH, isNamed(entry.library) ? wrapping(entry.library) : DASH]);
+        wrapping(Object.entries(objectOf(entry.environment)).map(([key, value]) => `${key}=${value}`).join(" ") || DASH), isNamed(entry.library) ? wrapping(entry.library) : DASH]);
   return section("What it rests on", null,
     element("p", {}, "To measure again: ", element("code", {class: "command"}, commandOf(result))),
     element("div", {class: "pair"}, plainTable("Machine and settings", ["", ""], rows),

@@ -22,8 +22,8 @@ function scatter(title, words, points, groups, settings) {
   const x = shown.map((point) => point.time.ratio - 1);
   const least = Math.min(...shown.map(({time}) => (isNumber(time.ratio_low) ? time.ratio_low : time.ratio) - 1));
   const most = Math.max(...shown.map(({time}) => (isNumber(time.ratio_high) ? time.ratio_high : time.ratio) - 1));
-  const pad = Math.max(x[0] - least, most - x[x.length - 1], 0) + (most - least) * 0.06 + 0.002;
-  return chart({title, yLabel: words, x, pad, points: true, pointSize: 9, topRoom: 1.5, series, yLeast: 0, yText: signedPercent, xText: signedPercent,
+  const pad = Math.max(x[0] - least, most - x[x.length - 1], 0) + (most - least) * 0.06 + 0.004;
+  return chart({title, yLabel: words, x, pad, points: true, pointSize: 9, topRoom: 1.5, leastRoom: 0.004, series, yLeast: 0, yText: signedPercent, xText: signedPercent,
     xLabel: "change of time",
     told: (at) => settings.told(shown[at]),
     under: (plot, pen) => drawFront(plot, pen, shown.filter((point) => point.isFront)), over: () => {}});
@@ -109,7 +109,7 @@ function tuneSection(result) {
   if (!Array.isArray(tune.front)) return null;
   const rows = tuneRows(tune), memoryName = `${isNamed(tune.memory) ? tune.memory : "peak"} resident`;
   const groups = [{key: "default", label: `${tune.default}, the default`, live: true},
-    {key: "front", label: confirmed ? "on the front" : "not confirmed", colour: 0}, {key: "beaten", label: "beaten", colour: 1}];
+    {key: "front", label: confirmed ? "on the front" : "not confirmed", colour: 0}, {key: "beaten", label: "not on the front", colour: 1}];
   const searched = objectOf(tune.workload), title = isNamed(searched.program) ? searched.program : searched.name ?? "this workload";
   const chartWords = confirmed ? "Of fresh rounds, with 95 % intervals. Left is faster, down is less; the dashed steps are the front, numbers are the table's."
     : "Not confirmed: estimates of the search with their error, no verdicts. Left is faster, down is less; numbers are the table's.";
