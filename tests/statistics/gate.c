@@ -2,6 +2,7 @@
  *
  *   gate simulate EXPERIMENTS   each model of noise (samples.h): a true change at the limit, a change of 3 % against a limit of 1 %, none against
  *                               3 %; 10, 20 and 40 rounds
+ *   gate cut RESULT.json ROUNDS each candidate of a long experiment of `mallab ab` but the baseline, ROUNDS at a time, against limits of 0, 1 and 3 %
  *   gate test                   in little: exit 1 when an outcome is wrong more often than it may be */
 #include <jansson.h>
 #include <math.h>
@@ -41,15 +42,17 @@ struct outcomes {
     size_t above, below; /* that the test at the limit alone says */
 };
 
-static void judge(const struct res_trial *trial, double limit, uint64_t seed, struct outcomes *outcomes)
+static void judge(const struct res_trial *trial, size_t candidate, double limit, uint64_t seed,
+                  struct outcomes *outcomes)
 {
     enum { BASELINE, CANDIDATE, CONTROL, COUNT };
+    const size_t places[COUNT] = {0, candidate, trial->candidate_count};
     struct res_series series[COUNT];
     uint64_t **rooms[COUNT];
     const char *why;
     for (size_t i = 0; i < COUNT; i++) {
         rooms[i] = res_calloc(trial->rounds, sizeof *rooms[i]);
-        series[i] = series_of(trial, i, rooms[i]);
+        series[i] = series_of(trial, places[i], rooms[i]);
     }
     const struct res_estimate estimate = res_estimate_paired(&series[CANDIDATE], &series[BASELINE], seed);
     const struct res_estimate aa = res_estimate_paired(&series[CONTROL], &series[BASELINE], seed);
@@ -79,7 +82,7 @@ static struct outcomes simulate_one(enum model model, size_t rounds, const struc
     for (size_t i = 0; i < experiments; i++) {
         struct res_trial trial;
         model_draw(model, one->effect, rounds, random, &trial);
-        judge(&trial, one->limit, res_random_next(random), &outcomes);
+        judge(&trial, 1, one->limit, res_random_next(random), &outcomes);
         model_release(&trial);
     }
     return outcomes;
@@ -110,6 +113,34 @@ static json_t *simulate(size_t experiments)
                 json_object_set_new(json, "experiments", json_integer((json_int_t)experiments));
                 json_array_append_new(list, json);
             }
+    return list;
+}
+
+/* Of runs that were really made; what the true change of each candidate is, is the reader's to know. */
+static json_t *cut(const char *path, size_t rounds)
+{
+    static const double limits[] = {1, 1.01, 1.03};
+    struct samples samples;
+    json_t *list = json_array();
+    samples_load(path, &samples);
+    for (size_t candidate = 1; candidate < samples.trial.candidate_count; candidate++)
+        for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+            struct outcomes outcomes = {0};
+            size_t experiments = 0;
+            for (; (experiments + 1) * rounds <= samples.trial.rounds; experiments++) {
+                struct res_trial trial;
+                samples_cut(&samples, experiments * rounds, rounds, samples.trial.memory_rounds, &trial);
+                judge(&trial, candidate, limits[i], experiments, &outcomes);
+                free(trial.entries);
+            }
+            json_t *json = outcomes_json(&outcomes);
+            json_object_set_new(json, "candidate", json_string(samples.candidates[candidate].name));
+            json_object_set_new(json, "rounds", json_integer((json_int_t)rounds));
+            json_object_set_new(json, "limit", json_real(limits[i]));
+            json_object_set_new(json, "experiments", json_integer((json_int_t)experiments));
+            json_array_append_new(list, json);
+        }
+    samples_release(&samples);
     return list;
 }
 
@@ -153,11 +184,15 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "test") == 0)
         return test();
-    if (argc != 3 || strcmp(argv[1], "simulate") != 0 || atoi(argv[2]) <= 0) {
-        fputs("usage: gate simulate EXPERIMENTS | test\n", stderr);
+    json_t *answer = NULL;
+    if (argc == 3 && strcmp(argv[1], "simulate") == 0 && atoi(argv[2]) > 0)
+        answer = simulate((size_t)atoi(argv[2]));
+    else if (argc == 4 && strcmp(argv[1], "cut") == 0 && atoi(argv[3]) > 0)
+        answer = cut(argv[2], (size_t)atoi(argv[3]));
+    if (answer == NULL) {
+        fputs("usage: gate simulate EXPERIMENTS | cut RESULT.json ROUNDS | test\n", stderr);
         return 2;
     }
-    json_t *answer = simulate((size_t)atoi(argv[2]));
     json_dumpf(answer, stdout, JSON_INDENT(1));
     puts("");
     json_decref(answer);
