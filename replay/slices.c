@@ -57,11 +57,16 @@ static void reach(struct rep_slices *slices, uint64_t time_ns)
 
 static enum fp_status rest_until(struct rep_slices *slices, uint64_t time_ns, struct wl_window *ret_window)
 {
-    *ret_window = (struct wl_window){.facts = {.first_op = slices->ops,
-                                               .start_ns = slices->now_ns,
-                                               .end_ns = time_ns,
-                                               .live_bytes = slices->live.bytes,
-                                               .live_objects = slices->live.objects}};
+    *ret_window = (struct wl_window){
+        .facts = {.first_op = slices->ops,
+                  .start_ns = slices->now_ns,
+                  .end_ns = time_ns,
+                  .live_bytes = slices->live.bytes,
+                  .live_objects = slices->live.objects},
+        .ops = slices->whole.ops, /* none of them, but an address to copy none from */
+        .runs = slices->rooms[0].runs,
+        .waits = slices->rooms[0].waits,
+        .times_ns = slices->rooms[0].times_ns};
     reach(slices, time_ns);
     return FP_OK;
 }

@@ -61,6 +61,12 @@ class Validate(lab.Lab):
         shown = self.mallab("report", "kept.json").stdout.decode()
         self.assertIn("fidelity", shown)
         self.assertIn("peak within 3 % in total", shown)
+        # How far reality is from itself: the widest of its candidates, by the samples that the result keeps.
+        def widest(key):
+            runs = [[run[key] for run in one["real"]["mapped_runs"]] for one in result["candidates"]]
+            return max(100 * (max(of_one) / min(of_one) - 1) for of_one in runs)
+        self.assertIn(f"by up to {widest('heap_mean_bytes'):.1f} % in the heap's mean, {widest('heap_end_bytes'):.1f} % at its end",
+                      shown)
         self.assertEqual(list(self.place.iterdir()), [self.place / "kept.json"])
 
     @lab.needs("hyperfine")
