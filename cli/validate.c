@@ -58,6 +58,22 @@ static int choose_process(const char *recording, const char *name, uint32_t *ret
     return found != NULL ? CLI_DONE : CLI_FAILED;
 }
 
+/* A program that is linked against another allocator, and asks malloc_usable_size, asks malloc for other sizes by its
+ * answers: so it is recorded on the baseline, as it is run for real. */
+static int record(struct validate *validate, char **ret_recording)
+{
+    const struct cli_validate_options *settings = &validate->settings;
+    const char *before = getenv("LD_PRELOAD");
+    char *const kept = before != NULL ? res_strdup(before) : NULL;
+    /* Where it cannot be set the program is recorded as it is. */
+    (void)setenv("LD_PRELOAD", validate->choice.candidates[0]->path, 1);
+    const int code = cli_record_step(&CLI_VALIDATE, settings->command, validate->directory,
+                                     settings->answer.quiet, &validate->status, ret_recording);
+    (void)(kept != NULL ? setenv("LD_PRELOAD", kept, 1) : unsetenv("LD_PRELOAD"));
+    free(kept);
+    return code;
+}
+
 static int prepare(struct validate *validate)
 {
     const struct cli_validate_options *settings = &validate->settings;
@@ -75,8 +91,7 @@ static int prepare(struct validate *validate)
     if (target.code == 0)
         validate->program = res_strdup(target.path);
     cli_target_release(&target);
-    int code = cli_record_step(&CLI_VALIDATE, settings->command, validate->directory, settings->answer.quiet,
-                               &validate->status, &recording);
+    int code = record(validate, &recording);
     if (code == CLI_DONE && cli_stopped_by == 0 && settings->process != NULL)
         code = choose_process(recording, settings->process, &convert.process_id);
     if (code == CLI_DONE && cli_stopped_by == 0)

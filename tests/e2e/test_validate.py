@@ -137,6 +137,12 @@ class Validate(lab.Lab):
         self.assertIsNone(result["candidates"][0]["failed"])
         self.assertIn("exit code 9", result["candidates"][1]["failed"])
 
+    def test_it_is_recorded_on_the_baseline(self):
+        """Redis asks for other sizes where malloc_usable_size answers otherwise: recorded on its own jemalloc, glibc's heap was 4 % too low."""
+        self.validate("-a", "glibc", "--", "sh", "-c", 'case "$LD_PRELOAD" in *libmallab.so*) printf %s "$LD_PRELOAD" >recorded;; esac; '
+                      f"{lab.PROGRAMS}/half 1")
+        self.assertRegex((self.place / "recorded").read_text(), r"libmallab\.so[: ].*/libc\.so\.6")
+
     def test_a_program_that_is_not_there(self):
         result = self.mallab("validate", "-a", "glibc", "--", "./no-such-program", status=lab.FAILED)
         self.assertIn("no-such-program", result.stderr.decode())
