@@ -74,7 +74,8 @@ class Clock(lab.Lab):
         rest = ("--clock", "recorded", "--idle-ms", "36000000")  # ten hours, within the limit of the test
         quiet = replay("jemalloc", workload, *rest, "--idle-with", "nothing", settings=alone)["resident"]
         called = replay("jemalloc", workload, *rest, settings=alone)["resident"]
-        self.assertGreater(quiet["idle_bytes"], 0.75 * quiet["peak_bytes"])
+        # Held against the end, not the peak: how much goes before that depends on how long recording took.
+        self.assertGreater(quiet["idle_bytes"], 0.95 * quiet["end_bytes"])
         self.assertLess(called["idle_bytes"], 0.5 * called["peak_bytes"])
         self.assertEqual((quiet["idle_with"], called["idle_with"]), ("nothing", "calls"))
         run = replay("jemalloc", workload, *rest, "--idle-with", "nothing", settings=threaded)
