@@ -165,9 +165,9 @@ bool rep_check_op(struct rep_check *check, const struct wl_op *op, uint64_t numb
     ret_problem->text[0] = '\0';
     if (consumes && !take_out(check, op, ret_problem))
         return false;
-    uint8_t code[2];
+    uint8_t code[2] = {0};
     rep_code_make(code, op, 1);
-    if (rep_loop_run(&check->loop, op, code) != 1)
+    if (rep_loop_run(&check->loop, op, code, 1) != 1)
         return false;
     return kind == FP_KIND_RELEASE || take_in(check, op, number, &former, ret_problem);
 }

@@ -1,7 +1,6 @@
 /* execute.c - the ops of a part: timed, or checked one by one. */
 #include <errno.h>
 
-#include "replay/code.h"
 #include "replay/exec.h"
 
 /* The thread that this one is, once it executes ops. */
@@ -63,8 +62,7 @@ static void execute_checked(struct rep_exec *exec, struct rep_thread *self, uint
 }
 
 /* Time one run of ops. */
-static void execute_run(struct rep_exec *exec, struct rep_thread *self, uint32_t op_first, uint32_t op_count,
-                        const uint8_t *code)
+static void execute_run(struct rep_exec *exec, struct rep_thread *self, uint32_t op_first, uint32_t op_count)
 {
     current = self;
     if (exec->options->check != NULL) {
@@ -75,10 +73,11 @@ static void execute_run(struct rep_exec *exec, struct rep_thread *self, uint32_t
     self->at_count = op_count;
     const struct rep_clock *clock = exec->options->clock;
     const struct wl_op *ops = &exec->now->plan.ops[op_first];
+    const uint8_t *code = &exec->now->plan.code[op_first];
     if (exec->options->syscalls != NULL)
         rep_syscalls_inside(exec->options->syscalls, true);
     const uint64_t start = rep_ticks(clock);
-    const size_t done = rep_loop_run(exec->options->loop, ops, code);
+    const size_t done = rep_loop_run(exec->options->loop, ops, code, op_count);
     const uint64_t end = rep_ticks(clock);
     if (exec->options->syscalls != NULL)
         rep_syscalls_inside(exec->options->syscalls, false);
@@ -96,9 +95,8 @@ void rep_execute_segment(struct rep_exec *exec, struct rep_thread *self, const s
 {
     if (exec->options->latency != NULL)
         rep_latency_enter(exec->options->latency, segment->op_first);
-    uint8_t *code = rep_plan_code(&exec->now->plan, segment);
     if (exec->pace == NULL) {
-        execute_run(exec, self, segment->op_first, segment->op_count, code);
+        execute_run(exec, self, segment->op_first, segment->op_count);
         return;
     }
     for (uint32_t done = 0; done < segment->op_count;) {
@@ -106,8 +104,7 @@ void rep_execute_segment(struct rep_exec *exec, struct rep_thread *self, const s
         const uint64_t *times_ns = &exec->now->plan.times_ns[first];
         const uint32_t step = (uint32_t)rep_pace_step(times_ns, segment->op_count - done);
         rep_pace_reach(exec->pace, times_ns[0]);
-        rep_code_make(code, &exec->now->plan.ops[first], step);
-        execute_run(exec, self, first, step, code);
+        execute_run(exec, self, first, step);
         done += step;
     }
 }

@@ -119,6 +119,8 @@ static inline __attribute__((always_inline)) bool keep(const struct rep_loop *lo
 #define BEGIN next = *code++
 #define GO                                                                                                   \
     do {                                                                                                     \
+        if (__builtin_expect(op == end, 0))                                                                  \
+            return op;                                                                                       \
         if (next == FP_CALL_FREE)                                                                            \
             goto call_free;                                                                                  \
         if (next == FP_CALL_MALLOC)                                                                          \
@@ -140,12 +142,14 @@ static inline __attribute__((always_inline)) bool keep(const struct rep_loop *lo
 #define ALLOCATION_FRESH(call, object, bytes) case REP_CODE_FRESH + FP_CALL_##call: BEGIN; KEEP(object, bytes);
 #define RELEASE(call, released)               case FP_CALL_##call: BEGIN; released; GO_ON;
 
-/* Execute until the end of the code, or until the allocator refuses. Returns the first op that was not executed.
+/* Execute count ops, or until the allocator refuses. Returns the first op that was not executed.
  * small: the size up to which one byte is written; 0: none is. */
-static const struct wl_op *run(const struct rep_loop *loop, const struct wl_op *op, const uint8_t *code, size_t small)
+static const struct wl_op *run(const struct rep_loop *loop, const struct wl_op *op, const uint8_t *code, size_t count,
+                               size_t small)
 {
     const struct rep_calls *calls = &loop->calls;
     void **slots = loop->slots;
+    const struct wl_op *const end = op + count;
     unsigned next;
     BEGIN;
     GO;
@@ -172,14 +176,14 @@ call_other:
         ALLOCATIONS_FRESH(ALLOCATION_FRESH)
         RELEASES(RELEASE)
     default:
-        return op; /* REP_CODE_END: wl_reader_next lets no call pass that is none */
+        __builtin_unreachable(); /* wl_reader_next lets no other call pass */
     }
 }
 /* clang-format on */
 
-size_t rep_loop_run(const struct rep_loop *loop, const struct wl_op *ops, const uint8_t *code)
+size_t rep_loop_run(const struct rep_loop *loop, const struct wl_op *ops, const uint8_t *code, size_t count)
 {
     const bool first_byte = loop->touch == REP_TOUCH_PAGE ||
                             (loop->touch == REP_TOUCH_FULL && loop->touch_step == REP_TOUCH_FIRST_ONLY);
-    return (size_t)(run(loop, ops, code, first_byte ? REP_PAGE_BYTES : 0) - ops);
+    return (size_t)(run(loop, ops, code, count, first_byte ? REP_PAGE_BYTES : 0) - ops);
 }

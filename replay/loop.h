@@ -76,9 +76,9 @@ static inline size_t rep_op_touched(const struct wl_op *op, size_t bytes)
     return bytes / FP_SHARE_WHOLE * share + bytes % FP_SHARE_WHOLE * share / FP_SHARE_WHOLE;
 }
 
-/* rep_loop_run - execute the ops that code stands for (code.h), of ops in turn.
- * Returns   how many were executed: all of them; or fewer when the allocator returned NULL for a request of at least one
- *           byte: then it is the index of that op, and nothing after it was executed. */
-size_t rep_loop_run(const struct rep_loop *loop, const struct wl_op *ops, const uint8_t *code);
+/* rep_loop_run - execute count ops. code: theirs (code.h); one byte behind it is read, and not heeded.
+ * Returns   count; less when the allocator returned NULL for a request of at least one byte: then it is
+ *           the index of that op, and nothing after it was executed. */
+size_t rep_loop_run(const struct rep_loop *loop, const struct wl_op *ops, const uint8_t *code, size_t count);
 
 #endif

@@ -47,9 +47,8 @@ bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool
     plan->ops = rep_storage_map(ops, sizeof *plan->ops);
     plan->parts = rep_storage_map(serial ? 1 : parts, sizeof *plan->parts);
     /* A cut needs a wait, or a source, and a wait has one source. */
-    const size_t segments = serial ? 1 : parts + 2 * ops;
-    plan->segments = rep_storage_map(segments, sizeof *plan->segments);
-    plan->code = rep_storage_map(ops + segments, sizeof *plan->code);
+    plan->segments = rep_storage_map(serial ? 1 : parts + 2 * ops, sizeof *plan->segments);
+    plan->code = rep_storage_map(ops + 1, sizeof *plan->code); /* one more: see rep_loop_run */
     if (plan->ops == NULL || plan->parts == NULL || plan->segments == NULL || plan->code == NULL ||
         !share_or_map(plan, summary, former))
         return false;
@@ -270,10 +269,7 @@ enum fp_status rep_plan_make(struct rep_plan *plan, const struct wl_window *wind
         plan_serial(plan, window);
     else
         plan_parts(plan, window);
-    for (uint32_t i = 0; plan->times_ns == NULL && i < plan->segment_count; i++) {
-        const struct rep_segment *segment = &plan->segments[i];
-        rep_code_make(rep_plan_code(plan, segment), &plan->ops[segment->op_first], segment->op_count);
-    }
+    rep_code_make(plan->code, plan->ops, window->op_count);
     return FP_OK;
 }
 

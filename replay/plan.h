@@ -44,7 +44,7 @@ struct rep_plan {
     struct wl_op *ops;
     struct rep_part *parts;
     struct rep_segment *segments;
-    uint8_t *code; /* of the segments: see rep_plan_code */
+    uint8_t *code; /* of ops: code.h */
     struct rep_wait *waits;
 
     /* Kept between windows, or scratch of rep_plan_make. */
@@ -78,14 +78,6 @@ enum fp_status rep_plan_make(struct rep_plan *plan, const struct wl_window *wind
 /* rep_plan_time - recorded time of an op of a window: as noted, and between two noted ones as if the ops followed each other
  * at even distances. */
 uint64_t rep_plan_time(const struct wl_window *window, uint32_t op);
-
-/* rep_plan_code - the code (code.h) of a segment, and the place for it: one byte for each of its ops and one for the end.
- * rep_plan_make writes it, unless times are kept: segments are executed in steps then, and who executes them makes the code
- * of each step. */
-static inline uint8_t *rep_plan_code(const struct rep_plan *plan, const struct rep_segment *segment)
-{
-    return &plan->code[segment->op_first + (size_t)(segment - plan->segments)];
-}
 
 /* rep_plan_locate - the number within the window of the op that the plan holds at ops[index]. */
 uint32_t rep_plan_locate(const struct rep_plan *plan, const struct wl_window *window, uint32_t index);

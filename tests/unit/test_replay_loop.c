@@ -166,9 +166,9 @@ static struct rep_loop loop = {
 
 static size_t execute(const struct wl_op *ops, size_t count)
 {
-    uint8_t code[OPS_MAX + 1];
+    uint8_t code[OPS_MAX + 1] = {0};
     rep_code_make(code, ops, count);
-    return rep_loop_run(&loop, ops, code);
+    return rep_loop_run(&loop, ops, code, count);
 }
 
 TEST(each_call_reaches_its_function)
