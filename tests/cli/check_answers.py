@@ -57,6 +57,12 @@ def refused(verb, arguments, code, text, **how):
           f"{verb} {arguments}: not one line: {lines}")
 
 
+def ended_well(answer):
+    """A sanitizer serves malloc itself, so that ab's runs fail; what is given out of them is the same."""
+    sanitized = re.search(r"wrong allocator: malloc comes from '[^']*lib[at]san", answer.stderr)
+    return answer.returncode == (1 if sanitized else 0)
+
+
 def check_output(verb):
     operands = OPERANDS[verb]
     refused(verb, ["-o", "", *operands], 2, "-o takes a name, or - for stdout")
@@ -78,9 +84,9 @@ def check_output(verb):
     if verb not in DONE:
         return
     done = mallab(verb, "-f", "-o", "taken", *operands)
-    check(done.returncode == 0 and pathlib.Path("taken").read_bytes()[:9] != b"precious\n", f"{verb} -f: {done.stderr}")
-    piped = subprocess.run([BUILD / "mallab", verb, "-o", "-", *operands], capture_output=True)
-    check(piped.returncode == 0 and piped.stdout != b"", f"{verb} -o -: {piped.stderr}")
+    check(ended_well(done) and pathlib.Path("taken").read_bytes()[:9] != b"precious\n", f"{verb} -f: {done.stderr}")
+    piped = mallab(verb, "-o", "-", *operands)
+    check(ended_well(piped) and piped.stdout != "", f"{verb} -o -: {piped.stderr}")
     check(not pathlib.Path("-").exists(), f"{verb} -o -: made a file of that name")
     if verb in KEEPS_IN_DIRECTORY:  # one answer, not the table behind it too
         check(json.loads(piped.stdout)["schema"].startswith("mallab-experiment/"), f"{verb} -o -: no JSON")
