@@ -39,7 +39,8 @@ def mallab(*arguments, as_nobody=False):
     command = [BUILD / "mallab", *arguments]
     if as_nobody and os.geteuid() == 0:
         command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command]
-    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
+                          timeout=60)
 
 
 def said(verb, answer):
