@@ -39,7 +39,8 @@ def mallab(*arguments, as_nobody=False):
     command = [BUILD / "mallab", *arguments]
     if as_nobody and os.geteuid() == 0:
         command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command]
-    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
+                          timeout=60)
 
 
 def said(verb, answer):
@@ -55,6 +56,12 @@ def refused(verb, arguments, code, text, **how):
     check(answer.stdout == "", f"{verb} {arguments}: says on stdout {answer.stdout[:80]!r}")
     check((len(lines) == 2 and "mallab help" in lines[1]) if code == 2 else len(lines) == 1,
           f"{verb} {arguments}: not one line: {lines}")
+
+
+def ended_well(answer):
+    """A sanitizer serves malloc itself, so that ab's runs fail; what is given out of them is the same."""
+    sanitized = re.search(r"wrong allocator: malloc comes from '[^']*lib[at]san", answer.stderr)
+    return answer.returncode == (1 if sanitized else 0)
 
 
 def check_output(verb):
@@ -78,9 +85,9 @@ def check_output(verb):
     if verb not in DONE:
         return
     done = mallab(verb, "-f", "-o", "taken", *operands)
-    check(done.returncode == 0 and pathlib.Path("taken").read_bytes()[:9] != b"precious\n", f"{verb} -f: {done.stderr}")
-    piped = subprocess.run([BUILD / "mallab", verb, "-o", "-", *operands], capture_output=True)
-    check(piped.returncode == 0 and piped.stdout != b"", f"{verb} -o -: {piped.stderr}")
+    check(ended_well(done) and pathlib.Path("taken").read_bytes()[:9] != b"precious\n", f"{verb} -f: {done.stderr}")
+    piped = mallab(verb, "-o", "-", *operands)
+    check(ended_well(piped) and piped.stdout != "", f"{verb} -o -: {piped.stderr}")
     check(not pathlib.Path("-").exists(), f"{verb} -o -: made a file of that name")
     if verb in KEEPS_IN_DIRECTORY:  # one answer, not the table behind it too
         check(json.loads(piped.stdout)["schema"].startswith("mallab-experiment/"), f"{verb} -o -: no JSON")
