@@ -168,8 +168,9 @@ struct swapping {
     size_t round_count, batch_count;
 };
 
-/* scale: brings the one side to the other's level, so that only chance is left between them. */
-static struct swapping swapping_of(const struct sorted *other, const struct sorted *base, double scale)
+/* scale: brings the one side to the other's level, so that only chance is left between them. base_scale: or the other way. */
+static struct swapping swapping_of(const struct sorted *other, const struct sorted *base, double scale,
+                                   double base_scale)
 {
     const size_t rounds = other->round_count;
     struct swapping swapping = {.round_count = rounds, .batch_count = other->batch_count};
@@ -179,10 +180,10 @@ static struct swapping swapping_of(const struct sorted *other, const struct sort
         struct cell *cells = &swapping.cells[2 * batch * rounds];
         size_t i = 0, k = 0;
         while (i + k < 2 * rounds) {
-            const bool take_one = k == rounds || (i < rounds && one[i].ns / scale <= two[k].ns);
-            cells[i + k] = take_one
-                               ? (struct cell){.ns = one[i].ns / scale, .round = one[i].round}
-                               : (struct cell){.ns = two[k].ns, .round = two[k].round + (uint32_t)rounds};
+            const bool take_one = k == rounds || (i < rounds && one[i].ns / scale <= two[k].ns * base_scale);
+            cells[i + k] = take_one ? (struct cell){.ns = one[i].ns / scale, .round = one[i].round}
+                                    : (struct cell){.ns = two[k].ns * base_scale,
+                                                    .round = two[k].round + (uint32_t)rounds};
             if (take_one)
                 i++;
             else
@@ -235,9 +236,10 @@ static double *strays_of(const struct swapping *swapping, double floor_ns, uint6
     return NULL;
 }
 
-static double *strays_at(const struct side *other, const struct side *base, double scale, uint64_t seed)
+static double *strays_at(const struct side *other, const struct side *base, double scale, double base_scale,
+                         uint64_t seed)
 {
-    struct swapping swapping = swapping_of(&other->sorted, &base->sorted, scale);
+    struct swapping swapping = swapping_of(&other->sorted, &base->sorted, scale, base_scale);
     double *strays = strays_of(&swapping, base->floor_ns, seed);
     free(swapping.cells);
     return strays;
@@ -246,7 +248,7 @@ static double *strays_at(const struct side *other, const struct side *base, doub
 /* How far they stray, either way; NULL stays NULL. */
 static double *distances_at(const struct side *other, const struct side *base, double scale, uint64_t seed)
 {
-    double *distances = strays_at(other, base, scale, seed);
+    double *distances = strays_at(other, base, scale, 1, seed);
     for (size_t i = 0; distances != NULL && i < RES_RESAMPLES; i++)
         distances[i] = fabs(distances[i]);
     return distances;
@@ -346,9 +348,12 @@ struct res_tails res_steady_tails(const struct res_batches *other, const struct 
         return tails;
     struct side one = side_of(other, count, floor_ns), two = side_of(base, count, floor_ns);
     const double net = net_of(&two);
+    /* The lesser side is made greater: the greater made less might fall below the floor. */
     const double scale = (limit * net + floor_ns) / (net + floor_ns);
-    const double seen = log(((net_of(&one) + floor_ns) / scale - floor_ns) / net);
-    double *strays = limit > 0 && isfinite(seen) ? strays_at(&one, &two, scale, seed) : NULL;
+    const double down = fmin(scale, 1), up = fmax(scale, 1);
+    const double seen = log(((net_of(&one) + floor_ns) / down - floor_ns) /
+                            ((net + floor_ns) * up - floor_ns));
+    double *strays = limit > 0 && isfinite(seen) ? strays_at(&one, &two, down, up, seed) : NULL;
     if (strays != NULL) {
         const double slack = 1e-12 * fabs(seen); /* the same swap is to count, however it was rounded */
         size_t above = 0, below = 0;

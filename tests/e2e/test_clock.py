@@ -134,7 +134,7 @@ class Clock(lab.Lab):
 
     def test_every_candidate_that_follows_the_clock_asks_the_replays(self):
         """By its INI file: linked or preloaded, the run would fail otherwise. Ten calls are enough."""
-        workload = self.convert(self.record("/bin/true"))
+        workload = self.decay(1, 1, 10, 0)
         known = self.answer("allocators", "--json")["allocators"]
         inis = {path.stem: path.read_text() for path in (lab.SOURCE / "allocators").glob("*.ini")}
         followers = [one["name"] for one in known if one["found"] and "clock = yes" in inis.get(one["name"], "")]

@@ -90,6 +90,7 @@ TEST(the_limit_is_of_net_times)
     CHECK(res_steady_tails(&other, &base, floor_ns, 1.09, 1).above < 0.002); /* gross it is +9 % */
     CHECK(res_steady_tails(&other, &base, floor_ns, 1.11, 1).below < 0.002);
     CHECK(res_steady_tails(&other, &base, floor_ns, 1.11, 1).above > 0.99);
+    CHECK(res_steady_tails(&other, &base, floor_ns, 1000, 1).below < 0.002); /* a 1000th is below the floor */
     const struct res_tails sure = res_steady_tails(&other, &base, floor_ns, 0.5, 1);
     CHECK(sure.above < 0.0005 && sure.above >= pow(2, -ROUNDS)); /* no swap as far: bounded, not 1 of 2001 */
     CHECK(res_steady_tails(&other, &base, floor_ns, 0, 1).above == 1);
