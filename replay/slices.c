@@ -120,6 +120,8 @@ static void take_waits(struct rep_slices *slices, uint32_t end, struct wl_window
 static void take_touched(struct rep_slices *slices, uint32_t end, struct wl_window *slice)
 {
     const struct wl_window *whole = &slices->whole;
+    if (whole->touched_count == 0)
+        return; /* whose address may be NULL, to which nothing may be added */
     slice->touched = whole->touched + slices->next_touched;
     while (slices->next_touched < whole->touched_count &&
            whole->touched[slices->next_touched].op - whole->facts.first_op < end) {
