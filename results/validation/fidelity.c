@@ -43,6 +43,21 @@ struct res_fidelity res_fidelity_of(const struct res_levels *rest, const struct 
     return fidelity;
 }
 
+double res_fidelity_sampled_peak(const double *totals, const double *samples, size_t count)
+{
+    double least = INFINITY, most = 0, highest = 0;
+    bool known = count > 0;
+    for (size_t i = 0; i < count; i++) {
+        known = known && isfinite(totals[i]);
+        least = fmin(least, totals[i]);
+        most = fmax(most, totals[i]);
+        highest = fmax(highest, samples[i]);
+    }
+    if (count == 0)
+        return NAN;
+    return known && most <= least * (1 + RES_RUNS_ALIKE) ? highest : res_median(samples, count);
+}
+
 /* ---- peaks that do not fall together -------------------------------------------------------- */
 
 static double highest(const struct res_course *course)

@@ -4,7 +4,8 @@
  *   total     resident memory of the process, all kinds (VmHWM, VmRSS)
  *   heap      what of it the allocator brought (smaps.h). Its peak is the highest sample, or the exact peak of anonymous memory
  *             less the most that was not the heap's at any sample, whichever is more: both can only be too low, as far as
- *             samples see that most
+ *             samples see that most. Of several runs the highest sample is that of all of them where their exact totals are
+ *             within RES_RUNS_ALIKE of each other, else the median of theirs
  *   startup   what a process holds because of its allocator before it first calls it. heap: the heap's part of a program
  *             that never calls it. total: that, and what the allocator's libraries bring (files.h)
  *   replayed  resident memory of the replay, less what stood before its first op
@@ -29,6 +30,7 @@
 
 #define RES_BAR_TOTAL    0.03 /* DESIGN.md, section 7: peak resident, of the total */
 #define RES_BAR_HEAP     0.10 /* of the heap's part */
+#define RES_RUNS_ALIKE   0.01
 #define RES_BAR_DISTINCT 0.05 /* the order of two candidates counts when they really differ by more */
 
 struct res_levels {
@@ -57,6 +59,11 @@ struct res_course {
 
 /* res_fidelity_missed - see `missed` above. 0 when one of both has no moments, or all at the same time. */
 double res_fidelity_missed(const struct res_course *rest, const struct res_course *replayed);
+
+/* res_fidelity_sampled_peak - the peak of what was sampled in several runs: each run may have missed it, and none can have
+ * exceeded it. So where the runs were alike, their exact totals within RES_RUNS_ALIKE of each other, it is the highest sample
+ * of all; else each had a peak of its own, and it is their median. NAN of no runs; a total of NAN is not alike. */
+double res_fidelity_sampled_peak(const double *totals, const double *samples, size_t count);
 
 /* res_fidelity_order - pairs of candidates whose real peaks (total) differ by more than RES_BAR_DISTINCT of the smaller
  * one, and how many of them the prediction has in the same order. */

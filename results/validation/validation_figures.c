@@ -44,10 +44,26 @@ static struct res_levels totals_of(const struct res_validation_entry *entry)
     return levels_of(entry->images, entry->image_count, total_peak, total_mean, total_end);
 }
 
+static double sampled_heap_peak(const struct res_validation_entry *entry)
+{
+    double *totals = res_calloc(entry->mapped_count + 1, sizeof *totals),
+           *samples = res_calloc(entry->mapped_count + 1, sizeof *samples);
+    for (size_t i = 0; i < entry->mapped_count; i++) {
+        const struct res_image *image = &entry->mapped[i];
+        totals[i] = image->exact ? total_peak(image) : NAN;
+        samples[i] = heap_peak(image);
+    }
+    const double peak = res_fidelity_sampled_peak(totals, samples, entry->mapped_count);
+    free(totals);
+    free(samples);
+    return peak;
+}
+
 /* Of the peak two bounds from below: fidelity.h. */
 static struct res_levels heap_of(const struct res_validation_entry *entry)
 {
     struct res_levels heap = levels_of(entry->mapped, entry->mapped_count, heap_peak, heap_mean, heap_end);
+    heap.peak_bytes = sampled_heap_peak(entry);
     const double exact = median_of(entry->images, entry->image_count, anonymous_peak) -
                          median_of(entry->mapped, entry->mapped_count, apart_peak);
     if (exact > heap.peak_bytes)

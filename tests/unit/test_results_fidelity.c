@@ -21,6 +21,17 @@
             HARNESS_FAIL("%s: %s is %.9g, expected %.9g", __func__, #actual, near_actual, near_expected);    \
     } while (0)
 
+TEST(runs_that_were_alike_have_one_peak)
+{
+    const double alike[] = {1000, 1009, 1004}, apart[] = {1000, 1011, 1004}, unknown[] = {1000, NAN, 1004};
+    const double samples[] = {65, 60, 81};
+    CHECK_NEAR(res_fidelity_sampled_peak(alike, samples, 3), 81);
+    CHECK_NEAR(res_fidelity_sampled_peak(apart, samples, 3), 65);
+    CHECK_NEAR(res_fidelity_sampled_peak(unknown, samples, 3), 65);
+    CHECK_NEAR(res_fidelity_sampled_peak(alike, samples, 1), 65);
+    CHECK(isnan(res_fidelity_sampled_peak(alike, samples, 0)));
+}
+
 TEST(prediction_is_rest_and_startup_and_replay)
 {
     const struct res_levels rest = {1000, 900, 800};
@@ -289,10 +300,10 @@ TEST(hyperfine_is_believed_when_it_makes_sense)
     CHECK(!parses("{\"results\":[{\"times\":[1],\"user\":\"0\",\"system\":0}]}", &timed));
 }
 
-RUN_TESTS(T(prediction_is_rest_and_startup_and_replay), T(no_real_figure_no_error),
-          T(peaks_that_do_not_fall_together_are_not_added), T(order_counts_where_reality_differs),
-          T(sign_is_judged_outside_the_noise_only), T(heap_is_told_from_the_rest),
-          T(what_is_resident_is_told_by_name_but_for_the_heap),
+RUN_TESTS(T(runs_that_were_alike_have_one_peak), T(prediction_is_rest_and_startup_and_replay),
+          T(no_real_figure_no_error), T(peaks_that_do_not_fall_together_are_not_added),
+          T(order_counts_where_reality_differs), T(sign_is_judged_outside_the_noise_only),
+          T(heap_is_told_from_the_rest), T(what_is_resident_is_told_by_name_but_for_the_heap),
           T(a_library_that_the_program_has_by_itself_is_not_brought), T(more_names_than_room_do_no_harm),
           T(what_lies_behind_a_memory_file_is_heap), T(bss_is_what_the_file_says),
           T(a_text_that_is_cut_is_no_harm), T(nonsense_is_passed_over), T(status_is_whole_or_refused),
