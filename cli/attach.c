@@ -26,6 +26,7 @@ static uint64_t count_lost(const json_t *recording)
     return lost;
 }
 
+/* Of one that has ended these are the processes that ran on; whether they still do, nobody looks. */
 static size_t count_running(const json_t *recording)
 {
     size_t index, running = 0;
@@ -38,11 +39,16 @@ static size_t count_running(const json_t *recording)
     return running;
 }
 
+static bool has_ended(const struct cli_control *control)
+{
+    return json_object_get(control->recording, "collector") == NULL;
+}
+
 /* One word for how it stands. */
 static const char *state_of(const struct cli_control *control)
 {
     uint64_t after_ns;
-    if (json_object_get(control->recording, "collector") == NULL)
+    if (has_ended(control))
         return "ended";
     if (cli_control_stop(control->recording, &after_ns) != NULL)
         return "stopped";
@@ -67,7 +73,9 @@ static int print_json(const struct cli_control *control)
     }
     json_object_set_new(object, "lost_calls", json_integer((json_int_t)count_lost(control->recording)));
     json_object_set_new(object, "processes_running",
-                        json_integer((json_int_t)count_running(control->recording)));
+                        json_integer(has_ended(control) ? 0 : (json_int_t)count_running(control->recording)));
+    json_object_set_new(object, "processes_ran_on",
+                        json_integer(has_ended(control) ? (json_int_t)count_running(control->recording) : 0));
     json_object_set_new(
         object, "pauses",
         json_integer((json_int_t)json_array_size(json_object_get(control->recording, "pauses"))));
@@ -79,7 +87,7 @@ static void print_head(const struct cli_control *control)
     char since[32];
     uint64_t after_ns = 0;
     const char *stop = cli_control_stop(control->recording, &after_ns);
-    const bool ended = json_object_get(control->recording, "collector") == NULL;
+    const bool ended = has_ended(control);
     if (stop != NULL)
         printf("%s after %s, %s", ended ? "the recording has ended" : "recording stopped",
                res_text_duration((double)after_ns, since), cli_control_stop_words(stop));
@@ -100,7 +108,10 @@ static int print_text(const struct cli_control *control)
         printf(", window %llu", (unsigned long long)cli_control_windows(control));
     printf(": %s events", res_text_grouped(number_of(control->recording, "events"), number));
     printf(", %s", res_text_bytes((double)number_of(control->recording, "bytes"), number));
-    printf("; %zu process%s running", running, running == 1 ? "" : "es");
+    if (!has_ended(control))
+        printf("; %zu process%s running", running, running == 1 ? "" : "es");
+    else if (running > 0)
+        printf("; %zu process%s ran on when it ended", running, running == 1 ? "" : "es");
     printf(", lost %s\n", res_text_grouped(count_lost(control->recording), number));
     return fflush(stdout) == 0 ? CLI_DONE : CLI_FAILED;
 }

@@ -158,6 +158,7 @@ static json_t *process_array(const struct conv_survey *survey)
         json_object_set_new(object, "complete", json_boolean(process->complete));
         json_object_set_new(object, "chosen", json_boolean(process->chosen));
         json_object_set_new(object, "missing", json_boolean(process->missing));
+        json_object_set_new(object, "removed", json_boolean(process->removed));
         json_array_append_new(array, object);
     }
     return array;
@@ -197,8 +198,9 @@ static void print_processes(const struct conv_survey *survey)
         if (process->windows > 1)
             snprintf(more, sizeof more, " and %llu more", (unsigned long long)process->windows - 1);
         printf("%-10u %-10u %14s  %-8s %s%s%s\n", process->process_id, process->parent_process_id,
-               res_text_grouped(process->events, events), ended, file, more,
-               process->missing    ? " (missing)"
+               res_text_grouped(process->events, events), ended, process->removed ? "-" : file, more,
+               process->removed    ? " (its calls were in windows that are removed)"
+               : process->missing  ? " (missing)"
                : process->complete ? ""
                                    : " (not whole)");
         free(file);

@@ -46,7 +46,7 @@ static const char HELP[] =
     "                       'drop' and count what is lost [wait]\n"
     "      --order WHAT     how threads are ordered: by 'epochs', or by 'stamps', the\n"
     "                       clock read at every call, as a check and slower [epochs]\n"
-    "      --no-residency   do not ask the kernel how much of an object of 128K and\n"
+    "      --no-residency   do not ask the kernel how much of an object of 64K and\n"
     "                       more is in memory when it goes; replays then take it for\n"
     "                       used as a whole\n"
     "\n"

@@ -74,13 +74,10 @@ bool cli_select_parse_share(const char *text, uint32_t *ret_part, uint32_t *ret_
     return true;
 }
 
-/* PROGRAM.PID, with more behind it or not: "awk.10962", "awk.10962.fp". */
-static bool is_footprint_name(const char *text)
+/* A program's ("awk"), or PROGRAM.PID with more behind it or not: "awk.10962", "awk.10962.fp". */
+static bool is_name(const char *text)
 {
-    const char *dot = strchr(text, '.');
-    while (dot != NULL && (dot[1] < '0' || dot[1] > '9'))
-        dot = strchr(dot + 1, '.');
-    return dot != NULL && text[0] != '.' && strchr(text, '/') == NULL &&
+    return text[0] != '\0' && text[0] != '.' && strchr(text, '/') == NULL &&
            strspn(text, "0123456789.") != strlen(text);
 }
 
@@ -95,10 +92,10 @@ int cli_select_take(const struct cli_verb *verb, int option, const char *value, 
         options->process_file = NULL;
         if (cli_parse_count(value, 1, UINT32_MAX, &process))
             options->process_id = (uint32_t)process;
-        else if (is_footprint_name(value))
+        else if (is_name(value))
             options->process_file = value;
         else
-            return cli_misuse(verb, "'%s' is no process id, and no footprint's name", value);
+            return cli_misuse(verb, "'%s' is no process id, and no name of a program or footprint", value);
         break;
     case CLI_SELECT_MERGE:
         select->merge = value != NULL ? value : "";

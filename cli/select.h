@@ -33,7 +33,8 @@ enum {
 #define CLI_SELECT_HELP                                                               \
     "      --process PID    which process of a recording [the one with most calls],\n" \
     "                       or of a trace that holds several [the first]; of a\n"       \
-    "                       recording also by a footprint's name (awk.4711)\n"          \
+    "                       recording also by a program's name that one process has\n"  \
+    "                       (awk), or a footprint's (awk.4711)\n"                       \
     "      --merge[=LIST]   several as one workload: process ids and names, patterns\n" \
     "                       too, between commas [all]\n"                             \
     "      --threads LIST   only these threads' calls: ids as 'mallab info' lists\n"  \

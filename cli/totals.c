@@ -25,6 +25,13 @@ static void total_footprints(const char *directory, struct cli_totals *totals)
     free(error);
 }
 
+/* No footprint of its windows is left: nobody knows any more that it made no call. */
+static bool went_with_windows(const json_t *process)
+{
+    const json_t *files = json_object_get(process, "files");
+    return json_is_array(files) && json_array_size(files) == 0;
+}
+
 static void list_silent(const json_t *processes, struct cli_totals *totals)
 {
     size_t index, used = 0;
@@ -34,7 +41,7 @@ static void list_silent(const json_t *processes, struct cli_totals *totals)
         char quoted[80];
         const char *name = json_string_value(json_object_get(process, "name"));
         if (name == NULL || cli_json_count(process, "events") > 0 || cli_json_count(process, "threads") > 1 ||
-            json_object_size(json_object_get(process, "lost")) > 0)
+            json_object_size(json_object_get(process, "lost")) > 0 || went_with_windows(process))
             continue;
         char *plain = res_text_plain(name);
         snprintf(quoted, sizeof quoted, "'%.70s'", plain);

@@ -8,6 +8,8 @@
 #include "convert/recording.h"
 #include "footprint/part_name.h"
 
+#define NAMED_MOST 6u /* in one message */
+
 bool conv_process_is_file(const struct conv_process *process, const char *name)
 {
     char stem[CONV_STEM_BYTES], other[CONV_STEM_BYTES];
@@ -22,21 +24,33 @@ bool conv_process_is_file(const struct conv_process *process, const char *name)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size)
+/* only: of that name, by their footprints; NULL for all, by their ids. */
+static void name_some(const struct conv_survey *survey, const char *only, char *ret_text, size_t size)
 {
-    size_t used = 0;
+    size_t used = 0, count = 0;
     ret_text[0] = '\0';
     for (size_t i = 0; i < survey->process_count && used < size; i++) {
         const struct conv_process *process = &survey->processes[i];
         const char *name = process->name != NULL ? process->name : ""; /* traces have none */
-        if (i == 6) {
-            snprintf(ret_text + used, size - used, " and %zu more ('mallab info' lists them)",
-                     survey->process_count - i);
-            break;
-        }
-        used += (size_t)snprintf(ret_text + used, size - used, "%s %u%s%.30s", i > 0 ? "," : "",
-                                 process->process_id, name[0] != '\0' ? " " : "", name);
+        if (only != NULL && strcmp(name, only) != 0)
+            continue;
+        if (count++ >= NAMED_MOST)
+            continue;
+        if (only != NULL)
+            used += (size_t)snprintf(ret_text + used, size - used, "%s %u (%.40s)", count > 1 ? "," : "",
+                                     process->process_id, process->file);
+        else
+            used += (size_t)snprintf(ret_text + used, size - used, "%s %u%s%.30s", count > 1 ? "," : "",
+                                     process->process_id, name[0] != '\0' ? " " : "", name);
     }
+    if (count > NAMED_MOST && used < size)
+        snprintf(ret_text + used, size - used, " and %zu more ('mallab info' lists them)",
+                 count - NAMED_MOST);
+}
+
+void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size)
+{
+    name_some(survey, NULL, ret_text, size);
 }
 
 static enum fp_status fail_missing(const char *directory, const struct conv_process *process,
@@ -47,19 +61,57 @@ static enum fp_status fail_missing(const char *directory, const struct conv_proc
     return conv_fail(error, path, FP_ERR_OPEN, 0, 0, "is missing, and recording.json lists it: %s", remedy);
 }
 
+/* Nothing is wrong with the recording, there is only nothing to convert. */
+static enum fp_status fail_removed(const char *directory, const struct conv_process *process,
+                                   struct conv_error *error)
+{
+    return conv_fail(error, directory, FP_ERR_READ, 0, 0,
+                     "holds nothing of process %u (%.60s): its calls were in windows that are removed",
+                     process->process_id, process->name);
+}
+
 /* ---- one ------------------------------------------------------------------------------------ */
 
-static bool is_asked_for(const struct conv_process *process, const struct conv_options *options)
+static bool is_asked_for(const struct conv_process *process, const struct conv_options *options,
+                         const struct conv_process *named)
 {
+    if (named != NULL)
+        return process == named;
     if (options->process_file != NULL)
         return conv_process_is_file(process, options->process_file);
     return options->process_id == 0 || process->process_id == options->process_id;
+}
+
+/* Where no footprint goes by what is asked for, a program may: the one process that has the name.
+ * ret_named  NULL when it is no program's. */
+static enum fp_status find_named(const char *directory, const struct conv_survey *survey, const char *name,
+                                 const struct conv_process **ret_named, struct conv_error *error)
+{
+    size_t count = 0;
+    char names[400];
+    *ret_named = NULL;
+    for (size_t i = 0; i < survey->process_count; i++)
+        if (conv_process_is_file(&survey->processes[i], name))
+            return FP_OK;
+    for (size_t i = 0; i < survey->process_count; i++)
+        if (strcmp(survey->processes[i].name, name) == 0) {
+            *ret_named = &survey->processes[i];
+            count++;
+        }
+    if (count <= 1)
+        return FP_OK;
+    name_some(survey, name, names, sizeof names);
+    return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0,
+                     "holds %zu processes '%.60s': choose one by its id or its footprint's name:%s", count,
+                     name, names);
 }
 
 static bool is_better(const struct conv_process *process, const struct conv_process *than, bool salvage)
 {
     if (than == NULL)
         return true;
+    if (process->removed != than->removed)
+        return !process->removed;
     if (salvage && process->missing != than->missing)
         return !process->missing;
     return process->events > than->events;
@@ -70,10 +122,16 @@ enum fp_status conv_recording_choose(const char *directory, const struct conv_op
                                      struct conv_error *error)
 {
     struct conv_process *best = NULL;
+    const struct conv_process *named = NULL;
     char names[200];
+    enum fp_status status = FP_OK;
+    if (options->process_file != NULL)
+        status = find_named(directory, survey, options->process_file, &named, error);
+    if (status != FP_OK)
+        return status;
     for (size_t i = 0; i < survey->process_count; i++) {
         struct conv_process *process = &survey->processes[i];
-        if (is_asked_for(process, options) && is_better(process, best, options->salvage))
+        if (is_asked_for(process, options, named) && is_better(process, best, options->salvage))
             best = process;
     }
     *ret_process = best;
@@ -81,7 +139,8 @@ enum fp_status conv_recording_choose(const char *directory, const struct conv_op
         conv_processes_name(survey, names, sizeof names);
         if (options->process_file != NULL)
             return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0,
-                             "holds no footprint '%.60s', only those of%s", options->process_file, names);
+                             "holds no footprint and no program '%.60s', only those of%s",
+                             options->process_file, names);
         return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process %u, only%s",
                          options->process_id, names);
     }
@@ -91,6 +150,8 @@ enum fp_status conv_recording_choose(const char *directory, const struct conv_op
                                 ? "copy the recording again; --salvage takes another process"
                                 : "copy the recording again, or choose another process",
                             error);
+    if (best->removed)
+        return fail_removed(directory, best, error);
     best->chosen = true;
     return FP_OK;
 }
@@ -105,14 +166,19 @@ static bool is_meant(const struct conv_process *process, const char *item)
            conv_process_is_file(process, item);
 }
 
-static bool choose_item(struct conv_survey *survey, const char *item)
+/* ret_removed: one that is meant and has nothing left, NULL for none. */
+static bool choose_item(struct conv_survey *survey, const char *item, const struct conv_process **ret_removed)
 {
     bool met = false;
+    *ret_removed = NULL;
     for (size_t i = 0; i < survey->process_count; i++) {
         struct conv_process *process = &survey->processes[i];
         if (process->absent || (item[0] != '\0' && !is_meant(process, item)))
             continue;
-        process->chosen = met = true;
+        if (process->removed)
+            *ret_removed = process;
+        else
+            process->chosen = met = true;
     }
     return met;
 }
@@ -123,13 +189,15 @@ enum fp_status conv_recording_choose_some(const char *directory, const char *lis
     enum fp_status status = FP_OK;
     for (const char *at = list; status == FP_OK; at++) {
         const size_t length = strcspn(at, ",");
+        const struct conv_process *removed;
         char names[200], *item = strndup(at, length);
         if (item == NULL) {
             status = conv_fail(error, directory, FP_ERR_MEMORY, 0, 0, "no memory for the list of processes");
-        } else if (!choose_item(survey, item)) {
+        } else if (!choose_item(survey, item, &removed)) {
             conv_processes_name(survey, names, sizeof names);
-            status = conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process '%.40s', only%s",
-                               item, names);
+            status = removed != NULL ? fail_removed(directory, removed, error)
+                                     : conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0,
+                                                 "holds no process '%.40s', only%s", item, names);
         }
         free(item);
         at += length;

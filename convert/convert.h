@@ -214,6 +214,7 @@ struct conv_process {
     bool complete;
     bool absent;  /* no footprint of it could be made, the recording's list has all there is to know */
     bool missing; /* its footprint is listed, and not there */
+    bool removed; /* all its calls were in windows that --keep has removed: no footprint is left, as asked */
     bool chosen;  /* converted, or surveyed; left out else */
     bool ran_on;  /* it went on when recording ended */
     bool

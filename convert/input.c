@@ -51,7 +51,8 @@ static enum fp_status open_footprint(const struct conv_options *options, struct 
     if (status != FP_OK || !conv_process_asked(options))
         return status;
     if (options->process_file != NULL
-            ? conv_process_is_file(&(struct conv_process){.file = name}, options->process_file)
+            ? conv_process_is_file(&(struct conv_process){.file = name}, options->process_file) ||
+                  strcmp(survey->program, options->process_file) == 0
             : options->process_id == survey->process_id)
         return FP_OK;
     ret_input->close(ret_input->data);

@@ -50,6 +50,14 @@ static bool is_absent(const char *directory, const char *file)
     return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
+/* All its footprints went with their windows: the list of those that are left is there, and empty. */
+static bool is_removed(const json_t *root, const json_t *item)
+{
+    const json_t *files = json_object_get(item, "files");
+    return number_of(root, "windows_removed") > 0 && number_of(item, "events") == 0 && json_is_array(files) &&
+           json_array_size(files) == 0;
+}
+
 /* Of a process in windows any of them is enough: --keep removes the first ones. */
 static bool is_missing(const char *directory, const char *file)
 {
@@ -96,13 +104,16 @@ static enum fp_status add_from_json(const char *directory, const char *path, con
     take_losses(item, &process);
     take_end(root, item, &process);
     /* Without a count it is looked for; whoever wants to convert the file hears why it cannot be read. */
-    if (process.events == 0 && conv_listing_look(directory, file, &found, name, sizeof name, NULL) == FP_OK) {
+    process.removed = is_removed(root, item);
+    if (process.events == 0 && !process.removed &&
+        conv_listing_look(directory, file, &found, name, sizeof name, NULL) == FP_OK) {
         process.events = found.events;
         if (process.process_id == 0)
             process.process_id = found.process_id;
     }
-    process.absent = process.events == 0 && has_losses(&process) && is_absent(directory, file);
-    process.missing = !process.absent && is_missing(directory, file);
+    process.absent = !process.removed && process.events == 0 && has_losses(&process) &&
+                     is_absent(directory, file);
+    process.missing = !process.removed && !process.absent && is_missing(directory, file);
     if (!conv_listing_add(survey, &process, file, json_string_value(json_object_get(item, "name")),
                           json_string_value(json_object_get(item, "ended"))))
         return conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for the list of processes");

@@ -24,12 +24,14 @@ enum fp_status conv_recording_list(const char *path, struct conv_survey *survey,
 /* conv_recording_directory - the directory meant by path: itself, or that of its recording.json. */
 void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYTES]);
 
-/* conv_recording_choose - the process image to convert: options.process_file's; else of those of options.process_id (exec
+/* conv_recording_choose - the process image to convert: options.process_file's, by its footprint, else by its
+ * program's name, if one process alone has that; else of those of options.process_id (exec
  * leaves several), or of all, the one with most events, of equal ones the first. With options.salvage one whose footprint
  * is missing is passed over where another will do.
  * directory    for messages.
  * ret_process  marked chosen.
- * Returns      FP_OK; FP_ERR_ARGUMENT when there is none, FP_ERR_OPEN when its footprint is missing, in error. */
+ * Returns      FP_OK; FP_ERR_ARGUMENT when there is none, FP_ERR_OPEN when its footprint is missing, FP_ERR_READ when
+ *              it went with its windows, in error. */
 enum fp_status conv_recording_choose(const char *directory, const struct conv_options *options,
                                      struct conv_survey *survey, struct conv_process **ret_process,
                                      struct conv_error *error);
@@ -45,7 +47,7 @@ enum fp_status conv_recording_leave_missing(const char *directory, const struct 
  * by that of any window, or by what they have in common. */
 bool conv_process_is_file(const struct conv_process *process, const char *name);
 
-/* conv_recording_choose_some - mark the processes meant by a list as chosen; those that are absent are not.
+/* conv_recording_choose_some - mark the processes meant by a list as chosen; those that are absent or removed are not.
  * directory  for the message.
  * list       as conv_selection.merge: ids, names and footprints' names between commas; "" for all.
  * Returns    FP_OK; FP_ERR_ARGUMENT when an item means none; FP_ERR_MEMORY. */

@@ -303,6 +303,11 @@ static enum fp_status survey_recording(const char *path, const struct conv_optio
         char file[2 * CONV_PATH_BYTES];
         if (!process->chosen)
             continue;
+        if (process->removed) {
+            conv_incomplete(survey, "process %u (%.60s): its calls were in windows that are removed",
+                            process->process_id, process->name);
+            continue;
+        }
         if (process->absent) {
             count_absent(survey, process);
             continue;

@@ -90,14 +90,26 @@ class Choosing(lab.Lab):
     def test_not_there(self):
         for verb in (["info"], ["convert", "-o", "none.wl"]):
             for option, fragment in (("1", "holds no process 1, only"),
-                                     ("nobody.1", "holds no footprint 'nobody.1'")):
+                                     ("nobody.1", "holds no footprint and no program 'nobody.1'"),
+                                     ("nobody", "holds no footprint and no program 'nobody'")):
                 self.assertIn(fragment, self.said(*verb, "--process", option, self.recording, status=lab.MISUSE))
-            for wrong in ("", "env", "../x.1", ".1", "1.2"):
+            for wrong in ("", "../x.1", ".1", "1.2"):
                 said = self.said(*verb, "--process", wrong, self.recording, status=lab.MISUSE)
                 self.assertIn("is no process id", said)
         file = self.recording / self.images["env"]["file"]
         self.assertIn("is not 'env.1'", self.said("info", "--process", "env.1", file, status=lab.MISUSE))
         self.mallab("info", "--process", file.stem, file)
+
+    def test_by_the_name_of_a_program(self):
+        by_name = self.answer("info", "--json", "--process", "env", self.recording)
+        self.assertEqual(by_name["events"], self.images["env"]["events"])
+        self.mallab("convert", "-q", "-o", "env.wl", "--process", "env", self.recording)
+        self.mallab("info", "--process", "env", self.recording / self.images["env"]["file"])
+        twice = self.record("sh", "-c", "sort /dev/null; sort /dev/null; true", name="twice")
+        said = self.said("info", "--process", "sort", twice, status=lab.MISUSE)
+        self.assertIn("holds 2 processes 'sort': choose one by its id or its footprint's name", said)
+        for one in self.info(twice)["process_list"]:
+            self.assertEqual(f" {one['pid']} ({one['file']})" in said, one["name"] == "sort")
 
     def test_sums_are_named(self):
         text = self.mallab("info", self.recording).stdout.decode()

@@ -304,6 +304,47 @@ class Windows(lab.Lab):
         self.assertEqual(asked(info), {2048: 5})
         self.assertEqual(odd(info), {"unrecorded_objects": 7})
 
+    def test_processes_whose_windows_are_removed(self):
+        """A process that was quiet in the windows that are kept takes nothing from the others, nor from an intact
+        recording of quiet processes alone."""
+        script = f"sleep 100 & {STEPS}; kill $!"
+        steps = Steps(self, "--window", "1h", "--keep", "1", command=("sh", "-c", script))
+        steps.do("take 10 1000")
+        steps.ask("--rotate")
+        steps.do("take 5 3000")
+        said = steps.end()
+        self.assertNotIn("'sleep'", said)
+        [quiet] = [one for one in steps.json()["processes"] if one["name"] == "sleep"]
+        self.assertEqual((quiet["files"], quiet["events"]), ([], 0))
+        info = self.info(steps.directory)
+        self.assertEqual(asked(info)[2048], 5)
+        listed = {one["name"]: (one["removed"], one["missing"]) for one in info["process_list"]}
+        self.assertEqual((listed["sleep"], listed["steps"]), ((True, False), (False, False)))
+        self.assertIn("its calls were in windows that are removed",
+                      self.mallab("info", steps.directory).stdout.decode())
+        self.assertNotIn("missing", self.mallab("convert", "-o", "all.wl", steps.directory).stderr.decode())
+        self.mallab("convert", "-q", "-o", "merged.wl", "--merge", steps.directory)
+        self.mallab("convert", "-q", "-o", "each", "--each", steps.directory)
+        for options in ("--process=sleep", f"--process={quiet['pid']}", "--merge=sleep"):
+            said = self.mallab("convert", "-o", "quiet.wl", options, steps.directory, status=lab.UNREADABLE)
+            self.assertIn("its calls were in windows that are removed", said.stderr.decode(), options)
+
+    def test_all_windows_with_calls_are_removed(self):
+        steps = Steps(self, "--window", "1h", "--keep", "1")
+        steps.do("take 10 1000")
+        steps.ask("--rotate")
+        self.assertIn("1 process ran on when it ended", steps.ask("--end"))
+        answer = json.loads(self.mallab("record", "--attach-to", steps.directory, "--status", "--json").stdout)
+        self.assertEqual((answer["state"], answer["processes_running"], answer["processes_ran_on"]), ("ended", 0, 1))
+        self.assertNotIn("running", steps.ask("--status"))
+        steps.end()
+        for options in ((), ("--salvage",)):
+            info = json.loads(self.mallab("info", "--json", *options, steps.directory).stdout)
+            self.assertEqual((info["events"], info["processes"], info["complete"]), (0, 1, False))
+            self.assertIn("windows that are removed", info["incomplete_why"])
+        self.assertIn("windows that are removed",
+                      self.mallab("convert", "-o", "none.wl", steps.directory, status=lab.UNREADABLE).stderr.decode())
+
     def test_cuts_under_storm_are_exact(self):
         """Windows cut amid four threads' calls: joined they are what one footprint would have been, and each one goes
         on from exactly what the one before left."""
