@@ -16,7 +16,8 @@
 struct option {
     const char *name;
     enum res_verdict time, peak;
-    double time_ratio, time_low, time_high, quiet_ns;
+    double time_ratio, time_low, time_high;
+    double compared_ns; /* per op, of the figure that time_ratio is of */
     double peak_ratio;
     double held_bytes; /* at the peak, with what was there before the first call */
 };
@@ -36,6 +37,13 @@ static double ratio_of(const json_t *object, const char *key)
 static enum res_verdict verdict_of(const json_t *object, const char *key)
 {
     return res_verdict_from(json_string_value(json_object_get(object, key)));
+}
+
+/* Ratios are of steady times, and of typical ones where no batches were timed (figures.h). */
+static double compared_ns_of(const json_t *time)
+{
+    const double steady_ns = ratio_of(time, "steady_ns_per_op");
+    return isfinite(steady_ns) ? steady_ns : ratio_of(time, "typical_ns_per_op");
 }
 
 static struct options options_of(const char *baseline, const json_t *workload)
@@ -60,7 +68,7 @@ static struct options options_of(const char *baseline, const json_t *workload)
             .time_ratio = ratio_of(time, "ratio"),
             .time_low = ratio_of(time, "ratio_low"),
             .time_high = ratio_of(time, "ratio_high"),
-            .quiet_ns = ratio_of(time, "quiet_ns_per_op"),
+            .compared_ns = compared_ns_of(time),
             .peak_ratio = ratio_of(resident, "peak_ratio"),
             .held_bytes = ratio_of(resident, "peak_bytes") + ratio_of(resident, "start_bytes"),
         };
@@ -173,12 +181,11 @@ static void add_saving(struct res_text *text, const struct options *options, con
     const double ops = json_number_value(json_object_get(workload, "ops")) -
                        json_number_value(json_object_get(workload, "inherited_ops"));
     const double duration_ns = json_number_value(json_object_get(workload, "duration_ns"));
-    const double saved_ns = (options->baseline->quiet_ns - option->quiet_ns) * ops;
+    const double saved_ns = options->baseline->compared_ns * (1 - option->time_ratio) * ops;
     char saved[32], duration[32];
     if (!(saved_ns > 0) || !(duration_ns > 0))
         return;
-    /* Threads save side by side: their sum is no part of the duration. The quiet figures: a disturbed machine would
-     * promise more than a calm one keeps. */
+    /* Threads save side by side: their sum is no part of the duration. */
     const bool alone = json_integer_value(json_object_get(workload, "threads")) == 1;
     res_text_printf(text, "; %s saved%s in a run recorded over %s", res_text_duration(saved_ns, saved),
                     alone ? "" : ", all threads added,", res_text_duration(duration_ns, duration));

@@ -11,11 +11,15 @@ char *res_finding_seen(const struct res_finding *finding)
 {
     const struct res_estimate estimate = finding->estimate;
     char *seen = NULL;
+    /* Of rounds, not of passes, which need fewer. */
+    const bool few = finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
+                     (finding->rule->metric == RES_METRIC_TIME || finding->rule->metric == RES_METRIC_FAULTS);
     if (!isfinite(estimate.value))
         return res_strdup("-");
     if (finding->rule->relative) {
         char *percent = res_cell_percent(estimate.value);
-        char *interval = res_cell_interval(estimate.interval.low, estimate.interval.high);
+        char *interval = few ? res_strdup("?")
+                             : res_cell_interval(estimate.interval.low, estimate.interval.high);
         seen = res_printf("%s %s", percent, interval);
         free(percent);
         free(interval);

@@ -216,6 +216,23 @@ static const char *verdict_of(const struct res_estimate *ratio, struct res_inter
                                                   : res_verdict_memory_name(verdict);
 }
 
+/* What stands beside the change: figures whose ratio it is. */
+struct sides {
+    double old, new;
+    bool steady;
+};
+
+static struct sides sides_of(const struct res_series *old, const struct res_series *new)
+{
+    struct sides sides = {.old = res_series_steady_ns(old), .new = res_series_steady_ns(new)};
+    sides.steady = isfinite(sides.old) && isfinite(sides.new) && old->batch_count == new->batch_count;
+    if (!sides.steady) {
+        sides.old = old->count > 0 ? res_median(old->values, old->count) : NAN;
+        sides.new = new->count > 0 ? res_median(new->values, new->count) : NAN;
+    }
+    return sides;
+}
+
 struct pair {
     const json_t *workload, *earlier; /* partners */
     const char *baseline;
@@ -237,14 +254,17 @@ static json_t *metric_object(const struct pair *pair, const json_t *then, const 
                                                             metric, is_baseline, pair->seed);
         const size_t rounds = old.count < new.count ? old.count : new.count;
         const size_t needed = res_series_rounds_needed(old.of_passes ? &new : &old);
+        const bool few = rounds < RES_ROUNDS_FOR_INTERVAL && needed == RES_ROUNDS_FOR_VERDICT;
+        const struct sides sides = sides_of(&old, &new);
         object = json_object();
         json_object_set_new(object, "metric", json_string(res_metric_name(metric)));
         json_object_set_new(object, "unit", json_string(res_metric_unit_name(metric)));
-        json_object_set_new(object, "old", number(old.count > 0 ? res_median(old.values, old.count) : NAN));
-        json_object_set_new(object, "new", number(new.count > 0 ? res_median(new.values, new.count) : NAN));
+        json_object_set_new(object, "figure", json_string(sides.steady ? "steady" : "median"));
+        json_object_set_new(object, "old", number(sides.old));
+        json_object_set_new(object, "new", number(sides.new));
         json_object_set_new(object, "ratio", number(ratio.value));
-        json_object_set_new(object, "ratio_low", number(ratio.interval.low));
-        json_object_set_new(object, "ratio_high", number(ratio.interval.high));
+        json_object_set_new(object, "ratio_low", number(few ? NAN : ratio.interval.low));
+        json_object_set_new(object, "ratio_high", number(few ? NAN : ratio.interval.high));
         json_object_set_new(object, "noise_low", number(noise.low));
         json_object_set_new(object, "noise_high", number(noise.high));
         json_object_set_new(object, "rounds_old", json_integer((json_int_t)old.count));

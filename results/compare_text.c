@@ -27,6 +27,12 @@ static char *string_of(const json_t *object, const char *key)
     return res_cell_plain(object, key, "-");
 }
 
+static bool is_steady(const json_t *metric)
+{
+    const char *figure = json_string_value(json_object_get(metric, "figure"));
+    return figure != NULL && strcmp(figure, "steady") == 0;
+}
+
 static struct row row_of(const json_t *candidate, const json_t *metric)
 {
     enum res_metric kind = RES_METRIC_TIME;
@@ -35,9 +41,13 @@ static struct row row_of(const json_t *candidate, const json_t *metric)
     char *percent = res_cell_percent(res_cell_number(metric, "ratio"));
     char *interval = res_cell_interval(res_cell_number(metric, "ratio_low"),
                                        res_cell_number(metric, "ratio_high"));
+    if (*interval == '\0' && isfinite(res_cell_number(metric, "ratio"))) {
+        free(interval);
+        interval = res_strdup("?");
+    }
     struct row row = {{
         string_of(candidate, "name"),
-        res_strdup(name),
+        res_printf("%s%s", name, is_steady(metric) ? ", steady" : ""),
         res_metric_text(kind, res_cell_number(metric, "old")),
         res_metric_text(kind, res_cell_number(metric, "new")),
         res_printf("%s%s%s", percent, *interval != '\0' ? " " : "", interval),
@@ -275,9 +285,9 @@ static void csv_cell(struct res_text *text, const json_t *object, const char *ke
 
 char *res_compare_csv(const json_t *comparison)
 {
-    static const char *const keys[] = {"metric",     "unit",       "old",        "new",
-                                       "ratio",      "ratio_low",  "ratio_high", "noise_low",
-                                       "noise_high", "rounds_old", "rounds_new", "verdict"};
+    static const char *const keys[] = {"metric",     "unit",       "old",       "new",        "ratio",
+                                       "ratio_low",  "ratio_high", "noise_low", "noise_high", "rounds_old",
+                                       "rounds_new", "verdict",    "figure"};
     struct res_text text = {0};
     size_t index, place, which;
     json_t *workload, *candidate, *metric;

@@ -238,6 +238,13 @@ static struct res_difference difference_to(const struct res_trial *trial, const 
     return difference;
 }
 
+/* For people: what a search looks at in between (tune) may be rough. */
+static void forget_rough_interval(struct res_difference *difference, size_t rounds)
+{
+    if (rounds < RES_ROUNDS_FOR_INTERVAL)
+        difference->interval = (struct res_interval){NAN, NAN};
+}
+
 static struct res_difference difference_of(const struct res_trial *trial, const struct res_entry *entry,
                                            const struct method *method)
 {
@@ -344,11 +351,23 @@ struct res_figures res_figures_of(const struct res_trial *trial, const struct re
         figures.peak = compare(trial, entry, &by_peak, NAN, no_interval);
         figures.end = compare(trial, entry, &by_end, NAN, no_interval);
         doubt(&figures, trial);
+        forget_rough_interval(&figures.time, times.count);
+        forget_rough_interval(&figures.typical, times.count);
+        if (!res_trial_has_memory(trial)) {
+            forget_rough_interval(&figures.peak, times.count);
+            forget_rough_interval(&figures.end, times.count);
+        }
     } else {
         const struct res_difference none = {.ratio = NAN, .interval = no_interval, .verdict = RES_UNDECIDED};
         figures.time = figures.typical = figures.peak = figures.end = none;
     }
     return figures;
+}
+
+double res_figures_slower_ns(const struct res_figures *figures, const struct res_figures *baseline)
+{
+    const double steady_ns = figures->steady_ns_per_op - baseline->steady_ns_per_op;
+    return isfinite(steady_ns) ? steady_ns : figures->typical_ns_per_op - baseline->typical_ns_per_op;
 }
 
 void res_figures_family(struct res_figures *figures, size_t count)

@@ -51,6 +51,10 @@ struct res_difference res_figures_between(const struct res_trial *trial, const s
 struct res_figures res_figures_of(const struct res_trial *trial, const struct res_entry *entry,
                                   uint64_t seed);
 
+/* res_figures_slower_ns - by how many ns per op an entry is slower than the baseline, below 0 when faster: of the figure that
+ * `time` compares, steady times, and typical ones where one of both has no batches. NAN where neither can be had. */
+double res_figures_slower_ns(const struct res_figures *figures, const struct res_figures *baseline);
+
 /* res_figures_family - candidates that are judged at once: the more there are, the sooner one of them looks different by chance. Fills p_corrected:
  * p-values of time corrected for that (res_holm).
  * Verdicts stay as they are. Since they have to lie outside the control's interval too, one of seven equals was called different in 3 % of

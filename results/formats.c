@@ -157,6 +157,8 @@ static void md_percent(struct res_text *text, const json_t *object, const char *
     if (isfinite(values[0]) && isfinite(values[1]) && isfinite(values[2]))
         res_text_printf(text, " %+.1f %% (%+.1f to %+.1f), ", (values[0] - 1) * 100, (values[1] - 1) * 100,
                         (values[2] - 1) * 100);
+    else if (isfinite(values[0]))
+        res_text_printf(text, " %+.1f %%, ", (values[0] - 1) * 100);
     else
         res_text_printf(text, " ");
     md_text(text, word);
@@ -266,7 +268,7 @@ static void md_table(struct res_text *text, const char *baseline, const json_t *
     res_text_printf(text, "\n");
     if (any_unbeaten)
         res_text_printf(text, "\\* unbeaten: no other is better beyond noise in time or peak without being "
-                              "worse in the other\n\n");
+                              "more than 5 %% worse in the other\n\n");
     json_decref(table.pareto);
 }
 

@@ -182,6 +182,15 @@ struct res_batches res_series_batches(const struct res_series *series)
                                 .batch_count = series->batch_count};
 }
 
+double res_series_steady_ns(const struct res_series *series)
+{
+    const struct res_batches batches = res_series_batches(series);
+    if (series->batches == NULL || !(series->ops > 0))
+        return NAN;
+    const double ns = (res_steady_ns(&batches) - series->floor_ns) / series->ops;
+    return ns > 0 ? ns : NAN;
+}
+
 /* The floor has to be cut in the same batches, or there is none. */
 static double steady_floor(const json_t *floor, const struct res_series *series)
 {
@@ -209,6 +218,7 @@ struct res_series res_series_of(const json_t *workload, const json_t *entry, enu
     struct res_series series = series_from(entry, metric, less);
     if (metric == RES_METRIC_TIME && series.count > 0) {
         add_batches(&series, entry);
+        series.ops = res_cell_number(workload, "ops") - fmax(res_cell_number(workload, "inherited_ops"), 0);
         if (series.batches != NULL)
             series.floor_ns = steady_floor(json_object_get(workload, "floor"), &series);
     }

@@ -43,6 +43,7 @@ struct res_series {
     uint64_t **batches; /* of time, where every run has them: batch_count times of each; else NULL */
     size_t batch_count;
     double floor_ns; /* the floor's steady time (steady.h), to be subtracted of that of the batches */
+    double ops;      /* that were timed in a run; NAN: not told */
 };
 
 /* res_metric_name / _unit / _unit_name / _remedy - "rss-peak"; its dimension; "ns/op", "ns", "bytes", "faults"; how a
@@ -68,6 +69,10 @@ void res_series_release(struct res_series *series);
 
 /* res_series_batches - its batch times, borrowed; empty where it has none. */
 struct res_batches res_series_batches(const struct res_series *series);
+
+/* res_series_steady_ns - its steady time less the floor's, per op: what ratios are of where both sides have batches. NAN where it
+ * has none, or is not above the floor. */
+double res_series_steady_ns(const struct res_series *series);
 
 /* res_ratio_of - 0 over 0 is 1; other ratios to 0, and of negative samples, are NAN. */
 double res_ratio_of(double other, double base);

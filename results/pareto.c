@@ -115,12 +115,11 @@ static struct outcome outcome_told(const json_t *figures, const char *prefix, bo
 
 static bool is_not_worse(const struct outcome *outcome)
 {
-    return outcome->verdict == RES_FASTER ||
-           (outcome->verdict != RES_SLOWER && outcome->worst <= 1 + RES_PARETO_MARGIN);
+    return outcome->verdict == RES_FASTER || outcome->worst <= 1 + RES_PARETO_MARGIN;
 }
 
 /* Element 0 is the baseline. */
-static bool beats(const struct field *field, const struct contender *contenders, size_t one, size_t other)
+static bool is_better(const struct field *field, const struct contender *contenders, size_t one, size_t other)
 {
     struct outcome time, peak;
     if (one == 0 || other == 0) {
@@ -137,6 +136,11 @@ static bool beats(const struct field *field, const struct contender *contenders,
     }
     return (time.verdict == RES_FASTER || peak.verdict == RES_FASTER) && is_not_worse(&time) &&
            is_not_worse(&peak);
+}
+
+static bool beats(const struct field *field, const struct contender *contenders, size_t one, size_t other)
+{
+    return is_better(field, contenders, one, other) && !is_better(field, contenders, other, one);
 }
 
 static struct res_interval noise_of(const json_t *figures, const char *low, const char *high)

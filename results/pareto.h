@@ -1,8 +1,9 @@
 /* pareto.h - which candidates nothing beats on both time and memory, beyond noise.
  *
  * One candidate beats another when it is shown to be better in one of time per op and peak resident memory, and in the
- * other is shown to be better too, or by its interval at most RES_PARETO_MARGIN worse. What the noise hides therefore
- * beats nobody: on a loud machine all candidates stay unbeaten.
+ * other is shown to be better too, or by its interval at most RES_PARETO_MARGIN worse; a loss within the margin counts for
+ * nothing, though shown. Where both would so beat each other (some time for some memory, both within the margin), neither does.
+ * What the noise hides beats nobody: on a loud machine all candidates stay unbeaten.
  * Each pair is compared as a candidate is with the baseline: paired ratios by round, their interval, and the control's
  * as noise (statistics.h); for pairs with the baseline the verdicts of the result stand.
  * Source  V. Pareto's order of alternatives; the margin is that of a non-inferiority test: G. Piaggio et al., "Reporting

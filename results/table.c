@@ -120,6 +120,15 @@ static bool has_died(const json_t *candidate)
            (strcmp(cause, "null") == 0 || strcmp(cause, "limit") == 0 || strcmp(cause, "crash") == 0);
 }
 
+/* Of too few rounds an interval would have no width, and look sure. */
+static char *cell_range(const json_t *workload, const json_t *time)
+{
+    const bool few = json_integer_value(json_object_get(workload, "rounds")) < RES_ROUNDS_FOR_INTERVAL;
+    if (few && isfinite(res_cell_number(time, "ratio")))
+        return res_strdup("?");
+    return res_cell_interval(res_cell_number(time, "ratio_low"), res_cell_number(time, "ratio_high"));
+}
+
 /* is_unbeaten: marked behind its name; the line below the blocks says what that is. */
 static void fill_row(struct sheet *sheet, const json_t *workload, const json_t *candidate, bool is_unbeaten)
 {
@@ -137,9 +146,7 @@ static void fill_row(struct sheet *sheet, const json_t *workload, const json_t *
                                          res_cell_number(time, "typical_ns_per_op_deviation"), sheet->style);
     cells[COLUMN_DIFFERENCE] = is_baseline ? res_strdup("")
                                            : res_cell_percent(res_cell_number(time, "ratio"));
-    cells[COLUMN_INTERVAL] = is_baseline ? res_strdup("")
-                                         : res_cell_interval(res_cell_number(time, "ratio_low"),
-                                                             res_cell_number(time, "ratio_high"));
+    cells[COLUMN_INTERVAL] = is_baseline ? res_strdup("") : cell_range(workload, time);
     cells[COLUMN_P99] = res_cell_ns(res_cell_number(latency, "p99_ns"));
     cells[COLUMN_P99_9] = res_cell_ns(res_cell_number(latency, "p99_9_ns"));
     cells[COLUMN_PEAK] = cell_bytes(sheet, res_cell_number(resident, "peak_bytes"));
@@ -375,7 +382,7 @@ static void add_sheet(struct res_text *text, const char *baseline, const json_t 
     print_block(&sheet, text, BLOCK_MEMORY);
     if (any_unbeaten)
         res_text_printf(text, "* unbeaten: no other is better beyond noise in time or peak without being "
-                              "worse in the other\n");
+                              "more than 5 %% worse in the other\n");
     json_decref(pareto);
     sheet_release(&sheet);
 }

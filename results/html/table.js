@@ -112,7 +112,7 @@ function columnsOf(workload) {
   return columns;
 }
 
-const UNBEATEN = "No other candidate is better beyond noise in time or peak memory without being worse in the other";
+const UNBEATEN = "No other candidate is better beyond noise in time or peak memory without being more than 5 % worse in the other";
 
 function nameCell(entry, isBest) {
   return element("th", {scope: "row"}, element("span", {class: "name"}, isNamed(entry.name) ? entry.name : DASH),
@@ -153,7 +153,7 @@ function candidateTable(workload) {
   const line = element("tr", {}, head("Candidate", "version", "By name", 0),
     columns.map((column, at) => head(column.title, column.unit, column.hint, at + 1)));
   body.append(...rows.map((row) => row.row));
-  const mark = front.size > 0 ? element("p", {class: "small"}, element("span", {class: "front"}, "unbeaten"), ` ${UNBEATEN} (by more than 5 %).`) : null;
+  const mark = front.size > 0 ? element("p", {class: "small"}, element("span", {class: "front"}, "unbeaten"), ` ${UNBEATEN}.`) : null;
   return [element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Candidates"},
     element("table", {class: "decide"}, element("caption", {class: "unseen"}, "Candidates; the heads sort"),
       element("thead", {}, line), body)), mark];

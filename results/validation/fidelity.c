@@ -136,7 +136,8 @@ static double ratio_of(const double *candidate, const double *baseline, size_t r
                  isfinite(candidate[i]);
         ratios[i] = candidate[i] / baseline[i];
     }
-    *ret_interval = usable ? res_bootstrap_median(ratios, rounds, seed) : (struct res_interval){NAN, NAN};
+    *ret_interval = usable && rounds >= RES_ROUNDS_FOR_INTERVAL ? res_bootstrap_median(ratios, rounds, seed)
+                                                                : (struct res_interval){NAN, NAN};
     const double ratio = usable ? res_median(ratios, rounds) : NAN;
     free(ratios);
     return ratio;

@@ -83,7 +83,7 @@ struct res_time_check {
     double ratio;                 /* median over rounds of candidate over baseline */
     struct res_interval interval; /* 95 % of that ratio */
     enum res_verdict verdict;     /* by res_judge against the control */
-    double predicted_ns;          /* sum over ops of the calls' time, candidate less baseline */
+    double predicted_ns;          /* of all calls, candidate less baseline: res_figures_slower_ns */
     enum res_sign sign;
 };
 

@@ -165,7 +165,7 @@ static size_t least(size_t left, size_t right)
 }
 
 static struct res_time_check check_time(const struct res_validation *validation, size_t place,
-                                        double predicted_ns, uint64_t seed)
+                                        double predicted, uint64_t seed)
 {
     const bool whole = validation->options.whole;
     const struct res_validation_entry *entry = &validation->entries[place],
@@ -177,20 +177,22 @@ static struct res_time_check check_time(const struct res_validation *validation,
     const size_t rounds = whole
                               ? least(control->timed_count, least(entry->timed_count, baseline->timed_count))
                               : least(control->image_count, least(entry->image_count, baseline->image_count));
-    const struct res_time_check check = res_time_check_of(times, base, noise, rounds, predicted_ns, seed);
+    const struct res_time_check check = res_time_check_of(times, base, noise, rounds, predicted, seed);
     free(times);
     free(base);
     free(noise);
     return check;
 }
 
-/* Of all its timed calls, as typical as the replays were. */
-static double replayed_ns(const struct res_figures *figures, const struct res_trial *trial)
+/* Of all timed calls, by the figure that the experiment's verdict and advice are of. */
+static double predicted_ns(const struct res_figures *figures, const struct res_figures *baseline,
+                           const struct res_trial *trial)
 {
     const struct res_entry *entry = &trial->entries[0];
     if (entry->run_count == 0)
         return NAN;
-    return figures->typical_ns_per_op * (double)(entry->runs[0].ops - entry->runs[0].inherited_ops);
+    return res_figures_slower_ns(figures, baseline) *
+           (double)(entry->runs[0].ops - entry->runs[0].inherited_ops);
 }
 
 static double wall_of(const struct res_validation_entry *entry)
@@ -252,7 +254,6 @@ struct res_validation_figures res_validation_figures_of(const struct res_validat
     figures.memory = res_fidelity_of(&rest, &sample);
     course_free(&course);
     course_free(&replay);
-    figures.time = check_time(validation, place,
-                              replayed_ns(&replayed, trial) - replayed_ns(&replayed_base, trial), seed);
+    figures.time = check_time(validation, place, predicted_ns(&replayed, &replayed_base, trial), seed);
     return figures;
 }

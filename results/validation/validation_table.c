@@ -73,6 +73,15 @@ static char *cell_milliseconds(double ns)
                         : res_strdup("-");
 }
 
+/* With its unit: beside it stand milliseconds. */
+static char *cell_range(double low, double high)
+{
+    char *interval = res_cell_interval(low, high);
+    char *cell = *interval != '\0' ? res_printf("%s %%", interval) : res_strdup("?");
+    free(interval);
+    return cell;
+}
+
 static void fill_row(struct sheet *sheet, const json_t *candidate, bool is_baseline)
 {
     const json_t *real = json_object_get(candidate, "real"),
@@ -96,8 +105,8 @@ static void fill_row(struct sheet *sheet, const json_t *candidate, bool is_basel
         return;
     }
     cells[COLUMN_TIME_REAL] = cell_milliseconds(res_cell_number(real, "time_difference_ns"));
-    cells[COLUMN_TIME_RANGE] = res_cell_interval(res_cell_number(real, "time_ratio_low"),
-                                                 res_cell_number(real, "time_ratio_high"));
+    cells[COLUMN_TIME_RANGE] = cell_range(res_cell_number(real, "time_ratio_low"),
+                                          res_cell_number(real, "time_ratio_high"));
     cells[COLUMN_TIME_PREDICTED] = cell_milliseconds(res_cell_number(predicted, "time_difference_ns"));
     cells[COLUMN_SIGN] = res_cell_plain(error, "time_sign", "-");
 }

@@ -1,4 +1,4 @@
-/* test_results_pareto.c - who beats whom: only what is beyond the noise, and never by being worse elsewhere. */
+/* test_results_pareto.c - who beats whom: only what is beyond the noise, and never by being much worse elsewhere. */
 #include "results/entry_figures.h"
 #include "results/pareto.h"
 #include "unit/harness.h"
@@ -94,9 +94,24 @@ TEST(a_little_worse_is_forgiven_up_to_the_margin)
     CHECK_STR(told(workload(QUIET, json_pack("[o, o, o]", candidate("base", 100, 100),
                                              candidate("a", 50, 100), candidate("b", 49, 130)))),
               "base<a ");
-    /* shown to be worse is worse, however little */
+    /* also where it is shown, against the baseline and between others */
     CHECK_STR(
-        told(workload(QUIET, json_pack("[o, o]", candidate("base", 100, 100), candidate("a", 50, 103)))), "");
+        told(workload(QUIET, json_pack("[o, o]", candidate("base", 100, 100), candidate("a", 50, 103)))),
+        "base<a ");
+    CHECK_STR(told(workload(QUIET, json_pack("[o, o, o]", candidate("base", 100, 100),
+                                             candidate("a", 200, 300), candidate("b", 100, 310)))),
+              "a<base a<b b<base ");
+    CHECK_STR(
+        told(workload(QUIET, json_pack("[o, o]", candidate("base", 100, 100), candidate("a", 50, 106)))), "");
+}
+
+TEST(a_trade_within_the_margin_beats_neither)
+{
+    CHECK_STR(
+        told(workload(QUIET, json_pack("[o, o]", candidate("base", 100, 100), candidate("a", 97, 103)))), "");
+    CHECK_STR(told(workload(QUIET, json_pack("[o, o, o]", candidate("base", 100, 100),
+                                             candidate("a", 50, 200), candidate("b", 51.5, 194)))),
+              "");
 }
 
 TEST(what_noise_hides_beats_nobody)
@@ -173,5 +188,6 @@ TEST(figures_that_follow)
 }
 
 RUN_TESTS(T(better_in_one_and_not_worse_in_the_other_beats), T(a_little_worse_is_forgiven_up_to_the_margin),
-          T(what_noise_hides_beats_nobody), T(few_rounds_failures_and_doubt), T(marks_need_two),
-          T(a_file_cannot_make_it_compare_without_end), T(figures_that_follow))
+          T(a_trade_within_the_margin_beats_neither), T(what_noise_hides_beats_nobody),
+          T(few_rounds_failures_and_doubt), T(marks_need_two), T(a_file_cannot_make_it_compare_without_end),
+          T(figures_that_follow))
