@@ -35,8 +35,10 @@ int cli_misuse(const struct cli_verb *verb, const char *format, ...)
     va_start(list, format);
     say(verb, format, list);
     va_end(list);
-    fprintf(stderr, "'mallab help%s%s' says how it is used\n", verb != NULL ? " " : "",
-            verb != NULL ? verb->name : "");
+    if (verb == NULL || strcmp(verb->name, "help") == 0)
+        fprintf(stderr, "'mallab help' lists the verbs\n");
+    else
+        fprintf(stderr, "'mallab help %s' says how it is used\n", verb->name);
     return CLI_MISUSE;
 }
 

@@ -194,6 +194,21 @@ static bool tell_failures(const struct res_trial *trial, const struct res_valida
     return failed;
 }
 
+/* Stopped before a real round was finished: what there is is an experiment, as `ab` makes it. */
+static int give_replays(const struct validate *validate, const struct res_experiment *experiment)
+{
+    if (experiment->trials[0].rounds == 0) {
+        cli_say(&CLI_VALIDATE, "stopped before the first round was finished: there is no result");
+        return CLI_FAILED;
+    }
+    cli_say(&CLI_VALIDATE, "stopped before the first real round was finished: this is of the replays alone");
+    json_t *result = res_json_experiment(experiment, validate->choice.missing,
+                                         validate->choice.missing_count);
+    const int code = cli_result_give(&CLI_VALIDATE, &validate->settings.answer, result, res_table_text);
+    json_decref(result);
+    return code;
+}
+
 static int run_all(struct validate *validate)
 {
     char *hyperfine = res_hyperfine_find();
@@ -213,8 +228,7 @@ static int run_all(struct validate *validate)
     if (!experiment.stopped)
         run_real(validate, hyperfine, apart, &validation);
     if (experiment.stopped || (validation.stopped && validation.rounds == 0)) {
-        cli_say(&CLI_VALIDATE, "stopped before the first round was finished: there is no result");
-        code = CLI_FAILED;
+        code = give_replays(validate, &experiment);
     } else {
         const bool failed = tell_failures(&experiment.trials[0], &validation);
         json_t *result = res_json_experiment(&experiment, validate->choice.missing,

@@ -39,11 +39,12 @@ static bool is_time_to_look(unsigned rounds)
 bool res_until_ended(struct res_trial *trial, const struct res_options *options, uint64_t share_ns,
                      uint64_t elapsed_ns)
 {
+    const unsigned fewest = options->rounds_least > 0 ? options->rounds_least : RES_ROUNDS_FOR_VERDICT;
     const bool adaptive = options->until > 0 || share_ns > 0;
     trial->ended = adaptive ? RES_ENDED_MAXIMUM : RES_ENDED_ROUNDS;
     if (trial->rounds >= options->rounds)
         return true;
-    if (!adaptive || trial->rounds < RES_ROUNDS_FOR_VERDICT)
+    if (!adaptive || trial->rounds < fewest)
         return false;
     if (options->until > 0 && is_time_to_look(trial->rounds) &&
         res_until_width(trial, options->seed) < options->until) {

@@ -25,7 +25,7 @@ double res_until_width(const struct res_trial *trial, uint64_t seed);
 /* res_until_ended - whether the trial's rounds are enough, looked at when a round is finished.
  * share_ns   of the time budget, this workload's; 0: none
  * elapsed_ns since this workload was begun; rounds took this long
- * Sets trial->ended when they are: never before RES_ROUNDS_FOR_VERDICT rounds, for the width with RES_UNTIL_ROUNDS_LEAST at
+ * Sets trial->ended when they are: never before RES_ROUNDS_FOR_VERDICT rounds (or options->rounds_least), for the width with RES_UNTIL_ROUNDS_LEAST at
  * first and then when an eighth more rounds are there, because looking takes time too. */
 bool res_until_ended(struct res_trial *trial, const struct res_options *options, uint64_t share_ns,
                      uint64_t elapsed_ns);

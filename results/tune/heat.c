@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "results/support.h"
+#include "results/tune/reserve.h"
 
 #define MEMORY_SAMPLES 3u  /* of a point: memory repeats better than time */
 #define COST_MEMORY    16u /* runs over which their cost is smoothed */
@@ -156,13 +157,13 @@ static void run_heat(struct res_tune_course *course, struct res_tune_point **poi
 }
 
 bool res_tune_round(struct res_tune_course *course, struct res_tune_point **points, size_t count,
-                    uint64_t deadline_ns)
+                    double share)
 {
     for (size_t from = 0; from < count && !res_tune_is_over(course);) {
         const size_t rest = count - from;
         const size_t size = rest < RES_TUNE_HEAT ? rest : RES_TUNE_HEAT;
         if (course->search->heats > 0 &&
-            res_tune_now(course) + res_tune_heat_cost(course, size) > deadline_ns)
+            res_tune_now(course) + res_tune_heat_cost(course, size) > res_tune_moment(course, share))
             return false;
         run_heat(course, points + from, size);
         from += size;

@@ -12,7 +12,7 @@ struct res_tune_course {
     struct res_tune_search *search;
     const struct res_tune_evaluator *evaluator;
     struct res_random random;
-    uint64_t begin_ns, search_end_ns;
+    uint64_t begin_ns;
     size_t finalists_most;
     const char *what; /* of the stage, for the progress */
 };
@@ -32,9 +32,10 @@ bool res_tune_run_point(struct res_tune_course *course, struct res_tune_point *p
 /* res_tune_heat_cost - what a heat of so many points takes, by the default's runs. */
 uint64_t res_tune_heat_cost(const struct res_tune_course *course, size_t points);
 
-/* res_tune_round - these points once each in their order, in heats; none is begun that would end behind the deadline.
+/* res_tune_round - these points once each in their order, in heats; none is begun that would end behind that share of the
+ * search's time, as it is then (res_tune_moment).
  * Returns whether all had theirs. */
 bool res_tune_round(struct res_tune_course *course, struct res_tune_point **points, size_t count,
-                    uint64_t deadline_ns);
+                    double share);
 
 #endif

@@ -262,7 +262,7 @@ static void take_trial(const struct res_tune_replays *replays, struct res_tune_p
 }
 
 static enum res_tune_outcome confirm(void *context, struct res_tune_point *const *finalists, size_t count,
-                                     unsigned rounds, unsigned memory_rounds,
+                                     const struct res_tune_rounds *rounds,
                                      struct res_tune_confirmation *ret_confirmation, char **ret_reason)
 {
     struct res_tune_replays *replays = context;
@@ -277,8 +277,10 @@ static enum res_tune_outcome confirm(void *context, struct res_tune_point *const
         .candidates = replays->compared,
         .candidate_count = count + 1,
         .floor = replays->floor,
-        .rounds = rounds,
-        .memory_rounds = memory_rounds,
+        .rounds = rounds->most,
+        .rounds_least = rounds->least,
+        .time_budget_ns = rounds->time_ns,
+        .memory_rounds = rounds->memory,
         .idle_ms = replays->idle_ms,
         .seed = replays->seed,
         .touch = replays->touch,
@@ -290,7 +292,9 @@ static enum res_tune_outcome confirm(void *context, struct res_tune_point *const
     replays->confirm_begin_ns = now_ns(NULL);
     res_experiment_run(&options, &replays->confirmation);
     replays->confirmed = true;
-    const struct res_trial *trial = &replays->confirmation.trials[0];
+    struct res_trial *trial = &replays->confirmation.trials[0];
+    if (trial->ended == RES_ENDED_MAXIMUM) /* all that there are to be, not all that there was time for */
+        trial->ended = RES_ENDED_ROUNDS;
     if (trial->rounds > 0)
         take_trial(replays, finalists, count, ret_confirmation);
     if (replays->confirmation.stopped)

@@ -8,37 +8,17 @@
 #include "results/support.h"
 #include "results/tune/combine.h"
 #include "results/tune/heat.h"
+#include "results/tune/reserve.h"
 #include "results/tune/simplify.h"
 
 /* Of the search's time, up to which a stage goes on. */
 #define FIRST_SHARE    0.65 /* the first round of singles: breadth before depth */
 #define SINGLES_SHARE  0.45 /* their further rounds */
 #define COMBINED_SHARE 0.75
+#define LATE_SHARE     0.8  /* what the stages before left untried, when there is time after all */
 #define RACE_SHARE     0.9  /* the rest is for simplifying */
 #define CONFIRM_SHARE  0.6  /* of the budget: more finalists are not confirmed when they would take more */
 #define CONFIRM_MOST   0.85 /* of the budget: where one finalist takes more, it is too short */
-#define MARGIN         1.1  /* runs of candidates are slower than the default's, at times */
-
-/* ---- time ------------------------------------------------------------------------------------ */
-
-static double confirmation_ns(const struct res_tune_search *search, size_t finalists, unsigned rounds,
-                              unsigned memory_rounds)
-{
-    const double time = (double)search->time_run_ns * (double)(finalists + 3); /* default, control, floor */
-    const double memory = (double)search->memory_run_ns * (double)(finalists + 2);
-    /* A warm-up is on the recorded clock, where there is one, but the floor's. */
-    const double warm_up = search->memory_run_ns > 0 ? memory + (double)search->time_run_ns : time;
-    return MARGIN * (time * rounds + memory * memory_rounds + warm_up);
-}
-
-/* What the confirmation leaves of the budget to the search, by what runs take now. */
-static uint64_t search_end(const struct res_tune_course *course)
-{
-    const struct res_tune_search *search = course->search;
-    const double reserve = confirmation_ns(search, course->finalists_most, RES_TUNE_ROUNDS_LEAST,
-                                           search->memory_rounds);
-    return course->begin_ns + search->budget_ns - (uint64_t)fmin(reserve, (double)search->budget_ns);
-}
 
 /* ---- stages --------------------------------------------------------------------------------- */
 
@@ -52,41 +32,33 @@ static void shuffle_points(struct res_tune_course *course, struct res_tune_point
     }
 }
 
-/* The end of a stage; again before each round, since the cost of runs is known better and better. */
-static uint64_t moment(struct res_tune_course *course, double share)
-{
-    course->search_end_ns = search_end(course);
-    return course->begin_ns + (uint64_t)(share * (double)(course->search_end_ns - course->begin_ns));
-}
-
-/* The points from one on that are alive. Returns how many. */
-static size_t alive_from(const struct res_tune_space *space, size_t from, struct res_tune_point **ret_points)
+/* The points from one on in this state. Returns how many. */
+static size_t points_from(const struct res_tune_space *space, size_t from, enum res_tune_state state,
+                          struct res_tune_point **ret_points)
 {
     size_t count = 0;
     for (size_t i = from; i < space->point_count; i++) {
-        if (space->points[i]->state == RES_TUNE_ALIVE)
+        if (space->points[i]->state == state)
             ret_points[count++] = space->points[i];
     }
     return count;
 }
 
-/* The first round goes in the space's order, so that a short budget sees what is to come first; the later ones are shuffled,
- * so that a point has other neighbours. */
+/* The untried points from one on. The first round goes in the space's order, so that a short budget sees what is to come first;
+ * the later ones are shuffled, so that a point has other neighbours. */
 static void screen(struct res_tune_course *course, size_t from, unsigned rounds, double first_share,
                    double share)
 {
     struct res_tune_search *search = course->search;
     const struct res_tune_space *space = search->space;
-    const size_t count = space->point_count - from;
-    struct res_tune_point **points = res_calloc(count, sizeof(struct res_tune_point *));
-    for (size_t i = 0; i < count; i++)
-        points[i] = space->points[from + i];
+    struct res_tune_point **points = res_calloc(space->point_count - from, sizeof(struct res_tune_point *));
+    size_t count = points_from(space, from, RES_TUNE_UNTRIED, points);
     /* What it leaves out stays RES_TUNE_UNTRIED, and without a whole round there is time for no other. */
-    bool whole = res_tune_round(course, points, count, moment(course, first_share));
+    bool whole = res_tune_round(course, points, count, first_share);
     for (unsigned round = 1; round < rounds && whole; round++) {
-        const size_t alive = alive_from(space, from, points);
-        shuffle_points(course, points, alive);
-        whole = res_tune_round(course, points, alive, moment(course, share));
+        count = points_from(space, from, RES_TUNE_ALIVE, points);
+        shuffle_points(course, points, count);
+        whole = res_tune_round(course, points, count, share);
         search->noise = res_tune_noise_of(space, &search->reference);
         if (round + 1 >= RES_TUNE_SCREEN_ROUNDS)
             res_tune_drop_dominated(space, &search->noise);
@@ -108,14 +80,14 @@ static bool race_on(struct res_tune_course *course, unsigned rounds)
     size_t kept = (count + 1) / 2 > course->finalists_most ? (count + 1) / 2 : course->finalists_most;
     kept = kept < count ? kept : count;
     if (kept <= course->finalists_most ||
-        res_tune_now(course) + res_tune_heat_cost(course, kept) > moment(course, RACE_SHARE))
+        res_tune_now(course) + res_tune_heat_cost(course, kept) > res_tune_moment(course, RACE_SHARE))
         goes_on = false; /* the rest stays as it is: choose_finalists ranks them all */
     if (goes_on) {
         for (size_t i = kept; i < count; i++)
             alive[i]->state = RES_TUNE_OUTRANKED;
         for (unsigned round = 0; round < rounds && goes_on; round++) {
             shuffle_points(course, alive, kept);
-            goes_on = res_tune_round(course, alive, kept, moment(course, RACE_SHARE));
+            goes_on = res_tune_round(course, alive, kept, RACE_SHARE);
         }
     }
     free(alive);
@@ -182,7 +154,6 @@ static void simplify_finalists(struct res_tune_course *course)
     size_t kept = 0;
     course->what = "without one setting each";
     for (size_t i = 0; i < search->finalist_count; i++) {
-        course->search_end_ns = search_end(course);
         struct res_tune_point *point = res_tune_simplify(course, search->finalists[i]);
         bool known = false;
         for (size_t k = 0; k < kept; k++)
@@ -229,40 +200,45 @@ static char *too_short(const struct res_tune_search *search, double reserve_ns, 
     return words;
 }
 
-/* How many finalists there may be, and what that leaves to the search. */
+/* How many finalists there may be, by what runs take now. */
+static size_t finalists_that_fit(const struct res_tune_search *search)
+{
+    size_t finalists = RES_TUNE_FINALISTS;
+    while (finalists > 1 &&
+           res_tune_reserve_ns(search, finalists, RES_TUNE_ROUNDS_LEAST, search->memory_rounds) >
+               CONFIRM_SHARE * (double)search->budget_ns)
+        finalists--;
+    return finalists;
+}
+
+/* Whether something can be confirmed at all. */
 static void plan(struct res_tune_course *course)
 {
     struct res_tune_search *search = course->search;
     const double budget = (double)search->budget_ns;
-    size_t finalists = RES_TUNE_FINALISTS;
-    double reserve;
-    for (;; finalists--) {
-        reserve = confirmation_ns(search, finalists, RES_TUNE_ROUNDS_LEAST, search->memory_rounds);
-        if (finalists == 1 || reserve <= CONFIRM_SHARE * budget)
-            break;
-    }
+    const size_t finalists = finalists_that_fit(search);
+    const double reserve = res_tune_reserve_ns(search, finalists, RES_TUNE_ROUNDS_LEAST,
+                                               search->memory_rounds);
     const double spent = (double)(res_tune_now(course) - course->begin_ns);
     const double heat = (double)res_tune_heat_cost(course, RES_TUNE_HEAT);
     if (reserve > CONFIRM_MOST * budget || spent + heat + reserve > budget)
         res_tune_fail(course, RES_TUNE_END_TOO_SHORT,
                       too_short(search, reserve, fmax(reserve / CONFIRM_MOST, spent + heat + reserve)));
     course->finalists_most = finalists;
-    course->search_end_ns = search_end(course);
-}
-
-/* As many rounds as the rest of the budget gives, within bounds. */
-static void choose_rounds(struct res_tune_course *course)
-{
-    struct res_tune_search *search = course->search;
-    const uint64_t spent = res_tune_now(course) - course->begin_ns;
-    const double left = search->budget_ns > spent ? (double)(search->budget_ns - spent) : 0;
-    search->rounds = RES_TUNE_ROUNDS_LEAST;
-    while (search->rounds < RES_TUNE_ROUNDS_MOST &&
-           confirmation_ns(search, search->finalist_count, search->rounds + 1, search->memory_rounds) <= left)
-        search->rounds++;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
+
+static void race(struct res_tune_course *course)
+{
+    const size_t finalists = finalists_that_fit(course->search);
+    if (finalists > course->finalists_most) /* runs became quicker */
+        course->finalists_most = finalists;
+    course->what = "the better ones once more";
+    for (unsigned rounds = RES_TUNE_SCREEN_ROUNDS; !res_tune_is_over(course) && race_on(course, rounds);
+         rounds *= 2)
+        continue;
+}
 
 static void search_points(struct res_tune_course *course)
 {
@@ -274,10 +250,13 @@ static void search_points(struct res_tune_course *course)
         course->what = "combined settings";
         screen(course, singles, RES_TUNE_SCREEN_ROUNDS, COMBINED_SHARE, COMBINED_SHARE);
     }
-    course->what = "the better ones once more";
-    for (unsigned rounds = RES_TUNE_SCREEN_ROUNDS; !res_tune_is_over(course) && race_on(course, rounds);
-         rounds *= 2)
-        continue;
+    race(course);
+    /* The shares of the stages leave time over where runs became quicker, or the field was halved soon. */
+    if (!res_tune_is_over(course) && res_tune_count(search->space, RES_TUNE_UNTRIED) > 0) {
+        course->what = "what was left out";
+        screen(course, 0, RES_TUNE_SCREEN_ROUNDS, LATE_SHARE, RACE_SHARE);
+        race(course);
+    }
 }
 
 static void confirm(struct res_tune_course *course)
@@ -286,10 +265,16 @@ static void confirm(struct res_tune_course *course)
     const struct res_tune_evaluator *evaluator = course->evaluator;
     const uint64_t begin = res_tune_now(course);
     char *reason = NULL;
-    choose_rounds(course);
-    const enum res_tune_outcome outcome = evaluator->confirm(
-        evaluator->context, search->finalists, search->finalist_count, search->rounds, search->memory_rounds,
-        &search->confirmation, &reason);
+    const uint64_t spent = begin - course->begin_ns;
+    const struct res_tune_rounds rounds = {
+        .least = RES_TUNE_ROUNDS_LEAST,
+        .most = RES_TUNE_ROUNDS_MOST,
+        .memory = search->memory_rounds,
+        .time_ns = search->budget_ns > spent ? search->budget_ns - spent : 1,
+    };
+    const enum res_tune_outcome outcome = evaluator->confirm(evaluator->context, search->finalists,
+                                                             search->finalist_count, &rounds,
+                                                             &search->confirmation, &reason);
     if (outcome == RES_TUNE_RUN_FAILED)
         res_tune_fail(course, RES_TUNE_END_FAILED, reason);
     if (outcome == RES_TUNE_STOPPED)

@@ -10,9 +10,11 @@
  *                   (judge.h): the winner of many tries was lucky too, and his earlier samples would say so
  *
  * Runs are made in heats (heat.h): some points and the default side by side.
- * Time: from the default's own first runs it is reckoned what the confirmation takes; the search has what is left of the
- * budget. A heat is not begun when it would not end in time; what is not tried is counted. The confirmation is never cut short, so
- * on a machine that slows down meanwhile the budget is passed.
+ * Time: by what runs take at the moment it is reckoned before each heat what the confirmation takes (reserve.h); the search has
+ * what is left of the budget. A heat is not begun when it would not end in time. What the shares of the stages left out is tried
+ * behind the race, where there is time after all, and raced; what is not tried then is counted. The confirmation has
+ * RES_TUNE_ROUNDS_LEAST rounds whatever they take, so on a machine that slows down meanwhile the budget is passed, and up to
+ * RES_TUNE_ROUNDS_MOST as the budget's rest allows.
  * Same seed, same samples: same result.
  * Source  K. Jamieson, A. Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016;
  *         racing after O. Maron, A. Moore, "Hoeffding races", NIPS 1993. */
@@ -42,6 +44,12 @@ enum res_tune_outcome {
     RES_TUNE_STOPPED = 2,
 };
 
+/* Of a confirmation. A round of more than the least is begun when it should end in time: what was measured does not count. */
+struct res_tune_rounds {
+    unsigned least, most, memory; /* memory: that have a pass for it */
+    uint64_t time_ns;             /* > 0 */
+};
+
 /* What runs the points; replays in the program, a formula in tests. */
 struct res_tune_evaluator {
     /* One run. point: NULL is the default. ret_figures: [0] net ns per op, [1] bytes; that which the pass does not tell is NAN.
@@ -51,7 +59,7 @@ struct res_tune_evaluator {
     /* Fresh rounds of the default, the finalists and the control. ret_confirmation: filled on RES_TUNE_OK, and when it was
      * stopped after at least one round; else its entries are NULL. */
     enum res_tune_outcome (*confirm)(void *context, struct res_tune_point *const *finalists, size_t count,
-                                     unsigned rounds, unsigned memory_rounds,
+                                     const struct res_tune_rounds *rounds,
                                      struct res_tune_confirmation *ret_confirmation, char **ret_reason);
     uint64_t (*now_ns)(void *context);
     /* Before each heat: what is done, in words. */
@@ -77,7 +85,7 @@ struct res_tune_search {
     size_t heats, runs;
     struct res_tune_point *finalists[RES_TUNE_FINALISTS];
     size_t finalist_count;
-    unsigned rounds, memory_rounds; /* asked of the confirmation */
+    unsigned memory_rounds; /* of the confirmation */
     struct res_tune_confirmation confirmation;
     struct res_tune_judgement
         *judgements; /* finalist_count + 1, the default's first; NULL: nothing was confirmed */

@@ -103,7 +103,7 @@ struct res_tune_point *res_tune_simplify(struct res_tune_course *course, struct 
             add_variant(search->space, kept, i, &group);
         bool whole = group.count > 1;
         for (unsigned round = 0; round < RES_TUNE_SIMPLIFY_ROUNDS && whole; round++)
-            whole = res_tune_round(course, group.members, group.count, course->search_end_ns);
+            whole = res_tune_round(course, group.members, group.count, 1);
         struct res_tune_point *best = whole ? best_variant(&group, &search->noise)
                                             : known_variant(&group, &search->noise);
         if (best == NULL)

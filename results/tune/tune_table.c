@@ -202,7 +202,8 @@ char *res_tune_text(const json_t *result, const struct res_style *style)
     for (size_t i = 0; i < all; i++)
         add_row(&text, rows[i], !confirmed ? '?' : is_among(front, rows[i]) ? '*' : ' ', unit, style);
     res_text_printf(&text, "\n");
-    add_paste(&text, front, rows, all);
+    if (confirmed) /* what did best in noise is nothing to set */
+        add_paste(&text, front, rows, all);
     add_words(&text, "advice", res_tune_advice(result));
     add_words(&text, confirmed ? "*" : "?", res_tune_marks(tune));
     add_words(&text, "tried", res_tune_tried(tune));

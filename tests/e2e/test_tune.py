@@ -118,6 +118,8 @@ class Tune(lab.Lab):
         self.assertEqual(code, -signal.SIGINT, said)
         self.assertIn("not confirmed", shown)
         self.assertNotIn("Try ", shown)
+        self.assertNotIn("to paste", shown)
+        self.assertNotIn("GLIBC_TUNABLES=", shown)
         tune = json.loads((self.place / "cut.json").read_text())["tune"]
         self.assertEqual((tune["confirmed"], tune["stopped"]), (False, True))
         self.assertEqual({row["time"]["verdict"] for row in tune["front"]}, {"undecided"})

@@ -172,6 +172,25 @@ class Validate(lab.Lab):
             json.loads((self.place / "kept.json").read_text())  # whole, with the rounds that were finished
         self.assertEqual(self.alive(process.pid), [])
 
+    def test_stopped_while_it_replays(self):
+        """Rounds of the replay were finished, none of the real program: they are printed and kept, as what they are."""
+        process = subprocess.Popen([lab.BUILD / "mallab", "validate", "-n", "1000", "-a", "glibc", "-o", "kept.json", "--progress", "--",
+                                    lab.PROGRAMS / "repeat", "20000"], cwd=self.place, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"})
+        self.addCleanup(process.kill)
+        for line in process.stderr:
+            if b"replay, round 2" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        shown, said = process.communicate(timeout=lab.PATIENCE_S)
+        self.assertEqual(process.returncode, -signal.SIGINT, said)
+        self.assertIn(b"of the replays alone", said)
+        self.assertIn(b"glibc", shown)
+        result = json.loads((self.place / "kept.json").read_text())
+        self.assertGreaterEqual(result["workloads"][0]["rounds"], 1)
+        self.assertEqual((result["stopped"], "validation" in result), (True, False))
+        self.assertEqual(self.mallab("report", "kept.json").stdout, shown)
+
     @staticmethod
     def alive(session):
         found = []

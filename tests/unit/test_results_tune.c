@@ -7,7 +7,8 @@
 #include "results/tune/search.h"
 #include "unit/harness.h"
 
-#define RUN_NS UINT64_C(100000000)
+#define RUN_NS  UINT64_C(100000000)
+#define SLOW_NS (8 * RUN_NS)
 
 static const char GLIBC[] = "[allocator]\nname = glibc\nreplay = glibc\nlibrary = libc.so.6\nproof = glibc\n"
                             "[ranges]\narena_max = 1, 2, 4, 8\ntcache_count = 0, 7, 127, 512\n"
@@ -21,9 +22,10 @@ typedef void truth_fn(const char *name, double ret_logs[2]); /* "" is the defaul
 
 struct machine {
     truth_fn *truth;
-    double time_noise, memory_noise; /* standard deviations of a run's logarithm */
-    const char *broken;              /* points whose name holds it fail */
-    uint64_t now_ns, stop_at_ns;     /* 0: never */
+    double time_noise, memory_noise;     /* standard deviations of a run's logarithm */
+    const char *broken;                  /* points whose name holds it fail */
+    uint64_t now_ns, run_ns, stop_at_ns; /* 0: never */
+    uint64_t slow_until_ns;              /* runs take SLOW_NS before */
     struct res_random random;
     struct res_tune_point *confirmed[RES_TUNE_FINALISTS];
     unsigned confirmed_runs;
@@ -54,7 +56,8 @@ static enum res_tune_outcome run(void *context, struct res_tune_point *point, en
 {
     struct machine *machine = context;
     double figures[2];
-    machine->now_ns += RUN_NS;
+    machine->run_ns = machine->now_ns < machine->slow_until_ns ? SLOW_NS : RUN_NS;
+    machine->now_ns += machine->run_ns;
     if (machine->stop_at_ns != 0 && machine->now_ns >= machine->stop_at_ns)
         return RES_TUNE_STOPPED;
     if (point != NULL && machine->broken != NULL && strstr(point->name, machine->broken) != NULL) {
@@ -68,26 +71,31 @@ static enum res_tune_outcome run(void *context, struct res_tune_point *point, en
 }
 
 static enum res_tune_outcome confirm(void *context, struct res_tune_point *const *finalists, size_t count,
-                                     unsigned rounds, unsigned memory_rounds,
+                                     const struct res_tune_rounds *rounds,
                                      struct res_tune_confirmation *ret_confirmation, char **ret_reason)
 {
     struct machine *machine = context;
     (void)ret_reason; /* this one cannot fail */
-    res_tune_confirmation_init(ret_confirmation, count, rounds);
+    const uint64_t end_ns = machine->now_ns + rounds->time_ns, round_ns = (count + 2) * machine->run_ns;
+    res_tune_confirmation_init(ret_confirmation, count, rounds->most);
     ret_confirmation->memory_apart = true;
     for (size_t i = 0; i < count + 2; i++) {
         struct res_tune_entry *entry = &ret_confirmation->entries[i];
         const bool other = i > 0 && i <= count;
-        double figures[2];
         if (other)
             machine->confirmed[i - 1] = finalists[i - 1];
         entry->settings = other ? finalists[i - 1]->choice_count : 0;
-        for (unsigned round = 0; round < rounds; round++) {
-            figures_of(machine, other ? finalists[i - 1]->name : "", figures);
+    }
+    for (unsigned round = 0;
+         round < rounds->most && (round < rounds->least || machine->now_ns + round_ns <= end_ns); round++) {
+        for (size_t i = 0; i < count + 2; i++) {
+            struct res_tune_entry *entry = &ret_confirmation->entries[i];
+            double figures[2];
+            figures_of(machine, i > 0 && i <= count ? finalists[i - 1]->name : "", figures);
             entry->times[entry->time_count++] = figures[0];
-            if (round < memory_rounds)
+            if (round < rounds->memory)
                 entry->memories[entry->memory_count++] = figures[1];
-            machine->now_ns += RUN_NS;
+            machine->now_ns += machine->run_ns;
             machine->confirmed_runs++;
         }
     }
@@ -371,8 +379,24 @@ TEST(the_budget_is_kept)
         CHECK_U64(lab.search.end, RES_TUNE_CONFIRMED);
         CHECK(lab.machine.now_ns <= RUNS[i] * RUN_NS);
         CHECK(tried >= tried_before);
-        CHECK(lab.search.rounds >= RES_TUNE_ROUNDS_LEAST && lab.search.rounds <= RES_TUNE_ROUNDS_MOST);
+        const size_t rounds = lab.search.confirmation.entries[0].time_count;
+        CHECK(rounds >= RES_TUNE_ROUNDS_LEAST && rounds <= RES_TUNE_ROUNDS_MOST);
         tried_before = tried;
+        release(&lab);
+    }
+}
+
+/* At first runs take eight times as long, and the confirmation seems to take more than half of the budget. */
+TEST(what_a_slow_start_reserved_is_used)
+{
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct lab lab = {.machine = {.truth = two_that_help, .time_noise = 0.02, .memory_noise = 0.01}};
+        lab.machine.slow_until_ns = 100 * RUN_NS;
+        search_with(&lab, 2, seed, 900 * RUN_NS);
+        CHECK_U64(lab.search.end, RES_TUNE_CONFIRMED);
+        CHECK_U64(res_tune_count(&lab.space, RES_TUNE_UNTRIED), 0);
+        CHECK_U64(lab.search.confirmation.entries[0].time_count, RES_TUNE_ROUNDS_MOST);
+        CHECK(lab.machine.now_ns <= 900 * RUN_NS);
         release(&lab);
     }
 }
@@ -475,6 +499,6 @@ RUN_TESTS(T(settings_that_help_are_found_together), T(a_trade_leaves_the_default
           T(noise_alone_is_called_better_in_at_most_one_search_of_twenty),
           T(where_all_settings_harm_one_is_confirmed_as_harmful), T(what_fails_is_dropped_with_its_reason),
           T(all_failing_is_an_end_with_a_reason), T(the_budget_is_kept),
-          T(a_budget_that_is_too_short_says_what_would_do), T(a_stop_leaves_what_was_found_unconfirmed),
-          T(one_seed_repeats_the_search), T(probabilities_are_those_of_the_tables),
-          T(points_are_named_as_on_the_command_line_and_exist_once))
+          T(what_a_slow_start_reserved_is_used), T(a_budget_that_is_too_short_says_what_would_do),
+          T(a_stop_leaves_what_was_found_unconfirmed), T(one_seed_repeats_the_search),
+          T(probabilities_are_those_of_the_tables), T(points_are_named_as_on_the_command_line_and_exist_once))
