@@ -108,10 +108,8 @@ static int print_text(const struct cli_control *control)
         printf(", window %llu", (unsigned long long)cli_control_windows(control));
     printf(": %s events", res_text_grouped(number_of(control->recording, "events"), number));
     printf(", %s", res_text_bytes((double)number_of(control->recording, "bytes"), number));
-    if (!has_ended(control))
-        printf("; %zu process%s running", running, running == 1 ? "" : "es");
-    else if (running > 0)
-        printf("; %zu process%s ran on when it ended", running, running == 1 ? "" : "es");
+    printf("; %zu process%s %s", running, running == 1 ? "" : "es",
+           has_ended(control) ? "ran on when it ended" : "running");
     printf(", lost %s\n", res_text_grouped(count_lost(control->recording), number));
     return fflush(stdout) == 0 ? CLI_DONE : CLI_FAILED;
 }

@@ -326,7 +326,7 @@ class Windows(lab.Lab):
         self.mallab("convert", "-q", "-o", "merged.wl", "--merge", steps.directory)
         self.mallab("convert", "-q", "-o", "each", "--each", steps.directory)
         for options in ("--process=sleep", f"--process={quiet['pid']}", "--merge=sleep"):
-            said = self.mallab("convert", "-o", "quiet.wl", options, steps.directory, status=lab.UNREADABLE)
+            said = self.mallab("convert", "-o", "quiet.wl", options, steps.directory, status=lab.BAD_INPUT)
             self.assertIn("its calls were in windows that are removed", said.stderr.decode(), options)
 
     def test_all_windows_with_calls_are_removed(self):
@@ -343,7 +343,7 @@ class Windows(lab.Lab):
             self.assertEqual((info["events"], info["processes"], info["complete"]), (0, 1, False))
             self.assertIn("windows that are removed", info["incomplete_why"])
         self.assertIn("windows that are removed",
-                      self.mallab("convert", "-o", "none.wl", steps.directory, status=lab.UNREADABLE).stderr.decode())
+                      self.mallab("convert", "-o", "none.wl", steps.directory, status=lab.BAD_INPUT).stderr.decode())
 
     def test_cuts_under_storm_are_exact(self):
         """Windows cut amid four threads' calls: joined they are what one footprint would have been, and each one goes
