@@ -391,7 +391,7 @@ class Page(Lab):
         self.assertEqual(len(self.texts(page, ".tune .decide .front")), 3)
         self.assertEqual(self.texts(page, ".tune code.whole"), ["LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libjemalloc.so.2 MALLOC_CONF=narenas:1",
                                                               "GLIBC_TUNABLES=glibc.malloc.tcache_count=0"])
-        self.assertIn("Try", page.run("document.querySelector('.tune .advice').textContent"))
+        self.assertIn("try", page.run("document.querySelector('.tune .advice').textContent").lower())
         page.run("document.querySelector('.plot').focus({preventScroll: true})")
         walked = []
         for _ in range(5):

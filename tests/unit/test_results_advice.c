@@ -83,6 +83,38 @@ TEST(the_advice_names_them)
     free(narrow);
 }
 
+/* A verdict of steady times, 40 % less, while the quiet figures differ by 10 % and the typical ones by nothing. */
+static char *advice_on_saving(bool steady)
+{
+    json_t *result = json_pack("{s:s}", "baseline", "glibc"), *workload = workload_of(0.01, "same");
+    json_t *candidates = json_object_get(workload, "candidates");
+    json_t *times[] = {json_object_get(json_array_get(candidates, 0), "time"),
+                       json_object_get(json_array_get(candidates, 1), "time")};
+    const double quiet_ns[] = {100, 90}, steady_ns[] = {150, 90};
+    for (size_t i = 0; i < 2; i++) {
+        json_object_set_new(times[i], "quiet_ns_per_op", json_real(quiet_ns[i]));
+        if (steady)
+            json_object_set_new(times[i], "steady_ns_per_op", json_real(steady_ns[i]));
+    }
+    json_object_update_new(times[1], json_pack("{s:f, s:f, s:f, s:s}", "ratio", 0.6, "ratio_low", 0.58,
+                                               "ratio_high", 0.62, "verdict", "faster"));
+    json_object_update_new(workload, json_pack("{s:i, s:i, s:i, s:i}", "ops", 1000100, "inherited_ops", 100,
+                                               "threads", 1, "duration_ns", 1000000000));
+    char *advice = res_advice(result, workload);
+    json_decref(result);
+    json_decref(workload);
+    return advice;
+}
+
+TEST(what_is_saved_is_the_share_that_is_saved)
+{
+    char *steady = advice_on_saving(true), *whole = advice_on_saving(false);
+    CHECK(strstr(steady, "40 % less time") != NULL && strstr(steady, "; 60 ms saved in") != NULL);
+    CHECK(strstr(whole, "40 % less time") != NULL && strstr(whole, "; 8 ms saved in") != NULL); /* of 20 ns */
+    free(steady);
+    free(whole);
+}
+
 /* ---- what ended the rounds ------------------------------------------------------------------ */
 
 static bool ended(const char *json, const char *words)
@@ -169,5 +201,6 @@ TEST(ctrl_c_is_told_by_what_it_cut_short)
 }
 
 RUN_TESTS(T(rounds_are_named_by_the_width_that_they_reach), T(the_advice_names_them),
+          T(what_is_saved_is_the_share_that_is_saved),
           T(less_memory_is_no_advice_where_more_is_held_from_the_start), T(what_ended_the_rounds_is_said),
           T(ctrl_c_is_told_by_what_it_cut_short))

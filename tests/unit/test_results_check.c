@@ -124,6 +124,41 @@ TEST(time_is_compared_by_its_steady_batches)
     json_decref(workload);
 }
 
+static json_t *result_with(size_t rounds, int slower)
+{
+    json_t *workload = json_pack("{s:s, s:s, s:i, s:i, s:o, s:[o]}", "name", "w", "digest", "d", "ops", 110,
+                                 "inherited_ops", 10, "floor", entry_with_batches("none", 100, 100, 2, 2),
+                                 "candidates", entry_with_batches("base", 1100 + slower, 1100, 0, 2));
+    json_t *runs = json_object_get(json_array_get(json_object_get(workload, "candidates"), 0), "runs");
+    const json_t *first = json_array_get(runs, 1);
+    while (json_array_size(runs) < rounds)
+        json_array_append_new(runs, json_deep_copy(first));
+    return json_pack("{s:s, s:i, s:[o]}", "baseline", "base", "seed", 1, "workloads", workload);
+}
+
+TEST(the_change_is_of_the_figures_beside_it)
+{
+    for (size_t rounds = 4; rounds <= 6; rounds += 2) {
+        json_t *then = result_with(rounds, 0), *now = result_with(rounds, 500);
+        json_t *comparison = res_compare_results(then, now);
+        const json_t *workload = json_array_get(json_object_get(comparison, "workloads"), 0);
+        const json_t *candidate = json_array_get(json_object_get(workload, "candidates"), 0);
+        const json_t *time = json_array_get(json_object_get(candidate, "metrics"), 0);
+        CHECK_STR(json_string_value(json_object_get(time, "figure")), "steady");
+        CHECK(fabs(json_number_value(json_object_get(time, "old")) - 20) < 1e-9); /* (2200 - 200) / 100 */
+        CHECK(fabs(json_number_value(json_object_get(time, "new")) - 25) < 1e-9);
+        CHECK(fabs(json_number_value(json_object_get(time, "ratio")) - 1.25) < 1e-9);
+        CHECK(json_is_null(json_object_get(time, "ratio_low")) == (rounds < RES_ROUNDS_FOR_INTERVAL));
+        char *text = res_compare_text(comparison);
+        CHECK(strstr(text, "time, steady") != NULL);
+        CHECK((strstr(text, "+25.0% ?") != NULL) == (rounds < RES_ROUNDS_FOR_INTERVAL));
+        free(text);
+        json_decref(comparison);
+        json_decref(then);
+        json_decref(now);
+    }
+}
+
 TEST(ratios_to_nothing_are_no_figures)
 {
     double zeros[8] = {0}, ones[8] = {1, 1, 1, 1, 1, 1, 1, 1}, negative[8] = {-1, 1, 1, 1, 1, 1, 1, 1};
@@ -211,4 +246,5 @@ RUN_TESTS(T(many_findings_are_asked_for_more), T(chance_at_the_limit_is_inconclu
           T(limits_judge_the_whole_interval), T(noise_makes_what_is_near_the_limit_inconclusive),
           T(pairing_takes_out_what_both_sides_share), T(few_passes_have_students_interval),
           T(unpaired_intervals_hold_the_truth), T(time_is_compared_by_its_steady_batches),
-          T(ratios_to_nothing_are_no_figures), T(noise_counts_in_both_directions))
+          T(the_change_is_of_the_figures_beside_it), T(ratios_to_nothing_are_no_figures),
+          T(noise_counts_in_both_directions))

@@ -123,8 +123,38 @@ TEST(figures_are_net_of_the_floor)
     CHECK_U64(fast.time.verdict, RES_FASTER);
     CHECK_U64(fast.peak.verdict, RES_SLOWER);
     CHECK_U64(control.time.verdict, RES_SAME);
+    near("slower by", res_figures_slower_ns(&fast, &base), -10);
     res_experiment_release(&experiment);
     setup_release(&setup);
+}
+
+TEST(of_few_rounds_there_is_a_ratio_and_no_interval)
+{
+    for (unsigned rounds = 2; rounds <= RES_ROUNDS_FOR_INTERVAL; rounds++) {
+        struct setup setup;
+        struct res_experiment experiment;
+        setup_init(&setup, 2);
+        setup.options.rounds = rounds;
+        res_experiment_run(&setup.options, &experiment);
+        const struct res_trial *trial = &experiment.trials[0];
+        const struct res_figures fast = res_figures_of(trial, &trial->entries[1], 42);
+        near("ratio", fast.time.ratio, 0.5);
+        CHECK(isfinite(fast.time.interval.low) == (rounds == RES_ROUNDS_FOR_INTERVAL));
+        CHECK(isfinite(fast.typical.interval.high) == (rounds == RES_ROUNDS_FOR_INTERVAL));
+        CHECK(isfinite(fast.peak.interval.low) == (rounds == RES_ROUNDS_FOR_INTERVAL));
+        CHECK_U64(fast.time.verdict, RES_UNDECIDED);
+        res_experiment_release(&experiment);
+        setup_release(&setup);
+    }
+}
+
+TEST(the_difference_is_of_the_figure_that_is_compared)
+{
+    const struct res_figures base = {.steady_ns_per_op = 100, .typical_ns_per_op = 170},
+                             steady = {.steady_ns_per_op = 90, .typical_ns_per_op = 150},
+                             whole = {.steady_ns_per_op = NAN, .typical_ns_per_op = 150};
+    near("steady", res_figures_slower_ns(&steady, &base), -10);
+    near("typical", res_figures_slower_ns(&whole, &base), -20);
 }
 
 /* A candidate that answers otherwise when it is told recorded time, as its last run too. */
@@ -413,6 +443,8 @@ TEST(what_a_run_prints_is_checked)
 
 static const struct harness_test TESTS[] = {
     T(figures_are_net_of_the_floor),
+    T(of_few_rounds_there_is_a_ratio_and_no_interval),
+    T(the_difference_is_of_the_figure_that_is_compared),
     T(memory_is_of_its_own_pass),
     T(without_recorded_time_memory_is_of_the_timed_runs),
     T(a_failing_candidate_says_why_and_stops_no_other),

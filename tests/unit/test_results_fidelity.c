@@ -109,6 +109,8 @@ TEST(sign_is_judged_outside_the_noise_only)
     CHECK(check.sign == RES_SIGN_WRONG);
     CHECK(res_time_check_of(control, base, control, 10, 5, 1).sign == RES_SIGN_NOISE);
     CHECK(res_time_check_of(fast, base, control, 7, 5, 1).sign == RES_SIGN_NOISE); /* too few rounds */
+    CHECK(isfinite(res_time_check_of(fast, base, control, RES_ROUNDS_FOR_INTERVAL, 5, 1).interval.low));
+    CHECK(isnan(res_time_check_of(fast, base, control, RES_ROUNDS_FOR_INTERVAL - 1, 5, 1).interval.low));
     CHECK(res_time_check_of(fast, base, control, 10, NAN, 1).sign == RES_SIGN_UNKNOWN);
     CHECK(res_time_check_of(fast, base, control, 0, 5, 1).sign == RES_SIGN_UNKNOWN);
 }

@@ -93,7 +93,7 @@ TEST(a_little_worse_is_forgiven_up_to_the_margin)
 {
     CHECK_STR(told(workload(QUIET, json_pack("[o, o, o]", candidate("base", 100, 100),
                                              candidate("a", 50, 100), candidate("b", 49, 130)))),
-              "base<a ");
+              "base<a b<a ");
     /* also where it is shown, against the baseline and between others */
     CHECK_STR(
         told(workload(QUIET, json_pack("[o, o]", candidate("base", 100, 100), candidate("a", 50, 103)))),
