@@ -18,6 +18,7 @@ struct option {
     enum res_verdict time, peak;
     double time_ratio, time_low, time_high, quiet_ns;
     double peak_ratio;
+    double held_bytes; /* at the peak, with what was there before the first call */
 };
 
 struct options {
@@ -61,6 +62,7 @@ static struct options options_of(const char *baseline, const json_t *workload)
             .time_high = ratio_of(time, "ratio_high"),
             .quiet_ns = ratio_of(time, "quiet_ns_per_op"),
             .peak_ratio = ratio_of(resident, "peak_ratio"),
+            .held_bytes = ratio_of(resident, "peak_bytes") + ratio_of(resident, "start_bytes"),
         };
         if (strcmp(name, baseline) == 0)
             options.baseline = option;
@@ -74,9 +76,11 @@ static bool is_faster(const struct option *option, const struct options *options
     return option != options->baseline && option->time == RES_FASTER;
 }
 
+/* Less that is outweighed by what it holds from the start is not less: figures of resident are without that. */
 static bool is_smaller(const struct option *option, const struct options *options)
 {
-    return option != options->baseline && option->peak == RES_FASTER;
+    return option != options->baseline && option->peak == RES_FASTER &&
+           !(options->baseline != NULL && option->held_bytes >= options->baseline->held_bytes);
 }
 
 static const struct option *fastest_of(const struct options *options)

@@ -20,6 +20,11 @@ static double peak_of(const struct res_run *run)
     return run->resident_peak_bytes;
 }
 
+static double start_of(const struct res_run *run)
+{
+    return run->resident_start_bytes;
+}
+
 static double mean_of(const struct res_run *run)
 {
     return run->resident_mean_bytes;
@@ -318,6 +323,7 @@ struct res_figures res_figures_of(const struct res_trial *trial, const struct re
         .steady_ns_per_op = net_steady_per_op(trial, entry),
         .typical_ns_per_op = median_of(times, time_of, less),
         .typical_deviation = deviation_of(times, time_of),
+        .start_bytes = median_of(memory, start_of, 0),
         .peak_bytes = median_of(memory, peak_of, 0),
         .peak_deviation = deviation_of(memory, peak_of),
         .mean_bytes = median_of(memory, mean_of, 0),

@@ -101,6 +101,7 @@ static json_t *resident_object(const struct res_trial *trial, const struct res_e
 {
     const bool memory = res_trial_has_memory(trial);
     json_t *object = json_object();
+    json_object_set_new(object, "start_bytes", whole(figures->start_bytes));
     json_object_set_new(object, "peak_bytes", whole(figures->peak_bytes));
     json_object_set_new(object, "peak_bytes_deviation", whole(figures->peak_deviation));
     json_object_set_new(object, "mean_bytes", whole(figures->mean_bytes));

@@ -8,6 +8,8 @@
 #include "results/support.h"
 #include "results/table.h"
 
+#define RES_START_MATTERS 0.02
+
 /* res_notes_head - the line above the table, and an empty one. */
 void res_notes_head(struct res_text *text, const json_t *workload);
 
@@ -38,9 +40,12 @@ void res_notes_add(struct res_text *text, const char *label, const char *words);
  * res_notes_memory - on which clock resident memory was measured; without details only where it was not the recorded
  * one. Results of before say nothing.
  * res_notes_idle - what is left after a rest.
+ * res_notes_start - who holds more than the baseline before the first call, where that is RES_START_MATTERS of the baseline's
+ * peak or more: it is in no other figure.
  * res_notes_unpredicted - of whom it does not predict the program's, and why. */
 void res_notes_memory(struct res_text *text, const json_t *result, const json_t *workload, bool details);
 void res_notes_idle(struct res_text *text, const json_t *result, const json_t *workload);
+void res_notes_start(struct res_text *text, const json_t *result, const json_t *workload);
 void res_notes_unpredicted(struct res_text *text, const json_t *workload);
 
 #endif

@@ -79,6 +79,47 @@ void res_notes_idle(struct res_text *text, const json_t *result, const json_t *w
     free(words.text);
 }
 
+static const json_t *resident_of(const json_t *workload, const char *name)
+{
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    {
+        const char *own = json_string_value(json_object_get(candidate, "name"));
+        if (own != NULL && strcmp(own, name) == 0)
+            return json_object_get(candidate, "resident");
+    }
+    return NULL;
+}
+
+void res_notes_start(struct res_text *text, const json_t *result, const json_t *workload)
+{
+    const char *baseline = json_string_value(json_object_get(result, "baseline"));
+    const json_t *base = baseline != NULL ? resident_of(workload, baseline) : NULL;
+    const double start = res_cell_number(base, "start_bytes"), peak = res_cell_number(base, "peak_bytes");
+    struct res_text words = {0};
+    size_t index, listed = 0;
+    json_t *candidate;
+    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    {
+        const json_t *resident = json_object_get(candidate, "resident");
+        const double more = res_cell_number(resident, "start_bytes") - start;
+        char bytes[32];
+        if (!(more > 0 && more >= RES_START_MATTERS * peak))
+            continue;
+        char *name = res_cell_plain(candidate, "name", "?");
+        res_text_printf(&words, "%s%s %s",
+                        listed++ > 0 ? ", " : "before their first call these hold more than the baseline: ",
+                        name, res_text_bytes(more, bytes));
+        free(name);
+    }
+    if (listed > 0) {
+        res_text_printf(&words, ". Resident above is without it, the program has it too");
+        res_notes_add(text, "at start", words.text);
+    }
+    free(words.text);
+}
+
 void res_notes_unpredicted(struct res_text *text, const json_t *workload)
 {
     size_t index;

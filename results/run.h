@@ -45,10 +45,11 @@ struct res_run {
     uint64_t *batch_ns; /* owned; batch_count. NULL in such a pass */
     size_t batch_count;
     double resident_peak_bytes, resident_mean_bytes, resident_end_bytes;
-    double resident_idle_bytes; /* NAN when there was no idle time */
-    double given_back_share;    /* NAN when nothing could be given back */
-    char *not_predicted_why;    /* owned; NULL: its memory predicts the program's */
-    uint64_t elapsed_ns;        /* of the process, from outside */
+    double resident_start_bytes; /* before the first op: in none of the others; NAN in results of before */
+    double resident_idle_bytes;  /* NAN when there was no idle time */
+    double given_back_share;     /* NAN when nothing could be given back */
+    char *not_predicted_why;     /* owned; NULL: its memory predicts the program's */
+    uint64_t elapsed_ns;         /* of the process, from outside */
 };
 
 /* res_run_environment - the environment of a run: this process's, less everything that steers an allocator or the

@@ -54,6 +54,7 @@ static char *take_figures(struct res_run *run)
     run->inherited_ops = (uint64_t)json_integer_value(inherited);
     run->digest = res_strdup(json_string_value(digest));
     run->ns_per_op = number_of(run->json, "ns_per_op");
+    run->resident_start_bytes = number_of(resident, "start_bytes");
     run->resident_peak_bytes = number_of(resident, "peak_bytes");
     run->resident_mean_bytes = number_of(resident, "mean_bytes");
     run->resident_end_bytes = number_of(resident, "end_bytes");

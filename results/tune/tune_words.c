@@ -29,14 +29,39 @@ static enum res_verdict verdict_of(const json_t *row, const char *figure)
 
 /* ---- advice --------------------------------------------------------------------------------- */
 
-static const json_t *best_by(const json_t *front, const char *figure)
+/* Resident memory that it holds before the first call, which no other figure has in it; NAN: not known. */
+static double start_of(const json_t *result, const char *name)
 {
+    const json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    {
+        if (strcmp(word_of(candidate, "name"), name) == 0)
+            return res_cell_number(json_object_get(candidate, "resident"), "start_bytes");
+    }
+    return NAN;
+}
+
+/* Less that is outweighed by what it holds from the start is not less. */
+static bool is_outweighed(const json_t *result, const json_t *row)
+{
+    const json_t *tune = json_object_get(result, "tune");
+    const double more = start_of(result, word_of(row, "name")) - start_of(result, word_of(tune, "default"));
+    const json_t *memory = json_object_get(row, "memory");
+    const double bytes = res_cell_number(memory, "bytes");
+    return bytes + more >= bytes / res_cell_number(memory, "ratio"); /* the default's */
+}
+
+static const json_t *best_by(const json_t *result, const char *figure)
+{
+    const bool memory = strcmp(figure, "memory") == 0;
     const json_t *best = NULL;
     size_t index;
     json_t *row;
-    json_array_foreach(front, index, row)
+    json_array_foreach(json_object_get(json_object_get(result, "tune"), "front"), index, row)
     {
-        if (verdict_of(row, figure) == RES_FASTER &&
+        if (verdict_of(row, figure) == RES_FASTER && !(memory && is_outweighed(result, row)) &&
             (best == NULL || res_cell_number(json_object_get(row, figure), "ratio") <
                                  res_cell_number(json_object_get(best, figure), "ratio")))
             best = row;
@@ -106,8 +131,7 @@ static void add_doubt(struct res_text *text, const json_t *result)
 char *res_tune_advice(const json_t *result)
 {
     const json_t *tune = json_object_get(result, "tune");
-    const json_t *front = json_object_get(tune, "front");
-    const json_t *fastest = best_by(front, "time"), *smallest = best_by(front, "memory");
+    const json_t *fastest = best_by(result, "time"), *smallest = best_by(result, "memory");
     struct res_text text = {0};
     if (!json_is_true(json_object_get(tune, "confirmed"))) {
         res_text_printf(
@@ -123,7 +147,10 @@ char *res_tune_advice(const json_t *result)
         add_doubt(&text, result);
     } else {
         const json_t *first = fastest != NULL ? fastest : smallest;
-        res_text_printf(&text, "Try ");
+        const bool dearer = verdict_of(first, fastest != NULL ? "memory" : "time") == RES_SLOWER;
+        res_text_printf(&text, !dearer           ? "Try "
+                               : fastest != NULL ? "Where time matters more than memory try "
+                                                 : "Where memory matters more than time try ");
         add_choice(&text, first, tune);
         if (smallest != NULL && smallest != first) {
             res_text_printf(&text, "; or for memory ");
