@@ -71,10 +71,25 @@ static char *show_tables(const json_t *result, const struct res_style *style)
     return both;
 }
 
+/* As the tables: of `tune` with details the confirmation's too. */
+static char *show_markdown(const json_t *result, const struct res_style *style)
+{
+    char *tune = res_tune_markdown(result);
+    if (tune != NULL && !style->details)
+        return tune;
+    char *table = res_table_markdown(result);
+    if (tune == NULL)
+        return table;
+    char *both = res_printf("%s\n%s", tune, table);
+    free(table);
+    free(tune);
+    return both;
+}
+
 static char *show(const json_t *result, enum cli_format format, const struct res_style *style)
 {
     if (format == CLI_FORMAT_MARKDOWN)
-        return res_table_markdown(result);
+        return show_markdown(result, style);
     if (format == CLI_FORMAT_CSV)
         return res_table_csv(result);
     if (format == CLI_FORMAT_TABLE)

@@ -123,18 +123,6 @@ char *res_table_csv(const json_t *result)
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
-/* A bar would end the cell, and the rest are marks of Markdown that a file's name may hold. */
-static void md_text(struct res_text *text, const char *words)
-{
-    char *plain = res_text_plain(words != NULL ? words : "-");
-    for (const char *byte = plain; *byte != '\0'; byte++) {
-        if (strchr("|\\`*_<>[]", *byte) != NULL)
-            res_text_add(text, "\\", 1);
-        res_text_add(text, byte, 1);
-    }
-    free(plain);
-}
-
 static double md_value(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -161,7 +149,7 @@ static void md_percent(struct res_text *text, const json_t *object, const char *
         res_text_printf(text, " %+.1f %%, ", (values[0] - 1) * 100);
     else
         res_text_printf(text, " ");
-    md_text(text, word);
+    res_cell_markdown(text, word);
     res_text_printf(text, " |");
 }
 
@@ -214,11 +202,11 @@ static void md_candidate(struct res_text *text, const struct md_table *table, si
     const json_t *latency = json_object_get(candidate, "latency");
     const char *name = json_string_value(json_object_get(candidate, "name"));
     res_text_printf(text, "| ");
-    md_text(text, name);
+    res_cell_markdown(text, name);
     if (res_pareto_is_unbeaten(table->pareto, place))
         res_text_printf(text, " \\*");
     res_text_printf(text, " | ");
-    md_text(text, json_string_value(json_object_get(candidate, "version")));
+    res_cell_markdown(text, json_string_value(json_object_get(candidate, "version")));
     res_text_printf(text, " |");
     md_ns(text, md_value(time, "quiet_ns_per_op"));
     md_ns(text, md_value(time, "typical_ns_per_op"));
@@ -239,10 +227,10 @@ static void md_candidate(struct res_text *text, const struct md_table *table, si
 static void md_heads(struct res_text *text, const struct md_table *table)
 {
     res_text_printf(text, "| candidate | version | ns/op quiet | ns/op typical | time against ");
-    md_text(text, table->baseline);
+    res_cell_markdown(text, table->baseline);
     res_text_printf(text, " (95 %%) |%s resident peak | peak against ",
                     table->has_latency ? " p99, ns | p99.9, ns |" : "");
-    md_text(text, table->baseline);
+    res_cell_markdown(text, table->baseline);
     res_text_printf(text, " (95 %%) | mean | end | idle | peak over live | page faults |\n");
     res_text_printf(text,
                     "| --- | --- | ---: | ---: | --- |%s ---: | --- | ---: | ---: | ---: | ---: | ---: |\n",
@@ -284,10 +272,10 @@ char *res_table_markdown(const json_t *result)
         char *advice = res_advice(result, workload);
         res_text_printf(&text, "%s### ", index > 0 ? "\n" : "");
         char *program = res_workload_program(workload);
-        md_text(&text, json_string_value(json_object_get(workload, "name")));
+        res_cell_markdown(&text, json_string_value(json_object_get(workload, "name")));
         if (program != NULL) {
             res_text_printf(&text, " (");
-            md_text(&text, program);
+            res_cell_markdown(&text, program);
             res_text_printf(&text, ")");
         }
         free(program);
@@ -296,7 +284,7 @@ char *res_table_markdown(const json_t *result)
                             (unsigned long long)json_integer_value(json_object_get(workload, "ops")), digits),
                         (long long)json_integer_value(json_object_get(workload, "rounds")));
         md_table(&text, baseline, workload);
-        md_text(&text, advice);
+        res_cell_markdown(&text, advice);
         res_text_printf(&text, "\n");
         free(advice);
     }

@@ -40,6 +40,8 @@ static void learn_cost(struct res_tune_course *course, enum res_tune_pass pass, 
 {
     struct res_tune_search *search = course->search;
     uint64_t *cost_ns = pass == RES_TUNE_TIME ? &search->time_run_ns : &search->memory_run_ns;
+    if (pass == RES_TUNE_TIME)
+        course->last_time_run_ns = took_ns;
     *cost_ns = *cost_ns == 0 ? took_ns : (*cost_ns * (COST_MEMORY - 1) + took_ns) / COST_MEMORY;
 }
 

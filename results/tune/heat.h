@@ -13,6 +13,7 @@ struct res_tune_course {
     const struct res_tune_evaluator *evaluator;
     struct res_random random;
     uint64_t begin_ns;
+    uint64_t last_time_run_ns; /* that the last timed run took */
     size_t finalists_most;
     const char *what; /* of the stage, for the progress */
 };

@@ -171,19 +171,23 @@ static void simplify_finalists(struct res_tune_course *course)
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
+/* What runs of the default take now, whatever they took before. */
+static void learn_afresh(struct res_tune_course *course)
+{
+    double logs[2];
+    course->search->time_run_ns = course->search->memory_run_ns = 0;
+    (void)res_tune_run_point(course, NULL, RES_TUNE_TIME, logs); /* the search is over where it fails */
+    if (course->evaluator->memory_apart && !res_tune_is_over(course))
+        (void)res_tune_run_point(course, NULL, RES_TUNE_MEMORY, logs);
+}
+
 /* The default's first run warms up file and memory; the second is what a run takes. */
 static void calibrate(struct res_tune_course *course)
 {
-    struct res_tune_search *search = course->search;
-    double logs[2];
     if (course->evaluator->progress != NULL)
         course->evaluator->progress(course->evaluator->context, "the default's first runs");
-    for (int turn = 0; turn < 2 && !res_tune_is_over(course); turn++) {
-        search->time_run_ns = search->memory_run_ns = 0;
-        (void)res_tune_run_point(course, NULL, RES_TUNE_TIME, logs); /* the search is over where it fails */
-        if (course->evaluator->memory_apart && !res_tune_is_over(course))
-            (void)res_tune_run_point(course, NULL, RES_TUNE_MEMORY, logs);
-    }
+    for (int turn = 0; turn < 2 && !res_tune_is_over(course); turn++)
+        learn_afresh(course);
 }
 
 static char *too_short(const struct res_tune_search *search, double reserve_ns, double least_ns)
@@ -251,7 +255,11 @@ static void search_points(struct res_tune_course *course)
         screen(course, singles, RES_TUNE_SCREEN_ROUNDS, COMBINED_SHARE, COMBINED_SHARE);
     }
     race(course);
-    /* The shares of the stages leave time over where runs became quicker, or the field was halved soon. */
+    /* The shares of the stages leave time over where runs became quicker, or the field was halved soon. While no heat fits little
+     * is learned of that, and where it seems so the default is asked. */
+    const bool quicker = 2 * course->last_time_run_ns < search->time_run_ns;
+    if (!res_tune_is_over(course) && res_tune_count(search->space, RES_TUNE_UNTRIED) > 0 && quicker)
+        learn_afresh(course);
     if (!res_tune_is_over(course) && res_tune_count(search->space, RES_TUNE_UNTRIED) > 0) {
         course->what = "what was left out";
         screen(course, 0, RES_TUNE_SCREEN_ROUNDS, LATE_SHARE, RACE_SHARE);

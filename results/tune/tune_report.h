@@ -22,6 +22,9 @@ const char *res_tune_check(const json_t *result);
 /* res_tune_text - table, settings to paste, advice and what it rests on; the caller's to free. NULL: the result is of no search. */
 char *res_tune_text(const json_t *result, const struct res_style *style);
 
+/* res_tune_markdown - the same for documents: a table, what to paste in a block of code, and the lines below as a list. */
+char *res_tune_markdown(const json_t *result);
+
 /* res_tune_paste - a candidate's settings as words for a shell: "MALLOC_CONF=narenas:1", several with blanks between, quoted where
  * a shell needs it; "" without settings. The caller's to free. */
 char *res_tune_paste(const struct res_candidate *candidate);

@@ -63,7 +63,7 @@ for verb in verbs:
         answer = mallab(verb, wrong)
         check(answer.returncode == 2 and answer.stdout == "", f"{verb} {wrong}: exit {answer.returncode}")
         lines = answer.stderr.splitlines()
-        check(len(lines) == 2 and wrong in lines[0] and f"mallab help {verb}" in lines[1],
+        check(len(lines) == 2 and wrong in lines[0] and ("'mallab help' lists" if verb == "help" else f"mallab help {verb}") in lines[1],
               f"{verb} {wrong}: not one line and a hint: {answer.stderr!r}")
 formats = re.findall(r"^ {25}(\S+) +\S", mallab("help", "convert").stdout.partition("--from")[2].partition("--process")[0],
                      re.M)

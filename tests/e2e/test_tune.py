@@ -80,6 +80,11 @@ class Tune(lab.Lab):
         shown = self.mallab("report", "kept.json").stdout.decode()
         self.assertIn(row["paste"], shown)
         self.assertIn("Try glibc+", shown)
+        document = self.mallab("report", "--format", "md", "kept.json").stdout.decode()
+        self.assertIn(f"```sh\n{row['paste']}\n```", document)
+        self.assertIn("| settings | time against glibc (95 %) |", document)
+        self.assertRegex(document, r"(?m)^- tried: \d+ settings and combinations")
+        self.assertIn("ns/op", self.mallab("report", "--format", "md", "--details", "kept.json").stdout.decode())
         self.assertLessEqual(max(map(len, shown.replace(row["paste"], "").splitlines())), 100)
         self.assertIn("glibc", self.mallab("report", "--format", "csv", "kept.json").stdout.decode())
 
@@ -124,6 +129,9 @@ class Tune(lab.Lab):
         self.assertEqual((tune["confirmed"], tune["stopped"]), (False, True))
         self.assertEqual({row["time"]["verdict"] for row in tune["front"]}, {"undecided"})
         self.assertIn("not confirmed", self.mallab("report", "cut.json").stdout.decode())
+        document = self.mallab("report", "--format", "md", "cut.json").stdout.decode()
+        self.assertIn("not confirmed", document)
+        self.assertNotIn("```", document)
 
     def test_a_workload_without_time_has_memory_of_its_timed_runs(self):
         ops = "".join(f"a {i} {(i * 37) % 3000 + 1}\n" for i in range(2000)) + "".join(f"f {i}\n" for i in range(2000))

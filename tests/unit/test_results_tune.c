@@ -8,7 +8,7 @@
 #include "unit/harness.h"
 
 #define RUN_NS  UINT64_C(100000000)
-#define SLOW_NS (8 * RUN_NS)
+#define SLOW_NS (4 * RUN_NS)
 
 static const char GLIBC[] = "[allocator]\nname = glibc\nreplay = glibc\nlibrary = libc.so.6\nproof = glibc\n"
                             "[ranges]\narena_max = 1, 2, 4, 8\ntcache_count = 0, 7, 127, 512\n"
@@ -386,17 +386,17 @@ TEST(the_budget_is_kept)
     }
 }
 
-/* At first runs take eight times as long, and the confirmation seems to take more than half of the budget. */
+/* At first runs take four times as long, and the confirmation of one point seems to take most of the budget. */
 TEST(what_a_slow_start_reserved_is_used)
 {
     for (uint64_t seed = 1; seed <= 5; seed++) {
         struct lab lab = {.machine = {.truth = two_that_help, .time_noise = 0.02, .memory_noise = 0.01}};
-        lab.machine.slow_until_ns = 100 * RUN_NS;
-        search_with(&lab, 2, seed, 900 * RUN_NS);
+        lab.machine.slow_until_ns = 40 * RUN_NS;
+        search_with(&lab, 2, seed, 345 * RUN_NS);
         CHECK_U64(lab.search.end, RES_TUNE_CONFIRMED);
         CHECK_U64(res_tune_count(&lab.space, RES_TUNE_UNTRIED), 0);
         CHECK_U64(lab.search.confirmation.entries[0].time_count, RES_TUNE_ROUNDS_MOST);
-        CHECK(lab.machine.now_ns <= 900 * RUN_NS);
+        CHECK(lab.machine.now_ns <= 345 * RUN_NS);
         release(&lab);
     }
 }
