@@ -34,8 +34,9 @@ class Verdict:
     def tool(self, *arguments):
         return self.statistic("verdicts", *arguments)
 
-    def handicapped(self, name, *options):
-        return self.workshop.library(f"{name}.so", "handicap.c", *options)
+    def handicapped(self, name, *options, spin=1):
+        """With the loop in all of them, of one turn at least: to have one at all costs as much as a hundred turns."""
+        return self.workshop.library(f"{name}.so", "handicap.c", f"-DSPIN={spin}", *options)
 
     def experiment(self, workload, names, rounds, memory_rounds):
         """One long experiment: its result's path."""
@@ -47,10 +48,10 @@ class Verdict:
     def slopes(self, workload, rounds):
         """The effect of one turn by each of SPINS, of runs that are interleaved with the base's: what disturbs, disturbs all of them."""
         base = self.handicapped("base")
-        spins = [self.handicapped(f"spin{spin}", f"-DSPIN={spin}") for spin in SPINS]
+        spins = [self.handicapped(f"spin{spin}", spin=spin) for spin in SPINS]
         result = json.loads(self.experiment(workload, (base, *spins), rounds, 0).read_text())
         candidates = result["workloads"][0]["candidates"][1:]
-        return [(entry["time"]["ratio"] - 1) / spin for entry, spin in zip(candidates, SPINS)]
+        return [(entry["time"]["ratio"] - 1) / (spin - 1) for entry, spin in zip(candidates, SPINS)]
 
     def calibrated(self, workload):
         """How many turns make EFFECT on this machine as it is. Repeated until three sizes agree: an effect that was disturbed, or that is not in
@@ -59,7 +60,7 @@ class Verdict:
             slopes = sorted(self.slopes(workload, CALIBRATION_ROUNDS << attempt))
             told = ", ".join(f"{100 * slope * SPINS[0]:.2f}" for slope in slopes)
             if slopes[0] > 0 and slopes[-1] < 1.5 * slopes[0]:
-                spin = round(EFFECT / slopes[1])
+                spin = 1 + round(EFFECT / slopes[1])
                 self.report.note(f"calibrated: {spin} turns for {100 * EFFECT:.0f} %; {SPINS[0]} turns are {told} % by three sizes")
                 if SPIN_BOUNDS[0] <= spin <= SPIN_BOUNDS[1]:
                     return spin
@@ -71,7 +72,7 @@ class Verdict:
         run([BUILD / "mallab", "record", "-q", "-o", recording, "--", "/usr/bin/python3", "-c", PROGRAM], PYTHON_ENV)
         run([BUILD / "mallab", "convert", "-q", "-o", workload, recording])
         base, twin = self.handicapped("base"), self.handicapped("twin")
-        spin = self.handicapped("spin", f"-DSPIN={self.calibrated(workload)}")
+        spin = self.handicapped("spin", spin=self.calibrated(workload))
         waste = self.handicapped("waste", f"-DWASTE={WASTE_PERCENT}")
         memory = self.experiment(workload, (base, twin, waste), 3 * self.experiments, 3 * self.experiments)
         timed, left = [], 20 * self.experiments
