@@ -59,15 +59,19 @@ struct res_more_rounds res_more_rounds(const json_t *workload)
     }
     add_cost(json_object_get(workload, "control"), &cost);
     add_cost(json_object_get(workload, "floor"), &cost);
+    more.short_enough = cost.once_ns + RES_UNTIL_ROUNDS_MAX * cost.each_ns <= (double)RES_UNTIL_LONG_NS;
     for (size_t i = 0; i < sizeof WIDTHS / sizeof WIDTHS[0] && more.until == 0; i++) {
         const double exact = rounds * pow(more.width / WIDTHS[i], 2);
         /* In tens: it is no more exact than that. */
         const double needed = fmax(10 * ceil(exact / 10 - 1e-6), RES_UNTIL_ROUNDS_LEAST);
-        if (!(more.width >= NARROWER * WIDTHS[i]) || !(needed <= RES_UNTIL_ROUNDS_MAX))
+        const double elapsed_ns = cost.once_ns + needed * cost.each_ns;
+        const bool within = needed <= RES_UNTIL_ROUNDS_LONG ||
+                            (needed <= RES_UNTIL_ROUNDS_MAX && elapsed_ns > 0 && elapsed_ns <= (double)RES_UNTIL_LONG_NS);
+        if (!(more.width >= NARROWER * WIDTHS[i]) || !within)
             continue;
         more.until = WIDTHS[i];
         more.rounds = (size_t)needed;
-        more.elapsed_ns = cost.once_ns + needed * cost.each_ns;
+        more.elapsed_ns = elapsed_ns;
     }
     return more;
 }
@@ -81,7 +85,7 @@ char *res_more_rounds_words(const json_t *workload)
         return res_strdup("--until 2%");
     if (more.until == 0)
         return res_printf("'mallab doctor' says what disturbs it; %u rounds would hardly do",
-                          RES_UNTIL_ROUNDS_MAX);
+                          more.short_enough ? RES_UNTIL_ROUNDS_MAX : RES_UNTIL_ROUNDS_LONG);
     res_text_printf(&words, "--until %.0f%% (some %zu rounds", more.until * 100, more.rounds);
     if (more.elapsed_ns > 0)
         res_text_printf(&words, ", %s", res_text_duration(more.elapsed_ns, duration));

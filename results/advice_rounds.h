@@ -9,14 +9,16 @@
 #define MALLAB_RESULTS_ADVICE_ROUNDS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What to ask `mallab ab` for next. */
 struct res_more_rounds {
     double width; /* now; NAN: not known */
-    double until; /* a width that is worth asking for; 0: none that RES_UNTIL_ROUNDS_MAX rounds would reach */
+    double until; /* a width that is worth asking for; 0: none that --until would reach by itself (until.h) */
     size_t rounds;     /* that it takes */
     double elapsed_ns; /* of these rounds, warm-up and memory passes included; NAN: not known */
+    bool short_enough; /* for RES_UNTIL_ROUNDS_MAX of them within RES_UNTIL_LONG_NS */
 };
 
 /* res_more_rounds - of a workload of a result (json.h). */

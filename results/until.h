@@ -16,7 +16,12 @@
 
 #define RES_UNTIL_ROUNDS_LEAST                                                                               \
     16u /* for --until: where half of the rounds are disturbed, the test of 8 can call nothing different (steady.h) */
-#define RES_UNTIL_ROUNDS_MAX 200u /* where neither --until nor --time-budget ends an experiment before */
+/* Where neither --until nor --time-budget ends an experiment before, and -n does not say: so many rounds of short runs; of long ones
+ * those that five minutes hold, but never fewer than RES_UNTIL_ROUNDS_LONG. On a machine whose neighbours come and go for minutes a run of
+ * 10 ms takes a thousand rounds to be told from one 3 % slower, and they take two minutes (docs/statistics.md). */
+#define RES_UNTIL_ROUNDS_MAX  1000u
+#define RES_UNTIL_ROUNDS_LONG 200u
+#define RES_UNTIL_LONG_NS     (5 * 60 * UINT64_C(1000000000))
 
 /* res_until_width - the widest interval of time against the baseline: of the candidates that have not failed and of the control, since a
  * verdict needs both. NAN when there is none. */

@@ -176,6 +176,11 @@ TEST(rounds_end_for_width_time_or_number)
     CHECK_STR(ended(0.5, 8, &timed, 900, 801), "time_budget"); /* a round takes 100: one more would not fit */
     CHECK_STR(ended(0.5, 7, &timed, 900, 5000), "on");         /* spent, but fewer than 8 */
     CHECK_STR(ended(0, 16, &until, 900, 899), "until");
+    const struct res_options free = {.rounds = 40, .until = 0.02, .rounds_long = 20};
+    CHECK_STR(ended(0.5, 19, &free, 0, RES_UNTIL_LONG_NS + 1), "on");
+    CHECK_STR(ended(0.5, 20, &free, 0, RES_UNTIL_LONG_NS + 1), "rounds_max");
+    CHECK_STR(ended(0.5, 39, &free, 0, RES_UNTIL_LONG_NS), "on");
+    CHECK_STR(ended(0.5, 40, &free, 0, 0), "rounds_max");
     CHECK_STR(ended(0, 17, &until, 0, 0), "on"); /* looked at with 16 and 18 */
     CHECK_STR(ended(0, 18, &until, 0, 0), "until");
 }
