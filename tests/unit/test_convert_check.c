@@ -9,6 +9,7 @@
 #include "golden/patch.h"
 
 #include "unit/harness.h"
+#include "unit/random.h"
 #include "unit/scratch.h"
 
 #define WINDOWS_MAX 64u
@@ -18,10 +19,7 @@ static uint64_t random_state = 5;
 
 static uint64_t random_below(uint64_t bound)
 {
-    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ z >> 31) % bound;
+    return test_random(&random_state) % bound;
 }
 
 /* Five threads that hand objects to each other, in windows of 64 ops. */
