@@ -135,5 +135,20 @@ TEST(the_list_alone_may_say_why)
     conv_survey_release(&survey);
 }
 
+/* Losses that no run can have had, made up so that their sum in 64 bits is none. */
+TEST(losses_beyond_all_counting_stay_losses)
+{
+    const uint64_t half = UINT64_C(1) << 63;
+    char directory[600];
+    struct conv_survey survey;
+    own_directory(directory, sizeof directory);
+    add_ended(directory, "a.1.fp", 1, (struct fp_trailer){.lost[FP_LOSS_DISK_FULL] = half});
+    add_ended(directory, "b.2.fp", 2, (struct fp_trailer){.lost[FP_LOSS_DISK_FULL] = half});
+    survey = survey_of(directory);
+    CHECK_U64(survey.process_count, 2);
+    CHECK_U64(survey.lost[FP_LOSS_DISK_FULL], UINT64_MAX);
+    conv_survey_release(&survey);
+}
+
 RUN_TESTS(T(losses_of_windows_without_trailers_are_told_everywhere), T(a_process_that_ran_on_is_told),
-          T(the_list_alone_may_say_why))
+          T(the_list_alone_may_say_why), T(losses_beyond_all_counting_stay_losses))
