@@ -1,35 +1,47 @@
 /* ci_json.c - a check for programs: our own JSON, and the array that benchmark-tracking actions read. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "results/cells.h"
 #include "results/ci.h"
 #include "results/support.h"
-#include "results/values.h"
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *plain(const char *words)
+{
+    char *copy = res_text_plain(words);
+    json_t *string = json_string(copy);
+    free(copy);
+    return string;
+}
 
 static json_t *finding_object(const struct res_finding *finding)
 {
     const struct res_rule *rule = finding->rule;
     json_t *object = json_object();
-    json_object_set_new(object, "workload", res_value_text(finding->workload));
-    json_object_set_new(object, "candidate", res_value_text(finding->candidate));
+    json_object_set_new(object, "workload", plain(finding->workload));
+    json_object_set_new(object, "candidate", plain(finding->candidate));
     json_object_set_new(object, "metric", json_string(res_metric_name(rule->metric)));
     json_object_set_new(object, "unit", json_string(res_metric_unit_name(rule->metric)));
-    json_object_set_new(object, "budget", res_value_text(rule->text));
+    json_object_set_new(object, "budget", plain(rule->text));
     json_object_set_new(object, "relative", json_boolean(rule->relative));
-    json_object_set_new(object, "limit", res_value_number(rule->limit));
-    json_object_set_new(object, "value", res_value_number(finding->value));
-    json_object_set_new(object, "measured", res_value_number(finding->estimate.value));
-    json_object_set_new(object, "measured_low", res_value_number(finding->estimate.interval.low));
-    json_object_set_new(object, "measured_high", res_value_number(finding->estimate.interval.high));
-    json_object_set_new(object, "noise_low", res_value_number(finding->noise.low));
-    json_object_set_new(object, "noise_high", res_value_number(finding->noise.high));
-    json_object_set_new(object, "p_above", res_value_number(finding->tails.above));
-    json_object_set_new(object, "p_above_corrected", res_value_number(finding->above_corrected));
-    json_object_set_new(object, "p_below", res_value_number(finding->tails.below));
+    json_object_set_new(object, "limit", number(rule->limit));
+    json_object_set_new(object, "value", number(finding->value));
+    json_object_set_new(object, "measured", number(finding->estimate.value));
+    json_object_set_new(object, "measured_low", number(finding->estimate.interval.low));
+    json_object_set_new(object, "measured_high", number(finding->estimate.interval.high));
+    json_object_set_new(object, "noise_low", number(finding->noise.low));
+    json_object_set_new(object, "noise_high", number(finding->noise.high));
+    json_object_set_new(object, "p_above", number(finding->tails.above));
+    json_object_set_new(object, "p_above_corrected", number(finding->above_corrected));
+    json_object_set_new(object, "p_below", number(finding->tails.below));
     json_object_set_new(object, "rounds", json_integer((json_int_t)finding->rounds));
     json_object_set_new(object, "outcome", json_string(res_outcome_name(finding->outcome)));
-    json_object_set_new(object, "reason",
-                        *finding->reason != '\0' ? res_value_text(finding->reason) : json_null());
+    json_object_set_new(object, "reason", *finding->reason != '\0' ? plain(finding->reason) : json_null());
     return object;
 }
 
@@ -45,7 +57,7 @@ json_t *res_check_json(const struct res_check *check, int exit_code)
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "outcome", json_string(res_outcome_name(res_check_outcome(check))));
     json_object_set_new(object, "exit_code", json_integer(exit_code));
-    json_object_set_new(object, "baseline", res_value_text(check->baseline));
+    json_object_set_new(object, "baseline", plain(check->baseline));
     json_object_set_new(object, "against", json_string(check->earlier ? "earlier result" : "baseline"));
     json_object_set_new(object, "counts", counts);
     json_object_set_new(object, "findings", findings);
@@ -66,7 +78,7 @@ static void add_benchmark(json_t *array, const json_t *workload, const json_t *e
         json_t *object = json_object();
         json_object_set_new(object, "name", json_string(name));
         json_object_set_new(object, "unit", json_string(res_metric_unit_name(metric)));
-        json_object_set_new(object, "value", res_value_number(res_median(series.values, series.count)));
+        json_object_set_new(object, "value", number(res_median(series.values, series.count)));
         json_object_set_new(object, "range", json_string(range));
         json_object_set_new(object, "extra", json_string(extra));
         json_array_append_new(array, object);

@@ -7,7 +7,6 @@
 
 #include "results/cells.h"
 #include "results/support.h"
-#include "results/values.h"
 
 /* ---- partners ------------------------------------------------------------------------------- */
 
@@ -188,6 +187,11 @@ struct res_interval res_compare_noise(const json_t *workload, const json_t *earl
     return res_interval_wider(noise, baseline_shift(workload, earlier, baseline, metric, seed));
 }
 
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
 static json_t *plain_string(const json_t *object, const char *key)
 {
     if (!json_is_string(json_object_get(object, key)))
@@ -256,13 +260,13 @@ static json_t *metric_object(const struct pair *pair, const json_t *then, const 
         json_object_set_new(object, "metric", json_string(res_metric_name(metric)));
         json_object_set_new(object, "unit", json_string(res_metric_unit_name(metric)));
         json_object_set_new(object, "figure", json_string(sides.steady ? "steady" : "median"));
-        json_object_set_new(object, "old", res_value_number(sides.old));
-        json_object_set_new(object, "new", res_value_number(sides.new));
-        json_object_set_new(object, "ratio", res_value_number(ratio.value));
-        json_object_set_new(object, "ratio_low", res_value_number(few ? NAN : ratio.interval.low));
-        json_object_set_new(object, "ratio_high", res_value_number(few ? NAN : ratio.interval.high));
-        json_object_set_new(object, "noise_low", res_value_number(noise.low));
-        json_object_set_new(object, "noise_high", res_value_number(noise.high));
+        json_object_set_new(object, "old", number(sides.old));
+        json_object_set_new(object, "new", number(sides.new));
+        json_object_set_new(object, "ratio", number(ratio.value));
+        json_object_set_new(object, "ratio_low", number(few ? NAN : ratio.interval.low));
+        json_object_set_new(object, "ratio_high", number(few ? NAN : ratio.interval.high));
+        json_object_set_new(object, "noise_low", number(noise.low));
+        json_object_set_new(object, "noise_high", number(noise.high));
         json_object_set_new(object, "rounds_old", json_integer((json_int_t)old.count));
         json_object_set_new(object, "rounds_new", json_integer((json_int_t) new.count));
         json_object_set_new(object, "verdict",
