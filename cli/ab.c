@@ -182,7 +182,7 @@ static int run_ab(int argc, char **argv)
     if (code == CLI_DONE)
         code = cli_whole_check(&CLI_AB, &ab.settings.whole, ab.settings.answer.force);
     if (code == CLI_DONE)
-        code = cli_choose(&CLI_AB, ab.settings.allocators, ab.settings.baseline, &ab.choice);
+        code = cli_choose(&CLI_AB, ab.settings.measure.allocators, ab.settings.measure.baseline, &ab.choice);
     if (code == CLI_DONE) {
         cli_stops_take();
         code = prepare_workloads(&ab);

@@ -119,12 +119,6 @@ static int take_option(int option, void *data)
 {
     struct cli_ab_options *settings = data;
     switch (option) {
-    case 'a':
-        settings->allocators = optarg;
-        break;
-    case 'b':
-        settings->baseline = optarg;
-        break;
     case OPTION_UNTIL:
         if (!parse_percent(optarg, &settings->until))
             return cli_misuse(&CLI_AB, "'%s' is no width for --until: write 2%% or 0.5%%, up to 100%%",
@@ -173,8 +167,7 @@ int cli_ab_take_options(int argc, char **argv, struct cli_ab_options *ret_option
         CLI_MEASURE_IDLE_ROW,
         CLI_MEASURE_TIMEOUT_ROW,
         CLI_MEASURE_LIMIT_ROW,
-        {"allocators", required_argument, NULL, 'a'},
-        {"baseline", required_argument, NULL, 'b'},
+        CLI_MEASURE_CANDIDATES_ROWS,
         {"until", required_argument, NULL, OPTION_UNTIL},
         {"time-budget", required_argument, NULL, OPTION_TIME_BUDGET},
         {"memory-rounds", required_argument, NULL, OPTION_MEMORY_ROUNDS},
@@ -183,15 +176,10 @@ int cli_ab_take_options(int argc, char **argv, struct cli_ab_options *ret_option
         {"no-syscalls", no_argument, NULL, OPTION_NO_SYSCALLS},
         {"hyperfine", optional_argument, NULL, OPTION_HYPERFINE},
         {"no-placement", no_argument, NULL, OPTION_NO_PLACEMENT},
-        CLI_ANSWER_OUTPUT_ROW,
-        CLI_ANSWER_FORCE_ROW,
-        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_RESULT_ROWS,
         CLI_ANSWER_KEEP_ROW,
         CLI_ANSWER_DETAILS_ROW,
         CLI_ANSWER_COLOR_ROW,
-        CLI_ANSWER_PROGRESS_ROWS,
-        CLI_ANSWER_QUIET_ROW,
-        CLI_ANSWER_HELP_ROW,
         {NULL, 0, NULL, 0},
     };
     const struct cli_command_line line = {

@@ -16,7 +16,6 @@ struct cli_ab_options {
     struct cli_measure measure;
     struct conv_options convert;
     struct cli_whole whole;
-    const char *allocators, *baseline;
     uint64_t memory_rounds, time_budget_ns;
     double until; /* a share; 0: not asked */
     bool check, latency, no_syscalls, no_placement;

@@ -36,6 +36,14 @@ enum {
 #define CLI_ANSWER_PROGRESS_ROWS                                      \
     {"progress", no_argument, NULL, CLI_ANSWER_PROGRESS},             \
     {"no-progress", no_argument, NULL, CLI_ANSWER_NO_PROGRESS}
+/* Of verbs whose answer is a result, kept by -o and shown beside it. */
+#define CLI_ANSWER_RESULT_ROWS                                        \
+    CLI_ANSWER_OUTPUT_ROW,                                            \
+    CLI_ANSWER_FORCE_ROW,                                             \
+    CLI_ANSWER_JSON_ROW,                                              \
+    CLI_ANSWER_PROGRESS_ROWS,                                         \
+    CLI_ANSWER_QUIET_ROW,                                             \
+    CLI_ANSWER_HELP_ROW
 /* clang-format on */
 
 enum cli_format { CLI_FORMAT_TABLE, CLI_FORMAT_MARKDOWN, CLI_FORMAT_CSV, CLI_FORMAT_JSON, CLI_FORMAT_HTML };

@@ -30,11 +30,7 @@ static json_t *sizes_array(const struct conv_survey *survey)
     for (unsigned i = 0; i < CONV_SIZE_CLASSES; i++) {
         if (survey->class_count[i] == 0)
             continue;
-        json_t *object = json_object();
-        json_object_set_new(object, "from_bytes", cli_json_number(conv_survey_class_min(i)));
-        json_object_set_new(
-            object, "to_bytes",
-            cli_json_number(i + 1 < CONV_SIZE_CLASSES ? conv_survey_class_min(i + 1) - 1 : UINT64_MAX));
+        json_t *object = cli_json_size_class(i);
         json_object_set_new(object, "count", cli_json_number(survey->class_count[i]));
         json_object_set_new(object, "bytes", cli_json_number(survey->class_bytes[i]));
         json_array_append_new(array, object);

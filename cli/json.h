@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "convert/convert.h"
 #include "results/support.h"
 
 /* cli_json_number - an integer; the highest that JSON's have where it is more. A new reference. */
@@ -29,6 +30,17 @@ static inline json_t *cli_json_recording(const char *directory)
     json_t *recording = json_load_file(path, 0, NULL);
     free(path);
     return recording;
+}
+
+/* cli_json_size_class - an object with the sizes that a class of a survey holds. A new reference. */
+static inline json_t *cli_json_size_class(unsigned number)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "from_bytes", cli_json_number(conv_survey_class_min(number)));
+    json_object_set_new(
+        object, "to_bytes",
+        cli_json_number(number + 1 < CONV_SIZE_CLASSES ? conv_survey_class_min(number + 1) - 1 : UINT64_MAX));
+    return object;
 }
 
 /* cli_json_text - a string without what is no plain text; null for none and for an empty one. A new reference. */

@@ -70,12 +70,19 @@ static int take_idle(const struct cli_verb *verb, const char *value, struct cli_
 
 bool cli_measure_has(int option)
 {
-    return option == 'n' || (option >= CLI_MEASURE_PIN && option < CLI_MEASURE_END);
+    return option == 'a' || option == 'b' || option == 'n' ||
+           (option >= CLI_MEASURE_PIN && option < CLI_MEASURE_END);
 }
 
 int cli_measure_take(const struct cli_verb *verb, int option, const char *value, struct cli_measure *measure)
 {
     switch (option) {
+    case 'a':
+        measure->allocators = value;
+        break;
+    case 'b':
+        measure->baseline = value;
+        break;
     case CLI_MEASURE_PIN:
         return take_pin(verb, value, measure);
     case CLI_MEASURE_NICE:

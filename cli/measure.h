@@ -1,4 +1,5 @@
-/* measure.h - options of `ab`, `tune`, `validate` and `replay` that say how a run is made: how often, how long, on what. */
+/* measure.h - options of `ab`, `tune`, `validate` and `replay` that say how a run is made: of which candidates,
+ * how often, how long, on what. */
 #ifndef MALLAB_CLI_MEASURE_H
 #define MALLAB_CLI_MEASURE_H
 
@@ -24,6 +25,9 @@ enum {
 #define CLI_MEASURE_OPTIONS                             \
     {"pin", required_argument, NULL, CLI_MEASURE_PIN},  \
     {"nice", required_argument, NULL, CLI_MEASURE_NICE}
+#define CLI_MEASURE_CANDIDATES_ROWS                      \
+    {"allocators", required_argument, NULL, 'a'},       \
+    {"baseline", required_argument, NULL, 'b'}
 #define CLI_MEASURE_ROUNDS_ROW  {"rounds", required_argument, NULL, 'n'}
 #define CLI_MEASURE_SEED_ROW    {"seed", required_argument, NULL, CLI_MEASURE_SEED}
 #define CLI_MEASURE_TOUCH_ROW   {"touch", required_argument, NULL, CLI_MEASURE_TOUCH}
@@ -43,7 +47,9 @@ enum {
 struct cli_measure {
     const char *options[5]; /* --pin and --nice, for the replay program; NULL-terminated */
     unsigned count;
-    const char *touch; /* NULL: the replay's default */
+    const char *allocators; /* -a: a list for cli_choose; of `replay` the one. NULL: not given */
+    const char *baseline;   /* -b; NULL: not given */
+    const char *touch;      /* NULL: the replay's default */
     uint64_t rounds, seed, idle_ns, timeout_ns, limit_bytes;
     bool has_rounds, has_seed;
 };

@@ -71,7 +71,7 @@ enum {
 struct settings {
     struct cli_answer answer;
     struct cli_measure measure;
-    const char *allocator, *threads, *pace, *idle_with;
+    const char *threads, *pace, *idle_with;
     bool recorded_clock, check, latency, syscalls, placement;
     const char *workload;
 };
@@ -91,9 +91,6 @@ static int take_option(int option, void *data)
 {
     struct settings *settings = data;
     switch (option) {
-    case 'a':
-        settings->allocator = optarg;
-        break;
     case OPTION_THREADS:
         if (strcmp(optarg, "recorded") != 0 && strcmp(optarg, "1") != 0)
             return cli_misuse(&CLI_REPLAY, "--threads takes 'recorded' or '1', not '%s'", optarg);
@@ -169,7 +166,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         .measure = &ret_settings->measure,
     };
     struct cli_operands operands;
-    *ret_settings = (struct settings){.answer = cli_answer_defaults(), .allocator = "glibc"};
+    *ret_settings = (struct settings){.answer = cli_answer_defaults(), .measure = {.allocators = "glibc"}};
     int code = cli_command_line_take(&line, argc, argv, &operands);
     if (code < 0 && passes_of(ret_settings) > 1)
         return cli_misuse(
@@ -266,7 +263,7 @@ static int run_replay(int argc, char **argv)
         code = cli_registry_load(&CLI_REPLAY, &registry);
     if (code == CLI_DONE) {
         const struct res_candidate *candidate = cli_candidate_named(&CLI_REPLAY, &registry,
-                                                                    settings.allocator, &code);
+                                                                    settings.measure.allocators, &code);
         if (candidate != NULL && !candidate->found) {
             cli_say(&CLI_REPLAY, "%s: %s", candidate->name, candidate->missing);
             code = CLI_FAILED;

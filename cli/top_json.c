@@ -35,11 +35,7 @@ static json_t *sizes_array(const struct conv_view *view, const struct cli_top_mo
         const uint64_t count = view->sum.class_allocations[i];
         if (count == 0 && live->class_objects[i] == 0)
             continue;
-        json_t *object = json_object();
-        json_object_set_new(object, "from_bytes", cli_json_number(conv_survey_class_min(i)));
-        json_object_set_new(
-            object, "to_bytes",
-            cli_json_number(i + 1 < CONV_SIZE_CLASSES ? conv_survey_class_min(i + 1) - 1 : UINT64_MAX));
+        json_t *object = cli_json_size_class(i);
         json_object_set_new(object, "live_objects", cli_json_number(live->class_objects[i]));
         json_object_set_new(object, "live_bytes", cli_json_number(live->class_bytes[i]));
         json_object_set_new(object, "left_objects", cli_json_number(view->left.class_objects[i]));

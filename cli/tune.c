@@ -167,7 +167,8 @@ static int run_tune(int argc, char **argv)
         return code;
     code = cli_result_check(&CLI_TUNE, &tune.settings.answer);
     if (code == CLI_DONE)
-        code = cli_choose(&CLI_TUNE, tune.settings.allocators, tune.settings.baseline, &tune.choice);
+        code = cli_choose(&CLI_TUNE, tune.settings.measure.allocators, tune.settings.measure.baseline,
+                          &tune.choice);
     if (code == CLI_DONE)
         code = check_ranges(&tune);
     if (code == CLI_DONE) {

@@ -60,12 +60,6 @@ static int take_option(int option, void *data)
 {
     struct cli_tune_options *settings = data;
     switch (option) {
-    case 'a':
-        settings->allocators = optarg;
-        break;
-    case 'b':
-        settings->baseline = optarg;
-        break;
     case OPTION_BUDGET:
         if (!cli_parse_duration(optarg, &settings->budget_ns) || settings->budget_ns > BUDGET_MAX_NS)
             return cli_misuse(&CLI_TUNE, "'%s' is no budget: write 90s, 5m or 2h, a week at most", optarg);
@@ -103,17 +97,11 @@ int cli_tune_take_options(int argc, char **argv, struct cli_tune_options *ret_op
         CLI_MEASURE_SEED_ROW,
         CLI_MEASURE_TOUCH_ROW,
         CLI_MEASURE_IDLE_ROW,
-        {"allocators", required_argument, NULL, 'a'},
-        {"baseline", required_argument, NULL, 'b'},
+        CLI_MEASURE_CANDIDATES_ROWS,
         {"budget", required_argument, NULL, OPTION_BUDGET},
         {"memory", required_argument, NULL, OPTION_MEMORY},
-        CLI_ANSWER_OUTPUT_ROW,
-        CLI_ANSWER_FORCE_ROW,
-        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_RESULT_ROWS,
         CLI_ANSWER_COLOR_ROW,
-        CLI_ANSWER_PROGRESS_ROWS,
-        CLI_ANSWER_QUIET_ROW,
-        CLI_ANSWER_HELP_ROW,
         {NULL, 0, NULL, 0},
     };
     const struct cli_command_line line = {
@@ -128,8 +116,7 @@ int cli_tune_take_options(int argc, char **argv, struct cli_tune_options *ret_op
     };
     struct cli_operands operands;
     *ret_options = (struct cli_tune_options){.answer = cli_answer_defaults(),
-                                             .measure = {.idle_ns = IDLE_NS},
-                                             .allocators = "glibc",
+                                             .measure = {.allocators = "glibc", .idle_ns = IDLE_NS},
                                              .budget_ns = BUDGET_NS};
     const int code = cli_command_line_take(&line, argc, argv, &operands);
     return code >= 0 ? code : take_input(&operands, ret_options);

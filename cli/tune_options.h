@@ -13,7 +13,6 @@ struct cli_tune_options {
     struct cli_answer answer;
     struct cli_measure measure;
     struct conv_options convert;
-    const char *allocators, *baseline;
     enum res_tune_memory memory;
     uint64_t budget_ns;
     const char *input; /* NULL: there is a command */

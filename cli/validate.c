@@ -270,8 +270,8 @@ static int run_validate(int argc, char **argv)
         return code;
     code = cli_result_check(&CLI_VALIDATE, &validate.settings.answer);
     if (code == CLI_DONE)
-        code = cli_choose(&CLI_VALIDATE, validate.settings.allocators, validate.settings.baseline,
-                          &validate.choice);
+        code = cli_choose(&CLI_VALIDATE, validate.settings.measure.allocators,
+                          validate.settings.measure.baseline, &validate.choice);
     if (code == CLI_DONE)
         code = cli_work_directory(&CLI_VALIDATE, validate.settings.answer.keep, &validate.directory);
     if (code == CLI_DONE)

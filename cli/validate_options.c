@@ -67,12 +67,6 @@ static int take_option(int option, void *data)
 {
     struct cli_validate_options *settings = data;
     switch (option) {
-    case 'a':
-        settings->allocators = optarg;
-        break;
-    case 'b':
-        settings->baseline = optarg;
-        break;
     case OPTION_PROCESS:
         settings->process = optarg;
         break;
@@ -90,21 +84,15 @@ static int take_option(int option, void *data)
 int cli_validate_take_options(int argc, char **argv, struct cli_validate_options *ret_options)
 {
     static const struct option options[] = {
-        {"allocators", required_argument, NULL, 'a'},
-        {"baseline", required_argument, NULL, 'b'},
+        CLI_MEASURE_CANDIDATES_ROWS,
         {"process", required_argument, NULL, OPTION_PROCESS},
         {"step", required_argument, NULL, OPTION_STEP},
         CLI_MEASURE_ROUNDS_ROW,
         CLI_MEASURE_SEED_ROW,
         CLI_MEASURE_TOUCH_ROW,
         CLI_MEASURE_TIMEOUT_ROW,
-        CLI_ANSWER_OUTPUT_ROW,
-        CLI_ANSWER_FORCE_ROW,
-        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_RESULT_ROWS,
         CLI_ANSWER_KEEP_ROW,
-        CLI_ANSWER_PROGRESS_ROWS,
-        CLI_ANSWER_QUIET_ROW,
-        CLI_ANSWER_HELP_ROW,
         {NULL, 0, NULL, 0},
     };
     const struct cli_command_line line = {

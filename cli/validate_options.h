@@ -10,7 +10,7 @@
 struct cli_validate_options {
     struct cli_answer answer;
     struct cli_measure measure;
-    const char *allocators, *baseline, *process;
+    const char *process;
     uint64_t step_ns;
     char **command;
 };

@@ -7,6 +7,7 @@
 
 #include "cli/json.h"
 #include "results/support.h"
+#include "results/values.h"
 
 #define FIGURES 7
 
@@ -68,19 +69,11 @@ void cli_verdict_print(const struct conv_verdict *verdict)
     free(file);
 }
 
-static json_t *plain(const char *text)
-{
-    char *words = res_text_plain(text);
-    json_t *string = json_string(words);
-    free(words);
-    return string;
-}
-
 static json_t *violation_json(const struct conv_violation *violation)
 {
     json_t *object = json_object();
     json_object_set_new(object, "kind", json_string(conv_fault_name(violation->fault)));
-    json_object_set_new(object, "what", plain(violation->what));
+    json_object_set_new(object, "what", res_value_text(violation->what));
     json_object_set_new(object, "window",
                         violation->has_window ? cli_json_number(violation->window) : json_null());
     json_object_set_new(object, "op", violation->has_op ? cli_json_number(violation->op) : json_null());
@@ -105,7 +98,7 @@ json_t *cli_verdict_json(const struct conv_verdict *verdict)
     json_object_set_new(object, "schema", json_string("mallab-info/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "kind", json_string(conv_kind_name(verdict->kind)));
-    json_object_set_new(object, "file", plain(verdict->file));
+    json_object_set_new(object, "file", res_value_text(verdict->file));
     json_object_set_new(object, "verify", verify);
     return object;
 }

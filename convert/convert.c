@@ -134,10 +134,8 @@ static enum fp_status note_large(struct wl_writer *writer, const struct conv_lar
 
 static enum fp_status write_notes(struct wl_writer *writer, const struct conv_survey *survey)
 {
-    uint64_t lost = survey->lost_marks;
+    const uint64_t lost = conv_add_saturating(survey->lost_marks, fp_loss_sum(survey->lost));
     enum fp_status status = wl_writer_note(writer, "complete", survey->complete ? "yes" : "no");
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        lost += survey->lost[i];
     if (status == FP_OK && survey->incomplete_why[0] != '\0')
         status = wl_writer_note(writer, "incomplete_why", survey->incomplete_why);
     if (status == FP_OK && survey->lacks[0] != '\0')

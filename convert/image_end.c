@@ -4,14 +4,6 @@
 #include "convert/image.h"
 #include "convert/stats.h"
 
-static uint64_t sum_of(const uint64_t *lost)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        sum = conv_add_saturating(sum, lost[i]);
-    return sum;
-}
-
 /* What the trailers tell, or the recording's list where that knows of more: the disk took no trailer for a loss, or no
  * footprint at all of the windows in which it fell. */
 static void conclude_losses(struct image *image, uint64_t gap_calls, struct conv_survey *survey)
@@ -24,12 +16,12 @@ static void conclude_losses(struct image *image, uint64_t gap_calls, struct conv
         survey->lost[i] = conv_add_saturating(survey->lost[i], image->parts.lost[i]);
     if (!image->parts.has_trailer) /* the cause stood in the trailer */
         survey->lost[FP_LOSS_COLLECTOR] = conv_add_saturating(survey->lost[FP_LOSS_COLLECTOR], gap_calls);
-    if (sum_of(image->listed) > sum_of(survey->lost)) {
+    if (fp_loss_sum(image->listed) > fp_loss_sum(survey->lost)) {
         memcpy(survey->lost, image->listed, sizeof survey->lost);
         if (image->until_ns > image->parts.end_time_ns)
             image->parts.end_time_ns = image->until_ns;
     }
-    lost = sum_of(survey->lost);
+    lost = fp_loss_sum(survey->lost);
     if (image->missing_blocks > 0 && lost == 0) /* not for want of disk: somebody took them out */
         survey->uncounted = true;
     if (lost > 0)

@@ -1,10 +1,10 @@
-/* pair.c - the rules by which events become ops (docs/irregularities.md). */
+/* pair.c - the rules by which events become ops (docs/irregularities.md); pair_resize.c has those for realloc. */
 #include "convert/pair.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "convert/stats.h"
+#include "convert/pair_ops.h"
+#include "convert/pair_resize.h"
 #include "convert/straight.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -27,11 +27,6 @@ void conv_pair_release(struct conv_pair *pair)
     conv_straight_end(pair);
     conv_live_release(&pair->live);
     *pair = (struct conv_pair){0};
-}
-
-static void irregular(struct conv_pair *pair, enum conv_irregularity which)
-{
-    pair->survey->irregular[which]++;
 }
 
 enum fp_status conv_pair_lane(struct conv_pair *pair, uint32_t number, struct conv_pair_lane **ret_lane)
@@ -65,197 +60,6 @@ enum fp_status conv_pair_lane(struct conv_pair *pair, uint32_t number, struct co
     return FP_OK;
 }
 
-/* ---- ops ----------------------------------------------------------------------------------- */
-
-static enum fp_status emit_release(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                                   const struct fp_shape *shape, struct conv_object object)
-{
-    struct conv_survey *survey = pair->survey;
-    survey->ops++;
-    survey->ops_by_call[shape->call]++;
-    conv_stats_live(survey, 0, object.bytes, -1);
-    if (pair->writer == NULL)
-        return FP_OK;
-    return wl_writer_release(pair->writer, lane->thread, shape, pair->last_time_ns, object.id, object.bytes);
-}
-
-/* A release that no event stands for. */
-static enum fp_status emit_implied_release(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                                           struct conv_object object)
-{
-    const struct fp_shape shape = {.call = FP_CALL_FREE};
-    return emit_release(pair, lane, &shape, object);
-}
-
-/* Whatever stands where an object is about to be put has lost its release. */
-static enum fp_status evict(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                            struct conv_live_entry *entry)
-{
-    const struct conv_object object = conv_live_object(entry);
-    conv_live_remove(&pair->live, entry);
-    irregular(pair, CONV_LOST_FREE);
-    return emit_implied_release(pair, lane, object);
-}
-
-/* The empty entry for an object at address. */
-static enum fp_status make_place(struct conv_pair *pair, const struct conv_pair_lane *lane, uint64_t address,
-                                 struct conv_live_entry **ret_entry)
-{
-    struct conv_live_entry *entry = conv_live_place(&pair->live, address);
-    if (__builtin_expect(!conv_live_is_empty(entry), 0)) {
-        const enum fp_status status = evict(pair, lane, entry);
-        if (status != FP_OK)
-            return status;
-        entry = conv_live_place(&pair->live, address);
-    }
-    *ret_entry = entry;
-    return FP_OK;
-}
-
-static enum fp_status create(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                             const struct conv_event *event, uint64_t bytes)
-{
-    struct conv_survey *survey = pair->survey;
-    const struct fp_shape shape = conv_event_shape(event);
-    struct conv_object object = {.id = 0, .bytes = bytes};
-    struct conv_live_entry *entry;
-    enum fp_status status = make_place(pair, lane, event->address, &entry);
-    if (status != FP_OK)
-        return status;
-    survey->ops++;
-    survey->ops_by_call[event->call]++;
-    conv_stats_live(survey, bytes, 0, 1);
-    if (pair->writer != NULL) {
-        status = wl_writer_allocate(pair->writer, lane->thread, &shape, pair->last_time_ns, &object.id);
-        if (status != FP_OK)
-            return status;
-    }
-    return conv_live_insert_at(&pair->live, entry, event->address, object) ? FP_OK : FP_ERR_MEMORY;
-}
-
-static enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                                    const struct conv_event *event, uint64_t bytes)
-{
-    conv_stats_requests(pair->survey, bytes, 1);
-    return create(pair, lane, event, bytes);
-}
-
-/* Put an object back where it stood when its realloc began. */
-static enum fp_status restore(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                              const struct conv_pending *pending)
-{
-    if (!pending->known)
-        return FP_OK;
-    if (conv_live_find(&pair->live, pending->address) != NULL) {
-        /* Another object stands there by now: the one put back was released unseen. */
-        irregular(pair, CONV_LOST_FREE);
-        return emit_implied_release(pair, lane, pending->object);
-    }
-    return conv_live_insert(&pair->live, pending->address, pending->object) ? FP_OK : FP_ERR_MEMORY;
-}
-
-/* ---- realloc ------------------------------------------------------------------------------- */
-
-static enum fp_status drop_oldest_pending(struct conv_pair *pair, struct conv_pair_lane *lane)
-{
-    const struct conv_pending oldest = lane->pending[0];
-    lane->pending_count--;
-    memmove(lane->pending, lane->pending + 1, lane->pending_count * sizeof *lane->pending);
-    irregular(pair, CONV_UNFINISHED_CALLS);
-    return restore(pair, lane, &oldest);
-}
-
-static enum fp_status drop_all_pending(struct conv_pair *pair, struct conv_pair_lane *lane)
-{
-    enum fp_status status = FP_OK;
-    while (lane->pending_count > 0 && status == FP_OK)
-        status = drop_oldest_pending(pair, lane);
-    return status;
-}
-
-static enum fp_status resize_from(struct conv_pair *pair, struct conv_pair_lane *lane,
-                                  const struct conv_event *event)
-{
-    struct conv_pending pending = {.address = event->address};
-    struct conv_live_entry *entry;
-    if (lane->pending == NULL) {
-        lane->pending = calloc(CONV_NEST_MAX, sizeof *lane->pending);
-        if (lane->pending == NULL)
-            return FP_ERR_MEMORY;
-    }
-    if (lane->pending_count == CONV_NEST_MAX) {
-        const enum fp_status status = drop_oldest_pending(pair, lane);
-        if (status != FP_OK)
-            return status;
-    }
-    entry = conv_live_find(&pair->live, event->address); /* after the above, which may have put it back */
-    pending.known = entry != NULL;
-    if (entry != NULL) {
-        pending.object = conv_live_object(entry);
-        conv_live_remove(&pair->live, entry);
-    } else {
-        irregular(pair, CONV_RESIZE_OF_UNKNOWN);
-    }
-    lane->pending[lane->pending_count++] = pending;
-    return FP_OK;
-}
-
-/* Take the innermost pending realloc of this address off the lane; false: there is none. */
-static bool take_pending(struct conv_pair_lane *lane, uint64_t address, struct conv_pending *ret_pending)
-{
-    for (uint32_t i = lane->pending_count; i-- > 0;) {
-        if (lane->pending[i].address != address)
-            continue;
-        *ret_pending = lane->pending[i];
-        lane->pending_count--;
-        memmove(&lane->pending[i], &lane->pending[i + 1], (lane->pending_count - i) * sizeof *lane->pending);
-        return true;
-    }
-    return false;
-}
-
-static enum fp_status resize_failed(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                                    const struct conv_pending *pending, uint64_t bytes)
-{
-    if (bytes > 0) {
-        irregular(pair, CONV_FAILED_CALLS);
-        return restore(pair, lane, pending);
-    }
-    irregular(pair, CONV_REALLOC_TO_ZERO);
-    return pending->known ? emit_implied_release(pair, lane, pending->object) : FP_OK;
-}
-
-static enum fp_status resize_result(struct conv_pair *pair, struct conv_pair_lane *lane,
-                                    const struct conv_event *event, uint64_t bytes)
-{
-    const struct fp_shape shape = conv_event_shape(event);
-    struct conv_survey *survey = pair->survey;
-    struct conv_pending pending = {0};
-    struct conv_live_entry *entry;
-    enum fp_status status;
-    if (event->old_address != 0)
-        (void)take_pending(lane, event->old_address, &pending); /* none: as a realloc of NULL */
-    if (event->address == 0)
-        return resize_failed(pair, lane, &pending, bytes);
-    if (!pending.known)
-        return emit_allocate(pair, lane, event, bytes);
-    status = make_place(pair, lane, event->address, &entry);
-    if (status != FP_OK)
-        return status;
-    survey->ops++;
-    survey->ops_by_call[event->call]++;
-    conv_stats_requests(survey, bytes, 1);
-    conv_stats_live(survey, bytes, pending.object.bytes, 0);
-    if (pair->writer != NULL) {
-        status = wl_writer_resize(pair->writer, lane->thread, &shape, pair->last_time_ns, pending.object.id,
-                                  pending.object.bytes);
-        if (status != FP_OK)
-            return status;
-    }
-    pending.object.bytes = bytes;
-    return conv_live_insert_at(&pair->live, entry, event->address, pending.object) ? FP_OK : FP_ERR_MEMORY;
-}
-
 /* ---- events -------------------------------------------------------------------------------- */
 
 static enum fp_status release(struct conv_pair *pair, const struct conv_pair_lane *lane,
@@ -273,22 +77,22 @@ static enum fp_status release(struct conv_pair *pair, const struct conv_pair_lan
     }
     entry = conv_live_find(&pair->live, event->address);
     if (entry == NULL) {
-        irregular(pair, CONV_FREE_OF_UNKNOWN);
+        conv_pair_irregular(pair, CONV_FREE_OF_UNKNOWN);
         return FP_OK;
     }
     object = conv_live_object(entry);
     conv_live_remove(&pair->live, entry);
     if (shape.call != FP_CALL_FREE && shape.size != object.bytes && fp_call_tells_size(shape.call)) {
         /* Allocators believe the size: replayed as stated, it would corrupt their lists. */
-        irregular(pair, CONV_SIZE_DIFFERS);
+        conv_pair_irregular(pair, CONV_SIZE_DIFFERS);
         shape.size = object.bytes;
     }
-    return emit_release(pair, lane, &shape, object);
+    return conv_pair_emit_release(pair, lane, &shape, object);
 }
 
 static enum fp_status end_lane(struct conv_pair *pair, struct conv_pair_lane *lane)
 {
-    const enum fp_status status = drop_all_pending(pair, lane);
+    const enum fp_status status = conv_pair_drop_pending(pair, lane);
     free(lane->pending); /* lanes that ended may be many */
     lane->pending = NULL;
     return status;
@@ -298,7 +102,7 @@ static enum fp_status end_lane(struct conv_pair *pair, struct conv_pair_lane *la
 static void note(struct conv_pair *pair, const struct conv_event *event)
 {
     if (event->extra < CONV_IRREGULARITY_COUNT)
-        irregular(pair, (enum conv_irregularity)event->extra);
+        conv_pair_irregular(pair, (enum conv_irregularity)event->extra);
 }
 
 /* A shim's table may lag behind, and a mark may come before others of its epoch: then another object stands there. */
@@ -323,7 +127,7 @@ static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
     switch (event->call) {
     case FP_MARK_RESIZE_FROM:
         /* The shim marks no realloc of NULL, but a file may say anything; the table cannot look up 0. */
-        return event->address != 0 ? resize_from(pair, lane, event) : FP_OK;
+        return event->address != 0 ? conv_pair_resize_from(pair, lane, event) : FP_OK;
     case FP_MARK_FORK:
         pair->survey->forks++;
         return FP_OK;
@@ -336,9 +140,9 @@ static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
             wl_writer_thread_exit(pair->writer, lane->thread);
         return FP_OK;
     case FP_MARK_GAP:
-        irregular(pair, event->extra == FP_GAP_PAUSE ? CONV_PAUSES : CONV_GAPS);
+        conv_pair_irregular(pair, event->extra == FP_GAP_PAUSE ? CONV_PAUSES : CONV_GAPS);
         pair->gap_calls = conv_add_saturating(pair->gap_calls, event->size);
-        return drop_all_pending(pair, lane);
+        return conv_pair_drop_pending(pair, lane);
     case CONV_MARK_RELEASE:
         entry = event->address != 0 ? conv_live_find(&pair->live, event->address) : NULL;
         if (entry == NULL)
@@ -346,7 +150,7 @@ static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
         note(pair, event);
         object = conv_live_object(entry);
         conv_live_remove(&pair->live, entry);
-        return emit_implied_release(pair, lane, object);
+        return conv_pair_emit_implied_release(pair, lane, object);
     case CONV_MARK_LANE_END:
         return end_lane(pair, lane);
     default:
@@ -376,7 +180,7 @@ static enum fp_status take(struct conv_pair *pair, const struct conv_event *even
     if (event->call != CONV_MARK_LANE_END && event->call != CONV_MARK_RELEASE)
         pair->survey->events_by_call[event->call % CONV_CALLS]++;
     if (__builtin_expect(event->address >= CONV_ADDRESS_LIMIT, 0)) {
-        irregular(pair, CONV_IMPOSSIBLE_CALLS);
+        conv_pair_irregular(pair, CONV_IMPOSSIBLE_CALLS);
         return FP_OK;
     }
     if (kind == FP_KIND_NONE)
@@ -387,16 +191,16 @@ static enum fp_status take(struct conv_pair *pair, const struct conv_event *even
     shape = conv_event_shape(event);
     bytes = event->call == FP_CALL_MALLOC ? event->size : fp_shape_bytes(&shape);
     if (__builtin_expect(event->address != 0 && bytes >= CONV_ADDRESS_LIMIT, 0)) {
-        irregular(pair, CONV_IMPOSSIBLE_CALLS);
+        conv_pair_irregular(pair, CONV_IMPOSSIBLE_CALLS);
         return FP_OK;
     }
     if (kind == FP_KIND_RESIZE)
-        return resize_result(pair, lane, event, bytes);
+        return conv_pair_resize_result(pair, lane, event, bytes);
     if (event->address == 0) {
-        irregular(pair, CONV_FAILED_CALLS);
+        conv_pair_irregular(pair, CONV_FAILED_CALLS);
         return FP_OK;
     }
-    return emit_allocate(pair, lane, event, bytes);
+    return conv_pair_emit_allocate(pair, lane, event, bytes);
 }
 
 static enum fp_status pair_events(struct conv_pair *pair, const struct conv_event *events, size_t count)
@@ -424,7 +228,7 @@ static enum fp_status inherit(void *data, const struct conv_event *objects, size
         struct conv_pair_lane *lane;
         enum fp_status status = conv_pair_lane(pair, objects[i].lane, &lane);
         if (status == FP_OK)
-            status = create(pair, lane, &objects[i], bytes);
+            status = conv_pair_create(pair, lane, &objects[i], bytes);
         if (status != FP_OK)
             return status;
         survey->inherited_objects++;

@@ -118,8 +118,7 @@ static bool add_facts(struct conv_parts *parts, struct conv_part *part)
     parts->mark_count += info->mark_count;
     parts->file_bytes += info->file_bytes;
     parts->has_trailer = parts->has_trailer && info->has_trailer;
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        parts->lost[i] += info->trailer.lost[i];
+    fp_loss_add(parts->lost, info->trailer.lost);
     if (info->trailer.end_time_ns > parts->end_time_ns)
         parts->end_time_ns = info->trailer.end_time_ns;
     parts->ran_on = info->trailer.ran_on;

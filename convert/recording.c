@@ -63,7 +63,6 @@ enum fp_status conv_listing_look(const char *directory, const char *file, struct
     struct fp_reader *reader = NULL;
     const struct fp_reader_info *info;
     const char *program, *parent;
-    uint64_t lost = 0;
     enum fp_status status;
     snprintf(path, sizeof path, "%s/%s", directory, file);
     status = fp_reader_open(path, ret_error, &reader);
@@ -74,9 +73,7 @@ enum fp_status conv_listing_look(const char *directory, const char *file, struct
     process->process_id = info->process_id;
     parent = fp_reader_meta(reader, "parent_pid");
     process->parent_process_id = parent != NULL ? (uint32_t)strtoul(parent, NULL, 10) : 0;
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        lost += info->trailer.lost[i];
-    process->complete = info->has_trailer && lost == 0;
+    process->complete = info->has_trailer && fp_loss_sum(info->trailer.lost) == 0;
     program = fp_reader_meta(reader, "program");
     if (program != NULL)
         snprintf(ret_name, name_size, "%s", program);

@@ -30,8 +30,7 @@ void conv_stats_add(struct conv_survey *sum, const struct conv_survey *survey)
     }
     for (size_t i = 0; i < CONV_IRREGULARITY_COUNT; i++)
         sum->irregular[i] += survey->irregular[i];
-    for (size_t i = 0; i < FP_LOSS_COUNT; i++)
-        sum->lost[i] += survey->lost[i];
+    fp_loss_add(sum->lost, survey->lost);
     sum->lost_marks += survey->lost_marks;
     sum->uncounted |= survey->uncounted;
     sum->file_bytes += survey->file_bytes;

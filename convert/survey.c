@@ -169,21 +169,12 @@ static enum fp_status survey_text(const char *path, const struct conv_options *o
 
 /* ---- recordings ---------------------------------------------------------------------------- */
 
-static uint64_t sum_of(const uint64_t *lost)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        sum += lost[i];
-    return sum;
-}
-
 static void count_absent(struct conv_survey *sum, const struct conv_process *process)
 {
     char digits[CONV_GROUPED_BYTES];
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        sum->lost[i] += process->lost[i];
+    fp_loss_add(sum->lost, process->lost);
     conv_incomplete(sum, "%.100s: no footprint could be written, %s calls were lost", process->file,
-                    conv_grouped(sum_of(process->lost), digits));
+                    conv_grouped(fp_loss_sum(process->lost), digits));
 }
 
 static enum fp_status survey_parts(const struct conv_input *input, const char *path,

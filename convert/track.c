@@ -1,6 +1,7 @@
 /* track.c - what stands where, event by event. Its rules are those of pair.c, and change with them. */
 #include "convert/track.h"
 
+#include "convert/grow.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,16 +87,10 @@ enum fp_status conv_track_settle(struct conv_track *track)
 
 static bool reserve_lane(struct conv_track *track, uint32_t number)
 {
-    const size_t capacity = ((size_t)number + 1) * 2;
-    struct conv_track_lane *lanes;
-    if (number < track->lane_capacity)
-        return true;
-    lanes = realloc(track->lanes, capacity * sizeof *lanes);
+    struct conv_track_lane *lanes = conv_grown(track->lanes, sizeof *lanes, &track->lane_capacity, number);
     if (lanes == NULL)
         return false;
-    memset(lanes + track->lane_capacity, 0, (capacity - track->lane_capacity) * sizeof *lanes);
     track->lanes = lanes;
-    track->lane_capacity = capacity;
     return true;
 }
 

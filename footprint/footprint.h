@@ -40,6 +40,12 @@ enum fp_loss {
 /* fp_loss_name - "ring_full", ...: keys of JSON output. NULL outside the enum. */
 const char *fp_loss_name(unsigned loss);
 
+/* fp_loss_sum - calls lost of all FP_LOSS_COUNT causes; UINT64_MAX where they are more, as a file may say: never 0 by wrapping. */
+uint64_t fp_loss_sum(const uint64_t *lost);
+
+/* fp_loss_add - to each cause of sum that of lost, likewise. */
+void fp_loss_add(uint64_t *sum, const uint64_t *lost);
+
 /* before: in decoded marks, so many marks ago the block named the same address; 0: the file does not tell, whether it
  * did or not. An encoder does not look at it. */
 struct fp_mark {

@@ -1,4 +1,4 @@
-/* loss.c - names of the causes of loss. */
+/* loss.c - the causes of loss: their names, sums over them. */
 #include "footprint/footprint.h"
 
 const char *fp_loss_name(unsigned loss)
@@ -9,4 +9,24 @@ const char *fp_loss_name(unsigned loss)
         [FP_LOSS_BEFORE_START] = "before_start", [FP_LOSS_COLLECTOR] = "collector",
     };
     return loss < FP_LOSS_COUNT ? NAMES[loss] : NULL;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+uint64_t fp_loss_sum(const uint64_t *lost)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        sum = add(sum, lost[i]);
+    return sum;
+}
+
+void fp_loss_add(uint64_t *sum, const uint64_t *lost)
+{
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        sum[i] = add(sum[i], lost[i]);
 }

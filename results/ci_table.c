@@ -135,21 +135,10 @@ char *res_check_text(const struct res_check *check, const struct res_style *styl
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
-static void md_text(struct res_text *text, const char *words)
-{
-    char *plain = res_text_plain(words);
-    for (const char *byte = plain; *byte != '\0'; byte++) {
-        if (strchr("|\\`*_<>[]#&", *byte) != NULL)
-            res_text_add(text, "\\", 1);
-        res_text_add(text, byte, 1);
-    }
-    free(plain);
-}
-
 static void md_cell(struct res_text *text, const char *words)
 {
     res_text_printf(text, "| ");
-    md_text(text, words);
+    res_cell_markdown(text, words);
     res_text_add(text, " ", 1);
 }
 
@@ -162,9 +151,9 @@ char *res_check_markdown(const struct res_check *check)
         const struct res_finding *finding = &check->findings[i];
         if (i == 0 || strcmp(finding->workload, check->findings[i - 1].workload) != 0) {
             res_text_printf(&text, "\n### ");
-            md_text(&text, finding->workload);
+            res_cell_markdown(&text, finding->workload);
             res_text_printf(&text, "\n\n| candidate | metric | measured, against ");
-            md_text(&text, check->earlier ? "the earlier result" : check->baseline);
+            res_cell_markdown(&text, check->earlier ? "the earlier result" : check->baseline);
             res_text_printf(&text, " (95 %%) | limit | outcome |\n| --- | --- | ---: | ---: | --- |\n");
         }
         char *seen = res_finding_seen(finding);

@@ -92,11 +92,7 @@ static void add_note(struct res_text *text, bool markdown, char *words)
         res_text_printf(text, "%s\n", words);
     } else {
         res_text_printf(text, "- ");
-        for (const char *byte = words; *byte != '\0'; byte++) {
-            if (strchr("|\\`*_<>[]#&", *byte) != NULL)
-                res_text_add(text, "\\", 1);
-            res_text_add(text, byte, 1);
-        }
+        res_cell_markdown(text, words);
         res_text_printf(text, "\n");
     }
     free(words);
@@ -229,11 +225,7 @@ char *res_compare_text(const json_t *comparison)
 static void md_cell(struct res_text *text, const char *cell)
 {
     res_text_printf(text, "| ");
-    for (const char *byte = cell; *byte != '\0'; byte++) {
-        if (strchr("|\\`*_<>[]#&", *byte) != NULL)
-            res_text_add(text, "\\", 1);
-        res_text_add(text, byte, 1);
-    }
+    res_cell_markdown(text, cell);
     res_text_add(text, " ", 1);
 }
 
@@ -247,8 +239,7 @@ char *res_compare_markdown(const json_t *comparison)
         char *name = string_of(workload, "name");
         struct rows rows = rows_of(workload);
         res_text_printf(&text, "### ");
-        for (const char *byte = name; *byte != '\0'; byte++)
-            res_text_printf(&text, "%s%c", strchr("|\\`*_<>[]#&", *byte) != NULL ? "\\" : "", *byte);
+        res_cell_markdown(&text, name);
         res_text_printf(&text, "\n\n");
         for (size_t k = 0; k < CELL_COUNT; k++)
             md_cell(&text, HEADS[k]);

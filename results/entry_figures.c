@@ -8,6 +8,7 @@
 #include "results/pareto.h"
 #include "results/statistics.h"
 #include "results/support.h"
+#include "results/values.h"
 
 double res_entry_faults(const json_t *entry)
 {
@@ -33,11 +34,6 @@ double res_entry_blow_up(const json_t *workload, const json_t *entry)
     return live > 0 && isfinite(peak) ? peak / live : NAN;
 }
 
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 void res_entry_figures_add(json_t *workload)
 {
     json_t *pareto = res_pareto(workload);
@@ -45,8 +41,8 @@ void res_entry_figures_add(json_t *workload)
     json_t *candidate;
     json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
     {
-        json_object_set_new(candidate, "faults_minor", number(res_entry_faults(candidate)));
-        json_object_set_new(candidate, "blow_up", number(res_entry_blow_up(workload, candidate)));
+        json_object_set_new(candidate, "faults_minor", res_value_number(res_entry_faults(candidate)));
+        json_object_set_new(candidate, "blow_up", res_value_number(res_entry_blow_up(workload, candidate)));
         json_object_set(candidate, "beaten_by", json_array_get(pareto, index));
     }
     json_decref(pareto);

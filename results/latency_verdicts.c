@@ -6,11 +6,7 @@
 
 #include "results/metric.h"
 #include "results/statistics.h"
-
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
+#include "results/values.h"
 
 static void add_metric(const json_t *workload, json_t *entry, enum res_metric metric, const char *prefix,
                        uint64_t seed)
@@ -39,9 +35,9 @@ static void add_metric(const json_t *workload, json_t *entry, enum res_metric me
         const char *suffix;
         json_t *value;
     } keys[] = {
-        {"ratio", number(ratio.value)},
-        {"ratio_low", number(ratio.interval.low)},
-        {"ratio_high", number(ratio.interval.high)},
+        {"ratio", res_value_number(ratio.value)},
+        {"ratio_low", res_value_number(ratio.interval.low)},
+        {"ratio_high", res_value_number(ratio.interval.high)},
         {"verdict", json_string(res_verdict_name(verdict))},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {

@@ -47,6 +47,20 @@ void res_notes_add(struct res_text *text, const char *label, const char *words)
     res_text_add(text, "\n", 1);
 }
 
+void res_notes_why(struct res_text *text, const char *label, const json_t *entry, const char *what,
+                   const json_t *object, const char *key)
+{
+    if (!json_is_string(json_object_get(object, key)))
+        return;
+    char *name = res_cell_plain(entry, "name", "?");
+    char *why = res_cell_plain(object, key, "?");
+    char *words = res_printf("%s: %s%s", name, what, why);
+    res_notes_add(text, label, words);
+    free(words);
+    free(why);
+    free(name);
+}
+
 char *res_workload_program(const json_t *workload)
 {
     const char *name = json_string_value(json_object_get(workload, "name"));

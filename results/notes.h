@@ -36,6 +36,11 @@ void res_notes_disturbances(struct res_text *text, const json_t *result);
 /* res_notes_add - a label, and words up to the last column, following lines indented below the first. words: plain. */
 void res_notes_add(struct res_text *text, const char *label, const char *words);
 
+/* res_notes_why - "NAME: WHAT WHY": the name of an entry (candidate, point), and the reason that an object states at a key.
+ * what  "" or words with a blank behind them. Nothing is added where the object states none. */
+void res_notes_why(struct res_text *text, const char *label, const json_t *entry, const char *what,
+                   const json_t *object, const char *key);
+
 /* notes_memory.c:
  * res_notes_memory - on which clock resident memory was measured; without details only where it was not the recorded
  * one. Results of before say nothing.

@@ -141,15 +141,7 @@ static void add_latency_lines(struct res_text *text, const json_t *workload)
         const json_t *object = json_object_get(candidate, "latency");
         if (latency == NULL)
             latency = latency_of(candidate);
-        if (json_is_string(json_object_get(object, "unavailable"))) {
-            char *name = res_cell_plain(candidate, "name", "?");
-            char *why = res_cell_plain(object, "unavailable", "?");
-            char *words = res_printf("%s: not measured: %s", name, why);
-            res_notes_add(text, "latency", words);
-            free(words);
-            free(why);
-            free(name);
-        }
+        res_notes_why(text, "latency", candidate, "not measured: ", object, "unavailable");
     }
     if (latency == NULL)
         return;

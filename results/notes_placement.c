@@ -36,16 +36,8 @@ static void add_reasons(struct res_text *text, const json_t *candidates)
     json_t *candidate;
     json_array_foreach(candidates, index, candidate)
     {
-        const json_t *placement = json_object_get(candidate, "placement");
-        if (!json_is_string(json_object_get(placement, "unavailable")))
-            continue;
-        char *name = res_cell_plain(candidate, "name", "?");
-        char *why = res_cell_plain(placement, "unavailable", "?");
-        char *words = res_printf("%s: not measured: %s", name, why);
-        res_notes_add(text, "placement", words);
-        free(words);
-        free(why);
-        free(name);
+        res_notes_why(text, "placement", candidate, "not measured: ", json_object_get(candidate, "placement"),
+                      "unavailable");
     }
 }
 

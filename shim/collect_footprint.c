@@ -322,9 +322,7 @@ void image_close_part(struct collector *collector, struct collect_image *image)
         return;
     write_trailer(collector, image, &trailer, lanes);
     free(lanes);
-    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
-        image->told[cause] += trailer.lost[cause];
-        image->parts[image->part_count - 1].lost += trailer.lost[cause];
-    }
+    fp_loss_add(image->told, trailer.lost);
+    image->parts[image->part_count - 1].lost += fp_loss_sum(trailer.lost);
     image->between = image->writing;
 }

@@ -44,18 +44,10 @@ static json_t *losses(const uint64_t *lost)
     return object;
 }
 
-static uint64_t sum(const uint64_t *lost)
-{
-    uint64_t total = 0;
-    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-        total += lost[cause];
-    return total;
-}
-
 /* From the process' begin to its end, all of it, with nothing lost. */
 static bool is_complete(const struct collect_image *image)
 {
-    if (!image->ended || image->end == IMAGE_RUNNING || sum(image->lost) != 0)
+    if (!image->ended || image->end == IMAGE_RUNNING || fp_loss_sum(image->lost) != 0)
         return false;
     for (size_t i = 0; i < image->part_count; i++)
         if (!image->parts[i].has_trailer || image->parts[i].removed)

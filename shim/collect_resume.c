@@ -69,8 +69,7 @@ static struct collect_part *take_part(struct collect_image *image, const char *n
     part->bytes = info->file_bytes;
     part->events = count_events(reader);
     part->has_trailer = info->has_trailer;
-    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-        part->lost += info->trailer.lost[cause];
+    part->lost += fp_loss_sum(info->trailer.lost);
     image->bytes += part->bytes;
     image->events += part->events;
     return part;
@@ -149,8 +148,7 @@ static void go_on_with(struct collector *collector, struct collect_image *image,
             image->lanes[i]->marks = 0;
     usable = take_lanes(image, info);
     part = take_part(image, name, window, reader);
-    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-        image->told[cause] += info->trailer.lost[cause];
+    fp_loss_add(image->told, info->trailer.lost);
     image->between = window != 0 && info->has_trailer;
     if (last && usable && part != NULL && !info->has_trailer)
         image->writing = fp_writer_resume(collector->directory_fd, name, &options, info->tail_error.offset,
@@ -221,8 +219,7 @@ static void list_former_part(struct collector *collector, struct collect_image *
     (void)take_part(image, found->file, found->window, reader); /* without memory it is left out */
     if (info->lane_count > image->lane_count)
         image->lane_count = info->lane_count;
-    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-        image->lost[cause] += info->trailer.lost[cause];
+    fp_loss_add(image->lost, info->trailer.lost);
     fp_reader_close(reader);
 }
 

@@ -171,8 +171,7 @@ void conv_member_conclude(struct conv_member *member)
     member->input.conclude(member->input.data, member->gap_calls, own);
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++)
         merge->survey->irregular[i] += own->irregular[i] - member->paired[i];
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        merge->survey->lost[i] += own->lost[i];
+    fp_loss_add(merge->survey->lost, own->lost);
     merge->survey->lost_marks += own->lost_marks;
     merge->survey->uncounted |= own->uncounted;
     merge->survey->groups += own->groups;

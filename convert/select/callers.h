@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "convert/grow.h"
 #include "convert/source.h"
 
 struct conv_callers {
@@ -27,15 +27,10 @@ static inline void conv_callers_release(struct conv_callers *callers)
 static inline bool conv_callers_note(struct conv_callers *callers, const struct conv_event *event,
                                      bool *ret_passes)
 {
-    if (event->lane >= callers->capacity) {
-        const size_t capacity = ((size_t)event->lane + 1) * 2;
-        uint8_t *grown = realloc(callers->called, capacity);
-        if (grown == NULL)
-            return false;
-        memset(grown + callers->capacity, 0, capacity - callers->capacity);
-        callers->called = grown;
-        callers->capacity = capacity;
-    }
+    uint8_t *called = conv_grown(callers->called, sizeof *called, &callers->capacity, event->lane);
+    if (called == NULL)
+        return false;
+    callers->called = called;
     *ret_passes = event->call != FP_MARK_THREAD_EXIT || callers->called[event->lane] != 0;
     if (event->call < FP_CALL_COUNT || event->call == FP_MARK_RESIZE_FROM)
         callers->called[event->lane] = 1;

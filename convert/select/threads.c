@@ -1,6 +1,7 @@
 /* threads.c - some threads' calls, and what becomes of objects that change hands. */
 #include "convert/select/threads.h"
 
+#include "convert/grow.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +26,13 @@ static void remember(struct conv_threads *threads, uint32_t thread_id, bool is_m
 
 static struct conv_threads_lane *lane_of(struct conv_threads *threads, uint32_t number)
 {
+    struct conv_threads_lane *lanes = conv_grown(threads->lanes, sizeof *lanes, &threads->lane_capacity,
+                                                 number);
     struct conv_threads_lane *lane;
-    if (number >= threads->lane_capacity) {
-        const size_t capacity = ((size_t)number + 1) * 2;
-        struct conv_threads_lane *lanes = realloc(threads->lanes, capacity * sizeof *lanes);
-        if (lanes == NULL)
-            return NULL;
-        memset(lanes + threads->lane_capacity, 0, (capacity - threads->lane_capacity) * sizeof *lanes);
-        threads->lanes = lanes;
-        threads->lane_capacity = capacity;
-    }
-    lane = &threads->lanes[number];
+    if (lanes == NULL)
+        return NULL;
+    threads->lanes = lanes;
+    lane = &lanes[number];
     if (lane->state == CONV_LANE_UNKNOWN) {
         uint32_t thread_id = 0;
         bool is_main = false;

@@ -8,6 +8,7 @@
 #include "results/cells.h"
 #include "results/statistics.h"
 #include "results/support.h"
+#include "results/values.h"
 
 /* ---- gathering ------------------------------------------------------------------------------ */
 
@@ -22,8 +23,7 @@ static json_t *plain(const json_t *object, const char *key, const char *otherwis
 
 static json_t *number(const json_t *object, const char *key)
 {
-    const double value = res_cell_number(object, key);
-    return isfinite(value) ? json_real(value) : json_null();
+    return res_value_number(res_cell_number(object, key));
 }
 
 static json_t *machine_text(const json_t *result)

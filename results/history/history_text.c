@@ -261,15 +261,6 @@ char *res_history_text(const json_t *history, const struct res_style *style)
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
-static void add_escaped(struct res_text *text, const char *cell)
-{
-    for (; *cell != '\0'; cell++) {
-        if (strchr("|\\`*_<>[]&", *cell) != NULL)
-            res_text_add(text, "\\", 1);
-        res_text_add(text, cell, 1);
-    }
-}
-
 char *res_history_markdown(const json_t *history)
 {
     struct res_text text = {0};
@@ -278,23 +269,23 @@ char *res_history_markdown(const json_t *history)
     json_array_foreach(json_object_get(history, "series"), index, series)
     {
         res_text_printf(&text, "%s## ", index > 0 ? "\n" : "");
-        add_escaped(&text, string_of(series, "workload"));
+        res_cell_markdown(&text, string_of(series, "workload"));
         res_text_printf(&text, " on ");
-        add_escaped(&text, string_of(series, "machine"));
+        res_cell_markdown(&text, string_of(series, "machine"));
         res_text_printf(&text, ", against ");
-        add_escaped(&text, string_of(series, "baseline"));
+        res_cell_markdown(&text, string_of(series, "baseline"));
         res_text_printf(&text, "\n");
         json_array_foreach(json_object_get(series, "candidates"), number, candidate)
         {
             struct grid grid;
             grid_init(&grid, candidate);
             res_text_printf(&text, "\n### ");
-            add_escaped(&text, string_of(candidate, "name"));
+            res_cell_markdown(&text, string_of(candidate, "name"));
             res_text_printf(&text, "\n\n");
             for (size_t row = 0; row < grid.rows; row++) {
                 for (int column = 0; column < COLUMNS; column++) {
                     res_text_printf(&text, column > 0 ? " | " : "| ");
-                    add_escaped(&text, grid_at(&grid, row, column));
+                    res_cell_markdown(&text, grid_at(&grid, row, column));
                 }
                 res_text_printf(&text, " |\n");
                 for (int column = 0; row == 0 && column < COLUMNS; column++)

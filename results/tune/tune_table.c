@@ -159,13 +159,7 @@ static void add_failed(struct res_text *text, const json_t *tune)
     {
         if (!json_is_string(json_object_get(point, "failed")) || told++ >= 3)
             continue;
-        char *name = res_cell_plain(point, "name", "?");
-        char *why = res_cell_plain(point, "failed", "?");
-        char *words = res_printf("%s: %s", name, why);
-        res_notes_add(text, "failed", words);
-        free(words);
-        free(why);
-        free(name);
+        res_notes_why(text, "failed", point, "", point, "failed");
     }
     if (told > 3) {
         char *words = res_printf("and %zu more; their reasons are in the JSON", told - 3);

@@ -15,9 +15,11 @@ struct defect {
     size_t (*make)(struct image *image);
 };
 
-/* Ended by an entry without a name. */
+/* Each ended by an entry without a name. */
 extern const struct defect FP_DEFECTS[];
+extern const struct defect WL_TOUCHED_DEFECTS[]; /* of the shares of large objects */
 extern const struct defect WL_DEFECTS[];
+extern const struct defect WL_SUMMARY_DEFECTS[];
 
 /* Changes that both formats share (defects.c). */
 size_t defect_truncated_header(struct image *image);

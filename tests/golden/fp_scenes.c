@@ -5,6 +5,7 @@
 
 #include "footprint/footprint.h"
 #include "golden/scenes.h"
+#include "unit/random.h"
 
 #define MARKS_ROOM  1000
 #define SHAPES_ROOM 400
@@ -24,10 +25,7 @@ struct stage {
 
 static uint64_t random_next(struct stage *stage)
 {
-    uint64_t z = (stage->random += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return test_random(&stage->random);
 }
 
 static struct stage *stage_new(uint64_t seed)

@@ -238,3 +238,25 @@ void image_set_columns(struct image *image, size_t at, const struct image_column
     image_seal_block(image, at);
     image_seal_footer(image);
 }
+
+size_t image_add_to_number(struct image *image, size_t at, unsigned column, unsigned index, uint64_t add)
+{
+    struct image_columns columns = {0};
+    struct bytes old;
+    struct bytes changed = {0};
+    struct cursor cursor;
+    uint8_t *end;
+    if (!image_get_columns(image, at, &columns) ||
+        !bytes_reserve(&changed, columns.columns[column].size + VARINT_BYTES_MAX))
+        abort();
+    old = columns.columns[column];
+    cursor = (struct cursor){old.at, old.at + old.size, false};
+    for (end = changed.at; cursor.at < cursor.end; index--)
+        end = put_varint(end, get_varint(&cursor) + (index == 0 ? add : 0));
+    changed.size = (size_t)(end - changed.at);
+    columns.columns[column] = changed;
+    bytes_release(&old);
+    image_set_columns(image, at, &columns);
+    image_columns_release(&columns);
+    return at;
+}

@@ -66,4 +66,8 @@ void image_columns_release(struct image_columns *columns);
 /* image_set_columns - store columns as they are, seal the block, and mend the footer. */
 void image_set_columns(struct image *image, size_t at, const struct image_columns *columns);
 
+/* image_add_to_number - of the block at an offset: replace the varint `index` of a column by the old value plus add, and
+ * seal. A block that cannot be unpacked ends the program: one made by a writer can. Returns at. */
+size_t image_add_to_number(struct image *image, size_t at, unsigned column, unsigned index, uint64_t add);
+
 #endif

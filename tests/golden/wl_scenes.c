@@ -4,6 +4,7 @@
 
 #include "footprint/workload.h"
 #include "golden/scenes.h"
+#include "unit/random.h"
 
 #define LIVE_ROOM 512
 
@@ -21,10 +22,7 @@ struct player {
 
 static uint64_t random_next(struct player *player)
 {
-    uint64_t z = (player->random += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return test_random(&player->random);
 }
 
 static void begin(struct player *player, const char *path, uint32_t window_ops, uint64_t seed)

@@ -5,6 +5,7 @@
 #include "footprint/workload.h"
 
 #include "unit/harness.h"
+#include "unit/random.h"
 #include "unit/scratch.h"
 
 static struct conv_error error;
@@ -12,10 +13,7 @@ static uint64_t random_state = 11;
 
 static uint64_t random_below(uint64_t bound)
 {
-    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ z >> 31) % bound;
+    return test_random(&random_state) % bound;
 }
 
 static uint8_t random_call(enum fp_call_kind kind)

@@ -1,6 +1,5 @@
 /* test_convert_memory.c - whichever allocation fails, converting says so in words, or needed it only to be faster: nothing
  * stays allocated, no descriptor open, no file behind. */
-#include <dirent.h>
 #include <fcntl.h>
 
 #include "convert/convert.h"
@@ -9,18 +8,6 @@
 #include "unit/scratch.h"
 
 enum { TRIALS_MAX = 5000, CALLS = 3000, LANES = 3, STAMPS = 30 };
-
-static unsigned count_entries(const char *folder)
-{
-    DIR *entries = opendir(folder);
-    unsigned count = 0;
-    if (entries == NULL)
-        abort();
-    while (readdir(entries) != NULL)
-        count++;
-    (void)closedir(entries); /* only read */
-    return count;
-}
 
 /* Three threads that meet in their epochs, reallocs, objects that stay. */
 static void write_footprint(const char *path, uint32_t process_id)

@@ -158,48 +158,64 @@ TEST(stated_sizes_are_heeded)
     }
 }
 
+/* ---- histories made by hand ------------------------------------------------------------------ */
+
+static struct history history;
+static struct conv_survey survey;
+static struct checker checker;
+
+static void begin(uint32_t lanes)
+{
+    history_init(&history, lanes, 1);
+}
+
+/* As history_add. */
+static void add(uint32_t lane, unsigned call, uint64_t address, uint64_t size, uint64_t epoch,
+                uint64_t time_ns)
+{
+    history_add(&history, lane, call, address, size, epoch, time_ns);
+}
+
+/* What comes of it is in survey and checker. */
+static void order(size_t block_marks, uint32_t group_events)
+{
+    history_cut(&history, block_marks);
+    order_and_check(&history, group_events, &survey, &checker);
+    history_release(&history);
+}
+
 /* Both lanes free x and take it again: only the sizes tell who came first. */
 TEST(sizes_decide_where_addresses_do_not)
 {
-    struct history history;
-    struct conv_survey survey;
-    struct checker checker;
     const uint64_t x = 16;
-    history_init(&history, 3, 1);
-    history_add(&history, 2, FP_CALL_MALLOC, x, 64, 0, 0);
-    history_add(&history, 0, FP_CALL_DELETE_SIZED, x, 32, 5, 100);
-    history_add(&history, 0, FP_CALL_MALLOC, x, 48, 5, UINT64_MAX);
-    history_add(&history, 1, FP_CALL_DELETE_SIZED, x, 64, 5, 200);
-    history_add(&history, 1, FP_CALL_MALLOC, x, 32, 5, UINT64_MAX);
-    history_add(&history, 2, FP_CALL_DELETE_SIZED, x, 48, 9, 300);
-    history_cut(&history, 100);
-    order_and_check(&history, 0, &survey, &checker);
+    begin(3);
+    add(2, FP_CALL_MALLOC, x, 64, 0, 0);
+    add(0, FP_CALL_DELETE_SIZED, x, 32, 5, 100);
+    add(0, FP_CALL_MALLOC, x, 48, 5, UINT64_MAX);
+    add(1, FP_CALL_DELETE_SIZED, x, 64, 5, 200);
+    add(1, FP_CALL_MALLOC, x, 32, 5, UINT64_MAX);
+    add(2, FP_CALL_DELETE_SIZED, x, 48, 9, 300);
+    order(100, 0);
     CHECK_U64(checker.events, 6);
     CHECK_U64(checker.illegal, 0);
     CHECK_U64(checker.wrong_sizes, 0);
     CHECK_U64(survey.groups_searched, 0);
-    history_release(&history);
 }
 
 /* A program that states wrong sizes is still put in an order that its addresses allow. */
 TEST(wrong_sizes_do_not_spoil_the_order)
 {
-    struct history history;
-    struct conv_survey survey;
-    struct checker checker;
     const uint64_t x = 16;
-    history_init(&history, 3, 1);
-    history_add(&history, 2, FP_CALL_MALLOC, x, 64, 0, 0);
-    history_add(&history, 0, FP_CALL_DELETE_SIZED, x, 8, 5, 100);
-    history_add(&history, 0, FP_CALL_MALLOC, x, 8, 5, UINT64_MAX);
-    history_add(&history, 1, FP_CALL_DELETE_SIZED, x, 9, 5, 200);
-    history_cut(&history, 100);
-    order_and_check(&history, 0, &survey, &checker);
+    begin(3);
+    add(2, FP_CALL_MALLOC, x, 64, 0, 0);
+    add(0, FP_CALL_DELETE_SIZED, x, 8, 5, 100);
+    add(0, FP_CALL_MALLOC, x, 8, 5, UINT64_MAX);
+    add(1, FP_CALL_DELETE_SIZED, x, 9, 5, 200);
+    order(100, 0);
     CHECK_U64(checker.events, 4);
     CHECK_U64(checker.illegal, 0);
     CHECK_U64(checker.out_of_lane, 0);
     CHECK_U64(survey.irregular[CONV_ORDER_REPAIRED], 0);
-    history_release(&history);
 }
 
 /* Six threads passing four blocks around: some groups are beyond the search. All events are kept, every
@@ -223,112 +239,87 @@ TEST(one_thread_needs_no_epochs)
 /* Greedy order takes lane 0's free of x first and is stuck then: only lane 1's free may come first. */
 TEST(a_stuck_group_is_searched)
 {
-    struct history history;
-    struct conv_survey survey;
-    struct checker checker;
     const uint64_t x = 16, z = 32, w = 48;
-    history_init(&history, 3, 1);
-    history_add(&history, 0, FP_CALL_MALLOC, x, 1, 0, 0);
-    history_add(&history, 0, FP_CALL_FREE, x, 0, 5, 100);
-    history_add(&history, 0, FP_CALL_MALLOC, z, 1, 5, UINT64_MAX);
-    history_add(&history, 1, FP_CALL_FREE, x, 0, 5, 200);
-    history_add(&history, 1, FP_CALL_MALLOC, w, 1, 5, UINT64_MAX);
-    history_add(&history, 1, FP_CALL_FREE, z, 0, 5, UINT64_MAX);
-    history_add(&history, 2, FP_CALL_FREE, w, 0, 5, 300);
-    history_add(&history, 2, FP_CALL_MALLOC, x, 1, 5, UINT64_MAX);
-    history_cut(&history, 100);
-    order_and_check(&history, 0, &survey, &checker);
+    begin(3);
+    add(0, FP_CALL_MALLOC, x, 1, 0, 0);
+    add(0, FP_CALL_FREE, x, 0, 5, 100);
+    add(0, FP_CALL_MALLOC, z, 1, 5, UINT64_MAX);
+    add(1, FP_CALL_FREE, x, 0, 5, 200);
+    add(1, FP_CALL_MALLOC, w, 1, 5, UINT64_MAX);
+    add(1, FP_CALL_FREE, z, 0, 5, UINT64_MAX);
+    add(2, FP_CALL_FREE, w, 0, 5, 300);
+    add(2, FP_CALL_MALLOC, x, 1, 5, UINT64_MAX);
+    order(100, 0);
     CHECK_U64(checker.events, 8);
     CHECK_U64(checker.out_of_lane, 0);
     CHECK_U64(checker.illegal, 0);
     CHECK_U64(survey.groups_searched, 1);
     CHECK_U64(survey.irregular[CONV_ORDER_REPAIRED], 0);
-    history_release(&history);
 }
 
 /* Counts allow an order, the lanes' own orders do not: an event is moved, all are kept, and the state at the
  * group's end is the one that the counts demand. */
 TEST(a_group_without_order_is_repaired_inside)
 {
-    struct history history;
-    struct conv_survey survey;
-    struct checker checker;
     const uint64_t x = 16, y = 32;
-    history_init(&history, 2, 1);
-    history_add(&history, 0, FP_CALL_MALLOC, x, 1, 0, 0);
-    history_add(&history, 0, FP_CALL_MALLOC, y, 1, 0, UINT64_MAX);
-    history_add(&history, 0, FP_CALL_MALLOC, x, 1, 5, 100);
-    history_add(&history, 0, FP_CALL_FREE, y, 0, 5, UINT64_MAX);
-    history_add(&history, 1, FP_CALL_MALLOC, y, 1, 5, 100);
-    history_add(&history, 1, FP_CALL_FREE, x, 0, 5, UINT64_MAX);
-    history_add(&history, 1, FP_CALL_FREE, x, 0, 9, 500);
-    history_add(&history, 0, FP_CALL_FREE, y, 0, 9, 500);
-    history_cut(&history, 100);
-    order_and_check(&history, 0, &survey, &checker);
+    begin(2);
+    add(0, FP_CALL_MALLOC, x, 1, 0, 0);
+    add(0, FP_CALL_MALLOC, y, 1, 0, UINT64_MAX);
+    add(0, FP_CALL_MALLOC, x, 1, 5, 100);
+    add(0, FP_CALL_FREE, y, 0, 5, UINT64_MAX);
+    add(1, FP_CALL_MALLOC, y, 1, 5, 100);
+    add(1, FP_CALL_FREE, x, 0, 5, UINT64_MAX);
+    add(1, FP_CALL_FREE, x, 0, 9, 500);
+    add(0, FP_CALL_FREE, y, 0, 9, 500);
+    order(100, 0);
     CHECK_U64(checker.events, 8);
     CHECK_U64(checker.illegal, 0);
     CHECK_U64(survey.irregular[CONV_ORDER_REPAIRED], 1);
-    history_release(&history);
 }
 
 /* A free that nothing in the group can make legal must not hold up the others. */
 TEST(an_irregular_event_does_not_block)
 {
-    struct history history;
-    struct conv_survey survey;
-    struct checker checker;
-    history_init(&history, 2, 1);
-    history_add(&history, 0, FP_CALL_FREE, 16, 0, 5, 100);
-    history_add(&history, 0, FP_CALL_MALLOC, 32, 1, 5, UINT64_MAX);
-    history_add(&history, 1, FP_CALL_FREE, 32, 0, 5, 100);
-    history_add(&history, 1, FP_CALL_FREE, 16, 0, 5, UINT64_MAX);
-    history_cut(&history, 100);
-    order_and_check(&history, 0, &survey, &checker);
+    begin(2);
+    add(0, FP_CALL_FREE, 16, 0, 5, 100);
+    add(0, FP_CALL_MALLOC, 32, 1, 5, UINT64_MAX);
+    add(1, FP_CALL_FREE, 32, 0, 5, 100);
+    add(1, FP_CALL_FREE, 16, 0, 5, UINT64_MAX);
+    order(100, 0);
     CHECK_U64(checker.events, 4);
     CHECK_U64(checker.out_of_lane, 0);
     CHECK_U64(checker.illegal, 2); /* both frees of 16, and nothing else */
     CHECK_U64(survey.irregular[CONV_ORDER_REPAIRED], 0);
-    history_release(&history);
 }
 
 /* A realloc that failed gives its old address back, which another lane may free in the same epoch. */
 TEST(a_failed_realloc_returns_its_address)
 {
-    struct history history;
-    struct conv_survey survey;
-    struct checker checker;
-    history_init(&history, 2, 1);
-    history_add(&history, 1, FP_CALL_MALLOC, 16, 1, 0, 0);
-    history_add(&history, 1, FP_MARK_RESIZE_FROM, 16, 0, 5, 200);
-    history_add(&history, 1, FP_CALL_REALLOC, 0, 100, 5, UINT64_MAX);
-    history_add(&history, 0, FP_CALL_FREE, 16, 0, 5, 300);
-    history_cut(&history, 100);
-    order_and_check(&history, 0, &survey, &checker);
+    begin(2);
+    add(1, FP_CALL_MALLOC, 16, 1, 0, 0);
+    add(1, FP_MARK_RESIZE_FROM, 16, 0, 5, 200);
+    add(1, FP_CALL_REALLOC, 0, 100, 5, UINT64_MAX);
+    add(0, FP_CALL_FREE, 16, 0, 5, 300);
+    order(100, 0);
     CHECK_U64(checker.events, 4);
     CHECK_U64(survey.groups_searched, 0);
     CHECK_U64(survey.irregular[CONV_ORDER_REPAIRED], 0);
-    history_release(&history);
 }
 
 /* An epoch with more events than are looked at together is cut by time: nothing is lost, memory is bounded. */
 TEST(an_oversized_epoch_is_cut_by_time)
 {
-    struct history history;
-    struct conv_survey survey;
-    struct checker checker;
-    history_init(&history, 3, 1);
+    begin(3);
     for (uint32_t i = 0; i < 3000; i++) {
         const uint32_t lane = i % 3;
-        history_add(&history, lane, FP_CALL_MALLOC, 16 + 16 * lane, 1, 1, 100 + i * 10);
-        history_add(&history, lane, FP_CALL_FREE, 16 + 16 * lane, 0, 1, UINT64_MAX);
+        add(lane, FP_CALL_MALLOC, 16 + 16 * lane, 1, 1, 100 + i * 10);
+        add(lane, FP_CALL_FREE, 16 + 16 * lane, 0, 1, UINT64_MAX);
     }
-    history_cut(&history, 70);
-    order_and_check(&history, 60, &survey, &checker);
+    order(70, 60);
     CHECK_U64(checker.events, 6000);
     CHECK_U64(checker.out_of_lane, 0);
     CHECK_U64(checker.illegal, 0);
     CHECK_U64(survey.irregular[CONV_OVERSIZED_GROUPS], 1);
-    history_release(&history);
 }
 
 RUN_TESTS(T(preempted_threads_come_out_legal), T(stated_sizes_are_heeded),

@@ -6,51 +6,7 @@
 
 #include <sys/wait.h>
 
-#include "unit/harness.h"
-#include "unit/history.h"
-#include "unit/scratch.h"
-
-static struct conv_error error;
-
-/* ---- recordings made up --------------------------------------------------------------------- */
-
-static const char *in(const char *directory, const char *name)
-{
-    static char paths[4][1024];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
-    return path;
-}
-
-static void add_footprint(const char *directory, const char *name, uint32_t process_id, uint32_t events,
-                          bool trailer)
-{
-    const struct history_options options = {
-        .threads = 1, .events = events, .objects = 100, .bump_every = 16, .bump_ns = 1000};
-    struct history history;
-    history_init(&history, 1, process_id);
-    history_simulate(&history, &options);
-    history_cut(&history, 400);
-    CHECK_U64(history_write(&history, in(directory, name), process_id, trailer), FP_OK);
-    history_release(&history);
-}
-
-static const char *new_directory(void)
-{
-    static unsigned number;
-    char name[32];
-    const char *directory;
-    snprintf(name, sizeof name, "recording.%u", number++);
-    directory = scratch_path(name);
-    CHECK(mkdir(directory, 0700) == 0);
-    return directory;
-}
-
-static void write_json(const char *directory, const char *text)
-{
-    scratch_write(in(directory, "recording.json"), text, strlen(text));
-}
+#include "unit/recordings.h"
 
 /* What a collector says of itself. */
 struct collector {
@@ -103,16 +59,6 @@ static void write_unfinished(const char *directory, const struct collector *coll
              collector->pid, collector->start_ticks, collector->boot_id, collector->pid_namespace,
              collector->inode);
     write_json(directory, text);
-}
-
-static struct conv_survey survey_of(const char *directory)
-{
-    struct conv_survey survey = {0};
-    char text[CONV_PATH_BYTES + 512];
-    CHECK_U64(conv_survey_file(directory, NULL, &survey, &error), FP_OK);
-    if (error.cause.status != FP_OK)
-        fprintf(stderr, "%s\n", conv_error_text(&error, text, sizeof text));
-    return survey;
 }
 
 /* ---- what became of the collector ------------------------------------------------------------- */
@@ -312,141 +258,6 @@ TEST(nothing_written_is_said_so)
     CHECK(access(scratch_path("none.wl"), F_OK) != 0);
 }
 
-/* ---- losses, and processes that ran on ----------------------------------------------------------- */
-
-/* A footprint of one lane whose trailer says what it is told. */
-static void add_ended(const char *directory, const char *name, uint32_t process_id, struct fp_trailer trailer)
-{
-    static const struct fp_writer_options options = {0};
-    const struct fp_lane lane = {.thread_id = process_id, .is_main = true};
-    struct fp_writer *writer = NULL;
-    struct fp_reader *reader = NULL;
-    uint64_t whole_bytes = 0;
-    add_footprint(directory, name, process_id, 1000, false);
-    CHECK_U64(fp_reader_open(in(directory, name), NULL, &reader), FP_OK);
-    if (reader != NULL)
-        whole_bytes = fp_reader_info(reader)->tail_error.offset;
-    fp_reader_close(reader);
-    trailer.lane_count = 1;
-    trailer.lanes = &lane;
-    CHECK_U64(fp_writer_resume(AT_FDCWD, in(directory, name), &options, whole_bytes, NULL, &writer), FP_OK);
-    if (writer != NULL)
-        CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
-}
-
-static struct conv_report converted(const char *path)
-{
-    const struct conv_options options = {.overwrite = true};
-    struct conv_report report = {0};
-    CHECK_U64(conv_file(path, scratch_path("told.wl"), &options, &report, &error), FP_OK);
-    return report;
-}
-
-/* Paths of the scratch place last for some calls only. */
-static void own_directory(char *ret_path, size_t size)
-{
-    snprintf(ret_path, size, "%s", new_directory());
-}
-
-/* What a reader says, be it by info or by convert, and what the workload says after. */
-static void check_told(const char *path, bool knows_losses, uint64_t lost, const char *why)
-{
-    struct conv_survey survey = survey_of(path), workload;
-    struct conv_report report = converted(path);
-    const struct conv_survey *all[] = {&survey, &report.survey};
-    for (size_t i = 0; i < 2; i++) {
-        CHECK(!all[i]->complete);
-        CHECK(conv_survey_knows_losses(all[i]) == knows_losses);
-        CHECK_U64(all[i]->lost[FP_LOSS_DISK_FULL] + all[i]->lost[FP_LOSS_COLLECTOR], lost);
-        if (strstr(all[i]->incomplete_why, why) == NULL)
-            CHECK_STR(all[i]->incomplete_why, why);
-    }
-    CHECK_U64(survey.duration_ns, report.survey.duration_ns);
-    workload = survey_of(scratch_path("told.wl"));
-    CHECK(!workload.complete);
-    CHECK(conv_survey_knows_losses(&workload) == knows_losses);
-    CHECK_U64(workload.lost[FP_LOSS_DISK_FULL] + workload.lost[FP_LOSS_COLLECTOR], lost);
-    CHECK_U64(workload.lost_marks, 0);
-    conv_survey_release(&workload);
-    conv_report_release(&report);
-    conv_survey_release(&survey);
-}
-
-/* On a full disk the windows after the last trailer are only in the list. */
-TEST(losses_of_windows_without_trailers_are_told_everywhere)
-{
-    char directory[600];
-    struct conv_survey survey;
-    own_directory(directory, sizeof directory);
-    add_ended(directory, "a.1.w0001.fp", 1,
-              (struct fp_trailer){.end_time_ns = 18000000000, .lost[FP_LOSS_DISK_FULL] = 9233042});
-    write_json(
-        directory,
-        "{\"schema\": \"mallab-recording/1\", \"complete\": false, \"duration_ns\": 26600000000,"
-        " \"processes\": [{\"file\": \"a.1.w0001.fp\", \"name\": \"a\", \"pid\": 1, \"ended\": \"exit\","
-        " \"lost\": {\"disk_full\": 14458459}}]}");
-    check_told(directory, true, 14458459, "14,458,459 calls were lost while recording");
-    survey = survey_of(directory);
-    CHECK_U64(survey.duration_ns, 26600000000);
-    conv_survey_release(&survey);
-    /* The window by itself tells its own. */
-    check_told(in(directory, "a.1.w0001.fp"), true, 9233042, "9,233,042 calls were lost while recording");
-}
-
-TEST(a_process_that_ran_on_is_told)
-{
-    static const char list[] = "{\"schema\": \"mallab-recording/1\", \"complete\": false, %s"
-                               " \"processes\": [{\"file\": \"a.1.fp\", \"name\": \"a\", \"pid\": 1,"
-                               " \"ended\": \"running\", \"lost\": {}}]}";
-    char directory[600], text[512];
-    own_directory(directory, sizeof directory);
-    /* The list alone says it, as written before trailers did. */
-    add_ended(directory, "a.1.fp", 1, (struct fp_trailer){.end_time_ns = 2500000000});
-    snprintf(text, sizeof text, list, "");
-    write_json(directory, text);
-    check_told(directory, true, 0, "recording ended after 2.500 s and process 1 ran on");
-    snprintf(text, sizeof text, list, "\"stopped\": {\"by\": \"duration\", \"after_ns\": 5},");
-    write_json(directory, text);
-    check_told(directory, true, 0, "recording ended after 2.500 s, --duration is over and process 1 ran on");
-    snprintf(text, sizeof text, list, "\"stopped\": {\"by\": \"moon\"},");
-    write_json(directory, text);
-    check_told(directory, true, 0, "recording ended after 2.500 s and process 1 ran on");
-    snprintf(text, sizeof text, list, "\"recovered\": true,");
-    write_json(directory, text);
-    check_told(directory, false, 0, "its collector was killed after 2.500 s and process 1 ran on");
-    /* The footprint by itself, wherever it is copied to. */
-    CHECK(unlink(in(directory, "a.1.fp")) == 0);
-    add_ended(directory, "a.1.fp", 1, (struct fp_trailer){.end_time_ns = 2500000000, .ran_on = true});
-    check_told(in(directory, "a.1.fp"), true, 0, "recording ended after 2.500 s and process 1 ran on");
-    CHECK(unlink(in(directory, "a.1.fp")) == 0);
-    add_ended(
-        directory, "a.1.fp", 1,
-        (struct fp_trailer){
-            .end_time_ns = 2500000000, .ran_on = true, .uncounted = true, .lost[FP_LOSS_COLLECTOR] = 7});
-    check_told(in(directory, "a.1.fp"), false, 7, "more were lost when its collector had been killed");
-}
-
-/* Not each pause leaves a mark in a lane, nor each process that was one too many a footprint. */
-TEST(the_list_alone_may_say_why)
-{
-    const char *directory = new_directory();
-    struct conv_survey survey;
-    add_footprint(directory, "a.1.fp", 1, 1000, true);
-    write_json(directory, "{\"schema\": \"mallab-recording/1\", \"complete\": false, \"pauses\": ["
-                          "{\"from_ns\": 5, \"to_ns\": 9}, {\"from_ns\": 20, \"to_ns\": 21}, 7,"
-                          " {\"from_ns\": 9, \"to_ns\": 5}], \"processes\": [{\"file\": \"a.1.fp\"}]}");
-    survey = survey_of(directory);
-    CHECK_STR(survey.incomplete_why, "recording was paused meanwhile, as asked");
-    CHECK_U64(survey.pauses, 3);
-    CHECK_U64(survey.paused_ns, 5);
-    conv_survey_release(&survey);
-    write_json(directory, "{\"schema\": \"mallab-recording/1\", \"complete\": false,"
-                          " \"processes_unattached\": 1234, \"processes\": [{\"file\": \"a.1.fp\"}]}");
-    survey = survey_of(directory);
-    CHECK_STR(survey.incomplete_why, "1,234 processes were more than can be recorded at one time");
-    conv_survey_release(&survey);
-}
-
 /* ---- damage ------------------------------------------------------------------------------------- */
 
 TEST(a_json_cut_anywhere_is_made_up_for)
@@ -574,5 +385,4 @@ RUN_TESTS(T(a_collector_is_told_from_others), T(an_unfinished_json_need_not_name
           T(every_footprint_is_taken_in_the_order_of_names), T(what_is_no_footprint_is_passed_over_and_named),
           T(a_pipe_among_listed_footprints_keeps_nobody_waiting), T(nothing_written_is_said_so),
           T(a_json_cut_anywhere_is_made_up_for), T(a_footprint_may_grow_while_it_is_read),
-          T(losses_of_windows_without_trailers_are_told_everywhere), T(a_process_that_ran_on_is_told),
-          T(the_list_alone_may_say_why), T(a_name_tells_the_window))
+          T(a_name_tells_the_window))

@@ -3,31 +3,7 @@
  * figures are those of convert. */
 #include "convert/view.h"
 
-#include "unit/harness.h"
-#include "unit/history.h"
-#include "unit/scratch.h"
-
-static struct conv_error error;
-
-static const char *in(const char *directory, const char *name)
-{
-    static char paths[4][1024];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
-    return path;
-}
-
-static const char *new_directory(void)
-{
-    static unsigned number;
-    char name[32];
-    const char *directory;
-    snprintf(name, sizeof name, "recording.%u", number++);
-    directory = scratch_path(name);
-    CHECK(mkdir(directory, 0700) == 0);
-    return directory;
-}
+#include "unit/recordings.h"
 
 /* A footprint of `events` calls by each of some threads; the caller frees it. */
 static char *make_footprint(uint32_t process_id, uint32_t threads, uint32_t events, size_t *ret_size)
@@ -47,11 +23,6 @@ static char *make_footprint(uint32_t process_id, uint32_t threads, uint32_t even
     CHECK_U64(history_write(&history, path, process_id, true), FP_OK);
     history_release(&history);
     return scratch_read(path, ret_size);
-}
-
-static void write_json(const char *directory, const char *text)
-{
-    scratch_write(in(directory, "recording.json"), text, strlen(text));
 }
 
 /* As a collector writes it that is at work: this process, as far as anybody can tell. */
@@ -104,14 +75,6 @@ static void append(const char *path, const char *bytes, size_t size)
 {
     FILE *file = fopen(path, "ab");
     CHECK(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
-}
-
-/* What convert finds in a directory, or in a file. */
-static struct conv_survey survey_of(const char *path)
-{
-    struct conv_survey survey = {0};
-    CHECK_U64(conv_survey_file(path, NULL, &survey, &error), FP_OK);
-    return survey;
 }
 
 TEST(a_recording_is_followed_to_its_end)

@@ -2,6 +2,7 @@
  * stands there; an id never changes threads within a window; the highest id stays near the peak of live objects. */
 #include "footprint/ids.h"
 #include "unit/harness.h"
+#include "unit/random.h"
 
 #define THREADS 5
 #define IDS     4000
@@ -10,10 +11,7 @@ static uint64_t random_state = 7;
 
 static uint64_t random_next(void)
 {
-    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return test_random(&random_state);
 }
 
 struct stack {

@@ -4,7 +4,6 @@
  *
  * The linker hands our wrappers every allocation that footprint/ makes, mmap and zstd's contexts included; what
  * libzstd allocates by itself later is not failed, because its callers fall back on storing bytes as they are. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,18 +17,6 @@
 
 static char directory[] = "/tmp/mallab-test-XXXXXX";
 static char path[64];
-
-static unsigned count_entries(const char *folder)
-{
-    DIR *entries = opendir(folder);
-    unsigned count = 0;
-    if (entries == NULL)
-        abort();
-    while (readdir(entries) != NULL)
-        count++;
-    (void)closedir(entries); /* only read */
-    return count;
-}
 
 /* What a trial reports: the first status that is not FP_OK, and the error beside it. */
 struct outcome {

@@ -100,6 +100,18 @@ TEST(errors_are_one_line_with_cause_place_and_remedy)
     CHECK(fp_error_text(&damaged, "web.fp", small, 0) == small && small[0] == 'x');
 }
 
-RUN_TESTS(T(calls_have_names_that_lead_back), T(stored_numbers_are_those_of_version_1),
-          T(products_of_shapes_do_not_wrap), T(statuses_have_pinned_values_and_names),
-          T(errors_are_one_line_with_cause_place_and_remedy))
+TEST(losses_add_up_to_no_more_than_all)
+{
+    uint64_t sum[FP_LOSS_COUNT] = {[FP_LOSS_DISK_FULL] = UINT64_C(1) << 63, [FP_LOSS_COLLECTOR] = 5};
+    const uint64_t lost[FP_LOSS_COUNT] = {[FP_LOSS_DISK_FULL] = UINT64_C(1) << 63, [FP_LOSS_COLLECTOR] = 2};
+    CHECK_U64(fp_loss_sum(lost), (UINT64_C(1) << 63) + 2);
+    fp_loss_add(sum, lost);
+    CHECK_U64(sum[FP_LOSS_DISK_FULL], UINT64_MAX);
+    CHECK_U64(sum[FP_LOSS_COLLECTOR], 7);
+    CHECK_U64(sum[FP_LOSS_RING_FULL], 0);
+    CHECK_U64(fp_loss_sum(sum), UINT64_MAX);
+}
+
+RUN_TESTS(T(losses_add_up_to_no_more_than_all), T(calls_have_names_that_lead_back),
+          T(stored_numbers_are_those_of_version_1), T(products_of_shapes_do_not_wrap),
+          T(statuses_have_pinned_values_and_names), T(errors_are_one_line_with_cause_place_and_remedy))

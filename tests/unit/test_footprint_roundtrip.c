@@ -9,26 +9,24 @@
 #include "footprint/bytes.h"
 #include "footprint/footprint.h"
 #include "unit/harness.h"
+#include "unit/random.h"
+#include "unit/scratch.h"
 
-static char directory[] = "/tmp/mallab-test-XXXXXX";
-static char path[128];
+static char path[512];
 
 static uint64_t random_state;
 
 static uint64_t random_next(void)
 {
-    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return test_random(&random_state);
 }
 
 static void fresh_path(void)
 {
     static unsigned number;
-    if (number == 0 && mkdtemp(directory) == NULL)
-        abort();
-    snprintf(path, sizeof path, "%s/%u.fp", directory, number++);
+    char name[32];
+    snprintf(name, sizeof name, "%u.fp", number++);
+    snprintf(path, sizeof path, "%s", scratch_path(name));
 }
 
 static struct fp_writer *create(uint64_t size_limit)
@@ -161,7 +159,7 @@ TEST(existing_files_and_links_are_left_alone)
     const struct fp_writer_options options = {0};
     struct fp_writer *writer = create(0);
     struct fp_error error = {0};
-    char link[160];
+    char link[sizeof path + 8];
     fp_writer_abandon(writer);
     writer = NULL;
     CHECK_U64(fp_writer_create(AT_FDCWD, path, &options, NULL, 0, &error, &writer), FP_ERR_EXISTS);

@@ -7,6 +7,7 @@
 #include "footprint/workload.h"
 #include "golden/patch.h"
 #include "unit/harness.h"
+#include "unit/random.h"
 
 static char directory[] = "/tmp/mallab-test-XXXXXX";
 static char path[64];
@@ -14,10 +15,7 @@ static uint64_t random_state = 3;
 
 static uint64_t random_next(void)
 {
-    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return test_random(&random_state);
 }
 
 static void prepare(void)

@@ -9,29 +9,27 @@
 #include "footprint/wl_writer.h"
 #include "footprint/workload.h"
 #include "unit/harness.h"
+#include "unit/random.h"
+#include "unit/scratch.h"
 
 #define THREADS 7
 #define OPS     30000
 
-static char directory[] = "/tmp/mallab-test-XXXXXX";
-static char path[128];
+static char path[512];
 static uint64_t random_state = 1;
 static uint32_t picked_thread;
 
 static uint64_t random_next(void)
 {
-    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return test_random(&random_state);
 }
 
 static void fresh_path(void)
 {
     static unsigned number;
-    if (number == 0 && mkdtemp(directory) == NULL)
-        abort();
-    snprintf(path, sizeof path, "%s/%u.wl", directory, number++);
+    char name[32];
+    snprintf(name, sizeof name, "%u.wl", number++);
+    snprintf(path, sizeof path, "%s", scratch_path(name));
 }
 
 struct done {

@@ -1,29 +1,7 @@
 /* test_results_disturbances - what is found on machines made of files: a quiet one, and one with everything wrong. */
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "harness.h"
 #include "results/disturbances.h"
-#include "scratch.h"
-
-static char root[4096];
-
-/* Write a file below the root, with the directories above it. */
-static void put(const char *path, const char *text)
-{
-    char full[8192];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdir(full, 0700);
-        *slash = '/';
-    }
-    FILE *file = fopen(full, "w");
-    if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0) {
-        perror(full);
-        exit(1);
-    }
-}
+#include "unit/machine_files.h"
 
 static void make_quiet(void)
 {
@@ -124,10 +102,6 @@ static const struct harness_test TESTS[] = {
 
 int main(int argc, char **argv)
 {
-    snprintf(root, sizeof root, "%s", scratch_path("machine"));
-    if (mkdir(root, 0700) != 0) {
-        perror(root);
-        return 1;
-    }
+    machine_begin();
     return harness_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
 }

@@ -1,30 +1,9 @@
 /* test_results_doctor - checks on machines made of files: a quiet one, one with everything wrong, one that tells nothing;
  * and the text, which fits its columns. */
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "harness.h"
 #include "results/doctor/doctor.h"
 #include "results/support.h"
-#include "scratch.h"
-
-static char root[4096];
-
-static void put(const char *path, const char *text)
-{
-    char full[8192];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdir(full, 0700);
-        *slash = '/';
-    }
-    FILE *file = fopen(full, "w");
-    if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0) {
-        perror(full);
-        exit(1);
-    }
-}
+#include "unit/machine_files.h"
 
 static void make_quiet(void)
 {
@@ -194,10 +173,6 @@ static const struct harness_test TESTS[] = {
 
 int main(int argc, char **argv)
 {
-    snprintf(root, sizeof root, "%s", scratch_path("machine"));
-    if (mkdir(root, 0700) != 0) {
-        perror(root);
-        return 1;
-    }
+    machine_begin();
     return harness_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
 }

@@ -1,0 +1,36 @@
+/* footprints.h - footprints made up, and converted. */
+#ifndef MALLAB_TESTS_FOOTPRINTS_H
+#define MALLAB_TESTS_FOOTPRINTS_H
+
+#include "convert/convert.h"
+#include "unit/harness.h"
+#include "unit/history.h"
+#include "unit/scratch.h"
+
+static struct conv_error error;
+
+static inline void make_footprint(const char *path, uint32_t threads, uint64_t seed, uint32_t process_id,
+                                  bool trailer)
+{
+    const struct history_options options = {.threads = threads,
+                                            .events = 5000,
+                                            .objects = 300,
+                                            .bump_every = 16,
+                                            .bump_ns = 1000,
+                                            .resize_share = 10};
+    struct history history;
+    history_init(&history, threads, seed);
+    history_simulate(&history, &options);
+    history_cut(&history, 400);
+    CHECK_U64(history_write(&history, path, process_id, trailer), FP_OK);
+    history_release(&history);
+}
+
+static inline enum fp_status convert(const char *in, const char *out, const struct conv_options *options,
+                                     struct conv_report *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    return conv_file(in, out, options, ret, &error);
+}
+
+#endif

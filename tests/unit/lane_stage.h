@@ -1,0 +1,135 @@
+/* lane_stage.h - lanes and turns against a segment in ordinary memory, without a preload. Of one test program only: it has
+ * the rest of the shim in it, as far as lanes need that. */
+#ifndef MALLAB_TESTS_LANE_STAGE_H
+#define MALLAB_TESTS_LANE_STAGE_H
+
+#include <stdlib.h>
+
+#include "shim/collect.h"
+#include "shim/filters.h"
+#include "shim/turn.h"
+#include "unit/columns_view.h"
+#include "unit/harness.h"
+
+#define CHUNKS 8u
+
+/* ---- the rest of the shim, as far as lanes need it ------------------------------------------------- */
+
+struct seg_header *shim_segment;
+struct shim_process *shim_process;
+struct shim_next shim_next;
+static bool recording_is_on;
+
+bool attach_process(void)
+{
+    return recording_is_on;
+}
+
+void *attach_wipe_mapping(size_t size)
+{
+    return calloc(1, size);
+}
+
+bool boot_resolve(void)
+{
+    return true;
+}
+
+bool filters_let_pass(uint32_t tried)
+{
+    return tried == 0;
+}
+
+void fork_arm_process(void)
+{
+}
+
+void fork_arm_thread(struct lane *lane)
+{
+}
+
+/* ---- a segment ----------------------------------------------------------------------------------------- */
+
+static struct seg_slot *slot;
+
+static inline void set_up(uint32_t flags)
+{
+    struct seg_header layout = {0};
+    seg_layout(&layout, CHUNKS);
+    if (shim_segment == NULL)
+        shim_segment = aligned_alloc(SEG_CHUNK_BYTES, layout.segment_bytes);
+    memset(shim_segment, 0, layout.segment_bytes);
+    seg_layout(shim_segment, CHUNKS);
+    shim_segment->clock = SEG_CLOCK_MONOTONIC;
+    shim_segment->flags = flags;
+    shim_segment->ready = CHUNKS;
+    shim_segment->bump_ticks = UINT64_MAX;
+    shim_segment->heartbeat_ns = UINT64_MAX / 2; /* never late */
+    if (shim_process == NULL)
+        shim_process = calloc(1, sizeof *shim_process);
+    slot = &seg_slots(shim_segment)[3];
+    slot->serial = 77;
+    slot->epoch = 1;
+    shim_process->slot = slot;
+    shim_process->slot_index = 3;
+    lane_forget_inherited();
+    shim_lane = NULL;
+    recording_is_on = true;
+}
+
+static inline void allocate(unsigned call, uintptr_t address, size_t size, size_t extra)
+{
+    struct lane *lane;
+    CHECK_U64(turn_take(&lane), TURN_RECORD);
+    turn_allocated(lane, call, (void *)address, size, extra);
+}
+
+static inline void release(uintptr_t address)
+{
+    struct lane *lane;
+    CHECK_U64(turn_take(&lane), TURN_RECORD);
+    turn_done(turn_record(lane, FP_CALL_FREE, (void *)address, 0, 0));
+}
+
+static inline uint64_t state_of(uint32_t index)
+{
+    return seg_chunk_states(shim_segment)[index];
+}
+
+/* What the collector would read of a chunk. */
+static uint32_t decoded_events;
+
+static inline const struct fp_block *decode(uint32_t index)
+{
+    static struct fp_columns columns;
+    static struct fp_block block;
+    static struct collect_lane lane;
+    const struct collect_clock clock = {.kind = SEG_CLOCK_MONOTONIC, .ns_per_tick = 1};
+    uint64_t damaged = 0;
+    uint32_t words;
+    if (columns.memory == NULL)
+        CHECK(fp_columns_init(&columns));
+    fp_columns_clear(&columns);
+    memset(&lane, 0, sizeof lane);
+    CHECK_U64(decode_chunk(&columns, &lane, &clock, seg_chunk(shim_segment, index), 0, &damaged, &words), 0);
+    CHECK_U64(damaged, 0);
+    block = columns_view(&columns);
+    decoded_events = fp_columns_events(&columns);
+    return &block;
+}
+
+static inline void check_mark(const struct fp_block *block, uint32_t mark, unsigned call, uint64_t address,
+                              uint64_t size, uint64_t extra)
+{
+    const struct fp_shape *shape;
+    CHECK(mark < block->mark_count);
+    if (mark >= block->mark_count)
+        return;
+    shape = &block->shapes[block->marks[mark].shape];
+    CHECK_U64(shape->call, call);
+    CHECK_U64(block->marks[mark].address, address);
+    CHECK_U64(shape->size, size);
+    CHECK_U64(shape->extra, extra);
+}
+
+#endif

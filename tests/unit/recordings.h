@@ -1,0 +1,60 @@
+/* recordings.h - directories of footprints, made up. */
+#ifndef MALLAB_TESTS_RECORDINGS_H
+#define MALLAB_TESTS_RECORDINGS_H
+
+#include "convert/convert.h"
+#include "unit/harness.h"
+#include "unit/history.h"
+#include "unit/scratch.h"
+
+static struct conv_error error;
+
+static inline const char *in(const char *directory, const char *name)
+{
+    static char paths[4][1024];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+    return path;
+}
+
+static inline void add_footprint(const char *directory, const char *name, uint32_t process_id,
+                                 uint32_t events, bool trailer)
+{
+    const struct history_options options = {
+        .threads = 1, .events = events, .objects = 100, .bump_every = 16, .bump_ns = 1000};
+    struct history history;
+    history_init(&history, 1, process_id);
+    history_simulate(&history, &options);
+    history_cut(&history, 400);
+    CHECK_U64(history_write(&history, in(directory, name), process_id, trailer), FP_OK);
+    history_release(&history);
+}
+
+static inline const char *new_directory(void)
+{
+    static unsigned number;
+    char name[32];
+    const char *directory;
+    snprintf(name, sizeof name, "recording.%u", number++);
+    directory = scratch_path(name);
+    CHECK(mkdir(directory, 0700) == 0);
+    return directory;
+}
+
+static inline void write_json(const char *directory, const char *text)
+{
+    scratch_write(in(directory, "recording.json"), text, strlen(text));
+}
+
+static inline struct conv_survey survey_of(const char *directory)
+{
+    struct conv_survey survey = {0};
+    char text[CONV_PATH_BYTES + 512];
+    CHECK_U64(conv_survey_file(directory, NULL, &survey, &error), FP_OK);
+    if (error.cause.status != FP_OK)
+        fprintf(stderr, "%s\n", conv_error_text(&error, text, sizeof text));
+    return survey;
+}
+
+#endif
