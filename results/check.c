@@ -48,7 +48,6 @@ struct scene {
     const json_t *workload, *base;  /* base: the baseline's entry; NULL: there is none */
     const json_t *earlier_workload; /* NULL: no earlier result */
     const char *workload_name, *baseline, *baseline_then;
-    bool others_in_both; /* candidates beside the baseline are in the earlier result, too */
     uint64_t seed;
 };
 
@@ -75,6 +74,7 @@ static size_t estimate_across(const struct scene *scene, struct res_finding *fin
     finding->bridge_ratio = across.bridge_ratio;
     finding->machine_moved = across.moved;
     finding->untold = across.untold;
+    finding->is_yardstick = across.is_yardstick;
     return across.rounds_needed;
 }
 
@@ -157,6 +157,11 @@ static struct res_finding find(const struct scene *scene, const json_t *entry, c
     } else if (res_metric_unit(rule->metric) == RES_UNIT_BYTES && not_predicted(entry)) {
         finding.reason = res_strdup(
             "its memory on the recorded clock is no prediction ('mallab report' says why)");
+    } else if (finding.is_yardstick) {
+        finding.reason = res_strdup(
+            "it is the same in both results, and the baseline: what its time moved by "
+            "is taken for the machine's; for a verdict on it measure with another "
+            "baseline (-b)");
     } else if (finding.untold) {
         finding.reason = res_strdup(
             "nothing that is the same in both results tells whether the machine is slower: measure "
@@ -250,12 +255,11 @@ static char *unmeasured_problem(const json_t *result, const json_t *earlier, con
     return NULL;
 }
 
-/* An unchanged baseline tells what the machine did: times of others are held against it. Alone it is all that there is to check. */
+/* Times of others are held against it. */
 static bool is_yardstick(const struct scene *scene, const char *name, const struct res_rule *rule)
 {
     const struct res_partners partners = partners_of(scene);
-    return rule->relative && res_metric_unit(rule->metric) == RES_UNIT_NS &&
-           strcmp(name, scene->baseline) == 0 && scene->others_in_both && res_partners_bridged(&partners);
+    return rule->relative && res_partners_yardstick(&partners, name, rule->metric);
 }
 
 static bool fits(const struct scene *scene, const json_t *entry, const struct res_rule *rule, bool is_alone)
@@ -265,20 +269,6 @@ static bool fits(const struct scene *scene, const json_t *entry, const struct re
         return rule->candidate != NULL || (res_workload_candidate(scene->earlier_workload, name) != NULL &&
                                            !is_yardstick(scene, name, rule));
     return rule->candidate != NULL || strcmp(name, scene->baseline) != 0 || (is_alone && !rule->relative);
-}
-
-static bool others_in_both(const struct scene *scene)
-{
-    size_t index;
-    json_t *entry;
-    json_array_foreach(json_object_get(scene->workload, "candidates"), index, entry)
-    {
-        const char *name = json_string_value(json_object_get(entry, "name"));
-        if (strcmp(name, scene->baseline) != 0 &&
-            res_workload_candidate(scene->earlier_workload, name) != NULL)
-            return true;
-    }
-    return false;
 }
 
 static void add(struct res_check *check, const struct res_finding *finding)
@@ -357,7 +347,7 @@ bool res_check_run(const json_t *result, const json_t *earlier, const struct res
     *ret_problem = unmeasured_problem(result, earlier, budget);
     json_array_foreach(json_object_get(result, "workloads"), index, workload)
     {
-        struct scene scene = {
+        const struct scene scene = {
             .workload = workload,
             .base = res_workload_candidate(workload, check.baseline),
             .earlier_workload = earlier != NULL ? res_compare_partner(earlier, result, workload) : NULL,
@@ -366,7 +356,6 @@ bool res_check_run(const json_t *result, const json_t *earlier, const struct res
             .baseline_then = json_string_value(json_object_get(earlier, "baseline")),
             .seed = (uint64_t)json_integer_value(json_object_get(result, "seed")),
         };
-        scene.others_in_both = others_in_both(&scene);
         if (*ret_problem == NULL && (earlier == NULL || scene.earlier_workload != NULL))
             check_workload(&check, &scene, budget);
     }

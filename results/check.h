@@ -39,10 +39,10 @@ struct res_finding {
     struct res_tails tails;       /* of tests at the limit; 1 where there was none */
     double above_corrected;       /* tails.above for all findings together */
     size_t rounds;
-    enum res_bridge bridge;     /* against an earlier result: what the machine's shift was taken out by */
-    double bridge_ratio;        /* that shift; NAN: none was taken out */
-    bool machine_moved, untold; /* as in struct res_across */
-    char *reason;               /* in words, plain text */
+    enum res_bridge bridge; /* against an earlier result: what the machine's shift was taken out by */
+    double bridge_ratio;    /* that shift; NAN: none was taken out */
+    bool machine_moved, untold, is_yardstick; /* as in struct res_across */
+    char *reason;                             /* in words, plain text */
 };
 
 struct res_check {

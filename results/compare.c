@@ -182,7 +182,8 @@ static const char *verdict_of(const struct res_across *across, enum res_metric m
 {
     const struct res_estimate *ratio = &across->estimate;
     const struct res_interval noise = across->noise;
-    if (across->rounds < across->rounds_needed || !isfinite(ratio->value) || across->untold)
+    if (across->rounds < across->rounds_needed || !isfinite(ratio->value) || across->untold ||
+        across->is_yardstick)
         return res_verdict_name(RES_UNDECIDED);
     const double worth = res_metric_unit(metric) == RES_UNIT_BYTES ? RES_MEMORY_WORTH : 0;
     const double chance = fmin(across->tails.above, across->tails.below);
@@ -211,13 +212,6 @@ static struct sides sides_of(const struct res_series *old, const struct res_seri
     return sides;
 }
 
-/* The unchanged baseline's own time is what the others' are held against. */
-static bool is_bridge(const struct res_partners *pair, const char *name, enum res_metric metric)
-{
-    return res_metric_unit(metric) == RES_UNIT_NS && pair->baseline != NULL &&
-           strcmp(name, pair->baseline) == 0 && res_partners_bridged(pair);
-}
-
 /* A reference, or NULL when neither has the metric. */
 static json_t *metric_object(const struct res_partners *pair, const json_t *then, const json_t *now,
                              enum res_metric metric)
@@ -240,7 +234,7 @@ static json_t *metric_object(const struct res_partners *pair, const json_t *then
         json_object_set_new(object, "plain_ratio", number(across.plain_ratio));
         json_object_set_new(object, "bridge", json_string(res_bridge_name(across.bridge)));
         json_object_set_new(object, "bridge_ratio", number(across.bridge_ratio));
-        json_object_set_new(object, "is_bridge", json_boolean(is_bridge(pair, name, metric)));
+        json_object_set_new(object, "is_yardstick", json_boolean(across.is_yardstick));
         json_object_set_new(object, "ratio", number(across.estimate.value));
         json_object_set_new(object, "ratio_low", number(few ? NAN : across.estimate.interval.low));
         json_object_set_new(object, "ratio_high", number(few ? NAN : across.estimate.interval.high));

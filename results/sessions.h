@@ -12,6 +12,7 @@
  *             which no round of a session shows. With the harness as bridge also what it moved by itself, since allocators need not follow it;
  *             with the baseline also what baseline and harness are sure to have moved apart, since a machine that slows both differently
  *             may slow two allocators differently. Of memory and faults the wider control, and what an unchanged baseline moved by
+ *   yardstick the unchanged baseline, where there are others: what it moved by is the machine's by definition, so its own times have no verdict
  *   untold    times without any bridge: the machine may be slower, and nothing tells. No verdict
  *
  * Pure: the same samples and seed, the same answer. */
@@ -39,7 +40,7 @@ struct res_across {
     enum res_bridge bridge;
     double bridge_ratio; /* the bridge now over then, where one is taken out; NAN: none */
     double plain_ratio;  /* own now over own then, nothing taken out; NAN: none */
-    bool untold;
+    bool untold, is_yardstick;
     bool moved;    /* noise is mostly what the machine moved by, unevenly or unknown how */
     size_t rounds; /* of the side that has fewer; 0: not measured */
     size_t rounds_needed;
@@ -58,6 +59,10 @@ struct res_partners {
 
 /* res_partners_bridged - whether the baseline is the bridge of times: in both with the same version and settings. Not failed. */
 bool res_partners_bridged(const struct res_partners *partners);
+
+/* res_partners_yardstick - whether this candidate's metric is what the others' are held against. */
+bool res_partners_yardstick(const struct res_partners *partners, const char *candidate,
+                            enum res_metric metric);
 
 /* res_across_partners - res_across_sessions of the candidate of this name in both. */
 struct res_across res_across_partners(const struct res_partners *partners, const char *candidate,

@@ -23,6 +23,27 @@ bool res_partners_bridged(const struct res_partners *partners)
     return json_is_string(json_object_get(now, "version")) && !is_failed(now) && !is_failed(then);
 }
 
+static bool others_in_both(const struct res_partners *partners)
+{
+    size_t index;
+    json_t *entry;
+    json_array_foreach(json_object_get(partners->now, "candidates"), index, entry)
+    {
+        const char *name = json_string_value(json_object_get(entry, "name"));
+        if (strcmp(name, partners->baseline) != 0 && res_workload_candidate(partners->then, name) != NULL)
+            return true;
+    }
+    return false;
+}
+
+bool res_partners_yardstick(const struct res_partners *partners, const char *candidate,
+                            enum res_metric metric)
+{
+    return res_metric_unit(metric) == RES_UNIT_NS && partners->baseline != NULL &&
+           strcmp(candidate, partners->baseline) == 0 && others_in_both(partners) &&
+           res_partners_bridged(partners);
+}
+
 static struct res_session session_of(const json_t *workload, const char *candidate, const char *bridge,
                                      const char *baseline, enum res_metric metric)
 {
@@ -54,7 +75,8 @@ struct res_across res_across_partners(const struct res_partners *partners, const
     const char *bridge = !is_bridge && res_partners_bridged(partners) ? partners->baseline : NULL;
     struct res_session now = session_of(partners->now, candidate, bridge, partners->baseline, metric);
     struct res_session then = session_of(partners->then, candidate, bridge, partners->baseline_then, metric);
-    const struct res_across across = res_across_sessions(&now, &then, metric, limit, partners->seed);
+    struct res_across across = res_across_sessions(&now, &then, metric, limit, partners->seed);
+    across.is_yardstick = res_partners_yardstick(partners, candidate, metric);
     session_release(&now);
     session_release(&then);
     return across;
