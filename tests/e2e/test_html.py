@@ -55,7 +55,7 @@ class Page(Lab):
             self.assertIn(title, titles)
         self.assertEqual(page.run("document.querySelectorAll('.absent').length"), 0)
         self.assertIn("jemalloc", page.run("document.querySelector('.advice').textContent"))
-        self.assertIn("Noise floor", page.run("document.querySelector('.noise-line').textContent"))
+        self.assertIn("against itself", page.run("document.querySelector('.noise-line').textContent"))
         self.assertEqual(page.run("document.querySelector('.command').textContent"),
                          "mallab validate -a glibc,jemalloc,mimalloc,tcmalloc,jemalloc+bg -b glibc -n 10 --seed 42 -- web --port 8080")
         self.assertEqual(page.run(FIRST_ROWS), NAMES)
