@@ -35,7 +35,7 @@ function absent(title, words, command) {
 }
 
 // Columns of figures stand on the right, digits below digits; words on the left.
-const isFigure = (cell) => typeof cell === "string" && /^[+\u2212\u2013\d]/.test(cell);
+const isFigure = (cell) => /^[+\u2212\u2013\d]/.test(Array.isArray(cell) ? cell[0] : typeof cell === "string" ? cell : "");
 
 function plainTable(caption, heads, rows) {
   const isRight = heads.map((_, at) => at > 0 && rows.length > 0 && rows.every((row) => isFigure(row[at])));

@@ -150,7 +150,7 @@ static json_t *outcomes_json(const struct circumstances *around, double change, 
 
 static json_t *simulate(size_t experiments)
 {
-    static const size_t rounds[] = {10, 20, 40};
+    static const size_t rounds[] = {10, 20};
     static const double changes[] = {1, 1.03, 1.05, 1.10};
     json_t *list = json_array();
     for (size_t i = 0; i < CIRCUMSTANCE_COUNT; i++)
