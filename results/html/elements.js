@@ -44,8 +44,9 @@ function plainTable(caption, heads, rows) {
     element("table", {class: "figures"}, element("caption", {class: "unseen"}, caption),
       heads.some((head) => head !== "") ? element("thead", {}, element("tr", {}, heads.map((head, at) => element("th", {scope: "col", ...side(at)}, head)))) : null,
       element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, at) =>
-        (at === 0 ? element("th", {scope: "row"}, cell) : element("td", side(at), cell))))))));
+        (at === 0 ? element("th", {scope: "row"}, typeof cell === "string" && cell.length > 20 ? wrapping(cell) : cell) : element("td", side(at), cell))))))));
 }
 
-// A cell of a table that may take several lines.
-const wrapping = (text) => element("span", {class: "words"}, String(text));
+// A cell of a table that may take several lines: names of settings and files break behind their signs, where there are any.
+const wrapping = (text) => element("span", {class: "words"},
+  String(text).split(/(?<=[_+=,:;/&])/).flatMap((part, at) => (at > 0 ? [element("wbr"), part] : [part])));

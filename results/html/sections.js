@@ -111,7 +111,7 @@ function basisSection(result) {
   const settings = [];
   for (const workload of listOf(result.workloads).slice(0, 1))
     for (const entry of [...listOf(workload.candidates), objectOf(workload.floor)].filter((one) => isNamed(one.name)))
-      settings.push([entry.name, isNamed(entry.version) ? entry.version : DASH,
+      settings.push([wrapping(entry.name), isNamed(entry.version) ? entry.version : DASH,
         wrapping(Object.entries(objectOf(entry.environment)).map(([key, value]) => `${key}=${value}`).join(" ") || DASH), isNamed(entry.library) ? wrapping(entry.library) : DASH]);
   return section("What it rests on", null,
     element("p", {}, "To measure again: ", element("code", {class: "command"}, commandOf(result))),
