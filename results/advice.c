@@ -5,6 +5,7 @@
 
 #include "results/advice_idle.h"
 #include "results/advice_rounds.h"
+#include "results/held.h"
 #include "results/statistics.h"
 #include "results/support.h"
 #include "results/table.h"
@@ -19,7 +20,7 @@ struct option {
     double time_ratio, time_low, time_high;
     double compared_ns; /* per op, of the figure that time_ratio is of */
     double peak_ratio;
-    double held_bytes; /* at the peak, with what was there before the first call */
+    struct res_held peak_held;
 };
 
 struct options {
@@ -70,7 +71,7 @@ static struct options options_of(const char *baseline, const json_t *workload)
             .time_high = ratio_of(time, "ratio_high"),
             .compared_ns = compared_ns_of(time),
             .peak_ratio = ratio_of(resident, "peak_ratio"),
-            .held_bytes = ratio_of(resident, "peak_bytes") + ratio_of(resident, "start_bytes"),
+            .peak_held = {ratio_of(resident, "peak_bytes"), ratio_of(resident, "start_bytes")},
         };
         if (strcmp(name, baseline) == 0)
             options.baseline = option;
@@ -84,11 +85,11 @@ static bool is_faster(const struct option *option, const struct options *options
     return option != options->baseline && option->time == RES_FASTER;
 }
 
-/* Less that is outweighed by what it holds from the start is not less: figures of resident are without that. */
 static bool is_smaller(const struct option *option, const struct options *options)
 {
     return option != options->baseline && option->peak == RES_FASTER &&
-           !(options->baseline != NULL && option->held_bytes >= options->baseline->held_bytes);
+           !(options->baseline != NULL &&
+             res_held_outweighed(option->peak_held, options->baseline->peak_held));
 }
 
 static const struct option *fastest_of(const struct options *options)

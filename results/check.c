@@ -8,7 +8,10 @@
 #include "results/cells.h"
 #include "results/compare.h"
 #include "results/limit.h"
+#include "results/sessions.h"
 #include "results/support.h"
+
+#define RES_WHY_NOISE "nearer to the limit than the noise (A/A)"
 
 const char *res_outcome_name(enum res_outcome outcome)
 {
@@ -29,7 +32,7 @@ enum res_outcome res_judge_limit(const struct res_estimate *estimate, double lim
     }
     const double distance = limit > 0 ? estimate->value / limit : 1;
     if (distance > noise.low && distance < noise.high && noise.low < noise.high) {
-        *ret_why = "nearer to the limit than the noise (A/A)";
+        *ret_why = RES_WHY_NOISE;
         return RES_INCONCLUSIVE;
     }
     const enum res_outcome outcome = interval.high <= limit ? RES_WITHIN : RES_OVER;
@@ -44,22 +47,38 @@ enum res_outcome res_judge_limit(const struct res_estimate *estimate, double lim
 struct scene {
     const json_t *workload, *base;  /* base: the baseline's entry; NULL: there is none */
     const json_t *earlier_workload; /* NULL: no earlier result */
-    const char *workload_name, *baseline;
+    const char *workload_name, *baseline, *baseline_then;
     uint64_t seed;
 };
 
-static struct res_interval noise_of(const struct scene *scene, enum res_metric metric, const char *candidate)
+static struct res_partners partners_of(const struct scene *scene)
 {
-    const struct res_interval noise = res_compare_control_noise(scene->workload, scene->baseline, metric,
-                                                                scene->seed);
-    if (scene->earlier_workload == NULL)
-        return noise;
-    return res_interval_wider(noise, res_compare_noise(scene->workload, scene->earlier_workload,
-                                                       scene->baseline, metric,
-                                                       strcmp(candidate, scene->baseline) == 0, scene->seed));
+    return (struct res_partners){.now = scene->workload,
+                                 .then = scene->earlier_workload,
+                                 .baseline = scene->baseline,
+                                 .baseline_then = scene->baseline_then,
+                                 .seed = scene->seed};
 }
 
-/* Fills estimate, tails and rounds of the finding; returns how many rounds it needs. */
+/* Fills estimate, noise, tails and rounds of the finding; returns how many rounds it needs. */
+static size_t estimate_across(const struct scene *scene, struct res_finding *finding)
+{
+    const struct res_partners partners = partners_of(scene);
+    const struct res_across across = res_across_partners(&partners, finding->candidate, finding->rule->metric,
+                                                         finding->rule->limit);
+    finding->estimate = across.estimate;
+    finding->tails = across.tails;
+    finding->noise = across.noise;
+    finding->rounds = across.rounds;
+    finding->bridge = across.bridge;
+    finding->bridge_ratio = across.bridge_ratio;
+    finding->machine_moved = across.moved;
+    finding->untold = across.untold;
+    finding->is_yardstick = across.is_yardstick;
+    return across.rounds_needed;
+}
+
+/* The same within one result. */
 static size_t estimate(const struct scene *scene, const json_t *entry, struct res_finding *finding)
 {
     const struct res_rule *rule = finding->rule;
@@ -69,17 +88,12 @@ static size_t estimate(const struct scene *scene, const json_t *entry, struct re
     if (!rule->relative) {
         finding->estimate = res_estimate_value(&own, scene->seed);
         finding->tails = res_limit_value(&own, rule->limit);
-    } else if (scene->earlier_workload != NULL) {
-        other = res_series_of(scene->earlier_workload,
-                              res_workload_candidate(scene->earlier_workload, finding->candidate),
-                              rule->metric);
-        finding->estimate = res_estimate_unpaired(&own, &other, scene->seed);
-        finding->tails = res_limit_unpaired(&own, &other, &finding->estimate, rule->limit);
     } else {
         other = res_series_of(scene->workload, scene->base, rule->metric);
         finding->estimate = res_estimate_paired(&own, &other, scene->seed);
         finding->tails = res_limit_paired(&own, &other, rule->limit, scene->seed);
     }
+    finding->noise = res_compare_control_noise(scene->workload, scene->baseline, rule->metric, scene->seed);
     finding->rounds = rule->relative && other.count < own.count ? other.count : own.count;
     res_series_release(&own);
     res_series_release(&other);
@@ -121,9 +135,10 @@ static struct res_finding find(const struct scene *scene, const json_t *entry, c
                                   .workload = scene->workload_name,
                                   .candidate = json_string_value(json_object_get(entry, "name")),
                                   .outcome = RES_INCONCLUSIVE,
+                                  .bridge_ratio = NAN,
                                   .value = median_of(scene->workload, entry, rule->metric)};
-    const size_t needed = estimate(scene, entry, &finding);
-    finding.noise = noise_of(scene, rule->metric, finding.candidate);
+    const bool across = rule->relative && scene->earlier_workload != NULL;
+    const size_t needed = across ? estimate_across(scene, &finding) : estimate(scene, entry, &finding);
     if (failed(entry)) {
         finding.outcome = RES_OVER;
         char *words = res_cell_plain(entry, "failed", "");
@@ -142,11 +157,38 @@ static struct res_finding find(const struct scene *scene, const json_t *entry, c
     } else if (res_metric_unit(rule->metric) == RES_UNIT_BYTES && not_predicted(entry)) {
         finding.reason = res_strdup(
             "its memory on the recorded clock is no prediction ('mallab report' says why)");
+    } else if (finding.is_yardstick) {
+        finding.reason = res_strdup(
+            "it is the same in both results, and the baseline: what its time moved by "
+            "is taken for the machine's; for a verdict on it measure with another "
+            "baseline (-b)");
+    } else if (finding.untold) {
+        finding.reason = res_strdup(
+            "nothing that is the same in both results tells whether the machine is slower: measure "
+            "an allocator beside it as baseline");
     }
     if (finding.reason != NULL || !isfinite(finding.estimate.value))
         finding.tails = (struct res_tails){1, 1};
     finding.above_corrected = finding.tails.above;
     return finding;
+}
+
+/* What came out of the judging, in words. */
+static char *reason_of(const struct res_finding *finding, const char *why, bool over_alone, size_t tested)
+{
+    if (over_alone && finding->outcome == RES_INCONCLUSIVE)
+        return res_printf("over by itself, but one of %zu findings may be by chance "
+                          "(p %.2g, for all together %.2g): more rounds decide",
+                          tested, finding->tails.above, finding->above_corrected);
+    if (finding->machine_moved && strcmp(why, RES_WHY_NOISE) == 0) {
+        char *percent = res_cell_percent(finding->noise.high);
+        char *words = res_printf(
+            "nearer to the limit than the machine itself moved (%s%s): measure both anew", percent,
+            finding->bridge == RES_BRIDGE_BASELINE ? ", unevenly" : "");
+        free(percent);
+        return words;
+    }
+    return res_strdup(why);
 }
 
 /* Outcomes from the figures, once all are there. */
@@ -169,11 +211,7 @@ static void judge_all(struct res_check *check)
             const enum res_outcome alone = res_judge_limit(&finding->estimate, limit, finding->noise,
                                                            finding->tails, &why);
             finding->outcome = res_judge_limit(&finding->estimate, limit, finding->noise, corrected, &why);
-            finding->reason = alone == RES_OVER && finding->outcome == RES_INCONCLUSIVE
-                                  ? res_printf("over by itself, but one of %zu findings may be by chance "
-                                               "(p %.2g, for all together %.2g): more rounds decide",
-                                               tested, finding->tails.above, chances[i])
-                                  : res_strdup(why);
+            finding->reason = reason_of(finding, why, alone == RES_OVER, tested);
         }
         check->counts[finding->outcome]++;
     }
@@ -217,11 +255,19 @@ static char *unmeasured_problem(const json_t *result, const json_t *earlier, con
     return NULL;
 }
 
+/* Times of others are held against it. */
+static bool is_yardstick(const struct scene *scene, const char *name, const struct res_rule *rule)
+{
+    const struct res_partners partners = partners_of(scene);
+    return rule->relative && res_partners_yardstick(&partners, name, rule->metric);
+}
+
 static bool fits(const struct scene *scene, const json_t *entry, const struct res_rule *rule, bool is_alone)
 {
     const char *name = json_string_value(json_object_get(entry, "name"));
     if (scene->earlier_workload != NULL)
-        return rule->candidate != NULL || res_workload_candidate(scene->earlier_workload, name) != NULL;
+        return rule->candidate != NULL || (res_workload_candidate(scene->earlier_workload, name) != NULL &&
+                                           !is_yardstick(scene, name, rule));
     return rule->candidate != NULL || strcmp(name, scene->baseline) != 0 || (is_alone && !rule->relative);
 }
 
@@ -307,6 +353,7 @@ bool res_check_run(const json_t *result, const json_t *earlier, const struct res
             .earlier_workload = earlier != NULL ? res_compare_partner(earlier, result, workload) : NULL,
             .workload_name = json_string_value(json_object_get(workload, "name")),
             .baseline = check.baseline,
+            .baseline_then = json_string_value(json_object_get(earlier, "baseline")),
             .seed = (uint64_t)json_integer_value(json_object_get(result, "seed")),
         };
         if (*ret_problem == NULL && (earlier == NULL || scene.earlier_workload != NULL))

@@ -9,13 +9,12 @@
  *             corrected for all findings of a check (res_holm), and where no figure is above its limit a check is over in 5 % of the cases at most.
  *             A check is within only when all findings are: wrong in 5 % at most without any correction, since the one that is over has
  *             to be missed (R. L. Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24 (1982))
- *   noise     A/A control of the same experiment, in both directions. Against an earlier result: the wider of both
- *             controls, and for other candidates than the baseline also what the baseline itself moved by in between, where
- *             its version is the same
+ *   noise     A/A control of the same experiment, in both directions. Against an earlier result: sessions.h
  *   noise floor of a figure: `figure / limit` strictly inside the noise says nothing
  *
  * Which candidates a rule for all fits: in one result all but the baseline, or the baseline when it is alone and the
- * limit absolute; against an earlier result all that both have. A rule that names the baseline fits it. */
+ * limit absolute; against an earlier result all that both have, but times of a baseline that did not change: what it moved by is the machine's
+ * (sessions.h). A rule that names the baseline fits it. */
 #ifndef MALLAB_RESULTS_CHECK_H
 #define MALLAB_RESULTS_CHECK_H
 
@@ -23,6 +22,7 @@
 
 #include "results/budget.h"
 #include "results/metric.h"
+#include "results/sessions.h"
 
 #define RES_FINDINGS_MAX 100000u
 
@@ -39,7 +39,10 @@ struct res_finding {
     struct res_tails tails;       /* of tests at the limit; 1 where there was none */
     double above_corrected;       /* tails.above for all findings together */
     size_t rounds;
-    char *reason; /* in words, plain text */
+    enum res_bridge bridge; /* against an earlier result: what the machine's shift was taken out by */
+    double bridge_ratio;    /* that shift; NAN: none was taken out */
+    bool machine_moved, untold, is_yardstick; /* as in struct res_across */
+    char *reason;                             /* in words, plain text */
 };
 
 struct res_check {

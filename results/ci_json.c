@@ -36,6 +36,8 @@ static json_t *finding_object(const struct res_finding *finding)
     json_object_set_new(object, "measured_high", number(finding->estimate.interval.high));
     json_object_set_new(object, "noise_low", number(finding->noise.low));
     json_object_set_new(object, "noise_high", number(finding->noise.high));
+    json_object_set_new(object, "bridge", json_string(res_bridge_name(finding->bridge)));
+    json_object_set_new(object, "bridge_ratio", number(finding->bridge_ratio));
     json_object_set_new(object, "p_above", number(finding->tails.above));
     json_object_set_new(object, "p_above_corrected", number(finding->above_corrected));
     json_object_set_new(object, "p_below", number(finding->tails.below));

@@ -47,6 +47,39 @@ char *res_check_summary(const struct res_check *check)
                       words[res_check_outcome(check)]);
 }
 
+/* What was taken out of the times of a workload, told once; NULL: nothing. first: its first finding. */
+static char *bridge_words(const struct res_check *check, size_t first)
+{
+    for (size_t i = first; i < check->finding_count; i++) {
+        const struct res_finding *finding = &check->findings[i];
+        if (strcmp(finding->workload, check->findings[first].workload) != 0)
+            break;
+        if (!isfinite(finding->bridge_ratio) || finding->rule->metric != RES_METRIC_TIME ||
+            finding->is_yardstick)
+            continue;
+        char *percent = res_cell_percent(finding->bridge_ratio);
+        char *baseline = res_text_plain(check->baseline);
+        char *words =
+            finding->bridge == RES_BRIDGE_BASELINE
+                ? res_printf(
+                      "times are less what the machine moved by since then: %s, as the unchanged %s did",
+                      percent, baseline)
+                : res_printf("times are less what the machine moved by since then: %s, as the harness did; "
+                             "allocators need not follow it, so that counts as noise, too",
+                             percent);
+        free(percent);
+        free(baseline);
+        return words;
+    }
+    return NULL;
+}
+
+static bool is_last_of_workload(const struct res_check *check, size_t at)
+{
+    return at + 1 == check->finding_count ||
+           strcmp(check->findings[at].workload, check->findings[at + 1].workload) != 0;
+}
+
 /* ---- text ----------------------------------------------------------------------------------- */
 
 enum { CELL_CANDIDATE, CELL_METRIC, CELL_SEEN, CELL_LIMIT, CELL_OUTCOME, CELL_COUNT };
@@ -102,7 +135,7 @@ char *res_check_text(const struct res_check *check, const struct res_style *styl
     struct line head = {{res_strdup("candidate"), res_strdup("metric"), res_strdup("measured"),
                          res_strdup("limit"), res_strdup("outcome")}};
     struct line *lines = res_calloc(check->finding_count, sizeof *lines);
-    size_t widths[CELL_COUNT] = {0};
+    size_t widths[CELL_COUNT] = {0}, first = 0;
     measure(&head, widths);
     for (size_t i = 0; i < check->finding_count; i++) {
         lines[i] = line_of(&check->findings[i]);
@@ -113,6 +146,7 @@ char *res_check_text(const struct res_check *check, const struct res_style *styl
         if (i == 0 || strcmp(finding->workload, check->findings[i - 1].workload) != 0) {
             char *workload = res_text_plain(finding->workload);
             char *baseline = res_text_plain(check->baseline);
+            first = i;
             res_text_printf(&text, "%s%s, percentages against %s%s (95 %% intervals)\n", i > 0 ? "\n" : "",
                             workload, check->earlier ? "the earlier result" : baseline,
                             check->earlier ? "" : " of the same run");
@@ -122,6 +156,10 @@ char *res_check_text(const struct res_check *check, const struct res_style *styl
         }
         add_line(&text, &lines[i], widths, style->colour ? colour_of(finding->outcome) : NULL,
                  finding->reason);
+        char *words = is_last_of_workload(check, i) ? bridge_words(check, first) : NULL;
+        if (words != NULL)
+            res_text_printf(&text, "  (%s)\n", words);
+        free(words);
     }
     char *summary = res_check_summary(check);
     res_text_printf(&text, "\n%s\n", summary);
@@ -146,10 +184,12 @@ char *res_check_markdown(const struct res_check *check)
 {
     struct res_text text = {0};
     char *summary = res_check_summary(check);
+    size_t first = 0;
     res_text_printf(&text, "## mallab check: %s\n", summary);
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct res_finding *finding = &check->findings[i];
         if (i == 0 || strcmp(finding->workload, check->findings[i - 1].workload) != 0) {
+            first = i;
             res_text_printf(&text, "\n### ");
             res_cell_markdown(&text, finding->workload);
             res_text_printf(&text, "\n\n| candidate | metric | measured, against ");
@@ -170,6 +210,15 @@ char *res_check_markdown(const struct res_check *check)
         res_text_printf(&text, "|\n");
         free(outcome);
         free(seen);
+        if (is_last_of_workload(check, i)) {
+            char *words = bridge_words(check, first);
+            if (words != NULL) {
+                res_text_printf(&text, "\n");
+                md_text(&text, words);
+                res_text_printf(&text, "\n");
+            }
+            free(words);
+        }
     }
     free(summary);
     return text.text;

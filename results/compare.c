@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/sessions.h"
 #include "results/support.h"
 
 /* ---- partners ------------------------------------------------------------------------------- */
@@ -161,32 +162,6 @@ struct res_interval res_compare_control_noise(const json_t *workload, const char
     return res_estimate_noise(&aa);
 }
 
-static struct res_interval baseline_shift(const json_t *workload, const json_t *earlier, const char *baseline,
-                                          enum res_metric metric, uint64_t seed)
-{
-    const json_t *then = res_workload_candidate(earlier, baseline);
-    const json_t *now = res_workload_candidate(workload, baseline);
-    if (then == NULL || now == NULL || !same_string(then, now, "version"))
-        return (struct res_interval){1, 1};
-    struct res_series one = res_series_of(workload, now, metric),
-                      other = res_series_of(earlier, then, metric);
-    const struct res_estimate shift = res_estimate_unpaired(&one, &other, seed);
-    res_series_release(&one);
-    res_series_release(&other);
-    return res_estimate_noise(&shift);
-}
-
-struct res_interval res_compare_noise(const json_t *workload, const json_t *earlier, const char *baseline,
-                                      enum res_metric metric, bool is_baseline, uint64_t seed)
-{
-    const struct res_interval noise = res_interval_wider(
-        res_compare_control_noise(workload, baseline, metric, seed),
-        res_compare_control_noise(earlier, baseline, metric, seed));
-    if (is_baseline)
-        return noise;
-    return res_interval_wider(noise, baseline_shift(workload, earlier, baseline, metric, seed));
-}
-
 static json_t *number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
@@ -202,14 +177,18 @@ static json_t *plain_string(const json_t *object, const char *key)
     return string;
 }
 
-static const char *verdict_of(const struct res_estimate *ratio, struct res_interval noise, size_t rounds,
-                              size_t needed, enum res_metric metric)
+/* As the gate judges at a limit of 1 (check.h), on both sides of it. */
+static const char *verdict_of(const struct res_across *across, enum res_metric metric)
 {
-    if (rounds < needed || !isfinite(ratio->value))
+    const struct res_estimate *ratio = &across->estimate;
+    const struct res_interval noise = across->noise;
+    if (across->rounds < across->rounds_needed || !isfinite(ratio->value) || across->untold ||
+        across->is_yardstick)
         return res_verdict_name(RES_UNDECIDED);
     const double worth = res_metric_unit(metric) == RES_UNIT_BYTES ? RES_MEMORY_WORTH : 0;
+    const double chance = fmin(across->tails.above, across->tails.below);
     if ((ratio->interval.low <= 1 && ratio->interval.high >= 1) || fabs(ratio->value - 1) < worth ||
-        (ratio->value >= noise.low && ratio->value <= noise.high))
+        (ratio->value >= noise.low && ratio->value <= noise.high) || chance > RES_P_VALUE_MOST)
         return res_verdict_name(RES_SAME);
     const enum res_verdict verdict = ratio->value < 1 ? RES_FASTER : RES_SLOWER;
     return res_metric_unit(metric) == RES_UNIT_NS ? res_verdict_name(verdict)
@@ -233,28 +212,18 @@ static struct sides sides_of(const struct res_series *old, const struct res_seri
     return sides;
 }
 
-struct pair {
-    const json_t *workload, *earlier; /* partners */
-    const char *baseline;
-    uint64_t seed;
-};
-
 /* A reference, or NULL when neither has the metric. */
-static json_t *metric_object(const struct pair *pair, const json_t *then, const json_t *now,
+static json_t *metric_object(const struct res_partners *pair, const json_t *then, const json_t *now,
                              enum res_metric metric)
 {
-    struct res_series old = res_series_of(pair->earlier, then, metric);
-    struct res_series new = res_series_of(pair->workload, now, metric);
+    struct res_series old = res_series_of(pair->then, then, metric);
+    struct res_series new = res_series_of(pair->now, now, metric);
     json_t *object = NULL;
     if (old.count > 0 || new.count > 0) {
-        const struct res_estimate ratio = res_estimate_unpaired(&new, &old, pair->seed);
         const char *name = json_string_value(json_object_get(now, "name"));
-        const bool is_baseline = pair->baseline != NULL && strcmp(name, pair->baseline) == 0;
-        const struct res_interval noise = res_compare_noise(pair->workload, pair->earlier, pair->baseline,
-                                                            metric, is_baseline, pair->seed);
-        const size_t rounds = old.count < new.count ? old.count : new.count;
-        const size_t needed = res_series_rounds_needed(old.of_passes ? &new : &old);
-        const bool few = rounds < RES_ROUNDS_FOR_INTERVAL && needed == RES_ROUNDS_FOR_VERDICT;
+        const struct res_across across = res_across_partners(pair, name, metric, 1);
+        const bool few = across.rounds < RES_ROUNDS_FOR_INTERVAL &&
+                         across.rounds_needed == RES_ROUNDS_FOR_VERDICT;
         const struct sides sides = sides_of(&old, &new);
         object = json_object();
         json_object_set_new(object, "metric", json_string(res_metric_name(metric)));
@@ -262,22 +231,25 @@ static json_t *metric_object(const struct pair *pair, const json_t *then, const 
         json_object_set_new(object, "figure", json_string(sides.steady ? "steady" : "median"));
         json_object_set_new(object, "old", number(sides.old));
         json_object_set_new(object, "new", number(sides.new));
-        json_object_set_new(object, "ratio", number(ratio.value));
-        json_object_set_new(object, "ratio_low", number(few ? NAN : ratio.interval.low));
-        json_object_set_new(object, "ratio_high", number(few ? NAN : ratio.interval.high));
-        json_object_set_new(object, "noise_low", number(noise.low));
-        json_object_set_new(object, "noise_high", number(noise.high));
+        json_object_set_new(object, "plain_ratio", number(across.plain_ratio));
+        json_object_set_new(object, "bridge", json_string(res_bridge_name(across.bridge)));
+        json_object_set_new(object, "bridge_ratio", number(across.bridge_ratio));
+        json_object_set_new(object, "is_yardstick", json_boolean(across.is_yardstick));
+        json_object_set_new(object, "ratio", number(across.estimate.value));
+        json_object_set_new(object, "ratio_low", number(few ? NAN : across.estimate.interval.low));
+        json_object_set_new(object, "ratio_high", number(few ? NAN : across.estimate.interval.high));
+        json_object_set_new(object, "noise_low", number(across.noise.low));
+        json_object_set_new(object, "noise_high", number(across.noise.high));
         json_object_set_new(object, "rounds_old", json_integer((json_int_t)old.count));
         json_object_set_new(object, "rounds_new", json_integer((json_int_t) new.count));
-        json_object_set_new(object, "verdict",
-                            json_string(verdict_of(&ratio, noise, rounds, needed, metric)));
+        json_object_set_new(object, "verdict", json_string(verdict_of(&across, metric)));
     }
     res_series_release(&old);
     res_series_release(&new);
     return object;
 }
 
-static json_t *candidate_object(const struct pair *pair, const json_t *then, const json_t *now)
+static json_t *candidate_object(const struct res_partners *pair, const json_t *then, const json_t *now)
 {
     json_t *object = json_object(), *metrics = json_array();
     json_object_set_new(object, "name", plain_string(now, "name"));
@@ -312,24 +284,23 @@ static json_t *only_in(const json_t *one, const json_t *other)
     return names;
 }
 
-static json_t *workload_object(const struct pair *pair)
+static json_t *workload_object(const struct res_partners *pair)
 {
     json_t *object = json_object(), *candidates = json_array();
     size_t index;
     json_t *now;
-    json_array_foreach(json_object_get(pair->workload, "candidates"), index, now)
+    json_array_foreach(json_object_get(pair->now, "candidates"), index, now)
     {
-        const json_t *then = res_workload_candidate(pair->earlier,
+        const json_t *then = res_workload_candidate(pair->then,
                                                     json_string_value(json_object_get(now, "name")));
         if (then != NULL)
             json_array_append_new(candidates, candidate_object(pair, then, now));
     }
-    json_object_set_new(object, "name", plain_string(pair->workload, "name"));
-    json_object_set_new(object, "same_workload",
-                        json_boolean(same_string(pair->workload, pair->earlier, "digest")));
+    json_object_set_new(object, "name", plain_string(pair->now, "name"));
+    json_object_set_new(object, "same_workload", json_boolean(same_string(pair->now, pair->then, "digest")));
     json_object_set_new(object, "candidates", candidates);
-    json_object_set_new(object, "only_old", only_in(pair->earlier, pair->workload));
-    json_object_set_new(object, "only_new", only_in(pair->workload, pair->earlier));
+    json_object_set_new(object, "only_old", only_in(pair->then, pair->now));
+    json_object_set_new(object, "only_new", only_in(pair->now, pair->then));
     return object;
 }
 
@@ -352,15 +323,16 @@ json_t *res_compare_results(const json_t *earlier, const json_t *result)
     json_t *comparison = json_object(), *workloads = json_array();
     size_t index;
     json_t *workload;
-    struct pair pair = {
+    struct res_partners pair = {
         .baseline = json_string_value(json_object_get(result, "baseline")),
+        .baseline_then = json_string_value(json_object_get(earlier, "baseline")),
         .seed = (uint64_t)json_integer_value(json_object_get(result, "seed")),
     };
     json_array_foreach(json_object_get(result, "workloads"), index, workload)
     {
-        pair.workload = workload;
-        pair.earlier = res_compare_partner(earlier, result, workload);
-        if (pair.earlier != NULL)
+        pair.now = workload;
+        pair.then = res_compare_partner(earlier, result, workload);
+        if (pair.then != NULL)
             json_array_append_new(workloads, workload_object(&pair));
     }
     json_object_set_new(comparison, "schema", json_string(RES_COMPARE_SCHEMA));

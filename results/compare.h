@@ -3,8 +3,7 @@
  *   partner     the workload of the earlier result with the same digest (of the ops executed)
  *   comparable  a difference that forbids comparing: other workloads, another machine; others are only told
  *
- * Runs of two experiments are unpaired (metric.h): what the machine did in between is in the ratio. So the noise of a comparison is the
- * wider of both A/A controls and of what the baseline itself moved by, where its version is the same in both. */
+ * Runs of two experiments belong to no pairs: how they are held against each other, and what the machine did in between, is sessions.h. */
 #ifndef MALLAB_RESULTS_COMPARE_H
 #define MALLAB_RESULTS_COMPARE_H
 
@@ -31,11 +30,6 @@ char *res_compare_machine_problem(const json_t *earlier, const json_t *result);
 /* res_compare_control_noise - what the baseline and its control in the same experiment differ by, around 1. */
 struct res_interval res_compare_control_noise(const json_t *workload, const char *baseline,
                                               enum res_metric metric, uint64_t seed);
-
-/* res_compare_noise - the noise of a comparison of two partners, around 1.
- * is_baseline  the baseline itself is compared: what it moved by is no noise then. */
-struct res_interval res_compare_noise(const json_t *workload, const json_t *earlier, const char *baseline,
-                                      enum res_metric metric, bool is_baseline, uint64_t seed);
 
 /* res_compare_results - the comparison as JSON, schema RES_COMPARE_SCHEMA; keys in docs/gate.md. A new reference.
  * Both results are valid by res_json_check. */

@@ -8,10 +8,20 @@
 #include "results/compare.h"
 #include "results/support.h"
 
-enum { CELL_CANDIDATE, CELL_METRIC, CELL_OLD, CELL_NEW, CELL_CHANGE, CELL_NOISE, CELL_VERDICT, CELL_COUNT };
+enum {
+    CELL_CANDIDATE,
+    CELL_METRIC,
+    CELL_OLD,
+    CELL_NEW,
+    CELL_MACHINE,
+    CELL_CHANGE,
+    CELL_NOISE,
+    CELL_VERDICT,
+    CELL_COUNT
+};
 
-static const char *const HEADS[CELL_COUNT] = {"candidate",     "metric", "then",   "now",
-                                              "change (95 %)", "noise",  "verdict"};
+static const char *const HEADS[CELL_COUNT] = {"candidate", "metric",        "then",  "now",
+                                              "machine",   "change (95 %)", "noise", "verdict"};
 
 struct row {
     char *cells[CELL_COUNT];
@@ -33,11 +43,8 @@ static bool is_steady(const json_t *metric)
     return figure != NULL && strcmp(figure, "steady") == 0;
 }
 
-static struct row row_of(const json_t *candidate, const json_t *metric)
+static char *change_of(const json_t *metric)
 {
-    enum res_metric kind = RES_METRIC_TIME;
-    const char *name = json_string_value(json_object_get(metric, "metric"));
-    (void)res_metric_from(name, strlen(name), &kind); /* its own names: always known */
     char *percent = res_cell_percent(res_cell_number(metric, "ratio"));
     char *interval = res_cell_interval(res_cell_number(metric, "ratio_low"),
                                        res_cell_number(metric, "ratio_high"));
@@ -45,17 +52,29 @@ static struct row row_of(const json_t *candidate, const json_t *metric)
         free(interval);
         interval = res_strdup("?");
     }
+    char *change = res_printf("%s%s%s", percent, *interval != '\0' ? " " : "", interval);
+    free(percent);
+    free(interval);
+    return change;
+}
+
+static struct row row_of(const json_t *candidate, const json_t *metric)
+{
+    enum res_metric kind = RES_METRIC_TIME;
+    const char *name = json_string_value(json_object_get(metric, "metric"));
+    (void)res_metric_from(name, strlen(name), &kind); /* its own names: always known */
+    const bool is_yardstick = json_is_true(json_object_get(metric, "is_yardstick"));
+    const double machine = res_cell_number(metric, is_yardstick ? "plain_ratio" : "bridge_ratio");
     struct row row = {{
         string_of(candidate, "name"),
         res_printf("%s%s", name, is_steady(metric) ? ", steady" : ""),
         res_metric_text(kind, res_cell_number(metric, "old")),
         res_metric_text(kind, res_cell_number(metric, "new")),
-        res_printf("%s%s%s", percent, *interval != '\0' ? " " : "", interval),
+        isfinite(machine) ? res_cell_percent(machine) : res_strdup("-"),
+        is_yardstick ? res_strdup("-") : change_of(metric),
         res_cell_interval(res_cell_number(metric, "noise_low"), res_cell_number(metric, "noise_high")),
-        string_of(metric, "verdict"),
+        is_yardstick ? res_strdup("yardstick") : string_of(metric, "verdict"),
     }};
-    free(percent);
-    free(interval);
     return row;
 }
 
@@ -142,6 +161,49 @@ static void add_workload_notes(struct res_text *text, bool markdown, const json_
     add_names(text, markdown, "only now", json_object_get(workload, "only_new"));
 }
 
+static bool any_bridge(const json_t *comparison, const char *name)
+{
+    size_t index, place, which;
+    json_t *workload, *candidate, *metric;
+    json_array_foreach(json_object_get(comparison, "workloads"), index, workload)
+    {
+        json_array_foreach(json_object_get(workload, "candidates"), place, candidate)
+        {
+            json_array_foreach(json_object_get(candidate, "metrics"), which, metric)
+            {
+                const char *bridge = json_string_value(json_object_get(metric, "bridge"));
+                if (bridge != NULL && strcmp(bridge, name) == 0)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* What was taken out of the change of times, and what noise is. */
+static void add_bridge_note(struct res_text *text, bool markdown, const json_t *comparison)
+{
+    char *baseline = string_of(comparison, "baseline");
+    if (any_bridge(comparison, "baseline"))
+        add_note(
+            text, markdown,
+            res_printf(
+                "Times: %s is the same in both, so what it moved by is the machine's (yardstick), and is "
+                "taken out of the others' change.",
+                baseline));
+    else if (any_bridge(comparison, "harness"))
+        add_note(text, markdown,
+                 res_strdup(
+                     "Times: what the harness moved by is the machine's, and is taken out of the change; no "
+                     "other allocator is the same in both."));
+    add_note(
+        text, markdown,
+        res_strdup(
+            "Noise is what the A/A controls of both differ by, and what the machine moved by that is not "
+            "sure to be alike for all."));
+    free(baseline);
+}
+
 static void add_notes(struct res_text *text, bool markdown, const json_t *comparison)
 {
     size_t index;
@@ -157,10 +219,7 @@ static void add_notes(struct res_text *text, bool markdown, const json_t *compar
     }
     add_names(text, markdown, "workload only then", json_object_get(comparison, "workloads_only_old"));
     add_names(text, markdown, "workload only now", json_object_get(comparison, "workloads_only_new"));
-    add_note(text, markdown,
-             res_strdup("Runs of two experiments are not paired: intervals resample each side for itself; "
-                        "noise is what A/A "
-                        "controls and the unchanged baseline moved by."));
+    add_bridge_note(text, markdown, comparison);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -168,7 +227,7 @@ static void add_notes(struct res_text *text, bool markdown, const json_t *compar
 static void add_cells(struct res_text *text, char *const *cells, const size_t *widths)
 {
     for (size_t k = 0; k < CELL_COUNT; k++) {
-        const bool right = k == CELL_OLD || k == CELL_NEW;
+        const bool right = k == CELL_OLD || k == CELL_NEW || k == CELL_MACHINE;
         const bool last = k + 1 == CELL_COUNT;
         const size_t blanks = widths[k] - res_text_columns(cells[k]);
         res_text_printf(text, "  ");
@@ -243,7 +302,7 @@ char *res_compare_markdown(const json_t *comparison)
         res_text_printf(&text, "\n\n");
         for (size_t k = 0; k < CELL_COUNT; k++)
             md_cell(&text, HEADS[k]);
-        res_text_printf(&text, "|\n| --- | --- | ---: | ---: | ---: | ---: | --- |\n");
+        res_text_printf(&text, "|\n| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |\n");
         for (size_t i = 0; i < rows.count; i++) {
             for (size_t k = 0; k < CELL_COUNT; k++)
                 md_cell(&text, rows.items[i].cells[k]);
@@ -276,9 +335,10 @@ static void csv_cell(struct res_text *text, const json_t *object, const char *ke
 
 char *res_compare_csv(const json_t *comparison)
 {
-    static const char *const keys[] = {"metric",     "unit",       "old",       "new",        "ratio",
-                                       "ratio_low",  "ratio_high", "noise_low", "noise_high", "rounds_old",
-                                       "rounds_new", "verdict",    "figure"};
+    static const char *const keys[] = {"metric",     "unit",        "old",        "new",
+                                       "ratio",      "ratio_low",   "ratio_high", "noise_low",
+                                       "noise_high", "rounds_old",  "rounds_new", "verdict",
+                                       "figure",     "plain_ratio", "bridge",     "bridge_ratio"};
     struct res_text text = {0};
     size_t index, place, which;
     json_t *workload, *candidate, *metric;

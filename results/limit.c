@@ -6,6 +6,7 @@
 
 #include "results/steady.h"
 #include "results/support.h"
+#include "results/two_samples.h"
 
 static const struct res_tails NO_TAILS = {1, 1};
 
@@ -46,11 +47,24 @@ struct res_tails res_limit_paired(const struct res_series *other, const struct r
     return tails;
 }
 
+static bool all_positive(const struct res_series *series)
+{
+    for (size_t i = 0; i < series->count; i++)
+        if (!(series->values[i] > 0))
+            return false;
+    return true;
+}
+
 struct res_tails res_limit_unpaired(const struct res_series *other, const struct res_series *base,
-                                    const struct res_estimate *estimate, double limit)
+                                    const struct res_estimate *estimate, double limit, uint64_t seed)
 {
     const size_t few = other->count < base->count ? other->count : base->count;
     const size_t all = other->count + base->count;
-    const size_t freedom = other->of_passes && base->of_passes ? (all > 2 ? all - 2 : 0) : few - 1;
+    const bool of_passes = other->of_passes && base->of_passes;
+    const bool of_batches = other->batches != NULL && base->batches != NULL;
+    if (!of_passes && !of_batches && few > 1 && isfinite(estimate->value) && all_positive(other) &&
+        all_positive(base))
+        return res_two_sample_tails(other->values, other->count, base->values, base->count, limit, seed);
+    const size_t freedom = of_passes ? (all > 2 ? all - 2 : 0) : few - 1;
     return few > 0 && freedom > 0 ? res_interval_tails(estimate, freedom, limit) : NO_TAILS;
 }

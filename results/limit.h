@@ -3,8 +3,9 @@
  *   paired, time with batches     the permutation test of steady times, shifted to the limit (steady.h)
  *   passes                        Student's t of the mean logarithm
  *   other series, single or paired  the sign test of the samples, or of each round's ratio
- *   unpaired                      the estimate's interval, read as Student's
- * Sources in significance.h and steady.h. Pure: the same seed, the same p-values. */
+ *   unpaired, rounds              the permutation test of two samples (two_samples.h)
+ *   unpaired, others              the estimate's interval, read as Student's; times of two sessions: sessions.h
+ * Sources in significance.h, two_samples.h and steady.h. Pure: the same seed, the same p-values. */
 #ifndef MALLAB_RESULTS_LIMIT_H
 #define MALLAB_RESULTS_LIMIT_H
 
@@ -18,6 +19,6 @@ struct res_tails res_limit_value(const struct res_series *series, double limit);
 struct res_tails res_limit_paired(const struct res_series *other, const struct res_series *base, double limit,
                                   uint64_t seed);
 struct res_tails res_limit_unpaired(const struct res_series *other, const struct res_series *base,
-                                    const struct res_estimate *estimate, double limit);
+                                    const struct res_estimate *estimate, double limit, uint64_t seed);
 
 #endif

@@ -8,13 +8,13 @@
 
 #include "results/cells.h"
 #include "results/memory_words.h"
+#include "results/noise_words.h"
 #include "results/statistics.h"
 #include "results/steadiness.h"
 #include "results/table.h"
 #include "results/whole.h"
 
-#define UNSTEADY 0.2   /* typical deviation over the median */
-#define FEW_OPS  20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
+#define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
 
 /* Of the first word. A number and its unit are one: a line that began with a lone "%" was hard to read. */
 static size_t word_length(const char *words)
@@ -148,31 +148,6 @@ static void add_basis_line(struct res_text *text, const json_t *result, const js
     free(words.text);
 }
 
-static void add_noise_line(struct res_text *text, const char *baseline, const json_t *workload)
-{
-    const json_t *control = json_object_get(workload, "control");
-    const json_t *time = json_object_get(control, "time");
-    const json_t *resident = json_object_get(control, "resident");
-    const double ratio = res_cell_number(time, "ratio");
-    char *difference = isfinite(ratio) ? res_cell_percent(ratio)
-                                       : res_strdup("not known (the harness' own time hides it)");
-    char *interval = res_cell_interval(res_cell_number(time, "ratio_low"),
-                                       res_cell_number(time, "ratio_high"));
-    char *peak = res_cell_percent(res_cell_number(resident, "peak_ratio"));
-    const char *verdict = json_string_value(json_object_get(time, "verdict"));
-    const bool restless = res_verdict_from(verdict) >= RES_FASTER;
-    char *words = res_printf("%s against itself: time %s%s%s, peak %s%s; a change counts whose range leaves "
-                             "out 0 and whose median "
-                             "lies beyond this",
-                             baseline, difference, interval[0] != '\0' ? " " : "", interval, peak,
-                             restless ? " (more than chance: this machine was not quiet)" : "");
-    res_notes_add(text, "noise", words);
-    free(words);
-    free(difference);
-    free(interval);
-    free(peak);
-}
-
 static void add_machine_line(struct res_text *text, const json_t *machine)
 {
     struct res_text words = {0};
@@ -223,33 +198,6 @@ static void add_failed_lines(struct res_text *text, const json_t *workload)
     }
     if (json_is_string(json_object_get(control, "failed")))
         add_named_reason(text, "control", control, "failed");
-}
-
-/* Candidates whose runs differed too much for their median to mean much. */
-static void add_unsteady_line(struct res_text *text, const json_t *workload)
-{
-    struct res_text words = {0};
-    size_t index;
-    json_t *candidate;
-    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
-    {
-        const json_t *time = json_object_get(candidate, "time");
-        const double typical = res_cell_number(time, "typical_ns_per_op");
-        const double deviation = res_cell_number(time, "typical_ns_per_op_deviation");
-        if (!(typical > 0) || !(deviation > UNSTEADY * typical))
-            continue;
-        char *name = res_cell_plain(candidate, "name", "?");
-        res_text_printf(&words, "%s%s", words.text != NULL ? ", " : "", name);
-        free(name);
-    }
-    if (words.text != NULL) {
-        char *line = res_printf("the runs of %s differ by more than %.0f %% from their own median: trust the "
-                                "quiet figure more than the typical one",
-                                words.text, UNSTEADY * 100);
-        res_notes_add(text, "unsteady", line);
-        free(line);
-    }
-    free(words.text);
 }
 
 /* "reallocarray, pvalloc", NULL when the candidate has all that the workload calls. */
@@ -385,7 +333,7 @@ static void add_doubts(struct res_text *text, const json_t *result, const json_t
     add_inherited_line(text, workload);
     add_incomplete_line(text, workload);
     add_few_line(text, workload);
-    add_unsteady_line(text, workload);
+    add_words(text, "unsteady", res_unsteady_words(workload));
     add_words(text, "steadiness", res_steadiness_words(workload));
     add_stand_in_line(text, workload);
     res_notes_binding(text, workload);
@@ -406,7 +354,7 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
     char *baseline = res_cell_plain(result, "baseline", "?");
     res_text_add(text, "\n", 1);
     add_advice(text, result, workload);
-    add_noise_line(text, baseline, workload);
+    add_words(text, "noise", res_noise_words(result, workload));
     add_basis_line(text, result, workload);
     res_notes_memory(text, result, workload, style->details);
     if (style->details)

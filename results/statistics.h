@@ -35,6 +35,11 @@ struct res_estimate {
     double p_value; /* of a test whether a ratio is 1; 0 where there is no test beside the interval */
 };
 
+/* The logarithm of a ratio with its standard error, which itself is known with so many degrees of freedom; value NAN where there is no ratio. */
+struct res_logarithm {
+    double value, error, freedom;
+};
+
 /* One-sided p-values at a limit: how often chance alone would lead as far above it as the figure lies, were it not above; and as far below. 1 where
  * there is no test. */
 struct res_tails {

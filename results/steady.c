@@ -6,122 +6,24 @@
 #include <stdlib.h>
 
 #include "results/random.h"
+#include "results/steady_cells.h"
+#include "results/steady_swaps.h"
 #include "results/support.h"
 
-/* Of one batch in one round. */
-struct cell {
-    double ns;
-    uint32_t round;
-};
-
-/* Every batch's rounds from the fastest to the slowest, so that a resample needs no sorting: it only counts. */
-struct sorted {
-    struct cell *cells; /* round_count of each batch */
-    size_t round_count, batch_count;
-};
-
-static int by_time(const void *left, const void *right)
-{
-    const struct cell *a = left, *b = right;
-    if (a->ns != b->ns)
-        return a->ns < b->ns ? -1 : 1;
-    return (a->round > b->round) - (a->round < b->round); /* so that the same samples give the same order */
-}
-
-/* round_count: of those that there are. */
-static struct sorted sort(const struct res_batches *batches, size_t round_count)
-{
-    const size_t most = RES_STEADY_CELLS / round_count > 0 ? RES_STEADY_CELLS / round_count : 1;
-    const size_t together = (batches->batch_count + most - 1) / most;
-    struct sorted sorted = {.round_count = round_count,
-                            .batch_count = (batches->batch_count + together - 1) / together};
-    sorted.cells = res_calloc(sorted.batch_count * round_count, sizeof *sorted.cells);
-    for (size_t group = 0; group < sorted.batch_count; group++) {
-        struct cell *cells = &sorted.cells[group * round_count];
-        const size_t begin = group * together;
-        const size_t end = begin + together < batches->batch_count ? begin + together : batches->batch_count;
-        for (size_t round = 0; round < round_count; round++) {
-            cells[round].round = (uint32_t)round;
-            for (size_t batch = begin; batch < end; batch++)
-                cells[round].ns += (double)batches->rounds[round][batch];
-        }
-        qsort(cells, round_count, sizeof *cells, by_time);
-    }
-    return sorted;
-}
-
-/* Each round counts `counts[round]` times; the counts add up to round_count. A quarter of them need not be a whole number: every
- * round is cut into RES_STEADY_PART pieces, of which round_count are taken. */
-static double steady_of(const struct sorted *sorted, const uint32_t *counts)
-{
-    double sum = 0;
-    for (size_t batch = 0; batch < sorted->batch_count; batch++) {
-        const struct cell *cell = &sorted->cells[batch * sorted->round_count];
-        size_t left = sorted->round_count;
-        for (; left > 0; cell++) {
-            const size_t pieces = (size_t)counts[cell->round] * RES_STEADY_PART;
-            const size_t taken = pieces < left ? pieces : left;
-            sum += (double)taken * cell->ns;
-            left -= taken;
-        }
-    }
-    return sum / (double)sorted->round_count;
-}
-
-static void draw(struct res_random *random, uint32_t *counts, size_t round_count)
-{
-    for (size_t i = 0; i < round_count; i++)
-        counts[i] = 0;
-    for (size_t i = 0; i < round_count; i++)
-        counts[res_random_below(random, round_count)]++;
-}
-
-static void count_each_once(uint32_t *counts, size_t round_count)
-{
-    for (size_t i = 0; i < round_count; i++)
-        counts[i] = 1;
-}
-
-/* One side of what is estimated. */
-struct side {
-    struct sorted sorted;
-    uint32_t *counts;
-    double floor_ns;
-};
-
-static struct side side_of(const struct res_batches *batches, size_t round_count, double floor_ns)
-{
-    struct side side = {.sorted = sort(batches, round_count), .floor_ns = floor_ns};
-    side.counts = res_calloc(round_count, sizeof *side.counts);
-    count_each_once(side.counts, round_count);
-    return side;
-}
-
-static void side_release(struct side *side)
-{
-    free(side->sorted.cells);
-    free(side->counts);
-}
-
-static double net_of(const struct side *side)
-{
-    const double net = steady_of(&side->sorted, side->counts) - side->floor_ns;
-    return net > 0 ? net : NAN;
-}
-
 /* base NULL: the side itself. */
-static struct res_estimate estimate(struct side *other, struct side *base, size_t few, uint64_t seed)
+static struct res_estimate estimate(struct steady_side *other, struct steady_side *base, size_t few,
+                                    uint64_t seed)
 {
     struct res_random random = res_random_from(seed);
     struct res_estimate result = {.value = NAN, .interval = {NAN, NAN}};
     double *drawn = res_calloc(RES_RESAMPLES, sizeof *drawn);
-    const double value = net_of(other) / (base != NULL ? net_of(base) : 1);
+    const double value = steady_net_of(other) / (base != NULL ? steady_net_of(base) : 1);
     bool usable = isfinite(value);
     for (size_t i = 0; i < RES_RESAMPLES && usable; i++) {
-        draw(&random, other->counts, other->sorted.round_count);
+        steady_draw(&random, other->counts, other->sorted.round_count);
         if (base != NULL)
-            draw(&random, base->counts, base->sorted.round_count);
-        drawn[i] = net_of(other) / (base != NULL ? net_of(base) : 1);
+            steady_draw(&random, base->counts, base->sorted.round_count);
+        drawn[i] = steady_net_of(other) / (base != NULL ? steady_net_of(base) : 1);
         usable = isfinite(drawn[i]);
     }
     if (usable)
@@ -143,9 +45,9 @@ double res_steady_ns(const struct res_batches *batches)
     assert(batches->round_count > 0);
     if (batches->batch_count == 0)
         return 0;
-    struct side side = side_of(batches, batches->round_count, 0);
-    const double ns = steady_of(&side.sorted, side.counts);
-    side_release(&side);
+    struct steady_side side = steady_side_of(batches, batches->round_count, 0);
+    const double ns = steady_sum_of(&side.sorted, side.counts);
+    steady_side_release(&side);
     return ns;
 }
 
@@ -153,131 +55,22 @@ struct res_estimate res_steady_value(const struct res_batches *batches, double f
 {
     if (!have_samples(batches))
         return NO_ESTIMATE;
-    struct side side = side_of(batches, batches->round_count, floor_ns);
+    struct steady_side side = steady_side_of(batches, batches->round_count, floor_ns);
     const struct res_estimate result = estimate(&side, NULL, batches->round_count, seed);
-    side_release(&side);
+    steady_side_release(&side);
     return result;
 }
 
 /* ---- paired: swaps -------------------------------------------------------------------------- */
 
-/* Both sides of a batch in one order: who of two belongs to which set is said by `swapped`. */
-struct swapping {
-    struct cell
-        *cells; /* 2 * round_count of each batch; the base's rounds are numbered from round_count on */
-    size_t round_count, batch_count;
-};
-
-/* scale: brings the one side to the other's level, so that only chance is left between them. base_scale: or the other way. */
-static struct swapping swapping_of(const struct sorted *other, const struct sorted *base, double scale,
-                                   double base_scale)
-{
-    const size_t rounds = other->round_count;
-    struct swapping swapping = {.round_count = rounds, .batch_count = other->batch_count};
-    swapping.cells = res_calloc(2 * rounds * other->batch_count, sizeof *swapping.cells);
-    for (size_t batch = 0; batch < other->batch_count; batch++) {
-        const struct cell *one = &other->cells[batch * rounds], *two = &base->cells[batch * rounds];
-        struct cell *cells = &swapping.cells[2 * batch * rounds];
-        size_t i = 0, k = 0;
-        while (i + k < 2 * rounds) {
-            const bool take_one = k == rounds || (i < rounds && one[i].ns / scale <= two[k].ns * base_scale);
-            cells[i + k] = take_one ? (struct cell){.ns = one[i].ns / scale, .round = one[i].round}
-                                    : (struct cell){.ns = two[k].ns * base_scale,
-                                                    .round = two[k].round + (uint32_t)rounds};
-            if (take_one)
-                i++;
-            else
-                k++;
-        }
-    }
-    return swapping;
-}
-
-/* Steady times of both sets when the rounds are swapped so. */
-static void steady_swapped(const struct swapping *swapping, const uint8_t *swapped, double ret_sums[2])
-{
-    const size_t rounds = swapping->round_count;
-    ret_sums[0] = ret_sums[1] = 0;
-    for (size_t batch = 0; batch < swapping->batch_count; batch++) {
-        const struct cell *cell = &swapping->cells[2 * batch * rounds];
-        size_t left[2] = {rounds, rounds};
-        for (; left[0] + left[1] > 0; cell++) {
-            const size_t base = cell->round >= rounds;
-            const size_t set = base ^ swapped[cell->round - base * rounds];
-            const size_t taken = left[set] < RES_STEADY_PART ? left[set] : RES_STEADY_PART;
-            ret_sums[set] += (double)taken * cell->ns;
-            left[set] -= taken;
-        }
-    }
-    ret_sums[0] /= (double)rounds;
-    ret_sums[1] /= (double)rounds;
-}
-
-/* The logarithm of the ratio over random swaps: RES_RESAMPLES of them, to be freed. NULL where a swap leaves nothing above the floor. */
-static double *strays_of(const struct swapping *swapping, double floor_ns, uint64_t seed)
-{
-    struct res_random random = res_random_from(seed);
-    double *strays = res_calloc(RES_RESAMPLES, sizeof *strays);
-    uint8_t *swapped = res_calloc(swapping->round_count, sizeof *swapped);
-    bool usable = true;
-    for (size_t i = 0; i < RES_RESAMPLES && usable; i++) {
-        double sums[2];
-        for (size_t round = 0; round < swapping->round_count; round++)
-            swapped[round] = (uint8_t)(res_random_next(&random) >> 63);
-        steady_swapped(swapping, swapped, sums);
-        usable = sums[0] > floor_ns && sums[1] > floor_ns;
-        if (usable)
-            strays[i] = log((sums[0] - floor_ns) / (sums[1] - floor_ns));
-    }
-    free(swapped);
-    if (usable)
-        return strays;
-    free(strays);
-    return NULL;
-}
-
-static double *strays_at(const struct side *other, const struct side *base, double scale, double base_scale,
-                         uint64_t seed)
-{
-    struct swapping swapping = swapping_of(&other->sorted, &base->sorted, scale, base_scale);
-    double *strays = strays_of(&swapping, base->floor_ns, seed);
-    free(swapping.cells);
-    return strays;
-}
-
 /* How far they stray, either way; NULL stays NULL. */
-static double *distances_at(const struct side *other, const struct side *base, double scale, uint64_t seed)
+static double *distances_at(const struct steady_side *other, const struct steady_side *base, double scale,
+                            uint64_t seed)
 {
-    double *distances = strays_at(other, base, scale, 1, seed);
+    double *distances = steady_strays(other, base, scale, 1, seed);
     for (size_t i = 0; distances != NULL && i < RES_RESAMPLES; i++)
         distances[i] = fabs(distances[i]);
     return distances;
-}
-
-/* How many rounds a steady time rests on: Kish's effective number, of the shares that the rounds have in its fastest quarters. All of them where
- * each batch has other fastest rounds; a quarter where the same ones are fastest throughout, as when a machine becomes slower. */
-static double effective_rounds(const struct side *other, const struct side *base)
-{
-    const size_t rounds = other->sorted.round_count;
-    double *shares = res_calloc(rounds, sizeof *shares);
-    double sum = 0, squares = 0;
-    for (int which = 0; which < 2; which++) {
-        const struct sorted *sorted = which == 0 ? &other->sorted : &base->sorted;
-        for (size_t batch = 0; batch < sorted->batch_count; batch++) {
-            const struct cell *cell = &sorted->cells[batch * rounds];
-            for (size_t left = rounds; left > 0; cell++) {
-                const size_t taken = left < RES_STEADY_PART ? left : RES_STEADY_PART;
-                shares[cell->round] += (double)taken * cell->ns;
-                left -= taken;
-            }
-        }
-    }
-    for (size_t round = 0; round < rounds; round++) {
-        sum += shares[round];
-        squares += shares[round] * shares[round];
-    }
-    free(shares);
-    return squares > 0 ? sum * sum / squares : 1;
 }
 
 /* By how much a spread that so few rounds show is to be widened: Student's t for the normal distribution's quantile, and the root for the
@@ -306,15 +99,16 @@ struct res_estimate res_steady_paired(const struct res_batches *other, const str
     struct res_estimate result = NO_ESTIMATE;
     if (!have_samples(other) || !have_samples(base) || other->batch_count != base->batch_count)
         return result;
-    struct side one = side_of(other, count, floor_ns), two = side_of(base, count, floor_ns);
-    const double ratio = net_of(&one) / net_of(&two);
+    struct steady_side one = steady_side_of(other, count, floor_ns),
+                       two = steady_side_of(base, count, floor_ns);
+    const double ratio = steady_net_of(&one) / steady_net_of(&two);
     if (isfinite(ratio)) {
-        const double level = (net_of(&one) + floor_ns) / (net_of(&two) + floor_ns);
+        const double level = (steady_net_of(&one) + floor_ns) / (steady_net_of(&two) + floor_ns);
         double *levelled = distances_at(&one, &two, level, seed);
         double *as_they_are = distances_at(&one, &two, 1, seed);
         if (levelled != NULL && as_they_are != NULL) {
             const double reach = res_quantile(levelled, RES_RESAMPLES, 0.95) *
-                                 widening_of(effective_rounds(&one, &two));
+                                 widening_of(steady_effective_rounds(&one, &two));
             result = (struct res_estimate){.value = ratio,
                                            .interval = {ratio * exp(-reach), ratio * exp(reach)},
                                            .p_value = p_value_of(as_they_are, ratio)};
@@ -322,8 +116,36 @@ struct res_estimate res_steady_paired(const struct res_batches *other, const str
         free(levelled);
         free(as_they_are);
     }
-    side_release(&one);
-    side_release(&two);
+    steady_side_release(&one);
+    steady_side_release(&two);
+    return result;
+}
+
+struct res_logarithm res_steady_logarithm(const struct res_batches *other, const struct res_batches *base,
+                                          double floor_ns, uint64_t seed)
+{
+    const size_t count = other->round_count < base->round_count ? other->round_count : base->round_count;
+    struct res_logarithm result = {NAN, NAN, 0};
+    if (!have_samples(other) || !have_samples(base) || other->batch_count != base->batch_count)
+        return result;
+    struct steady_side one = steady_side_of(other, count, floor_ns);
+    struct steady_side two = steady_side_of(base, count, floor_ns);
+    const double net[2] = {steady_net_of(&one), steady_net_of(&two)};
+    double *strays = NULL;
+    if (isfinite(net[0] / net[1]))
+        strays = steady_strays(&one, &two, (net[0] + floor_ns) / (net[1] + floor_ns), 1, seed);
+    if (strays != NULL) {
+        const double rounds = fmax(steady_effective_rounds(&one, &two), 2);
+        double squares = 0;
+        for (size_t i = 0; i < RES_RESAMPLES; i++)
+            squares += strays[i] * strays[i] / RES_RESAMPLES;
+        result.value = log(net[0] / net[1]);
+        result.error = sqrt(squares * rounds / (rounds - 1));
+        result.freedom = rounds - 1;
+    }
+    free(strays);
+    steady_side_release(&one);
+    steady_side_release(&two);
     return result;
 }
 
@@ -346,14 +168,15 @@ struct res_tails res_steady_tails(const struct res_batches *other, const struct 
     struct res_tails tails = {1, 1};
     if (!have_samples(other) || !have_samples(base) || other->batch_count != base->batch_count)
         return tails;
-    struct side one = side_of(other, count, floor_ns), two = side_of(base, count, floor_ns);
-    const double net = net_of(&two);
+    struct steady_side one = steady_side_of(other, count, floor_ns),
+                       two = steady_side_of(base, count, floor_ns);
+    const double net = steady_net_of(&two);
     /* The lesser side is made greater: the greater made less might fall below the floor. */
     const double scale = (limit * net + floor_ns) / (net + floor_ns);
     const double down = fmin(scale, 1), up = fmax(scale, 1);
-    const double seen = log(((net_of(&one) + floor_ns) / down - floor_ns) /
+    const double seen = log(((steady_net_of(&one) + floor_ns) / down - floor_ns) /
                             ((net + floor_ns) * up - floor_ns));
-    double *strays = limit > 0 && isfinite(seen) ? strays_at(&one, &two, down, up, seed) : NULL;
+    double *strays = limit > 0 && isfinite(seen) ? steady_strays(&one, &two, down, up, seed) : NULL;
     if (strays != NULL) {
         const double slack = 1e-12 * fabs(seen); /* the same swap is to count, however it was rounded */
         size_t above = 0, below = 0;
@@ -368,8 +191,8 @@ struct res_tails res_steady_tails(const struct res_batches *other, const struct 
         tails.below = tail_of(below, seen, root_mean_square, count);
     }
     free(strays);
-    side_release(&one);
-    side_release(&two);
+    steady_side_release(&one);
+    steady_side_release(&two);
     return tails;
 }
 
@@ -381,10 +204,10 @@ struct res_estimate res_steady_unpaired(const struct res_batches *other, double 
     const size_t few = other->round_count < base->round_count ? other->round_count : base->round_count;
     if (!have_samples(other) || !have_samples(base) || other->batch_count != base->batch_count)
         return NO_ESTIMATE;
-    struct side one = side_of(other, other->round_count, other_floor_ns);
-    struct side two = side_of(base, base->round_count, base_floor_ns);
+    struct steady_side one = steady_side_of(other, other->round_count, other_floor_ns);
+    struct steady_side two = steady_side_of(base, base->round_count, base_floor_ns);
     const struct res_estimate result = estimate(&one, &two, few, seed);
-    side_release(&one);
-    side_release(&two);
+    steady_side_release(&one);
+    steady_side_release(&two);
     return result;
 }

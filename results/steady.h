@@ -67,6 +67,11 @@ struct res_estimate res_steady_paired(const struct res_batches *other, const str
 struct res_tails res_steady_tails(const struct res_batches *other, const struct res_batches *base,
                                   double floor_ns, double limit, uint64_t seed);
 
+/* res_steady_logarithm - of the ratio of res_steady_paired, for what compares ratios of two experiments (sessions.h): its error is how far swaps make it
+ * stray once both sides are at one level, with one degree of freedom less than the rounds that it really rests on. */
+struct res_logarithm res_steady_logarithm(const struct res_batches *other, const struct res_batches *base,
+                                          double floor_ns, uint64_t seed);
+
 struct res_estimate res_steady_unpaired(const struct res_batches *other, double other_floor_ns,
                                         const struct res_batches *base, double base_floor_ns, uint64_t seed);
 

@@ -26,9 +26,9 @@ enum column {
     COLUMNS,
 };
 
-static const char *const HEADINGS[COLUMNS] = {"date, UTC", "mallab",     "version", "quiet", "typical",
-                                              "time",      "95 % range", "moved",   "peak",  "mean",
-                                              "peak",      "moved",      "changed"};
+static const char *const HEADINGS[COLUMNS] = {"date, UTC",   "mallab",     "version", "quiet", "typical",
+                                              "change",      "95 % range", "moved",   "peak",  "mean",
+                                              "peak change", "peak moved", "changed"};
 static const bool LEFT[COLUMNS] = {
     [DATE] = true, [MALLAB] = true, [VERSION] = true, [MOVED] = true, [PEAK_MOVED] = true, [CHANGED] = true};
 /* What a narrow terminal does without, in this order. */
@@ -36,13 +36,15 @@ static const enum column DROPPED[] = {MALLAB, MEAN, RANGE, VERSION};
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-static char *date_of(const json_t *point)
+/* With seconds where two points share a minute, or they would look alike. */
+static char *date_of(const json_t *point, bool has_seconds)
 {
     const time_t seconds = (time_t)(json_integer_value(json_object_get(point, "created_unix_ns")) /
                                     1000000000);
     struct tm parts;
     char text[32];
-    if (gmtime_r(&seconds, &parts) == NULL || strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts) == 0)
+    if (gmtime_r(&seconds, &parts) == NULL ||
+        strftime(text, sizeof text, has_seconds ? "%Y-%m-%d %H:%M:%S" : "%Y-%m-%d %H:%M", &parts) == 0)
         return res_strdup("?");
     return res_strdup(text);
 }
@@ -72,11 +74,11 @@ static char *changes_of(const json_t *point)
     return words.text != NULL ? words.text : res_strdup("");
 }
 
-static char *cell_of(const json_t *point, enum column column, bool is_baseline)
+static char *cell_of(const json_t *point, enum column column, bool is_baseline, bool has_seconds)
 {
     switch (column) {
     case DATE:
-        return date_of(point);
+        return date_of(point, has_seconds);
     case MALLAB:
         return res_cell_plain(point, "mallab_version", "-");
     case VERSION:
@@ -148,18 +150,32 @@ static void measure(struct grid *grid)
         grid->widths[DROPPED[i]] = 0;
 }
 
+/* Points are in the order of their time. */
+static bool share_a_minute(const json_t *points)
+{
+    const json_int_t minute_ns = 60 * (json_int_t)1000000000;
+    for (size_t i = 1; i < json_array_size(points); i++) {
+        const json_t *one = json_object_get(json_array_get(points, i - 1), "created_unix_ns");
+        const json_t *next = json_object_get(json_array_get(points, i), "created_unix_ns");
+        if (json_integer_value(one) / minute_ns == json_integer_value(next) / minute_ns)
+            return true;
+    }
+    return false;
+}
+
 static void grid_init(struct grid *grid, const json_t *candidate)
 {
     const json_t *points = json_object_get(candidate, "points");
     const bool is_baseline = json_is_true(json_object_get(candidate, "is_baseline"));
+    const bool has_seconds = share_a_minute(points);
     *grid = (struct grid){.rows = json_array_size(points) + 1};
     grid->cells = res_calloc(grid->rows * COLUMNS, sizeof *grid->cells);
     for (size_t row = 0; row < grid->rows; row++) {
         for (int column = 0; column < COLUMNS; column++)
-            grid->cells[row * COLUMNS + (size_t)column] = row == 0
-                                                              ? res_strdup(HEADINGS[column])
-                                                              : cell_of(json_array_get(points, row - 1),
-                                                                        (enum column)column, is_baseline);
+            grid->cells[row * COLUMNS + (size_t)column] = row == 0 ? res_strdup(HEADINGS[column])
+                                                                   : cell_of(json_array_get(points, row - 1),
+                                                                             (enum column)column, is_baseline,
+                                                                             has_seconds);
     }
 }
 
@@ -250,7 +266,8 @@ char *res_history_text(const json_t *history, const struct res_style *style)
     }
     res_text_printf(
         &text,
-        "ns per op; memory in MB. time, peak: change against the baseline of the same result.\n"
+        "ns per op; memory in MB. change is of time; both changes are against the baseline of the same "
+        "result.\n"
         "moved: beyond the noise of both, against the first result of the level (the last one marked, or\n"
         "the first of all): %zu here. changed: what is other than in the result before. Absolute figures of\n"
         "different days do not compare.\n",

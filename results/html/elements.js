@@ -35,7 +35,7 @@ function absent(title, words, command) {
 }
 
 // Columns of figures stand on the right, digits below digits; words on the left.
-const isFigure = (cell) => typeof cell === "string" && /^[+\u2212\u2013\d]/.test(cell);
+const isFigure = (cell) => /^[+\u2212\u2013\d]/.test(Array.isArray(cell) ? cell[0] : typeof cell === "string" ? cell : "");
 
 function plainTable(caption, heads, rows) {
   const isRight = heads.map((_, at) => at > 0 && rows.length > 0 && rows.every((row) => isFigure(row[at])));
@@ -44,8 +44,9 @@ function plainTable(caption, heads, rows) {
     element("table", {class: "figures"}, element("caption", {class: "unseen"}, caption),
       heads.some((head) => head !== "") ? element("thead", {}, element("tr", {}, heads.map((head, at) => element("th", {scope: "col", ...side(at)}, head)))) : null,
       element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, at) =>
-        (at === 0 ? element("th", {scope: "row"}, cell) : element("td", side(at), cell))))))));
+        (at === 0 ? element("th", {scope: "row"}, typeof cell === "string" && cell.length > 20 ? wrapping(cell) : cell) : element("td", side(at), cell))))))));
 }
 
-// A cell of a table that may take several lines.
-const wrapping = (text) => element("span", {class: "words"}, String(text));
+// A cell of a table that may take several lines: names of settings and files break behind their signs, where there are any.
+const wrapping = (text) => element("span", {class: "words"},
+  String(text).split(/(?<=[_+=,:;/&])/).flatMap((part, at) => (at > 0 ? [element("wbr"), part] : [part])));

@@ -1,6 +1,16 @@
 // history.js - results of many days: how each candidate moved, and what changed meanwhile. The document is mallab-history/1.
 
-const dateText = (unixNs) => (unixNs > 0 ? new Date(unixNs / 1e6).toISOString().replace("T", " ").slice(0, 16) : DASH);
+// To the minute; to the second where two results of a series share a minute, or they would look alike.
+let dateLength = 16;
+const dateText = (unixNs) => (unixNs > 0 ? new Date(unixNs / 1e6).toISOString().replace("T", " ").slice(0, dateLength) : DASH);
+
+function dateLengthOf(history) {
+  const hasTwins = listOf(history.series).map(objectOf).some((series) => {
+    const results = resultsOf(candidatesOf(series));
+    return new Set(results.map((result) => Math.floor(result.x / 60))).size < results.length;
+  });
+  return hasTwins ? 19 : 16;
+}
 
 // One result may hold points of several candidates: they share a place on the axis.
 function resultsOf(candidates) {
@@ -134,25 +144,30 @@ function historyChart(drawing, title, settings) {
     over: (plot, pen) => drawChanges(results, changes, plot, pen)});
 }
 
+// What belongs together stands in one cell: a row for each figure's own column would not fit any screen.
 function historyTable({candidates, results}) {
-  const range = ({ratio_low: low, ratio_high: high}) => (isNumber(low) && isNumber(high) ? `${percentText(low)} to ${percentText(high)}` : DASH);
+  const below = (words) => element("span", {class: "small below-it"}, words);
+  const range = ({ratio_low: low, ratio_high: high}) => (isNumber(low) && isNumber(high) ? `${percentText(low)} to ${percentText(high)}` : "");
+  const mark = (point, key) => (isNamed(point[key]) ? [" ", verdictMark(point[key])] : []);
+  const time = (candidate, point) => (point.failed === true ? [failedMark({})] : candidate.is_baseline ? DASH
+    : [percentText(point.ratio), ...mark(point, "time_moved"), below(range(point))]);
+  const peak = (candidate, point) => (candidate.is_baseline ? DASH : [percentText(point.resident_peak_ratio), ...mark(point, "peak_moved")]);
   const rows = results.flatMap((result) => candidates.map((candidate, at) => ({candidate, point: result.points[at]}))).filter(({point}) => point)
-    .reverse().map(({candidate, point}) => [dateText(point.created_unix_ns), candidate.name, String(point.version),
-      significant(point.typical_ns_per_op), significant(point.quiet_ns_per_op),
-      candidate.is_baseline ? DASH : percentText(point.ratio), candidate.is_baseline ? DASH : range(point),
-      point.failed === true ? failedMark({}) : verdictMark(point.time_moved) || "",
-      bytesText(point.resident_peak_bytes), bytesText(point.resident_mean_bytes),
-      candidate.is_baseline ? DASH : percentText(point.resident_peak_ratio), verdictMark(point.peak_moved) || "",
-      wholeText(point.rounds), String(point.mallab_version), listOf(point.changed).map(String).join(", "), String(point.file)]);
-  const table = plainTable("Every result, the newest first", ["Date, UTC", "Candidate", "Version", "ns a call", "quiet", "time", "95 % range", "moved",
-    "peak", "mean", "peak change", "moved", "rounds", "mallab", "changed", "file"], rows);
+    .reverse().map(({candidate, point}) => [dateText(point.created_unix_ns), [element("strong", {}, candidate.name), below(String(point.version))],
+      [significant(point.typical_ns_per_op), below(`${significant(point.quiet_ns_per_op)} quiet`)], time(candidate, point),
+      [bytesText(point.resident_peak_bytes), below(`${bytesText(point.resident_mean_bytes)} mean`)], peak(candidate, point),
+      wrapping(listOf(point.changed).map(String).join(", ")),
+      [wrapping(point.file), below(`${wholeText(point.rounds)} rounds, mallab ${point.mallab_version}`)]]);
+  const table = plainTable("Every result, the newest first", ["Date, UTC", "Candidate", "ns a call", "Time change", "Peak", "Peak change", "Changed", "Result"], rows);
   table.classList.add("tall");
   return table;
 }
 
+const candidatesOf = (series) => listOf(series.candidates).map(objectOf).map((candidate) => ({name: String(candidate.name),
+  is_baseline: candidate.is_baseline === true, points: listOf(candidate.points).map(objectOf)}));
+
 function historySection(series, id) {
-  const candidates = listOf(series.candidates).map(objectOf).map((candidate) => ({name: String(candidate.name), is_baseline: candidate.is_baseline === true,
-    points: listOf(candidate.points).map(objectOf)}));
+  const candidates = candidatesOf(series);
   const results = resultsOf(candidates), changes = changesOf(series, candidates, results), moves = movesOf(candidates);
   const drawing = {series, candidates, results, changes};
   const dates = results.map((result) => dateText(result.shared.created_unix_ns).slice(0, 10));
@@ -184,6 +199,7 @@ function historySection(series, id) {
 // Returns the links to what it added.
 function historyPage(history, main) {
   const place = element("section", {class: "result"});
+  dateLength = dateLengthOf(history);
   const links = listOf(history.series).map(objectOf).map((series, at) => {
     const id = `series-${at + 1}`;
     place.append(historySection(series, id));

@@ -5,8 +5,10 @@
 
 #include "results/entry_figures.h"
 #include "results/html/html.h"
+#include "results/noise_words.h"
 #include "results/pareto.h"
 #include "results/statistics.h"
+#include "results/steadiness.h"
 #include "results/support.h"
 #include "results/table.h"
 #include "results/tune/tune_words.h"
@@ -187,6 +189,15 @@ static json_t *entry_object(const json_t *workload, const json_t *entry)
     return object;
 }
 
+/* Sentences are made here, as for the table; NULL: there is nothing to say. */
+static void set_words(json_t *object, const char *key, char *words)
+{
+    char *plain = words != NULL ? res_text_plain(words) : NULL;
+    json_object_set_new(object, key, plain != NULL ? json_string(plain) : json_null());
+    free(plain);
+    free(words);
+}
+
 static json_t *workload_object(const json_t *result, const json_t *workload)
 {
     static const char *const raw[] = {"samples", "memory_samples", "candidates", "control", "floor", NULL};
@@ -201,16 +212,16 @@ static json_t *workload_object(const json_t *result, const json_t *workload)
         json_array_append_new(candidates, entry);
     }
     json_decref(pareto);
-    char *advice = res_advice(result, workload);
-    char *program = res_workload_program(workload);
-    json_object_set_new(object, "advice", advice != NULL ? json_string(advice) : json_null());
-    json_object_set_new(object, "program_words", program != NULL ? json_string(program) : json_null());
+    const bool has_control = json_is_object(json_object_get(workload, "control"));
+    set_words(object, "advice", res_advice(result, workload));
+    set_words(object, "program_words", res_workload_program(workload));
+    set_words(object, "noise_words", has_control ? res_noise_words(result, workload) : NULL);
+    set_words(object, "unsteady_words", res_unsteady_words(workload));
+    set_words(object, "steadiness_words", res_steadiness_words(workload));
     json_object_set_new(object, "candidates", candidates);
     json_object_set_new(object, "control", entry_object(workload, json_object_get(workload, "control")));
     json_object_set_new(object, "floor", entry_object(workload, json_object_get(workload, "floor")));
     json_object_set_new(object, "series", series_object(workload));
-    free(advice);
-    free(program);
     return object;
 }
 
@@ -232,14 +243,6 @@ static json_t *validated(const json_t *candidates)
         json_array_append_new(array, object);
     }
     return array;
-}
-
-static void set_words(json_t *object, const char *key, char *words)
-{
-    char *plain = res_text_plain(words);
-    json_object_set_new(object, key, json_string(plain));
-    free(plain);
-    free(words);
 }
 
 /* Of a search its sentences, and its points without their samples. Checked by res_tune_check. */

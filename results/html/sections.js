@@ -1,11 +1,7 @@
 // sections.js - a result and its workloads from top to bottom: the decision, then charts, then what it all rests on.
 
 function noiseLine(workload) {
-  const time = noiseOf(workload, "time", ""), peak = noiseOf(workload, "resident", "peak_");
-  if (!time && !peak) return null;
-  const span = (range) => (range ? `${percentText(range[0])} to ${percentText(range[1])}` : DASH);
-  return element("p", {class: "noise-line"}, element("strong", {}, "Noise floor: "), "the baseline against itself differs by ",
-    span(time), " in time and ", span(peak), " in peak memory. A difference counts when its interval leaves out 0 and its middle lies outside this.");
+  return isNamed(workload.noise_words) ? element("p", {class: "noise-line"}, element("strong", {}, "Noise: "), workload.noise_words, ".") : null;
 }
 
 function workloadFacts(workload) {
@@ -46,6 +42,8 @@ function warnings(result, workload) {
   const timed = workload.ops - (workload.inherited_ops || 0);
   if (isNumber(timed) && timed < 20000)
     lines.push(`${wholeText(timed)} calls are few: the allocators' own start may be most of what is measured.`);
+  if (isNamed(workload.unsteady_words)) lines.push(`Unsteady: ${workload.unsteady_words}.`);
+  if (isNamed(workload.steadiness_words)) lines.push(`Steadiness: ${workload.steadiness_words}.`);
   if (workload.inherited_ops > 0)
     lines.push(`${wholeText(workload.inherited_ops)} calls create what was there before; they are not timed.`);
   if (workload.memory_rounds === 0)
@@ -113,7 +111,7 @@ function basisSection(result) {
   const settings = [];
   for (const workload of listOf(result.workloads).slice(0, 1))
     for (const entry of [...listOf(workload.candidates), objectOf(workload.floor)].filter((one) => isNamed(one.name)))
-      settings.push([entry.name, isNamed(entry.version) ? entry.version : DASH,
+      settings.push([wrapping(entry.name), isNamed(entry.version) ? entry.version : DASH,
         wrapping(Object.entries(objectOf(entry.environment)).map(([key, value]) => `${key}=${value}`).join(" ") || DASH), isNamed(entry.library) ? wrapping(entry.library) : DASH]);
   return section("What it rests on", null,
     element("p", {}, "To measure again: ", element("code", {class: "command"}, commandOf(result))),

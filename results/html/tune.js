@@ -90,13 +90,16 @@ function tunePaste(rows, confirmed) {
 const STATES = [["finalist", "in the final"], ["dominated", "beaten in both"], ["outranked", "outranked"],
   ["simplified", "no better than with fewer settings"]];
 
+const STATE_WORDS = new Map([...STATES, ["failed", "failed"]]);
+
 function tuneTried(tune, memoryName) {
   const points = listOf(tune.points).map(objectOf).map((point) => ({name: String(point.name), group: String(point.state),
     time: {ratio: point.time_ratio}, memory: {ratio: point.memory_ratio}, point}));
-  const rows = points.filter(({point}) => point.state !== "untried").map(({name, point}) => [name, String(point.state),
-    percentText(point.time_ratio), percentText(point.memory_ratio), isNamed(point.failed) ? wrapping(point.failed) : ""]);
+  const rows = points.filter(({point}) => point.state !== "untried").map(({name, point}) => [wrapping(name),
+    [wrapping(STATE_WORDS.get(point.state) ?? point.state), isNamed(point.failed) ? element("span", {class: "small below-it words"}, point.failed) : null],
+    percentText(point.time_ratio), percentText(point.memory_ratio)]);
   if (rows.length === 0) return null;
-  const table = plainTable("Everything tried", ["Settings", "what became of it", "time", memoryName, "why it failed"], rows);
+  const table = plainTable("Everything tried", ["Settings", "What became of it", "Time", memoryName[0].toUpperCase() + memoryName.slice(1)], rows);
   table.classList.add("tall");
   return section("Everything that was tried", "Few runs each, against the default's run beside them: a search's estimates, without verdict.",
     element("div", {class: "pair"}, scatter("Time and memory in the search", null, points,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/held.h"
 #include "results/statistics.h"
 #include "results/support.h"
 
@@ -43,14 +44,16 @@ static double start_of(const json_t *result, const char *name)
     return NAN;
 }
 
-/* Less that is outweighed by what it holds from the start is not less. */
 static bool is_outweighed(const json_t *result, const json_t *row)
 {
-    const json_t *tune = json_object_get(result, "tune");
-    const double more = start_of(result, word_of(row, "name")) - start_of(result, word_of(tune, "default"));
     const json_t *memory = json_object_get(row, "memory");
     const double bytes = res_cell_number(memory, "bytes");
-    return bytes + more >= bytes / res_cell_number(memory, "ratio"); /* the default's */
+    const struct res_held own = {bytes, start_of(result, word_of(row, "name"))};
+    const struct res_held standard = {
+        bytes / res_cell_number(memory, "ratio"),
+        start_of(result, word_of(json_object_get(result, "tune"), "default")),
+    };
+    return res_held_outweighed(own, standard);
 }
 
 static const json_t *best_by(const json_t *result, const char *figure)

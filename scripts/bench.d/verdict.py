@@ -146,6 +146,17 @@ class Verdict:
             self.report.keep(f"verdict/gate, the test at the limit: {key}", [share], "share", 0.065)
             self.report.say(f"  at the limit the test alone says {key.split('_')[0]}: {sums[key]} of {sums['experiments']}, {100 * share:.1f} %")
 
+    def sessions(self):
+        """Against an earlier result: at the limit both outcomes are wrong, else the opposite one is."""
+        self.report.say(f"\ngate against an earlier result, +3 % (tests/statistics/sessions.c), shares\n  {'':60} {'exps.':>5} {'within':>8} {'over':>8}")
+        for one in self.statistic("sessions", "simulate", self.experiments):
+            shares = [one[key] / one["experiments"] for key in ("within", "over")]
+            change = round(100 * (one["change"] - 1))
+            wrong = shares if change == 3 else [shares[0]] if change > 3 else [shares[1]]
+            label = f"{one['circumstances']}, {one['rounds']} rounds, {change} %"
+            self.report.keep(f"verdict/sessions {label}, wrong", [max(wrong)], "share", FALSE_MOST)
+            self.report.say(f"  {label:60} {one['experiments']:5} {100 * shares[0]:6.1f} % {100 * shares[1]:6.1f} %{'' if max(wrong) <= FALSE_MOST else '  MISSED'}")
+
     def families(self):
         self.report.say(f"\nseven candidates at once (tests/statistics/family.c)\n  {'':44} {'exps.':>5} {'share':>8} {'were it corrected':>18}")
         for one in self.statistic("family", max(self.experiments // 2, 10)):
@@ -177,5 +188,6 @@ class Verdict:
         self.real(timed, memory)
         self.models()
         self.gate()
+        self.sessions()
         self.families()
         self.report.note(f"verdict took {time.monotonic() - start:.0f} s")

@@ -42,6 +42,51 @@ class Check(lab.Lab):
             if metric["ratio"] is not None:
                 self.assertLessEqual(metric["ratio_low"], metric["ratio_high"])
 
+    def shifted(self, name, factors, **changes):
+        """gate-then.json with times so many times as long, by candidate; the floor and the control by ''."""
+        result = json.loads((DATA / "gate-then.json").read_text())
+        (workload,) = result["workloads"]
+        workload.update(changes)
+        for entry in [*workload["candidates"], workload["control"], workload["floor"]]:
+            is_candidate = entry in workload["candidates"]
+            for run in (entry or {}).get("runs", ()):
+                run["ns_per_op"] *= factors.get(entry["name"] if is_candidate else "", 1)
+        (self.place / name).write_text(json.dumps(result))
+        return self.place / name
+
+    def test_a_slower_machine_is_no_regression(self):
+        then, budget = DATA / "gate-then.json", ("--budget", "time<=+3%", "--baseline", DATA / "gate-then.json")
+        slower = dict.fromkeys(("glibc", "slim", "fat", ""), 1.1)
+        answer = self.answer("check", "--json", *budget, self.shifted("slower.json", slower))
+        self.assertEqual([(one["candidate"], one["outcome"], one["bridge"]) for one in answer["findings"]],
+                         [("slim", "within", "baseline"), ("fat", "within", "baseline")])
+        for one in answer["findings"]:
+            self.assertAlmostEqual(one["bridge_ratio"], 1.1, delta=0.01)
+            self.assertAlmostEqual(one["measured"], 1, delta=0.01)
+        compared = self.answer("compare", "--json", then, "slower.json")["workloads"][0]["candidates"]
+        times = {one["name"]: one["metrics"][0] for one in compared}
+        self.assertEqual({name: one["verdict"] for name, one in times.items()}, {"glibc": "undecided", "slim": "same", "fat": "same"})
+        self.assertEqual([one["is_yardstick"] for one in times.values()], [True, False, False])
+        self.assertAlmostEqual(times["slim"]["plain_ratio"], 1.1, delta=0.01)
+
+    def test_a_regression_on_a_slower_machine_is_found(self):
+        budget = ("--budget", "time<=+3%", "--baseline", DATA / "gate-then.json")
+        now = self.shifted("worse.json", {"glibc": 1.1, "slim": 1.1, "fat": 1.1 * 1.08, "": 1.1})
+        said = self.mallab("check", *budget, now, status=OVER).stdout.decode()
+        self.assertRegex(said, r"fat +time +\+9\.\d% .* over")
+        self.assertRegex(said, r"less what the machine moved by since then: \+10\.0%, as the unchanged glibc did")
+
+    def test_times_that_nothing_bridges_are_inconclusive(self):
+        budget = ("--budget", "glibc:time<=+3%", "--baseline", DATA / "gate-then.json")
+        named = self.mallab("check", *budget, self.shifted("same.json", {}), status=INCONCLUSIVE)
+        self.assertIn(b"measure with another baseline (-b)", named.stdout)
+        result = json.loads((DATA / "gate-then.json").read_text())
+        (workload,) = result["workloads"]
+        workload.update(candidates=workload["candidates"][:1], floor=None)
+        (self.place / "alone.json").write_text(json.dumps(result))
+        alone = self.mallab("check", *budget, "alone.json", status=INCONCLUSIVE)
+        self.assertIn(b"nothing that is the same in both results tells whether the machine is slower", alone.stdout)
+
     def test_the_same_result_gives_the_same_bytes(self):
         for arguments in (["check", "--budget", "slim:time<=+3%", DATA / "gate-now.json"],
                           ["compare", DATA / "gate-then.json", DATA / "gate-now.json"]):

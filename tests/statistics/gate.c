@@ -14,28 +14,7 @@
 #include "results/limit.h"
 #include "results/support.h"
 #include "statistics/samples.h"
-
-/* What `mallab check` makes of the JSON of the same runs; batches are the trial's. */
-static struct res_series series_of(const struct res_trial *trial, size_t entry, uint64_t **room)
-{
-    const struct res_entry *own = &trial->entries[entry], *floor = res_trial_floor(trial);
-    struct res_series series = {.values = res_calloc(own->run_count, sizeof *series.values),
-                                .count = own->run_count,
-                                .batches = room,
-                                .batch_count = own->runs[0].batch_count};
-    struct res_series of_floor = {.count = floor->run_count, .batch_count = series.batch_count};
-    uint64_t **floors = res_calloc(floor->run_count, sizeof *floors);
-    for (size_t i = 0; i < own->run_count; i++) {
-        series.values[i] = own->runs[i].ns_per_op;
-        room[i] = own->runs[i].batch_ns;
-        floors[i] = floor->runs[i].batch_ns;
-    }
-    of_floor.batches = floors;
-    const struct res_batches batches = res_series_batches(&of_floor);
-    series.floor_ns = res_steady_ns(&batches);
-    free(floors);
-    return series;
-}
+#include "statistics/trial_series.h"
 
 struct outcomes {
     size_t by_gate[RES_OUTCOME_COUNT];
@@ -48,22 +27,17 @@ static void judge(const struct res_trial *trial, size_t candidate, double limit,
     enum { BASELINE, CANDIDATE, CONTROL, COUNT };
     const size_t places[COUNT] = {0, candidate, trial->candidate_count};
     struct res_series series[COUNT];
-    uint64_t **rooms[COUNT];
     const char *why;
-    for (size_t i = 0; i < COUNT; i++) {
-        rooms[i] = res_calloc(trial->rounds, sizeof *rooms[i]);
-        series[i] = series_of(trial, places[i], rooms[i]);
-    }
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] = trial_series(trial, places[i]);
     const struct res_estimate estimate = res_estimate_paired(&series[CANDIDATE], &series[BASELINE], seed);
     const struct res_estimate aa = res_estimate_paired(&series[CONTROL], &series[BASELINE], seed);
     const struct res_tails tails = res_limit_paired(&series[CANDIDATE], &series[BASELINE], limit, seed);
     outcomes->by_gate[res_judge_limit(&estimate, limit, res_estimate_noise(&aa), tails, &why)]++;
     outcomes->above += tails.above <= RES_P_VALUE_MOST;
     outcomes->below += tails.below <= RES_P_VALUE_MOST;
-    for (size_t i = 0; i < COUNT; i++) {
-        free(series[i].values);
-        free(rooms[i]);
-    }
+    for (size_t i = 0; i < COUNT; i++)
+        trial_series_drop(&series[i]);
 }
 
 struct cases {

@@ -128,7 +128,7 @@ TEST(metrics_have_the_test_of_their_estimate)
     base.count = 0;
     CHECK(res_limit_paired(&other, &base, 1.01, 1).above == 1);
     const struct res_estimate none = {.value = NAN, .interval = {NAN, NAN}};
-    CHECK(res_limit_unpaired(&other, &base, &none, 1.01).above == 1);
+    CHECK(res_limit_unpaired(&other, &base, &none, 1.01, 1).above == 1);
 }
 
 /* ---- few passes of memory ------------------------------------------------------------------- */

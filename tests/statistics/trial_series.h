@@ -1,0 +1,14 @@
+/* trial_series.h - the series that `mallab check` reads from a result, of a trial that was never written. */
+#ifndef MALLAB_TESTS_STATISTICS_TRIAL_SERIES_H
+#define MALLAB_TESTS_STATISTICS_TRIAL_SERIES_H
+
+#include "results/experiment.h"
+#include "results/metric.h"
+
+/* trial_series - time of an entry. Its batches are the trial's: released by trial_series_drop, while the trial is there. */
+struct res_series trial_series(const struct res_trial *trial, size_t entry);
+/* trial_floor_series - of the floor, nothing subtracted. */
+struct res_series trial_floor_series(const struct res_trial *trial);
+void trial_series_drop(struct res_series *series);
+
+#endif

@@ -1,0 +1,158 @@
+/* test_results_sessions.c - a candidate in two experiments: the machine's shift is taken out, a change of its own is not, and what cannot be told is not
+ * claimed. Samples without noise but a jitter of a thousandth, so that every figure is known. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/check.h"
+#include "results/random.h"
+#include "results/sessions.h"
+#include "results/support.h"
+#include "results/two_samples.h"
+#include "unit/harness.h"
+
+#define ROUNDS  10u
+#define BATCHES 8u
+#define FLOOR   10000.0 /* ns of a batch */
+
+/* The net time is `net` times the floor's first one; all of it on a machine that is slower by a factor. */
+static struct res_series series_of(double net, double slower, struct res_random *random)
+{
+    struct res_series series = {.values = res_calloc(ROUNDS, sizeof *series.values),
+                                .count = ROUNDS,
+                                .batches = res_calloc(ROUNDS, sizeof *series.batches),
+                                .batch_count = BATCHES,
+                                .floor_ns = FLOOR * BATCHES * slower,
+                                .ops = 1000};
+    for (size_t round = 0; round < ROUNDS; round++) {
+        series.batches[round] = res_calloc(BATCHES, sizeof **series.batches);
+        for (size_t batch = 0; batch < BATCHES; batch++) {
+            const double jitter = 1 + (double)res_random_below(random, 1000) * 1e-6;
+            series.batches[round][batch] = (uint64_t)(FLOOR * (1 + net) * slower * jitter);
+            series.values[round] += (double)series.batches[round][batch] / series.ops;
+        }
+    }
+    return series;
+}
+
+/* floor_slower: what the harness feels. */
+static struct res_session session_of(double candidate, double slower, double floor_slower,
+                                     struct res_random *random)
+{
+    struct res_session session = {.own = series_of(candidate, slower, random),
+                                  .baseline = series_of(10, slower, random),
+                                  .control = series_of(10, slower, random),
+                                  .controlled = series_of(10, slower, random),
+                                  .harness = series_of(0, floor_slower, random)};
+    return session;
+}
+
+static void release(struct res_session *session)
+{
+    res_series_release(&session->own);
+    res_series_release(&session->baseline);
+    res_series_release(&session->control);
+    res_series_release(&session->controlled);
+    res_series_release(&session->harness);
+}
+
+enum bridging { BASELINE, HARNESS, NOTHING };
+
+static struct res_across across_of(double change, double slower, double floor_slower, enum bridging by,
+                                   double limit)
+{
+    struct res_random random = res_random_from(8);
+    struct res_session then = session_of(8, 1, 1, &random);
+    struct res_session now = session_of(8 * change, slower, floor_slower, &random);
+    if (by != BASELINE)
+        res_series_release(&now.baseline);
+    if (by == NOTHING)
+        res_series_release(&then.harness);
+    const struct res_across across = res_across_sessions(&now, &then, RES_METRIC_TIME, limit, 3);
+    release(&then);
+    release(&now);
+    return across;
+}
+
+static const char *outcome_of(const struct res_across *across, double limit)
+{
+    const char *why;
+    return res_outcome_name(res_judge_limit(&across->estimate, limit, across->noise, across->tails, &why));
+}
+
+#define NEAR(one, other) (fabs((one) / (other)-1) < 0.005)
+
+TEST(a_slower_machine_is_no_change)
+{
+    const struct res_across same = across_of(1, 1.1, 1.1, BASELINE, 1.03);
+    CHECK_U64(same.bridge, RES_BRIDGE_BASELINE);
+    CHECK(NEAR(same.estimate.value, 1) && NEAR(same.plain_ratio, 1.1) && NEAR(same.bridge_ratio, 1.1));
+    CHECK(!same.moved && !same.untold && same.noise.high < 1.01);
+    CHECK_U64(same.rounds, ROUNDS);
+    CHECK_STR(outcome_of(&same, 1.03), "within");
+}
+
+TEST(a_change_of_its_own_is_found_on_a_slower_and_on_a_faster_machine)
+{
+    const double machines[] = {0.9, 1, 1.1};
+    for (size_t i = 0; i < 3; i++) {
+        const struct res_across slower = across_of(1.05, machines[i], machines[i], BASELINE, 1.03);
+        CHECK(NEAR(slower.estimate.value, 1.05));
+        CHECK(slower.estimate.interval.low > 1.04 && slower.estimate.interval.high < 1.06);
+        CHECK_STR(outcome_of(&slower, 1.03), "over");
+    }
+}
+
+/* A baseline and a harness that moved differently: so may two allocators. */
+TEST(an_uneven_machine_is_noise)
+{
+    const struct res_across uneven = across_of(1.05, 1.1, 1, BASELINE, 1.03);
+    CHECK(uneven.moved && uneven.noise.high > 1.08);
+    CHECK_STR(outcome_of(&uneven, 1.03), "inconclusive");
+}
+
+TEST(the_harness_alone_is_a_bridge_that_counts_as_noise)
+{
+    const struct res_across still = across_of(1.05, 1, 1, HARNESS, 1.03);
+    CHECK_U64(still.bridge, RES_BRIDGE_HARNESS);
+    CHECK(NEAR(still.estimate.value, 1.05));
+    CHECK_STR(outcome_of(&still, 1.03), "over");
+    const struct res_across slower = across_of(1, 1.1, 1.1, HARNESS, 1.03);
+    CHECK(NEAR(slower.estimate.value, 1) && slower.moved && slower.noise.high > 1.09);
+    CHECK_STR(outcome_of(&slower, 1.03), "inconclusive");
+}
+
+TEST(without_a_bridge_nothing_is_told)
+{
+    const struct res_across none = across_of(1, 1.1, 1.1, NOTHING, 1.03);
+    CHECK(none.untold && none.bridge == RES_BRIDGE_NONE && isnan(none.bridge_ratio));
+}
+
+/* Two samples of 4 that do not overlap: of the 70 divisions one strays as far, so p is 1 of 70. */
+TEST(two_samples_are_divided_in_every_way)
+{
+    const double low[] = {100, 101, 102, 103}, high[] = {110, 111, 112, 113}, same[] = {5, 5, 5, 5};
+    const struct res_tails tails = res_two_sample_tails(high, 4, low, 4, 1, 9);
+    CHECK(fabs(tails.above - 1 / 70.0) < 0.008 && tails.below > 0.95);
+    const struct res_tails certain = res_two_sample_tails(same, 4, same, 4, 1, 9);
+    CHECK(certain.above == 1 && certain.below == 0); /* at the limit is not above it */
+    CHECK(res_two_sample_tails(same, 4, same, 4, 0.99, 9).above == 0);
+    CHECK(res_two_sample_tails(same, 1, same, 4, 1, 9).above == 1);
+    CHECK(res_two_sample_tails((double[]){0, 1}, 2, same, 4, 1, 9).above == 1);
+}
+
+/* By hand: errors 3 and 4 with 4 and 9 degrees of freedom: 5, and 625 / (81 / 4 + 256 / 9). */
+TEST(freedom_is_welchs)
+{
+    const struct res_logarithm difference = res_logarithms_difference((struct res_logarithm){2, 3, 4},
+                                                                      (struct res_logarithm){1, 4, 9});
+    CHECK(difference.value == 1 && difference.error == 5);
+    CHECK(fabs(difference.freedom - 625 / (81 / 4.0 + 256 / 9.0)) < 1e-9);
+    const struct res_logarithm none = {NAN, NAN, 0};
+    CHECK(isnan(res_logarithm_estimate(none).value) && res_logarithm_tails(none, 1).above == 1);
+}
+
+RUN_TESTS(T(a_slower_machine_is_no_change),
+          T(a_change_of_its_own_is_found_on_a_slower_and_on_a_faster_machine), T(an_uneven_machine_is_noise),
+          T(the_harness_alone_is_a_bridge_that_counts_as_noise), T(without_a_bridge_nothing_is_told),
+          T(two_samples_are_divided_in_every_way), T(freedom_is_welchs))
