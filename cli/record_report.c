@@ -1,5 +1,6 @@
 /* record_report.c - what `mallab record` says of a recording when its command has ended. */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "cli/cli.h"
@@ -57,10 +58,32 @@ static void report_collector(const struct cli_recorded *recorded, const struct c
     free(how);
 }
 
+/* It was told when it happened; here it stands with what is lost by it. */
+static bool stop_lost_calls(const struct cli_totals *totals)
+{
+    return totals->lost > 0 &&
+           (strcmp(totals->stopped_by, "disk_full") == 0 || strcmp(totals->stopped_by, "size_limit") == 0);
+}
+
+static void report_losses(const struct cli_totals *totals)
+{
+    char since[32];
+    if (!stop_lost_calls(totals) || totals->events == 0)
+        cli_say(&CLI_RECORD, "the recording is not whole, calls were lost: %s", totals->lost_by_cause);
+    else
+        cli_say(&CLI_RECORD,
+                "the recording is not whole, calls were lost: %s; what was written by %s is kept, and "
+                "converts; for more %s",
+                totals->lost_by_cause, res_text_duration((double)totals->stopped_ns, since),
+                strcmp(totals->stopped_by, "disk_full") == 0
+                    ? "make room on the disk, or record onto another with -o"
+                    : "raise --max-size");
+}
+
 static void report_choices(const struct cli_totals *totals)
 {
     char others[32], events[32], since[32];
-    if (totals->stopped_by[0] != '\0')
+    if (totals->stopped_by[0] != '\0' && !stop_lost_calls(totals))
         cli_say(&CLI_RECORD, "recording stopped after %s, %s",
                 res_text_duration((double)totals->stopped_ns, since),
                 cli_control_stop_words(totals->stopped_by));
@@ -107,7 +130,7 @@ void cli_record_report(const struct cli_recorded *recorded, bool quiet)
     if (!quiet)
         report_choices(&totals);
     if (totals.lost > 0)
-        cli_say(&CLI_RECORD, "the recording is not whole, calls were lost: %s", totals.lost_by_cause);
+        report_losses(&totals);
     if (totals.unattached > 0)
         cli_say(&CLI_RECORD, "%s process%s not recorded: more than can be recorded at one time",
                 res_text_grouped(totals.unattached, events), totals.unattached == 1 ? " was" : "es were");
