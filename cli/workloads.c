@@ -14,6 +14,7 @@
 #include "cli/recover.h"
 #include "cli/select.h"
 #include "footprint/workload.h"
+#include "results/json_kind.h"
 #include "results/support.h"
 
 static uint64_t meta_number(const struct wl_reader *reader, const char *key)
@@ -132,7 +133,11 @@ void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv
 {
     const char *title = conv_trace_title(kind);
     if (kind == CONV_KIND_RESULT) {
-        cli_say(verb, "'%s' is a result, not a workload: show it with 'mallab report'", path);
+        const char *remedy = "", *words = res_json_kind_of_file(path, &remedy);
+        if (words != NULL)
+            cli_say(verb, "'%s' is %s, nothing that can be replayed: %s", path, words, remedy);
+        else
+            cli_say(verb, "'%s' is JSON, but none of mallab's, nothing that can be replayed", path);
         return;
     }
     char *name = cli_workload_name(path);
