@@ -11,13 +11,13 @@
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/give_out.h"
+#include "cli/process_name.h"
 #include "cli/progress.h"
 #include "cli/record_step.h"
 #include "cli/stops.h"
 #include "cli/target.h"
 #include "cli/validate_options.h"
 #include "cli/workloads.h"
-#include "convert/recording.h"
 #include "results/json.h"
 #include "results/profile.h"
 #include "results/support.h"
@@ -37,28 +37,6 @@ struct validate {
 };
 
 /* ---- what is replayed ----------------------------------------------------------------------- */
-
-/* The process of this name with most calls. */
-static int choose_process(const char *recording, const char *name, uint32_t *ret_process_id)
-{
-    struct conv_survey survey = {0};
-    struct conv_error *error = res_calloc(1, sizeof *error);
-    const struct conv_process *found = NULL;
-    bool complete;
-    if (conv_recording_list(recording, &survey, &complete, error) == FP_OK)
-        for (size_t i = 0; i < survey.process_count; i++)
-            if (strcmp(survey.processes[i].name, name) == 0 &&
-                (found == NULL || survey.processes[i].events > found->events))
-                found = &survey.processes[i];
-    if (found != NULL)
-        *ret_process_id = found->process_id;
-    else
-        cli_say(&CLI_VALIDATE, "no process '%s' was recorded: 'mallab record' and 'mallab info' list them",
-                name);
-    conv_survey_release(&survey);
-    free(error);
-    return found != NULL ? CLI_DONE : CLI_FAILED;
-}
 
 /* A program that is linked against another allocator, and asks malloc_usable_size, asks malloc for other sizes by its
  * answers: so it is recorded on the baseline, as it is run for real. */
@@ -98,7 +76,7 @@ static int prepare(struct validate *validate)
     free(phase);
     int code = record(validate, &recording);
     if (code == CLI_DONE && cli_stopped_by == 0 && settings->process != NULL)
-        code = choose_process(recording, settings->process, &convert.process_id);
+        code = cli_process_named(&CLI_VALIDATE, recording, settings->process, &convert.process_id);
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = cli_workload_prepare(&CLI_VALIDATE, &prepare, recording, 0, &validate->path);
     if (code == CLI_DONE && cli_stopped_by == 0)
