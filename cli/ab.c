@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/record_step.h"
 #include "cli/stops.h"
+#include "cli/warn.h"
 #include "cli/whole_step.h"
 #include "cli/workloads.h"
 #include "results/disturbances.h"

@@ -231,7 +231,7 @@ static void print(const struct settings *settings, const struct res_check *check
     char *text = settings->answer.format == CLI_FORMAT_JSON       ? dumped(res_check_json(check, code))
                  : settings->answer.format == CLI_FORMAT_MARKDOWN ? res_check_markdown(check)
                                                                   : res_check_text(check, &style);
-    fputs(text, stdout);
+    cli_put(text, strlen(text));
     free(text);
     if (settings->github) {
         /* GitHub reads both streams; only a table can have more lines behind it. */

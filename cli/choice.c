@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/setting_check.h"
 #include "cli/similar.h"
 #include "results/support.h"
 #include "results/variables.h"
@@ -82,9 +83,15 @@ struct res_candidate *cli_candidate_named(const struct cli_verb *verb, struct re
             free(names);
         }
     }
-    if (candidate != NULL)
-        (void)res_candidate_resolve(candidate, cli_program_directories()); /* callers look at ->found */
-    return candidate;
+    if (candidate == NULL || candidate->resolved)
+        return candidate;
+    if (!res_candidate_resolve(candidate, cli_program_directories()) || settings == NULL)
+        return candidate; /* callers look at ->found */
+    const int code = cli_setting_check(verb, candidate, settings);
+    if (code == CLI_DONE)
+        return candidate;
+    *ret_code = code;
+    return NULL;
 }
 
 /* ---- a list --------------------------------------------------------------------------------- */

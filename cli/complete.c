@@ -64,6 +64,8 @@ static void offer_value(const struct cli_help_option *option, const char *before
     else if (strncmp(name, "--allocator", 11) == 0 || strcmp(name, "-a") == 0 ||
              strcmp(name, "--baseline") == 0 || strcmp(name, "-b") == 0)
         cli_complete_candidates(before, typed, strcmp(value, "LIST") == 0);
+    else if (strcmp(name, "--budget") == 0 && strcmp(value, "BUDGET") == 0)
+        cli_complete_budget(before, typed);
     else if (strcmp(value, "DIR") == 0)
         printf(":directories\n");
     else if (strncmp(value, "FILE", 4) == 0 || strncmp(value, "OUT", 3) == 0 ||

@@ -48,6 +48,9 @@ char *cli_help_choices(const char *description);
  * before: stands before it in the word. (complete_candidates.c) */
 void cli_complete_candidates(const char *before, const char *word, bool list);
 
+/* cli_complete_budget - metrics and candidates of a budget as of check --budget; likewise. (complete_budget.c) */
+void cli_complete_budget(const char *before, const char *word);
+
 /* cli_complete_offer - print a word, if it begins as `typed` does. */
 void cli_complete_offer(const char *typed, const char *before, const char *word, const char *description);
 

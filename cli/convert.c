@@ -130,6 +130,27 @@ static int run_each(const struct cli_convert_options *settings)
     return code;
 }
 
+/* What needs no converting, told before the name of an output is looked at. */
+static int refuse_other_kind(const struct cli_convert_options *settings)
+{
+    const char *input = settings->input;
+    const enum conv_kind kind = settings->convert.from == NULL ? conv_detect(input) : CONV_KIND_UNKNOWN;
+    if (kind == CONV_KIND_RESULT) {
+        cli_say_other_kind(&CLI_CONVERT, input, kind);
+        return CLI_UNREADABLE;
+    }
+    if (kind == CONV_KIND_WORKLOAD && settings->answer.output == NULL &&
+        strcmp(settings->format.ending, ".wl") == 0) {
+        cli_say(
+            &CLI_CONVERT,
+            "'%s' is a workload already, which 'mallab ab' and 'mallab replay' take; name another file with "
+            "-o for a part of it, or --to for another format",
+            input);
+        return CLI_MISUSE;
+    }
+    return CLI_DONE;
+}
+
 static int run_convert(int argc, char **argv)
 {
     struct cli_convert_options settings;
@@ -139,6 +160,9 @@ static int run_convert(int argc, char **argv)
         return code;
     if (settings.each != NULL)
         return run_each(&settings);
+    code = refuse_other_kind(&settings);
+    if (code != CLI_DONE)
+        return code;
     char *named = answer->output == NULL ? cli_output_name(settings.input, settings.format.ending) : NULL;
     if (named != NULL)
         answer->output = named;

@@ -237,6 +237,23 @@ const char *cli_class_label(unsigned size_class, char *ret_text, size_t size)
     return ret_text;
 }
 
+/* share: of the longest. What is there is seen: less than half a column is a point, or an eighth of one in UTF-8. */
+static void print_bar(double share, bool utf8)
+{
+    static const char *const PARTS[] = {"",       "\u258f", "\u258e", "\u258d",
+                                        "\u258c", "\u258b", "\u258a", "\u2589"};
+    unsigned eighths = (unsigned)(share * BAR_COLUMNS * 8 + 0.5);
+    if (share > 0 && eighths == 0)
+        eighths = 1;
+    const unsigned columns = utf8 ? eighths / 8 : (eighths + 4) / 8;
+    for (unsigned k = 0; k < columns; k++)
+        fputs(utf8 ? "\u2588" : "#", stdout);
+    if (utf8)
+        fputs(PARTS[eighths % 8], stdout);
+    else if (columns == 0 && share > 0)
+        putchar('.');
+}
+
 static void print_sizes(const struct conv_survey *survey, bool utf8)
 {
     uint64_t most = 0;
@@ -253,14 +270,10 @@ static void print_sizes(const struct conv_survey *survey, bool utf8)
         return;
     printf("\n%-13s %14s %9s\n", "bytes asked", "requests", "in all");
     for (unsigned i = first; i <= last; i++) {
-        /* Rounded up, so that what is there is seen. */
-        const unsigned length = (unsigned)(((double)survey->class_count[i] * BAR_COLUMNS + (double)most - 1) /
-                                           (double)most);
         printf("%-13s %14s %9s%s", cli_class_label(i, label, sizeof label),
                res_text_grouped(survey->class_count[i], count),
-               res_text_bytes((double)survey->class_bytes[i], bytes), length > 0 ? "  " : "");
-        for (unsigned k = 0; k < length; k++)
-            fputs(utf8 ? "\u2588" : "#", stdout);
+               res_text_bytes((double)survey->class_bytes[i], bytes), survey->class_count[i] > 0 ? "  " : "");
+        print_bar((double)survey->class_count[i] / (double)most, utf8);
         putchar('\n');
     }
 }

@@ -1,6 +1,7 @@
 /* doctor.c - `mallab doctor`: what on this machine spoils measurements or recordings. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/command_line.h"
@@ -82,7 +83,7 @@ static int give_out(const struct res_doctor *doctor, json_t *noise, const struct
     }
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
     char *text = res_doctor_text(doctor, &style, !settings->answer.quiet);
-    fputs(text, stdout);
+    cli_put(text, strlen(text));
     free(text);
     return CLI_DONE;
 }

@@ -57,8 +57,9 @@ static int add_allocators(struct res_doctor *doctor)
         if (is_variant(candidate) || strcmp(candidate->name, "none") == 0)
             continue;
         if (res_candidate_resolve(candidate, cli_program_directories())) {
-            res_text_printf(&found, "%s%s %s", found.length > 0 ? ", " : "", candidate->name,
-                            candidate->version != NULL ? candidate->version : "");
+            const bool versioned = candidate->version != NULL && candidate->version[0] != '\0';
+            res_text_printf(&found, "%s%s%s%s", found.length > 0 ? ", " : "", candidate->name,
+                            versioned ? " " : "", versioned ? candidate->version : "");
             continue;
         }
         char *remedy = candidate->package != NULL ? res_printf("apt-get install %s", candidate->package)

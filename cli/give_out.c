@@ -63,25 +63,11 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
         cli_say(verb, "kept as '%s'", kept);
     free(kept);
     char *shown = answer->json ? document : show(result, &style);
-    fputs(shown, stdout);
+    cli_put(shown, strlen(shown));
     if (shown != document)
         free(shown);
     free(document);
     return code;
-}
-
-size_t cli_warn_of(const struct cli_verb *verb, const struct cli_answer *answer,
-                   const struct res_disturbances *disturbances, size_t from)
-{
-    size_t index;
-    json_t *one;
-    json_array_foreach(disturbances->list, index, one)
-    {
-        if (index >= from && !answer->quiet)
-            cli_say(verb, "warning: %s: %s", json_string_value(json_object_get(one, "text")),
-                    json_string_value(json_object_get(one, "remedy")));
-    }
-    return json_array_size(disturbances->list);
 }
 
 int cli_work_directory(const struct cli_verb *verb, const char *keep, const char **ret_directory)

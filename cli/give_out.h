@@ -20,10 +20,6 @@ int cli_result_load(const struct cli_verb *verb, const char *path, json_t **ret_
 int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, const json_t *result,
                     char *(*show)(const json_t *result, const struct res_style *style));
 
-/* cli_warn_of - what disturbs, from that number on, on stderr, unless it is to be quiet. Returns how many there are. */
-size_t cli_warn_of(const struct cli_verb *verb, const struct cli_answer *answer,
-                   const struct res_disturbances *disturbances, size_t from);
-
 /* cli_work_directory - that of --keep, made where it is not there; else a temporary one.
  * ret_directory  borrowed, valid to the end. Returns CLI_DONE, or CLI_FAILED, told. */
 int cli_work_directory(const struct cli_verb *verb, const char *keep, const char **ret_directory);

@@ -75,6 +75,6 @@ char *cli_help_text(const struct cli_verb *verb)
 void cli_print_help(const struct cli_verb *verb)
 {
     char *help = cli_help_text(verb);
-    fputs(help, stdout);
+    cli_put(help, strlen(help));
     free(help);
 }

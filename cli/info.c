@@ -1,6 +1,7 @@
 /* info.c - `mallab info`: what a file holds, and whether it is complete. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/command_line.h"
@@ -117,7 +118,7 @@ static int tell_result(const struct settings *settings)
     }
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
     char *text = res_table_text(result, &style);
-    fputs(text, stdout);
+    cli_put(text, strlen(text));
     free(text);
     json_decref(result);
     return CLI_DONE;

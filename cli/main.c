@@ -1,5 +1,4 @@
 /* main.c - `mallab`: find the verb, run it, see that its answer reached stdout. */
-#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,11 +37,5 @@ int main(int argc, char **argv)
     } else {
         code = run_verb(argc - 1, argv + 1);
     }
-    errno = 0;
-    if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE) {
-        cli_say(NULL, "cannot write to standard output: %s",
-                errno != 0 ? strerror(errno) : "an earlier write failed");
-        return code == CLI_DONE ? CLI_FAILED : code;
-    }
-    return code;
+    return cli_stdout_end(code);
 }

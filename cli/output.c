@@ -13,11 +13,15 @@
 #include "footprint/place.h"
 #include "results/support.h"
 
-static char *cannot_write(const char *path, int error)
+static const char *remedy_of(int error)
 {
     const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-    return res_printf("cannot write '%s': %s%s", path, strerror(error),
-                      full ? "; free some space or choose another directory" : "");
+    return full ? "; free some space or choose another directory" : "";
+}
+
+static char *cannot_write(const char *path, int error)
+{
+    return res_printf("cannot write '%s': %s%s", path, strerror(error), remedy_of(error));
 }
 
 static char *directory_of(const char *path)
@@ -103,7 +107,7 @@ static bool publish(const char *temporary, const char *path, bool force)
 bool cli_output_write(const char *path, bool force, const char *text, size_t length, char **ret_problem)
 {
     if (strcmp(path, "-") == 0) {
-        fwrite(text, 1, length, stdout); /* main looks whether it arrived */
+        cli_put(text, length);
         return true;
     }
     char *place = place_of(path, ret_problem);
@@ -136,10 +140,39 @@ bool cli_output_write(const char *path, bool force, const char *text, size_t len
     return written;
 }
 
+/* What stdout's first failure was: the stream remembers only that there was one. */
+static int stdout_error;
+
+void cli_put(const char *text, size_t length)
+{
+    errno = 0;
+    if (fwrite(text, 1, length, stdout) != length && stdout_error == 0)
+        stdout_error = errno;
+}
+
+int cli_stdout_end(int code)
+{
+    errno = 0;
+    if (fflush(stdout) != 0 && stdout_error == 0)
+        stdout_error = errno;
+    const bool failed = ferror(stdout) || stdout_error != 0;
+    if (!failed || stdout_error == EPIPE) /* who went has read what it wanted */
+        return code;
+    cli_say(NULL, "cannot write to standard output: %s%s",
+            stdout_error != 0 ? strerror(stdout_error) : "an earlier write failed", remedy_of(stdout_error));
+    return code == CLI_DONE ? CLI_FAILED : code;
+}
+
 int cli_print_json(json_t *value)
 {
-    const int failed = json_dumpf(value, stdout, JSON_INDENT(2));
-    fputc('\n', stdout);
+    char *text = json_dumps(value, JSON_INDENT(2));
     json_decref(value);
-    return failed == 0 ? CLI_DONE : CLI_FAILED;
+    if (text == NULL) {
+        cli_say(NULL, "no memory to print the answer");
+        return CLI_FAILED;
+    }
+    cli_put(text, strlen(text));
+    free(text);
+    cli_put("\n", 1);
+    return CLI_DONE;
 }

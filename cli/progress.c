@@ -24,6 +24,17 @@ void cli_progress_begin(struct cli_progress *progress, enum cli_progress_when wh
     };
 }
 
+void cli_progress_phase(struct cli_progress *progress, enum cli_progress_when when, unsigned number,
+                        unsigned of, const char *words)
+{
+    cli_progress_begin(progress, when);
+    progress->at_once = true;
+    if (!progress->enabled)
+        return;
+    fprintf(stderr, "%u of %u: %s\n", number, of, words);
+    fflush(stderr);
+}
+
 void cli_progress_show(struct cli_progress *progress, const char *what, const char *unit, uint64_t count,
                        uint64_t done, uint64_t total)
 {
@@ -32,7 +43,8 @@ void cli_progress_show(struct cli_progress *progress, const char *what, const ch
     const uint64_t step = progress->in_place ? TERMINAL_STEP_NS : FILE_STEP_NS;
     char number[32], remaining[32];
     struct res_text line = {0};
-    if (!progress->enabled || elapsed < FIRST_AFTER_NS || now - progress->last_ns < step)
+    if (!progress->enabled || (elapsed < FIRST_AFTER_NS && !progress->at_once) ||
+        now - progress->last_ns < step)
         return;
     progress->last_ns = now;
     progress->shown = true;

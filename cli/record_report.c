@@ -1,5 +1,6 @@
 /* record_report.c - what `mallab record` says of a recording when its command has ended. */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "cli/cli.h"
@@ -8,28 +9,28 @@
 #include "cli/recover.h"
 #include "results/support.h"
 
-static void warn_of_nothing(const struct cli_recorded *recorded, const struct cli_totals *totals)
+void cli_record_warn_of_nothing(const struct cli_verb *verb, const char *directory,
+                                const struct cli_totals *totals)
 {
     if (totals->others > 0 && totals->processes == 0)
-        cli_say(&CLI_RECORD, "nothing was recorded: no program goes by a name that --only asks for; seen: %s",
+        cli_say(verb, "nothing was recorded: no program goes by a name that --only asks for; seen: %s",
                 totals->other_names);
     else if (!totals->known)
-        cli_say(&CLI_RECORD, "nothing can be said of the recording: '%s/recording.json' cannot be read",
-                recorded->directory);
+        cli_say(verb, "nothing can be said of the recording: '%s/recording.json' cannot be read", directory);
     else if (totals->processes == 0)
-        cli_say(&CLI_RECORD,
+        cli_say(verb,
                 "nothing was recorded: no process loaded the recorder. A wrapper that clears the "
                 "environment (sudo, timeout, env -i) or a static or setuid program stands before it: put "
                 "'mallab record' behind the wrapper");
     else if (totals->lost > 0)
-        cli_say(&CLI_RECORD, "nothing was recorded: all calls were lost");
+        cli_say(verb, "nothing was recorded: all calls were lost");
     else if (totals->events_removed > 0)
-        cli_say(&CLI_RECORD, "no call was made in the windows that are kept");
+        cli_say(verb, "no call was made in the windows that are kept");
     else if (totals->pauses > 0)
-        cli_say(&CLI_RECORD, "nothing was recorded: the recording was paused, and no call made outside its "
-                             "pauses");
+        cli_say(verb, "nothing was recorded: the recording was paused, and no call made outside its "
+                      "pauses");
     else
-        cli_say(&CLI_RECORD,
+        cli_say(verb,
                 "nothing was recorded: the program made no call, or brings an allocator of its own that "
                 "is not called through malloc (PYTHONMALLOC=malloc makes Python call it)");
 }
@@ -57,10 +58,32 @@ static void report_collector(const struct cli_recorded *recorded, const struct c
     free(how);
 }
 
+/* It was told when it happened; here it stands with what is lost by it. */
+static bool stop_lost_calls(const struct cli_totals *totals)
+{
+    return totals->lost > 0 &&
+           (strcmp(totals->stopped_by, "disk_full") == 0 || strcmp(totals->stopped_by, "size_limit") == 0);
+}
+
+static void report_losses(const struct cli_totals *totals)
+{
+    char since[32];
+    if (!stop_lost_calls(totals) || totals->events == 0)
+        cli_say(&CLI_RECORD, "the recording is not whole, calls were lost: %s", totals->lost_by_cause);
+    else
+        cli_say(&CLI_RECORD,
+                "the recording is not whole, calls were lost: %s; what was written by %s is kept, and "
+                "converts; for more %s",
+                totals->lost_by_cause, res_text_duration((double)totals->stopped_ns, since),
+                strcmp(totals->stopped_by, "disk_full") == 0
+                    ? "make room on the disk, or record onto another with -o"
+                    : "raise --max-size");
+}
+
 static void report_choices(const struct cli_totals *totals)
 {
     char others[32], events[32], since[32];
-    if (totals->stopped_by[0] != '\0')
+    if (totals->stopped_by[0] != '\0' && !stop_lost_calls(totals))
         cli_say(&CLI_RECORD, "recording stopped after %s, %s",
                 res_text_duration((double)totals->stopped_ns, since),
                 cli_control_stop_words(totals->stopped_by));
@@ -107,12 +130,12 @@ void cli_record_report(const struct cli_recorded *recorded, bool quiet)
     if (!quiet)
         report_choices(&totals);
     if (totals.lost > 0)
-        cli_say(&CLI_RECORD, "the recording is not whole, calls were lost: %s", totals.lost_by_cause);
+        report_losses(&totals);
     if (totals.unattached > 0)
         cli_say(&CLI_RECORD, "%s process%s not recorded: more than can be recorded at one time",
                 res_text_grouped(totals.unattached, events), totals.unattached == 1 ? " was" : "es were");
     if (totals.events == 0)
-        warn_of_nothing(recorded, &totals);
+        cli_record_warn_of_nothing(&CLI_RECORD, recorded->directory, &totals);
     else if (!quiet && totals.silent[0] != '\0')
         cli_say(&CLI_RECORD,
                 "no call was seen of %s: such a program makes none, or brings an allocator of its own that "

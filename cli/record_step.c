@@ -31,8 +31,11 @@ static void tell_end(const struct cli_verb *verb, const struct cli_recorded *rec
 static bool is_usable(const struct cli_verb *verb, const char *directory, const char *name)
 {
     const struct cli_totals totals = cli_record_totals(directory);
-    if (totals.events == 0)
-        cli_say(verb, "nothing of '%s' was recorded: 'mallab record' says why", name);
+    if (totals.events == 0) {
+        cli_record_warn_of_nothing(verb, directory, &totals);
+        cli_say(verb, "'%s' was run once, and there is nothing to replay: name a command that calls malloc",
+                name);
+    }
     if (totals.lost > 0)
         cli_say(verb, "the recording is not whole, calls were lost: %s", totals.lost_by_cause);
     return totals.events > 0;

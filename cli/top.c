@@ -15,6 +15,7 @@
 
 #include "cli/cli.h"
 #include "cli/control.h"
+#include "cli/process_name.h"
 #include "cli/progress.h"
 #include "cli/top.h"
 #include "cli/top_options.h"
@@ -328,6 +329,14 @@ static int run_top(int argc, char **argv)
         return misuse;
     if (is_a_file(&top))
         return CLI_UNREADABLE;
+    uint32_t process_id = 0;
+    const int code = top.settings.process != NULL
+                         ? cli_process_named(&CLI_TOP, top.settings.path, top.settings.process, &process_id)
+                         : CLI_DONE;
+    if (code != CLI_DONE)
+        return code;
+    if (process_id != 0)
+        top.settings.process_id = process_id;
     return run(&top);
 }
 

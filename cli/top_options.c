@@ -1,4 +1,6 @@
 /* top_options.c - help and options of `mallab top`. */
+#include <string.h>
+
 #include "cli/top_options.h"
 
 #include "cli/cli.h"
@@ -13,7 +15,8 @@ const char cli_top_help[] = "usage: mallab top [OPTION...] DIR\n"
                             "      --interval T     time between two frames, 100ms at least [2s]\n"
                             "      --count N        end after N frames\n"
                             "      --once           print one frame and end\n"
-                            "      --process PID    only this process [all]\n"
+                            "      --process WHICH  only this process: its id, or its program's name, which\n"
+                            "                       takes the one with most calls so far [all]\n"
                             "      --lines N        lines of a frame [those of the terminal, else 24]\n"
                             "      --json           an object a line for each frame\n"
                             "@progress\n"
@@ -51,6 +54,9 @@ static int take_option(int option, void *data)
         break;
     case OPTION_PROCESS:
         if (!cli_parse_count(optarg, 1, INT32_MAX, &settings->process_id))
+            settings->process_id = 0;
+        settings->process = settings->process_id == 0 ? optarg : NULL;
+        if (settings->process != NULL && strspn(optarg, "0123456789") == strlen(optarg))
             return cli_misuse(&CLI_TOP, "'%s' is no process id", optarg);
         break;
     case OPTION_LINES:

@@ -9,6 +9,7 @@
 struct cli_top_options {
     struct cli_answer answer;
     uint64_t interval_ns, count, process_id, lines;
+    const char *process; /* by name, of which process_id is not known yet; else NULL */
     const char *path;
 };
 

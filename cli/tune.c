@@ -10,6 +10,7 @@
 #include "cli/record_step.h"
 #include "cli/stops.h"
 #include "cli/tune_options.h"
+#include "cli/warn.h"
 #include "cli/workloads.h"
 #include "results/disturbances.h"
 #include "results/profile.h"

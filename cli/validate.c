@@ -11,17 +11,19 @@
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/give_out.h"
+#include "cli/process_name.h"
 #include "cli/progress.h"
 #include "cli/record_step.h"
 #include "cli/stops.h"
 #include "cli/target.h"
 #include "cli/validate_options.h"
 #include "cli/workloads.h"
-#include "convert/recording.h"
 #include "results/json.h"
 #include "results/profile.h"
 #include "results/support.h"
 #include "results/validation/validation_report.h"
+
+#define PHASES 3 /* recording, replays, real runs */
 
 struct validate {
     struct cli_validate_options settings;
@@ -35,28 +37,6 @@ struct validate {
 };
 
 /* ---- what is replayed ----------------------------------------------------------------------- */
-
-/* The process of this name with most calls. */
-static int choose_process(const char *recording, const char *name, uint32_t *ret_process_id)
-{
-    struct conv_survey survey = {0};
-    struct conv_error *error = res_calloc(1, sizeof *error);
-    const struct conv_process *found = NULL;
-    bool complete;
-    if (conv_recording_list(recording, &survey, &complete, error) == FP_OK)
-        for (size_t i = 0; i < survey.process_count; i++)
-            if (strcmp(survey.processes[i].name, name) == 0 &&
-                (found == NULL || survey.processes[i].events > found->events))
-                found = &survey.processes[i];
-    if (found != NULL)
-        *ret_process_id = found->process_id;
-    else
-        cli_say(&CLI_VALIDATE, "no process '%s' was recorded: 'mallab record' and 'mallab info' list them",
-                name);
-    conv_survey_release(&survey);
-    free(error);
-    return found != NULL ? CLI_DONE : CLI_FAILED;
-}
 
 /* A program that is linked against another allocator, and asks malloc_usable_size, asks malloc for other sizes by its
  * answers: so it is recorded on the baseline, as it is run for real. */
@@ -91,9 +71,12 @@ static int prepare(struct validate *validate)
     if (target.code == 0)
         validate->program = res_strdup(target.path);
     cli_target_release(&target);
+    char *phase = res_printf("recording '%s' once", settings->command[0]);
+    cli_progress_phase(&validate->progress, settings->answer.progress, 1, PHASES, phase);
+    free(phase);
     int code = record(validate, &recording);
     if (code == CLI_DONE && cli_stopped_by == 0 && settings->process != NULL)
-        code = choose_process(recording, settings->process, &convert.process_id);
+        code = cli_process_named(&CLI_VALIDATE, recording, settings->process, &convert.process_id);
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = cli_workload_prepare(&CLI_VALIDATE, &prepare, recording, 0, &validate->path);
     if (code == CLI_DONE && cli_stopped_by == 0)
@@ -107,21 +90,23 @@ static int prepare(struct validate *validate)
 static void on_replay(void *context, const struct res_workload *workload, const char *entry, unsigned round,
                       size_t runs_done, size_t runs_all)
 {
-    struct cli_progress *progress = context;
+    struct validate *validate = context;
     char *words = round == 0                ? res_printf("replay, warm-up, %s", entry)
                   : round == RES_ROUND_PASS ? res_printf("replay, placement, %s", entry)
-                                            : res_printf("replay, round %u, %s", round, entry);
-    cli_progress_show(progress, words, NULL, 0, runs_done, runs_all);
+                                            : res_printf("replay, round %u of %u, %s", round,
+                                                         (unsigned)validate->settings.measure.rounds, entry);
+    cli_progress_show(&validate->progress, words, NULL, 0, runs_done, runs_all);
     free(words);
 }
 
 static void on_real(void *context, const char *what, const char *entry, unsigned round, size_t runs_done,
                     size_t runs_all)
 {
-    struct cli_progress *progress = context;
+    struct validate *validate = context;
     char *words = round == 0 ? res_printf("real, %s, warm-up, %s", what, entry)
-                             : res_printf("real, %s, round %u, %s", what, round, entry);
-    cli_progress_show(progress, words, NULL, 0, runs_done, runs_all);
+                             : res_printf("real, %s, round %u of %u, %s", what, round,
+                                          (unsigned)validate->settings.measure.rounds, entry);
+    cli_progress_show(&validate->progress, words, NULL, 0, runs_done, runs_all);
     free(words);
 }
 
@@ -142,9 +127,9 @@ static void run_replays(struct validate *validate, struct res_experiment *ret_ex
         .placement = true,
         .stop = &cli_stopped_by,
         .progress = on_replay,
-        .context = &validate->progress,
+        .context = validate,
     };
-    cli_progress_begin(&validate->progress, settings->answer.progress);
+    cli_progress_phase(&validate->progress, settings->answer.progress, 2, PHASES, "replays");
     res_experiment_run(&options, ret_experiment);
     cli_progress_end(&validate->progress);
 }
@@ -171,9 +156,12 @@ static void run_real(struct validate *validate, const char *hyperfine, const cha
         .step_ns = settings->step_ns,
         .stop = &cli_stopped_by,
         .progress = on_real,
-        .context = &validate->progress,
+        .context = validate,
     };
-    cli_progress_begin(&validate->progress, settings->answer.progress);
+    char *phase = res_printf("real runs of '%s', the first of each candidate as a warm-up",
+                             settings->command[0]);
+    cli_progress_phase(&validate->progress, settings->answer.progress, 3, PHASES, phase);
+    free(phase);
     res_validation_run(&options, ret_validation);
     cli_progress_end(&validate->progress);
 }
@@ -204,6 +192,7 @@ static int give_replays(const struct validate *validate, const struct res_experi
     cli_say(&CLI_VALIDATE, "stopped before the first real round was finished: this is of the replays alone");
     json_t *result = res_json_experiment(experiment, validate->choice.missing,
                                          validate->choice.missing_count);
+    json_object_set_new(result, "stopped", json_true()); /* also where the replays themselves were finished */
     const int code = cli_result_give(&CLI_VALIDATE, &validate->settings.answer, result, res_table_text);
     json_decref(result);
     return code;

@@ -13,7 +13,9 @@
 #include "cli/cli.h"
 #include "cli/recover.h"
 #include "cli/select.h"
+#include "cli/target.h"
 #include "footprint/workload.h"
+#include "results/json_kind.h"
 #include "results/support.h"
 
 static uint64_t meta_number(const struct wl_reader *reader, const char *key)
@@ -132,7 +134,11 @@ void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv
 {
     const char *title = conv_trace_title(kind);
     if (kind == CONV_KIND_RESULT) {
-        cli_say(verb, "'%s' is a result, not a workload: show it with 'mallab report'", path);
+        const char *remedy = "", *words = res_json_kind_of_file(path, &remedy);
+        if (words != NULL)
+            cli_say(verb, "'%s' is %s, nothing that can be replayed: %s", path, words, remedy);
+        else
+            cli_say(verb, "'%s' is JSON, but none of mallab's, nothing that can be replayed", path);
         return;
     }
     char *name = cli_workload_name(path);
@@ -147,6 +153,26 @@ void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv
     free(name);
 }
 
+/* `mallab ab ls`: a command, where recordings are named. Returns whether it was one. */
+static bool tell_command(const struct cli_verb *verb, const char *input)
+{
+    struct cli_target target;
+    struct stat facts;
+    const bool is_there = stat(input, &facts) == 0;
+    if (is_there && (!S_ISREG(facts.st_mode) || access(input, X_OK) != 0))
+        return false;
+    cli_target_find(input, &target);
+    const bool found = target.code == 0;
+    if (found && is_there)
+        cli_say(verb, "'%s' is a program, no recording: to record and replay it, 'mallab %s -- %s'", input,
+                verb->name, input);
+    else if (found)
+        cli_say(verb, "there is no file '%s'; to record and replay the command '%s', 'mallab %s -- %s'",
+                input, input, verb->name, input);
+    cli_target_release(&target);
+    return found;
+}
+
 int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
                          size_t number, char **ret_path)
 {
@@ -158,6 +184,8 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
                       "'mallab convert -o FILE.wl -' makes of a pipe");
         return CLI_MISUSE;
     }
+    if (kind == CONV_KIND_UNKNOWN && prepare->convert->from == NULL && tell_command(verb, input))
+        return CLI_UNREADABLE;
     if (kind == CONV_KIND_WORKLOAD && cli_select_any(prepare->convert)) {
         cli_say(verb, "'%s' is a workload already: select when it is converted", input);
         return CLI_MISUSE;

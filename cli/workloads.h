@@ -31,7 +31,7 @@ json_t *cli_survey_json(const struct conv_survey *survey);
 int cli_workload_facts(const struct cli_verb *verb, const char *path, const char *input,
                        struct res_workload *ret_workload);
 
-/* cli_say_other_kind - tell that a file is no workload but something known, and how it becomes one. */
+/* cli_say_other_kind - tell that a file is no workload but something known, and how it becomes one, or what reads it. */
 void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv_kind kind);
 
 /* How inputs are converted on the way. */

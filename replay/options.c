@@ -27,6 +27,9 @@ static const char HELP[] =
     "  --setting VARIABLE    the candidate sets this variable: fail unless the\n"
     "                        allocator confirms what it says; may be repeated\n"
     "  --expect NAME=VALUE   fail unless the allocator says so of its setting NAME\n"
+    "  --settings            take no WORKLOAD: print the settings that the allocator\n"
+    "                        knows, a line each, and exit with 2 when one that was\n"
+    "                        given is wrong\n"
     "  --unproven            let settings pass of which the allocator tells nothing\n"
     "  --limit BYTES         let the allocator map no more than this (RLIMIT_DATA)\n"
     "  --check               look whether the allocator keeps its promises instead of\n"
@@ -114,6 +117,7 @@ enum {
     OPTION_PROOF,
     OPTION_SETTING,
     OPTION_EXPECT,
+    OPTION_SETTINGS,
     OPTION_UNPROVEN,
     OPTION_LIMIT,
     OPTION_CHECK,
@@ -154,6 +158,9 @@ static bool take_option(int option, const char *value, struct rep_options *optio
         return rep_settings_name(options->settings, value);
     case OPTION_EXPECT:
         return rep_settings_expect(options->settings, value);
+    case OPTION_SETTINGS:
+        options->settings_only = true;
+        return true;
     case OPTION_UNPROVEN:
         options->settings->unproven = true;
         return true;
@@ -227,6 +234,7 @@ void rep_options_parse(int argc, char **argv, struct rep_settings *settings, str
         {"proof", required_argument, NULL, OPTION_PROOF},
         {"setting", required_argument, NULL, OPTION_SETTING},
         {"expect", required_argument, NULL, OPTION_EXPECT},
+        {"settings", no_argument, NULL, OPTION_SETTINGS},
         {"unproven", no_argument, NULL, OPTION_UNPROVEN},
         {"limit", required_argument, NULL, OPTION_LIMIT},
         {"check", no_argument, NULL, OPTION_CHECK},
@@ -268,9 +276,11 @@ void rep_options_parse(int argc, char **argv, struct rep_settings *settings, str
             exit(EXIT_MISUSE);
         }
     }
-    if (optind + 1 != argc)
+    if (options.settings_only && optind != argc)
+        misuse("--settings takes no workload");
+    if (!options.settings_only && optind + 1 != argc)
         misuse(optind == argc ? "a workload is missing" : "one workload at a time");
     check_combination(&options);
-    options.workload = argv[optind];
+    options.workload = argv[optind]; /* NULL at the end */
     *ret_options = options;
 }

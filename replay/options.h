@@ -19,7 +19,7 @@ enum rep_exit {
 
 /* All text is borrowed from argv. */
 struct rep_options {
-    const char *workload;
+    const char *workload; /* NULL with settings_only */
     const char *candidate;
     const char *expected_library; /* NULL: what this program is linked against */
     const char *proof_kind;       /* NULL: by what is expected */
@@ -30,6 +30,7 @@ struct rep_options {
     const char *idle_with;       /* "calls" or "nothing"; NULL: by the clock */
     struct rep_pace pace;
     bool expects_clock;
+    bool settings_only; /* print what settings there are, check those that were given, and end */
     bool json, serial, check, waste, report_failure;
     bool latency, syscalls, placement; /* passes: at most one of these and check */
     struct rep_binding binding;

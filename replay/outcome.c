@@ -380,9 +380,24 @@ static void say_waste(const char *key, const struct rep_waste_sample *sample)
     printf("\n");
 }
 
+char *rep_grouped(uint64_t number, char *ret_text)
+{
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    size_t used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            ret_text[used++] = ',';
+        ret_text[used++] = digits[i];
+    }
+    ret_text[used] = '\0';
+    return ret_text;
+}
+
 static void say_count(const char *key, uint64_t value)
 {
-    printf("%-16s%" PRIu64 "\n", key, value);
+    char digits[32];
+    printf("%-16s%s\n", key, rep_grouped(value, digits));
 }
 
 /* Functions that the workload calls and the allocator does not have. */
@@ -403,7 +418,7 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
 {
     const struct rep_meters *meters = outcome->meters;
     const struct rep_exec_totals *totals = outcome->totals;
-    char digest[17];
+    char digest[17], digits[32];
     snprintf(digest, sizeof digest, "%016" PRIx64, totals->digest);
     say("candidate", outcome->candidate);
     say("malloc from", outcome->proof->malloc_library);
@@ -418,16 +433,16 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     say("workload", outcome->workload);
     say_count("ops", totals->ops);
     if (totals->untimed_ops > 0)
-        printf("%-16s%" PRIu64 " of them, untimed: they create what was there before\n", "inherited",
-               totals->untimed_ops);
+        printf("%-16s%s of them, untimed: they create what was there before\n", "inherited",
+               rep_grouped(totals->untimed_ops, digits));
     printf("%-16s%" PRIu32 "%s\n", "threads", outcome->summary->thread_count,
            outcome->serial && outcome->summary->thread_count > 1 ? ", replayed on one" : "");
     say("digest", digest);
     if (outcome->check != NULL)
-        printf("%-16s%" PRIu64 " objects verified, no promise broken; not timed\n", "checked",
-               (uint64_t)atomic_load(&outcome->check->verified));
+        printf("%-16s%s objects verified, no promise broken; not timed\n", "checked",
+               rep_grouped((uint64_t)atomic_load(&outcome->check->verified), digits));
     if (outcome->limit_bytes != 0)
-        printf("%-16s%" PRIu64 " bytes, kept to\n", "limit", outcome->limit_bytes);
+        printf("%-16s%s bytes, kept to\n", "limit", rep_grouped(outcome->limit_bytes, digits));
     if (is_time_pass(outcome))
         printf("%-16s%.1f\n", "ns/op", ns_per_op(outcome));
     else if (outcome->check == NULL)
@@ -439,8 +454,8 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     /* With several threads it goes on beside the calls, where a processor is free. */
     printf("%-16s%.1f ms, %s %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
            outcome->serial ? "of it" : "and of some processor", (double)totals->prepare_ns / 1e6);
-    printf("%-16s%s, asked %" PRIu64 " times\n", "clock", outcome->account->recorded ? "recorded" : "real",
-           outcome->account->asks.asked);
+    printf("%-16s%s, asked %s times\n", "clock", outcome->account->recorded ? "recorded" : "real",
+           rep_grouped(outcome->account->asks.asked, digits));
     say_bytes("live peak", (double)outcome->summary->live_bytes_peak);
     say_bytes("resident peak", (double)meters->peak_bytes);
     say_bytes("resident mean", meters->mean_bytes);

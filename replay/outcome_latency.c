@@ -182,7 +182,8 @@ static void print_ns(double ns)
 
 static void print_row(const char *name, const struct rep_histogram *histogram, const struct rep_clock *clock)
 {
-    printf("%-28s %11" PRIu64, name, histogram->count);
+    char digits[32];
+    printf("%-28s %11s", name, rep_grouped(histogram->count, digits));
     print_ns(rep_histogram_mean(histogram) * clock->ns_per_tick);
     for (size_t i = 0; i < sizeof PERCENTILES / sizeof PERCENTILES[0]; i++)
         print_ns(nanoseconds(clock, rep_histogram_percentile(histogram, PERCENTILES[i].share)));

@@ -7,6 +7,7 @@
 #define MALLAB_REPLAY_OUTCOME_PARTS_H
 
 #include <jansson.h>
+#include <stdint.h>
 
 #include "replay/binding.h"
 #include "replay/counters.h"
@@ -29,5 +30,9 @@ json_t *rep_counters_json(const struct rep_counters *counters);
 void rep_counters_text(const struct rep_counters *counters);
 
 json_t *rep_binding_json(const struct rep_binding *binding);
+
+/* rep_grouped - decimal digits in groups of three, as `mallab ab` prints them: "1,012,345".
+ * ret_text  at least 32 bytes. Returns ret_text. */
+char *rep_grouped(uint64_t number, char *ret_text);
 
 #endif

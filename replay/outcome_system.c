@@ -27,13 +27,15 @@ failed:
 void rep_syscalls_text(const struct rep_syscalls *syscalls)
 {
     const char *comma = "";
+    char digits[32];
     printf("%-16s", "system calls");
     if (!syscalls->active) {
         printf("unavailable: %s\n", syscalls->why);
         return;
     }
     for (unsigned kind = 0; kind < REP_SYSCALL_KINDS; kind++, comma = ", ")
-        printf("%s%s %" PRIu64, comma, rep_syscall_names[kind], rep_syscalls_of(syscalls, kind));
+        printf("%s%s %s", comma, rep_syscall_names[kind],
+               rep_grouped(rep_syscalls_of(syscalls, kind), digits));
     printf("\n");
 }
 
@@ -58,12 +60,13 @@ json_t *rep_counters_json(const struct rep_counters *counters)
 
 void rep_counters_text(const struct rep_counters *counters)
 {
+    char digits[32];
     for (unsigned i = 0; i < REP_COUNTERS; i++) {
         const struct rep_counter *counter = &counters->counters[i];
         if (counter->sys_errno != 0)
             printf("%-16s unavailable: %s\n", counter->name, rep_counter_why(counter->sys_errno));
         else
-            printf("%-16s %" PRIu64 "%s%s\n", counter->name, counter->count,
+            printf("%-16s %s%s%s\n", counter->name, rep_grouped(counter->count, digits),
                    counter->user_only ? ", user code only" : "", counter->share < 1 ? ", estimated" : "");
     }
 }

@@ -120,11 +120,32 @@ static bool resolve_and_prove(struct context *context, const struct rep_options 
     }
     context->loop.calls = context->calls;
     context->settings.kind = context->proof.kind;
-    if (!rep_settings_check(&context->settings)) {
-        rep_complain("wrong settings: %s", context->settings.why);
-        return false;
-    }
     return true;
+}
+
+static bool check_settings(struct context *context)
+{
+    if (rep_settings_check(&context->settings))
+        return true;
+    rep_complain("wrong settings: %s", context->settings.why);
+    return false;
+}
+
+static void print_name(const char *name, size_t length)
+{
+    printf("%.*s\n", (int)length, name);
+}
+
+/* Checked first, as in a run: before anything has used the allocator. */
+static int tell_settings(struct context *context)
+{
+    const bool right = check_settings(context);
+    rep_settings_names(&context->settings, print_name);
+    if (fflush(stdout) != 0) {
+        rep_complain("cannot write to standard output: %s", strerror(errno));
+        return EXIT_FAILED;
+    }
+    return right ? EXIT_DONE : EXIT_MISUSE;
 }
 
 static int open_workload(struct context *context, const char *path)
@@ -365,6 +386,10 @@ int main(int argc, char **argv)
         rep_complain("system calls cannot be counted: %s", context.syscalls.why);
     (void)alarm(options.timeout_s); /* 0: none */
     if (!resolve_and_prove(&context, &options, &substituted))
+        return EXIT_FAILED;
+    if (options.settings_only)
+        return tell_settings(&context);
+    if (!check_settings(&context))
         return EXIT_FAILED;
     rep_limit_begin();
     const int code = open_workload(&context, options.workload);

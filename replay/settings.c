@@ -224,3 +224,10 @@ bool rep_settings_after(struct rep_settings *settings, const struct rep_calls *c
     const struct rep_settings_kind *kind = kind_of(settings);
     return settings->count == 0 || kind == NULL || kind->after == NULL || kind->after(settings, calls);
 }
+
+void rep_settings_names(const struct rep_settings *settings, rep_settings_told *told)
+{
+    const struct rep_settings_kind *kind = kind_of(settings);
+    if (kind != NULL)
+        kind->names(told);
+}

@@ -58,6 +58,12 @@ bool rep_settings_check(struct rep_settings *settings);
  * mmap_threshold, arena_max). Returns false with why set. */
 bool rep_settings_after(struct rep_settings *settings, const struct rep_calls *calls);
 
+/* rep_settings_names - tell which settings the allocator knows, each as a user names it behind "CANDIDATE+": "narenas". kind
+ * must be set. For people: it may use stdio and the allocator, so nothing is to be measured afterwards.
+ * told      called for each; the name is valid during the call, length bytes, not terminated. */
+typedef void rep_settings_told(const char *name, size_t length);
+void rep_settings_names(const struct rep_settings *settings, rep_settings_told *told);
+
 /* ---- for the files settings_*.c -------------------------------------------------------------- */
 
 /* What an allocator's kind brings. */
@@ -73,6 +79,7 @@ struct rep_settings_kind {
     bool (*read)(struct rep_settings *settings, struct rep_setting *setting);
     bool (*after)(struct rep_settings *settings,
                   const struct rep_calls *calls); /* NULL: nothing to measure */
+    void (*names)(rep_settings_told *told);       /* as rep_settings_names */
 };
 
 extern const struct rep_settings_kind rep_settings_glibc, rep_settings_jemalloc, rep_settings_mimalloc,

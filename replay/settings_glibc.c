@@ -106,6 +106,17 @@ static bool read_back(struct rep_settings *settings, struct rep_setting *setting
         setting->name, setting->asked);
 }
 
+static void names(rep_settings_told *told)
+{
+    static const char FAMILY[] = "glibc.malloc.";
+    const char *loader = loader_path();
+    const char *line = loader != NULL ? rep_listing_read(loader, "--list-tunables", NULL) : NULL;
+    for (; line != NULL && *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+        if (strncmp(line, FAMILY, sizeof FAMILY - 1) == 0)
+            told(line + sizeof FAMILY - 1, strcspn(line + sizeof FAMILY - 1, ":\n"));
+    }
+}
+
 /* ---- measuring, after the run ---------------------------------------------------------------- */
 
 #define PROBED_BYTES     88u /* an object of the fast bins' sizes, so that what passes the caches shows */
@@ -222,4 +233,5 @@ const struct rep_settings_kind rep_settings_glibc = {.kind = "glibc",
                                                      .family = NULL,
                                                      .take = take,
                                                      .read = read_back,
-                                                     .after = after};
+                                                     .after = after,
+                                                     .names = names};

@@ -79,5 +79,36 @@ static bool read_back(struct rep_settings *settings, struct rep_setting *setting
     return false;
 }
 
-const struct rep_settings_kind rep_settings_jemalloc = {
-    .kind = "jemalloc", .symbol = "mallctl", .family = "MALLOC_CONF", .take = take, .read = read_back};
+/* Its report lists the options at its top: "  opt.narenas: 8". Without the parts "mdablxeh" nothing but that is left. */
+static void look_for_option(void *told, const char *text)
+{
+    static char line[REP_SETTING_TEXT_MAX]; /* it comes in pieces */
+    static size_t length;
+    static const char HEAD[] = "  opt.";
+    rep_settings_told *const *tell = told;
+    for (; *text != '\0'; text++) {
+        if (*text == '\n') {
+            line[length] = '\0';
+            const size_t name_length = strcspn(line, ":");
+            if (strncmp(line, HEAD, sizeof HEAD - 1) == 0 && line[name_length] == ':')
+                (*tell)(line + sizeof HEAD - 1, name_length - (sizeof HEAD - 1));
+            length = 0;
+        } else if (length + 1 < sizeof line) {
+            line[length++] = *text;
+        }
+    }
+}
+
+static void names(rep_settings_told *told)
+{
+    void (*print)(void (*)(void *, const char *), void *, const char *);
+    if (rep_settings_symbol("malloc_stats_print", &print))
+        print(look_for_option, &told, "mdablxeh");
+}
+
+const struct rep_settings_kind rep_settings_jemalloc = {.kind = "jemalloc",
+                                                        .symbol = "mallctl",
+                                                        .family = "MALLOC_CONF",
+                                                        .take = take,
+                                                        .read = read_back,
+                                                        .names = names};

@@ -13,6 +13,7 @@
 #include "replay/settings.h"
 
 static const char PREFIX[] = "MIMALLOC_";
+static const char LINE[] = "mimalloc: option '"; /* of its list */
 
 static bool take(struct rep_settings *settings, const char *variable, const char *value)
 {
@@ -34,7 +35,6 @@ static void spell_size(struct rep_setting *setting)
 
 static bool read_back(struct rep_settings *settings, struct rep_setting *setting)
 {
-    static const char LINE[] = "mimalloc: option '";
     const char *name = setting->name;
     long (*option_get)(int);
     if (strncmp(name, PREFIX, sizeof PREFIX - 1) == 0)
@@ -72,5 +72,18 @@ static bool read_back(struct rep_settings *settings, struct rep_setting *setting
     return found;
 }
 
-const struct rep_settings_kind rep_settings_mimalloc = {
-    .kind = "mimalloc", .symbol = "mi_option_get", .family = PREFIX, .take = take, .read = read_back};
+static void names(rep_settings_told *told)
+{
+    const char *at = rep_listing_read("/proc/self/exe", "--help", "MIMALLOC_VERBOSE=1");
+    for (; at != NULL && (at = strstr(at, LINE)) != NULL;) {
+        at += sizeof LINE - 1;
+        told(at, strcspn(at, "'\n"));
+    }
+}
+
+const struct rep_settings_kind rep_settings_mimalloc = {.kind = "mimalloc",
+                                                        .symbol = "mi_option_get",
+                                                        .family = PREFIX,
+                                                        .take = take,
+                                                        .read = read_back,
+                                                        .names = names};

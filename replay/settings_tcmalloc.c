@@ -1,5 +1,6 @@
 /* settings_tcmalloc.c - gperftools: properties where it has them, else the flag that the variable sets.
  * Source: gperftools' tcmalloc.html, "Modifying Runtime Behavior", and malloc_extension.h. */
+#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,8 +65,22 @@ static bool read_back(struct rep_settings *settings, struct rep_setting *setting
     return read_property(setting->name, setting); /* an expectation may name any property */
 }
 
+/* Those that can be proven: of others neither property nor flag is known. */
+static void names(rep_settings_told *told)
+{
+    static const char PREFIX[] = "TCMALLOC_";
+    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++) {
+        char name[REP_SETTING_TEXT_MAX];
+        size_t length = 0;
+        for (const char *letter = KNOWN[i].variable + sizeof PREFIX - 1; *letter != '\0'; letter++)
+            name[length++] = (char)tolower((unsigned char)*letter);
+        told(name, length);
+    }
+}
+
 const struct rep_settings_kind rep_settings_tcmalloc = {.kind = "tcmalloc",
                                                         .symbol = "MallocExtension_GetNumericProperty",
                                                         .family = "TCMALLOC_",
                                                         .take = take,
-                                                        .read = read_back};
+                                                        .read = read_back,
+                                                        .names = names};

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/statistics.h"
 #include "results/support.h"
+
+#define UNCLEAR_FROM 0.05 /* a smaller difference is called the same whatever its range says */
 
 double res_cell_number(const json_t *object, const char *key)
 {
@@ -18,6 +21,19 @@ char *res_cell_plain(const json_t *object, const char *key, const char *otherwis
 {
     const char *text = json_string_value(json_object_get(object, key));
     return res_text_plain(text != NULL ? text : otherwise);
+}
+
+const char *res_cell_verdict(const json_t *figure, const char *otherwise)
+{
+    const char *word = json_string_value(json_object_get(figure, "verdict"));
+    const double ratio = res_cell_number(figure, "ratio"), low = res_cell_number(figure, "ratio_low"),
+                 high = res_cell_number(figure, "ratio_high");
+    if (word == NULL)
+        return otherwise;
+    const bool left_out = low > 1 || high < 1;
+    if (strcmp(word, res_verdict_name(RES_SAME)) == 0 && left_out && fabs(ratio - 1) > UNCLEAR_FROM)
+        return RES_CELL_UNCLEAR;
+    return word;
 }
 
 char *res_cell_ns(double ns)

@@ -11,6 +11,13 @@ struct res_text; /* support.h */
 /* res_cell_number - a number of an object, NAN when it is missing or none. */
 double res_cell_number(const json_t *object, const char *key);
 
+/* res_cell_verdict - the verdict of a figure (ratio, ratio_low, ratio_high, verdict) as it is shown. A verdict `same` says that
+ * a difference was not shown; where the range leaves out 0 by a median of more than 5 %, and only the control or the
+ * permutation test speaks against it, the word is RES_CELL_UNCLEAR: equals differed as much on this machine.
+ * Returns  a word of statistics.h, that one, or otherwise. The JSON keeps `same`. */
+#define RES_CELL_UNCLEAR "unclear"
+const char *res_cell_verdict(const json_t *figure, const char *otherwise);
+
 /* res_cell_plain - a string of an object fit for a terminal (res_text_plain); `otherwise` when it is missing. */
 char *res_cell_plain(const json_t *object, const char *key, const char *otherwise);
 

@@ -214,7 +214,7 @@ char *res_check_markdown(const struct res_check *check)
             char *words = bridge_words(check, first);
             if (words != NULL) {
                 res_text_printf(&text, "\n");
-                md_text(&text, words);
+                res_cell_markdown(&text, words);
                 res_text_printf(&text, "\n");
             }
             free(words);

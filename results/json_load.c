@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "results/json_kind.h"
 #include "results/json.h"
 #include "results/support.h"
 #include "results/tune/tune_report.h"
@@ -60,7 +61,11 @@ char *res_json_check(const json_t *result)
     const json_t *workloads = json_object_get(result, "workloads");
     size_t index;
     json_t *workload;
-    if (schema == NULL || strncmp(schema, RES_SCHEMA_NAME, strlen(RES_SCHEMA_NAME)) != 0)
+    const char *remedy = "", *other = res_json_kind(schema, &remedy);
+    const bool is_result = schema != NULL && strncmp(schema, RES_SCHEMA_NAME, strlen(RES_SCHEMA_NAME)) == 0;
+    if (!is_result && other != NULL)
+        return res_printf("it is %s, no result: %s", other, remedy);
+    if (!is_result)
         return res_strdup("it is no result of 'mallab ab' (no schema " RES_SCHEMA ")");
     if (atoi(schema + strlen(RES_SCHEMA_NAME)) > RES_SCHEMA_MAJOR)
         return res_printf("it has schema %.40s, this mallab reads up to " RES_SCHEMA

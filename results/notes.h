@@ -42,7 +42,7 @@ void res_notes_why(struct res_text *text, const char *label, const json_t *entry
                    const json_t *object, const char *key);
 
 /* notes_memory.c:
- * res_notes_memory - on which clock resident memory was measured; without details only where it was not the recorded
+ * res_notes_memory - what a peak below the live bytes is; on which clock resident memory was measured; without details only where it was not the recorded
  * one. Results of before say nothing.
  * res_notes_idle - what is left after a rest.
  * res_notes_start - who holds more than the baseline before the first call, where that is RES_START_MATTERS of the baseline's

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/entry_figures.h"
 #include "results/notes.h"
 
 static bool has_recorded_clock(const json_t *workload)
@@ -141,8 +142,26 @@ void res_notes_unpredicted(struct res_text *text, const json_t *workload)
     }
 }
 
+/* Who sees 0.98x for the first time takes it for a mistake. */
+static void add_below_line(struct res_text *text, const json_t *workload)
+{
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    {
+        if (!(res_entry_blow_up(workload, candidate) < 0.995)) /* as it is printed */
+            continue;
+        res_notes_add(
+            text, "below 1x",
+            "peak over live is the resident peak over the most bytes that the program held at a time; "
+            "it is below 1x where pages of large objects were never written to: nobody holds them");
+        break;
+    }
+}
+
 void res_notes_memory(struct res_text *text, const json_t *result, const json_t *workload, bool details)
 {
     if (json_object_get(workload, "memory_rounds") != NULL && (details || !has_recorded_clock(workload)))
         add_clock_line(text, result, workload);
+    add_below_line(text, workload);
 }

@@ -14,6 +14,9 @@
 
 #include "results/support.h"
 
+#define SETTINGS_TIMEOUT_NS UINT64_C(30000000000) /* of a process that starts, answers and ends */
+#define SETTINGS_MISUSE     2                     /* its exit code: replay/options.h */
+
 #define STDERR_MAX 65536u /* of the newest; twice that and a read's worth while it is read */
 #define POLL_MS    200    /* how soon a stop or a timeout is noticed when the signal came before the poll */
 
@@ -237,4 +240,42 @@ out:
     res_strings_free(arguments);
     res_strings_free(environment);
     return state;
+}
+
+bool res_run_settings(const struct res_candidate *candidate, char **ret_names, char **ret_wrong,
+                      char **ret_reason)
+{
+    const struct res_run_request request = {
+        .candidate = candidate,
+        .pass_option = "--settings",
+        .as_text = true,
+        .timeout_ns = SETTINGS_TIMEOUT_NS,
+    };
+    struct process process = {.output = -1, .errors = -1};
+    char **arguments = res_run_arguments(&request, NULL);
+    char **environment = res_run_environment(candidate);
+    const int error = start(&process, candidate->program, arguments, environment);
+    *ret_wrong = NULL;
+    char *reason = NULL;
+    if (error != 0) {
+        reason = res_printf("cannot start '%s': %s", candidate->program, strerror(error));
+    } else {
+        finish(&process, &request, now_ns() + request.timeout_ns);
+        reason = reason_of(&process, &request);
+    }
+    if (error == 0 && process.killed == NULL && WIFEXITED(process.status) &&
+        WEXITSTATUS(process.status) == SETTINGS_MISUSE) {
+        *ret_wrong = last_line(&process.said);
+        free(reason);
+        reason = NULL;
+    }
+    *ret_names = process.printed.text != NULL ? res_strndup(process.printed.text, process.printed.length)
+                                              : res_strdup("");
+    free(process.printed.text);
+    free(process.said.text);
+    res_strings_free(arguments);
+    res_strings_free(environment);
+    if (reason != NULL)
+        *ret_reason = reason;
+    return reason == NULL;
 }

@@ -14,7 +14,7 @@
 
 struct res_run_request {
     const struct res_candidate *candidate; /* resolved and found */
-    const char *workload;                  /* path */
+    const char *workload;                  /* path; NULL: for res_run_settings */
     const char *touch;                     /* replay's --touch; NULL: its default */
     uint64_t timeout_ns;                   /* 0: none */
     uint64_t limit_bytes;                  /* of memory; 0: none */
@@ -68,6 +68,14 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
  * timeout has failed. */
 enum res_run_state res_run_once(const struct res_run_request *request, struct res_run *ret_run,
                                 char **ret_reason);
+
+/* res_run_settings - let a candidate's allocator check the settings that it is given, without a workload.
+ * candidate   resolved and found.
+ * ret_names   set to the settings that it knows, a line each; "" when it tells none. The caller's to free in every case.
+ * ret_wrong   set to one line, the caller's to free, when a setting is wrong; else to NULL.
+ * Returns     false with ret_reason set when the allocator could not be asked at all. */
+bool res_run_settings(const struct res_candidate *candidate, char **ret_names, char **ret_wrong,
+                      char **ret_reason);
 
 /* res_run_parse - what res_run_once does with the output. Takes over nothing.
  * Returns  true with ret_run filled, false with ret_reason set. */

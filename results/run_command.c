@@ -125,7 +125,9 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
         arguments[count++] = res_strdup(request->more[i]);
     for (size_t i = 0; extra != NULL && extra[i] != NULL; i++)
         arguments[count++] = res_strdup(extra[i]);
-    arguments[count++] = res_strdup("--");
-    arguments[count++] = res_strdup(request->workload);
+    if (request->workload != NULL) {
+        arguments[count++] = res_strdup("--");
+        arguments[count++] = res_strdup(request->workload);
+    }
     return arguments;
 }

@@ -173,7 +173,10 @@ static void fill_row(struct sheet *sheet, const json_t *workload, const json_t *
                                           json_string_value(json_object_get(resident, "peak_verdict"))));
         row->p99_verdict = json_string_value(json_object_get(latency, "p99_verdict"));
         row->p99_9_verdict = json_string_value(json_object_get(latency, "p99_9_verdict"));
-        cells[COLUMN_VERDICT] = res_cell_plain(time, "verdict", "-");
+        const char *shown = res_cell_verdict(time, "-");
+        cells[COLUMN_VERDICT] = res_text_plain(shown);
+        if (strcmp(shown, RES_CELL_UNCLEAR) == 0)
+            row->verdict = res_verdict_name(RES_UNDECIDED); /* for the colour */
         cells[COLUMN_PEAK_DIFFERENCE] = res_printf(
             "%s %s", percent,
             unknown ? "not predicted"

@@ -216,6 +216,7 @@ struct collector {
     struct collect_segment segment;
     struct collect_clock clock;
     int directory_fd;
+    bool made_directory; /* by us, not the user */
     char directory[4096];
     struct collect_image **images; /* all, in order of discovery; freed at the end */
     size_t image_count, image_capacity;
@@ -412,6 +413,9 @@ enum place {
  * Returns      PLACE_FAILED with errno set. */
 enum place place_find(struct collector *collector, uint32_t *ret_number);
 
+/* place_forget - remove a directory that place_find made, where nothing came of the recording. */
+void place_forget(const struct collector *collector);
+
 /* ---- filters -------------------------------------------------------------------------------------------- */
 
 /* collect_filters_passed - behind how many seccomp filters we are, if mincore(2) passes them: a child of ours tries it. 0: behind
@@ -443,6 +447,10 @@ void reserve_for_images(struct collector *collector);
 
 /* reserve_release - give the trailers' part back to the file system. */
 void reserve_release(struct collector *collector);
+
+/* reserve_block_chunks - of how many chunks a block is to be: fewer where the disk is nearly full, so that what is left of
+ * it is used. */
+uint32_t reserve_block_chunks(const struct collector *collector);
 
 /* reserve_take_list - the file without a name, for the caller to write, name and close; -1: there is none. */
 int reserve_take_list(struct collector *collector);

@@ -167,11 +167,12 @@ static uint32_t words_used(uint32_t at)
 static uint32_t write_block(struct collector *collector, struct collect_image *image,
                             struct collect_lane *lane, size_t most, bool all)
 {
+    const uint32_t room = reserve_block_chunks(collector);
     struct fp_columns *block = block_for_use();
     uint32_t words[COLLECT_CHUNKS_PER_BLOCK];
     uint64_t damaged = 0;
     uint32_t done = 0;
-    while (done < lane->queue_length && done < COLLECT_CHUNKS_PER_BLOCK && done < most) {
+    while (done < lane->queue_length && done < room && done < most) {
         const struct taken_chunk *taken = &lane->queue[done];
         struct seg_chunk_header *chunk = seg_chunk(collector->segment.header, taken->index);
         if (taken->sequence != lane->next_chunk && !all)

@@ -140,6 +140,23 @@ static void fill_header(struct collector *collector)
     atomic_store_explicit(&segment->heartbeat_ns, clock_monotonic_ns(), memory_order_relaxed);
 }
 
+/* Takes errno. */
+static void tell_unwritable(struct collector *collector)
+{
+    const bool full = errno == ENOSPC || errno == EDQUOT;
+    (void)fail(collector, "cannot write into '%s': %s%s", collector->directory, strerror(errno),
+               full ? "; make room there, or name a directory on another disk" : "");
+}
+
+/* No recording has begun: there is to be none to stumble over. */
+static int give_up(struct collector *collector)
+{
+    segment_remove(&collector->segment);
+    (void)unlinkat(collector->directory_fd, "recording.json", 0); /* it may not be there */
+    place_forget(collector);
+    return EXIT_FAILED;
+}
+
 /* Returns EXIT_DONE with the segment published, or another code after answering. */
 static int prepare(struct collector *collector, bool *ret_joined)
 {
@@ -164,25 +181,25 @@ static int prepare(struct collector *collector, bool *ret_joined)
     segment_remove_stale();
     clock_start(&collector->clock, collector->options.no_tsc);
     collector->options.out = collector->directory;
-    if (!segment_create(&collector->segment, &collector->options, &reason))
-        return fail(collector, "%s", reason);
+    if (!segment_create(&collector->segment, &collector->options, &reason)) {
+        (void)fail(collector, "%s", reason);
+        place_forget(collector);
+        return EXIT_FAILED;
+    }
     mapped_test(&collector->segment);
     fill_header(collector);
     collector->taken = calloc(collector->segment.header->chunk_count, 1);
     if (collector->taken == NULL) {
-        segment_remove(&collector->segment);
-        return fail(collector, "no memory for the table of chunks");
+        (void)fail(collector, "no memory for the table of chunks");
+        return give_up(collector);
     }
     if (!json_write(collector, false)) {
-        (void)fail(collector, "cannot write recording.json in '%s': %s", collector->directory,
-                   strerror(errno));
-        segment_remove(&collector->segment);
-        return EXIT_FAILED;
+        tell_unwritable(collector);
+        return give_up(collector);
     }
     if (!reserve_hold(collector)) {
-        (void)fail(collector, "cannot write into '%s': %s", collector->directory, strerror(errno));
-        segment_remove(&collector->segment);
-        return EXIT_FAILED;
+        tell_unwritable(collector);
+        return give_up(collector);
     }
     (void)!chdir("/"); /* a recorded program's directory may be removed or unmounted under it */
     segment_publish(&collector->segment);

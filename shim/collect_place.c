@@ -32,7 +32,8 @@ static bool is_empty(int directory_fd)
 
 static enum place try_directory(struct collector *collector, const char *path)
 {
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+    collector->made_directory = mkdir(path, 0700) == 0;
+    if (!collector->made_directory && errno != EEXIST)
         return PLACE_FAILED;
     collector->directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (collector->directory_fd < 0)
@@ -101,4 +102,10 @@ enum place place_find(struct collector *collector, uint32_t *ret_number)
     *ret_number = number;
     errno = reason;
     return place;
+}
+
+void place_forget(const struct collector *collector)
+{
+    if (collector->made_directory)
+        (void)rmdir(collector->directory); /* what others have put there keeps it */
 }

@@ -106,7 +106,7 @@ function columnsOf(workload) {
   add("Mean", unitName, (e) => resident(e).mean_bytes, bytes((e) => resident(e).mean_bytes), "Resident. Over recorded time");
   add("End", unitName, (e) => resident(e).end_bytes, bytes((e) => resident(e).end_bytes), "Resident. After the last call");
   add("Idle", unitName, (e) => resident(e).idle_bytes, bytes((e) => resident(e).idle_bytes), "Resident. After a rest");
-  add("Blow-up", "of live", (e) => e.blow_up, (e) => [isNumber(e.blow_up) ? `${e.blow_up.toFixed(2)}×` : DASH],
+  add("Peak over live", "", (e) => e.blow_up, (e) => [isNumber(e.blow_up) ? `${e.blow_up.toFixed(2)}×` : DASH],
     "Peak resident over the most bytes that were live at a time");
   add("Faults", "minor", (e) => e.faults_minor, (e) => [countText(e.faults_minor)], "Median page faults of a run");
   return columns;

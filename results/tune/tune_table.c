@@ -49,7 +49,7 @@ static void add_difference(struct res_text *text, const json_t *figure, bool is_
                                                  res_cell_number(figure, "ratio_high"));
     const char *shown = is_default                 ? "default"
                         : verdict == RES_UNDECIDED ? "?"
-                                                   : word; /* one of the words known: plain */
+                                                   : res_cell_verdict(figure, "?"); /* a known word: plain */
     const char *colour = !style->colour || is_default ? NULL
                          : verdict == RES_FASTER      ? "\033[32m"
                          : verdict == RES_SLOWER      ? "\033[31m"

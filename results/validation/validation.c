@@ -285,7 +285,8 @@ void res_validation_run(const struct res_validation_options *options, struct res
         .options = options,
         .random = res_random_from(options->seed),
         .errors = res_path_join(options->directory, "stderr"),
-        .runs_all = 2 * options->candidate_count + entries * options->rounds + mapped_rounds(options) +
+        .runs_all = 2 * options->candidate_count + entries * options->rounds +
+                    options->candidate_count * mapped_rounds(options) +
                     sampled_entries(options) * memory_rounds(options),
     };
     for (size_t i = 0; i < entries; i++) {

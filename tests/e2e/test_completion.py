@@ -76,6 +76,13 @@ class Bash(Completion):
         self.assertEqual(self.complete("mallab convert --from andr"), ["android"])
         self.assertEqual(self.complete("mallab ab --rounds "), [""])
 
+    def test_budgets(self):
+        """Metrics, and candidates with a colon, of each item of the list; nothing once the limit is typed."""
+        offered = self.complete("mallab check --budget ")
+        self.assertLessEqual({"time", "rss-peak", "p99", "faults", "jemalloc:"}, set(offered))
+        self.assertEqual(self.complete("mallab check --budget=rss-p"), ["rss-peak"])
+        self.assertEqual(self.complete("mallab check --budget time,fau"), ["time,faults"])
+
     def test_every_offered_value_is_taken(self):
         for option in (("report", "--format"), ("report", "--color"), ("ab", "--touch"), ("record", "--on-full")):
             values = self.complete(f"mallab {option[0]} {option[1]} ")

@@ -61,6 +61,16 @@ class Disk(Witnessed):
         recording = self.judge_losses(folder, "disk_full")
         self.assertGreater(recording["events"], 100_000)
 
+    def test_little_room(self):
+        """Of half a megabyte most is used, and it is said once what has happened, what is kept and what helps."""
+        folder = self.mounted("-t", "tmpfs", "-o", "size=512k", "tmpfs")
+        said = self.run_recorded(CHURN, MANY, place=folder)[2].decode()
+        kept = sum(path.stat().st_size for path in (folder / "recording").glob("*.fp"))
+        self.assertGreater(kept, 350 << 10)
+        self.assertEqual(said.count("recording stopped after"), 1, said)
+        self.assertRegex(said, "calls were lost: disk_full [0-9,]+; what was written by .* is kept.*make room")
+        self.judge_losses(folder, "disk_full")
+
     def test_filled_by_others(self):
         """Whatever becomes free is taken at once: no trailer finds room, the counts are told all the same."""
         folder = self.mounted("-t", "tmpfs", "-o", "size=4m", "tmpfs")
@@ -90,6 +100,8 @@ class Disk(Witnessed):
         status, printed, said = self.run_recorded("echo", "ran", place=folder)
         self.assertEqual((status, printed), (125, b""))
         self.assertIn(b"No space left", said)
+        self.assertIn(b"make room", said)
+        self.assertFalse((folder / "recording").exists())
 
     def test_full_before_under_a_preload(self):
         """There the program runs whatever happens, and says on its stderr that it is not recorded."""

@@ -4,6 +4,7 @@ since other work runs beside it. What fails is named, and what is stopped leaves
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -179,7 +180,7 @@ class Validate(lab.Lab):
                                    stderr=subprocess.PIPE, env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"})
         self.addCleanup(process.kill)
         for line in process.stderr:
-            if b"replay, round 2" in line:
+            if re.search(rb"replay, round (?!1 )\d+ of 1000", line):
                 break
         process.send_signal(signal.SIGINT)
         shown, said = process.communicate(timeout=lab.PATIENCE_S)
@@ -190,6 +191,24 @@ class Validate(lab.Lab):
         self.assertGreaterEqual(result["workloads"][0]["rounds"], 1)
         self.assertEqual((result["stopped"], "validation" in result), (True, False))
         self.assertEqual(self.mallab("report", "kept.json").stdout, shown)
+
+    def test_stopped_before_the_first_real_round(self):
+        """The replays are whole, and yet it was stopped: the result says so. Each phase is told when it begins."""
+        process = subprocess.Popen([lab.BUILD / "mallab", "validate", "-n", "1", "-a", "glibc", "--json", "--progress", "--",
+                                    lab.PROGRAMS / "repeat", "20000"], cwd=self.place, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"})
+        self.addCleanup(process.kill)
+        phases = []
+        for line in process.stderr:
+            phases += [line.decode().strip()] if b" of 3: " in line else []
+            if b"real, " in line:
+                break
+        process.send_signal(signal.SIGINT)
+        shown, said = process.communicate(timeout=lab.PATIENCE_S)
+        self.assertEqual(process.returncode, -signal.SIGINT, said)
+        result = json.loads(shown)
+        self.assertEqual((result["stopped"], result["workloads"][0]["rounds"], "validation" in result), (True, 1, False))
+        self.assertEqual([phase.split(" of ")[0] for phase in phases], ["1", "2", "3"])
 
     @staticmethod
     def alive(session):

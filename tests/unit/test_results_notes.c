@@ -1,5 +1,6 @@
 /* test_results_notes.c - words below a table: no line too wide, and a number stays with its unit. */
 #include "harness.h"
+#include "results/cells.h"
 #include "results/notes.h"
 #include "results/support.h"
 #include "results/table.h"
@@ -46,4 +47,27 @@ TEST(a_number_before_another_word_may_end_a_line)
     free(text.text);
 }
 
-RUN_TESTS(T(a_number_is_not_parted_from_its_unit), T(a_number_before_another_word_may_end_a_line))
+/* "same" beside +47 % (+14 to +90) was read as a mistake. */
+TEST(a_large_difference_inside_the_noise_is_unclear)
+{
+    static const struct {
+        double ratio, low, high;
+        const char *verdict, *shown;
+    } CASES[] = {
+        {1.47, 1.14, 1.90, "same", RES_CELL_UNCLEAR}, {0.80, 0.70, 0.90, "same", RES_CELL_UNCLEAR},
+        {1.47, 0.98, 1.90, "same", "same"},           {1.02, 1.01, 1.03, "same", "same"},
+        {1.47, 1.14, 1.90, "slower", "slower"},       {1.47, 1.14, 1.90, "undecided", "undecided"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        json_t *figure = json_pack("{s:f, s:f, s:f, s:s}", "ratio", CASES[i].ratio, "ratio_low", CASES[i].low,
+                                   "ratio_high", CASES[i].high, "verdict", CASES[i].verdict);
+        CHECK_STR(res_cell_verdict(figure, "-"), CASES[i].shown);
+        json_decref(figure);
+    }
+    json_t *none = json_object();
+    CHECK_STR(res_cell_verdict(none, "-"), "-");
+    json_decref(none);
+}
+
+RUN_TESTS(T(a_number_is_not_parted_from_its_unit), T(a_number_before_another_word_may_end_a_line),
+          T(a_large_difference_inside_the_noise_is_unclear))

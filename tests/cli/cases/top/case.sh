@@ -22,3 +22,6 @@ for file in early/*.fp; do
     mv "$file" early/churn.fp
 done
 "$MALLAB" top early || echo "$?"
+# A process by its name.
+"$MALLAB" top --process shim_churn --once out | grep -c '^processes'
+"$MALLAB" top --process nosuch --once out || echo "$?"

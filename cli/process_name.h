@@ -1,0 +1,15 @@
+/* process_name.h - a recorded process by its program's name, where a user need not know its id. */
+#ifndef MALLAB_CLI_PROCESS_NAME_H
+#define MALLAB_CLI_PROCESS_NAME_H
+
+#include <stdint.h>
+
+struct cli_verb;
+
+/* cli_process_named - of the processes of that name, the one with most calls so far.
+ * recording  its directory.
+ * Returns    CLI_DONE; CLI_FAILED, or CLI_UNREADABLE where it cannot be read, told on stderr with the names there are. */
+int cli_process_named(const struct cli_verb *verb, const char *recording, const char *name,
+                      uint32_t *ret_process_id);
+
+#endif

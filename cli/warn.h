@@ -1,0 +1,19 @@
+/* warn.h - what disturbs an experiment, on stderr: each cause once.
+ *
+ *   cause   what one remedy ends: a load, threads that wait and other programs' time are three signs of one */
+#ifndef MALLAB_CLI_WARN_H
+#define MALLAB_CLI_WARN_H
+
+#include <stddef.h>
+
+#include "cli/answer.h"
+#include "results/disturbances.h"
+
+/* cli_warn_of - tell the signs from that number on, unless it is to be quiet: those of one cause on one line. Of causes told
+ * before it is only said that they went on, with the number of signs; the table's line `disturbed` and the JSON have each.
+ * from     0, or what the call before returned.
+ * Returns  how many signs there are. */
+size_t cli_warn_of(const struct cli_verb *verb, const struct cli_answer *answer,
+                   const struct res_disturbances *disturbances, size_t from);
+
+#endif
