@@ -337,7 +337,8 @@ void image_check_ends(struct collector *collector, bool thorough);
 /* image_finish - drain, write the trailer, free the slot. */
 void image_finish(struct collector *collector, struct collect_image *image, enum image_end end);
 
-/* image_bump_epochs - step the word of every image with several threads. Returns whether there is one. */
+/* image_bump_epochs - step the word of every image: so several threads' times stay close together, and one thread's next call
+ * notices a pause before it (lane_record.c). Returns whether there is an image with several threads. */
 bool image_bump_epochs(struct collector *collector);
 
 /* image_open_part - begin another footprint of an image, in the present window. image->writing tells whether it could.

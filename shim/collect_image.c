@@ -288,10 +288,9 @@ bool image_bump_epochs(struct collector *collector)
     struct seg_slot *slots = seg_slots(collector->segment.header);
     bool any = false;
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
-        if (collector->image_of_slot[slot] != 0 &&
-            atomic_load_explicit(&slots[slot].lane_count, memory_order_relaxed) > 1) {
+        if (collector->image_of_slot[slot] != 0) {
             atomic_fetch_add_explicit(&slots[slot].epoch, 1, memory_order_acq_rel);
-            any = true;
+            any = any || atomic_load_explicit(&slots[slot].lane_count, memory_order_relaxed) > 1;
         }
     return any;
 }

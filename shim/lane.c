@@ -94,6 +94,9 @@ static void lane_start(struct lane *lane)
     if (shim_segment->flags & SEG_FLAG_STAMPS)
         lane->group_mask = 0;
     lane->epoch_word = &slot->epoch;
+    lane->stamp_clock = 0;
+    lane->seldom_close = 0;
+    lane->seldom = false;
     lane->sequence = 0;
     lane->lost_pending = 0;
     lane->gap_pending = false;

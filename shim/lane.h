@@ -38,22 +38,26 @@ enum lane_state {
 };
 
 struct lane {
-    uint64_t *cursor;     /* next word; NULL without a chunk */
-    uintptr_t group_mask; /* a stamp is due where cursor & group_mask is 0: LANE_GROUP_* less 1; 0: always */
+    uint64_t *cursor; /* next word; NULL without a chunk */
+    uintptr_t
+        group_mask; /* a stamp is due where cursor & group_mask is 0: LANE_GROUP_* less 1; 0: each record takes the slow path */
     _Atomic uint64_t *epoch_word; /* of our slot */
     uint64_t epoch;               /* of the records at the cursor */
     _Atomic uint32_t gate;        /* enum lane_gate; atomic for the thread's own signal handlers only */
     _Atomic uint32_t state;       /* enum lane_state */
     uint64_t seen_epoch;          /* docs/order.md: "remembered" epoch and clock */
     uint64_t seen_clock;
+    uint64_t stamp_clock;  /* of the last stamp; 0: none yet */
     uint64_t sequence;     /* of the next chunk */
     uint64_t lost_pending; /* calls lost since the last FP_MARK_GAP */
     uint32_t number;       /* within the slot */
     uint32_t thread_id;
-    uint32_t chunk;       /* index, while cursor is not NULL */
-    uint32_t exit_rounds; /* destructor iterations seen */
-    uint32_t as_call;     /* 0: none, or recorded already */
-    uint64_t cut;         /* the one that what we store stands behind; 0: none */
+    uint32_t chunk;        /* index, while cursor is not NULL */
+    uint32_t exit_rounds;  /* destructor iterations seen */
+    uint32_t as_call;      /* 0: none, or recorded already */
+    uint64_t cut;          /* the one that what we store stands behind; 0: none */
+    uint32_t seldom_close; /* while `seldom`: records that followed each other closely */
+    bool seldom;           /* it calls so seldom that each call may have its time: lane_record.c */
     bool gap_pending;
     bool gap_lost; /* it is one of lost calls, not only of a pause */
     bool armed;    /* the thread-exit destructor is set */

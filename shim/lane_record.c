@@ -49,6 +49,52 @@ static void store_stamp(struct lane *lane, uint64_t epoch, uint64_t clock)
     lane->epoch = epoch;
 }
 
+/* ---- lanes that call seldom -----------------------------------------------------------------
+ *
+ * Of a lane alone some 60 calls share one stamp, and converting spreads them evenly over the time between two. That is well
+ * where calls are frequent, and wrong by tens of milliseconds where a program computes for long between a few of them: a free
+ * right behind such a pause is then taken to lie in its middle, and what an allocator gives back by the clock moves with it.
+ * Reading the clock costs such a program nothing that it would notice.
+ *
+ *   seldom   a lane whose last stamp was `seldom_ticks` old when it made the next one. It takes the slow path with every
+ *            record, and stamps those that come a SELDOM_STAMPS-th of that after the last stamp, until SELDOM_QUIT follow
+ *            each other closer: at its most so many reads of the clock in that time
+ *   noticed  at a group's end; and by a lane alone, whose groups are long, also where the collector has stepped the epoch
+ *            since its last record (image_bump_epochs, every few milliseconds): a pause between two calls is noticed by the
+ *            first call behind it, without anything new on the fast path */
+
+#define SELDOM_STAMPS 25u /* so a stamp at most each 10 us */
+#define SELDOM_QUIT   64u
+
+static void leave_seldom(struct lane *lane)
+{
+    const bool alone = atomic_load_explicit(&shim_process->slot->lane_count, memory_order_relaxed) <= 1;
+    lane->seldom = false;
+    lane->group_mask = (alone ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1;
+}
+
+/* Whether the next record, which is to have this epoch, is to have a stamp of its own. */
+static bool owes_stamp(struct lane *lane, uint64_t epoch)
+{
+    const uint64_t least = shim_segment->seldom_ticks;
+    const bool stepped = epoch != lane->epoch && lane->group_mask == LANE_GROUP_ALONE - 1;
+    if (likely(!lane->seldom && !stepped) || least == 0 || lane->stamp_clock == 0)
+        return false;
+    if (read_clock(shim_segment) - lane->stamp_clock >= least / SELDOM_STAMPS) {
+        lane->seldom_close = 0; /* not by the stamps of groups, which closely following calls have too */
+        return true;
+    }
+    if (lane->seldom && ++lane->seldom_close >= SELDOM_QUIT)
+        leave_seldom(lane);
+    return false;
+}
+
+/* Where the present group ends: of a lane that calls seldom too, whose group_mask says another thing. */
+static uintptr_t end_mask(const struct lane *lane)
+{
+    return lane->seldom ? LANE_GROUP_MANY - 1 : lane->group_mask;
+}
+
 /* docs/order.md, "Stepping": at most one step of the shared word per lane and bump_ticks, and none while the
  * process has a single thread. */
 static void write_stamp(struct lane *lane)
@@ -57,7 +103,8 @@ static void write_stamp(struct lane *lane)
     const uint64_t now = read_clock(segment);
     uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
     if (atomic_load_explicit(&shim_process->slot->lane_count, memory_order_relaxed) > 1) {
-        lane->group_mask = LANE_GROUP_MANY - 1;
+        if (!lane->seldom)
+            lane->group_mask = LANE_GROUP_MANY - 1;
         if (epoch == lane->seen_epoch && now - lane->seen_clock >= segment->bump_ticks) {
             epoch = atomic_fetch_add_explicit(lane->epoch_word, 1, memory_order_acq_rel) + 1;
             lane->seen_clock = now;
@@ -67,6 +114,19 @@ static void write_stamp(struct lane *lane)
         lane->seen_epoch = epoch;
     }
     store_stamp(lane, epoch, now);
+    lane->stamp_clock = now;
+}
+
+/* A stamp, and what it tells of how often this lane calls. */
+static void write_timely(struct lane *lane)
+{
+    const uint64_t least = shim_segment->seldom_ticks, before = lane->stamp_clock;
+    write_stamp(lane);
+    if (lane->seldom || least == 0 || before == 0 || lane->stamp_clock - before < least)
+        return;
+    lane->seldom = true;
+    lane->seldom_close = 0;
+    lane->group_mask = 0;
 }
 
 /* --order stamps: the clock is the epoch. Read neither before what came before it on this processor nor after what
@@ -107,10 +167,11 @@ static bool begin_group(struct lane *lane, unsigned call, uint64_t clock)
         if (!lane_open_chunk(lane, call))
             return false;
     }
-    if (unlikely(lane->group_mask == 0))
+    if (unlikely(lane->group_mask == 0 && !lane->seldom)) {
         store_stamp(lane, clock, clock);
-    else
-        write_stamp(lane);
+    } else {
+        write_timely(lane);
+    }
     if (unlikely(lane->gap_pending)) {
         store_long(lane, FP_MARK_GAP, 0, lane->lost_pending, lane->gap_lost ? 0 : FP_GAP_PAUSE);
         lane->lost_pending = 0;
@@ -178,24 +239,31 @@ static bool make_stamped_room(struct lane *lane, unsigned call, uint32_t words)
 /* Make the cursor point at room for a record of so many words, with the epoch that it is to have before it. */
 static bool make_room(struct lane *lane, unsigned call, uint32_t words)
 {
-    if (unlikely(lane->group_mask == 0))
+    if (unlikely(lane->group_mask == 0 && !lane->seldom))
         return make_stamped_room(lane, call, words);
+    bool owes = owes_stamp(lane, atomic_load_explicit(lane->epoch_word, memory_order_acquire));
     for (;;) {
         const uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
         if (!heed_cut(lane, epoch))
             return false;
-        if (lane_is_at_boundary(lane)) {
+        if (((uintptr_t)lane->cursor & end_mask(lane)) == 0) {
             if (!begin_group(lane, call, 0))
                 return false;
+            owes = false;
             continue; /* that took time, and may have stepped the epoch: see whether a cut was passed */
         }
-        if (words_left(lane, lane->group_mask) >= words + (epoch != lane->epoch)) {
+        if (owes && words_left(lane, end_mask(lane)) >= 2 + words + 1) {
+            write_timely(lane);
+            owes = false;
+            continue;
+        }
+        if (!owes && words_left(lane, end_mask(lane)) >= words + (epoch != lane->epoch)) {
             if (epoch != lane->epoch)
                 store_first(lane, fp_record_epoch(FP_RECORD_EPOCH, epoch), 1);
             lane->epoch = epoch;
             return true;
         }
-        fill_up(lane, lane->group_mask);
+        fill_up(lane, end_mask(lane));
     }
 }
 

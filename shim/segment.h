@@ -25,7 +25,7 @@
 #include "footprint/record.h"
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      7u                           /* bump with any change of this file's layouts */
+#define SEG_VERSION      8u                           /* bump with any change of this file's layouts */
 #define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
@@ -73,6 +73,8 @@ struct seg_header {
     uint64_t chunks_offset;
     uint64_t segment_bytes;
     uint64_t bump_ticks; /* clock units between two steps of the epoch word by one lane */
+    uint64_t
+        seldom_ticks; /* clock units: a lane whose group took as long calls seldom (lane_record.c); 0: none does */
     uint64_t clock_first_ticks, clock_first_ns, clock_start_unix_ns; /* struct collect_clock */
     uint64_t collector_start;      /* process_start_ticks of collector_pid; 0 unknown */
     char directory[SEG_DIRECTORY]; /* of the recording, absolute; "" when it does not fit */

@@ -15,6 +15,7 @@
 
 #include "results/experiment.h"
 #include "results/validation/fidelity.h"
+#include "results/validation/reality.h"
 #include "results/validation/sampled.h"
 #include "results/validation/timed.h"
 
@@ -71,6 +72,8 @@ void res_validation_release(struct res_validation *validation);
 /* What the figures of one candidate come to. */
 struct res_validation_figures {
     struct res_fidelity memory;
+    struct res_real_ranges total_range, heap_range;   /* of the real runs: sampled ones, mapped ones */
+    struct res_real_beyond total_beyond, heap_beyond; /* what is predicted, beside those ranges */
     struct res_time_check time;
     double wall_ns, cpu_ns; /* medians of the timed runs */
     double process_cpu_ns;  /* median of the sampled runs, of the process that was recorded */

@@ -20,16 +20,44 @@ static double anonymous_peak(const struct res_image *image) { return (double)ima
 static double process_cpu(const struct res_image *image) { return image->cpu_ns; }
 /* clang-format on */
 
+/* Of one run the two bounds from below that the heap's peak has (fidelity.h). */
+static double heap_peak_of_run(const struct res_image *image)
+{
+    return fmax(heap_peak(image), image->exact ? anonymous_peak(image) - apart_peak(image) : 0);
+}
+
+/* A figure of each run. The caller's to free. */
+static double *samples_of(const struct res_image *images, size_t count, image_fn *figure)
+{
+    double *samples = res_calloc(count + 1, sizeof *samples);
+    for (size_t i = 0; i < count; i++)
+        samples[i] = figure(&images[i]);
+    return samples;
+}
+
 static double median_of(const struct res_image *images, size_t count, image_fn *figure)
 {
     if (count == 0)
         return NAN;
-    double *samples = res_calloc(count, sizeof *samples);
-    for (size_t i = 0; i < count; i++)
-        samples[i] = figure(&images[i]);
+    double *samples = samples_of(images, count, figure);
     const double median = res_median(samples, count);
     free(samples);
     return median;
+}
+
+static struct res_real_range range_of(const struct res_image *images, size_t count, image_fn *figure)
+{
+    double *samples = samples_of(images, count, figure);
+    const struct res_real_range range = res_real_range_of(samples, count);
+    free(samples);
+    return range;
+}
+
+static struct res_real_ranges ranges_of(const struct res_image *images, size_t count, image_fn *peak,
+                                        image_fn *mean, image_fn *end)
+{
+    return (struct res_real_ranges){range_of(images, count, peak), range_of(images, count, mean),
+                                    range_of(images, count, end)};
 }
 
 static struct res_levels levels_of(const struct res_image *images, size_t count, image_fn *peak,
@@ -252,6 +280,10 @@ struct res_validation_figures res_validation_figures_of(const struct res_validat
         .missed_bytes = res_fidelity_missed(&course, &replay),
     };
     figures.memory = res_fidelity_of(&rest, &sample);
+    figures.total_range = ranges_of(entry->images, entry->image_count, total_peak, total_mean, total_end);
+    figures.heap_range = ranges_of(entry->mapped, entry->mapped_count, heap_peak_of_run, heap_mean, heap_end);
+    figures.total_beyond = res_real_beyond_of(&figures.total_range, &figures.memory.predicted_total);
+    figures.heap_beyond = res_real_beyond_of(&figures.heap_range, &figures.memory.predicted_heap);
     course_free(&course);
     course_free(&replay);
     figures.time = check_time(validation, place, predicted_ns(&replayed, &replayed_base, trial), seed);

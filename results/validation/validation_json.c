@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "results/support.h"
+#include "results/validation/reality_report.h"
 #include "results/validation/validation_report.h"
 
 static json_t *number(double value)
@@ -120,6 +121,7 @@ static json_t *real_object(const struct res_validation_entry *entry,
     json_t *object = json_object();
     set_levels(object, "total", &figures->memory.real_total);
     set_levels(object, "heap", &figures->memory.real_heap);
+    json_object_set_new(object, "ranges", res_reality_ranges(figures));
     json_object_set_new(object, "wall_ns", whole(figures->wall_ns));
     json_object_set_new(object, "cpu_ns", whole(figures->cpu_ns));
     json_object_set_new(object, "process_cpu_ns", whole(figures->process_cpu_ns));
@@ -150,6 +152,7 @@ static json_t *error_object(const struct res_validation_figures *figures)
     json_t *object = json_object();
     set_errors(object, "total", &figures->memory.error_total);
     set_errors(object, "heap", &figures->memory.error_heap);
+    json_object_set_new(object, "beyond_reality", res_reality_beyond(figures));
     json_object_set_new(object, "time_sign", json_string(res_sign_name(figures->time.sign)));
     json_object_set_new(object, "time_size",
                         number(figures->time.sign == RES_SIGN_RIGHT || figures->time.sign == RES_SIGN_WRONG
@@ -237,6 +240,7 @@ void res_validation_add(json_t *result, const struct res_validation *validation,
     json_object_set_new(about, "heap_told_by", json_string(options->apart != NULL ? "mapping" : "name"));
     json_object_set_new(about, "step_ns", json_integer((json_int_t)options->step_ns));
     json_object_set_new(about, "bars", bars_object(figures, count));
+    json_object_set_new(about, "within_reality", res_reality_within(figures, count));
     json_object_set_new(about, "control_timed_runs", timed_runs(&validation->entries[count]));
     json_object_set_new(result, "validation", about);
     json_object_set_new(result, "candidates", candidates);

@@ -87,6 +87,9 @@ class Fidelity:
                 if error is not None:
                     bar = {"peak_total": 0.03, "peak_heap": 0.10}.get(key)
                     self.report.keep(f"fidelity/{name}/{candidate['name']}/{key}", [abs(error)], "of real", bar)
+        for figure, counts in result["validation"]["within_reality"].items():
+            if counts["checked"]:
+                self.report.keep(f"fidelity/{name}/within reality's range, {figure}", [counts["met"] / counts["checked"]], "within", None, False)
         for bar, counts in result["validation"]["bars"].items():
             if counts["checked"]:
                 self.report.keep(f"fidelity/{name}/bar {bar}", [counts["met"] / counts["checked"]], "met", 1, False)

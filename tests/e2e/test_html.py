@@ -59,6 +59,10 @@ class Page(Lab):
         self.assertEqual(page.run("document.querySelector('.command').textContent"),
                          "mallab validate -a glibc,jemalloc,mimalloc,tcmalloc,jemalloc+bg -b glibc -n 10 --seed 42 -- web --port 8080")
         self.assertEqual(page.run(FIRST_ROWS), NAMES)
+        ranges = page.run("[...document.querySelectorAll('table')].map((table) => table.textContent).find((words) => words.includes('real, peak, heap'))")
+        self.assertIn("within", ranges)
+        self.assertIn("\u22123.1", ranges)
+        self.assertIn("within reality's own range: 5 of 5", page.run("document.querySelector('.bars').textContent"))
         self.judge_sorting(page)
         self.judge_legend(page)
         self.judge_zoom(page)

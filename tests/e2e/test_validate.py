@@ -45,6 +45,29 @@ class Validate(lab.Lab):
                 # So few rounds never judge a sign.
                 self.assertIn(error["time_sign"], ("noise", "unknown"))
 
+    def check_ranges(self, result, shown):
+        """Reality's own range, by the samples that the result keeps, and whether a prediction lies within it."""
+        met = {}
+        for candidate in result["candidates"]:
+            real = candidate["real"]
+            for key, runs, sample in (("peak_total", "sampled_runs", "peak_bytes"), ("mean_total", "sampled_runs", "mean_bytes"),
+                                      ("end_total", "sampled_runs", "end_bytes"), ("mean_heap", "mapped_runs", "heap_mean_bytes"),
+                                      ("end_heap", "mapped_runs", "heap_end_bytes")):
+                samples = [run[sample] for run in real[runs]]
+                range_, told = real["ranges"][key], candidate["predicted"][f"{key}_bytes"]
+                self.assertEqual(range_, {"low_bytes": min(samples), "high_bytes": max(samples), "runs": len(samples)}, key)
+                low, high = range_["low_bytes"], range_["high_bytes"]
+                beyond = told / low - 1 if told < low else told / high - 1 if told > high else 0
+                self.assertAlmostEqual(candidate["error"]["beyond_reality"][key], beyond, places=4, msg=key)
+                met[key] = met.get(key, 0) + (low <= told <= high)
+                self.assertLessEqual(low, real[f"{key}_bytes"])
+                self.assertGreaterEqual(high, real[f"{key}_bytes"])
+        for key, count in met.items():
+            self.assertEqual(result["validation"]["within_reality"][key], {"checked": len(result["candidates"]), "met": count}, key)
+        self.assertIn(f"within reality's own range: {met['peak_total']} of {len(result['candidates'])}", shown)
+        self.assertIn("lie within the range of the real runs", shown)
+        self.assertLessEqual(max(map(len, shown.splitlines())), 100)
+
     def two(self):
         names = lab.candidates()
         return "glibc,jemalloc" if "jemalloc" in names else "glibc,glibc+nocache"
@@ -68,6 +91,7 @@ class Validate(lab.Lab):
             return max(100 * (max(of_one) / min(of_one) - 1) for of_one in runs)
         self.assertIn(f"by up to {widest('heap_mean_bytes'):.1f} % in the heap's mean, {widest('heap_end_bytes'):.1f} % at its end",
                       shown)
+        self.check_ranges(result, shown)
         self.assertEqual(list(self.place.iterdir()), [self.place / "kept.json"])
 
     @lab.needs("hyperfine")

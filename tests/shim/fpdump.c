@@ -2,6 +2,7 @@
  *
  *   fpdump FILE            counts by call, by lane, losses, completeness, order checks
  *   fpdump --marks FILE    each mark as a line: lane epoch call address size extra
+ *   fpdump --times FILE    each mark as a line: call, size, the time of the last stamp before it, and 1 where that is its own
  *
  * Reads with fp_reader only; whatever it finds wrong it says and exits with 1. */
 #include <inttypes.h>
@@ -37,6 +38,19 @@ static void say_marks(const struct fp_block *block)
         printf("%u %" PRIu64 " %s %" PRIx64 " %" PRIu64 " %" PRIu64 "\n", block->lane,
                block->base_epoch + block->marks[i].epoch, fp_call_name(shape->call), block->marks[i].address,
                shape->size, shape->extra);
+    }
+}
+
+static void say_times(const struct fp_block *block)
+{
+    uint32_t stamp = 0;
+    for (uint32_t i = 0; i < block->mark_count; i++) {
+        const struct fp_shape *shape = &block->shapes[block->marks[i].shape];
+        while (stamp < block->stamp_count && block->stamps[stamp].mark <= i)
+            stamp++;
+        const struct fp_stamp *last = stamp > 0 ? &block->stamps[stamp - 1] : NULL;
+        printf("%s %" PRIu64 " %" PRIu64 " %d\n", fp_call_name(shape->call), shape->size,
+               last != NULL ? last->time_ns : 0, last != NULL && last->mark == i);
     }
 }
 
@@ -116,6 +130,7 @@ static void say_totals(const struct fp_reader *reader, const struct totals *tota
 int main(int argc, char **argv)
 {
     const int only_marks = argc == 3 && strcmp(argv[1], "--marks") == 0;
+    const int only_times = argc == 3 && strcmp(argv[1], "--times") == 0;
     struct fp_reader *reader;
     struct fp_error error = {0};
     struct fp_block_buffer buffer = {0};
@@ -123,7 +138,7 @@ int main(int argc, char **argv)
     struct totals totals = {0};
     char text[512];
 
-    if (argc != 2 + only_marks)
+    if (argc != 2 + only_marks + only_times)
         return 2;
     if (fp_reader_open(argv[argc - 1], &error, &reader) != FP_OK) {
         fprintf(stderr, "fpdump: %s\n", fp_error_text(&error, argv[argc - 1], text, sizeof text));
@@ -141,12 +156,14 @@ int main(int argc, char **argv)
                     fp_error_text(fp_reader_error(reader), argv[argc - 1], text, sizeof text));
             return 1;
         }
+        if (only_times)
+            say_times(&block);
         if (only_marks)
             say_marks(&block);
         else
             add_block(&totals, &block);
     }
-    if (!only_marks)
+    if (!only_marks && !only_times)
         say_totals(reader, &totals);
     fp_block_buffer_release(&buffer);
     fp_reader_close(reader);

@@ -10,6 +10,7 @@
 #include "results/validation/fidelity.h"
 #include "results/validation/files.h"
 #include "results/validation/image.h"
+#include "results/validation/reality.h"
 #include "results/validation/smaps.h"
 #include "results/validation/timed.h"
 #include "unit/harness.h"
@@ -30,6 +31,27 @@ TEST(runs_that_were_alike_have_one_peak)
     CHECK_NEAR(res_fidelity_sampled_peak(unknown, samples, 3), 65);
     CHECK_NEAR(res_fidelity_sampled_peak(alike, samples, 1), 65);
     CHECK(isnan(res_fidelity_sampled_peak(alike, samples, 0)));
+}
+
+TEST(a_prediction_lies_within_what_real_runs_did_or_so_far_from_the_nearest)
+{
+    const double samples[] = {270, 320, 300}, gone[] = {NAN, 270, 320}, one[] = {NAN, 270};
+    const struct res_real_range range = res_real_range_of(samples, 3);
+    CHECK_NEAR(range.low_bytes, 270);
+    CHECK_NEAR(range.high_bytes, 320);
+    CHECK_U64(range.runs, 3);
+    CHECK_NEAR(res_real_range_beyond(&range, 270), 0);
+    CHECK_NEAR(res_real_range_beyond(&range, 311), 0);
+    CHECK_NEAR(res_real_range_beyond(&range, 243), -0.1);
+    CHECK_NEAR(res_real_range_beyond(&range, 336), 0.05);
+    CHECK(isnan(res_real_range_beyond(&range, NAN)));
+    const struct res_real_range two = res_real_range_of(gone, 3), single = res_real_range_of(one, 2),
+                                none = res_real_range_of(one, 0);
+    CHECK_U64(two.runs, 2);
+    CHECK_NEAR(res_real_range_beyond(&two, 243), -0.1);
+    CHECK_U64(single.runs, 1); /* of one run nothing is known of the next */
+    CHECK(isnan(res_real_range_beyond(&single, 270)));
+    CHECK(isnan(none.low_bytes) && isnan(res_real_range_beyond(&none, 1)));
 }
 
 TEST(prediction_is_rest_and_startup_and_replay)
@@ -302,10 +324,12 @@ TEST(hyperfine_is_believed_when_it_makes_sense)
     CHECK(!parses("{\"results\":[{\"times\":[1],\"user\":\"0\",\"system\":0}]}", &timed));
 }
 
-RUN_TESTS(T(runs_that_were_alike_have_one_peak), T(prediction_is_rest_and_startup_and_replay),
-          T(no_real_figure_no_error), T(peaks_that_do_not_fall_together_are_not_added),
-          T(order_counts_where_reality_differs), T(sign_is_judged_outside_the_noise_only),
-          T(heap_is_told_from_the_rest), T(what_is_resident_is_told_by_name_but_for_the_heap),
+RUN_TESTS(T(runs_that_were_alike_have_one_peak),
+          T(a_prediction_lies_within_what_real_runs_did_or_so_far_from_the_nearest),
+          T(prediction_is_rest_and_startup_and_replay), T(no_real_figure_no_error),
+          T(peaks_that_do_not_fall_together_are_not_added), T(order_counts_where_reality_differs),
+          T(sign_is_judged_outside_the_noise_only), T(heap_is_told_from_the_rest),
+          T(what_is_resident_is_told_by_name_but_for_the_heap),
           T(a_library_that_the_program_has_by_itself_is_not_brought), T(more_names_than_room_do_no_harm),
           T(what_lies_behind_a_memory_file_is_heap), T(bss_is_what_the_file_says),
           T(a_text_that_is_cut_is_no_harm), T(nonsense_is_passed_over), T(status_is_whole_or_refused),

@@ -107,6 +107,58 @@ TEST(stamps_stand_where_they_should)
     CHECK_U64(first->group_mask, LANE_GROUP_MANY - 1); /* it has noticed that it is no longer alone */
 }
 
+/* A lane alone looks at the clock where the collector has stepped the epoch; when long went by, at each call from there on,
+ * until they follow each other closely. seldom_ticks of 1: any time is long; of UINT64_MAX: none is. */
+TEST(a_lane_that_calls_seldom_stamps_each_call)
+{
+    set_up(0);
+    shim_segment->seldom_ticks = UINT64_MAX;
+    for (int i = 0; i < 10; i++)
+        release(16);
+    slot->epoch++;
+    release(16);
+    CHECK_U64(decode(0)->stamp_count, 1); /* it has looked, and it was not long */
+    CHECK_U64(shim_lane->group_mask, LANE_GROUP_ALONE - 1);
+    shim_segment->seldom_ticks = 1;
+    for (int i = 0; i < 5; i++)
+        release(16);
+    CHECK_U64(decode(0)->stamp_count, 1); /* nobody stepped: the fast path */
+    slot->epoch++;
+    for (int i = 0; i < 6; i++)
+        release(16);
+    const struct fp_block *block = decode(0);
+    CHECK_U64(block->mark_count, 22);
+    CHECK_U64(block->stamp_count, 1 + 6);
+    for (uint32_t i = 1; i < block->stamp_count; i++)
+        CHECK_U64(block->stamps[i].mark, 15 + i);
+    CHECK_U64(shim_lane->group_mask, 0);
+    shim_segment->seldom_ticks = UINT64_MAX;
+    for (int i = 0; i < 64; i++)
+        release(16);
+    CHECK_U64(shim_lane->group_mask, LANE_GROUP_ALONE - 1);
+    CHECK(!shim_lane->seldom);
+    CHECK_U64(decode(0)->mark_count, 22 + 64);
+}
+
+/* Its stamps leave room for records of any length, at groups' and chunks' ends too. */
+TEST(a_lane_that_calls_seldom_loses_nothing)
+{
+    uint32_t found = 0;
+    set_up(0);
+    shim_segment->seldom_ticks = 1;
+    for (size_t i = 0; i < 4000; i++) {
+        slot->epoch += i % 5 == 0;
+        allocate(long_calls[i % 3], 16 * i + 16, i, long_extra(i));
+    }
+    CHECK(shim_lane->seldom);
+    for (uint32_t index = 0; index < CHUNKS && state_of(index) != 0; index++) {
+        const struct fp_block *block = decode(index);
+        for (uint32_t mark = 0; mark < block->mark_count; mark++, found++)
+            check_mark(block, mark, long_calls[found % 3], 16 * found + 16, found, long_extra(found));
+    }
+    CHECK_U64(found, 4000);
+}
+
 /* --order stamps: each call has an epoch of its own, whatever its length and wherever the chunk ends. */
 TEST(stamps_before_every_call)
 {
@@ -316,7 +368,8 @@ TEST(silences_are_waited_for_ever_shorter)
 }
 
 RUN_TESTS(T(calls_become_records), T(long_records_at_boundaries), T(chunks_follow_each_other),
-          T(stamps_stand_where_they_should), T(stamps_before_every_call),
+          T(stamps_stand_where_they_should), T(a_lane_that_calls_seldom_stamps_each_call),
+          T(a_lane_that_calls_seldom_loses_nothing), T(stamps_before_every_call),
           T(epochs_step_with_several_lanes_only), T(nested_calls_are_the_allocators_own),
           T(handlers_calls_are_counted), T(a_lane_in_need_takes_more_chunks_into_use),
           T(dropped_calls_leave_a_gap), T(operators_name_the_call_that_serves_them),
