@@ -113,6 +113,7 @@ static int run_experiment(struct ab *ab)
         .floor = ab->choice.floor,
         .rounds = (unsigned)settings->measure.rounds,
         .until = settings->until,
+        .rounds_long = settings->rounds_long,
         .time_budget_ns = settings->time_budget_ns,
         .memory_rounds = (unsigned)settings->memory_rounds,
         .idle_ms = cli_measure_idle_ms(&settings->measure),

@@ -30,7 +30,8 @@ const char cli_ab_help[] =
     "\n"
     "how\n"
     "  -n, --rounds N         runs of each candidate, 1-1000; a verdict takes 8 [10];\n"
-    "                         with --until or --time-budget at most so many [200]\n"
+    "                         with --until or --time-budget at most so many [200,\n"
+    "                         and up to 1000 while --until takes less than 5 min]\n"
     "      --until P%         add rounds, from 16 on, until the 95 % range of each\n"
     "                         candidate's time and of the noise is narrower than\n"
     "                         this share of its ratio to the baseline: 2%, 1%\n"
@@ -108,8 +109,10 @@ static int settle_rounds(struct cli_ab_options *settings)
 {
     if (settings->until == 0 && settings->time_budget_ns == 0)
         return -1;
-    if (!settings->measure.has_rounds)
+    if (!settings->measure.has_rounds) {
         settings->measure.rounds = RES_UNTIL_ROUNDS_MAX;
+        settings->rounds_long = RES_UNTIL_ROUNDS_LONG;
+    }
     if (settings->measure.rounds < RES_ROUNDS_FOR_VERDICT)
         return cli_misuse(&CLI_AB, "--until and --time-budget take %u rounds at least: -n %llu allows fewer",
                           RES_ROUNDS_FOR_VERDICT, (unsigned long long)settings->measure.rounds);
