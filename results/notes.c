@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/memory_limit.h"
 #include "results/memory_words.h"
 #include "results/statistics.h"
 #include "results/steadiness.h"
@@ -134,6 +135,14 @@ static void add_basis_line(struct res_text *text, const json_t *result, const js
     free(words.text);
 }
 
+/* There is no noise where the baseline has no figures; why not, other lines say. */
+static void add_no_noise_line(struct res_text *text, const char *baseline)
+{
+    char *words = res_printf("not known: %s, which is held against itself for it, failed", baseline);
+    res_notes_add(text, "noise", words);
+    free(words);
+}
+
 static void add_noise_line(struct res_text *text, const char *baseline, const json_t *workload)
 {
     const json_t *control = json_object_get(workload, "control");
@@ -207,7 +216,10 @@ static void add_failed_lines(struct res_text *text, const json_t *workload)
         if (json_is_string(json_object_get(object, "failed")))
             add_named_reason(text, "failed", object, "failed");
     }
-    if (json_is_string(json_object_get(control, "failed")))
+    /* Where the baseline failed its second run had no chance either. */
+    if (json_is_string(json_object_get(control, "failed")) &&
+        !json_is_string(
+            json_object_get(json_array_get(json_object_get(workload, "candidates"), 0), "failed")))
         add_named_reason(text, "control", control, "failed");
 }
 
@@ -365,7 +377,7 @@ static void add_words(struct res_text *text, const char *label, char *words)
 static void add_doubts(struct res_text *text, const json_t *result, const json_t *workload)
 {
     add_failed_lines(text, workload);
-    add_words(text, "limit", res_limit_words(result));
+    add_words(text, "limit", res_limit_words(result, workload));
     res_notes_start(text, result, workload);
     res_notes_unpredicted(text, workload);
     add_inherited_line(text, workload);
@@ -392,7 +404,10 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
     char *baseline = res_cell_plain(result, "baseline", "?");
     res_text_add(text, "\n", 1);
     add_advice(text, result, workload);
-    add_noise_line(text, baseline, workload);
+    if (json_is_string(json_object_get(json_object_get(workload, "control"), "failed")))
+        add_no_noise_line(text, baseline);
+    else
+        add_noise_line(text, baseline, workload);
     add_basis_line(text, result, workload);
     res_notes_memory(text, result, workload, style->details);
     if (style->details)
