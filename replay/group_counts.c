@@ -129,6 +129,9 @@ bool rep_group_read(const char *group, int version, struct rep_group_counts *ret
         counts.cache_bytes = counts.usage_bytes;
     counts.peak_bytes = number_of(group, names->peak, NULL);
     counts.at_limit = number_of(group, names->at_limit, names->at_limit_word);
+    if (version ==
+        1) /* of memory and swap; with equal limits it is asked first, and the other never refuses */
+        counts.at_limit += number_of(group, "memory.memsw.failcnt", NULL);
     counts.oom_kills = number_of(group, names->kills, "oom_kill");
     *ret_counts = counts;
     return true;

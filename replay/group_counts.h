@@ -6,13 +6,15 @@
  *             cannot take back without swap, is not among them
  *
  * No malloc, so that a replay may ask between its ops. Sources: Documentation/admin-guide/cgroup-v2.rst, "Memory Interface
- * Files", and .../cgroup-v1/memory.rst of the kernel. The usage is of whole batches that processors charge ahead, 64 pages
- * (MEMCG_CHARGE_BATCH): up to so much on each is counted before it is used. */
+ * Files", and .../cgroup-v1/memory.rst of the kernel. The usage is of whole batches that processors charge ahead,
+ * REP_GROUP_BATCH_PAGES (MEMCG_CHARGE_BATCH of mm/memcontrol.c): up to so much on each is counted before it is used. */
 #ifndef MALLAB_REPLAY_GROUP_COUNTS_H
 #define MALLAB_REPLAY_GROUP_COUNTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define REP_GROUP_BATCH_PAGES 64u
 
 struct rep_group_counts {
     uint64_t usage_bytes, cache_bytes; /* the latter no more than the former */
