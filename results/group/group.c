@@ -129,28 +129,31 @@ json_t *res_group_killed(const struct res_group *group, uint64_t limit_bytes)
     json_object_set_new(failure, "cause", json_string("oom"));
     set_count(failure, "limit_bytes", limit_bytes);
     (void)res_text_bytes((double)limit_bytes, limit);
-    char *text;
+    const uint64_t done = noted(&notes->ops_done), ops = noted(&notes->ops);
+    const uint64_t width = noted(&notes->window_ops_max), base = noted(&notes->base_bytes);
+    char *where;
     if (noted(&notes->begun) == 0) {
-        text = res_printf("the kernel killed it for want of memory before the first op; the limit is %s",
-                          limit);
+        where = res_strdup("before the first op");
     } else {
-        const uint64_t done = noted(&notes->ops_done), ops = noted(&notes->ops);
-        const uint64_t width = noted(&notes->window_ops_max);
-        const uint64_t to = ops > 0 && (done >= ops || width >= ops - done) ? ops - 1 : done + width - 1;
-        const uint64_t base = noted(&notes->base_bytes);
-        set_count(failure, "op", done);
-        set_count(failure, "op_last", to > done ? to : done);
+        const uint64_t left = ops > done ? ops - done : 0;
+        const uint64_t to = done + (width < left ? width : left) - 1;
         set_count(failure, "live_bytes", noted(&notes->live_bytes));
         set_count(failure, "live_objects", noted(&notes->live_objects));
         if (counts.peak_bytes > base)
             set_count(failure, "peak_bytes", counts.peak_bytes - base + noted(&notes->early_bytes));
-        text = res_printf(
-            "the kernel killed it for want of memory in one of the ops %s to %s, with %s in %s objects "
-            "live before them; the limit is %s",
-            res_text_grouped(done, first), res_text_grouped(to > done ? to : done, last),
-            res_text_bytes((double)noted(&notes->live_bytes), live),
-            res_text_grouped(noted(&notes->live_objects), objects), limit);
+        if (left > 0 && width > 0) {
+            set_count(failure, "op", done);
+            set_count(failure, "op_last", to);
+            where = res_printf("in one of the ops %s to %s, with %s in %s objects live before them",
+                               res_text_grouped(done, first), res_text_grouped(to, last),
+                               res_text_bytes((double)noted(&notes->live_bytes), live),
+                               res_text_grouped(noted(&notes->live_objects), objects));
+        } else {
+            where = res_strdup("after the last op, at rest");
+        }
     }
+    char *text = res_printf("the kernel killed it for want of memory %s; the limit is %s", where, limit);
+    free(where);
     json_object_set_new(failure, "text", json_string(text));
     free(text);
     return failure;
