@@ -7,6 +7,7 @@
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/give_out.h"
+#include "cli/limit.h"
 #include "cli/progress.h"
 #include "cli/record_step.h"
 #include "cli/stops.h"
@@ -22,6 +23,7 @@
 struct ab {
     struct cli_ab_options settings;
     struct cli_choice choice;
+    struct cli_limit limit;
     const char *directory; /* of recording and workloads */
     char **paths;
     struct res_workload *workloads;
@@ -121,6 +123,8 @@ static int run_experiment(struct ab *ab)
         .touch = settings->measure.touch,
         .timeout_ns = settings->measure.timeout_ns,
         .limit_bytes = settings->measure.limit_bytes,
+        .group_place = cli_limit_place(&ab->limit),
+        .limit_by_why = ab->limit.why,
         .check = settings->check,
         .replay_options = settings->measure.options,
         .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
@@ -172,6 +176,7 @@ static void ab_release(struct ab *ab)
     free(ab->paths);
     free(ab->workloads);
     cli_choice_release(&ab->choice);
+    cli_limit_release(&ab->limit);
 }
 
 static int run_ab(int argc, char **argv)
@@ -185,6 +190,8 @@ static int run_ab(int argc, char **argv)
         code = cli_whole_check(&CLI_AB, &ab.settings.whole, ab.settings.answer.force);
     if (code == CLI_DONE)
         code = cli_choose(&CLI_AB, ab.settings.measure.allocators, ab.settings.measure.baseline, &ab.choice);
+    if (code == CLI_DONE)
+        code = cli_limit_settle(&CLI_AB, &ab.settings.measure, &ab.limit);
     if (code == CLI_DONE) {
         cli_stops_take();
         code = prepare_workloads(&ab);

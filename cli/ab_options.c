@@ -30,8 +30,8 @@ const char cli_ab_help[] =
     "\n"
     "how\n"
     "  -n, --rounds N         runs of each candidate, 1-1000; a verdict takes 8 [10];\n"
-    "                         with --until or --time-budget at most so many [200,\n"
-    "                         and up to 1000 while --until takes less than 5 min]\n"
+    "                         with --until or --time-budget at most so many\n"
+    "                         [1000; --until alone: 200 if 5 minutes are over]\n"
     "      --until P%         add rounds, from 16 on, until the 95 % range of each\n"
     "                         candidate's time and of the noise is narrower than\n"
     "                         this share of its ratio to the baseline: 2%, 1%\n"
@@ -51,8 +51,7 @@ const char cli_ab_help[] =
     "      --no-placement     no pass that looks where live objects lie\n"
     "      --hyperfine[=FILE] time each candidate's replay as a whole process too, as\n"
     "                         often, by hyperfine; FILE: its JSON, for its scripts\n" CLI_MEASURE_HELP
-    "      --timeout T        give up a run after T: 90s, 5m [20 times its warm-up]\n"
-    "      --limit SIZE       let each allocator map no more: 64M, 1.5G [no limit]\n"
+    "      --timeout T        give up a run after T: 90s, 5m [20 times its warm-up]\n" CLI_MEASURE_LIMIT_HELP
     "      --check            first look whether each allocator keeps its promises\n"
     "                         (alignment, overlap, contents); others are out\n"
     "\n"
@@ -170,7 +169,7 @@ int cli_ab_take_options(int argc, char **argv, struct cli_ab_options *ret_option
         CLI_MEASURE_TOUCH_ROW,
         CLI_MEASURE_IDLE_ROW,
         CLI_MEASURE_TIMEOUT_ROW,
-        CLI_MEASURE_LIMIT_ROW,
+        CLI_MEASURE_LIMIT_ROWS,
         CLI_MEASURE_CANDIDATES_ROWS,
         {"until", required_argument, NULL, OPTION_UNTIL},
         {"time-budget", required_argument, NULL, OPTION_TIME_BUDGET},

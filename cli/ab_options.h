@@ -17,7 +17,7 @@ struct cli_ab_options {
     struct conv_options convert;
     struct cli_whole whole;
     uint64_t memory_rounds, time_budget_ns;
-    double until; /* a share; 0: not asked */
+    double until;         /* a share; 0: not asked */
     unsigned rounds_long; /* results/until.h; 0: -n said how many */
     bool check, latency, no_syscalls, no_placement;
     char **inputs;

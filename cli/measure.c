@@ -112,6 +112,14 @@ int cli_measure_take(const struct cli_verb *verb, int option, const char *value,
         if (!cli_parse_size(value, &measure->limit_bytes))
             return cli_misuse(verb, "'%s' is no size for --limit: write 64M or 1.5G", value);
         break;
+    case CLI_MEASURE_LIMIT_BY:
+        if (strcmp(value, "cgroup") != 0 && strcmp(value, "data") != 0)
+            return cli_misuse(verb, "--limit-by takes 'cgroup' or 'data', not '%s'", value);
+        measure->limit_by = value;
+        break;
+    case CLI_MEASURE_LIMIT_IN:
+        measure->limit_in = value;
+        break;
     default:
         break;
     }

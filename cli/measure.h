@@ -17,6 +17,8 @@ enum {
     CLI_MEASURE_IDLE,
     CLI_MEASURE_TIMEOUT,
     CLI_MEASURE_LIMIT,
+    CLI_MEASURE_LIMIT_BY,
+    CLI_MEASURE_LIMIT_IN,
     CLI_MEASURE_END,
 };
 
@@ -33,12 +35,22 @@ enum {
 #define CLI_MEASURE_TOUCH_ROW   {"touch", required_argument, NULL, CLI_MEASURE_TOUCH}
 #define CLI_MEASURE_IDLE_ROW    {"idle", required_argument, NULL, CLI_MEASURE_IDLE}
 #define CLI_MEASURE_TIMEOUT_ROW {"timeout", required_argument, NULL, CLI_MEASURE_TIMEOUT}
-#define CLI_MEASURE_LIMIT_ROW   {"limit", required_argument, NULL, CLI_MEASURE_LIMIT}
+#define CLI_MEASURE_LIMIT_ROWS                                       \
+    {"limit", required_argument, NULL, CLI_MEASURE_LIMIT},           \
+    {"limit-by", required_argument, NULL, CLI_MEASURE_LIMIT_BY},     \
+    {"limit-in", required_argument, NULL, CLI_MEASURE_LIMIT_IN}
 
 #define CLI_MEASURE_HELP                                                                \
     "      --pin HOW          no; auto: each thread on a processor of its own; or\n"      \
     "                         processors to keep to: 0,2-3 [no]\n"                        \
     "      --nice N           priority, from -20 (high) to 19 [as it is]\n"
+#define CLI_MEASURE_LIMIT_HELP                                                          \
+    "      --limit SIZE       let each allocator have no more: 64M, 1.5G [no limit]\n"    \
+    "      --limit-by WHAT    cgroup: what is in memory, as a container counts, whose\n"  \
+    "                         kernel kills at the limit; data: what is mapped, where\n"   \
+    "                         calls fail [cgroup where one can be made, else data]\n"     \
+    "      --limit-in DIR     make the cgroups in this directory of /sys/fs/cgroup\n"     \
+    "                         [mallab's own, else the one above it]\n"
 /* clang-format on */
 
 #define CLI_ROUNDS_MAX 1000u /* of each kind */
@@ -51,6 +63,7 @@ struct cli_measure {
     const char *baseline;   /* -b; NULL: not given */
     const char *touch;      /* NULL: the replay's default */
     uint64_t rounds, seed, idle_ns, timeout_ns, limit_bytes;
+    const char *limit_by, *limit_in; /* "cgroup" or "data"; a directory; NULL: not said */
     bool has_rounds, has_seed;
 };
 

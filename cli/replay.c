@@ -1,5 +1,6 @@
 /* replay.c - `mallab replay`: run the replay binary of one candidate. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/command_line.h"
+#include "cli/limit.h"
 #include "cli/sieve.h"
 #include "cli/workloads.h"
 #include "convert/convert.h"
@@ -47,7 +49,12 @@ static const char HELP[] =
     "      --idle-with WHAT  'nothing', or 'calls': some in each tenth of a second\n"
     "                        [calls on the recorded clock, else nothing]\n"
     "      --timeout T       give up after T: 90s, 5m [never]\n"
-    "      --limit SIZE      let the allocator map no more: 64M, 1.5G [no limit]\n"
+    "      --limit SIZE      let the allocator have no more: 64M, 1.5G [no limit]\n"
+    "      --limit-by WHAT   cgroup: what is in memory, as a container counts, whose\n"
+    "                        kernel kills at the limit; data: what is mapped, where\n"
+    "                        calls fail [cgroup where one can be made, else data]\n"
+    "      --limit-in DIR    make the cgroup in this directory of /sys/fs/cgroup\n"
+    "                        [mallab's own, else the one above it]\n"
     "      --check           look whether the allocator keeps its promises\n"
     "                        (alignment, overlap, contents) instead of measuring\n"
     "@json\n"
@@ -152,7 +159,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         CLI_MEASURE_TOUCH_ROW,
         CLI_MEASURE_IDLE_ROW,
         CLI_MEASURE_TIMEOUT_ROW,
-        CLI_MEASURE_LIMIT_ROW,
+        CLI_MEASURE_LIMIT_ROWS,
         CLI_ANSWER_JSON_ROW,
         CLI_ANSWER_HELP_ROW,
         {NULL, 0, NULL, 0},
@@ -178,7 +185,29 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     return code;
 }
 
-static int run_binary(const struct settings *settings, const struct res_candidate *candidate)
+struct limited {
+    struct cli_limit limit;
+    struct res_group group; /* of the run, without a directory where it has none */
+    uint64_t bytes;
+};
+
+/* The group is removed here, too: after this we end by the same signal. */
+static bool ended_by_signal(void *context, int number)
+{
+    struct limited *limited = context;
+    json_t *killed = number == SIGKILL && limited->group.directory != NULL
+                         ? res_group_killed(&limited->group, limited->bytes)
+                         : NULL;
+    if (killed != NULL)
+        cli_say(&CLI_REPLAY, "%s", json_string_value(json_object_get(killed, "text")));
+    const bool told = killed != NULL;
+    json_decref(killed);
+    res_group_remove(&limited->group);
+    return told;
+}
+
+static int run_binary(const struct settings *settings, const struct res_candidate *candidate,
+                      struct limited *limited)
 {
     const uint64_t timeout_ns = settings->measure.timeout_ns;
     char *timeout = res_printf("%llu", (unsigned long long)((timeout_ns + 999999999) / 1000000000));
@@ -189,6 +218,7 @@ static int run_binary(const struct settings *settings, const struct res_candidat
         .workload = settings->workload,
         .touch = settings->measure.touch,
         .limit_bytes = settings->measure.limit_bytes,
+        .group = limited->group.directory != NULL ? &limited->group : NULL,
         .check = settings->check,
         .waste = passes_of(settings) == 0 && strcmp(candidate->name, "none") != 0,
         .pass_option = settings->latency     ? "--latency"
@@ -218,10 +248,30 @@ static int run_binary(const struct settings *settings, const struct res_candidat
     }
     char **arguments = res_run_arguments(&request, extra);
     char **environment = res_run_environment(candidate);
-    const int code = cli_sieve_run(&CLI_REPLAY, candidate->program, arguments, environment);
+    const int code = cli_sieve_run(&CLI_REPLAY, candidate->program, arguments, environment, ended_by_signal,
+                                   limited);
     res_strings_free(arguments);
     res_strings_free(environment);
     free(timeout);
+    return code;
+}
+
+static int run_limited(const struct settings *settings, const struct res_candidate *candidate)
+{
+    struct limited limited = {.group = {.lock_fd = -1, .notes_fd = -1},
+                              .bytes = settings->measure.limit_bytes};
+    char *why = NULL;
+    int code = cli_limit_settle(&CLI_REPLAY, &settings->measure, &limited.limit);
+    const struct res_group_place *place = cli_limit_place(&limited.limit);
+    if (code == CLI_DONE && place != NULL && !res_group_make(place, &limited.group, &why)) {
+        cli_say(&CLI_REPLAY, "%s", why);
+        free(why);
+        code = CLI_FAILED;
+    }
+    if (code == CLI_DONE)
+        code = run_binary(settings, candidate, &limited);
+    res_group_remove(&limited.group);
+    cli_limit_release(&limited.limit);
     return code;
 }
 
@@ -268,7 +318,7 @@ static int run_replay(int argc, char **argv)
             cli_say(&CLI_REPLAY, "%s: %s", candidate->name, candidate->missing);
             code = CLI_FAILED;
         } else if (candidate != NULL) {
-            code = run_binary(&settings, candidate);
+            code = run_limited(&settings, candidate);
         }
     }
     res_registry_release(&registry);

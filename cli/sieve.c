@@ -161,7 +161,8 @@ static int end_as(int status)
     return 128 + number; /* of signals that do not end us */
 }
 
-int cli_sieve_run(const struct cli_verb *verb, const char *program, char **arguments, char **environment)
+int cli_sieve_run(const struct cli_verb *verb, const char *program, char **arguments, char **environment,
+                  bool (*ended)(void *context, int number), void *context)
 {
     static struct sieve sieve;
     char bytes[16384];
@@ -198,5 +199,7 @@ int cli_sieve_run(const struct cli_verb *verb, const char *program, char **argum
         continue;
     child_pid = 0;
     end(verb, &sieve);
+    if (ended != NULL && WIFSIGNALED(status) && ended(context, WTERMSIG(status)))
+        return CLI_FAILED;
     return end_as(status);
 }

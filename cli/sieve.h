@@ -13,7 +13,10 @@
 /* cli_sieve_run - start the program with our stdin and stdout, and wait for it. Signals that ask us to end reach it; it
  * ends when we do. If it was ended by a signal, so are we.
  * verb    for messages: what was left out, and why it could not be started.
- * Returns its exit status; CLI_FAILED when it could not be started. */
-int cli_sieve_run(const struct cli_verb *verb, const char *program, char **arguments, char **environment);
+ * ended   called when it has ended by a signal, and before we do, with context and that signal: whether that was told, and
+ *         is a failure like others. May be NULL.
+ * Returns its exit status; CLI_FAILED when it could not be started, or when ended says so. */
+int cli_sieve_run(const struct cli_verb *verb, const char *program, char **arguments, char **environment,
+                  bool (*ended)(void *context, int number), void *context);
 
 #endif

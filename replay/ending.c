@@ -14,6 +14,7 @@
 
 #include "replay/autopsy.h"
 #include "replay/limit.h"
+#include "replay/words.h"
 
 #define EXIT_RUN_FAILED 1
 
@@ -108,25 +109,27 @@ static void take_the_last_word(void)
     while (atomic_flag_test_and_set(&taken))
         (void)pause();
     mine = true;
-    rep_limit_lift();
+    rep_limit_lift(NULL);
 }
 
 /* ", with 12 bytes in 3 objects live", or nothing where that cannot be found out. */
 static const char *live_words(struct ending *ending, char *ret_words, size_t size)
 {
+    char bytes[REP_BYTES_TEXT];
     ret_words[0] = '\0';
     ending->has_live = rep_autopsy(workload, ending->op, &ending->live_bytes, &ending->live_objects);
     if (ending->has_live)
-        snprintf(ret_words, size, ", with %" PRIu64 " bytes in %" PRIu64 " objects live", ending->live_bytes,
-                 ending->live_objects);
+        snprintf(ret_words, size, ", with %s in %" PRIu64 " objects live",
+                 rep_bytes_text((double)ending->live_bytes, bytes), ending->live_objects);
     return ret_words;
 }
 
 static const char *memory_words(char *ret_words, size_t size)
 {
+    char bytes[REP_BYTES_TEXT];
     if (limit_bytes == 0)
         return "does the machine have enough memory?";
-    snprintf(ret_words, size, "the limit is %" PRIu64 " bytes", limit_bytes);
+    snprintf(ret_words, size, "the limit is %s", rep_bytes_text((double)limit_bytes, bytes));
     return ret_words;
 }
 
@@ -139,7 +142,7 @@ __attribute__((noreturn)) static void no_thread(const struct rep_failure *failur
 
 static void failed_in_op(const struct rep_failure *failure, const struct wl_op *op)
 {
-    char live[96], memory[64];
+    char live[96], memory[64], size[REP_BYTES_TEXT];
     struct ending ending = {.cause = "null", .thread = failure->thread};
     const struct fp_shape shape = {.call = op->call, .size = op->size, .extra = op->count};
     ending.has_op = true;
@@ -152,10 +155,9 @@ static void failed_in_op(const struct rep_failure *failure, const struct wl_op *
             ending.call, failure->thread, failure->problem);
     }
     ending.cause = "null";
-    end(&ending,
-        "the allocator returned NULL at op %" PRIu64 ": %s of %" PRIu64 " bytes%s by thread %u%s; %s",
-        failure->op, ending.call, op->size, op->count > 1 ? " (of one element)" : "", failure->thread,
-        live_words(&ending, live, sizeof live),
+    end(&ending, "the allocator returned NULL at op %" PRIu64 ": %s of %s%s by thread %u%s; %s", failure->op,
+        ending.call, rep_bytes_text((double)op->size, size), op->count > 1 ? " (of one element)" : "",
+        failure->thread, live_words(&ending, live, sizeof live),
         failure->sys_errno == EINVAL ? "it refuses this alignment or size"
                                      : memory_words(memory, sizeof memory));
 }
@@ -168,12 +170,13 @@ void rep_ending_failed(void *context, const struct rep_failure *failure)
     no_thread(failure); /* failed_in_op does not return */
 }
 
-void rep_ending_over_limit(uint64_t mapped_bytes)
+void rep_ending_over_limit(uint64_t early_bytes, const char *what)
 {
     const struct ending ending = {.cause = "limit"};
+    char held[REP_BYTES_TEXT], limit[REP_BYTES_TEXT];
     take_the_last_word();
-    end(&ending, "%" PRIu64 " bytes were mapped before the first op; the limit is %" PRIu64 " bytes",
-        mapped_bytes, limit_bytes);
+    end(&ending, "%s were %s before the first op; the limit is %s", rep_bytes_text((double)early_bytes, held),
+        what, rep_bytes_text((double)limit_bytes, limit));
 }
 
 void rep_ending_check(const char *problem)

@@ -26,8 +26,8 @@ void rep_ending_progress(uint64_t ops);
 /* rep_ending_failed - for rep_exec_options.fail. context is not used. */
 __attribute__((noreturn)) void rep_ending_failed(void *context, const struct rep_failure *failure);
 
-/* rep_ending_over_limit - more than the limit was mapped before the first op. */
-__attribute__((noreturn)) void rep_ending_over_limit(uint64_t mapped_bytes);
+/* rep_ending_over_limit - more than the limit was there before the first op. what: "mapped" or "in memory". */
+__attribute__((noreturn)) void rep_ending_over_limit(uint64_t early_bytes, const char *what);
 
 /* rep_ending_check - a promise was found broken after the last op. */
 __attribute__((noreturn)) void rep_ending_check(const char *problem);

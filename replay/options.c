@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,9 @@ static const char HELP[] =
     "                        given is wrong\n"
     "  --unproven            let settings pass of which the allocator tells nothing\n"
     "  --limit BYTES         let the allocator map no more than this (RLIMIT_DATA)\n"
+    "  --limit-group DIR     join this control group, of whoever started us, and limit\n"
+    "                        what is resident in it instead\n"
+    "  --limit-notes FD      leave in this file how far the ops have come\n"
     "  --check               look whether the allocator keeps its promises instead of\n"
     "                        measuring\n"
     "  --waste               split what is resident as far as the allocator tells,\n"
@@ -120,6 +124,8 @@ enum {
     OPTION_SETTINGS,
     OPTION_UNPROVEN,
     OPTION_LIMIT,
+    OPTION_LIMIT_GROUP,
+    OPTION_LIMIT_NOTES,
     OPTION_CHECK,
     OPTION_WASTE,
     OPTION_LATENCY,
@@ -139,6 +145,7 @@ enum {
 
 static bool take_option(int option, const char *value, struct rep_options *options)
 {
+    unsigned number;
     switch (option) {
     case OPTION_JSON:
         options->json = true;
@@ -165,7 +172,15 @@ static bool take_option(int option, const char *value, struct rep_options *optio
         options->settings->unproven = true;
         return true;
     case OPTION_LIMIT:
-        return parse_bytes(value, &options->limit_bytes);
+        return parse_bytes(value, &options->limit.bytes);
+    case OPTION_LIMIT_GROUP:
+        options->limit.group = value;
+        return true;
+    case OPTION_LIMIT_NOTES:
+        if (!parse_number(value, INT_MAX, &number))
+            return false;
+        options->limit.notes_fd = (int)number;
+        return true;
     case OPTION_CHECK:
         options->check = true;
         return true;
@@ -237,6 +252,8 @@ void rep_options_parse(int argc, char **argv, struct rep_settings *settings, str
         {"settings", no_argument, NULL, OPTION_SETTINGS},
         {"unproven", no_argument, NULL, OPTION_UNPROVEN},
         {"limit", required_argument, NULL, OPTION_LIMIT},
+        {"limit-group", required_argument, NULL, OPTION_LIMIT_GROUP},
+        {"limit-notes", required_argument, NULL, OPTION_LIMIT_NOTES},
         {"check", no_argument, NULL, OPTION_CHECK},
         {"waste", no_argument, NULL, OPTION_WASTE},
         {"latency", no_argument, NULL, OPTION_LATENCY},
@@ -259,6 +276,7 @@ void rep_options_parse(int argc, char **argv, struct rep_settings *settings, str
     struct rep_options options = {.candidate = REP_ALLOCATOR,
                                   .touch_name = "page",
                                   .touch = REP_TOUCH_PAGE,
+                                  .limit = {.notes_fd = -1},
                                   .binding = {.how = "no"},
                                   .settings = settings};
     opterr = 0;

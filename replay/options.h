@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "replay/binding.h"
+#include "replay/limit.h"
 #include "replay/loop.h"
 #include "replay/pace.h"
 #include "replay/settings.h"
@@ -26,8 +27,8 @@ struct rep_options {
     const char *touch_name;
     enum rep_touch touch;
     unsigned idle_ms, timeout_s; /* 0: no idle time; no timeout */
-    uint64_t limit_bytes;        /* 0: none */
-    const char *idle_with;       /* "calls" or "nothing"; NULL: by the clock */
+    struct rep_limit_options limit;
+    const char *idle_with; /* "calls" or "nothing"; NULL: by the clock */
     struct rep_pace pace;
     bool expects_clock;
     bool settings_only; /* print what settings there are, check those that were given, and end */

@@ -12,6 +12,7 @@
 #include "replay/binding.h"
 #include "replay/counters.h"
 #include "replay/latency.h"
+#include "replay/limit.h"
 #include "replay/meters.h"
 #include "replay/placement.h"
 #include "replay/proof.h"
@@ -40,11 +41,11 @@ struct rep_outcome {
     const char *touch;
     bool serial;
     unsigned processors;
-    const struct rep_check *check;          /* NULL: measured, not checked */
-    const struct rep_waste *waste;          /* NULL: not looked at */
-    uint64_t limit_bytes, limit_base_bytes; /* 0: none; what the process had mapped when it was set */
-    unsigned idle_ms;                       /* 0: no idling, and no idle figure */
-    const char *idle_with;                  /* "calls" or "nothing" */
+    const struct rep_check *check; /* NULL: measured, not checked */
+    const struct rep_waste *waste; /* NULL: not looked at */
+    const struct rep_limit *limit; /* its bytes are 0: there was none */
+    unsigned idle_ms;              /* 0: no idling, and no idle figure */
+    const char *idle_with;         /* "calls" or "nothing" */
     const struct rep_account *account;
 };
 

@@ -12,9 +12,16 @@
 #include "replay/binding.h"
 #include "replay/counters.h"
 #include "replay/latency.h"
+#include "replay/outcome.h"
 #include "replay/placement.h"
 #include "replay/syscalls.h"
 #include "replay/ticks.h"
+
+/* Of the whole run. Only times of a time pass are the allocator's; its name is that of the JSON's `pass`. */
+double rep_outcome_allocator_ns(const struct rep_outcome *outcome);
+double rep_outcome_ns_per_op(const struct rep_outcome *outcome);
+bool rep_outcome_is_time_pass(const struct rep_outcome *outcome);
+const char *rep_outcome_pass(const struct rep_outcome *outcome);
 
 /* clock: its rate is known. */
 json_t *rep_latency_json(const struct rep_latency *latency, const struct rep_clock *clock);

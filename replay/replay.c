@@ -42,6 +42,7 @@ struct context {
     struct rep_counters counters;
     struct rep_binding binding;
     struct rep_pace pace;
+    struct rep_limit limit;
     bool sliced;
     struct rep_slices slices; /* if so */
     bool begun;
@@ -94,6 +95,8 @@ static void window_done(void *user, const struct wl_window *window, const struct
     else
         rep_meters_begin(&context->meters);
     rep_ending_progress(window->facts.first_op + window->op_count);
+    rep_limit_progress(window->facts.first_op + window->op_count, window->facts.live_bytes,
+                       window->facts.live_objects);
     if (context->waste.reader != NULL && rep_waste_is_due(&context->waste, window))
         sample_waste(context, window);
     if (context->placement.slots != NULL)
@@ -249,6 +252,22 @@ static bool clock_was_asked(const struct rep_options *options, const struct rep_
     return false;
 }
 
+static bool limit_memory(struct context *context, const struct rep_options *options,
+                         const struct wl_summary *summary)
+{
+    struct rep_limit *limit = &context->limit;
+    rep_limit_workload(summary->ops, summary->window_ops_max);
+    if (!rep_limit_set(limit)) {
+        rep_complain("cannot limit memory to %llu bytes: %s", (unsigned long long)options->limit.bytes,
+                     strerror(errno));
+        return false;
+    }
+    rep_ending_limit(limit->bytes);
+    if (limit->early_bytes > limit->bytes)
+        rep_ending_over_limit(limit->early_bytes, options->limit.group != NULL ? "in memory" : "mapped");
+    return true;
+}
+
 static int run(struct context *context, const struct rep_options *options, uint64_t substituted)
 {
     const struct wl_summary *summary = wl_reader_summary(context->reader);
@@ -292,15 +311,8 @@ static int run(struct context *context, const struct rep_options *options, uint6
     if (options->waste &&
         !rep_waste_init(&context->waste, options->workload, context->proof.kind, context->loop.slots))
         return too_large(summary, options->workload);
-    uint64_t limit_base_bytes = 0, early_bytes = 0;
-    if (options->limit_bytes != 0 && !rep_limit_set(options->limit_bytes, &limit_base_bytes, &early_bytes)) {
-        rep_complain("cannot limit memory to %llu bytes: %s", (unsigned long long)options->limit_bytes,
-                     strerror(errno));
+    if (!limit_memory(context, options, summary))
         return EXIT_FAILED;
-    }
-    rep_ending_limit(options->limit_bytes);
-    if (options->limit_bytes != 0 && early_bytes > options->limit_bytes)
-        rep_ending_over_limit(early_bytes);
     rep_clock_init(&context->clock);
     if (options->latency)
         rep_latency_calibrate(&context->latency, &context->clock);
@@ -325,7 +337,7 @@ static int run(struct context *context, const struct rep_options *options, uint6
         rep_meters_idle(&context->meters);
     }
     rep_exec_end(exec, &totals);
-    rep_limit_lift();
+    rep_limit_lift(&context->limit);
     rep_account_take(&account, &context->pace, summary->duration_ns > 0, rep_meters_threads());
     if (!clock_was_asked(options, &account))
         return EXIT_FAILED;
@@ -351,8 +363,7 @@ static int run(struct context *context, const struct rep_options *options, uint6
         .settings = &context->settings,
         .check = options->check ? &context->check : NULL,
         .waste = options->waste ? &context->waste : NULL,
-        .limit_bytes = options->limit_bytes,
-        .limit_base_bytes = limit_base_bytes,
+        .limit = &context->limit,
         .meters = &context->meters,
         .clock = &context->clock,
         .totals = &totals,
@@ -391,7 +402,10 @@ int main(int argc, char **argv)
         return tell_settings(&context);
     if (!check_settings(&context))
         return EXIT_FAILED;
-    rep_limit_begin();
+    if (!rep_limit_begin(&options.limit)) {
+        rep_complain("cannot join the control group '%s': %s", options.limit.group, strerror(errno));
+        return EXIT_FAILED;
+    }
     const int code = open_workload(&context, options.workload);
     if (code != EXIT_DONE)
         return code;

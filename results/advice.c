@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "results/advice_idle.h"
+#include "results/advice_limit.h"
 #include "results/advice_rounds.h"
 #include "results/held.h"
 #include "results/statistics.h"
@@ -328,7 +329,13 @@ char *res_advice(const json_t *result, const json_t *workload)
     const struct option *best = best_of(&options, fastest_of(&options));
     const struct option *smallest = smallest_of(&options);
     char *undecided = undecided_of(&options);
-    if (options.baseline == NULL) {
+    char *limited = res_advice_limit(result, workload);
+    if (limited != NULL)
+        res_text_printf(&text, "%s%s", limited, options.baseline != NULL && options.count > 1 ? ". " : "");
+    if (limited != NULL && (options.baseline == NULL || options.count < 2)) {
+        if (options.baseline == NULL && options.count > 1)
+            res_text_printf(&text, "; to compare those that do: -b %s", options.items[0].name);
+    } else if (options.baseline == NULL) {
         res_text_printf(&text, "No advice: the baseline %s has no figures", baseline);
     } else if (options.count < 2) {
         res_text_printf(&text,
@@ -358,6 +365,7 @@ char *res_advice(const json_t *result, const json_t *workload)
     if (json_is_false(json_object_get(workload, "complete")))
         res_text_printf(&text, "; the recording is not whole");
     res_text_printf(&text, ".");
+    free(limited);
     free(undecided);
     free(options.items);
     return text.text;

@@ -66,7 +66,8 @@ struct res_more_rounds res_more_rounds(const json_t *workload)
         const double needed = fmax(10 * ceil(exact / 10 - 1e-6), RES_UNTIL_ROUNDS_LEAST);
         const double elapsed_ns = cost.once_ns + needed * cost.each_ns;
         const bool within = needed <= RES_UNTIL_ROUNDS_LONG ||
-                            (needed <= RES_UNTIL_ROUNDS_MAX && elapsed_ns > 0 && elapsed_ns <= (double)RES_UNTIL_LONG_NS);
+                            (needed <= RES_UNTIL_ROUNDS_MAX && elapsed_ns > 0 &&
+                             elapsed_ns <= (double)RES_UNTIL_LONG_NS);
         if (!(more.width >= NARROWER * WIDTHS[i]) || !within)
             continue;
         more.until = WIDTHS[i];

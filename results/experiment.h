@@ -56,14 +56,18 @@ struct res_options {
     size_t candidate_count;                        /* > 0 */
     const struct res_candidate *floor; /* found; NULL: nothing is subtracted, and the results say so */
     unsigned rounds;                   /* > 0; with until or time_budget_ns: at most */
-    unsigned rounds_long;              /* with until: beyond so many only within RES_UNTIL_LONG_NS (until.h); 0: no such end */
-    unsigned rounds_least;             /* where time_budget_ns ends them; 0: RES_ROUNDS_FOR_VERDICT */
+    unsigned
+        rounds_long; /* with until: beyond so many only within RES_UNTIL_LONG_NS (until.h); 0: no such end */
+    unsigned rounds_least;   /* where time_budget_ns ends them; 0: RES_ROUNDS_FOR_VERDICT */
     double until;            /* go on until every interval of time is narrower (until.h); 0: not asked */
     uint64_t time_budget_ns; /* for the rounds of all workloads, warm-up included; 0: none */
     uint64_t seed;
-    const char *touch;                 /* NULL: replay's default */
-    uint64_t timeout_ns;               /* of one run; 0: none */
-    uint64_t limit_bytes;              /* of memory, for all entries but the floor; 0: none */
+    const char *touch;    /* NULL: replay's default */
+    uint64_t timeout_ns;  /* of one run; 0: none */
+    uint64_t limit_bytes; /* of memory, for all entries but the floor; 0: none */
+    const struct res_group_place
+        *group_place;                  /* where control groups that limit can be made; NULL: by RLIMIT_DATA */
+    const char *limit_by_why;          /* why not in control groups; NULL: they are, or it was asked so */
     bool check;                        /* look whether each candidate keeps its promises before its warm-up */
     const char *const *replay_options; /* more of replay's, for every run; NULL-terminated, or NULL */
     unsigned latency_passes;           /* behind the rounds; 0: none */

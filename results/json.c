@@ -11,6 +11,7 @@
 #include "results/latency.h"
 #include "results/latency_verdicts.h"
 #include "results/machine.h"
+#include "results/memory_limit.h"
 #include "results/steadiness.h"
 #include "results/support.h"
 #include "results/tune/tune_report.h"
@@ -150,7 +151,7 @@ static const struct res_passes *floor_passes(const struct res_trial *trial, cons
 }
 
 static json_t *entry_object(const struct res_trial *trial, const struct res_entry *entry,
-                            const struct res_figures *figures)
+                            const struct res_figures *figures, const struct res_options *options)
 {
     json_t *object = json_object();
     json_object_set_new(object, "name", text(entry->candidate->name));
@@ -159,6 +160,7 @@ static json_t *entry_object(const struct res_trial *trial, const struct res_entr
     json_object_set_new(object, "environment", environment_object(entry->candidate));
     json_object_set_new(object, "failed", text(entry->failed));
     json_object_set_new(object, "failure", shared(entry->failure));
+    json_object_set_new(object, "limit", res_limit_entry(options, entry));
     json_object_set_new(object, "check", shared(entry->check));
     if (!entry->is_floor)
         json_object_set_new(object, "waste", shared(entry->waste));
@@ -219,7 +221,7 @@ static json_t *workload_object(const struct res_trial *trial, const struct res_o
     json_t *object = json_object();
     json_t *candidates = json_array();
     for (size_t i = 0; i < trial->candidate_count; i++)
-        json_array_append_new(candidates, entry_object(trial, &trial->entries[i], &figures[i]));
+        json_array_append_new(candidates, entry_object(trial, &trial->entries[i], &figures[i], options));
     json_object_set_new(object, "name", text(workload->name));
     json_object_set_new(object, "program",
                         workload->program[0] != '\0' ? text(workload->program) : json_null());
@@ -253,11 +255,13 @@ static json_t *workload_object(const struct res_trial *trial, const struct res_o
     json_object_set(object, "memory_samples",
                     trial->memory_samples != NULL ? trial->memory_samples : json_null());
     json_object_set_new(object, "candidates", candidates);
-    json_object_set_new(object, "control",
-                        entry_object(trial, res_trial_control(trial), &figures[trial->candidate_count]));
+    json_object_set_new(
+        object, "control",
+        entry_object(trial, res_trial_control(trial), &figures[trial->candidate_count], options));
     json_object_set_new(object, "floor",
-                        floor != NULL ? entry_object(trial, floor, &figures[trial->candidate_count + 1])
-                                      : json_null());
+                        floor != NULL
+                            ? entry_object(trial, floor, &figures[trial->candidate_count + 1], options)
+                            : json_null());
     free(figures);
     res_entry_figures_add(object);
     res_latency_verdicts_add(object, options->seed);
@@ -316,6 +320,8 @@ json_t *res_json_experiment(const struct res_experiment *experiment, const struc
     json_object_set_new(result, "limit_bytes",
                         options->limit_bytes != 0 ? json_integer((json_int_t)options->limit_bytes)
                                                   : json_null());
+    json_object_set_new(result, "limit_by", text(res_limit_by(options)));
+    json_object_set_new(result, "limit_by_why", text(options->limit_by_why));
     json_object_set_new(result, "warmup", warmup_object());
     json_object_set_new(result, "machine", res_machine_describe());
     json_object_set_new(result, "missing", missing_array(missing, missing_count));

@@ -56,13 +56,3 @@ char *res_waste_words(const json_t *workload)
     }
     return text.text;
 }
-
-char *res_limit_words(const json_t *result)
-{
-    char bytes[32];
-    const double limit = res_cell_number(result, "limit_bytes");
-    if (!(limit > 0))
-        return NULL;
-    return res_printf("each candidate could map %s (RLIMIT_DATA: private writable memory, resident or not)",
-                      res_text_bytes(limit, bytes));
-}

@@ -17,6 +17,11 @@ char *res_noise_words(const json_t *result, const json_t *workload)
     const json_t *resident = json_object_get(control, "resident");
     const double ratio = res_cell_number(time, "ratio");
     char *baseline = res_cell_plain(result, "baseline", "?");
+    if (json_is_string(json_object_get(control, "failed"))) { /* why, other lines say */
+        char *unknown = res_printf("not known: %s, which is held against itself for it, failed", baseline);
+        free(baseline);
+        return unknown;
+    }
     char *difference = isfinite(ratio) ? res_cell_percent(ratio)
                                        : res_strdup("not known (the harness' own time hides it)");
     char *interval = res_cell_interval(res_cell_number(time, "ratio_low"),

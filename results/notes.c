@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/memory_limit.h"
 #include "results/memory_words.h"
 #include "results/noise_words.h"
 #include "results/statistics.h"
@@ -196,7 +197,10 @@ static void add_failed_lines(struct res_text *text, const json_t *workload)
         if (json_is_string(json_object_get(object, "failed")))
             add_named_reason(text, "failed", object, "failed");
     }
-    if (json_is_string(json_object_get(control, "failed")))
+    /* Where the baseline failed its second run had no chance either. */
+    if (json_is_string(json_object_get(control, "failed")) &&
+        !json_is_string(
+            json_object_get(json_array_get(json_object_get(workload, "candidates"), 0), "failed")))
         add_named_reason(text, "control", control, "failed");
 }
 
@@ -327,7 +331,7 @@ static void add_words(struct res_text *text, const char *label, char *words)
 static void add_doubts(struct res_text *text, const json_t *result, const json_t *workload)
 {
     add_failed_lines(text, workload);
-    add_words(text, "limit", res_limit_words(result));
+    add_words(text, "limit", res_limit_words(result, workload));
     res_notes_start(text, result, workload);
     res_notes_unpredicted(text, workload);
     add_inherited_line(text, workload);

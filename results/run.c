@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "results/memory_limit.h"
 #include "results/support.h"
 
 #define SETTINGS_TIMEOUT_NS UINT64_C(30000000000) /* of a process that starts, answers and ends */
@@ -167,14 +168,11 @@ static json_t *failure_of(const struct process *process)
 /* "died: ..." where the allocator ended the run, which a user looks for under a memory limit. */
 static char *words_of(const json_t *failure)
 {
-    const char *cause = json_string_value(json_object_get(failure, "cause"));
     const char *words = json_string_value(json_object_get(failure, "text"));
-    if (cause == NULL || words == NULL)
+    if (!json_is_string(json_object_get(failure, "cause")) || words == NULL)
         return NULL;
     char *plain = res_text_plain(words);
-    const bool died = strcmp(cause, "null") == 0 || strcmp(cause, "limit") == 0 ||
-                      strcmp(cause, "crash") == 0;
-    char *reason = res_printf("%s%s", died ? "died: " : "", plain);
+    char *reason = res_printf("%s%s", res_failure_is_death(failure) ? "died: " : "", plain);
     free(plain);
     return reason;
 }
@@ -198,12 +196,34 @@ static char *reason_of(const struct process *process, const struct res_run_reque
     return reason;
 }
 
-enum res_run_state res_run_once(const struct res_run_request *request, struct res_run *ret_run,
-                                char **ret_reason)
+/* What the kernel did says more than what the run could. Takes over reason and gives back the better one. */
+static char *explain(const struct process *process, const struct res_run_request *request,
+                     const struct res_group *group, char *reason)
+{
+    json_t *failure = NULL;
+    if (process->killed == NULL && group->directory != NULL)
+        failure = res_group_killed(group, request->limit_bytes);
+    if (failure == NULL && request->ret_failure != NULL)
+        failure = failure_of(process);
+    char *words = words_of(failure);
+    if (request->ret_failure != NULL)
+        *request->ret_failure = failure;
+    else
+        json_decref(failure);
+    if (words == NULL)
+        return reason;
+    free(reason);
+    return words;
+}
+
+static enum res_run_state run_in(const struct res_run_request *request, const struct res_group *group,
+                                 struct res_run *ret_run, char **ret_reason)
 {
     enum res_run_state state = RES_RUN_FAILED;
     struct process process = {.output = -1, .errors = -1};
-    char **arguments = res_run_arguments(request, NULL);
+    struct res_run_request own = *request;
+    own.group = group->directory != NULL ? group : NULL;
+    char **arguments = res_run_arguments(&own, NULL);
     char **environment = res_run_environment(request->candidate);
     const uint64_t begin_ns = now_ns();
     const int error = start(&process, request->candidate->program, arguments, environment);
@@ -219,14 +239,8 @@ enum res_run_state res_run_once(const struct res_run_request *request, struct re
     }
     char *reason = reason_of(&process, request);
     struct res_run run = {0};
-    if (reason != NULL && request->ret_failure != NULL) {
-        *request->ret_failure = failure_of(&process);
-        char *words = words_of(*request->ret_failure);
-        if (words != NULL) {
-            free(reason);
-            reason = words;
-        }
-    }
+    if (reason != NULL)
+        reason = explain(&process, request, group, reason);
     if (reason != NULL) {
         *ret_reason = reason;
     } else if (res_run_parse(process.printed.text, process.printed.length, &run, ret_reason)) {
@@ -239,6 +253,18 @@ out:
     free(process.said.text);
     res_strings_free(arguments);
     res_strings_free(environment);
+    return state;
+}
+
+enum res_run_state res_run_once(const struct res_run_request *request, struct res_run *ret_run,
+                                char **ret_reason)
+{
+    struct res_group group = {.lock_fd = -1, .notes_fd = -1};
+    if (request->limit_bytes != 0 && request->place != NULL &&
+        !res_group_make(request->place, &group, ret_reason))
+        return RES_RUN_FAILED;
+    const enum res_run_state state = run_in(request, &group, ret_run, ret_reason);
+    res_group_remove(&group);
     return state;
 }
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "results/candidates.h"
+#include "results/group/group.h"
 
 #define RES_RUN_OUTPUT_MAX (512u * 1024u * 1024u) /* bytes of JSON that a run may print */
 
@@ -18,8 +19,11 @@ struct res_run_request {
     const char *touch;                     /* replay's --touch; NULL: its default */
     uint64_t timeout_ns;                   /* 0: none */
     uint64_t limit_bytes;                  /* of memory; 0: none */
-    bool check; /* whether the allocator keeps its promises, instead of measuring */
-    bool waste; /* split what is resident */
+    const struct res_group_place
+        *place;                    /* where each run has a control group of its own; NULL: RLIMIT_DATA */
+    const struct res_group *group; /* for res_run_arguments: that of this run; NULL: none */
+    bool check;                    /* whether the allocator keeps its promises, instead of measuring */
+    bool waste;                    /* split what is resident */
     json_t **
         ret_failure; /* set when a run that failed said how in numbers (its `failed`), the caller's; may be NULL */
     const char *pass_option;     /* "--latency", "--syscalls" or "--placement"; NULL: a time pass, or check */

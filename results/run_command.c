@@ -6,7 +6,7 @@
 #include "results/run.h"
 #include "results/support.h"
 
-#define ARGUMENTS_MAX 32 /* of our own */
+#define ARGUMENTS_MAX 40 /* of our own */
 
 static bool steers_allocator(const char *variable)
 {
@@ -112,6 +112,12 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
     if (request->limit_bytes != 0) {
         arguments[count++] = res_strdup("--limit");
         arguments[count++] = res_printf("%llu", (unsigned long long)request->limit_bytes);
+    }
+    if (request->limit_bytes != 0 && request->group != NULL) {
+        arguments[count++] = res_strdup("--limit-group");
+        arguments[count++] = res_strdup(request->group->directory);
+        arguments[count++] = res_strdup("--limit-notes");
+        arguments[count++] = res_printf("%d", request->group->notes_fd);
     }
     if (request->check)
         arguments[count++] = res_strdup("--check");

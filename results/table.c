@@ -9,6 +9,7 @@
 #include "results/cells.h"
 #include "results/entry_figures.h"
 #include "results/layout.h"
+#include "results/memory_limit.h"
 #include "results/notes.h"
 #include "results/pareto.h"
 #include "results/statistics.h"
@@ -112,14 +113,6 @@ static const char *memory_word(const char *name)
     return verdict == RES_UNDECIDED ? "?" : res_verdict_memory_name(verdict);
 }
 
-/* By NULL or by a crash, which is what a memory limit is set for. */
-static bool has_died(const json_t *candidate)
-{
-    const char *cause = json_string_value(json_object_get(json_object_get(candidate, "failure"), "cause"));
-    return cause != NULL &&
-           (strcmp(cause, "null") == 0 || strcmp(cause, "limit") == 0 || strcmp(cause, "crash") == 0);
-}
-
 /* Of too few rounds an interval would have no width, and look sure. */
 static char *cell_range(const json_t *workload, const json_t *time)
 {
@@ -156,7 +149,8 @@ static void fill_row(struct sheet *sheet, const json_t *workload, const json_t *
     cells[COLUMN_BLOW_UP] = res_cell_factor(res_entry_blow_up(workload, candidate));
     cells[COLUMN_FAULTS] = res_cell_count(res_entry_faults(candidate));
     if (failed) {
-        cells[COLUMN_VERDICT] = res_strdup(has_died(candidate) ? "died" : "failed");
+        cells[COLUMN_VERDICT] = res_strdup(
+            res_failure_is_death(json_object_get(candidate, "failure")) ? "died" : "failed");
         cells[COLUMN_PEAK_DIFFERENCE] = res_strdup("-");
         row->verdict = res_verdict_name(RES_SLOWER);
     } else if (is_baseline) {

@@ -51,8 +51,8 @@ bool res_until_ended(struct res_trial *trial, const struct res_options *options,
         trial->ended = RES_ENDED_UNTIL;
         return true;
     }
-    if (options->until > 0 && share_ns == 0 && options->rounds_long > 0 && trial->rounds >= options->rounds_long &&
-        elapsed_ns > RES_UNTIL_LONG_NS) {
+    if (options->until > 0 && share_ns == 0 && options->rounds_long > 0 &&
+        trial->rounds >= options->rounds_long && elapsed_ns > RES_UNTIL_LONG_NS) {
         trial->ended = RES_ENDED_MAXIMUM;
         return true;
     }

@@ -21,16 +21,31 @@ struct whole {
     char *failed;
 };
 
+static char *why_it_failed(const struct res_group *group, uint64_t limit_bytes, int exit_code)
+{
+    json_t *killed = group->directory != NULL ? res_group_killed(group, limit_bytes) : NULL;
+    char *why = killed != NULL ? res_printf("died: %s", json_string_value(json_object_get(killed, "text")))
+                               : res_printf("exit code %d", exit_code);
+    json_decref(killed);
+    return why;
+}
+
 static enum res_real_state run_once(const struct res_whole_request *request, const struct res_trial *trial,
                                     struct whole *whole, struct res_timed *ret_timed)
 {
     const struct res_options *options = &request->experiment->options;
     const struct res_candidate *candidate = whole->entry->candidate;
+    const uint64_t limit_bytes = whole->entry->is_floor ? 0 : options->limit_bytes;
+    struct res_group group = {.lock_fd = -1, .notes_fd = -1};
+    if (limit_bytes != 0 && options->group_place != NULL &&
+        !res_group_make(options->group_place, &group, &whole->failed))
+        return RES_REAL_FAILED;
     const struct res_run_request run = {
         .candidate = candidate,
         .workload = trial->workload->path,
         .touch = options->touch,
-        .limit_bytes = whole->entry->is_floor ? 0 : options->limit_bytes,
+        .limit_bytes = limit_bytes,
+        .group = group.directory != NULL ? &group : NULL,
         .more = options->replay_options,
     };
     char **arguments = res_run_arguments(&run, NULL);
@@ -50,7 +65,8 @@ static enum res_real_state run_once(const struct res_whole_request *request, con
     };
     const enum res_real_state state = res_timed_run(&timed, ret_timed, &whole->failed);
     if (state == RES_REAL_OK && ret_timed->exit_code != 0)
-        whole->failed = res_printf("exit code %d", ret_timed->exit_code);
+        whole->failed = why_it_failed(&group, limit_bytes, ret_timed->exit_code);
+    res_group_remove(&group);
     res_strings_free(arguments);
     res_strings_free(environment);
     free(errors);

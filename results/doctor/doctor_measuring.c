@@ -10,6 +10,7 @@
 
 #include "results/disturbances.h"
 #include "results/doctor/doctor.h"
+#include "results/group/group_place.h"
 #include "results/support.h"
 
 #define AREA "measuring"
@@ -177,10 +178,33 @@ static void add_group_limits(struct res_doctor *doctor)
         WHY_MEMORY, limit ? "see that it is well above the program's peak" : NULL);
 }
 
+/* Only looked at: none is made. */
+static void add_limit_groups(struct res_doctor *doctor)
+{
+    struct res_group_place place;
+    const bool found = res_group_place_find(doctor->root, NULL, &place);
+    char *text = found ? res_printf("control groups of version %d can be made in %s", place.version,
+                                    place.directory)
+                       : res_printf("RLIMIT_DATA only: %s", place.why);
+    char *plain = res_text_plain(text);
+    const bool is_good = found ||
+                         !exists(doctor, "/proc/self/cgroup"); /* else there is nothing to be mended */
+    res_doctor_add(
+        doctor, AREA, "memory limits", is_good ? RES_DOCTOR_OK : RES_DOCTOR_NOTE, plain,
+        "--limit counts what is in memory, as a container does, where it has a control group; else what "
+        "is mapped",
+        is_good ? NULL
+                : "run as root, or in a group of its own: systemd-run --user --scope -p Delegate=yes "
+                  "mallab ...; or name one by --limit-in");
+    free(text);
+    res_group_place_release(&place);
+}
+
 void res_doctor_measuring(struct res_doctor *doctor, uint64_t window_ns)
 {
     add_disturbances(doctor, window_ns);
     add_processors(doctor);
     add_virtual_machine(doctor);
     add_group_limits(doctor);
+    add_limit_groups(doctor);
 }

@@ -104,6 +104,10 @@ static json_t *point_of(const char *file, const json_t *result, const json_t *wo
     json_object_set_new(point, "baseline_version", plain(baseline, "version", "-"));
     json_object_set_new(point, "touch", plain(result, "touch", "page"));
     json_object_set_new(point, "limit_bytes", number(result, "limit_bytes"));
+    if (json_is_number(json_object_get(result, "limit_bytes"))) /* results of before knew one way only */
+        json_object_set_new(point, "limit_by", plain(result, "limit_by", "RLIMIT_DATA"));
+    else
+        json_object_set_new(point, "limit_by", json_null());
     json_object_set_new(point, "candidate", plain(entry, "name", "?"));
     json_object_set_new(point, "version", plain(entry, "version", "-"));
     json_object_set_new(point, "settings", settings_text(entry));
@@ -187,7 +191,7 @@ static bool differs(const json_t *one, const json_t *other, const char *key)
 static bool begins_anew(const json_t *first, const json_t *point)
 {
     return differs(first, point, "workload_digest") || differs(first, point, "touch") ||
-           differs(first, point, "limit_bytes");
+           differs(first, point, "limit_bytes") || differs(first, point, "limit_by");
 }
 
 /* What is other than at the point before, which may explain a move. */
@@ -198,11 +202,13 @@ static void add_changes(json_t *point, const json_t *before)
     } kinds[] = {
         {"workload_digest", "workload"}, {"version", "version"},      {"baseline_version", "baseline"},
         {"mallab_version", "mallab"},    {"machine_text", "machine"}, {"touch", "touch"},
-        {"limit_bytes", "limit"},        {"settings", "settings"},
+        {"limit_bytes", "limit"},        {"limit_by", "limit"},       {"settings", "settings"},
     };
     json_t *changes = json_array();
     for (size_t i = 0; before != NULL && i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (differs(before, point, kinds[i].key))
+        const bool again = i > 0 && strcmp(kinds[i].word, kinds[i - 1].word) == 0 &&
+                           differs(before, point, kinds[i - 1].key);
+        if (differs(before, point, kinds[i].key) && !again)
             json_array_append_new(changes, json_string(kinds[i].word));
     }
     json_object_set_new(point, "changed", changes);

@@ -23,7 +23,7 @@ function resultsOf(candidates) {
   return [...results.values()].filter((result) => isNumber(result.x)).sort((one, other) => one.x - other.x || (one.file < other.file ? -1 : 1));
 }
 
-const limitText = (point) => (isNumber(point.limit_bytes) ? bytesText(point.limit_bytes) : "none");
+const limitText = (point) => (isNumber(point.limit_bytes) ? `${bytesText(point.limit_bytes)}${point.limit_by ? ` by ${point.limit_by}` : ""}` : "none");
 const CHANGES = {
   version: (candidate, before, now) => `${candidate.name} ${before.version} → ${now.version}`,
   settings: (candidate, before, now) => `${candidate.name}'s settings: ${before.settings || "none"} → ${now.settings || "none"}`,

@@ -19,8 +19,8 @@ function workloadFacts(workload) {
 // What a failure holds beyond its words.
 function failureWords(failure) {
   const told = [];
-  if (isNumber(failure.live_bytes)) told.push(`${bytesText(failure.live_bytes)} in ${wholeText(failure.live_objects)} objects were live`);
-  if (isNumber(failure.limit_bytes) && failure.cause !== "limit") told.push(`the limit was ${bytesText(failure.limit_bytes)}`);
+  if (isNumber(failure.live_bytes) && failure.cause !== "oom") told.push(`${bytesText(failure.live_bytes)} in ${wholeText(failure.live_objects)} objects were live`);
+  if (isNumber(failure.limit_bytes) && failure.cause !== "limit" && failure.cause !== "oom") told.push(`the limit was ${bytesText(failure.limit_bytes)}`);
   return told.length > 0 ? ` (${told.join("; ")})` : "";
 }
 
@@ -66,6 +66,7 @@ function optionsOf(result, workload) {
   if (isNumber(result.memory_rounds_asked) && result.memory_rounds_asked !== 3) options.push("--memory-rounds", String(result.memory_rounds_asked));
   if (result.memory_rounds_asked > 0 && result.memory_idle_ms >= 0 && result.memory_idle_ms !== 60000) options.push("--idle", `${result.memory_idle_ms}ms`);
   if (isNumber(result.limit_bytes)) options.push("--limit", String(result.limit_bytes));
+  if (isNamed(result.limit_by)) options.push("--limit-by", result.limit_by.startsWith("cgroup") ? "cgroup" : "data");
   if (result.check === true) options.push("--check");
   return options;
 }
@@ -106,7 +107,7 @@ function basisSection(result) {
   add("Seed, resamples", `${result.seed}, ${result.resamples ?? DASH}`);
   add("Memory rounds, rest", isNumber(result.memory_rounds_asked)
     ? `${result.memory_rounds_asked} on the recorded clock, ${result.memory_idle_ms > 0 ? timeText(result.memory_idle_ms * 1e6) : "none"}` : null);
-  add("Limit of memory", isNumber(result.limit_bytes) ? bytesText(result.limit_bytes) : "none");
+  add("Limit of memory", isNumber(result.limit_bytes) ? `${bytesText(result.limit_bytes)}${isNamed(result.limit_by) ? `, by ${result.limit_by}` : ""}` : "none");
   add("Writes to new memory", result.touch);
   const settings = [];
   for (const workload of listOf(result.workloads).slice(0, 1))

@@ -25,8 +25,8 @@ function intervalBar(low, middle, high, scale, noise) {
   return bar;
 }
 
-// By NULL or a crash, which is what a memory limit is set for.
-const DEADLY = new Set(["null", "limit", "crash"]);
+// By NULL, a crash or the kernel, which is what a memory limit is set for.
+const DEADLY = new Set(["null", "limit", "crash", "oom"]);
 const failedWord = (entry) => (DEADLY.has(objectOf(entry.failure).cause) ? "died" : "failed");
 
 // Its words stand below the table, where there is room for them.

@@ -4,6 +4,7 @@
  *   overlap    hands out memory in use     misalign   8 bytes off         smear     writes behind an object
  *   realloc    loses what it copies        calloc     does not zero
  *   flood      complains 200,000 times, then returns NULL
+ *   lazy       breaks none: it uses 32 MiB once and leaves it to the kernel to take them back when it has to
  *
  * Calls are counted for requests of 100 to 4000 bytes only: what the C library and the harness ask for is of other
  * sizes or comes before. It hands out a mapping from its start and takes nothing back: it lives for one short run. */
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #define POOL_BYTES (UINT64_C(1) << 34) /* reserved, not used */
+#define LAZY_BYTES (UINT64_C(32) << 20)
 
 static _Atomic uintptr_t next;
 static _Atomic long counted;
@@ -41,6 +43,16 @@ static void complain(void)
         abort();
 }
 
+static void be_lazy(void)
+{
+    char *once = mmap(NULL, LAZY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (once == MAP_FAILED)
+        abort();
+    memset(once, 1, LAZY_BYTES);
+    if (madvise(once, LAZY_BYTES, MADV_FREE) != 0)
+        abort();
+}
+
 static void *take(size_t alignment, size_t size)
 {
     if (atomic_load(&next) == 0) { /* first called before main, in one thread */
@@ -60,6 +72,8 @@ static void *take(size_t alignment, size_t size)
         errno = ENOMEM;
         return NULL;
     }
+    if (is_time("lazy", size))
+        be_lazy();
     if (is_time("abort", size))
         abort();
     while (is_time("hang", size))

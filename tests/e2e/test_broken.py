@@ -112,7 +112,7 @@ class Broken(lab.Lab):
         """One thread: the same op, whichever way the run ends."""
         said = {self.check("overlap", self.one, "seen at op") for _ in range(2)}
         self.assertEqual(len(said), 1)
-        null = self.check("null", self.one, "returned NULL", "bytes in", "objects live")
+        null = self.check("null", self.one, "returned NULL", "B in", "objects live")
         crash = self.check("abort", self.one, "SIGABRT in op ")
         self.assertEqual(re.search(r"(?:at|in) op (\d+)", null)[1], re.search(r"in op (\d+)", crash)[1])
         timed = self.mallab("replay", "-a", "abort", self.one, status=lab.FAILED, **self.directory("abort"))
@@ -153,32 +153,50 @@ class Broken(lab.Lab):
         """Too little memory ends a run with the op and what was live; enough of it changes nothing."""
         own = self.answer("replay", "--json", "-a", "glibc", self.one)
         self.assertIsNone(own["limit"])
-        wide = self.answer("replay", "--json", "-a", "glibc", "--limit", "1G", self.one)
+        wide = self.answer("replay", "--json", "-a", "glibc", "--limit", "1G", "--limit-by", "data", self.one)
         self.assertEqual(wide["limit"]["bytes"], 1 << 30)
         self.assertEqual(wide["digest"], own["digest"])
         narrow = own["live_peak_bytes"] // 2
-        result = self.mallab("replay", "-a", "glibc", "--limit", narrow, self.one, status=lab.FAILED)
-        self.assert_one_line(result, f"the limit is {narrow} bytes", "objects live")
-        live = int(re.search(r"with (\d+) bytes in \d+ objects live", result.stderr.decode())[1])
-        self.assertLessEqual(live, narrow + 400_000)
-        compared = self.mallab("ab", "--json", "-q", "-n", "1", "--limit", narrow, "-a", "glibc", self.one,
-                               status=lab.FAILED)
+        result = self.mallab("replay", "-a", "glibc", "--limit", narrow, "--limit-by", "data", self.one, status=lab.FAILED)
+        self.assert_one_line(result, f"the limit is {narrow / 1e6:.1f} MB", "objects live")
+        compared = self.mallab("ab", "--json", "-q", "-n", "1", "--limit", narrow, "--limit-by", "data", "-a", "glibc",
+                               self.one, status=lab.FAILED)
         compared = json.loads(compared.stdout)
-        self.assertEqual(compared["limit_bytes"], narrow)
-        self.assertEqual(compared["workloads"][0]["candidates"][0]["failure"]["limit_bytes"], narrow)
+        self.assertEqual((compared["limit_bytes"], compared["limit_by"]), (narrow, "RLIMIT_DATA"))
+        failure = compared["workloads"][0]["candidates"][0]["failure"]
+        self.assertEqual((failure["cause"], failure["limit_bytes"]), ("null", narrow))
+        self.assertLessEqual(failure["live_bytes"], narrow + 400_000)
+
+    def test_nobody_survives(self):
+        """The table says so, in units, and finds no cause for a noise that was never measured."""
+        narrow = self.answer("replay", "--json", "-a", "glibc", self.one)["live_peak_bytes"] // 2
+        told = self.mallab("ab", "-q", "-n", "1", "--limit", narrow, "--limit-by", "data", "-a", "glibc", "--no-syscalls",
+                           "--no-placement", self.one, status=lab.FAILED)
+        text = " ".join(told.stdout.decode().split())
+        limit = re.search(r"No candidate survives the limit of ([0-9.]+ [kM]B): raise --limit\.", text)
+        self.assertTrue(limit, text)
+        self.assertIn("noise not known: glibc, which is held against itself for it, failed basis", text)
+        self.assertIn(f"; the limit is {narrow / 1e6:.1f} MB", text)
+        self.assertNotRegex(text, r"\d{6,} bytes")
+        self.assertNotIn("control ", text)
 
     def test_limit_below_what_is_mapped_at_load(self):
         """What an allocator maps before the first op is its own: else one that maps ahead would survive any limit."""
-        result = self.mallab("replay", "-a", "glibc", "--limit", "4K", self.one, status=lab.FAILED)
-        self.assert_one_line(result, "bytes were mapped before the first op", "the limit is 4096 bytes")
+        result = self.mallab("replay", "-a", "glibc", "--limit", "4K", "--limit-by", "data", self.one, status=lab.FAILED)
+        self.assert_one_line(result, "B were mapped before the first op", "the limit is 4.1 kB")
         if "mimalloc" in lab.candidates():
-            run = self.mallab("replay", "-a", "mimalloc", "--limit", "8M", self.one, status=lab.FAILED)
-            self.assert_one_line(run, "8388608 bytes")
+            run = self.mallab("replay", "-a", "mimalloc", "--limit", "8M", "--limit-by", "data", self.one, status=lab.FAILED)
+            self.assert_one_line(run, "the limit is 8.4 MB")
 
     def test_misuse(self):
         for arguments in (["--limit", "0"], ["--limit", "much"], ["-a", "none", "--check"]):
             self.mallab("replay", *arguments, self.one, status=lab.MISUSE)
         self.mallab("ab", "--limit", "x", self.one, status=lab.MISUSE)
+        for arguments, words in ((["--limit", "8M", "--limit-by", "hand"], "--limit-by takes 'cgroup' or 'data'"),
+                                 (["--limit-by", "cgroup"], "--limit says which"), (["--limit-in", "/x"], "--limit says which"),
+                                 (["--limit", "8M", "--limit-by", "data", "--limit-in", "/x"], "--limit-in is for control groups")):
+            for verb in ("replay", "ab"):
+                self.assertIn(words, self.mallab(verb, *arguments, self.one, status=lab.MISUSE).stderr.decode())
 
     def test_interrupted(self):
         """Ctrl-C: the rounds finished before are kept, and the result says that it was stopped."""

@@ -52,7 +52,7 @@ class Schema(Lab):
         self.assertEqual(experiment["$defs"]["run"], {key: value for key, value in run.items() if key[0] != "$" and key != "title"})
 
     def test_replay(self):
-        for more in ([], ["--latency"], ["--syscalls"], ["--placement"], ["--check"], ["--clock", "recorded", "--idle", "1s", "--limit", "200M"],
+        for more in ([], ["--latency"], ["--syscalls"], ["--placement"], ["--check"], ["--clock", "recorded", "--idle", "1s", "--limit", "200M", "--limit-by", "data"],
                      ["--pace", "100x", "--pin", "auto", "--nice", "1", "--threads", "1", "--touch", "full"]):
             with self.subTest(more=more):
                 self.judge("mallab-run-1", self.made.answer("replay", "--json", *more, "lua.wl"))
@@ -151,7 +151,7 @@ class Schema(Lab):
             self.judge("mallab-check-1", json.loads(told.stdout))
 
     def test_ab_where_a_candidate_dies(self):
-        told = self.made.mallab("ab", "-q", "-a", "glibc,mimalloc", "-n", "1", "--limit", "8M", "--no-syscalls", "--json", "lua.wl", status=FAILED)
+        told = self.made.mallab("ab", "-q", "-a", "glibc,mimalloc", "-n", "1", "--limit", "8M", "--limit-by", "data", "--no-syscalls", "--json", "lua.wl", status=FAILED)
         result = json.loads(told.stdout)
         self.assertEqual(result["workloads"][0]["candidates"][1]["failure"]["cause"], "limit")
         self.judge("mallab-experiment-1", result)

@@ -1,8 +1,10 @@
 """However a process or a thread ends, and wherever in its calls: every completed call is recorded, once."""
+import errno
 import os
 import re
 import resource
 import subprocess
+import time
 
 import recorded
 from recorded import check, check_whole
@@ -75,35 +77,62 @@ def test_no_room_for_the_recorder():
     check(collector.end().json['processes'], [], 'processes')
 
 
+def make_group():
+    """A control group of 64 MiB without swap, at the top of the hierarchy that has the memory controller; None, and why, where
+    there can be none."""
+    why = []
+    for top, settings in (('/sys/fs/cgroup/memory', ('memory.limit_in_bytes', 'memory.memsw.limit_in_bytes')),
+                          ('/sys/fs/cgroup', ('memory.max', 'memory.swap.max'))):
+        group = os.path.join(top, 'mallab-test-%d' % os.getpid())
+        try:
+            os.mkdir(group)
+        except OSError as error:
+            why.append(str(error))
+            continue
+        if not os.path.exists(os.path.join(group, settings[0])):
+            os.rmdir(group)
+            why.append('no memory controller below ' + top)
+            continue
+        put(group, settings[0], str(64 << 20))
+        if os.path.exists(os.path.join(group, settings[1])): # not where swap is not accounted
+            put(group, settings[1], '0' if settings[1] == 'memory.swap.max' else str(64 << 20))
+        return group
+    print('left out: no control group to be had: %s' % '; '.join(why))
+    return None
+
+
+def put(group, name, value):
+    with open(os.path.join(group, name), 'w', encoding='utf-8') as file:
+        file.write(value)
+
+
+def remove_group(group):
+    """The kernel lets go of a member a moment after it was waited for."""
+    for _ in range(2000):
+        try:
+            os.rmdir(group)
+            return
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+        time.sleep(0.001)
+    raise AssertionError('%s is still in use' % group)
+
+
 def test_out_of_memory():
-    """The kernel's OOM killer, in a control group of 64 MiB. Elsewhere only SIGKILL stands for it (test_processes.py),
-    which is what it sends."""
-    root = '/sys/fs/cgroup'
-    group = os.path.join(root, 'mallab-test-%d' % os.getpid())
-    try:
-        with open(os.path.join(root, 'cgroup.subtree_control'), encoding='utf-8') as file:
-            if 'memory' not in file.read().split():
-                raise OSError('no memory controller below ' + root)
-        os.mkdir(group)
-    except OSError as error:
-        print('left out: no control group to be had: %s' % error)
+    """The kernel's OOM killer, in a control group of 64 MiB, of whichever version. Elsewhere only SIGKILL stands for it
+    (test_processes.py), which is what it sends."""
+    group = make_group()
+    if group is None:
         return
-
-    def put(name, value):
-        with open(os.path.join(group, name), 'w', encoding='utf-8') as file:
-            file.write(value)
-
     try:
-        put('memory.max', '64M')
-        if os.path.exists(os.path.join(group, 'memory.swap.max')):
-            put('memory.swap.max', '0')
         footprint = one('oom', arguments=['4096'], status=-9,
-                        preexec_fn=lambda: put('cgroup.procs', str(os.getpid())))
+                        preexec_fn=lambda: put(group, 'cgroup.procs', str(os.getpid())))
         check(pairs(footprint, 5001), (COUNT, COUNT), 'calls before')
         touched = footprint.count('malloc', 1 << 20)
         check(30 <= touched <= 64, True, 'objects of 1 MiB when 64 were too many: %d' % touched)
     finally:
-        os.rmdir(group)
+        remove_group(group)
 
 
 def test_threads_that_end_raw():

@@ -25,6 +25,11 @@ static void make_quiet(void)
     put("/sys/devices/system/cpu/smt/active", "0\n");
     put("/sys/fs/cgroup/a/cpu.max", "max 100000\n");
     put("/sys/fs/cgroup/a/memory.max", "max\n");
+    put("/sys/fs/cgroup/a/cgroup.controllers", "memory\n");
+    put("/sys/fs/cgroup/a/cgroup.subtree_control", "memory\n");
+    put("/sys/fs/cgroup/a/b/cgroup.controllers", "memory\n");
+    put("/sys/fs/cgroup/a/b/cgroup.subtree_control", "\n");
+    put("/proc/self/mountinfo", "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
     put("/sys/fs/selinux/enforce", "0");
     put("/dev/shm/there", "");
 }
@@ -120,12 +125,14 @@ TEST(everything_wrong)
     put("/sys/class/power_supply/BAT0/type", "Battery\n");
     put("/sys/class/power_supply/BAT0/status", "Discharging\n");
     put("/sys/fs/cgroup/a/cpu.max", "150000 100000\n"); /* of the group above ours */
+    put("/sys/fs/cgroup/a/cgroup.subtree_control", "\n");
     put("/sys/fs/cgroup/a/b/memory.max", "1073741824\n");
     put("/sys/fs/selinux/enforce", "1");
     look(&doctor, root);
     CHECK_STR(found(&doctor),
               "governor bad, turbo note, load bad, waiting bad, free memory bad, huge pages note, power bad, "
               "hyper-threading note, virtual machine note, processor quota bad, memory quota note, "
+              "memory limits note, "
               "overcommit note, "
               "mappings note, SELinux note, AppArmor note, seccomp note, system calls note");
     CHECK_STR(seen(&doctor, "processor quota"), "the control group may use 1.5 processors");

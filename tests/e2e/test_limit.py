@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""A memory limit by control groups: who needs more is killed and told of, who does not is not disturbed, the harness does not
+count, and no group is left behind however mallab ends. Skipped where no group with a memory controller can be made."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import groups
+import lab
+
+BROKEN = lab.PROGRAMS / "libbroken.so"
+
+
+class Limit(lab.Lab):
+    def setUp(self):
+        super().setUp()
+        self.group = groups.Group(self)
+        self.here = ["--limit-in", self.group.place]
+        self.one = self.place / "one.wl"
+        lab.run([lab.PROGRAMS / "replay_workload", self.one, 1, 60_000, 21, 500]).check_returncode()
+        if b"san." in lab.run([lab.BUILD / "mallab-replay-glibc", self.one]).stderr:
+            self.skipTest("a sanitizer stands in for the allocators of this build")
+
+    def tearDown(self):
+        self.assertEqual(self.group.left(), [])
+
+    def told(self, *arguments, **settings):
+        return self.mallab("ab", "-q", "-n", "1", "--no-syscalls", "--no-placement", *self.here, *arguments, self.one, **settings)
+
+    def test_one_run(self):
+        own = self.answer("replay", "--json", "-a", "glibc", self.one)
+        wide = self.answer("replay", "--json", "-a", "glibc", "--limit", "1G", *self.here, self.one)
+        limit = wide["limit"]
+        self.assertEqual(wide["digest"], own["digest"])
+        self.assertEqual((limit["by"], limit["bytes"], limit["at_limit_count"]), (f"cgroup v{self.group.version}", 1 << 30, 0))
+        self.assertGreater(limit["base_bytes"], 0)
+        if limit["peak_bytes"] is not None:
+            # Batches of 64 pages that each processor charges ahead, tables of pages, and the files of the run.
+            self.assertAlmostEqual(limit["peak_bytes"], wide["resident"]["peak_bytes"], delta=6 << 20)
+        narrow = own["live_peak_bytes"] // 2
+        for pass_option in ([], ["--syscalls"]):
+            killed = self.mallab("replay", "-a", "glibc", "--limit", narrow, *self.here, *pass_option, self.one, status=lab.FAILED)
+            self.assertEqual(killed.stdout, b"")
+            self.assert_one_line(killed, "the kernel killed it for want of memory in one of the ops", f"the limit is {narrow / 1e6:.1f} MB")
+
+    def test_what_is_mapped_does_not_count(self):
+        """Twice what is in memory at the peak is enough, whatever an allocator maps ahead; tcmalloc and mimalloc map more."""
+        for name in lab.candidates():
+            peak = self.answer("replay", "--json", "-a", name, self.one)["resident"]["peak_bytes"]
+            run = self.answer("replay", "--json", "-a", name, "--limit", 2 * peak + (4 << 20), *self.here, self.one)
+            self.assertEqual(run["limit"]["at_limit_count"], 0)
+        if "mimalloc" in lab.candidates():
+            self.mallab("replay", "-a", "mimalloc", "--limit", 2 * peak + (4 << 20), "--limit-by", "data", self.one,
+                        status=lab.FAILED)
+
+    def test_who_survives(self):
+        narrow = self.answer("replay", "--json", "-a", "glibc", self.one)["live_peak_bytes"] // 2
+        out = self.place / "result.json"
+        self.told("-a", "glibc", "--limit", narrow, "-o", out, status=lab.FAILED)
+        result = json.loads(out.read_text(encoding="utf-8"))
+        self.assertEqual((result["limit_bytes"], result["limit_by"], result["limit_by_why"]),
+                         (narrow, f"cgroup v{self.group.version}", None))
+        entry = result["workloads"][0]["candidates"][0]
+        failure = entry["failure"]
+        self.assertEqual((failure["cause"], failure["limit_bytes"]), ("oom", narrow))
+        self.assertTrue(0 <= failure["op"] <= failure["op_last"] < 60_000, failure)
+        self.assertLessEqual(failure["live_bytes"], narrow)
+        self.assertLessEqual(failure.get("peak_bytes", 0), narrow + (8 << 20))
+        text = " ".join(self.mallab("report", out).stdout.decode().split())
+        self.assertRegex(text, r"glibc [0-9.]+ .* died")
+        self.assertIn("No candidate survives the limit of", text)
+        self.assertIn(f"as in a container: cgroup v{self.group.version}, without swap", text)
+        page = self.mallab("report", "--format", "html", "-o", "-", out).stdout.decode()
+        self.assertIn("for want of memory", page)
+        wide = json.loads(self.told("--json", "-a", "glibc", "--limit", "1G").stdout)["workloads"][0]["candidates"][0]
+        self.assertIsNone(wide["failed"])
+        self.assertGreaterEqual(wide["limit"]["runs"], 1)
+        self.assertEqual((wide["limit"]["runs_at_limit"], wide["limit"]["at_limit_count_max"]), (0, 0))
+
+    def broken(self, promise):
+        directory = self.place / "allocators"
+        directory.mkdir(exist_ok=True)
+        for name in ("glibc", promise):
+            (directory / f"{name}.ini").write_text((lab.SOURCE / "allocators" / "glibc.ini").read_text(encoding="utf-8") if name == "glibc" else
+                f"[allocator]\nname = {promise}\npreload = {BROKEN}\nsettings = unproven\n"
+                f"[environment]\nBROKEN = {promise}\nBROKEN_AT = 500\n", encoding="utf-8")
+        return {"MALLAB_ALLOCATORS": str(directory)}
+
+    def test_a_survivor_without_room(self):
+        """Pages that an allocator does not need count until the kernel takes them back, which it does before it kills."""
+        env = self.broken("lazy")
+        wide = self.answer("replay", "--json", "-a", "lazy", *self.here, "--limit", "1G", self.one, env=env)
+        self.assertEqual(wide["limit"]["at_limit_count"], 0)
+        limit = wide["resident"]["peak_bytes"] - (16 << 20)
+        run = self.answer("replay", "--json", "-a", "lazy", *self.here, "--limit", limit, self.one, env=env)
+        self.assertGreater(run["limit"]["at_limit_count"], 0)
+        words = self.mallab("replay", "-a", "lazy", *self.here, "--limit", limit, self.one, env=env).stdout.decode()
+        self.assertRegex(words, r"limit +[0-9.]+ MB, kept to, by cgroup v[12].*; it ran into it \d+ times?, and the kernel took")
+        text = " ".join(self.told("-a", "lazy", "-b", "lazy", "--idle", "0", "--limit", limit, env=env).stdout.decode().split())
+        self.assertRegex(text, r"ran into it and went on: lazy in ([0-9]+) of \1 runs, up to [0-9,]+ times\.")
+
+    def test_its_own_group_and_the_one_above(self):
+        """Without --limit-in: version 1 below the own group, version 2 beside it, which has members."""
+        own = self.group.below("own")
+        run = self.answer("replay", "--json", "-a", "glibc", "--limit", "1G", "--limit-by", "cgroup", self.one,
+                          preexec_fn=lambda: groups.join(own))
+        self.assertEqual(run["limit"]["by"], f"cgroup v{self.group.version}")
+
+    def test_where_there_can_be_none(self):
+        """Said before anything is done, with a remedy."""
+        made = self.place / "made"
+        for directory, words in (("/nowhere", "No such file"), ("/tmp", "no group of the memory controller")):
+            told = self.mallab("ab", "--limit", "8M", "--limit-in", directory, "--", "touch", made, status=lab.FAILED)
+            self.assert_one_line(told, "no memory limit by control groups here", words, "--limit-by data")
+        self.assertFalse(made.exists())
+
+    def hang(self):
+        """A run that never ends, in a group; returns mallab, and the group's directory once the run is in it."""
+        env = self.broken("hang")
+        process = subprocess.Popen([lab.BUILD / "mallab", "replay", "-a", "hang", "--limit", "1G", *self.here, self.one],
+                                   env={**os.environ, **env}, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        deadline = time.monotonic() + lab.PATIENCE_S
+        while not any(groups.members(group) for group in self.group.left()):
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        return process, self.group.left()[0]
+
+    def test_interrupted(self):
+        process, _ = self.hang()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=lab.PATIENCE_S)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertEqual(self.group.left(), [])
+
+    def test_killed(self):
+        """The run dies with mallab; its group stays, until the next mallab removes it."""
+        process, group = self.hang()
+        process.kill()
+        process.communicate(timeout=lab.PATIENCE_S)  # the pipes end when the run has ended, too
+        deadline = time.monotonic() + lab.PATIENCE_S
+        while groups.members(group):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        self.assertEqual(self.group.left(), [group])
+        self.mallab("replay", "-a", "glibc", "--limit", "1G", *self.here, self.one)
+
+    def test_nothing_is_taken_from_others(self):
+        """A group of a mallab that is at work has no members for a moment: nobody else removes it."""
+        process, group = self.hang()
+        try:
+            self.mallab("replay", "-a", "glibc", "--limit", "1G", *self.here, self.one)
+            self.assertEqual(self.group.left(), [group])
+        finally:
+            process.terminate()
+            process.communicate(timeout=lab.PATIENCE_S)
+
+    def test_hyperfine(self):
+        if lab.shutil.which("hyperfine") is None:
+            self.skipTest("not installed: hyperfine")
+        result = json.loads(self.told("--json", "-a", "glibc", "--limit", "1G", "--hyperfine").stdout)
+        self.assertIsNone(result["workloads"][0]["candidates"][0]["whole_process"]["failed"])
+
+
+if __name__ == "__main__":
+    lab.main()

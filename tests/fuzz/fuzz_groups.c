@@ -1,0 +1,32 @@
+/* fuzz_groups.c - any bytes as /proc/self/cgroup and, behind the first NUL, as /proc/self/mountinfo: no directory, or one below
+ * where something is mounted; and as a file of counts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz/target.h"
+#include "replay/group_counts.h"
+#include "results/group/group_place.h"
+
+static void check_directory(const char *directory, const char *mount)
+{
+    FUZZ_CHECK(directory[0] == '/' && strlen(directory) < RES_GROUP_PATH_MAX);
+    FUZZ_CHECK(strncmp(directory, mount, strlen(mount)) == 0);
+    FUZZ_CHECK(strstr(directory, "/../") == NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    char directory[RES_GROUP_PATH_MAX], mount[RES_GROUP_PATH_MAX];
+    char *text = calloc(1, size + 2); /* two strings, whatever is in it */
+    FUZZ_CHECK(text != NULL);
+    memcpy(text, bytes, size);
+    for (int version = 1; version <= 2; version++) {
+        if (res_group_own(text, text + strlen(text) + 1, version, directory, mount))
+            check_directory(directory, mount);
+    }
+    uint64_t number = 1;
+    if (!rep_group_number(text, "oom_kill", &number) && !rep_group_number(text, NULL, &number))
+        FUZZ_CHECK(number == 1);
+    free(text);
+    return 0;
+}
