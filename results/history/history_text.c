@@ -266,8 +266,7 @@ char *res_history_text(const json_t *history, const struct res_style *style)
     }
     res_text_printf(
         &text,
-        "ns per op; memory in MB. change is of time; both changes are against the baseline of the same "
-        "result.\n"
+        "ns per op; memory in MB. change: of time, to the baseline of the same result, as peak change.\n"
         "moved: beyond the noise of both, against the first result of the level (the last one marked, or\n"
         "the first of all): %zu here. changed: what is other than in the result before. Absolute figures of\n"
         "different days do not compare.\n",
