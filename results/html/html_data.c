@@ -242,6 +242,20 @@ static void set_words(json_t *object, const char *key, char *words)
     free(words);
 }
 
+/* Rows of the front with whether they may be deployed: the page pastes by the rule of the table. */
+static json_t *front_of(const json_t *tune)
+{
+    json_t *front = json_array(), *row;
+    size_t index;
+    json_array_foreach(json_object_get(tune, "front"), index, row)
+    {
+        json_t *copy = json_copy(row);
+        json_object_set_new(copy, "is_bounded", json_boolean(res_tune_is_bounded(row)));
+        json_array_append_new(front, copy);
+    }
+    return front;
+}
+
 /* Of a search its sentences, and its points without their samples. Checked by res_tune_check. */
 static json_t *tune_object(const json_t *result, const json_t *tune)
 {
@@ -256,6 +270,7 @@ static json_t *tune_object(const json_t *result, const json_t *tune)
             json_array_append_new(points, without(point, point_raw));
     }
     json_object_set_new(object, "points", points);
+    json_object_set_new(object, "front", front_of(tune));
     set_words(object, "advice_words", res_tune_advice(result));
     set_words(object, "tried_words", res_tune_tried(tune));
     set_words(object, "basis_words", res_tune_basis(result));
