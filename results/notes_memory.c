@@ -92,7 +92,7 @@ static const json_t *resident_of(const json_t *workload, const char *name)
     return NULL;
 }
 
-void res_notes_start(struct res_text *text, const json_t *result, const json_t *workload)
+char *res_start_words(const json_t *result, const json_t *workload)
 {
     const char *baseline = json_string_value(json_object_get(result, "baseline"));
     const json_t *base = baseline != NULL ? resident_of(workload, baseline) : NULL;
@@ -113,11 +113,17 @@ void res_notes_start(struct res_text *text, const json_t *result, const json_t *
                         name, res_text_bytes(more, bytes));
         free(name);
     }
-    if (listed > 0) {
-        res_text_printf(&words, ". Resident above is without it, the program has it too");
-        res_notes_add(text, "at start", words.text);
-    }
-    free(words.text);
+    if (listed > 0)
+        res_text_printf(&words, ". Resident figures are without it, the program has it too");
+    return words.text;
+}
+
+void res_notes_start(struct res_text *text, const json_t *result, const json_t *workload)
+{
+    char *words = res_start_words(result, workload);
+    if (words != NULL)
+        res_notes_add(text, "at start", words);
+    free(words);
 }
 
 void res_notes_unpredicted(struct res_text *text, const json_t *workload)

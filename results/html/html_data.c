@@ -5,6 +5,7 @@
 
 #include "results/entry_figures.h"
 #include "results/html/html.h"
+#include "results/notes.h"
 #include "results/pareto.h"
 #include "results/statistics.h"
 #include "results/support.h"
@@ -202,7 +203,8 @@ static json_t *workload_object(const json_t *result, const json_t *workload)
     }
     json_decref(pareto);
     char *advice = res_advice(result, workload);
-    char *program = res_workload_program(workload);
+    char *program = res_workload_program(workload), *start = res_start_words(result, workload);
+    json_object_set_new(object, "start_words", start != NULL ? json_string(start) : json_null());
     json_object_set_new(object, "advice", advice != NULL ? json_string(advice) : json_null());
     json_object_set_new(object, "program_words", program != NULL ? json_string(program) : json_null());
     json_object_set_new(object, "candidates", candidates);
@@ -211,6 +213,7 @@ static json_t *workload_object(const json_t *result, const json_t *workload)
     json_object_set_new(object, "series", series_object(workload));
     free(advice);
     free(program);
+    free(start);
     return object;
 }
 
