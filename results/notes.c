@@ -367,6 +367,7 @@ static void add_doubts(struct res_text *text, const json_t *result, const json_t
     add_failed_lines(text, workload);
     add_words(text, "limit", res_limit_words(result));
     res_notes_start(text, result, workload);
+    res_notes_end(text, workload);
     res_notes_unpredicted(text, workload);
     add_inherited_line(text, workload);
     add_incomplete_line(text, workload);

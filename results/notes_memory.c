@@ -6,6 +6,8 @@
 #include "results/cells.h"
 #include "results/notes.h"
 
+#define TORN_DOWN 0.1 /* live at the end over live at the peak; below, figures of the end need a word */
+
 static bool has_recorded_clock(const json_t *workload)
 {
     return json_integer_value(json_object_get(workload, "memory_rounds")) > 0;
@@ -135,6 +137,29 @@ void res_notes_start(struct res_text *text, const json_t *result, const json_t *
     char *words = res_start_words(result, workload);
     if (words != NULL)
         res_notes_add(text, "at start", words);
+    free(words);
+}
+
+char *res_end_words(const json_t *workload)
+{
+    const json_t *entry = json_array_get(json_object_get(workload, "candidates"), 0);
+    const json_t *timed = json_array_get(json_object_get(entry, "runs"), 0);
+    const double end = res_cell_number(timed, "live_end_bytes");
+    const double peak = res_cell_number(workload, "live_peak_bytes");
+    char bytes[32], of[32];
+    if (!(end >= 0 && peak > 0 && end < TORN_DOWN * peak))
+        return NULL;
+    return res_printf(
+        "it held %s live of %s at its peak, as a program does that has freed all before it exits: "
+        "end and idle are of that, and not of a service at rest",
+        res_text_bytes(end, bytes), res_text_bytes(peak, of));
+}
+
+void res_notes_end(struct res_text *text, const json_t *workload)
+{
+    char *words = res_end_words(workload);
+    if (words != NULL)
+        res_notes_add(text, "at end", words);
     free(words);
 }
 

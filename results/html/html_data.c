@@ -204,6 +204,9 @@ static json_t *workload_object(const json_t *result, const json_t *workload)
     json_decref(pareto);
     char *advice = res_advice(result, workload);
     char *program = res_workload_program(workload), *start = res_start_words(result, workload);
+    char *end = res_end_words(workload);
+    json_object_set_new(object, "end_words", end != NULL ? json_string(end) : json_null());
+    free(end);
     json_object_set_new(object, "start_words", start != NULL ? json_string(start) : json_null());
     json_object_set_new(object, "advice", advice != NULL ? json_string(advice) : json_null());
     json_object_set_new(object, "program_words", program != NULL ? json_string(program) : json_null());

@@ -182,6 +182,31 @@ static char *advice_recorded_over(json_int_t duration_ns, const char *peak_verdi
     return advice;
 }
 
+/* Live bytes at the end of 50 MB at the peak; below 0: not told. */
+static char *end_words_of(double live_end_bytes)
+{
+    json_t *workload = workload_of(0.01, "same");
+    json_t *run = json_array_get(
+        json_object_get(json_array_get(json_object_get(workload, "candidates"), 0), "runs"), 0);
+    json_object_set_new(workload, "live_peak_bytes", json_real(50e6));
+    if (live_end_bytes >= 0)
+        json_object_set_new(run, "live_end_bytes", json_real(live_end_bytes));
+    char *words = res_end_words(workload);
+    json_decref(workload);
+    return words;
+}
+
+TEST(the_end_of_a_program_that_was_torn_down_is_told_as_one)
+{
+    char *none = end_words_of(-1), *much = end_words_of(5.1e6), *little = end_words_of(9000),
+         *nothing = end_words_of(0);
+    CHECK(none == NULL && much == NULL);
+    CHECK(little != NULL && strstr(little, "it held 9") != NULL && strstr(little, "end and idle") != NULL);
+    CHECK(nothing != NULL);
+    free(little);
+    free(nothing);
+}
+
 TEST(time_saved_that_is_negligible_leads_no_advice)
 {
     char *much = advice_recorded_over(59000000000, "same", 6e6);
@@ -241,7 +266,8 @@ TEST(ctrl_c_is_told_by_what_it_cut_short)
               ", stopped 12 s into the time budget of 60 s"));
 }
 
-RUN_TESTS(T(rounds_are_named_by_the_width_that_they_reach), T(the_advice_names_them),
+RUN_TESTS(T(the_end_of_a_program_that_was_torn_down_is_told_as_one),
+          T(rounds_are_named_by_the_width_that_they_reach), T(the_advice_names_them),
           T(what_is_saved_is_the_share_that_is_saved),
           T(less_memory_is_no_advice_where_more_is_held_from_the_start),
           T(time_saved_that_is_negligible_leads_no_advice),
