@@ -72,6 +72,13 @@ static int64_t known_or_zero(int64_t bytes)
     return bytes != REP_WASTE_UNKNOWN ? bytes : 0;
 }
 
+static int64_t since(int64_t bytes, int64_t before)
+{
+    if (bytes == REP_WASTE_UNKNOWN || bytes < known_or_zero(before))
+        return REP_WASTE_UNKNOWN;
+    return bytes - known_or_zero(before);
+}
+
 void rep_waste_sample(struct rep_waste *waste, struct rep_waste_sample *ret_sample, uint64_t ops,
                       uint64_t time_ns, uint64_t resident_bytes)
 {
@@ -92,10 +99,8 @@ void rep_waste_sample(struct rep_waste *waste, struct rep_waste_sample *ret_samp
     if (ret_sample->usable_bytes != REP_WASTE_UNKNOWN)
         ret_sample->rounding_bytes = ret_sample->usable_bytes - (int64_t)ret_sample->live_bytes;
     rep_statistics(waste->kind, ret_sample);
-    if (ret_sample->cached_bytes != REP_WASTE_UNKNOWN)
-        ret_sample->cached_bytes -= known_or_zero(waste->before.cached_bytes);
-    if (ret_sample->metadata_bytes != REP_WASTE_UNKNOWN)
-        ret_sample->metadata_bytes -= known_or_zero(waste->before.metadata_bytes);
+    ret_sample->cached_bytes = since(ret_sample->cached_bytes, waste->before.cached_bytes);
+    ret_sample->metadata_bytes = since(ret_sample->metadata_bytes, waste->before.metadata_bytes);
     ret_sample->rest_bytes = (int64_t)resident_bytes - (int64_t)ret_sample->live_bytes -
                              known_or_zero(ret_sample->rounding_bytes) -
                              known_or_zero(ret_sample->cached_bytes) -

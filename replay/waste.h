@@ -4,7 +4,9 @@
  *   cached     free memory that the allocator counts as its own: in thread caches, bins, free runs and pages. Its count,
  *              resident or not
  *   metadata   what it needs for its own books, by its own count
- *              both less what it counted before the first op, as resident is
+ *              both less what it counted before the first op, as resident is. Where that is below 0 it is unknown: memory that was
+ *              free before, and mostly not resident, has been handed out since (small heaps), and nobody tells how much
+ *              of the rest is resident
  *   rest       resident less live, rounding, cached and metadata: what nobody names. Negative where objects or cached
  *              memory are not resident
  *
