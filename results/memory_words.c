@@ -79,7 +79,7 @@ char *res_waste_words(const json_t *workload)
         if (rest_of(sample) >= 0)
             add_share(&text, "rest", sample, rest_of(sample));
         if (res_cell_number(sample, "huge_page_bytes") > 0)
-            add_share(&text, "in huge pages", sample, "huge_page_bytes");
+            add_share(&text, "in huge pages", sample, res_cell_number(sample, "huge_page_bytes"));
         free(name);
     }
     free(moment);

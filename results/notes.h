@@ -33,6 +33,11 @@ void res_notes_passes(struct res_text *text, const json_t *workload);
 void res_notes_binding(struct res_text *text, const json_t *workload);
 void res_notes_disturbances(struct res_text *text, const json_t *result);
 
+/* res_notes_unproven - settings that passed without proof, by candidate. Nothing where there are none.
+ * res_unproven_words - the same as one sentence: plain, the caller's to free; NULL where there are none. */
+void res_notes_unproven(struct res_text *text, const json_t *workload);
+char *res_unproven_words(const json_t *workload);
+
 /* res_notes_add - a label, and words up to the last column, following lines indented below the first. words: plain. */
 void res_notes_add(struct res_text *text, const char *label, const char *words);
 

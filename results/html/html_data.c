@@ -204,7 +204,9 @@ static json_t *workload_object(const json_t *result, const json_t *workload)
     json_decref(pareto);
     char *advice = res_advice(result, workload);
     char *program = res_workload_program(workload), *start = res_start_words(result, workload);
-    char *end = res_end_words(workload);
+    char *end = res_end_words(workload), *unproven = res_unproven_words(workload);
+    json_object_set_new(object, "unproven_words", unproven != NULL ? json_string(unproven) : json_null());
+    free(unproven);
     json_object_set_new(object, "end_words", end != NULL ? json_string(end) : json_null());
     free(end);
     json_object_set_new(object, "start_words", start != NULL ? json_string(start) : json_null());

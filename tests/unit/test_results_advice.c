@@ -227,7 +227,7 @@ TEST(advice_by_time_counts_what_is_held_from_the_start)
 {
     char *advice = advice_recorded_over(1000000000, "same", 10e6);
     CHECK(strstr(advice, "Try jemalloc: 40 % less time") != NULL);
-    CHECK(strstr(advice, "besides 4.0 more that it holds before the first call") != NULL);
+    CHECK(strstr(advice, "besides 4.0 MB more that it holds before the first call") != NULL);
     free(advice);
 }
 
