@@ -41,7 +41,7 @@ static void add_share(struct res_text *text, const char *word, const json_t *sam
         res_text_printf(text, ", %s %.0f %%", word, 100 * bytes / resident);
 }
 
-/* It is looked where all threads rest, which may be long after the peak itself: both live figures are told. */
+/* It is looked where all threads rest, which is not at the peak itself: both live figures are told. */
 static char *moment_of(const json_t *workload)
 {
     const json_t *candidate = json_array_get(json_object_get(workload, "candidates"), 0);
@@ -51,7 +51,7 @@ static char *moment_of(const json_t *workload)
     char then[32], highest[32];
     if (!isfinite(live) || !isfinite(peak))
         return res_strdup("resident near the live peak, as the allocators tell: ");
-    return res_printf("resident at the end of the window that has the live peak (%s live then, %s at the "
+    return res_printf("resident near the live peak, where all threads rest (%s live then, %s at the "
                       "peak), as the allocators tell: ",
                       res_text_bytes(live, then), res_text_bytes(peak, highest));
 }

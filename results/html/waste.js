@@ -31,7 +31,7 @@ function wasteSection(workload) {
     return made;
   };
   return section("Where memory goes", "What is resident, split as far as the allocator tells: live bytes, rounding up to what it hands out, its own books, free memory "
-    + "that it keeps, and the rest. Near the live peak: at the end of the window that has it, where all threads rest, so live may be less than at the peak. "
+    + "that it keeps, and the rest. Near the live peak: where live bytes are highest among the moments at which all threads rest, so live may be less than at the peak. "
     + "The mark on a bar is what is resident: where the parts reach beyond it they are not all in memory, and there is no rest. A dash: not told, or not known.",
     plainTable("Waste", ["Candidate", "", ...WASTE.map(([, words], part) =>
       element("span", {}, element("span", {class: `key waste${part}`, "aria-hidden": "true"}), words)), "resident", "split"],
