@@ -14,9 +14,11 @@
 
 #include "replay/autopsy.h"
 #include "replay/limit.h"
+#include "replay/proc.h"
 #include "replay/words.h"
 
 #define EXIT_RUN_FAILED 1
+#define ENOUGH_KB       262144u /* available beyond what was asked for; less may well be too little for an arena */
 
 static const char *program = "mallab-replay", *workload = "";
 static bool as_json;
@@ -124,12 +126,21 @@ static const char *live_words(struct ending *ending, char *ret_words, size_t siz
     return ret_words;
 }
 
-static const char *memory_words(char *ret_words, size_t size)
+/* Whether the machine can be the cause, where no limit is: several times what was asked for, and then some, is enough. */
+static const char *memory_words(uint64_t size_bytes, char *ret_words, size_t size)
 {
     char bytes[REP_BYTES_TEXT];
-    if (limit_bytes == 0)
+    uint64_t available_kb;
+    if (limit_bytes != 0)
+        snprintf(ret_words, size, "the limit is %s", rep_bytes_text((double)limit_bytes, bytes));
+    else if (!rep_proc_number("/proc/meminfo", "MemAvailable:", &available_kb) ||
+             available_kb / 4 < size_bytes / 1024 + ENOUGH_KB)
         return "does the machine have enough memory?";
-    snprintf(ret_words, size, "the limit is %s", rep_bytes_text((double)limit_bytes, bytes));
+    else
+        snprintf(ret_words, size,
+                 "the machine has %" PRIu64 " MB available: the allocator is broken, or a limit other than "
+                 "--limit stops it (ulimit -v, a container's)",
+                 available_kb / 1000);
     return ret_words;
 }
 
@@ -142,7 +153,7 @@ __attribute__((noreturn)) static void no_thread(const struct rep_failure *failur
 
 static void failed_in_op(const struct rep_failure *failure, const struct wl_op *op)
 {
-    char live[96], memory[64], size[REP_BYTES_TEXT];
+    char live[96], memory[192], size[REP_BYTES_TEXT];
     struct ending ending = {.cause = "null", .thread = failure->thread};
     const struct fp_shape shape = {.call = op->call, .size = op->size, .extra = op->count};
     ending.has_op = true;
@@ -159,7 +170,7 @@ static void failed_in_op(const struct rep_failure *failure, const struct wl_op *
         ending.call, rep_bytes_text((double)op->size, size), op->count > 1 ? " (of one element)" : "",
         failure->thread, live_words(&ending, live, sizeof live),
         failure->sys_errno == EINVAL ? "it refuses this alignment or size"
-                                     : memory_words(memory, sizeof memory));
+                                     : memory_words(ending.size_bytes, memory, sizeof memory));
 }
 
 void rep_ending_failed(void *context, const struct rep_failure *failure)
@@ -205,12 +216,13 @@ static const char *where_words(struct ending *ending, char *ret_words, size_t si
 /* The throwing operators report by exception, which this program could not catch: be told before. */
 static void operator_new_failed(void)
 {
-    char where[128], live[96], memory[64];
+    char where[128], live[96], memory[192];
     struct ending ending = {.cause = "null"};
     take_the_last_word();
     where_words(&ending, where, sizeof where);
     end(&ending, "the allocator returned NULL to an operator new%s%s; %s", where,
-        ending.has_op ? live_words(&ending, live, sizeof live) : "", memory_words(memory, sizeof memory));
+        ending.has_op ? live_words(&ending, live, sizeof live) : "",
+        memory_words(ending.size_bytes, memory, sizeof memory));
 }
 
 static const char *signal_word(int number)

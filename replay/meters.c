@@ -186,7 +186,9 @@ void rep_meters_stop(struct rep_meters *meters)
     meters->system_ns = timeval_ns(&now.ru_stime, &then->ru_stime);
 }
 
-void rep_meters_idle(struct rep_meters *meters)
+void rep_meters_idle(struct rep_meters *meters, bool with_calls)
 {
-    meters->idle_bytes = sample(meters);
+    const uint64_t bytes = sample(meters);
+    meters->idle_own_bytes = with_calls ? above(bytes, meters->end_bytes) : 0;
+    meters->idle_bytes = bytes - meters->idle_own_bytes;
 }

@@ -31,7 +31,7 @@ struct rep_meters {
     double mean_bytes;   /* over recorded time, changing evenly between samples; or over ops */
     bool mean_by_time;
     uint64_t end_bytes;
-    uint64_t idle_bytes;
+    uint64_t idle_bytes, idle_own_bytes;
     uint64_t wall_ns;
     uint64_t faults_minor, faults_major;
     uint64_t switches_voluntary, switches_involuntary;
@@ -79,7 +79,9 @@ void rep_meters_stop(struct rep_meters *meters);
 /* rep_meters_threads - threads of this process now; 0 when the kernel does not tell. */
 unsigned rep_meters_threads(void);
 
-/* rep_meters_idle - after rep_meters_stop and a rest (idle.h): fills idle_bytes. */
-void rep_meters_idle(struct rep_meters *meters);
+/* rep_meters_idle - after rep_meters_stop and a rest (idle.h): fills idle_bytes and idle_own_bytes.
+ * with_calls  of the harness: the program made none since the end, so what is resident beyond the end is of the harness' own
+ *             objects (idle_own_bytes) and no part of idle_bytes. What of them lies within stays in it, as nobody can tell it. */
+void rep_meters_idle(struct rep_meters *meters, bool with_calls);
 
 #endif

@@ -186,6 +186,8 @@ static json_t *resident_json(const struct rep_outcome *outcome)
         set_count(object, "idle_bytes", meters->idle_bytes);
     else
         set(object, "idle_bytes", json_null());
+    set(object, "idle_own_bytes",
+        outcome->idle_ms > 0 ? json_integer((json_int_t)meters->idle_own_bytes) : json_null());
     set_count(object, "idle_ms", outcome->idle_ms);
     set_text(object, "idle_with", outcome->idle_ms > 0 ? outcome->idle_with : NULL);
     if (outcome->idle_ms == 0)

@@ -81,5 +81,5 @@ void rep_placement_text(const struct rep_placement *placement)
     const struct rep_placement_sample total = rep_placement_total(placement);
     say("placement", &total);
     if (placement->peak.taken)
-        say("at live peak", &placement->peak);
+        say("near live peak", &placement->peak);
 }

@@ -19,13 +19,18 @@ static void say_bytes(const char *key, double bytes)
 
 static void say_waste(const char *key, const struct rep_waste_sample *sample)
 {
+    /* Parts that add up to more than is resident leave no rest: so much of them is not in memory. */
+    const int64_t rest = sample->rest_bytes < 0 ? REP_WASTE_UNKNOWN : sample->rest_bytes;
     const struct {
         const char *word;
         int64_t bytes;
     } parts[] = {
-        {"live", (int64_t)sample->live_bytes}, {"rounding", sample->rounding_bytes},
-        {"cached", sample->cached_bytes},      {"metadata", sample->metadata_bytes},
-        {"rest", sample->rest_bytes},          {"in huge pages", sample->huge_page_bytes},
+        {"live", (int64_t)sample->live_bytes},
+        {"rounding", sample->rounding_bytes},
+        {"cached", sample->cached_bytes},
+        {"metadata", sample->metadata_bytes},
+        {"rest", rest},
+        {"in huge pages", sample->huge_page_bytes},
     };
     char text[REP_BYTES_TEXT];
     printf("%-16s%s resident:", key, rep_bytes_text((double)sample->resident_bytes, text));
@@ -37,6 +42,8 @@ static void say_waste(const char *key, const struct rep_waste_sample *sample)
                parts[i].word,
                parts[i].bytes == REP_WASTE_UNKNOWN ? "unavailable"
                                                    : rep_bytes_text((double)parts[i].bytes, text));
+    if (sample->rest_bytes < 0)
+        printf("; %s of these parts are not resident", rep_bytes_text(-(double)sample->rest_bytes, text));
     printf("\n");
 }
 
@@ -136,7 +143,7 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     if (outcome->idle_ms > 0)
         say_bytes("resident idle", (double)meters->idle_bytes);
     if (outcome->waste != NULL && outcome->waste->peak.taken)
-        say_waste("at live peak", &outcome->waste->peak);
+        say_waste("near live peak", &outcome->waste->peak);
     if (outcome->waste != NULL)
         say_waste("at end", &outcome->waste->end);
     if (rep_account_doubt(outcome->account) != NULL)

@@ -334,7 +334,7 @@ static int run(struct context *context, const struct rep_options *options, uint6
     if (options->idle_ms > 0) {
         rep_idle(&context->pace, &context->calls, idles_with_calls(options) ? idle_slots : NULL,
                  (uint64_t)options->idle_ms * 1000000);
-        rep_meters_idle(&context->meters);
+        rep_meters_idle(&context->meters, idles_with_calls(options));
     }
     rep_exec_end(exec, &totals);
     rep_limit_lift(&context->limit);

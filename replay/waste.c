@@ -8,6 +8,17 @@
 
 #include "replay/proc.h"
 
+/* A window that cannot be read ends the replay, too, which says why. */
+static uint64_t highest_live_bytes(struct wl_reader *reader)
+{
+    struct wl_window window;
+    uint64_t highest = 0;
+    while (wl_reader_next(reader, &window) == FP_OK)
+        highest = window.facts.live_bytes > highest ? window.facts.live_bytes : highest;
+    wl_reader_rewind(reader);
+    return highest;
+}
+
 bool rep_waste_init(struct rep_waste *waste, const char *path, const char *kind, void **slots)
 {
     struct fp_error error;
@@ -15,7 +26,7 @@ bool rep_waste_init(struct rep_waste *waste, const char *path, const char *kind,
     if (wl_reader_open(path, &error, &waste->reader) != FP_OK)
         return false;
     const struct wl_summary *summary = wl_reader_summary(waste->reader);
-    waste->peak_live_bytes = summary->live_bytes_peak;
+    waste->highest_live_bytes = highest_live_bytes(waste->reader);
     waste->before = (struct rep_waste_sample){
         .cached_bytes = REP_WASTE_UNKNOWN,
         .metadata_bytes = REP_WASTE_UNKNOWN,
@@ -26,7 +37,9 @@ bool rep_waste_init(struct rep_waste *waste, const char *path, const char *kind,
 
 bool rep_waste_is_due(const struct rep_waste *waste, const struct wl_window *window)
 {
-    return !waste->peak.taken && window->facts.live_bytes_peak >= waste->peak_live_bytes;
+    /* A slice that ends within a window tells no peak, and the live objects are followed by whole windows. */
+    const bool ends_window = window->facts.live_bytes_peak >= window->facts.live_bytes;
+    return !waste->peak.taken && ends_window && window->facts.live_bytes >= waste->highest_live_bytes;
 }
 
 /* The windows before the op that were not read yet. They were read once: no status can be new. */
@@ -72,6 +85,13 @@ static int64_t known_or_zero(int64_t bytes)
     return bytes != REP_WASTE_UNKNOWN ? bytes : 0;
 }
 
+static int64_t since(int64_t bytes, int64_t before)
+{
+    if (bytes == REP_WASTE_UNKNOWN || bytes < known_or_zero(before))
+        return REP_WASTE_UNKNOWN;
+    return bytes - known_or_zero(before);
+}
+
 void rep_waste_sample(struct rep_waste *waste, struct rep_waste_sample *ret_sample, uint64_t ops,
                       uint64_t time_ns, uint64_t resident_bytes)
 {
@@ -92,10 +112,8 @@ void rep_waste_sample(struct rep_waste *waste, struct rep_waste_sample *ret_samp
     if (ret_sample->usable_bytes != REP_WASTE_UNKNOWN)
         ret_sample->rounding_bytes = ret_sample->usable_bytes - (int64_t)ret_sample->live_bytes;
     rep_statistics(waste->kind, ret_sample);
-    if (ret_sample->cached_bytes != REP_WASTE_UNKNOWN)
-        ret_sample->cached_bytes -= known_or_zero(waste->before.cached_bytes);
-    if (ret_sample->metadata_bytes != REP_WASTE_UNKNOWN)
-        ret_sample->metadata_bytes -= known_or_zero(waste->before.metadata_bytes);
+    ret_sample->cached_bytes = since(ret_sample->cached_bytes, waste->before.cached_bytes);
+    ret_sample->metadata_bytes = since(ret_sample->metadata_bytes, waste->before.metadata_bytes);
     ret_sample->rest_bytes = (int64_t)resident_bytes - (int64_t)ret_sample->live_bytes -
                              known_or_zero(ret_sample->rounding_bytes) -
                              known_or_zero(ret_sample->cached_bytes) -

@@ -4,11 +4,14 @@
  *   cached     free memory that the allocator counts as its own: in thread caches, bins, free runs and pages. Its count,
  *              resident or not
  *   metadata   what it needs for its own books, by its own count
- *              both less what it counted before the first op, as resident is
+ *              both less what it counted before the first op, as resident is. Where that is below 0 it is unknown: memory that was
+ *              free before, and mostly not resident, has been handed out since (small heaps), and nobody tells how much
+ *              of the rest is resident
  *   rest       resident less live, rounding, cached and metadata: what nobody names. Negative where objects or cached
  *              memory are not resident
  *
- * Two samples: at the end of the window in which live bytes are highest, and at the end. Both outside of timed code.
+ * Two samples: at the window's end at which live bytes are highest, and at the end. The peak itself lies within a window, where
+ * threads do not rest; the end of the window that has it may be long after, with a tenth of it live. Both outside of timed code.
  * Which objects are live is read from the workload a second time then, so that no other window is disturbed. */
 #ifndef MALLAB_REPLAY_WASTE_H
 #define MALLAB_REPLAY_WASTE_H
@@ -41,16 +44,16 @@ struct rep_waste {
     void **slots;     /* by object id */
     struct wl_reader *reader;
     struct rep_live live;
-    uint64_t peak_live_bytes;
+    uint64_t highest_live_bytes;    /* over the ends of windows */
     struct rep_waste_sample before; /* the first op: only what the allocator counts */
     struct rep_waste_sample peak, end;
 };
 
-/* rep_waste_init - open the workload a second time and map what following it takes, and ask the allocator what it counts;
+/* rep_waste_init - open the workload a second time, read it for the highest live bytes, map what following it takes, and ask the allocator what it counts;
  * before the first op. Returns false when that cannot be had. */
 bool rep_waste_init(struct rep_waste *waste, const char *path, const char *kind, void **slots);
 
-/* rep_waste_is_due - whether live bytes are highest in this window. */
+/* rep_waste_is_due - whether live bytes are highest at this window's end. */
 bool rep_waste_is_due(const struct rep_waste *waste, const struct wl_window *window);
 
 /* rep_waste_sample - at rest, after `ops` ops. resident_bytes: at this moment; time_ns: recorded. */

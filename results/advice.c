@@ -7,6 +7,7 @@
 #include "results/advice_limit.h"
 #include "results/advice_rounds.h"
 #include "results/held.h"
+#include "results/notes.h"
 #include "results/statistics.h"
 #include "results/support.h"
 #include "results/table.h"
@@ -14,6 +15,7 @@
 #define LARGE_NOISE 0.05 /* of a ratio; more hides differences that people would act on */
 #define NARROW      0.02 /* of an interval; then more rounds would decide nothing */
 #define WIDE        0.03 /* of an interval; then it is said what would not have been seen */
+#define NEGLIGIBLE  1e-3 /* of the recorded duration; time saved below that is no reason to change anything */
 
 struct option {
     const char *name;
@@ -22,6 +24,8 @@ struct option {
     double compared_ns; /* per op, of the figure that time_ratio is of */
     double peak_ratio;
     struct res_held peak_held;
+    double saved_ns;    /* by its ratio, of all threads together; NAN without a baseline */
+    bool is_negligible; /* that is, against the recorded duration, and more than nothing */
 };
 
 struct options {
@@ -46,6 +50,20 @@ static double compared_ns_of(const json_t *time)
 {
     const double steady_ns = ratio_of(time, "steady_ns_per_op");
     return isfinite(steady_ns) ? steady_ns : ratio_of(time, "typical_ns_per_op");
+}
+
+static void add_savings(struct options *options, const json_t *workload)
+{
+    const double ops = json_number_value(json_object_get(workload, "ops")) -
+                       json_number_value(json_object_get(workload, "inherited_ops"));
+    const double duration_ns = json_number_value(json_object_get(workload, "duration_ns"));
+    for (size_t i = 0; i < options->count; i++) {
+        struct option *option = &options->items[i];
+        option->saved_ns = options->baseline != NULL
+                               ? options->baseline->compared_ns * (1 - option->time_ratio) * ops
+                               : NAN;
+        option->is_negligible = option->saved_ns > 0 && option->saved_ns < NEGLIGIBLE * duration_ns;
+    }
 }
 
 static struct options options_of(const char *baseline, const json_t *workload)
@@ -78,12 +96,14 @@ static struct options options_of(const char *baseline, const json_t *workload)
             options.baseline = option;
         options.count++;
     }
+    add_savings(&options, workload);
     return options;
 }
 
+/* By so much that it may be a reason to take it. */
 static bool is_faster(const struct option *option, const struct options *options)
 {
-    return option != options->baseline && option->time == RES_FASTER;
+    return option != options->baseline && option->time == RES_FASTER && !option->is_negligible;
 }
 
 static bool is_smaller(const struct option *option, const struct options *options)
@@ -177,23 +197,48 @@ static char *undecided_of(const struct options *options)
     return names.text;
 }
 
-static void add_saving(struct res_text *text, const struct options *options, const struct option *option,
-                       const json_t *workload)
+static void add_saving(struct res_text *text, const struct option *option, const json_t *workload)
 {
-    const double ops = json_number_value(json_object_get(workload, "ops")) -
-                       json_number_value(json_object_get(workload, "inherited_ops"));
     const double duration_ns = json_number_value(json_object_get(workload, "duration_ns"));
-    const double saved_ns = options->baseline->compared_ns * (1 - option->time_ratio) * ops;
     char saved[32], duration[32];
-    if (!(saved_ns > 0) || !(duration_ns > 0))
+    if (!(option->saved_ns > 0) || !(duration_ns > 0))
         return;
     /* Threads save side by side: their sum is no part of the duration. */
     const bool alone = json_integer_value(json_object_get(workload, "threads")) == 1;
-    res_text_printf(text, "; %s saved%s in a run recorded over %s", res_text_duration(saved_ns, saved),
+    res_text_printf(text, "%s saved%s in a run recorded over %s", res_text_duration(option->saved_ns, saved),
                     alone ? "" : ", all threads added,", res_text_duration(duration_ns, duration));
 }
 
-static void add_memory(struct res_text *text, const struct option *option)
+/* The fastest of those that are faster by too little to matter; NULL: there is none. */
+static const struct option *fastest_negligible_of(const struct options *options)
+{
+    const struct option *best = NULL;
+    for (size_t i = 0; i < options->count; i++) {
+        const struct option *option = &options->items[i];
+        if (option != options->baseline && option->time == RES_FASTER && option->is_negligible &&
+            (best == NULL || option->time_ratio < best->time_ratio))
+            best = option;
+    }
+    return best;
+}
+
+/* told: what the sentence is about already. */
+static void add_negligible(struct res_text *text, const struct options *options, const struct option *told,
+                           const json_t *workload)
+{
+    const struct option *option = fastest_negligible_of(options);
+    if (option == NULL)
+        return;
+    if (option != told) {
+        res_text_printf(text, "; %s takes ", option->name);
+        add_percent(text, option->time_ratio);
+        res_text_printf(text, " less time in allocator calls");
+    }
+    res_text_printf(text, ", which is negligible: ");
+    add_saving(text, option, workload);
+}
+
+static void add_memory(struct res_text *text, const struct option *option, const struct option *baseline)
 {
     const bool less = option->peak == RES_FASTER;
     if (option->peak == RES_SAME) {
@@ -203,6 +248,11 @@ static void add_memory(struct res_text *text, const struct option *option)
         add_percent(text, option->peak_ratio);
         res_text_printf(text, " %s memory at the peak", less ? "less" : "more");
     }
+    const double start_bytes = option->peak_held.start_bytes - baseline->peak_held.start_bytes;
+    char bytes[32];
+    if (start_bytes >= RES_START_MATTERS * baseline->peak_held.bytes && start_bytes > 0)
+        res_text_printf(text, ", besides %s more that it holds before the first call",
+                        res_text_bytes(start_bytes, bytes));
 }
 
 static void add_time(struct res_text *text, const struct option *option)
@@ -227,9 +277,12 @@ static void add_best(struct res_text *text, const struct options *options, const
     add_percent(text, best->time_ratio);
     res_text_printf(text, " less time in allocator calls than %s (%.0f to %.0f %%", options->baseline->name,
                     percent(best->time_high), percent(best->time_low));
-    add_saving(text, options, best, workload);
+    if (best->saved_ns > 0 && json_number_value(json_object_get(workload, "duration_ns")) > 0) {
+        res_text_printf(text, "; ");
+        add_saving(text, best, workload);
+    }
     res_text_printf(text, ")");
-    add_memory(text, best);
+    add_memory(text, best, options->baseline);
     if (equals != NULL)
         res_text_printf(text, "; by time not told apart from it: %s", equals);
     free(equals);
@@ -350,13 +403,18 @@ char *res_advice(const json_t *result, const json_t *workload)
         if (count_of(&options, RES_SLOWER) + 1 == options.count)
             res_text_printf(&text, "Stay with %s: every other candidate is slower, and none is smaller",
                             baseline);
+        else if (fastest_negligible_of(&options) != NULL)
+            res_text_printf(&text, "Stay with %s: none is smaller", baseline);
         else
             add_nobody(&text, baseline, &noise, undecided, workload);
+        add_negligible(&text, &options, NULL, workload);
     } else {
         if (best != NULL)
             add_best(&text, &options, best, workload);
         if (smallest != NULL && smallest != best)
             add_smallest(&text, &options, smallest, best);
+        if (best == NULL)
+            add_negligible(&text, &options, smallest, workload);
         if (best == NULL && count_of(&options, RES_SLOWER) + 1 < options.count)
             add_noise(&text, &noise, undecided, workload);
     }

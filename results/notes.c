@@ -333,6 +333,7 @@ static void add_doubts(struct res_text *text, const json_t *result, const json_t
     add_failed_lines(text, workload);
     add_words(text, "limit", res_limit_words(result, workload));
     res_notes_start(text, result, workload);
+    res_notes_end(text, workload);
     res_notes_unpredicted(text, workload);
     add_inherited_line(text, workload);
     add_incomplete_line(text, workload);
@@ -340,6 +341,7 @@ static void add_doubts(struct res_text *text, const json_t *result, const json_t
     add_words(text, "unsteady", res_unsteady_words(workload));
     add_words(text, "steadiness", res_steadiness_words(workload));
     add_stand_in_line(text, workload);
+    res_notes_unproven(text, workload);
     res_notes_binding(text, workload);
 }
 

@@ -33,6 +33,11 @@ void res_notes_passes(struct res_text *text, const json_t *workload);
 void res_notes_binding(struct res_text *text, const json_t *workload);
 void res_notes_disturbances(struct res_text *text, const json_t *result);
 
+/* res_notes_unproven - settings that passed without proof, by candidate. Nothing where there are none.
+ * res_unproven_words - the same as one sentence: plain, the caller's to free; NULL where there are none. */
+void res_notes_unproven(struct res_text *text, const json_t *workload);
+char *res_unproven_words(const json_t *workload);
+
 /* res_notes_add - a label, and words up to the last column, following lines indented below the first. words: plain. */
 void res_notes_add(struct res_text *text, const char *label, const char *words);
 
@@ -47,10 +52,16 @@ void res_notes_why(struct res_text *text, const char *label, const json_t *entry
  * res_notes_idle - what is left after a rest.
  * res_notes_start - who holds more than the baseline before the first call, where that is RES_START_MATTERS of the baseline's
  * peak or more: it is in no other figure.
+ * res_start_words - the same as one sentence: plain, the caller's to free; NULL where nobody does.
+ * res_notes_end - that the recording ends with little live: then end and idle are of a program that was torn down.
+ * res_end_words - the same as one sentence: plain, the caller's to free; NULL where more is live, or nothing tells.
  * res_notes_unpredicted - of whom it does not predict the program's, and why. */
 void res_notes_memory(struct res_text *text, const json_t *result, const json_t *workload, bool details);
 void res_notes_idle(struct res_text *text, const json_t *result, const json_t *workload);
 void res_notes_start(struct res_text *text, const json_t *result, const json_t *workload);
+char *res_start_words(const json_t *result, const json_t *workload);
+void res_notes_end(struct res_text *text, const json_t *workload);
+char *res_end_words(const json_t *workload);
 void res_notes_unpredicted(struct res_text *text, const json_t *workload);
 
 #endif

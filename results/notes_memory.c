@@ -7,6 +7,8 @@
 #include "results/entry_figures.h"
 #include "results/notes.h"
 
+#define TORN_DOWN 0.1 /* live at the end over live at the peak; below, figures of the end need a word */
+
 static bool has_recorded_clock(const json_t *workload)
 {
     return json_integer_value(json_object_get(workload, "memory_rounds")) > 0;
@@ -53,6 +55,13 @@ static void add_clock_line(struct res_text *text, const json_t *result, const js
     free(words.text);
 }
 
+/* What the rest's own objects added beyond the end, in the first run of the memory pass; NAN: not told. */
+static double own_bytes_of(const json_t *candidate)
+{
+    const json_t *run = json_array_get(json_object_get(candidate, "memory_runs"), 0);
+    return res_cell_number(json_object_get(run, "resident"), "idle_own_bytes");
+}
+
 void res_notes_idle(struct res_text *text, const json_t *result, const json_t *workload)
 {
     const double idle_ms = res_cell_number(result, "memory_idle_ms");
@@ -73,6 +82,11 @@ void res_notes_idle(struct res_text *text, const json_t *result, const json_t *w
             continue;
         char *name = res_cell_plain(candidate, "name", "?");
         res_text_printf(&words, "%s%s %s", listed++ > 0 ? ", " : "", name, res_text_bytes(idle, bytes));
+        const double own = own_bytes_of(candidate);
+        if (own >= 0.5) {
+            char own_bytes[32];
+            res_text_printf(&words, " (%s of these taken off)", res_text_bytes(own, own_bytes));
+        }
         free(name);
     }
     if (listed > 0)
@@ -93,7 +107,7 @@ static const json_t *resident_of(const json_t *workload, const char *name)
     return NULL;
 }
 
-void res_notes_start(struct res_text *text, const json_t *result, const json_t *workload)
+char *res_start_words(const json_t *result, const json_t *workload)
 {
     const char *baseline = json_string_value(json_object_get(result, "baseline"));
     const json_t *base = baseline != NULL ? resident_of(workload, baseline) : NULL;
@@ -114,11 +128,40 @@ void res_notes_start(struct res_text *text, const json_t *result, const json_t *
                         name, res_text_bytes(more, bytes));
         free(name);
     }
-    if (listed > 0) {
-        res_text_printf(&words, ". Resident above is without it, the program has it too");
-        res_notes_add(text, "at start", words.text);
-    }
-    free(words.text);
+    if (listed > 0)
+        res_text_printf(&words, ". Resident figures are without it, the program has it too");
+    return words.text;
+}
+
+void res_notes_start(struct res_text *text, const json_t *result, const json_t *workload)
+{
+    char *words = res_start_words(result, workload);
+    if (words != NULL)
+        res_notes_add(text, "at start", words);
+    free(words);
+}
+
+char *res_end_words(const json_t *workload)
+{
+    const json_t *entry = json_array_get(json_object_get(workload, "candidates"), 0);
+    const json_t *timed = json_array_get(json_object_get(entry, "runs"), 0);
+    const double end = res_cell_number(timed, "live_end_bytes");
+    const double peak = res_cell_number(workload, "live_peak_bytes");
+    char bytes[32], of[32];
+    if (!(end >= 0 && peak > 0 && end < TORN_DOWN * peak))
+        return NULL;
+    return res_printf(
+        "it held %s live of %s at its peak, as a program does that has freed all before it exits: "
+        "end and idle are of that, and not of a service at rest",
+        res_text_bytes(end, bytes), res_text_bytes(peak, of));
+}
+
+void res_notes_end(struct res_text *text, const json_t *workload)
+{
+    char *words = res_end_words(workload);
+    if (words != NULL)
+        res_notes_add(text, "at end", words);
+    free(words);
 }
 
 void res_notes_unpredicted(struct res_text *text, const json_t *workload)

@@ -6,6 +6,7 @@
 #include "results/entry_figures.h"
 #include "results/html/html.h"
 #include "results/noise_words.h"
+#include "results/notes.h"
 #include "results/pareto.h"
 #include "results/statistics.h"
 #include "results/steadiness.h"
@@ -218,6 +219,9 @@ static json_t *workload_object(const json_t *result, const json_t *workload)
     set_words(object, "noise_words", has_control ? res_noise_words(result, workload) : NULL);
     set_words(object, "unsteady_words", res_unsteady_words(workload));
     set_words(object, "steadiness_words", res_steadiness_words(workload));
+    set_words(object, "start_words", res_start_words(result, workload));
+    set_words(object, "end_words", res_end_words(workload));
+    set_words(object, "unproven_words", res_unproven_words(workload));
     json_object_set_new(object, "candidates", candidates);
     json_object_set_new(object, "control", entry_object(workload, json_object_get(workload, "control")));
     json_object_set_new(object, "floor", entry_object(workload, json_object_get(workload, "floor")));
@@ -245,6 +249,20 @@ static json_t *validated(const json_t *candidates)
     return array;
 }
 
+/* Rows of the front with whether they may be deployed: the page pastes by the rule of the table. */
+static json_t *front_of(const json_t *tune)
+{
+    json_t *front = json_array(), *row;
+    size_t index;
+    json_array_foreach(json_object_get(tune, "front"), index, row)
+    {
+        json_t *copy = json_copy(row);
+        json_object_set_new(copy, "is_bounded", json_boolean(res_tune_is_bounded(row)));
+        json_array_append_new(front, copy);
+    }
+    return front;
+}
+
 /* Of a search its sentences, and its points without their samples. Checked by res_tune_check. */
 static json_t *tune_object(const json_t *result, const json_t *tune)
 {
@@ -259,6 +277,7 @@ static json_t *tune_object(const json_t *result, const json_t *tune)
             json_array_append_new(points, without(point, point_raw));
     }
     json_object_set_new(object, "points", points);
+    json_object_set_new(object, "front", front_of(tune));
     set_words(object, "advice_words", res_tune_advice(result));
     set_words(object, "tried_words", res_tune_tried(tune));
     set_words(object, "basis_words", res_tune_basis(result));

@@ -39,6 +39,9 @@ function warnings(result, workload) {
       lines.push(`${entry.name} has no ${entry.substituted.join(", ")}: another of its functions stood in.`);
     if (isNamed(objectOf(entry.latency).unavailable)) lines.push(`Latency of ${entry.name} was not measured: ${entry.latency.unavailable}`);
   }
+  if (isNamed(workload.start_words)) lines.push(`At start: ${workload.start_words}.`);
+  if (isNamed(workload.unproven_words)) lines.push(`Settings without proof: ${workload.unproven_words}.`);
+  if (isNamed(workload.end_words)) lines.push(`At the end ${workload.end_words}.`);
   const timed = workload.ops - (workload.inherited_ops || 0);
   if (isNumber(timed) && timed < 20000)
     lines.push(`${wholeText(timed)} calls are few: the allocators' own start may be most of what is measured.`);

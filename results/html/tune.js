@@ -81,7 +81,7 @@ function tuneTable(tune, rows, memoryName) {
 // Each in a box of its own, to be taken with one click.
 function tunePaste(rows, confirmed) {
   if (!confirmed) return null; // what did best in noise is nothing to set
-  const told = rows.filter((one) => one.isFront && pasteOf(one.row) !== "");
+  const told = rows.filter((one) => one.isFront && one.row.is_bounded === true && pasteOf(one.row) !== "");
   if (told.length === 0) return null;
   return section("To paste", "Before the program's command, or into its service's environment.",
     told.map((one) => element("p", {}, `${one.number}. ${one.name}`, element("code", {class: "command whole", tabindex: "0"}, pasteOf(one.row)))));
@@ -120,7 +120,7 @@ function tuneSection(result) {
   return element("article", {class: "workload tune"}, element("h2", {}, `Settings for ${title}`),
     isNamed(tune.advice_words) ? element("p", {class: "advice"}, element("strong", {}, "Advice. "), tune.advice_words) : null,
     scatter(`Time and ${memoryName} against ${tune.default}`, chartWords, rows, groups, {hasTags: true,
-      told: (one) => `${one.number}. ${pointWords(one.name, one.time, one.memory, memoryName)}${confirmed && pasteOf(one.row) ? ` · ${pasteOf(one.row)}` : ""}`}),
+      told: (one) => `${one.number}. ${pointWords(one.name, one.time, one.memory, memoryName)}${confirmed && one.row.is_bounded === true && pasteOf(one.row) ? ` · ${pasteOf(one.row)}` : ""}`}),
     element("div", {class: "below"}, tuneTable(tune, rows, memoryName)),
     [tune.tried_words, tune.basis_words].filter(isNamed).map((words) => element("p", {class: "noise-line"}, words)),
     tunePaste(rows, confirmed), tuneTried(tune, memoryName));

@@ -6,8 +6,11 @@ const WASTE = [["live_bytes", "live"], ["rounding_bytes", "rounding"], ["metadat
 function wasteSection(workload) {
   const rows = [];
   for (const entry of listOf(workload.candidates))
-    for (const [key, words] of [["peak", "at the live peak"], ["end", "at the end"]]) {
-      const waste = objectOf(objectOf(entry.waste)[key]);
+    for (const [key, words] of [["peak", "near the live peak"], ["end", "at the end"]]) {
+      const waste = {...objectOf(objectOf(entry.waste)[key])};
+      // Results of former versions: free memory below 0 was no figure, nor what it made of the rest.
+      for (const part of ["cached_bytes", "metadata_bytes"])
+        if (waste[part] < 0) [waste.rest_bytes, waste[part]] = [waste.rest_bytes + waste[part], null];
       if (isNumber(waste.resident_bytes)) rows.push({entry, words, waste});
     }
   if (rows.length === 0)
@@ -28,11 +31,11 @@ function wasteSection(workload) {
     return made;
   };
   return section("Where memory goes", "What is resident, split as far as the allocator tells: live bytes, rounding up to what it hands out, its own books, free memory "
-    + "that it keeps, and the rest, negative where cached memory is "
-    + "not resident. The mark on a bar is what is resident. A dash: not told.",
+    + "that it keeps, and the rest. Near the live peak: where live bytes are highest among the moments at which all threads rest, so live may be less than at the peak. "
+    + "The mark on a bar is what is resident: where the parts reach beyond it they are not all in memory, and there is no rest. A dash: not told, or not known.",
     plainTable("Waste", ["Candidate", "", ...WASTE.map(([, words], part) =>
       element("span", {}, element("span", {class: `key waste${part}`, "aria-hidden": "true"}), words)), "resident", "split"],
-    rows.map(({entry, words, waste}) => [String(entry.name), words, ...WASTE.map(([key]) => bytesText(waste[key])),
+    rows.map(({entry, words, waste}) => [String(entry.name), words, ...WASTE.map(([key]) => (key === "rest_bytes" && waste[key] < 0 ? DASH : bytesText(waste[key]))),
       bytesText(waste.resident_bytes), bar(waste)])));
 }
 

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/advice_rounds.h"
 #include "results/cells.h"
 #include "results/held.h"
+#include "results/pareto.h"
 #include "results/statistics.h"
 #include "results/support.h"
 
@@ -56,7 +58,16 @@ static bool is_outweighed(const json_t *result, const json_t *row)
     return res_held_outweighed(own, standard);
 }
 
-static const json_t *best_by(const json_t *result, const char *figure)
+bool res_tune_is_bounded(const json_t *row)
+{
+    const enum res_verdict verdict = verdict_of(row, "time");
+    return json_is_true(json_object_get(row, "is_default")) || verdict == RES_FASTER ||
+           verdict == RES_SLOWER ||
+           res_cell_number(json_object_get(row, "time"), "ratio_high") <= 1 + RES_PARETO_MARGIN;
+}
+
+/* bounded: among those whose time is known to be, or not to be. */
+static const json_t *best_by(const json_t *result, const char *figure, bool bounded)
 {
     const bool memory = strcmp(figure, "memory") == 0;
     const json_t *best = NULL;
@@ -64,7 +75,8 @@ static const json_t *best_by(const json_t *result, const char *figure)
     json_t *row;
     json_array_foreach(json_object_get(json_object_get(result, "tune"), "front"), index, row)
     {
-        if (verdict_of(row, figure) == RES_FASTER && !(memory && is_outweighed(result, row)) &&
+        if (verdict_of(row, figure) == RES_FASTER && res_tune_is_bounded(row) == bounded &&
+            !(memory && is_outweighed(result, row)) &&
             (best == NULL || res_cell_number(json_object_get(row, figure), "ratio") <
                                  res_cell_number(json_object_get(best, figure), "ratio")))
             best = row;
@@ -80,20 +92,21 @@ static void add_share(struct res_text *text, const json_t *row, const char *figu
     res_text_printf(text, "%s", res_cell_number(object, "ratio") < 1 ? "less" : "more");
 }
 
-/* "Same" in loud noise may hide much: then the range is told. */
+/* "Same" in loud noise is not seen rather than not there: then the range is told. */
 static void add_figure(struct res_text *text, const json_t *row, const char *figure, const char *words)
 {
     const json_t *object = json_object_get(row, figure);
     const double low = res_cell_number(object, "ratio_low"), high = res_cell_number(object, "ratio_high");
     const enum res_verdict verdict = verdict_of(row, figure);
-    if (verdict == RES_FASTER || verdict == RES_SLOWER)
-        add_share(text, row, figure);
-    else if (verdict == RES_SAME && fmax(1 - low, high - 1) <= LARGE_NOISE)
+    const bool same = verdict == RES_SAME && fmax(1 - low, high - 1) <= LARGE_NOISE;
+    if (verdict != RES_FASTER && verdict != RES_SLOWER && !same) {
+        res_text_printf(text, "%s not known (%+.0f to %+.0f %%)", words, (low - 1) * 100, (high - 1) * 100);
+        return;
+    }
+    if (same)
         res_text_printf(text, "the same");
     else
-        res_text_printf(text, "%s (%+.0f to %+.0f %%) in",
-                        verdict == RES_SAME ? "no difference beyond the noise" : "an undecided difference",
-                        (low - 1) * 100, (high - 1) * 100);
+        add_share(text, row, figure);
     res_text_printf(text, " %s", words);
 }
 
@@ -131,10 +144,31 @@ static void add_doubt(struct res_text *text, const json_t *result)
         res_text_printf(text, "; a longer --budget would try the rest");
 }
 
+/* Who saves memory at a price that was not seen, and what would show it. */
+static void add_unbounded(struct res_text *text, const json_t *result, const json_t *row)
+{
+    const json_t *tune = json_object_get(result, "tune"), *time = json_object_get(row, "time");
+    const json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
+    const struct res_more_rounds more = res_more_rounds(workload);
+    char *remedy = res_more_rounds_words(workload);
+    res_text_printf(text, "%s: ", word_of(row, "name"));
+    add_share(text, row, "memory");
+    res_text_printf(text,
+                    " %s memory, but its time is not known (%+.0f to %+.0f %%), which may be a slow-down: "
+                    "nothing to deploy before 'mallab ab -a %s,%s' has told, ",
+                    word_of(tune, "memory"), (res_cell_number(time, "ratio_low") - 1) * 100,
+                    (res_cell_number(time, "ratio_high") - 1) * 100, word_of(tune, "default"),
+                    word_of(row, "name"));
+    res_text_printf(text, more.until > 0 || isnan(more.width) ? "with %s" : "on a quieter machine: %s",
+                    remedy);
+    free(remedy);
+}
+
 char *res_tune_advice(const json_t *result)
 {
     const json_t *tune = json_object_get(result, "tune");
-    const json_t *fastest = best_by(result, "time"), *smallest = best_by(result, "memory");
+    const json_t *fastest = best_by(result, "time", true), *smallest = best_by(result, "memory", true);
+    const json_t *unbounded = best_by(result, "memory", false);
     struct res_text text = {0};
     if (!json_is_true(json_object_get(tune, "confirmed"))) {
         res_text_printf(
@@ -143,6 +177,9 @@ char *res_tune_advice(const json_t *result)
             "of many tries looks better than it is. Hold it against the default with 'mallab ab -a "
             "%s,NAME'",
             word_of(tune, "default"));
+    } else if (fastest == NULL && smallest == NULL && unbounded != NULL) {
+        res_text_printf(&text, "None yet. ");
+        add_unbounded(&text, result, unbounded);
     } else if (fastest == NULL && smallest == NULL) {
         res_text_printf(
             &text, "Stay with %s as it is: no setting tried beats it beyond the noise in time or %s memory",
@@ -158,6 +195,10 @@ char *res_tune_advice(const json_t *result)
         if (smallest != NULL && smallest != first) {
             res_text_printf(&text, "; or for memory ");
             add_choice(&text, smallest, tune);
+        }
+        if (unbounded != NULL) {
+            res_text_printf(&text, "; ");
+            add_unbounded(&text, result, unbounded);
         }
         add_doubt(&text, result);
     }

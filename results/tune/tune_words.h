@@ -3,6 +3,7 @@
 #define MALLAB_RESULTS_TUNE_WORDS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /* res_tune_advice - what to do, and the doubt. Claims nothing that the verdicts do not.
  * res_tune_marks - what the mark before a row means.
@@ -12,5 +13,10 @@ char *res_tune_advice(const json_t *result);
 char *res_tune_marks(const json_t *tune);
 char *res_tune_tried(const json_t *tune);
 char *res_tune_basis(const json_t *result);
+
+/* res_tune_is_bounded - whether a row of the front may be deployed: its time is shown to differ, which a reader can weigh, or by its
+ * interval is at most RES_PARETO_MARGIN (pareto.h) more. "Same" alone says only that the noise hid what there is. True for the
+ * default. Only such rows are printed to paste. */
+bool res_tune_is_bounded(const json_t *row);
 
 #endif

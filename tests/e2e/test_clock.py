@@ -78,6 +78,8 @@ class Clock(lab.Lab):
         self.assertGreater(quiet["idle_bytes"], 0.95 * quiet["end_bytes"])
         self.assertLess(called["idle_bytes"], 0.5 * called["peak_bytes"])
         self.assertEqual((quiet["idle_with"], called["idle_with"]), ("nothing", "calls"))
+        self.assertLessEqual(called["idle_bytes"], called["end_bytes"])  # what the rest's own objects add is apart
+        self.assertEqual(quiet["idle_own_bytes"], 0)
         run = replay("jemalloc", workload, *rest, "--idle-with", "nothing", settings=threaded)
         self.assertLess(run["resident"]["idle_bytes"], 0.5 * run["resident"]["peak_bytes"])
         self.assertIs(run["resident"]["predicted"], True, run["resident"])

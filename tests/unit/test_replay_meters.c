@@ -111,10 +111,17 @@ TEST(idle_looks_again)
     window_ends(0, 1, 1);
     rep_meters_stop(&meters);
     void *memory = touched(8 * MIB);
-    rep_meters_idle(&meters);
+    rep_meters_idle(&meters, false);
     CHECK(is_about(meters.idle_bytes, 8 * MIB));
+    CHECK_U64(meters.idle_own_bytes, 0);
     CHECK(is_about(meters.end_bytes, 0));
+    /* The program is at its end: what calls of the harness leave is the harness' own. */
+    rep_meters_idle(&meters, true);
+    CHECK(is_about(meters.idle_bytes, 0));
+    CHECK(is_about(meters.idle_own_bytes, 8 * MIB));
     (void)munmap(memory, 8 * MIB);
+    rep_meters_idle(&meters, true);
+    CHECK(is_about(meters.idle_own_bytes, 0));
 }
 
 TEST(prepare)

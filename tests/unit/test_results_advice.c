@@ -165,6 +165,72 @@ TEST(less_memory_is_no_advice_where_more_is_held_from_the_start)
     }
 }
 
+/* jemalloc takes 40 % less time: 60 ms; a run is recorded over so long. */
+static char *advice_recorded_over(json_int_t duration_ns, const char *peak_verdict, double start_bytes)
+{
+    json_t *result = json_pack("{s:s}", "baseline", "glibc"), *workload = workload_with_start(start_bytes);
+    json_t *other = json_array_get(json_object_get(workload, "candidates"), 1);
+    json_object_update_new(json_object_get(other, "time"),
+                           json_pack("{s:f, s:f, s:f, s:s}", "ratio", 0.6, "ratio_low", 0.58, "ratio_high",
+                                     0.62, "verdict", "faster"));
+    json_object_set_new(json_object_get(other, "resident"), "peak_verdict", json_string(peak_verdict));
+    json_object_update_new(workload, json_pack("{s:i, s:i, s:i, s:I}", "ops", 7500000, "inherited_ops", 0,
+                                               "threads", 1, "duration_ns", duration_ns));
+    char *advice = res_advice(result, workload);
+    json_decref(result);
+    json_decref(workload);
+    return advice;
+}
+
+/* Live bytes at the end of 50 MB at the peak; below 0: not told. */
+static char *end_words_of(double live_end_bytes)
+{
+    json_t *workload = workload_of(0.01, "same");
+    json_t *run = json_array_get(
+        json_object_get(json_array_get(json_object_get(workload, "candidates"), 0), "runs"), 0);
+    json_object_set_new(workload, "live_peak_bytes", json_real(50e6));
+    if (live_end_bytes >= 0)
+        json_object_set_new(run, "live_end_bytes", json_real(live_end_bytes));
+    char *words = res_end_words(workload);
+    json_decref(workload);
+    return words;
+}
+
+TEST(the_end_of_a_program_that_was_torn_down_is_told_as_one)
+{
+    char *none = end_words_of(-1), *much = end_words_of(5.1e6), *little = end_words_of(9000),
+         *nothing = end_words_of(0);
+    CHECK(none == NULL && much == NULL);
+    CHECK(little != NULL && strstr(little, "it held 9") != NULL && strstr(little, "end and idle") != NULL);
+    CHECK(nothing != NULL);
+    free(little);
+    free(nothing);
+}
+
+TEST(time_saved_that_is_negligible_leads_no_advice)
+{
+    char *much = advice_recorded_over(59000000000, "same", 6e6);
+    char *little = advice_recorded_over(61000000000, "same", 6e6);
+    char *small = advice_recorded_over(61000000000, "less", 6e6);
+    CHECK(strstr(much, "Try jemalloc: 40 % less time") != NULL && strstr(much, "negligible") == NULL);
+    CHECK(strstr(much, "before the first call") == NULL);
+    CHECK_STR(little, "Stay with glibc: none is smaller; jemalloc takes 40 % less time in allocator calls, "
+                      "which is negligible: 60 ms saved in a run recorded over 61 s.");
+    CHECK(strstr(small, "Try jemalloc for its memory") != NULL);
+    CHECK(strstr(small, "40 % less time in allocator calls, which is negligible: 60 ms saved") != NULL);
+    free(much);
+    free(little);
+    free(small);
+}
+
+TEST(advice_by_time_counts_what_is_held_from_the_start)
+{
+    char *advice = advice_recorded_over(1000000000, "same", 10e6);
+    CHECK(strstr(advice, "Try jemalloc: 40 % less time") != NULL);
+    CHECK(strstr(advice, "besides 4.0 MB more that it holds before the first call") != NULL);
+    free(advice);
+}
+
 TEST(what_ended_the_rounds_is_said)
 {
     CHECK(ended("{\"rounds\": 16, \"stopped\": {\"by\": \"until\", \"width\": 0.015, \"until_width\": 0.02}}",
@@ -200,7 +266,10 @@ TEST(ctrl_c_is_told_by_what_it_cut_short)
               ", stopped 12 s into the time budget of 60 s"));
 }
 
-RUN_TESTS(T(rounds_are_named_by_the_width_that_they_reach), T(the_advice_names_them),
+RUN_TESTS(T(the_end_of_a_program_that_was_torn_down_is_told_as_one),
+          T(rounds_are_named_by_the_width_that_they_reach), T(the_advice_names_them),
           T(what_is_saved_is_the_share_that_is_saved),
-          T(less_memory_is_no_advice_where_more_is_held_from_the_start), T(what_ended_the_rounds_is_said),
+          T(less_memory_is_no_advice_where_more_is_held_from_the_start),
+          T(time_saved_that_is_negligible_leads_no_advice),
+          T(advice_by_time_counts_what_is_held_from_the_start), T(what_ended_the_rounds_is_said),
           T(ctrl_c_is_told_by_what_it_cut_short))

@@ -69,5 +69,24 @@ TEST(a_large_difference_inside_the_noise_is_unclear)
     json_decref(none);
 }
 
+TEST(a_setting_that_nobody_tells_of_is_named)
+{
+    json_t *workload = json_loads(
+        "{\"candidates\": [{\"name\": \"glibc\", \"runs\": [{\"proof\": {\"settings\": {"
+        "\"a\": {\"from\": \"measured\"}}}}]}, {\"name\": \"mine\", \"runs\": [{\"proof\": "
+        "{\"settings\": {\"MINE\": {\"from\": \"nobody\"}, \"YOURS\": {\"from\": "
+        "\"nobody\"}}}}]}]}",
+        0, NULL);
+    struct res_text text = {0};
+    res_notes_unproven(&text, workload);
+    CHECK(text.text != NULL && strstr(text.text, "unproven    mine with MINE, YOURS: nothing tells") != NULL);
+    CHECK(text.text != NULL && strstr(text.text, "glibc") == NULL);
+    free(text.text);
+    json_decref(workload);
+    workload = json_loads("{\"candidates\": [{\"name\": \"glibc\", \"runs\": []}]}", 0, NULL);
+    CHECK(res_unproven_words(workload) == NULL);
+    json_decref(workload);
+}
+
 RUN_TESTS(T(a_number_is_not_parted_from_its_unit), T(a_number_before_another_word_may_end_a_line),
-          T(a_large_difference_inside_the_noise_is_unclear))
+          T(a_large_difference_inside_the_noise_is_unclear), T(a_setting_that_nobody_tells_of_is_named))

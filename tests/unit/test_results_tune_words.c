@@ -6,10 +6,11 @@
 /* One setting with 10 % less of 20 MB at the peak, the default holds 6 MB before its first call. */
 static json_t *result_of(double start_bytes, const char *time_verdict)
 {
+    const double price = strcmp(time_verdict, "slower") == 0 ? 1.2 : 1;
     json_t *row = json_pack("{s:s, s:{s:f, s:f, s:f, s:s}, s:{s:f, s:f, s:f, s:s, s:f}}", "name",
-                            "jemalloc+a=b", "time", "ratio", 1.2, "ratio_low", 1.19, "ratio_high", 1.21,
-                            "verdict", time_verdict, "memory", "ratio", 0.9, "ratio_low", 0.9, "ratio_high",
-                            0.9, "verdict", "less", "bytes", 18e6);
+                            "jemalloc+a=b", "time", "ratio", price, "ratio_low", price - 0.01, "ratio_high",
+                            price + 0.01, "verdict", time_verdict, "memory", "ratio", 0.9, "ratio_low", 0.9,
+                            "ratio_high", 0.9, "verdict", "less", "bytes", 18e6);
     json_t *candidates = json_pack("[{s:s, s:{s:f}}, {s:s, s:{s:f}}]", "name", "jemalloc", "resident",
                                    "start_bytes", 6e6, "name", "jemalloc+a=b", "resident", "start_bytes",
                                    start_bytes);
@@ -42,4 +43,42 @@ TEST(a_trade_is_called_one)
     CHECK(advises(6e6, "slower", "Where memory matters more than time try jemalloc+a=b"));
 }
 
-RUN_TESTS(T(less_memory_is_no_advice_where_more_is_held_from_the_start), T(a_trade_is_called_one))
+/* 10 % less memory, and a time that nobody saw: in noise, "same" is no bound. */
+static char *advice_of_time(const char *verdict, double low, double high, bool *ret_bounded)
+{
+    json_t *result = result_of(6e6, verdict);
+    json_t *row = json_array_get(json_object_get(json_object_get(result, "tune"), "front"), 0);
+    json_object_update_new(json_object_get(row, "time"),
+                           json_pack("{s:f, s:f}", "ratio_low", low, "ratio_high", high));
+    *ret_bounded = res_tune_is_bounded(row);
+    char *advice = res_tune_advice(result);
+    json_decref(result);
+    return advice;
+}
+
+TEST(a_time_that_is_not_known_is_nothing_to_deploy)
+{
+    static const struct {
+        const char *verdict;
+        double low, high;
+        bool bounded;
+    } cases[] = {{"same", 0.76, 2.83, false},    {"undecided", 0.98, 1.06, false},
+                 {"same", 0.9, 1.051, false},    {"same", 0.76, 1.04, true},
+                 {"slower", 1.1, 1.4, true},     {"faster", 0.5, 0.9, true},
+                 {"undecided", 0.97, 1.02, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool bounded;
+        char *advice = advice_of_time(cases[i].verdict, cases[i].low, cases[i].high, &bounded);
+        const bool tries = strstr(advice, "Try ") != NULL || strstr(advice, "try ") != NULL;
+        if (bounded != cases[i].bounded || tries != cases[i].bounded)
+            fprintf(stderr, "case %zu: %s\n", i, advice);
+        CHECK(bounded == cases[i].bounded);
+        CHECK(tries == cases[i].bounded);
+        CHECK(bounded || strstr(advice, "its time is not known") != NULL);
+        CHECK(strstr(advice, "no difference") == NULL);
+        free(advice);
+    }
+}
+
+RUN_TESTS(T(a_time_that_is_not_known_is_nothing_to_deploy),
+          T(less_memory_is_no_advice_where_more_is_held_from_the_start), T(a_trade_is_called_one))
