@@ -25,6 +25,10 @@ static void warn_of_nothing(const struct cli_recorded *recorded, const struct cl
         cli_say(&CLI_RECORD, "nothing was recorded: all calls were lost");
     else if (totals->events_removed > 0)
         cli_say(&CLI_RECORD, "no call was made in the windows that are kept");
+    else if (recorded->watch.found_count > 0)
+        cli_say(&CLI_RECORD,
+                "nothing was recorded: no call was seen of the programs that are recorded, and others could "
+                "not be");
     else if (totals->pauses > 0)
         cli_say(&CLI_RECORD, "nothing was recorded: the recording was paused, and no call made outside its "
                              "pauses");
