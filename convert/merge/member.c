@@ -179,7 +179,8 @@ void conv_member_conclude(struct conv_member *member)
     merge->survey->lost_marks += own->lost_marks;
     merge->survey->uncounted |= own->uncounted;
     /* The system takes all that a process has; a merge is one process, and keeps it. */
-    if (!own->ran_on && own->complete && merge->heap_count > 1 && (int64_t)member->live_bytes > 0) {
+    if (!own->ran_on && member->listed->ended[0] == 'e' && merge->heap_count > 1 &&
+        (int64_t)member->live_bytes > 0) {
         merge->survey->left_bytes += member->live_bytes;
         merge->survey->left_objects += member->live_objects;
     }
