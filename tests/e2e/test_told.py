@@ -71,6 +71,23 @@ class Killed(lab.Lab):
         self.assertIs(info["lost_known"], True)
         self.assertEqual(info["events_by_call"]["malloc"] + sum(info["lost"].values()), 111)
 
+    def test_what_is_left_in_shared_memory_is_said(self):
+        """With `mallab record` killed too nobody recovers it, until somebody asks for it."""
+        steps = Steps(self)
+        steps.do("take 100 1000")
+        steps.process.kill()
+        kill_collector(steps)
+        for asked in (("info", steps.directory), ("top", "--once", steps.directory),
+                      ("record", "--attach-to", steps.directory, "--status")):
+            result = self.mallab(*asked, status=None)
+            said = " ".join((result.stdout + result.stderr).decode().split())
+            self.assertRegex(said, "what it left in shared memory is written by 'mallab convert' and 'mallab ab'|"
+                                   "'mallab convert' and 'ab' write what it left in shared memory", asked)
+        self.assertIn("left in shared memory", self.mallab("top", "--once", steps.directory).stdout.decode())
+        self.mallab("convert", "-o", "out.wl", steps.directory)
+        self.assertEqual(self.info(self.place / "out.wl")["ops"], 100)
+        self.assertNotIn("shared memory", self.mallab("info", steps.directory).stdout.decode())
+
     def test_a_dead_collector_that_nobody_waits_for(self):
         """Dead is dead, though its number still answers: what it left is written at once."""
         steps = Steps(self)
