@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/unrecorded.h"
 #include "results/support.h"
 
 #define ANSWER_NS UINT64_C(10000000000)
@@ -71,6 +72,7 @@ static int print_json(const struct cli_control *control)
         json_t *value = json_object_get(control->recording, OTHERS[i]);
         json_object_set(object, OTHERS[i], value != NULL ? value : json_null());
     }
+    json_object_set_new(object, "not_recorded", cli_unrecorded_load(control->directory));
     json_object_set_new(object, "lost_calls", json_integer((json_int_t)count_lost(control->recording)));
     json_object_set_new(object, "processes_running",
                         json_integer(has_ended(control) ? 0 : (json_int_t)count_running(control->recording)));
@@ -111,6 +113,16 @@ static int print_text(const struct cli_control *control)
     printf("; %zu process%s %s", running, running == 1 ? "" : "es",
            has_ended(control) ? "ran on when it ended" : "running");
     printf(", lost %s\n", res_text_grouped(count_lost(control->recording), number));
+    json_t *unrecorded = cli_unrecorded_load(control->directory);
+    const json_t *object;
+    size_t i;
+    json_array_foreach(unrecorded, i, object)
+    {
+        char *words = cli_unrecorded_words(object);
+        printf("not recorded: %s\n", words);
+        free(words);
+    }
+    json_decref(unrecorded);
     return fflush(stdout) == 0 ? CLI_DONE : CLI_FAILED;
 }
 

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/describe.h"
 #include "cli/workloads.h"
+#include "convert/recording.h"
 #include "results/support.h"
 
 #define RATE_SHOWN_MIN     1e4 /* events a second: below, 0.00 M would be told of what is but short */
@@ -98,6 +100,29 @@ static void tell_missing(const struct cli_verb *verb, const struct conv_survey *
     free(file);
 }
 
+/* What other processes lost is no fault of this workload, but may be what was wanted. */
+static void tell_others_losses(const struct cli_verb *verb, const struct conv_survey *survey)
+{
+    const struct conv_process *worst = NULL;
+    uint64_t most = 0;
+    char lost[32], kept[32];
+    for (size_t i = 0; i < survey->process_count; i++) {
+        const struct conv_process *process = &survey->processes[i];
+        if (process->chosen || conv_process_lost(process) <= most)
+            continue;
+        worst = process;
+        most = conv_process_lost(process);
+    }
+    if (worst == NULL)
+        return;
+    char *name = res_text_plain(worst->name);
+    cli_say(verb,
+            "the recording is not whole: of process %u, '%s', which is not converted, %s calls were lost and "
+            "%s kept",
+            worst->process_id, name, res_text_grouped(most, lost), res_text_grouped(worst->events, kept));
+    free(name);
+}
+
 void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *report, const char *output,
                       bool by_file, bool quiet)
 {
@@ -124,6 +149,8 @@ void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *rep
     if (survey->process_count > 1 && survey->selected.merged_processes == 0 && !by_file)
         tell_choice(verb, survey, kind);
     tell_missing(verb, survey);
+    if (!by_file)
+        tell_others_losses(verb, survey);
     if (survey->lacks[0] != '\0' && !quiet)
         cli_say(verb, "what %s does not tell: %s (docs/importing.md)", conv_kind_name(survey->kind),
                 survey->lacks);
@@ -142,6 +169,14 @@ void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *rep
                 survey->unfinished_why);
     if (!survey->complete && strcmp(survey->incomplete_why, survey->unfinished_why) != 0)
         cli_say(verb, "the %s is not whole: %s", kind, survey->incomplete_why);
+    if (survey->left_objects > 0)
+        cli_say(verb,
+                "%s in %s objects was left by merged processes that ended before others: in a replay it "
+                "stays live",
+                res_text_bytes((double)survey->left_bytes, span),
+                res_text_grouped(survey->left_objects, ops));
+    if (survey->live != CONV_LIVE_KNOWN)
+        cli_say(verb, "%s", cli_live_words(survey->live));
     if (survey->irregular[CONV_UNRECORDED_OBJECTS] > 0)
         cli_say(verb,
                 "left out: unrecorded_objects, %s calls on objects that were made while nothing was recorded",

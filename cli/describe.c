@@ -9,6 +9,7 @@
 
 #include "cli/describe_lists.h"
 #include "cli/json.h"
+#include "cli/unrecorded.h"
 #include "cli/workloads.h"
 #include "results/support.h"
 
@@ -95,6 +96,9 @@ static void set_numbers(json_t *object, const struct conv_survey *survey)
         {"live_end_objects", survey->live_objects_end},
         {"inherited_objects", survey->inherited_objects},
         {"inherited_bytes", survey->inherited_bytes},
+        {"events_removed", survey->events_removed},
+        {"left_bytes", survey->left_bytes},
+        {"left_objects", survey->left_objects},
         {"large_objects", large_objects(survey)},
         {"large_noted", survey->large.noted},
         {"large_noted_bytes", survey->large.noted_bytes},
@@ -134,6 +138,7 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     json_object_set_new(object, "complete", json_boolean(survey->complete));
     json_object_set_new(object, "incomplete_why", cli_json_text(survey->incomplete_why));
     json_object_set_new(object, "lacks", words_array(survey->lacks));
+    json_object_set_new(object, "live", json_string(conv_liveness_name(survey->live)));
     json_object_set_new(object, "inherited_why", cli_json_text(survey->inherited_why));
     json_object_set_new(object, "lost", lost);
     json_object_set_new(object, "lost_known", json_boolean(conv_survey_knows_losses(survey)));
@@ -341,6 +346,30 @@ static void print_program(const struct conv_survey *survey)
     free(plain);
 }
 
+const char *cli_live_words(enum conv_liveness live)
+{
+    if (live == CONV_LIVE_LEFT)
+        return "what merged processes left behind when they ended stays live: live bytes, and a replay's "
+               "memory, are upper bounds";
+    return live == CONV_LIVE_PAUSED ? "what was made or released in pauses is not known: live bytes, and a "
+                                      "replay's memory, are not exact"
+                                    : "what was live when it begins is not known: live bytes, and a replay's "
+                                      "memory, are lower bounds";
+}
+
+/* Where earlier windows are gone it is not the whole time of recording. */
+static void print_duration(const struct conv_survey *survey)
+{
+    char one[32], two[32];
+    if (survey->duration_ns > 0 && survey->begin_ns > 0)
+        line("duration", "%s, from %s after recording began",
+             res_text_duration((double)survey->duration_ns, one),
+             res_text_duration((double)survey->begin_ns, two));
+    else
+        line("duration", "%s",
+             survey->duration_ns > 0 ? res_text_duration((double)survey->duration_ns, one) : "not recorded");
+}
+
 static void print_live(const struct conv_survey *survey)
 {
     char one[32], two[32];
@@ -350,6 +379,12 @@ static void print_live(const struct conv_survey *survey)
          is_sum ? " (sums: each process at its own peak, --merge has that of all)" : "");
     line("live at end", "%s in %s object%s", res_text_bytes((double)survey->live_bytes_end, one),
          res_text_grouped(survey->live_objects_end, two), survey->live_objects_end == 1 ? "" : "s");
+    if (survey->left_objects > 0)
+        line("left", "%s in %s object%s, by processes that ended before others",
+             res_text_bytes((double)survey->left_bytes, one), res_text_grouped(survey->left_objects, two),
+             survey->left_objects == 1 ? "" : "s");
+    if (survey->live != CONV_LIVE_KNOWN)
+        line("live", "%s", cli_live_words(survey->live));
     if (survey->inherited_objects > 0)
         line("inherited",
              "%s in %s object%s alive before: the parent's, of earlier windows, made before the section",
@@ -374,6 +409,20 @@ static void print_large(const struct conv_survey *survey)
              100.0 * (double)large->resident_bytes / (double)large->noted_bytes);
 }
 
+static void print_unrecorded(const struct conv_survey *survey)
+{
+    json_t *unrecorded = survey->kind == CONV_KIND_RECORDING ? cli_unrecorded_load(survey->input) : NULL;
+    const json_t *object;
+    size_t i;
+    json_array_foreach(unrecorded, i, object)
+    {
+        char *words = cli_unrecorded_words(object);
+        line(i == 0 ? "unrecorded" : "", "%s", words);
+        free(words);
+    }
+    json_decref(unrecorded);
+}
+
 void cli_survey_print(const struct conv_survey *survey, const char *path, bool utf8)
 {
     char one[32];
@@ -386,8 +435,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     print_program(survey);
     cli_selection_print(&survey->selected);
     print_start(survey->start_unix_ns);
-    line("duration", "%s",
-         survey->duration_ns > 0 ? res_text_duration((double)survey->duration_ns, one) : "not recorded");
+    print_duration(survey);
     print_pauses(survey);
     if (survey->stop_words != NULL)
         line("stopped", "%s", survey->stop_words);
@@ -421,6 +469,10 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     if (survey->lacks[0] != '\0')
         print_plain("lacks", survey->lacks);
     print_losses(survey);
+    if (survey->events_removed > 0)
+        line("removed", "%s calls, with the windows that are not kept",
+             res_text_grouped(survey->events_removed, one));
+    print_unrecorded(survey);
     print_calls("calls", is_workload ? survey->ops_by_call : survey->events_by_call,
                 is_workload ? survey->ops : survey->events);
     print_sizes(survey, utf8);

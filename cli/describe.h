@@ -23,4 +23,7 @@ json_t *cli_selection_json(const struct conv_selected *selected);
 void cli_threads_print(const struct conv_survey *survey);
 void cli_selection_print(const struct conv_selected *selected);
 
+/* cli_live_words - what follows where not all that was live is known (convert.h), for people. Static. */
+const char *cli_live_words(enum conv_liveness live);
+
 #endif

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cli/json.h"
+#include "cli/unrecorded.h"
 #include "results/support.h"
 
 #define PROCESSES_AT_A_GLANCE 10 /* with more, a table of programs comes before theirs */
@@ -215,6 +216,7 @@ void cli_survey_lists_json(json_t *object, const struct conv_survey *survey)
     if (survey->kind == CONV_KIND_RECORDING) {
         json_object_set_new(object, "window_list", window_array(survey));
         json_object_set_new(object, "program_list", program_array(survey));
+        json_object_set_new(object, "not_recorded", cli_unrecorded_load(survey->input));
     }
     json_object_set_new(object, "process_list", process_array(survey));
 }

@@ -26,6 +26,10 @@ void cli_record_warn_of_nothing(const struct cli_verb *verb, const char *directo
         cli_say(verb, "nothing was recorded: all calls were lost");
     else if (totals->events_removed > 0)
         cli_say(verb, "no call was made in the windows that are kept");
+    else if (recorded->watch.found_count > 0)
+        cli_say(verb,
+                "nothing was recorded: no call was seen of the programs that are recorded, and others could "
+                "not be");
     else if (totals->pauses > 0)
         cli_say(verb, "nothing was recorded: the recording was paused, and no call made outside its "
                       "pauses");

@@ -23,6 +23,7 @@
 #include "cli/clock.h"
 #include "cli/collector.h"
 #include "cli/relay.h"
+#include "cli/unrecorded.h"
 #include "results/support.h"
 
 extern char **environ;
@@ -232,6 +233,8 @@ static void run_both(const struct cli_record *record, struct command *command,
     struct cli_news news = {.verb = record->quiet ? NULL : record->verb, .fd = collector->control};
     recorded->watch.only = record->only;
     recorded->watch.alone = record->no_follow;
+    recorded->watch.verb = record->verb;
+    recorded->watch.directory = recorded->directory;
     cli_relay_begin(command->pid);
     if (!let_go(command, recorded->directory, collector->segment))
         error = errno;
@@ -245,6 +248,8 @@ static void run_both(const struct cli_record *record, struct command *command,
     cli_relay_pause();
     finish_collector(collector, recorded);
     cli_watch_take_notes(&recorded->watch, command->pid, notes);
+    if (recorded->watch.changed)
+        cli_unrecorded_keep(&recorded->watch, recorded->directory);
 }
 
 /* A limit of file sizes holds for shared memory too, which the collector's errno does not tell. Takes over problem. */

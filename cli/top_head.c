@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cli/top_page.h"
+#include "cli/unrecorded.h"
+#include "convert/recording.h"
 
 const char *cli_top_state(const struct conv_view *view)
 {
@@ -73,13 +75,37 @@ char *cli_top_inexact(const struct conv_view *view)
     return NULL;
 }
 
+/* A page has room for one; info has them all. */
+static void put_unrecorded(struct top_page *page, const struct conv_view *view)
+{
+    json_t *unrecorded = cli_unrecorded_load(view->directory);
+    const size_t count = json_array_size(unrecorded);
+    if (count > 0) {
+        char *words = cli_unrecorded_words(json_array_get(unrecorded, 0));
+        top_page_put(page, "%-11snot recorded: %s", "note", words);
+        if (count > 1)
+            top_page_put(page, "%-11snot recorded: %zu more programs ('mallab info' names them)", "",
+                         count - 1);
+        free(words);
+    }
+    json_decref(unrecorded);
+}
+
+static bool is_left(const struct conv_view *view)
+{
+    return view->status.state == CONV_RECORDING_ENDED_EARLY && conv_unfinished_is_left(view->root);
+}
+
 static void put_notes(struct top_page *page, const struct conv_view *view,
                       const struct cli_top_moment *moment)
 {
     char *inexact = cli_top_inexact(view);
     if (view->status.why[0] != '\0' && view->status.state != CONV_RECORDING_GOING_ON) {
         char *why = res_text_plain(view->status.why);
-        top_page_put(page, "%-11s%s", "note", why);
+        const bool left = is_left(view); /* said in a line of its own, which is not cut */
+        top_page_put(page, "%-11s%.*s", "note", (int)(left ? strcspn(why, ";") : strlen(why)), why);
+        if (left)
+            top_page_put(page, "%-11s'mallab convert' and 'ab' write what it left in shared memory", "");
         free(why);
     }
     if (moment->is_silent && conv_view_goes_on(view))
@@ -87,6 +113,7 @@ static void put_notes(struct top_page *page, const struct conv_view *view,
                      "note", view->status.collector_pid);
     if (view->status.stop_words != NULL)
         top_page_put(page, "%-11snot all is recorded any more: %s", "note", view->status.stop_words);
+    put_unrecorded(page, view);
     if (inexact != NULL)
         top_page_put(page, "%-11slive is inexact: %s", "note", inexact);
     if (view->foreign > 0)
@@ -132,7 +159,7 @@ static void put_ring(struct top_page *page, const struct conv_view *view, const 
         snprintf(left, sizeof left, "%llu of %llu chunks in use",
                  (unsigned long long)status->ring_chunks_used, (unsigned long long)status->ring_chunks_most);
     else if (!conv_view_goes_on(view))
-        snprintf(left, sizeof left, "given back");
+        snprintf(left, sizeof left, "%s", is_left(view) ? "left in shared memory" : "given back");
     if (status->told && !silent && status->stalls == 0)
         snprintf(right, sizeof right, "none");
     else if (status->told && !silent) {

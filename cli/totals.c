@@ -32,15 +32,29 @@ static bool went_with_windows(const json_t *process)
     return json_is_array(files) && json_array_size(files) == 0;
 }
 
+/* As keys, the names of programs of which a call was seen: a child that makes none says nothing of such. */
+static json_t *names_heard(const json_t *processes)
+{
+    json_t *names = json_object(), *process;
+    size_t index;
+    json_array_foreach(processes, index, process)
+    {
+        const char *name = json_string_value(json_object_get(process, "name"));
+        if (name != NULL && cli_json_count(process, "events") > 0)
+            json_object_set_new(names, name, json_true());
+    }
+    return names;
+}
+
 static void list_silent(const json_t *processes, struct cli_totals *totals)
 {
     size_t index, used = 0;
-    json_t *process;
+    json_t *process, *heard = names_heard(processes);
     json_array_foreach(processes, index, process)
     {
         char quoted[80];
         const char *name = json_string_value(json_object_get(process, "name"));
-        if (name == NULL || cli_json_count(process, "events") > 0 || cli_json_count(process, "threads") > 1 ||
+        if (name == NULL || json_object_get(heard, name) != NULL || cli_json_count(process, "threads") > 1 ||
             json_object_size(json_object_get(process, "lost")) > 0 || went_with_windows(process))
             continue;
         char *plain = res_text_plain(name);
@@ -50,6 +64,7 @@ static void list_silent(const json_t *processes, struct cli_totals *totals)
             used += (size_t)snprintf(totals->silent + used, sizeof totals->silent - used, "%s%s",
                                      used > 0 ? ", " : "", quoted);
     }
+    json_decref(heard);
 }
 
 /* What was left out because it was asked for. */

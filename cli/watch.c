@@ -20,11 +20,13 @@
 #include "cli/cli.h"
 #include "cli/clock.h"
 #include "cli/target.h"
+#include "cli/unrecorded.h"
 #include "results/support.h"
 
 #define LOOK_FIRST_NS UINT64_C(1000000)
 #define LOOK_LAST_NS  UINT64_C(250000000)
-#define DOUBT_NS      UINT64_C(500000000) /* for a program that is being loaded to reach the recorder */
+#define DOUBT_NS      UINT64_C(500000000)  /* for a program that is being loaded to reach the recorder */
+#define TELL_NS       UINT64_C(2000000000) /* after which a command is one that goes on */
 #define TREE_MAX      4096
 
 bool cli_watch_maps_file(pid_t pid, const char *path)
@@ -176,15 +178,19 @@ static void note_found(struct cli_watch *watch, const struct cli_unrecorded *see
         struct cli_unrecorded *before = &watch->found[i];
         if (strcmp(before->name, seen->name) != 0)
             continue;
-        if (before->guessed && !seen->guessed && before->pid == seen->pid)
+        if (before->guessed && !seen->guessed && before->pid == seen->pid) {
             *before = *seen;
+            watch->changed = true;
+        }
         if (seen->guessed || strcmp(before->obstacle, seen->obstacle) == 0)
             return;
     }
-    if (watch->found_count < CLI_WATCH_MAX)
-        watch->found[watch->found_count++] = *seen;
-    else
+    if (watch->found_count == CLI_WATCH_MAX) {
         watch->more++;
+        return;
+    }
+    watch->found[watch->found_count++] = *seen;
+    watch->changed = true;
 }
 
 /* Returns whether it was there, unrecorded, long enough ago to be sure now. */
@@ -336,6 +342,28 @@ static void reap_adopted(pid_t command, pid_t collector)
     }
 }
 
+static void tell_one(const struct cli_verb *verb, struct cli_unrecorded *found)
+{
+    found->told = true;
+    if (found->pid != 0)
+        cli_say(verb, "not recorded: '%s' (process %d) %s", found->name, (int)found->pid, found->obstacle);
+    else
+        cli_say(verb, "not recorded: '%s' %s", found->name, found->obstacle);
+}
+
+/* A service may run for weeks: whoever starts it is to hear at once what is not recorded. Of a short command it is told
+ * at the end, when its own output is over. */
+static void tell_while_it_runs(struct cli_watch *watch)
+{
+    const uint64_t now = cli_now_ns();
+    if (watch->changed && watch->directory != NULL)
+        cli_unrecorded_keep(watch, watch->directory);
+    watch->changed = false;
+    for (size_t i = 0; watch->verb != NULL && i < watch->found_count; i++)
+        if (!watch->found[i].told && now - watch->found[i].seen_ns >= TELL_NS)
+            tell_one(watch->verb, &watch->found[i]);
+}
+
 void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, int notes,
                          struct cli_news *news, pid_t *collector, int *ret_collector_status)
 {
@@ -357,20 +385,18 @@ void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *seg
         reap_adopted(command, *collector);
         look_at_tree(watch, command, segment);
         pause_between(watch, &ends, command, notes, news, pause_ns);
+        tell_while_it_runs(watch);
         if (pause_ns < LOOK_LAST_NS)
             pause_ns *= 2;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-void cli_watch_report(const struct cli_verb *verb, const struct cli_watch *watch)
+void cli_watch_report(const struct cli_verb *verb, struct cli_watch *watch)
 {
     for (size_t i = 0; i < watch->found_count; i++)
-        if (watch->found[i].pid != 0)
-            cli_say(verb, "not recorded: '%s' (process %d) %s", watch->found[i].name,
-                    (int)watch->found[i].pid, watch->found[i].obstacle);
-        else
-            cli_say(verb, "not recorded: '%s' %s", watch->found[i].name, watch->found[i].obstacle);
+        if (!watch->found[i].told)
+            tell_one(verb, &watch->found[i]);
     if (watch->more > 0)
         cli_say(verb, "not recorded: %zu more programs", watch->more);
 }

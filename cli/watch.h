@@ -27,6 +27,7 @@ struct cli_unrecorded {
     char name[64];                   /* the executable's base name, or what it calls itself */
     char obstacle[CLI_NOTES_REASON]; /* text */
     bool guessed;                    /* from outside; a note of its own tells better */
+    bool told;                       /* on stderr */
     pid_t pid;                       /* of the first one seen */
     uint64_t start_ticks;
     uint64_t seen_ns; /* CLOCK_MONOTONIC at its first look */
@@ -35,7 +36,10 @@ struct cli_unrecorded {
 struct cli_watch {
     bool alone; /* only the command itself was to be recorded (--no-follow): the others are no surprise */
     bool over;  /* recording has ended for good, before the command */
-    const char *only; /* names that are to be recorded, patterns between commas; NULL: all */
+    const char *only;            /* names that are to be recorded, patterns between commas; NULL: all */
+    const struct cli_verb *verb; /* in whose name it is told what is found, while the command runs */
+    const char *directory;       /* of the recording: found is kept there for others (unrecorded.h) */
+    bool changed;                /* since then */
     struct cli_unrecorded found[CLI_WATCH_MAX], doubtful[CLI_WATCH_MAX];
     size_t found_count, doubtful_count;
     size_t more; /* programs beyond those */
@@ -53,9 +57,9 @@ void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *seg
 /* cli_watch_take_notes - those that are there now. */
 void cli_watch_take_notes(struct cli_watch *watch, pid_t command, int notes);
 
-/* cli_watch_report - one line on stderr for each program, with the reason: a recording may look whole and lack the
+/* cli_watch_report - one line on stderr for each program that was not told while the command ran, with the reason: a recording may look whole and lack the
  * program that it was made for. */
-void cli_watch_report(const struct cli_verb *verb, const struct cli_watch *watch);
+void cli_watch_report(const struct cli_verb *verb, struct cli_watch *watch);
 
 /* cli_watch_maps_file - whether a process has that file mapped; false also when it cannot be told. */
 bool cli_watch_maps_file(pid_t pid, const char *path);

@@ -56,6 +56,11 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
     ret_workload->complete = complete == NULL || strcmp(complete, "yes") == 0;
     ret_workload->lost_known = wl_reader_meta(reader, "lost_known") == NULL;
     ret_workload->lost_calls = meta_number(reader, "lost_calls");
+    ret_workload->left_out_calls = meta_number(reader, "irregular_unrecorded_objects");
+    ret_workload->removed_calls = meta_number(reader, "events_removed");
+    const char *live = wl_reader_meta(reader, "live");
+    snprintf(ret_workload->live, sizeof ret_workload->live, "%s",
+             live != NULL ? live : conv_liveness_name(CONV_LIVE_KNOWN));
     snprintf(ret_workload->incomplete_why, sizeof ret_workload->incomplete_why, "%s",
              why != NULL ? why : "it was converted from an incomplete recording");
     const uint64_t all_events = meta_number(reader, "recording_events");

@@ -6,6 +6,7 @@
 
 #include "convert/input.h"
 #include "convert/recording.h"
+#include "convert/stats.h"
 #include "footprint/part_name.h"
 
 #define NAMED_MOST 6u /* in one message */
@@ -106,15 +107,23 @@ static enum fp_status find_named(const char *directory, const struct conv_survey
                      name, names);
 }
 
+/* Calls that it made, kept or lost: a full disk must not make another process the busiest one. */
+static uint64_t calls_of(const struct conv_process *process)
+{
+    return conv_add_saturating(process->events, conv_process_lost(process));
+}
+
 static bool is_better(const struct conv_process *process, const struct conv_process *than, bool salvage)
 {
     if (than == NULL)
         return true;
     if (process->removed != than->removed)
         return !process->removed;
+    if (process->absent != than->absent)
+        return !process->absent; /* nothing of it can be converted: conv_choice_judge tells */
     if (salvage && process->missing != than->missing)
         return !process->missing;
-    return process->events > than->events;
+    return calls_of(process) > calls_of(than);
 }
 
 enum fp_status conv_recording_choose(const char *directory, const struct conv_options *options,
@@ -154,6 +163,35 @@ enum fp_status conv_recording_choose(const char *directory, const struct conv_op
         return fail_removed(directory, best, error);
     best->chosen = true;
     return FP_OK;
+}
+
+uint64_t conv_process_lost(const struct conv_process *process)
+{
+    uint64_t lost = 0;
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        lost = conv_add_saturating(lost, process->lost[i]);
+    return lost;
+}
+
+void conv_choice_judge(const struct conv_options *options, struct conv_survey *survey)
+{
+    const struct conv_process *chosen = NULL, *busier = NULL;
+    char digits[CONV_GROUPED_BYTES];
+    if (conv_process_asked(options) || options->select.merge != NULL)
+        return;
+    for (size_t i = 0; i < survey->process_count; i++)
+        if (survey->processes[i].chosen)
+            chosen = &survey->processes[i];
+    for (size_t i = 0; chosen != NULL && i < survey->process_count; i++) {
+        const struct conv_process *other = &survey->processes[i];
+        if (other->absent && calls_of(other) > calls_of(busier != NULL ? busier : chosen))
+            busier = other;
+    }
+    if (busier != NULL)
+        conv_incomplete(survey,
+                        "process %u (%.60s) made more calls than this one, and all %s of them were lost: no "
+                        "footprint of it could be written",
+                        busier->process_id, busier->name, conv_grouped(calls_of(busier), digits));
 }
 
 /* ---- several -------------------------------------------------------------------------------- */

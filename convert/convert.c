@@ -12,6 +12,7 @@
 
 #include "convert/export/export.h"
 #include "convert/pass.h"
+#include "convert/recording.h"
 #include "convert/select/plan.h"
 #include "convert/stats.h"
 #include "convert/workload_text.h"
@@ -147,6 +148,14 @@ static enum fp_status write_notes(struct wl_writer *writer, const struct conv_su
             status = note_count(writer, "lost_", fp_loss_name(i), survey->lost[i]);
     if (status == FP_OK && !conv_survey_knows_losses(survey))
         status = wl_writer_note(writer, "lost_known", "no");
+    if (status == FP_OK && survey->live != CONV_LIVE_KNOWN)
+        status = wl_writer_note(writer, "live", conv_liveness_name(survey->live));
+    if (status == FP_OK && survey->left_objects > 0)
+        status = note_count(writer, "", "left_objects", survey->left_objects);
+    if (status == FP_OK && survey->left_objects > 0)
+        status = note_count(writer, "", "left_bytes", survey->left_bytes);
+    if (status == FP_OK && survey->events_removed > 0)
+        status = note_count(writer, "", "events_removed", survey->events_removed);
     if (status == FP_OK && survey->inherited_objects > 0)
         status = note_count(writer, "", "inherited_objects", survey->inherited_objects);
     if (status == FP_OK && survey->inherited_objects > 0)
@@ -194,6 +203,8 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
     if (status != FP_OK)
         return status;
     status = conv_pass_run(input, options, writer, survey, error);
+    if (status == FP_OK)
+        conv_choice_judge(options, survey);
     if (status == FP_OK)
         status = write_notes(writer, survey);
     if (status != FP_OK && error->cause.status == FP_OK)

@@ -220,6 +220,7 @@ struct conv_process {
     bool
         uncounted; /* and that ended by the death of the collector: what was lost from there on, nobody counted */
     uint64_t lost[FP_LOSS_COUNT]; /* as the recording's list has them: also what no trailer could tell */
+    uint64_t events_removed;      /* in windows that --keep has removed */
     uint64_t windows;             /* its footprints, where the recording is cut into windows */
     uint64_t until_ns;            /* when recording ended, since it began; 0 when unknown */
 };
@@ -262,6 +263,18 @@ struct conv_large {
     uint64_t resident_bytes; /* of those, in memory */
 };
 
+/* Whether all objects that were ever live are known. Names stand in a workload's meta data: never renamed. */
+enum conv_liveness {
+    CONV_LIVE_KNOWN = 0,
+    CONV_LIVE_FROM_MIDDLE, /* it begins in the middle, and what was live then is not known: live figures are lower bounds */
+    CONV_LIVE_PAUSED, /* what was made or released in pauses is not known: live figures are inexact */
+    CONV_LIVE_LEFT, /* merged processes ended and left a tenth or more of the peak behind, which stays live: live figures
+                       * are upper bounds */
+};
+
+/* conv_liveness_name - "known", "from_middle", "paused", "left_behind"; NULL outside the enum. Static. */
+const char *conv_liveness_name(enum conv_liveness live);
+
 /* What a pass saw. conv_survey fills it without writing; conv_file fills it too. */
 struct conv_survey {
     enum conv_kind kind;
@@ -279,6 +292,8 @@ struct conv_survey {
     uint64_t requested_bytes;                    /* sum over allocations and resizes, saturating */
     uint64_t live_bytes_peak, live_objects_peak; /* sum over processes, each at its own peak */
     uint64_t live_bytes_end, live_objects_end;
+    uint64_t left_bytes,
+        left_objects; /* of merged processes that ended before others: live to the end all the same */
     uint64_t largest_size;
     struct conv_large large;
     uint64_t class_count[CONV_SIZE_CLASSES]; /* allocations and resizes by requested size */
@@ -286,6 +301,10 @@ struct conv_survey {
     uint64_t inherited_objects,
         inherited_bytes;     /* of a forked process, from its parent; ops, but no events */
     char inherited_why[192]; /* why they are not, or not all, known; "" else */
+    enum conv_liveness live;
+    uint64_t events_removed; /* calls in windows that --keep has removed, as the recording's list has them */
+    uint64_t
+        begin_ns; /* where duration_ns begins, since recording began: later than 0 without its first windows */
     uint64_t irregular[CONV_IRREGULARITY_COUNT];
     uint64_t lost[FP_LOSS_COUNT]; /* calls, from the trailer; from gap marks without one */
     uint64_t lost_marks;          /* in blocks, lines and records left out by salvage */

@@ -279,6 +279,7 @@ static void take_list(struct image *image, const struct conv_process *listed)
         return;
     memcpy(image->listed, listed->lost, sizeof image->listed);
     image->until_ns = listed->until_ns;
+    image->events_removed = listed->events_removed;
     image->ran_on |= listed->ran_on;
     image->uncounted |= listed->uncounted;
 }

@@ -14,6 +14,7 @@ struct image {
     enum conv_extent extent;
     struct conv_options options;
     uint64_t listed[FP_LOSS_COUNT]; /* losses, as the recording's list has them */
+    uint64_t events_removed;        /* likewise */
     uint64_t until_ns;              /* the recording's end; 0 when unknown */
     bool ran_on, uncounted;         /* as the list or the last trailer says */
     struct conv_block_note *notes;  /* of all lanes, lane after lane */

@@ -44,8 +44,8 @@ static void conclude_end(const struct image *image, struct conv_survey *survey)
             "is not known",
             end_s, survey->process_id);
     else if (image->ran_on)
-        conv_incomplete(survey, "recording ended after %.3f s%s%s and process %u ran on", end_s,
-                        survey->stop_words != NULL ? ", " : "",
+        conv_incomplete(survey, "recording ended after %.3f s%s%s and process %u ran on",
+                        (double)end_ns / 1e9, survey->stop_words != NULL ? ", " : "",
                         survey->stop_words != NULL ? survey->stop_words : "", survey->process_id);
 }
 
@@ -113,6 +113,18 @@ static void conclude_windows(const struct image *image, struct conv_survey *surv
                             parts->parts[i].window);
 }
 
+/* With all windows before it, or its parent, a footprint begins with what was live then; without, with nothing. */
+static void conclude_live(const struct image *image, struct conv_survey *survey)
+{
+    const bool looked_back = image->extent == CONV_EXTENT_ONE && !image->options.no_inherited;
+    survey->begin_ns = image->parts.begin_ns;
+    survey->events_removed = image->events_removed;
+    if (survey->inherited_why[0] != '\0' || (!image->parts.from_begin && !looked_back))
+        survey->live = CONV_LIVE_FROM_MIDDLE;
+    else if (survey->irregular[CONV_PAUSES] > 0)
+        survey->live = CONV_LIVE_PAUSED;
+}
+
 void conv_image_conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
 {
     struct image *image = data;
@@ -135,6 +147,7 @@ void conv_image_conclude(void *data, uint64_t gap_calls, struct conv_survey *sur
     if (survey->irregular[CONV_PAUSES] > 0)
         conv_incomplete(survey, "recording was paused meanwhile, as asked");
     conclude_tail(image, survey);
+    conclude_live(image, survey);
     if (parts->end_time_ns > parts->begin_ns && parts->end_time_ns - parts->begin_ns > survey->duration_ns)
         survey->duration_ns = parts->end_time_ns - parts->begin_ns;
 }

@@ -38,4 +38,10 @@ struct conv_passed_over {
 enum fp_status conv_listing_scan(const char *directory, struct conv_survey *survey,
                                  struct conv_passed_over *ret_passed, struct conv_error *error);
 
+/* conv_listing_tell_ends - of a recording that goes on, put into each process' `ended` what is known of it: as the collector
+ * told, as a footprint's end tells, or as the system's processes do. Nothing for others.
+ * Returns  FP_OK, or FP_ERR_MEMORY in error. */
+enum fp_status conv_listing_tell_ends(const char *directory, struct conv_survey *survey,
+                                      struct conv_error *error);
+
 #endif

@@ -97,6 +97,7 @@ static enum fp_status add_from_json(const char *directory, const char *path, con
                                          .parent_process_id = (uint32_t)number_of(item, "parent_pid"),
                                          .events = number_of(item, "events"),
                                          .complete = json_is_true(json_object_get(item, "complete")),
+                                         .events_removed = number_of(item, "events_removed"),
                                      };
     char name[256];
     if (!is_plain_name(file))

@@ -53,7 +53,6 @@ static enum fp_status scan_entry(const char *directory, const char *file, struct
     struct conv_process process = {0};
     struct fp_error cause = {0};
     char name[256];
-    const bool going_on = survey->recording_state == CONV_RECORDING_GOING_ON;
     enum fp_status status;
     snprintf(name, sizeof name, "%s", file);
     name[strcspn(name, ".")] = '\0'; /* NAME.PID.fp, for a footprint that does not name its program */
@@ -66,9 +65,7 @@ static enum fp_status scan_entry(const char *directory, const char *file, struct
         return FP_OK;
     }
     if (status == FP_OK)
-        return conv_listing_add(survey, &process, file, name, going_on && !process.complete ? "running" : "")
-                   ? FP_OK
-                   : FP_ERR_MEMORY;
+        return conv_listing_add(survey, &process, file, name, "") ? FP_OK : FP_ERR_MEMORY;
     if (holds_nothing(directory, file)) {
         passed->empty++;
         return FP_OK;

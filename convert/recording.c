@@ -166,6 +166,8 @@ enum fp_status conv_recording_list(const char *path, struct conv_survey *survey,
     if (status != FP_OK || survey->process_count > 0)
         return status;
     status = conv_listing_scan(directory, survey, &passed, error);
+    if (status == FP_OK)
+        status = conv_listing_tell_ends(directory, survey, error);
     if (status != FP_OK)
         return status;
     if (survey->process_count == 0)

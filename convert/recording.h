@@ -26,8 +26,9 @@ void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYT
 
 /* conv_recording_choose - the process image to convert: options.process_file's, by its footprint, else by its
  * program's name, if one process alone has that; else of those of options.process_id (exec
- * leaves several), or of all, the one with most events, of equal ones the first. With options.salvage one whose footprint
- * is missing is passed over where another will do.
+ * leaves several), or of all, the one with most calls, lost ones counted, of equal ones the first; one of which no
+ * footprint could be written only if there is no other. With options.salvage one whose footprint is missing is passed
+ * over where another will do.
  * directory    for messages.
  * ret_process  marked chosen.
  * Returns      FP_OK; FP_ERR_ARGUMENT when there is none, FP_ERR_OPEN when its footprint is missing, FP_ERR_READ when
@@ -35,6 +36,13 @@ void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYT
 enum fp_status conv_recording_choose(const char *directory, const struct conv_options *options,
                                      struct conv_survey *survey, struct conv_process **ret_process,
                                      struct conv_error *error);
+
+/* conv_process_lost - calls of a process that were lost, as the recording's list has them. */
+uint64_t conv_process_lost(const struct conv_process *process);
+
+/* conv_choice_judge - of a survey whose process conv_recording_choose took, unasked: it becomes incomplete, and names the
+ * process, when another one made more calls that are all lost. After the pass, which says anew what is complete. */
+void conv_choice_judge(const struct conv_options *options, struct conv_survey *survey);
 
 /* conv_recording_leave_missing - of the chosen processes, leave out those whose footprints are missing; survey becomes
  * incomplete then, and names the first.
@@ -74,5 +82,13 @@ const char *conv_recording_stop_words(const json_t *root);
  * recording_state, collector_pid and unfinished_why.
  * root       its JSON, of any shape. */
 void conv_unfinished_judge(const json_t *root, const char *directory, struct conv_survey *survey);
+
+/* conv_unfinished_is_left - whether the shared memory of an unfinished recording, by its JSON, is there and ours: of a dead
+ * collector's `mallab-collect --recover` writes what is in it. */
+bool conv_unfinished_is_left(const json_t *root);
+
+/* conv_unfinished_process_gone - whether a recorded process, of an unfinished recording, is seen from here not to be there
+ * any more. False also where that cannot be seen (another pid namespace, another machine). */
+bool conv_unfinished_process_gone(const json_t *root, uint32_t pid);
 
 #endif

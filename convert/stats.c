@@ -13,7 +13,12 @@ void conv_stats_add(struct conv_survey *sum, const struct conv_survey *survey)
     sum->forks += survey->forks;
     sum->thread_exits += survey->thread_exits;
     if (survey->duration_ns > sum->duration_ns)
+        sum->begin_ns = survey->begin_ns;
+    if (survey->duration_ns > sum->duration_ns)
         sum->duration_ns = survey->duration_ns;
+    if (sum->live == CONV_LIVE_KNOWN)
+        sum->live = survey->live;
+    sum->events_removed = conv_add_saturating(sum->events_removed, survey->events_removed);
     sum->requested_bytes = conv_add_saturating(sum->requested_bytes, survey->requested_bytes);
     sum->live_bytes_peak = conv_add_saturating(sum->live_bytes_peak, survey->live_bytes_peak);
     sum->live_objects_peak += survey->live_objects_peak;

@@ -76,6 +76,26 @@ static uint64_t meta_number(const struct wl_reader *reader, const char *key)
     return value != NULL ? strtoull(value, NULL, 10) : 0;
 }
 
+const char *conv_liveness_name(enum conv_liveness live)
+{
+    static const char *const NAMES[] = {[CONV_LIVE_KNOWN] = "known",
+                                        [CONV_LIVE_FROM_MIDDLE] = "from_middle",
+                                        [CONV_LIVE_PAUSED] = "paused",
+                                        [CONV_LIVE_LEFT] = "left_behind"};
+    return (unsigned)live < sizeof NAMES / sizeof NAMES[0] ? NAMES[live] : NULL;
+}
+
+/* A name that only a later version knows is no promise that all is known. */
+static enum conv_liveness live_from(const char *name)
+{
+    if (name == NULL)
+        return CONV_LIVE_KNOWN;
+    for (unsigned live = 0; conv_liveness_name(live) != NULL; live++)
+        if (strcmp(name, conv_liveness_name(live)) == 0)
+            return live;
+    return CONV_LIVE_FROM_MIDDLE;
+}
+
 /* What the conversion noted of its input. */
 static void take_notes(const struct wl_reader *reader, struct conv_survey *survey)
 {
@@ -95,6 +115,10 @@ static void take_notes(const struct wl_reader *reader, struct conv_survey *surve
         survey->irregular[i] = meta_number(reader, key);
     }
     conv_plan_read(reader, &survey->selected);
+    survey->live = live_from(wl_reader_meta(reader, "live"));
+    survey->events_removed = meta_number(reader, "events_removed");
+    survey->left_bytes = meta_number(reader, "left_bytes");
+    survey->left_objects = meta_number(reader, "left_objects");
     survey->inherited_objects = meta_number(reader, "inherited_objects");
     survey->inherited_bytes = meta_number(reader, "inherited_bytes");
     survey->large.noted = meta_number(reader, "large_noted");

@@ -98,6 +98,15 @@ static void say(struct conv_survey *survey, enum conv_recording_state state, con
     snprintf(survey->unfinished_why, sizeof survey->unfinished_why, "%s", why);
 }
 
+bool conv_unfinished_is_left(const json_t *root)
+{
+    const json_t *collector = json_object_get(root, "collector");
+    const char *segment = json_string_value(json_object_get(root, "segment_path"));
+    struct stat found;
+    return segment != NULL && json_is_object(collector) && is_this_boot(collector) &&
+           lstat(segment, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid();
+}
+
 void conv_unfinished_judge(const json_t *root, const char *directory, struct conv_survey *survey)
 {
     const json_t *collector = json_object_get(root, "collector");
@@ -118,6 +127,17 @@ void conv_unfinished_judge(const json_t *root, const char *directory, struct con
         snprintf(survey->unfinished_why, sizeof survey->unfinished_why,
                  "it is still being recorded (collector %u)", survey->collector_pid);
     } else {
-        say(survey, CONV_RECORDING_ENDED_EARLY, "its collector ended before it had finished");
+        say(survey, CONV_RECORDING_ENDED_EARLY,
+            conv_unfinished_is_left(root)
+                ? "its collector ended before it had finished; what it left in shared memory is written by "
+                  "'mallab convert' and 'mallab ab'"
+                : "its collector ended before it had finished");
     }
+}
+
+bool conv_unfinished_process_gone(const json_t *root, uint32_t pid)
+{
+    const json_t *collector = json_object_get(root, "collector");
+    return json_is_object(collector) && is_this_boot(collector) && is_this_namespace(collector) &&
+           !runs(pid, 0);
 }

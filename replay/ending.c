@@ -153,7 +153,7 @@ __attribute__((noreturn)) static void no_thread(const struct rep_failure *failur
 
 static void failed_in_op(const struct rep_failure *failure, const struct wl_op *op)
 {
-    char live[96], memory[192], size[REP_BYTES_TEXT];
+    char live[96], memory[192];
     struct ending ending = {.cause = "null", .thread = failure->thread};
     const struct fp_shape shape = {.call = op->call, .size = op->size, .extra = op->count};
     ending.has_op = true;
@@ -166,9 +166,10 @@ static void failed_in_op(const struct rep_failure *failure, const struct wl_op *
             ending.call, failure->thread, failure->problem);
     }
     ending.cause = "null";
-    end(&ending, "the allocator returned NULL at op %" PRIu64 ": %s of %s%s by thread %u%s; %s", failure->op,
-        ending.call, rep_bytes_text((double)op->size, size), op->count > 1 ? " (of one element)" : "",
-        failure->thread, live_words(&ending, live, sizeof live),
+    end(&ending,
+        "the allocator returned NULL at op %" PRIu64 ": %s of %" PRIu64 " bytes%s by thread %u%s; %s",
+        failure->op, ending.call, op->size, op->count > 1 ? " (of one element)" : "", failure->thread,
+        live_words(&ending, live, sizeof live),
         failure->sys_errno == EINVAL ? "it refuses this alignment or size"
                                      : memory_words(ending.size_bytes, memory, sizeof memory));
 }

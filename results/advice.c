@@ -29,6 +29,7 @@ struct option {
 };
 
 struct options {
+    bool memory_known; /* else verdicts on it are not to be had, whatever the figures say */
     struct option *items;
     size_t count;
     const struct option *baseline; /* NULL when it failed */
@@ -66,12 +67,29 @@ static void add_savings(struct options *options, const json_t *workload)
     }
 }
 
+const char *res_live_words(const json_t *workload)
+{
+    const char *live = json_string_value(
+        json_object_get(workload, "live")); /* results of before say nothing */
+    if (live == NULL || strcmp(live, "known") == 0)
+        return NULL;
+    if (strcmp(live, "paused") == 0)
+        return "what was made or released in pauses is not known: live bytes and resident memory are not "
+               "exact";
+    if (strcmp(live, "left_behind") == 0)
+        return "what merged processes left behind when they ended stays live: live bytes and resident memory "
+               "are upper bounds";
+    return "what was live when the recording begins is not known: live bytes and resident memory are lower "
+           "bounds";
+}
+
 static struct options options_of(const char *baseline, const json_t *workload)
 {
     const json_t *candidates = json_object_get(workload, "candidates");
     struct options options = {.items = res_calloc(json_array_size(candidates), sizeof *options.items)};
     size_t index;
     json_t *candidate;
+    options.memory_known = res_live_words(workload) == NULL;
     json_array_foreach(candidates, index, candidate)
     {
         const json_t *time = json_object_get(candidate, "time");
@@ -84,7 +102,7 @@ static struct options options_of(const char *baseline, const json_t *workload)
         *option = (struct option){
             .name = name,
             .time = verdict_of(time, "verdict"),
-            .peak = verdict_of(resident, "peak_verdict"),
+            .peak = options.memory_known ? verdict_of(resident, "peak_verdict") : RES_UNDECIDED,
             .time_ratio = ratio_of(time, "ratio"),
             .time_low = ratio_of(time, "ratio_low"),
             .time_high = ratio_of(time, "ratio_high"),
@@ -351,18 +369,20 @@ static void add_noise(struct res_text *text, const struct noise *noise, const ch
 }
 
 /* Nobody is better as far as can be seen: that is a reason to stay only where enough can be seen. */
-static void add_nobody(struct res_text *text, const char *baseline, const struct noise *noise,
-                       const char *undecided, const json_t *workload)
+static void add_nobody(struct res_text *text, const char *baseline, const struct options *options,
+                       const struct noise *noise, const char *undecided, const json_t *workload)
 {
     const struct res_more_rounds more = res_more_rounds(workload);
     if (noise->is_large) {
         res_text_printf(text, "No verdict on time: the noise (%+.0f to %+.0f %%) hides what is smaller; ",
                         (noise->low - 1) * 100, (noise->high - 1) * 100);
         add_remedy(text, workload);
-        res_text_printf(text, "; none is shown to need less memory at the peak than %s", baseline);
+        if (options->memory_known)
+            res_text_printf(text, "; none is shown to need less memory at the peak than %s", baseline);
         return;
     }
-    res_text_printf(text, "Stay with %s: no candidate is faster or smaller beyond the noise", baseline);
+    res_text_printf(text, "Stay with %s: no candidate is faster%s beyond the noise", baseline,
+                    options->memory_known ? " or smaller" : "");
     add_noise(text, noise, undecided, workload);
     if (undecided == NULL && more.width > WIDE && more.until > 0) {
         char *words = res_more_rounds_words(workload);
@@ -401,12 +421,13 @@ char *res_advice(const json_t *result, const json_t *workload)
                         rounds == 1 ? "" : "s", RES_ROUNDS_FOR_VERDICT);
     } else if (best == NULL && smallest == NULL) {
         if (count_of(&options, RES_SLOWER) + 1 == options.count)
-            res_text_printf(&text, "Stay with %s: every other candidate is slower, and none is smaller",
-                            baseline);
+            res_text_printf(&text, "Stay with %s: every other candidate is slower%s", baseline,
+                            options.memory_known ? ", and none is smaller" : "");
         else if (fastest_negligible_of(&options) != NULL)
-            res_text_printf(&text, "Stay with %s: none is smaller", baseline);
+            res_text_printf(&text, "Stay with %s%s", baseline,
+                            options.memory_known ? ": none is smaller" : "");
         else
-            add_nobody(&text, baseline, &noise, undecided, workload);
+            add_nobody(&text, baseline, &options, &noise, undecided, workload);
         add_negligible(&text, &options, NULL, workload);
     } else {
         if (best != NULL)
@@ -418,8 +439,12 @@ char *res_advice(const json_t *result, const json_t *workload)
         if (best == NULL && count_of(&options, RES_SLOWER) + 1 < options.count)
             add_noise(&text, &noise, undecided, workload);
     }
-    if (options.baseline != NULL && options.count > 1 && rounds >= (int)RES_ROUNDS_FOR_VERDICT)
-        res_advice_idle(&text, workload);
+    if (options.baseline != NULL && options.count > 1 && rounds >= (int)RES_ROUNDS_FOR_VERDICT) {
+        if (options.memory_known)
+            res_advice_idle(&text, workload);
+        else
+            res_text_printf(&text, "; no verdict on memory: not all that was live is known");
+    }
     if (json_is_false(json_object_get(workload, "complete")))
         res_text_printf(&text, "; the recording is not whole");
     res_text_printf(&text, ".");

@@ -46,6 +46,9 @@ struct res_workload {
     bool complete;             /* whether the recording is */
     bool lost_known;           /* or more may be missing than lost_calls */
     uint64_t lost_calls;
+    uint64_t left_out_calls; /* on objects that were made while nothing was recorded */
+    uint64_t removed_calls;  /* in windows of the recording that --keep has removed */
+    char live[16]; /* "known", "from_middle", "paused", "left_behind": whether what was live is; "": known */
     char incomplete_why[256];
 };
 

@@ -244,6 +244,9 @@ static json_t *workload_object(const struct res_trial *trial, const struct res_o
                         workload->complete ? json_null() : text(workload->incomplete_why));
     json_object_set_new(object, "lost_calls", json_integer((json_int_t)workload->lost_calls));
     json_object_set_new(object, "lost_known", json_boolean(workload->lost_known));
+    json_object_set_new(object, "left_out_calls", json_integer((json_int_t)workload->left_out_calls));
+    json_object_set_new(object, "removed_calls", json_integer((json_int_t)workload->removed_calls));
+    json_object_set_new(object, "live", text(workload->live[0] != '\0' ? workload->live : "known"));
     json_object_set_new(object, "threads", json_integer((json_int_t)workload->threads));
     json_object_set_new(object, "duration_ns", json_integer((json_int_t)workload->duration_ns));
     json_object_set_new(object, "live_peak_bytes", json_integer((json_int_t)workload->live_peak_bytes));

@@ -300,10 +300,28 @@ static void add_incomplete_line(struct res_text *text, const json_t *workload)
     if (!json_is_false(json_object_get(workload, "complete")))
         return;
     char *why = res_cell_plain(workload, "incomplete_why", "not known why");
-    char *words = res_printf("the recording is not whole: %s", why);
-    res_notes_add(text, "recorded", words);
-    free(words);
+    struct res_text words = {0};
+    char digits[32];
+    const json_int_t left_out = json_integer_value(json_object_get(workload, "left_out_calls"));
+    const json_int_t removed = json_integer_value(json_object_get(workload, "removed_calls"));
+    res_text_printf(&words, "the recording is not whole: %s", why);
+    if (removed > 0)
+        res_text_printf(&words, "; %s calls were in windows that are removed",
+                        res_text_grouped((unsigned long long)removed, digits));
+    if (left_out > 0)
+        res_text_printf(&words, "; %s calls on objects that were made unrecorded are left out",
+                        res_text_grouped((unsigned long long)left_out, digits));
+    res_notes_add(text, "recorded", words.text);
+    free(words.text);
     free(why);
+}
+
+/* Figures of memory that look like any others, and are not. */
+static void add_live_line(struct res_text *text, const json_t *workload)
+{
+    const char *words = res_live_words(workload);
+    if (words != NULL)
+        res_notes_add(text, "memory", words);
 }
 
 static void add_few_line(struct res_text *text, const json_t *workload)
@@ -337,6 +355,7 @@ static void add_doubts(struct res_text *text, const json_t *result, const json_t
     res_notes_unpredicted(text, workload);
     add_inherited_line(text, workload);
     add_incomplete_line(text, workload);
+    add_live_line(text, workload);
     add_few_line(text, workload);
     add_words(text, "unsteady", res_unsteady_words(workload));
     add_words(text, "steadiness", res_steadiness_words(workload));

@@ -35,4 +35,8 @@ char *res_workload_program(const json_t *workload);
  * whose verdict is `same` or `undecided`. The caller's to free. */
 char *res_advice(const json_t *result, const json_t *workload);
 
+/* res_live_words - why memory figures of a workload are not what they seem: not all that was live is known. Then advice
+ * says nothing of memory. Static; NULL: all is known, or the result is of a version that does not say. */
+const char *res_live_words(const json_t *workload);
+
 #endif

@@ -411,11 +411,15 @@ enum place {
 /* place_find - open options.out as directory_fd, new or empty; with options.unique or join, where that holds something, the
  * first of OUT.2, OUT.3 ... that is free; with join, the segment's path of a recording that goes on in one of them.
  * ret_number   1 for OUT itself, N for OUT.N.
- * Returns      PLACE_FAILED with errno set. */
+ *              Of a directory in which another collector prepares its recording just now, join waits for that.
+ * Returns      PLACE_FAILED with errno set; PLACE_OURS with the directory locked against other collectors. */
 enum place place_find(struct collector *collector, uint32_t *ret_number);
 
 /* place_forget - remove a directory that place_find made, where nothing came of the recording. */
 void place_forget(const struct collector *collector);
+
+/* place_share - others may join: what waits in place_find goes on. After the segment was published. */
+void place_share(const struct collector *collector);
 
 /* ---- filters -------------------------------------------------------------------------------------------- */
 

@@ -79,6 +79,7 @@ static json_t *process(const struct collect_image *image)
     static const char *const ENDS[] = {
         [IMAGE_RUNNING] = "running", [IMAGE_EXIT] = "exit", [IMAGE_EXEC] = "exec"};
     json_t *object = json_object();
+    uint64_t removed = 0;
     put_files(object, image);
     json_object_set_new(object, "name", text(image->program));
     json_object_set_new(object, "pid", number(image->pid));
@@ -89,6 +90,10 @@ static json_t *process(const struct collect_image *image)
     json_object_set_new(object, "bytes_per_event",
                         json_real(image->events > 0 ? (double)image->bytes / (double)image->events : 0));
     json_object_set_new(object, "lost", losses(image->lost));
+    for (size_t i = 0; i < image->part_count; i++)
+        removed += image->parts[i].removed ? image->parts[i].events : 0;
+    if (removed > 0)
+        json_object_set_new(object, "events_removed", number(removed));
     json_object_set_new(object, "complete", json_boolean(is_complete(image)));
     json_object_set_new(object, "ended", json_string(ENDS[image->end]));
     return object;

@@ -205,6 +205,7 @@ static int prepare(struct collector *collector, bool *ret_joined)
     }
     (void)!chdir("/"); /* a recorded program's directory may be removed or unmounted under it */
     segment_publish(&collector->segment);
+    place_share(collector);
     (void)snprintf(place, sizeof place, "%s%s%s", collector->segment.path, number > 1 ? "\n" : "",
                    number > 1 ? collector->directory : ""); /* fits */
     answer(collector, "ok", place);

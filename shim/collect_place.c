@@ -1,4 +1,8 @@
-/* collect_place.c - the directory that a recording goes into: the one named, one beside it, or that of a recording to join. */
+/* collect_place.c - the directory that a recording goes into: the one named, one beside it, or that of a recording to join.
+ *
+ * Several collectors may look for one at the same moment, as when LD_PRELOAD is set for programs that are started together.
+ * So a directory is locked (flock on its descriptor, kept until the collector ends) before it is looked into: exclusively
+ * while a recording is prepared there, shared from when others can join it. A file system without locks goes without. */
 #include "shim/collect.h"
 
 #include <dirent.h>
@@ -8,10 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DIRECTORIES_TRIED 100u
+#define PREPARED_PAUSE_NS 2000000
+#define PREPARED_TRIES                                                                                       \
+    2000u /* 4 s and more: the program waits for our answer, see READY_TIMEOUT_MS of spawn.c */
 
 static bool is_empty(int directory_fd)
 {
@@ -30,6 +39,28 @@ static bool is_empty(int directory_fd)
     return empty;
 }
 
+/* Locks the directory, or waits until the one who prepares a recording in it has done so.
+ * Returns false when it is somebody's: whom we may wait for only if we want to join him. */
+static bool lock_directory(int directory_fd, bool wait)
+{
+    const struct timespec pause = {0, PREPARED_PAUSE_NS};
+    for (unsigned tries = 0; flock(directory_fd, LOCK_EX | LOCK_NB) != 0; tries++) {
+        if (errno != EWOULDBLOCK)
+            return true; /* no locks here */
+        if (flock(directory_fd, LOCK_SH | LOCK_NB) == 0)
+            return false; /* it is recorded into */
+        if (!wait || tries == PREPARED_TRIES)
+            return false;
+        (void)nanosleep(&pause, NULL); /* a signal only shortens it */
+    }
+    return true;
+}
+
+void place_share(const struct collector *collector)
+{
+    (void)flock(collector->directory_fd, LOCK_SH); /* fails only where there are no locks */
+}
+
 static enum place try_directory(struct collector *collector, const char *path)
 {
     collector->made_directory = mkdir(path, 0700) == 0;
@@ -38,7 +69,7 @@ static enum place try_directory(struct collector *collector, const char *path)
     collector->directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (collector->directory_fd < 0)
         return PLACE_FAILED;
-    if (is_empty(collector->directory_fd))
+    if (lock_directory(collector->directory_fd, collector->options.join) && is_empty(collector->directory_fd))
         return PLACE_OURS;
     if (collector->options.join && segment_path_of_recording(collector->directory_fd, collector->segment.path,
                                                              sizeof collector->segment.path))

@@ -68,6 +68,7 @@ enum fp_status conv_member_deliver(struct conv_member *member, uint64_t limit_ns
 {
     const struct conv_merge *merge = member->merge;
     const uint64_t *counted = merge->survey->irregular;
+    const uint64_t bytes = merge->survey->live_bytes_end, objects = merge->survey->live_objects_end;
     uint64_t before[PAIRED_COUNT];
     size_t count = 0;
     enum fp_status status;
@@ -79,6 +80,8 @@ enum fp_status conv_member_deliver(struct conv_member *member, uint64_t limit_ns
     for (size_t i = 0; i < PAIRED_COUNT; i++)
         before[i] = counted[PAIRED[i]];
     status = merge->sink->events(merge->sink->data, member->queue + member->begin, count);
+    member->live_bytes += merge->survey->live_bytes_end - bytes;
+    member->live_objects += merge->survey->live_objects_end - objects;
     for (size_t i = 0; i < PAIRED_COUNT; i++)
         member->paired[PAIRED[i]] += counted[PAIRED[i]] - before[i];
     member->next_ns = member->queue[member->begin + count - 1].time_ns;
@@ -174,6 +177,15 @@ void conv_member_conclude(struct conv_member *member)
     fp_loss_add(merge->survey->lost, own->lost);
     merge->survey->lost_marks += own->lost_marks;
     merge->survey->uncounted |= own->uncounted;
+    /* The system takes all that a process has; a merge is one process, and keeps it. */
+    if (!own->ran_on && member->listed->ended[0] == 'e' && merge->heap_count > 1 &&
+        (int64_t)member->live_bytes > 0) {
+        merge->survey->left_bytes += member->live_bytes;
+        merge->survey->left_objects += member->live_objects;
+    }
+    merge->survey->events_removed += own->events_removed;
+    if (merge->survey->live == CONV_LIVE_KNOWN)
+        merge->survey->live = own->live;
     merge->survey->groups += own->groups;
     merge->survey->groups_searched += own->groups_searched;
     if (!own->complete && merge->complete)

@@ -48,6 +48,8 @@ struct conv_member {
     struct conv_survey *survey;               /* its own, while open */
     uint64_t paired[CONV_IRREGULARITY_COUNT]; /* what its events made the pairing count */
     uint64_t gap_calls;
+    uint64_t live_bytes,
+        live_objects; /* what its events added to the whole's; may pass below 0 for a moment, and wraps */
     struct conv_event *queue;
     size_t begin, end, capacity;
 };

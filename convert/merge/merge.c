@@ -13,6 +13,8 @@
 /* A member whose first event lies ahead keeps its descriptors while not more are open. */
 #define OPEN_AHEAD 64u
 
+#define LEFT_TELLS 10u /* part of the peak: less is a difference that no verdict hangs on */
+
 /* ---- taking turns -------------------------------------------------------------------------- */
 
 static bool comes_before(const struct conv_merge *merge, uint32_t a, uint32_t b)
@@ -136,6 +138,8 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
     (void)gap_calls; /* each member counted its own */
     for (uint32_t i = 0; i < merge->count; i++)
         conv_member_conclude(&merge->members[i]); /* of those that a selection cut short */
+    if (survey->live == CONV_LIVE_KNOWN && survey->left_bytes > survey->live_bytes_peak / LEFT_TELLS)
+        survey->live = CONV_LIVE_LEFT;
     survey->complete = true;
     if (!merge->complete)
         conv_incomplete(survey, "%s", merge->incomplete_why);

@@ -24,11 +24,26 @@ function failureWords(failure) {
   return told.length > 0 ? ` (${told.join("; ")})` : "";
 }
 
+// What was lost is told apart from what was left out as asked: windows that are removed, and objects made unrecorded.
+function lossWords(workload) {
+  const told = [];
+  if (workload.lost_calls > 0) told.push(`${wholeText(workload.lost_calls)} calls were lost${workload.lost_known === false ? ", perhaps more" : ""}`);
+  else told.push(workload.lost_known === false ? "how many calls were lost is not known" : "no call of what was recorded was lost");
+  if (workload.removed_calls > 0) told.push(`${wholeText(workload.removed_calls)} calls were in windows that are removed`);
+  if (workload.left_out_calls > 0) told.push(`${wholeText(workload.left_out_calls)} calls on objects that were made unrecorded are left out`);
+  return told.join("; ");
+}
+
 function warnings(result, workload) {
   const lines = [];
   if (workload.complete === false)
-    lines.push(`The recording is incomplete: ${workload.incomplete_why || "the cause is not told"}; ${wholeText(workload.lost_calls)} calls are missing`
-      + `${workload.lost_known === false ? ", perhaps more" : ""}.`);
+    lines.push(`The recording is incomplete: ${workload.incomplete_why || "the cause is not told"}; ${lossWords(workload)}.`);
+  if (workload.live === "from_middle")
+    lines.push("What was live when the recording begins is not known: live bytes and resident memory are lower bounds.");
+  if (workload.live === "left_behind")
+    lines.push("What merged processes left behind when they ended stays live: live bytes and resident memory are upper bounds.");
+  if (workload.live === "paused")
+    lines.push("What was made or released in pauses is not known: live bytes and resident memory are not exact.");
   if (isNumber(workload.rounds) && workload.rounds < 8)
     lines.push(`${workload.rounds} rounds: a verdict takes at least 8 (mallab ab -n 10).`);
   for (const entry of [...listOf(workload.candidates), objectOf(workload.control)]) {

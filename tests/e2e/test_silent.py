@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 import lab
+from test_control import Steps
 
 STATIC = lab.PROGRAMS / "still-static"
 ROOT = os.geteuid() == 0
@@ -133,6 +134,24 @@ class Unrecorded(lab.Lab):
         self.assert_named(said, "other-user", "another user")
 
     @unittest.skipUnless(ROOT and shutil.which("setpriv"), "needs root and setpriv")
+    def test_another_user_is_told_at_once(self):
+        """A service runs for weeks: not at its end, and to all who ask."""
+        os.chmod(self.place, 0o755)
+        steps = Steps(self, "--paused", command=("setpriv", "--reuid", "65534", "--clear-groups", "cat"))
+        line = steps.process.stderr.readline()
+        steps.ask("--start")
+        self.assertRegex(line, r"not recorded: 'cat' .*another user")
+        self.assertRegex(steps.ask("--status"), r"\nnot recorded: 'cat' .*another user")
+        [told] = json.loads(self.mallab("record", "--attach-to", steps.directory, "--status", "--json").stdout)["not_recorded"]
+        self.assertEqual(told["name"], "cat")
+        self.assertEqual(self.info(steps.directory)["not_recorded"], [told])
+        self.assertRegex(self.mallab("info", steps.directory).stdout.decode(), r"\nunrecorded +'cat' .*another user")
+        self.assertRegex(self.mallab("top", "--once", steps.directory).stdout.decode(), r"note +not recorded: 'cat'")
+        said = steps.end()
+        self.assertNotIn("'cat' ", said)
+        self.assertIn("nothing was recorded: no call was seen of the programs that are recorded, and others could not be", said)
+
+    @unittest.skipUnless(ROOT and shutil.which("setpriv"), "needs root and setpriv")
     def test_another_user_for_a_moment(self):
         """However short it lives, a program whose recorder was loaded says so itself, and not on its own stderr."""
         result = self.mallab("record", "-o", "recording", "--", "setpriv", "--reuid", "65534", "--clear-groups", "sh", "-c",
@@ -164,6 +183,12 @@ class Unrecorded(lab.Lab):
         said = self.said("sh", "-c", f"{program}; true")
         self.assertIn("no call was seen of 'own-malloc'", said)
         self.assertIn("allocator of its own", said)
+
+    def test_a_namesake_was_heard(self):
+        program = self.waiting(b"#include <stdlib.h>\nint main(int count, char **words)\n"
+                               b"{ (void)words; if (count > 1) free(malloc(10)); return 0; }\n", "at-times", "-O0")
+        said = self.said("sh", "-c", f"{program}; {program} call; true")
+        self.assertNotIn("no call was seen", said)
 
     def test_nothing_is_said_of_a_whole_tree(self):
         said = self.said("sh", "-c", "sleep 1; cat /dev/null; env true; (exit 0)")

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import signal
+import sys
 import unittest
 
 import lab
@@ -69,6 +70,23 @@ class Killed(lab.Lab):
         info = self.info(steps.directory)
         self.assertIs(info["lost_known"], True)
         self.assertEqual(info["events_by_call"]["malloc"] + sum(info["lost"].values()), 111)
+
+    def test_what_is_left_in_shared_memory_is_said(self):
+        """With `mallab record` killed too nobody recovers it, until somebody asks for it."""
+        steps = Steps(self)
+        steps.do("take 100 1000")
+        steps.process.kill()
+        kill_collector(steps)
+        for asked in (("info", steps.directory), ("top", "--once", steps.directory),
+                      ("record", "--attach-to", steps.directory, "--status")):
+            result = self.mallab(*asked, status=None)
+            said = " ".join((result.stdout + result.stderr).decode().split())
+            self.assertRegex(said, "what it left in shared memory is written by 'mallab convert' and 'mallab ab'|"
+                                   "'mallab convert' and 'ab' write what it left in shared memory", asked)
+        self.assertIn("left in shared memory", self.mallab("top", "--once", steps.directory).stdout.decode())
+        self.mallab("convert", "-o", "out.wl", steps.directory)
+        self.assertEqual(self.info(self.place / "out.wl")["ops"], 100)
+        self.assertNotIn("shared memory", self.mallab("info", steps.directory).stdout.decode())
 
     def test_a_dead_collector_that_nobody_waits_for(self):
         """Dead is dead, though its number still answers: what it left is written at once."""
@@ -192,6 +210,50 @@ class Kept(lab.Lab):
         for text in (result, self.mallab("report", "result.json")):
             self.assertIn("recorded the recording is not whole: recording ended after",
                           " ".join(text.stdout.decode().split()))
+
+    def test_memory_of_what_begins_in_the_middle(self):
+        """The flight recorder does not know what was live before: no verdict on memory, however it is handed on."""
+        steps = Steps(self, "--window", "1h", "--keep", "1")
+        steps.do("take 1000 3000")
+        steps.ask("--rotate")
+        steps.do("take 100 1000")
+        steps.do("drop 300")
+        steps.ask("--status")  # writes what there is
+        [running] = [one["ended"] for one in self.info(steps.directory)["process_list"]]
+        self.assertEqual(running, "running")
+        steps.ask("--rotate")
+        steps.do("take 100 1000")
+        steps.do("drop 300")
+        steps.end()
+        info = self.info(steps.directory)
+        self.assertEqual((info["live"], sum(info["lost"].values()), info["lost_known"]), ("from_middle", 0, True))
+        self.assertEqual(info["events_removed"], steps.json()["events_removed"])
+        self.assertRegex(self.mallab("info", steps.directory).stdout.decode(), r"\nlive +what was live .* lower bounds")
+        self.mallab("convert", "-q", "-o", "out.wl", steps.directory)
+        self.assertEqual(self.info(self.place / "out.wl")["live"], "from_middle")
+        table = self.mallab("ab", "-q", "-n", 8, "-a", "glibc,glibc+tcache_count=0", "-o", "result.json", "out.wl").stdout
+        [workload] = json.loads((self.place / "result.json").read_text())["workloads"]
+        self.assertEqual((workload["live"], workload["lost_calls"]), ("from_middle", 0))
+        self.assertEqual(workload["left_out_calls"], info["irregularities"]["unrecorded_objects"])
+        self.assertGreater(workload["left_out_calls"], 0)
+        self.assertEqual(workload["removed_calls"], info["events_removed"])
+        words = " ".join(table.decode().split())
+        self.assertIn("resident memory are lower bounds", words)
+        self.assertIn("no verdict on memory", words)
+        self.assertIn(f"{info['events_removed']:,} calls were in windows that are removed", words)
+
+    def test_what_ended_processes_leave(self):
+        """Merged they are one process, which keeps what each of them left."""
+        leave = f"{sys.executable} -c 'import os; held = [bytes(100000) for _ in range(100)]; os._exit(0)'"
+        recording = self.record("sh", "-c", f"{leave}; {leave}; true")
+        said = self.mallab("convert", "-q", "-o", "all.wl", "--merge", recording).stderr.decode()
+        self.assertIn("was left by merged processes that ended before others", said)
+        info = self.info(self.place / "all.wl")
+        self.assertEqual(info["live"], "left_behind")
+        self.assertGreater(info["left_bytes"], 10_000_000)  # of the first; nobody outlives the second
+        self.assertLess(info["left_bytes"], info["live_end_bytes"] + 1)
+        self.mallab("convert", "-q", "-o", "one.wl", recording)
+        self.assertEqual(self.info(self.place / "one.wl")["live"], "known")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 daemons; and every completed call of a process that was killed."""
 import os
 import resource
+import subprocess
+import time
 
 import recorded
 from recorded import check, check_whole
@@ -116,6 +118,33 @@ def test_ends():
     check(footprint.count('malloc', 6070) > 0, True, 'calls of the others')
 
 
+def test_started_together():
+    """Programs that are started at the same moment under one MALLAB_OUT go into one recording, all of them."""
+    together = 8
+    for tries in range(6):
+        directory = os.path.join(recorded.temporary(), 'out')
+        held, release = os.pipe()
+        env = recorded.clean_environment({'LD_PRELOAD': recorded.SHIM, 'MALLAB_OUT': directory})
+        programs = [subprocess.Popen(['cat'], stdin=held, stderr=subprocess.PIPE, env=env) for _ in range(together)]
+        os.close(held)
+        deadline = time.monotonic() + 20 # the first one's recording must not end before the last has begun
+        while time.monotonic() < deadline and not all(is_attached(p.pid) for p in programs):
+            time.sleep(0.01)
+        os.close(release)
+        said = [p.communicate()[1].decode() for p in programs]
+        check([text for text in said if text], [], 'messages')
+        recording = recorded.wait_complete(directory)
+        check(sorted(p['pid'] for p in recording.json['processes']), sorted(p.pid for p in programs), 'processes')
+        check(os.listdir(os.path.dirname(directory)), ['out'], 'recordings')
+        check(recording.json['complete'], True, 'complete')
+
+
+def is_attached(pid):
+    """It has a recording's shared memory."""
+    with open('/proc/%d/maps' % pid, encoding='utf-8') as maps:
+        return '/mallab-%d-' % os.geteuid() in maps.read()
+
+
 def test_names():
     """A program goes by the name it was called by, as a link's or an applet's; its children too."""
     folder = recorded.temporary()
@@ -134,4 +163,5 @@ def test_names():
         check(recording.only().info['meta']['program'], 'shim_processes', 'name of one called %r' % title)
 
 
-recorded.main([test_fork, test_fork_in_threads, test_exec, test_exec_under_preload, test_daemon, test_ends, test_names])
+recorded.main([test_fork, test_fork_in_threads, test_exec, test_exec_under_preload, test_daemon, test_ends, test_started_together,
+               test_names])

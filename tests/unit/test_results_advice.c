@@ -83,6 +83,33 @@ TEST(the_advice_names_them)
     free(narrow);
 }
 
+/* Where not all that was live is known, memory figures are not what they seem. */
+TEST(no_verdict_on_memory_that_is_not_known)
+{
+    static const char *const live[] = {"known", "from_middle", "paused", "left_behind"};
+    for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
+        json_t *result = json_pack("{s:s}", "baseline", "glibc"), *workload = workload_of(0.01, "same");
+        json_t *candidate = json_array_get(json_object_get(workload, "candidates"), 1);
+        json_t *resident = json_object_get(candidate, "resident");
+        json_object_set_new(workload, "live", json_string(live[i]));
+        json_object_set_new(resident, "peak_verdict", json_string("less"));
+        json_object_set_new(resident, "peak_ratio", json_real(0.5));
+        char *advice = res_advice(result, workload);
+        if (i == 0)
+            CHECK(strstr(advice, "Try jemalloc for its memory") != NULL);
+        else
+            CHECK_STR(
+                advice,
+                "Stay with glibc: no candidate is faster beyond the noise; no verdict on memory: not all "
+                "that was live is known.");
+        CHECK(i == 0 ? res_live_words(workload) == NULL
+                     : strstr(res_live_words(workload), "live bytes") != NULL);
+        free(advice);
+        json_decref(result);
+        json_decref(workload);
+    }
+}
+
 /* A verdict of steady times, 40 % less, while the quiet figures differ by 10 % and the typical ones by nothing. */
 static char *advice_on_saving(bool steady)
 {
@@ -266,7 +293,8 @@ TEST(ctrl_c_is_told_by_what_it_cut_short)
               ", stopped 12 s into the time budget of 60 s"));
 }
 
-RUN_TESTS(T(the_end_of_a_program_that_was_torn_down_is_told_as_one),
+RUN_TESTS(T(no_verdict_on_memory_that_is_not_known),
+          T(the_end_of_a_program_that_was_torn_down_is_told_as_one),
           T(rounds_are_named_by_the_width_that_they_reach), T(the_advice_names_them),
           T(what_is_saved_is_the_share_that_is_saved),
           T(less_memory_is_no_advice_where_more_is_held_from_the_start),
