@@ -29,7 +29,7 @@ __attribute__((noreturn)) void rep_ending_failed(void *context, const struct rep
 /* rep_ending_over_limit - more than the limit was mapped before the first op. */
 __attribute__((noreturn)) void rep_ending_over_limit(uint64_t mapped_bytes);
 
-/* rep_ending_check - a promise was found broken after the last op. */
+/* rep_ending_check - a promise was found broken after the last op, or in the rest; problem is "" for a NULL there. */
 __attribute__((noreturn)) void rep_ending_check(const char *problem);
 
 #endif

@@ -166,7 +166,7 @@ static json_t *entry_object(const struct res_trial *trial, const struct res_entr
     json_object_set_new(object, "failure", shared(entry->failure));
     json_object_set_new(object, "check", shared(entry->check));
     if (!entry->is_floor)
-        json_object_set_new(object, "waste", shared(entry->waste));
+        json_object_set_new(object, "waste", shared(entry->failed == NULL ? entry->waste : NULL));
     json_object_set_new(object, "time", time_object(figures, entry->is_floor));
     if (!entry->is_floor)
         json_object_set_new(object, "resident", resident_object(trial, entry, figures));
