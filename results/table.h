@@ -35,4 +35,8 @@ char *res_workload_program(const json_t *workload);
  * whose verdict is `same` or `undecided`. The caller's to free. */
 char *res_advice(const json_t *result, const json_t *workload);
 
+/* res_advice_names - the candidates that this sentence says to try: the fastest, the smallest; the result's.
+ * Returns  how many: 0 where it says to stay, or gives no advice. */
+size_t res_advice_names(const json_t *result, const json_t *workload, const char *ret_names[2]);
+
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/deploy.h"
 #include "results/entry_figures.h"
 #include "results/html/html.h"
 #include "results/pareto.h"
@@ -204,6 +205,7 @@ static json_t *workload_object(const json_t *result, const json_t *workload)
     char *advice = res_advice(result, workload);
     char *program = res_workload_program(workload);
     json_object_set_new(object, "advice", advice != NULL ? json_string(advice) : json_null());
+    json_object_set_new(object, "deploy", res_deploy_advised(result, workload));
     json_object_set_new(object, "program_words", program != NULL ? json_string(program) : json_null());
     json_object_set_new(object, "candidates", candidates);
     json_object_set_new(object, "control", entry_object(workload, json_object_get(workload, "control")));
