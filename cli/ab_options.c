@@ -49,6 +49,7 @@ const char cli_ab_help[] =
     "      --no-placement     no pass that looks where live objects lie\n"
     "      --hyperfine[=FILE] time each candidate's replay as a whole process too, as\n"
     "                         often, by hyperfine; FILE: its JSON, for its scripts\n" CLI_MEASURE_HELP
+        CLI_MEASURE_ONE_THREAD_HELP
     "      --timeout T        give up a run after T: 90s, 5m [20 times its warm-up]\n"
     "      --limit SIZE       let each allocator map no more: 64M, 1.5G [no limit]\n"
     "      --check            first look whether each allocator keeps its promises\n"
@@ -173,6 +174,7 @@ int cli_ab_take_options(int argc, char **argv, struct cli_ab_options *ret_option
         CLI_MEASURE_IDLE_ROW,
         CLI_MEASURE_TIMEOUT_ROW,
         CLI_MEASURE_LIMIT_ROW,
+        CLI_MEASURE_ONE_THREAD_ROW,
         {"allocators", required_argument, NULL, 'a'},
         {"baseline", required_argument, NULL, 'b'},
         {"until", required_argument, NULL, OPTION_UNTIL},

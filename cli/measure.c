@@ -105,6 +105,10 @@ int cli_measure_take(const struct cli_verb *verb, int option, const char *value,
         if (!cli_parse_size(value, &measure->limit_bytes))
             return cli_misuse(verb, "'%s' is no size for --limit: write 64M or 1.5G", value);
         break;
+    case CLI_MEASURE_ONE_THREAD:
+        put(measure, "--threads", "1");
+        measure->one_thread = true;
+        break;
     default:
         break;
     }

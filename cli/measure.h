@@ -16,6 +16,7 @@ enum {
     CLI_MEASURE_IDLE,
     CLI_MEASURE_TIMEOUT,
     CLI_MEASURE_LIMIT,
+    CLI_MEASURE_ONE_THREAD,
     CLI_MEASURE_END,
 };
 
@@ -30,22 +31,27 @@ enum {
 #define CLI_MEASURE_IDLE_ROW    {"idle", required_argument, NULL, CLI_MEASURE_IDLE}
 #define CLI_MEASURE_TIMEOUT_ROW {"timeout", required_argument, NULL, CLI_MEASURE_TIMEOUT}
 #define CLI_MEASURE_LIMIT_ROW   {"limit", required_argument, NULL, CLI_MEASURE_LIMIT}
+#define CLI_MEASURE_ONE_THREAD_ROW {"one-thread", no_argument, NULL, CLI_MEASURE_ONE_THREAD}
 
 #define CLI_MEASURE_HELP                                                                \
     "      --pin HOW          no; auto: each thread on a processor of its own; or\n"      \
     "                         processors to keep to: 0,2-3 [no]\n"                        \
     "      --nice N           priority, from -20 (high) to 19 [as it is]\n"
+#define CLI_MEASURE_ONE_THREAD_HELP                                                   \
+    "      --one-thread       all threads' calls on one thread, in their order\n"
 /* clang-format on */
+
+#define CLI_ONE_THREAD_HINT "; to replay all calls on one thread: --one-thread"
 
 #define CLI_ROUNDS_MAX 1000u /* of each kind */
 
 /* Strings borrowed from the command line. A verb sets its own defaults before. */
 struct cli_measure {
-    const char *options[5]; /* --pin and --nice, for the replay program; NULL-terminated */
+    const char *options[7]; /* --pin, --nice and --threads, for the replay program; NULL-terminated */
     unsigned count;
     const char *touch; /* NULL: the replay's default */
     uint64_t rounds, seed, idle_ns, timeout_ns, limit_bytes;
-    bool has_rounds, has_seed;
+    bool has_rounds, has_seed, one_thread;
 };
 
 /* cli_measure_has - whether an option that getopt_long found is one of these. */

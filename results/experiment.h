@@ -64,6 +64,7 @@ struct res_options {
     uint64_t timeout_ns;               /* of one run; 0: none */
     uint64_t limit_bytes;              /* of memory, for all entries but the floor; 0: none */
     bool check;                        /* look whether each candidate keeps its promises before its warm-up */
+    bool one_thread;                   /* told in the result; replay_options say it to the runs */
     const char *const *replay_options; /* more of replay's, for every run; NULL-terminated, or NULL */
     unsigned latency_passes;           /* behind the rounds; 0: none */
     bool system_calls;                 /* whether to count them, behind the rounds */

@@ -318,6 +318,7 @@ json_t *res_json_experiment(const struct res_experiment *experiment, const struc
     json_object_set_new(result, "resamples", json_integer(RES_RESAMPLES));
     json_object_set_new(result, "touch", text(options->touch != NULL ? options->touch : "page"));
     json_object_set_new(result, "check", json_boolean(options->check));
+    json_object_set_new(result, "one_thread", json_boolean(options->one_thread));
     json_object_set_new(result, "limit_bytes",
                         options->limit_bytes != 0 ? json_integer((json_int_t)options->limit_bytes)
                                                   : json_null());

@@ -43,6 +43,8 @@ function warnings(result, workload) {
       lines.push(`${entry.name} has no ${entry.substituted.join(", ")}: another of its functions stood in.`);
     if (isNamed(objectOf(entry.latency).unavailable)) lines.push(`Latency of ${entry.name} was not measured: ${entry.latency.unavailable}`);
   }
+  if (result.one_thread === true && workload.threads > 1)
+    lines.push(`The calls of ${wholeText(workload.threads)} threads were replayed on one (--one-thread), which can reverse a verdict.`);
   const timed = workload.ops - (workload.inherited_ops || 0);
   if (isNumber(timed) && timed < 20000)
     lines.push(`${wholeText(timed)} calls are few: the allocators' own start may be most of what is measured.`);
@@ -69,6 +71,7 @@ function optionsOf(result, workload) {
   if (result.memory_rounds_asked > 0 && result.memory_idle_ms >= 0 && result.memory_idle_ms !== 60000) options.push("--idle", `${result.memory_idle_ms}ms`);
   if (isNumber(result.limit_bytes)) options.push("--limit", String(result.limit_bytes));
   if (result.check === true) options.push("--check");
+  if (result.one_thread === true) options.push("--one-thread");
   return options;
 }
 
@@ -126,6 +129,7 @@ function workloadSection(result, workload, id) {
     element("h2", {id: `${id}-title`}, isNamed(workload.name) ? workload.name : "workload"),
     workloadFacts(workload),
     isNamed(workload.advice) ? element("p", {class: "advice"}, element("strong", {}, "Advice. "), workload.advice) : null,
+    ...listOf(workload.deploy).map((one) => element("p", {}, `To paste, ${one.name}: `, element("code", {class: "command whole", tabindex: "0"}, String(one.line)))),
     candidateTable(workload), noiseLine(workload), warnings(result, workload),
     residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload),
     wholeSection(workload, result), placementSection(workload), ...profileSections(workload));
