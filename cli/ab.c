@@ -62,7 +62,7 @@ static int prepare_workloads(struct ab *ab)
     char *recording = NULL;
     int code = cli_work_directory(&CLI_AB, settings->answer.keep, &ab->directory);
     if (code == CLI_DONE && settings->command != NULL)
-        code = cli_record_step(&CLI_AB, settings->command, ab->directory, settings->answer.quiet, NULL,
+        code = cli_record_step(&CLI_AB, settings->command, ab->directory, settings->answer.quiet, true, NULL,
                                &recording);
     if (code == CLI_DONE && recording != NULL)
         code = add_workload(ab, recording, settings->command[0]);
@@ -126,6 +126,7 @@ static int run_experiment(struct ab *ab)
         .group_place = cli_limit_place(&ab->limit),
         .limit_by_why = ab->limit.why,
         .check = settings->check,
+        .one_thread = settings->measure.one_thread,
         .replay_options = settings->measure.options,
         .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
         .system_calls = !settings->no_syscalls,

@@ -51,6 +51,7 @@ const char cli_ab_help[] =
     "      --no-placement     no pass that looks where live objects lie\n"
     "      --hyperfine[=FILE] time each candidate's replay as a whole process too, as\n"
     "                         often, by hyperfine; FILE: its JSON, for its scripts\n" CLI_MEASURE_HELP
+        CLI_MEASURE_ONE_THREAD_HELP
     "      --timeout T        give up a run after T: 90s, 5m [20 times its warm-up]\n" CLI_MEASURE_LIMIT_HELP
     "      --check            first look whether each allocator keeps its promises\n"
     "                         (alignment, overlap, contents); others are out\n"
@@ -170,6 +171,7 @@ int cli_ab_take_options(int argc, char **argv, struct cli_ab_options *ret_option
         CLI_MEASURE_IDLE_ROW,
         CLI_MEASURE_TIMEOUT_ROW,
         CLI_MEASURE_LIMIT_ROWS,
+        CLI_MEASURE_ONE_THREAD_ROW,
         CLI_MEASURE_CANDIDATES_ROWS,
         {"until", required_argument, NULL, OPTION_UNTIL},
         {"time-budget", required_argument, NULL, OPTION_TIME_BUDGET},

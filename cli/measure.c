@@ -120,6 +120,10 @@ int cli_measure_take(const struct cli_verb *verb, int option, const char *value,
     case CLI_MEASURE_LIMIT_IN:
         measure->limit_in = value;
         break;
+    case CLI_MEASURE_ONE_THREAD:
+        put(measure, "--threads", "1");
+        measure->one_thread = true;
+        break;
     default:
         break;
     }

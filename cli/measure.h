@@ -19,6 +19,7 @@ enum {
     CLI_MEASURE_LIMIT,
     CLI_MEASURE_LIMIT_BY,
     CLI_MEASURE_LIMIT_IN,
+    CLI_MEASURE_ONE_THREAD,
     CLI_MEASURE_END,
 };
 
@@ -39,6 +40,7 @@ enum {
     {"limit", required_argument, NULL, CLI_MEASURE_LIMIT},           \
     {"limit-by", required_argument, NULL, CLI_MEASURE_LIMIT_BY},     \
     {"limit-in", required_argument, NULL, CLI_MEASURE_LIMIT_IN}
+#define CLI_MEASURE_ONE_THREAD_ROW {"one-thread", no_argument, NULL, CLI_MEASURE_ONE_THREAD}
 
 #define CLI_MEASURE_HELP                                                                \
     "      --pin HOW          no; auto: each thread on a processor of its own; or\n"      \
@@ -51,20 +53,24 @@ enum {
     "                         calls fail [cgroup where one can be made, else data]\n"     \
     "      --limit-in DIR     make the cgroups in this directory of /sys/fs/cgroup\n"     \
     "                         [mallab's own, else the one above it]\n"
+#define CLI_MEASURE_ONE_THREAD_HELP                                                   \
+    "      --one-thread       all threads' calls on one thread, in their order\n"
 /* clang-format on */
+
+#define CLI_ONE_THREAD_HINT "; to replay all calls on one thread: --one-thread"
 
 #define CLI_ROUNDS_MAX 1000u /* of each kind */
 
 /* Strings borrowed from the command line. A verb sets its own defaults before. */
 struct cli_measure {
-    const char *options[5]; /* --pin and --nice, for the replay program; NULL-terminated */
+    const char *options[7]; /* --pin, --nice and --threads, for the replay program; NULL-terminated */
     unsigned count;
     const char *allocators; /* -a: a list for cli_choose; of `replay` the one. NULL: not given */
     const char *baseline;   /* -b; NULL: not given */
     const char *touch;      /* NULL: the replay's default */
     uint64_t rounds, seed, idle_ns, timeout_ns, limit_bytes;
     const char *limit_by, *limit_in; /* "cgroup" or "data"; a directory; NULL: not said */
-    bool has_rounds, has_seed;
+    bool has_rounds, has_seed, one_thread;
 };
 
 /* cli_measure_has - whether an option that getopt_long found is one of these. */

@@ -42,13 +42,16 @@ static bool is_usable(const struct cli_verb *verb, const char *directory, const 
 }
 
 int cli_record_step(const struct cli_verb *verb, char **command, const char *directory, bool quiet,
-                    int *ret_status, char **ret_recording)
+                    bool shows_stdout, int *ret_status, char **ret_recording)
 {
     const char *slash = strrchr(command[0], '/');
     const char *name = slash != NULL ? slash + 1 : command[0];
     char *recording = res_path_join(directory, name);
-    const struct cli_record record = {
-        .directory = recording, .stdout_to_stderr = true, .verb = verb, .quiet = quiet};
+    const struct cli_record record = {.directory = recording,
+                                      .stdout_to_stderr = shows_stdout,
+                                      .stdout_dropped = !shows_stdout,
+                                      .verb = verb,
+                                      .quiet = quiet};
     struct cli_target target;
     struct cli_recorded recorded = {0};
     bool usable = false;

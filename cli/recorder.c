@@ -99,6 +99,13 @@ static void set_environment(const char *directory, const char *shim, const char 
 }
 
 /* In the child: wait, then become the command. message is "DIRECTORY\0SEGMENT\0". */
+static void drop_stdout(void)
+{
+    const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null >= 0) /* else it is seen, which harms nobody */
+        (void)dup2(null, STDOUT_FILENO);
+}
+
 static void become_command(int go, int failed, const char *path, char *const *arguments, const char *shim,
                            const char *notes, const struct cli_record *record)
 {
@@ -115,6 +122,8 @@ static void become_command(int go, int failed, const char *path, char *const *ar
     set_environment(message, shim, message + strlen(message) + 1, record->only, notes);
     if (record->stdout_to_stderr)
         dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (record->stdout_dropped)
+        drop_stdout();
     execv(path, arguments);
     if (errno == ENOEXEC) {
         /* A script without '#!': what execvp and every shell do. */

@@ -29,6 +29,7 @@ struct cli_record {
     const char *order;           /* "epochs" or "stamps"; NULL: default */
     const char *on_full;         /* "wait" or "drop"; NULL: default */
     bool stdout_to_stderr;       /* for `ab`, whose own answer goes to stdout */
+    bool stdout_dropped;         /* for `validate`, whose runs of the command are all alike */
     const struct cli_verb *verb; /* in whose name it is said on stderr what happens while the command runs */
     bool quiet;                  /* say only where the recording is, if not where it was to be */
 };

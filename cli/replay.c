@@ -29,7 +29,9 @@ static const char HELP[] =
     "                        with settings: jemalloc+narenas=1+tcache=false [glibc]\n"
     "      --touch WHAT      what is written into new memory: none, page (a byte per\n"
     "                        page) or full [page]\n"
-    "      --threads HOW     'recorded', or '1': all calls on one thread [recorded]\n"
+    "      --threads HOW     'recorded', or '1': as --one-thread; elsewhere --threads\n"
+    "                        selects threads by their ids [recorded]\n"
+    "      --one-thread      all threads' calls on one thread, in their order\n"
     "      --latency         time every call by itself: percentiles by call and by\n"
     "                        size; time per call as a whole is not measured then\n"
     "      --syscalls        count the allocator's system calls by kind; nothing\n"
@@ -148,6 +150,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     static const struct option options[] = {
         {"allocator", required_argument, NULL, 'a'},
         {"threads", required_argument, NULL, OPTION_THREADS},
+        CLI_MEASURE_ONE_THREAD_ROW,
         {"clock", required_argument, NULL, OPTION_CLOCK},
         {"pace", required_argument, NULL, OPTION_PACE},
         {"idle-with", required_argument, NULL, OPTION_IDLE_WITH},

@@ -38,7 +38,7 @@ enum {
     "      --merge[=LIST]   several as one workload: process ids and names, patterns\n" \
     "                       too, between commas [all]\n"                             \
     "      --threads LIST   only these threads' calls: ids as 'mallab info' lists\n"  \
-    "                       them, ranges A-B, main\n"                                 \
+    "                       them, ranges A-B, main; not how many replay\n"                                 \
     "      --from-time T    from that time of the recording on: 90s, 5m, 25%; what is\n" \
     "                       alive then is created first\n"                            \
     "      --to-time T      up to that time\n"                                        \

@@ -65,8 +65,8 @@ static int prepare_workload(struct tune *tune)
     char *recording = NULL;
     int code = cli_work_directory(&CLI_TUNE, NULL, &prepare.directory);
     if (code == CLI_DONE && settings->command != NULL)
-        code = cli_record_step(&CLI_TUNE, settings->command, prepare.directory, settings->answer.quiet, NULL,
-                               &recording);
+        code = cli_record_step(&CLI_TUNE, settings->command, prepare.directory, settings->answer.quiet, true,
+                               NULL, &recording);
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = cli_workload_prepare(&CLI_TUNE, &prepare, recording != NULL ? recording : settings->input, 0,
                                     &tune->path);
@@ -134,6 +134,7 @@ static int run_search(struct tune *tune)
         .budget_ns = settings->budget_ns,
         .touch = settings->measure.touch,
         .idle_ms = cli_measure_idle_ms(&settings->measure),
+        .one_thread = settings->measure.one_thread,
         .replay_options = settings->measure.options,
         .stop = &cli_stopped_by,
         .progress = on_progress,

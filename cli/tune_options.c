@@ -28,7 +28,7 @@ const char cli_tune_help[] =
     "                         and in the confirmation; 0: none [60s]\n"
     "      --seed N           of the order and the intervals [drawn, printed]\n"
     "      --touch WHAT       what is written into new memory: none, page or full\n"
-    "                         [page]\n" CLI_MEASURE_HELP "\n"
+    "                         [page]\n" CLI_MEASURE_HELP CLI_MEASURE_ONE_THREAD_HELP "\n"
     "what of a recording is replayed; these act in this order\n" CLI_SELECT_HELP "\n"
     "what comes out\n"
     "  -o, --output FILE      keep the result with every sample, as JSON; FILE/, or a\n"
@@ -97,6 +97,7 @@ int cli_tune_take_options(int argc, char **argv, struct cli_tune_options *ret_op
         CLI_MEASURE_SEED_ROW,
         CLI_MEASURE_TOUCH_ROW,
         CLI_MEASURE_IDLE_ROW,
+        CLI_MEASURE_ONE_THREAD_ROW,
         CLI_MEASURE_CANDIDATES_ROWS,
         {"budget", required_argument, NULL, OPTION_BUDGET},
         {"memory", required_argument, NULL, OPTION_MEMORY},

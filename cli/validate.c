@@ -48,7 +48,7 @@ static int record(struct validate *validate, char **ret_recording)
     /* Where it cannot be set the program is recorded as it is. */
     (void)setenv("LD_PRELOAD", validate->choice.candidates[0]->path, 1);
     const int code = cli_record_step(&CLI_VALIDATE, settings->command, validate->directory,
-                                     settings->answer.quiet, &validate->status, ret_recording);
+                                     settings->answer.quiet, false, &validate->status, ret_recording);
     (void)(kept != NULL ? setenv("LD_PRELOAD", kept, 1) : unsetenv("LD_PRELOAD"));
     free(kept);
     return code;

@@ -15,6 +15,7 @@ bool rep_check_init(struct rep_check *check, const struct rep_loop *loop, uint32
     check->loop = *loop;
     check->loop.touch = REP_TOUCH_NONE;
     check->id_max = id_max;
+    check->rest_from = UINT64_MAX;
     atomic_init(&check->verified, 0);
     check->objects = rep_storage_map((size_t)id_max + 1, sizeof *check->objects);
     return check->objects != NULL && rep_extents_init(&check->extents, id_max) &&
@@ -43,6 +44,11 @@ static uint64_t covered(uint64_t at, uint64_t bytes)
 
 static void fill(unsigned char *object, const struct rep_checked *facts)
 {
+    if (facts->bytes <= REP_CHECK_WHOLE_BYTES) { /* most objects: without a question at each byte */
+        for (uint64_t at = 0; at < facts->bytes; at++)
+            object[at] = pattern(facts->op, at);
+        return;
+    }
     for (uint64_t at = 0; at < facts->bytes; at = covered(at + 1, facts->bytes))
         object[at] = pattern(facts->op, at);
 }
@@ -50,6 +56,13 @@ static void fill(unsigned char *object, const struct rep_checked *facts)
 /* Where the first of the `until` first bytes differs; INTACT when none does. */
 static uint64_t damage(const unsigned char *object, const struct rep_checked *facts, uint64_t until)
 {
+    if (facts->bytes <= REP_CHECK_WHOLE_BYTES) {
+        for (uint64_t at = 0; at < facts->bytes && at < until; at++) {
+            if (object[at] != pattern(facts->op, at))
+                return at;
+        }
+        return INTACT;
+    }
     for (uint64_t at = 0; at < facts->bytes && at < until; at = covered(at + 1, facts->bytes)) {
         if (object[at] != pattern(facts->op, at))
             return at;
@@ -59,12 +72,27 @@ static uint64_t damage(const unsigned char *object, const struct rep_checked *fa
 
 /* ---- promises -------------------------------------------------------------------------------- */
 
-static bool broken(struct rep_check_problem *ret_problem, const char *what, const struct rep_checked *facts,
-                   uint64_t at)
+struct maker {
+    char words[48]; /* "op 7", "call 7 of the rest" */
+};
+
+static struct maker maker_of(const struct rep_check *check, const struct rep_checked *facts)
+{
+    struct maker maker;
+    if (facts->op < check->rest_from)
+        snprintf(maker.words, sizeof maker.words, "op %" PRIu64, facts->op);
+    else
+        snprintf(maker.words, sizeof maker.words, "call %" PRIu64 " of the rest",
+                 facts->op - check->rest_from);
+    return maker;
+}
+
+static bool broken(const struct rep_check *check, struct rep_check_problem *ret_problem, const char *what,
+                   const struct rep_checked *facts, uint64_t at)
 {
     snprintf(ret_problem->text, sizeof ret_problem->text,
-             "%s: byte %" PRIu64 " of the object of %" PRIu64 " bytes that op %" PRIu64 " made", what, at,
-             facts->bytes, facts->op);
+             "%s: byte %" PRIu64 " of the object of %" PRIu64 " bytes that %s made", what, at, facts->bytes,
+             maker_of(check, facts).words);
     return false;
 }
 
@@ -102,7 +130,7 @@ static bool take_out(struct rep_check *check, const struct wl_op *op, struct rep
     rep_extents_remove(&check->extents, op->id);
     facts->live = false;
     pthread_mutex_unlock(&check->lock);
-    return at == INTACT || broken(ret_problem, "overwritten while the program had it", facts, at);
+    return at == INTACT || broken(check, ret_problem, "overwritten while the program had it", facts, at);
 }
 
 static bool check_place(struct rep_check *check, const struct wl_op *op, const struct rep_checked *facts,
@@ -124,9 +152,9 @@ static bool check_place(struct rep_check *check, const struct wl_op *op, const s
     pthread_mutex_unlock(&check->lock);
     if (other != 0)
         snprintf(ret_problem->text, sizeof ret_problem->text,
-                 "overlapping: its %" PRIu64 " bytes lie in the object of %" PRIu64 " bytes that op %" PRIu64
-                 " made and that is still in use",
-                 facts->bytes, known.bytes, known.op);
+                 "overlapping: its %" PRIu64 " bytes lie in the object of %" PRIu64
+                 " bytes that %s made and that is still in use",
+                 facts->bytes, known.bytes, maker_of(check, &known).words);
     return other == 0;
 }
 
@@ -144,12 +172,12 @@ static bool take_in(struct rep_check *check, const struct wl_op *op, uint64_t nu
         return false;
     for (uint64_t at = 0; op->call == FP_CALL_CALLOC && at < facts.bytes; at++) {
         if (object[at] != 0)
-            return broken(ret_problem, "not zero", &facts, at);
+            return broken(check, ret_problem, "not zero", &facts, at);
     }
     if (former->live) {
         const uint64_t at = damage(object, former, facts.bytes);
         if (at != INTACT)
-            return broken(ret_problem, "not kept when it was resized", former, at);
+            return broken(check, ret_problem, "not kept when it was resized", former, at);
     }
     fill(object, &facts);
     return true;
@@ -181,7 +209,8 @@ bool rep_check_end(struct rep_check *check, struct rep_check_problem *ret_proble
         atomic_fetch_add_explicit(&check->verified, 1, memory_order_relaxed);
         const uint64_t at = damage(check->loop.slots[id], facts, facts->bytes);
         if (at != INTACT)
-            return broken(ret_problem, "overwritten while the program had it, seen at the end", facts, at);
+            return broken(check, ret_problem, "overwritten while the program had it, seen at the end", facts,
+                          at);
     }
     return true;
 }

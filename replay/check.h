@@ -34,6 +34,7 @@ struct rep_check {
     struct rep_extents extents;
     pthread_mutex_t lock;      /* of extents */
     _Atomic uint64_t verified; /* objects whose pattern was looked at */
+    uint64_t rest_from; /* ops from this number on are the rest's (idle.h) and told so; UINT64_MAX: none */
 };
 
 /* A promise broken. */
@@ -41,7 +42,7 @@ struct rep_check_problem {
     char text[320]; /* without the op at fault, which the caller knows */
 };
 
-/* rep_check_init - loop is copied; its slots are shared. Returns false when memory for ids up to id_max does not fit. */
+/* rep_check_init - loop is copied; its slots are shared, and rest_from is none. Returns false when memory for ids up to id_max does not fit. */
 bool rep_check_init(struct rep_check *check, const struct rep_loop *loop, uint32_t id_max);
 
 /* rep_check_op - execute one op as rep_loop_run takes it.

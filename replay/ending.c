@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "replay/autopsy.h"
+#include "replay/idle.h"
 #include "replay/limit.h"
 #include "replay/proc.h"
 #include "replay/words.h"
@@ -57,6 +58,8 @@ struct ending {
     uint64_t op, op_last;
     uint32_t thread;
     const char *call; /* NULL: not known */
+    bool in_rest;     /* then call and size are of the harness' own, number rest_call */
+    uint64_t rest_call;
     uint64_t size_bytes;
     bool has_live;
     uint64_t live_bytes, live_objects;
@@ -75,6 +78,8 @@ static void tell_program(const struct ending *ending, const char *words)
             ending->thread);
     if (ending->call != NULL)
         PUT(",\"call\":\"%s\",\"size_bytes\":%" PRIu64, ending->call, ending->size_bytes);
+    if (ending->in_rest)
+        PUT(",\"rest_call\":%" PRIu64, ending->rest_call);
     if (ending->has_live)
         PUT(",\"live_bytes\":%" PRIu64 ",\"live_objects\":%" PRIu64, ending->live_bytes,
             ending->live_objects);
@@ -191,11 +196,36 @@ void rep_ending_over_limit(uint64_t early_bytes, const char *what)
         what, rep_bytes_text((double)limit_bytes, limit));
 }
 
+/* " in the rest after the last op, at call 7 of it, malloc of 48 bytes", or nothing. */
+static const char *rest_words(struct ending *ending, char *ret_words, size_t size)
+{
+    struct rep_idle_call call;
+    ret_words[0] = '\0';
+    ending->in_rest = rep_idle_where(&call);
+    if (!ending->in_rest)
+        return ret_words;
+    ending->rest_call = call.number;
+    ending->call = call.name;
+    ending->size_bytes = call.size_bytes;
+    int length = snprintf(ret_words, size, " in the rest after the last op, at its call %" PRIu64 ", %s",
+                          call.number, call.name);
+    if (call.size_bytes > 0)
+        snprintf(ret_words + length, size - (size_t)length, " of %" PRIu64 " bytes", call.size_bytes);
+    return ret_words;
+}
+
 void rep_ending_check(const char *problem)
 {
-    const struct ending ending = {.cause = "check"};
+    char rest[128], memory[64];
+    struct ending ending = {.cause = "check"};
     take_the_last_word();
-    end(&ending, "the allocator is broken, seen after the last op: %s", problem);
+    rest_words(&ending, rest, sizeof rest);
+    if (problem[0] == '\0') {
+        ending.cause = "null";
+        end(&ending, "the allocator returned NULL%s; %s", rest, memory_words(memory, sizeof memory));
+    }
+    end(&ending, "the allocator is broken, seen%s: %s", ending.in_rest ? rest : " after the last op",
+        problem);
 }
 
 /* ---- handlers -------------------------------------------------------------------------------- */
@@ -248,6 +278,12 @@ static void crashed(int signal_number)
     char where[128];
     struct ending ending = {.cause = "crash", .signal_number = signal_number};
     take_the_last_word();
+    if (rest_words(&ending, where, sizeof where)[0] != '\0')
+        end(&ending,
+            "the allocator crashed by %s%s: that is a call of the harness and none of the recording, so the "
+            "allocator is "
+            "broken, there or in an op before (--check looks at each)",
+            signal_word(signal_number), where);
     where_words(&ending, where, sizeof where);
     end(&ending,
         "the allocator crashed by %s%s: it does not bear a call that the recorded one bore, or it is broken",

@@ -29,7 +29,7 @@ __attribute__((noreturn)) void rep_ending_failed(void *context, const struct rep
 /* rep_ending_over_limit - more than the limit was there before the first op. what: "mapped" or "in memory". */
 __attribute__((noreturn)) void rep_ending_over_limit(uint64_t early_bytes, const char *what);
 
-/* rep_ending_check - a promise was found broken after the last op. */
+/* rep_ending_check - a promise was found broken after the last op, or in the rest; problem is "" for a NULL there. */
 __attribute__((noreturn)) void rep_ending_check(const char *problem);
 
 #endif

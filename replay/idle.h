@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "replay/calls.h"
+#include "replay/check.h"
 #include "replay/pace.h"
 
 #define REP_IDLE_STEP_NS   100000000u
@@ -23,5 +24,23 @@
 /* rep_idle - let span_ns pass: of the recorded clock at once, else of the machine's.
  * slots  room of REP_IDLE_OBJECTS, mapped by the caller; NULL: nothing is called. */
 void rep_idle(const struct rep_pace *pace, const struct rep_calls *calls, void **slots, uint64_t span_ns);
+
+/* rep_idle_check - the calls of a rest with calls, each looked at as an op is. On the recorded clock time passes between
+ * them, on the machine's none does: a check measures nothing.
+ * check    of a run that is over; has room for REP_IDLE_OBJECTS ids behind last_id, none of them live.
+ * Returns  true; false at the first broken promise, with ret_problem as rep_check_op fills it; rep_idle_where tells the
+ *          call. */
+bool rep_idle_check(const struct rep_pace *pace, struct rep_check *check, uint32_t last_id,
+                    struct rep_check_problem *ret_problem);
+
+/* A call of the rest. */
+struct rep_idle_call {
+    uint64_t number;  /* from 0 */
+    const char *name; /* "malloc" or "free" */
+    uint64_t size_bytes;
+};
+
+/* rep_idle_where - from a signal handler too: the call that the rest is in; false before the rest and after it. */
+bool rep_idle_where(struct rep_idle_call *ret_call);
 
 #endif

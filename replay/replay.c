@@ -242,6 +242,21 @@ static bool idles_with_calls(const struct rep_options *options)
                                       : options->pace.recorded_clock;
 }
 
+/* Ids that only the rest of a run that checks uses. */
+static uint32_t rest_ids(const struct rep_options *options)
+{
+    return options->check ? REP_IDLE_OBJECTS : 0;
+}
+
+/* Not the rest that was asked for: a check takes always the longest, as an allocator that fails there is broken. */
+static void check_rest(struct context *context, const struct wl_summary *summary)
+{
+    struct rep_check_problem problem;
+    context->check.rest_from = summary->ops;
+    if (!rep_idle_check(&context->pace, &context->check, summary->id_max, &problem))
+        rep_ending_check(problem.text);
+}
+
 static bool clock_was_asked(const struct rep_options *options, const struct rep_account *account)
 {
     if (!options->expects_clock || !account->recorded || account->asks.asked > 0)
@@ -300,13 +315,16 @@ static int run(struct context *context, const struct rep_options *options, uint6
     }
     context->loop.touch = options->touch;
     context->loop.touch_step = rep_touch_step;
-    context->loop.slots = rep_storage_map((size_t)summary->id_max + 1, sizeof *context->loop.slots);
+    context->loop.slots = rep_storage_map((size_t)summary->id_max + 1 + rest_ids(options),
+                                          sizeof *context->loop.slots);
     void **idle_slots = rep_storage_map(REP_IDLE_OBJECTS, sizeof *idle_slots);
     struct rep_exec *exec = rep_exec_init(&exec_options);
     if (idle_slots == NULL || context->loop.slots == NULL || exec == NULL ||
         !prepare_windows(context, options, summary) || !prepare_pass(context, options, summary))
         return too_large(summary, options->workload);
-    if (options->check && !rep_check_init(&context->check, &context->loop, summary->id_max))
+    if (options->check &&
+        (summary->id_max > UINT32_MAX - rest_ids(options) ||
+         !rep_check_init(&context->check, &context->loop, summary->id_max + rest_ids(options))))
         return too_large(summary, options->workload);
     if (options->waste &&
         !rep_waste_init(&context->waste, options->workload, context->proof.kind, context->loop.slots))
@@ -331,11 +349,14 @@ static int run(struct context *context, const struct rep_options *options, uint6
     if (options->waste)
         rep_waste_sample(&context->waste, &context->waste.end, summary->ops, summary->duration_ns,
                          context->meters.end_bytes);
-    if (options->idle_ms > 0) {
+    if (options->check) {
+        check_rest(context, summary);
+    } else if (options->idle_ms > 0) {
         rep_idle(&context->pace, &context->calls, idles_with_calls(options) ? idle_slots : NULL,
                  (uint64_t)options->idle_ms * 1000000);
-        rep_meters_idle(&context->meters, idles_with_calls(options));
     }
+    if (options->idle_ms > 0)
+        rep_meters_idle(&context->meters, idles_with_calls(options));
     rep_exec_end(exec, &totals);
     rep_limit_lift(&context->limit);
     rep_account_take(&account, &context->pace, summary->duration_ns > 0, rep_meters_threads());

@@ -392,6 +392,23 @@ static void add_nobody(struct res_text *text, const char *baseline, const struct
     }
 }
 
+size_t res_advice_names(const json_t *result, const json_t *workload, const char *ret_names[2])
+{
+    const int rounds = (int)json_integer_value(json_object_get(workload, "rounds"));
+    struct options options = options_of(json_string_value(json_object_get(result, "baseline")), workload);
+    size_t count = 0;
+    if (options.baseline != NULL && options.count > 1 && rounds >= (int)RES_ROUNDS_FOR_VERDICT) {
+        const struct option *best = best_of(&options, fastest_of(&options));
+        const struct option *smallest = smallest_of(&options);
+        if (best != NULL)
+            ret_names[count++] = best->name;
+        if (smallest != NULL && smallest != best)
+            ret_names[count++] = smallest->name;
+    }
+    free(options.items);
+    return count;
+}
+
 char *res_advice(const json_t *result, const json_t *workload)
 {
     const char *baseline = json_string_value(json_object_get(result, "baseline"));

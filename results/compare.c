@@ -143,6 +143,10 @@ static json_t *differences_of(const json_t *earlier, const json_t *result)
     add_difference(differences, "mallab", "mallab_version", earlier, result);
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         add_difference(differences, "settings", settings[i], earlier, result);
+    /* Results of before do not have it: they were made on the recorded threads. */
+    if (json_is_true(json_object_get(earlier, "one_thread")) !=
+        json_is_true(json_object_get(result, "one_thread")))
+        add_difference(differences, "settings", "one_thread", earlier, result);
     for (size_t i = 0; i < sizeof machine / sizeof machine[0]; i++)
         add_difference(differences, "machine", machine[i], json_object_get(earlier, "machine"),
                        json_object_get(result, "machine"));

@@ -12,7 +12,9 @@
 
 double res_entry_faults(const json_t *entry)
 {
-    const json_t *runs = json_object_get(entry, "runs");
+    /* What ran before it failed is compared with nothing: a failed one has no other figure either. */
+    const json_t *runs = json_is_string(json_object_get(entry, "failed")) ? NULL
+                                                                          : json_object_get(entry, "runs");
     double *samples = res_calloc(json_array_size(runs) + 1, sizeof *samples);
     size_t index, count = 0;
     json_t *run;

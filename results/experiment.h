@@ -72,6 +72,7 @@ struct res_options {
         *group_place;                  /* where control groups that limit can be made; NULL: by RLIMIT_DATA */
     const char *limit_by_why;          /* why not in control groups; NULL: they are, or it was asked so */
     bool check;                        /* look whether each candidate keeps its promises before its warm-up */
+    bool one_thread;                   /* told in the result; replay_options say it to the runs */
     const char *const *replay_options; /* more of replay's, for every run; NULL-terminated, or NULL */
     unsigned latency_passes;           /* behind the rounds; 0: none */
     bool system_calls;                 /* whether to count them, behind the rounds */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/deploy.h"
 #include "results/entry_figures.h"
 #include "results/pareto.h"
 #include "results/support.h"
@@ -260,6 +261,20 @@ static void md_table(struct res_text *text, const char *baseline, const json_t *
     json_decref(table.pareto);
 }
 
+/* No mark of Markdown counts in a block of code, and what begins a line of it is the name of a variable. */
+static void md_deploy(struct res_text *text, const json_t *result, const json_t *workload)
+{
+    json_t *advised = res_deploy_advised(result, workload), *row;
+    size_t index;
+    json_array_foreach(advised, index, row)
+    {
+        res_text_printf(text, "\nTo paste, ");
+        res_cell_markdown(text, json_string_value(json_object_get(row, "name")));
+        res_text_printf(text, ":\n\n```sh\n%s\n```\n", json_string_value(json_object_get(row, "line")));
+    }
+    json_decref(advised);
+}
+
 char *res_table_markdown(const json_t *result)
 {
     struct res_text text = {0};
@@ -286,6 +301,7 @@ char *res_table_markdown(const json_t *result)
         md_table(&text, baseline, workload);
         res_cell_markdown(&text, advice);
         res_text_printf(&text, "\n");
+        md_deploy(&text, result, workload);
         free(advice);
     }
     return text.text != NULL ? text.text : res_strdup("\n");

@@ -163,7 +163,7 @@ static json_t *entry_object(const struct res_trial *trial, const struct res_entr
     json_object_set_new(object, "limit", res_limit_entry(options, entry));
     json_object_set_new(object, "check", shared(entry->check));
     if (!entry->is_floor)
-        json_object_set_new(object, "waste", shared(entry->waste));
+        json_object_set_new(object, "waste", shared(entry->failed == NULL ? entry->waste : NULL));
     json_object_set_new(object, "time", time_object(figures, entry->is_floor));
     if (!entry->is_floor)
         json_object_set_new(object, "resident", resident_object(trial, entry, figures));
@@ -320,6 +320,7 @@ json_t *res_json_experiment(const struct res_experiment *experiment, const struc
     json_object_set_new(result, "resamples", json_integer(RES_RESAMPLES));
     json_object_set_new(result, "touch", text(options->touch != NULL ? options->touch : "page"));
     json_object_set_new(result, "check", json_boolean(options->check));
+    json_object_set_new(result, "one_thread", json_boolean(options->one_thread));
     json_object_set_new(result, "limit_bytes",
                         options->limit_bytes != 0 ? json_integer((json_int_t)options->limit_bytes)
                                                   : json_null());

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/deploy.h"
 #include "results/memory_limit.h"
 #include "results/memory_words.h"
 #include "results/noise_words.h"
@@ -275,6 +276,15 @@ static void add_advice(struct res_text *text, const json_t *result, const json_t
     res_notes_add(text, "advice", plain);
     free(plain);
     free(advice);
+    json_t *advised = res_deploy_advised(result, workload), *row;
+    size_t index;
+    json_array_foreach(advised, index, row)
+    {
+        char *name = res_cell_plain(row, "name", "?");
+        res_deploy_add(text, index == 0, name, json_string_value(json_object_get(row, "line")));
+        free(name);
+    }
+    json_decref(advised);
 }
 
 /* Of what came before the begin: a window's, or a parent's objects. */

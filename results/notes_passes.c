@@ -205,10 +205,16 @@ void res_notes_binding(struct res_text *text, const json_t *workload)
     const json_t *binding = json_object_get(run, "binding");
     const char *pin = json_string_value(json_object_get(binding, "pin"));
     const json_t *nice = json_object_get(binding, "nice");
+    const char *threads_as = json_string_value(json_object_get(run, "threads_as"));
+    const json_int_t threads = json_integer_value(json_object_get(workload, "threads"));
     struct res_text words = {0};
+    if (threads_as != NULL && strcmp(threads_as, "one") == 0 && threads > 1)
+        res_text_printf(&words,
+                        "the calls of %lld threads on one (--one-thread), which can reverse a verdict",
+                        (long long)threads);
     if (pin != NULL && strcmp(pin, "no") != 0) {
         char *plain = res_text_plain(pin);
-        res_text_printf(&words, "threads kept to processors: %s", plain);
+        res_text_printf(&words, "%sthreads kept to processors: %s", words.text != NULL ? "; " : "", plain);
         free(plain);
     }
     if (json_is_integer(nice)) {

@@ -39,4 +39,8 @@ char *res_advice(const json_t *result, const json_t *workload);
  * says nothing of memory. Static; NULL: all is known, or the result is of a version that does not say. */
 const char *res_live_words(const json_t *workload);
 
+/* res_advice_names - the candidates that this sentence says to try: the fastest, the smallest; the result's.
+ * Returns  how many: 0 where it says to stay, or gives no advice. */
+size_t res_advice_names(const json_t *result, const json_t *workload, const char *ret_names[2]);
+
 #endif

@@ -168,8 +168,9 @@ static int prepare(struct collector *collector, bool *ret_joined)
     *ret_joined = false;
     switch (place_find(collector, &number)) {
     case PLACE_FAILED:
-        return fail(collector, "cannot use output directory '%s': %s", collector->options.out,
-                    strerror(errno));
+        return fail(collector, "cannot use output directory '%s': %s%s", collector->options.out,
+                    strerror(errno),
+                    errno == ENOENT ? "; the directory that it is to be in has to be there" : "");
     case PLACE_TAKEN:
         return fail(collector, "output directory '%s' holds something already; name another",
                     collector->options.out);

@@ -95,8 +95,13 @@ bool conv_threads_missing(const struct conv_threads *threads, char *ret_text, si
                                  threads->main_seen && threads->named[i] == threads->main_id ? " (main)"
                                                                                              : "");
     if (threads->seen > threads->named_count && used < size)
-        snprintf(ret_text + used, size - used, " and %llu more ('mallab info --json' lists them)",
-                 (unsigned long long)(threads->seen - threads->named_count));
+        used += (size_t)snprintf(ret_text + used, size - used,
+                                 " and %llu more ('mallab info --json' lists them)",
+                                 (unsigned long long)(threads->seen - threads->named_count));
+    if (!missing->main && missing->first == 1 && missing->last == 1 &&
+        used < size) /* 1 is taken for how many */
+        snprintf(ret_text + used, size - used,
+                 "; ids are chosen, not how many: 'mallab ab --one-thread' replays on one");
     return true;
 }
 

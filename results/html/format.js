@@ -25,11 +25,17 @@ function inUnits(value, units) {
 }
 
 const BYTE_UNITS = [[1, "B"], [1e3, "kB"], [1e6, "MB"], [1e9, "GB"], [1e12, "TB"]];
-const TIME_UNITS = [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"], [6e10, "min"], [3.6e12, "h"]];
+const TIME_UNITS = [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]];
 const COUNT_UNITS = [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"]];
 
 const bytesText = (value) => (value === 0 ? "0" : inUnits(value, BYTE_UNITS));
-const timeText = (value) => (value === 0 ? "0" : inUnits(value, TIME_UNITS));
+// As the terminal has it (results/support.c): three digits up to 100 s, then minutes with seconds, and hours with minutes.
+function longText(seconds) {
+  const two = (number) => String(number).padStart(2, "0");
+  if (seconds < 5999.5) return `${Math.floor(Math.round(seconds) / 60)} min ${two(Math.round(seconds) % 60)} s`;
+  return `${Math.floor(seconds / 3600).toLocaleString("en-US")} h ${two(Math.floor(seconds / 60) % 60)} min`;
+}
+const timeText = (value) => (value === 0 ? "0" : isNumber(value) && value >= 99.95e9 ? longText(value / 1e9) : inUnits(value, TIME_UNITS));
 const countText = (value) => (isNumber(value) && Math.abs(value) < 1e4
   ? significant(value) : inUnits(value, COUNT_UNITS).trim());
 const wholeText = (value) => (isNumber(value) ? Math.round(value).toLocaleString("en-US") : DASH);

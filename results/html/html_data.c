@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/deploy.h"
 #include "results/entry_figures.h"
 #include "results/html/html.h"
 #include "results/noise_words.h"
@@ -222,6 +223,7 @@ static json_t *workload_object(const json_t *result, const json_t *workload)
     set_words(object, "start_words", res_start_words(result, workload));
     set_words(object, "end_words", res_end_words(workload));
     set_words(object, "unproven_words", res_unproven_words(workload));
+    json_object_set_new(object, "deploy", res_deploy_advised(result, workload));
     json_object_set_new(object, "candidates", candidates);
     json_object_set_new(object, "control", entry_object(workload, json_object_get(workload, "control")));
     json_object_set_new(object, "floor", entry_object(workload, json_object_get(workload, "floor")));

@@ -57,6 +57,8 @@ function warnings(result, workload) {
   if (isNamed(workload.start_words)) lines.push(`At start: ${workload.start_words}.`);
   if (isNamed(workload.unproven_words)) lines.push(`Settings without proof: ${workload.unproven_words}.`);
   if (isNamed(workload.end_words)) lines.push(`At the end ${workload.end_words}.`);
+  if (result.one_thread === true && workload.threads > 1)
+    lines.push(`The calls of ${wholeText(workload.threads)} threads were replayed on one (--one-thread), which can reverse a verdict.`);
   const timed = workload.ops - (workload.inherited_ops || 0);
   if (isNumber(timed) && timed < 20000)
     lines.push(`${wholeText(timed)} calls are few: the allocators' own start may be most of what is measured.`);
@@ -86,6 +88,7 @@ function optionsOf(result, workload) {
   if (isNumber(result.limit_bytes)) options.push("--limit", String(result.limit_bytes));
   if (isNamed(result.limit_by)) options.push("--limit-by", result.limit_by.startsWith("cgroup") ? "cgroup" : "data");
   if (result.check === true) options.push("--check");
+  if (result.one_thread === true) options.push("--one-thread");
   return options;
 }
 
@@ -143,6 +146,7 @@ function workloadSection(result, workload, id) {
     element("h2", {id: `${id}-title`}, isNamed(workload.name) ? workload.name : "workload"),
     workloadFacts(workload),
     isNamed(workload.advice) ? element("p", {class: "advice"}, element("strong", {}, "Advice. "), workload.advice) : null,
+    ...listOf(workload.deploy).map((one) => element("p", {}, `To paste, ${one.name}: `, element("code", {class: "command whole", tabindex: "0"}, String(one.line)))),
     candidateTable(workload), noiseLine(workload), warnings(result, workload),
     residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload),
     wholeSection(workload, result), placementSection(workload), ...profileSections(workload));

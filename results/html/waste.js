@@ -5,7 +5,7 @@ const WASTE = [["live_bytes", "live"], ["rounding_bytes", "rounding"], ["metadat
 
 function wasteSection(workload) {
   const rows = [];
-  for (const entry of listOf(workload.candidates))
+  for (const entry of listOf(workload.candidates).filter((one) => !isNamed(one.failed)))
     for (const [key, words] of [["peak", "near the live peak"], ["end", "at the end"]]) {
       const waste = {...objectOf(objectOf(entry.waste)[key])};
       // Results of former versions: free memory below 0 was no figure, nor what it made of the rest.
@@ -41,7 +41,7 @@ function wasteSection(workload) {
 
 // Calls to the kernel between the first op and the last, the kinds that any candidate made.
 function kernelSection(workload) {
-  const rows = listOf(workload.candidates).filter((entry) => isNumber(objectOf(entry.system_calls).total));
+  const rows = listOf(workload.candidates).filter((entry) => !isNamed(entry.failed) && isNumber(objectOf(entry.system_calls).total));
   if (rows.length === 0) return null;
   const kinds = [...new Set(rows.flatMap((entry) => Object.keys(entry.system_calls)))]
     .filter((kind) => kind !== "total" && rows.some((entry) => entry.system_calls[kind] > 0));
@@ -52,7 +52,7 @@ function kernelSection(workload) {
 
 // Of a walk over the live objects in the order of their allocation; docs/placement.md.
 function placementSection(workload) {
-  const rows = listOf(workload.candidates).filter((entry) => isNumber(objectOf(entry.placement).tlb_misses_per_object));
+  const rows = listOf(workload.candidates).filter((entry) => !isNamed(entry.failed) && isNumber(objectOf(entry.placement).tlb_misses_per_object));
   if (rows.length === 0) return null;
   const share = (value) => (isNumber(value) ? `${significant(100 * value)} %` : DASH);
   return section("Where live objects lie", "Closer together is faster to use for the program, which no replay executes. Misses of a simulated TLB when "

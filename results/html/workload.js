@@ -9,7 +9,7 @@ function residentSection(workload) {
   const lines = [{label: "live bytes", values: listOf(series.live_bytes), live: true}];
   listOf(workload.candidates).forEach((entry, at) => {
     const values = listOf(listOf(series.resident_bytes)[at]);
-    if (values.some(isNumber)) lines.push({label: String(entry.name), values, colour: at});
+    if (values.some(isNumber) && !isNamed(entry.failed)) lines.push({label: String(entry.name), values, colour: at});
   });
   const hasTime = times[times.length - 1] > times[0];
   const x = hasTime ? times : times.map((_, at) => at);

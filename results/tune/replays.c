@@ -284,6 +284,7 @@ static enum res_tune_outcome confirm(void *context, struct res_tune_point *const
         .idle_ms = replays->idle_ms,
         .seed = replays->seed,
         .touch = replays->touch,
+        .one_thread = replays->one_thread,
         .replay_options = replays->replay_options,
         .stop = replays->stop,
         .progress = tell_round,

@@ -31,6 +31,7 @@ struct res_tune_replays {
     uint64_t budget_ns;
     const char *touch;
     uint64_t idle_ms; /* of rest in the confirmation, and in the search where memory is RES_TUNE_IDLE */
+    bool one_thread;  /* likewise, for the result */
     const char *const *replay_options; /* NULL-terminated, or NULL */
     volatile sig_atomic_t *stop;
     /* Before runs: what is done, the share of the whole so far. May be NULL. */

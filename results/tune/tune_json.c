@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/deploy.h"
 #include "results/support.h"
 #include "results/tune/tune_report.h"
 #include "results/values.h"
@@ -25,26 +26,11 @@ static json_t *ratios(const double *logs, size_t count)
     return array;
 }
 
-static void add_quoted(struct res_text *words, const char *value)
-{
-    static const char SAFE[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:=/+-@%";
-    if (strspn(value, SAFE) == strlen(value)) {
-        res_text_printf(words, "%s", value);
-        return;
-    }
-    res_text_printf(words, "'");
-    for (; *value != '\0'; value++)
-        res_text_printf(words, *value == '\'' ? "'\\''" : "%c", *value);
-    res_text_printf(words, "'");
-}
-
 char *res_tune_paste(const struct res_candidate *candidate)
 {
     struct res_text words = {0};
-    for (size_t i = 0; i < candidate->variable_count; i++) {
-        res_text_printf(&words, "%s%s=", i > 0 ? " " : "", candidate->environment[i].name);
-        add_quoted(&words, candidate->environment[i].value);
-    }
+    for (size_t i = 0; i < candidate->variable_count; i++)
+        res_deploy_variable(&words, candidate->environment[i].name, candidate->environment[i].value);
     return words.text != NULL ? words.text : res_strdup("");
 }
 

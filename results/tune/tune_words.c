@@ -12,7 +12,8 @@
 #include "results/statistics.h"
 #include "results/support.h"
 
-#define LARGE_NOISE 0.05 /* of a ratio, as in advice.c */
+#define OVER_WORTH_TELLING_NS 1000000000LL
+#define LARGE_NOISE           0.05 /* of a ratio, as in advice.c */
 
 static long long count_of(const json_t *object, const char *key)
 {
@@ -274,5 +275,11 @@ char *res_tune_basis(const json_t *result)
                     count_of(tune, "seed"), res_text_duration((double)count_of(tune, "search_ns"), search),
                     res_text_duration((double)count_of(tune, "confirmation_ns"), confirmation),
                     res_text_duration((double)count_of(tune, "budget_ns"), budget));
+    const long long over_ns = count_of(tune, "search_ns") + count_of(tune, "confirmation_ns") -
+                              count_of(tune, "budget_ns");
+    if (rounds > 0 && over_ns > OVER_WORTH_TELLING_NS)
+        res_text_printf(
+            &text, ", passed by %s: a confirmation is not cut short, and its runs took longer than reckoned",
+            res_text_duration((double)over_ns, budget));
     return text.text;
 }

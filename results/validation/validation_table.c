@@ -74,16 +74,17 @@ static char *cell_milliseconds(double ns)
                         : res_strdup("-");
 }
 
-/* With its unit: beside it stand milliseconds. */
-static char *cell_range(double low, double high)
+/* Of the ratio, as the time that it makes of the baseline's: beside it stand milliseconds. */
+static char *cell_range(double low, double high, double baseline_ns)
 {
-    char *interval = res_cell_interval(low, high);
-    char *cell = *interval != '\0' ? res_printf("%s %%", interval) : res_strdup("?");
-    free(interval);
-    return cell;
+    const double low_ms = (low - 1) * baseline_ns / 1e6, high_ms = (high - 1) * baseline_ns / 1e6;
+    const bool fine = fabs(low_ms) < 9.995 && fabs(high_ms) < 9.995;
+    return isfinite(low_ms) && isfinite(high_ms)
+               ? res_printf(fine ? "[%+.2f %+.2f] ms" : "[%+.0f %+.0f] ms", low_ms, high_ms)
+               : res_strdup("?");
 }
 
-static void fill_row(struct sheet *sheet, const json_t *candidate, bool is_baseline)
+static void fill_row(struct sheet *sheet, const json_t *candidate, double baseline_ns, bool is_baseline)
 {
     const json_t *real = json_object_get(candidate, "real"),
                  *predicted = json_object_get(candidate, "predicted");
@@ -107,7 +108,7 @@ static void fill_row(struct sheet *sheet, const json_t *candidate, bool is_basel
     }
     cells[COLUMN_TIME_REAL] = cell_milliseconds(res_cell_number(real, "time_difference_ns"));
     cells[COLUMN_TIME_RANGE] = cell_range(res_cell_number(real, "time_ratio_low"),
-                                          res_cell_number(real, "time_ratio_high"));
+                                          res_cell_number(real, "time_ratio_high"), baseline_ns);
     cells[COLUMN_TIME_PREDICTED] = cell_milliseconds(res_cell_number(predicted, "time_difference_ns"));
     cells[COLUMN_SIGN] = res_cell_plain(error, "time_sign", "-");
 }
@@ -229,26 +230,43 @@ static void add_summary(struct res_text *text, const json_t *about, const json_t
     free(heap);
 }
 
-static void add_notes(struct res_text *text, const json_t *about)
+/* "8 rounds", "1 round, stopped before the 8 asked for" */
+static char *rounds_words(const json_t *result, const json_t *about)
 {
+    const json_int_t rounds = json_integer_value(json_object_get(about, "rounds"));
+    const json_int_t asked = json_integer_value(json_object_get(result, "rounds_asked"));
+    char *stopped = json_is_true(json_object_get(about, "stopped")) && rounds < asked
+                        ? res_printf(", stopped before the %lld asked for", (long long)asked)
+                        : res_strdup("");
+    char *words = res_printf("%lld round%s%s", (long long)rounds, rounds == 1 ? "" : "s", stopped);
+    free(stopped);
+    return words;
+}
+
+static void add_notes(struct res_text *text, const json_t *result, const json_t *about)
+{
+    char *rounds = rounds_words(result, about);
     char *process = res_cell_plain(about, "process", "?"), *by = res_cell_plain(about, "timed_by", "?");
     const char *of = json_string_value(json_object_get(about, "time_of"));
     const char *heap = json_string_value(json_object_get(about, "heap_told_by"));
-    const double rounds = res_cell_number(about, "rounds"), alike = res_cell_number(about, "processes_alike");
+    const double alike = res_cell_number(about, "processes_alike");
     if (of != NULL && strcmp(of, "process") == 0)
-        res_text_printf(text,
-                        "time        user and system of '%s' alone, one of several processes; %.0f rounds\n",
+        res_text_printf(text, "time        user and system of '%s' alone, one of several processes; %s\n",
                         process, rounds);
     else
-        res_text_printf(text, "time        user and system of the whole command, by %s; %.0f rounds\n", by,
-                        rounds);
+        res_text_printf(text, "time        user and system of the whole command, by %s; %s\n", by, rounds);
     if (alike > 1)
         res_text_printf(text,
-                        "processes   %.0f go by the name '%s': the one with the most memory is compared\n",
+                        "processes   %.0f go by the name '%s': predicted is the one with most calls when it "
+                        "was recorded, "
+                        "compared the\n            one with the most memory of each real run; if these are "
+                        "two, the errors "
+                        "are not the prediction's\n",
                         alike, process);
     if (heap != NULL && strcmp(heap, "name") == 0)
         res_text_printf(text,
                         "heap        with what the program maps itself: libmallab-apart.so is not there\n");
+    free(rounds);
     free(process);
     free(by);
 }
@@ -314,21 +332,23 @@ char *res_validation_text(const json_t *result, const struct res_style *style)
     if (about == NULL)
         return NULL;
     char *baseline = res_cell_plain(result, "baseline", "?");
+    const double baseline_ns = res_cell_number(json_object_get(json_array_get(candidates, 0), "real"),
+                                               "cpu_ns");
     sheet = res_calloc(1, sizeof *sheet);
     json_array_foreach(candidates, index, candidate)
     {
         if (sheet->rows < ROWS_MAX)
-            fill_row(sheet, candidate, index == 0);
+            fill_row(sheet, candidate, baseline_ns, index == 0);
     }
     measure(sheet, baseline);
     print_sheet(sheet, &text);
     res_text_add(&text, "\n", 1);
     res_reality_text(&text, candidates);
-    add_notes(&text, about);
+    add_notes(&text, result, about);
     add_spread(&text, candidates);
     res_notes_placement(&text, json_array_get(json_object_get(result, "workloads"), 0));
     add_failures(&text, candidates);
-    res_text_printf(&text, "bars\n");
+    res_text_printf(&text, "bars        what mallab asks of its own predictions\n");
     add_bar(&text, about, "peak_total", "peak within 3 % in total", "no figure");
     add_bar(&text, about, "peak_heap", "peak within 10 % in the heap's part", "no figure");
     add_bar(&text, about, "memory_order", "order of candidates whose real peaks differ by more than 5 %",

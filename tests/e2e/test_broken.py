@@ -24,15 +24,15 @@ class Broken(lab.Lab):
         if b"san." in lab.run([lab.BUILD / "mallab-replay-glibc", self.one]).stderr:
             self.skipTest("a sanitizer stands in for the allocators of this build")
 
-    def directory(self, *promises):
-        """A directory of candidates: glibc, and one broken allocator for each promise."""
+    def directory(self, *promises, at=None):
+        """A directory of candidates: glibc, and one broken allocator for each promise. at: not the usual call of each."""
         directory = self.place / "allocators"
         directory.mkdir(exist_ok=True)
         (directory / "glibc.ini").write_text((lab.SOURCE / "allocators" / "glibc.ini").read_text())
         for promise in promises:
             (directory / f"{promise}.ini").write_text(
                 f"[allocator]\nname = {promise}\npreload = {BROKEN}\nsettings = unproven\n"
-                f"[environment]\nBROKEN = {promise}\nBROKEN_AT = {AT.get(promise, AT_ELSE)}\n")
+                f"[environment]\nBROKEN = {promise}\nBROKEN_AT = {at or AT.get(promise, AT_ELSE)}\n")
         return {"env": {"MALLAB_ALLOCATORS": str(directory)}}
 
     def check(self, promise, workload, *fragments):
@@ -143,6 +143,39 @@ class Broken(lab.Lab):
         self.assertRegex(text, r"null +- .* died")
         self.assertRegex(text, r"overlap +- .* failed")
         self.assertIn("overlapping", " ".join(text.split()))
+
+    def test_broken_in_the_rest(self):
+        """Calls of the harness, behind the recording's: the phase is named, --check makes them, and nothing is left in figures."""
+        late = self.directory("abort", "overlap", at=40_000)
+        for arguments in (["--check"], ["--clock", "recorded", "--idle", "60s"]):
+            with self.subTest(arguments=arguments):
+                result = self.mallab("replay", *arguments, "-a", "abort", self.one, status=lab.FAILED, **late)
+                self.assert_one_line(result, "SIGABRT in the rest after the last op, at its call ", "malloc of ",
+                                     "a call of the harness and none of the recording")
+        result = self.mallab("replay", "--check", "-a", "overlap", self.one, status=lab.FAILED, **late)
+        self.assert_one_line(result, "seen in the rest after the last op, at its call ", "overlapping: its", " of the rest made")
+        self.mallab("replay", "-a", "abort", self.one, **late)
+        result = self.mallab("ab", "--json", "-q", "-n", "1", "-a", "glibc,abort", "-o", self.place / "rest.json", self.one,
+                             status=lab.FAILED, **late)
+        entry = json.loads(result.stdout)["workloads"][0]["candidates"][1]
+        self.assertEqual((entry["failure"]["cause"], entry["failure"]["call"]), ("crash", "malloc"))
+        self.assertGreater(entry["failure"]["rest_call"], 0)
+        self.assertNotIn("op", entry["failure"])
+        self.assertIsNone(entry["waste"])
+        self.assertIsNone(entry["faults_minor"])
+
+    def test_one_thread(self):
+        """ab on one thread, which --threads 1 is not: that selects by id, and says so."""
+        arguments = ["ab", "-q", "-n", "1", "--memory-rounds", "0", "--no-syscalls", "--no-placement", "-a", "glibc"]
+        one = self.answer(*arguments, "--one-thread", "--json", "-o", "one.json", self.many)
+        self.assertIs(one["one_thread"], True)
+        self.assertEqual({run["threads_as"] for run in one["workloads"][0]["candidates"][0]["runs"]}, {"one"})
+        self.assertRegex(self.mallab("report", "one.json").stdout.decode(), r"binding +the calls of 12 threads on one \(--one-thread\)")
+        self.assertIs(self.answer(*arguments, "--json", self.many)["one_thread"], False)
+        refused = self.mallab(*arguments, "--threads", "1", self.many, status=lab.MISUSE)
+        self.assert_one_line(refused, "to replay all calls on one thread: --one-thread")
+        run = self.answer("replay", "--one-thread", "--json", "-a", "glibc", self.many)
+        self.assertEqual(run["threads_as"], "one")
 
     def test_check_in_a_comparison(self):
         result = self.answer("ab", "--json", "-q", "-n", "2", "--check", "-a", "glibc", self.one)

@@ -85,6 +85,15 @@ class Validate(lab.Lab):
         shown = self.mallab("report", "kept.json").stdout.decode()
         self.assertIn("fidelity", shown)
         self.assertIn("peak within 3 % in total", shown)
+        # Ended by a signal; and one process of several by a name, which need not be the predicted one.
+        torn = json.loads((self.place / "kept.json").read_text())
+        torn["rounds_asked"], torn["validation"]["stopped"], torn["validation"]["processes_alike"] = 8, True, 3
+        (self.place / "torn.json").write_text(json.dumps(torn))
+        told = " ".join(self.mallab("report", "torn.json").stdout.decode().split())
+        (self.place / "torn.json").unlink()
+        self.assertIn("2 rounds, stopped before the 8 asked for", told)
+        self.assertIn("3 go by the name 'sqlite3': predicted is the one with most calls", told)
+        self.assertNotIn("stopped", shown)
         # How far reality is from itself: the widest of its candidates, by the samples that the result keeps.
         def widest(key):
             runs = [[run[key] for run in one["real"]["mapped_runs"]] for one in result["candidates"]]
@@ -119,6 +128,15 @@ class Validate(lab.Lab):
         self.assertEqual([glibc for glibc, _ in brought], [0, 0])
         self.assertGreater(brought[0][1], brought[1][1] + 600_000)
         self.assertGreater(brought[1][1], 100_000)  # jemalloc's own
+
+    def test_output_is_thrown_away(self):
+        """The recorded run's too; its complaints are seen."""
+        script = self.place / "loud"
+        script.write_text(f"#!/bin/sh\necho nobody-reads-this\necho a-complaint >&2\nexec {lab.PROGRAMS}/half 3\n")
+        script.chmod(0o755)
+        result = self.mallab("validate", "-n", 1, "-a", "glibc", "--process", "half", "--", script)
+        self.assertNotIn(b"nobody-reads-this", result.stdout + result.stderr)
+        self.assertIn(b"a-complaint", result.stderr)
 
     @lab.needs("hyperfine")
     def test_one_process_of_several_in_a_script(self):

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "results/advice_rounds.h"
+#include "results/deploy.h"
 #include "results/notes.h"
 #include "results/steadiness.h"
 #include "results/table.h"
@@ -45,6 +46,50 @@ static bool advises(double half_width, const char *verdict, const char *words)
         fprintf(stderr, "no \"%s\" in: %s\n", words, advice);
     free(advice);
     return found;
+}
+
+static bool deploys(json_t *entry, const char *words)
+{
+    char *line = res_deploy_line(entry);
+    const bool equal = words == NULL ? line == NULL : line != NULL && strcmp(line, words) == 0;
+    if (!equal)
+        fprintf(stderr, "to deploy: %s\n", line != NULL ? line : "nothing");
+    free(line);
+    json_decref(entry);
+    return equal;
+}
+
+TEST(what_to_set_is_told_for_a_shell)
+{
+    CHECK(deploys(json_pack("{s:s, s:{}}", "library", "/lib/x/libc.so.6", "environment"), NULL));
+    CHECK(deploys(json_pack("{s:s, s:{s:s}}", "library", "/lib/x/libc.so.6", "environment", "GLIBC_TUNABLES",
+                            "glibc.malloc.arena_max=2"),
+                  "GLIBC_TUNABLES=glibc.malloc.arena_max=2"));
+    CHECK(
+        deploys(json_pack("{s:s, s:{s:s}}", "library", "/lib/it's libx.so", "environment", "CONF", "a:1,b:2"),
+                "LD_PRELOAD='/lib/it'\\''s libx.so' CONF=a:1,b:2"));
+    /* A name that is none would be a command. */
+    CHECK(deploys(json_pack("{s:s, s:{s:s}}", "library", "/l.so", "environment", "A;rm x", "1"),
+                  "LD_PRELOAD=/l.so"));
+}
+
+TEST(the_winner_is_what_is_to_deploy)
+{
+    json_t *result = json_pack("{s:s}", "baseline", "glibc"), *workload = workload_of(0.001, "faster");
+    json_t *winner = json_array_get(json_object_get(workload, "candidates"), 1);
+    json_object_set_new(winner, "library", json_string("/l/libjemalloc.so.2"));
+    json_t *advised = res_deploy_advised(result, workload);
+    CHECK_U64(json_array_size(advised), 1);
+    CHECK_STR(json_string_value(json_object_get(json_array_get(advised, 0), "name")), "jemalloc");
+    CHECK_STR(json_string_value(json_object_get(json_array_get(advised, 0), "line")),
+              "LD_PRELOAD=/l/libjemalloc.so.2");
+    json_decref(advised);
+    json_object_set_new(winner, "failed", json_string("died"));
+    advised = res_deploy_advised(result, workload);
+    CHECK_U64(json_array_size(advised), 0);
+    json_decref(advised);
+    json_decref(workload);
+    json_decref(result);
 }
 
 TEST(rounds_are_named_by_the_width_that_they_reach)
@@ -293,7 +338,8 @@ TEST(ctrl_c_is_told_by_what_it_cut_short)
               ", stopped 12 s into the time budget of 60 s"));
 }
 
-RUN_TESTS(T(no_verdict_on_memory_that_is_not_known),
+RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(the_winner_is_what_is_to_deploy),
+          T(no_verdict_on_memory_that_is_not_known),
           T(the_end_of_a_program_that_was_torn_down_is_told_as_one),
           T(rounds_are_named_by_the_width_that_they_reach), T(the_advice_names_them),
           T(what_is_saved_is_the_share_that_is_saved),

@@ -80,5 +80,29 @@ TEST(a_time_that_is_not_known_is_nothing_to_deploy)
     }
 }
 
+/* In seconds: whether a budget of 100 s is said to be passed. */
+static bool says_passed(int search, int confirmation, const char *words)
+{
+    json_t *result = json_pack("{s:{s:i, s:s, s:I, s:I, s:I}, s:[]}", "tune", "confirmation_rounds", 10,
+                               "default", "glibc", "search_ns", (json_int_t)search * 1000000000,
+                               "confirmation_ns", (json_int_t)confirmation * 1000000000, "budget_ns",
+                               (json_int_t)100000000000, "workloads");
+    char *basis = res_tune_basis(result);
+    const bool says = strstr(basis, ", passed by ") != NULL;
+    const bool right = words == NULL ? !says : strstr(basis, words) != NULL;
+    if (!right)
+        fprintf(stderr, "it says: %s\n", basis);
+    free(basis);
+    json_decref(result);
+    return right;
+}
+
+TEST(a_budget_that_was_passed_is_told)
+{
+    CHECK(says_passed(60, 55, "budget 1 min 40 s, passed by 15 s: "));
+    CHECK(says_passed(60, 40, NULL));
+}
+
 RUN_TESTS(T(a_time_that_is_not_known_is_nothing_to_deploy),
-          T(less_memory_is_no_advice_where_more_is_held_from_the_start), T(a_trade_is_called_one))
+          T(less_memory_is_no_advice_where_more_is_held_from_the_start), T(a_trade_is_called_one),
+          T(a_budget_that_was_passed_is_told))
