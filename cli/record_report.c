@@ -10,7 +10,7 @@
 #include "results/support.h"
 
 void cli_record_warn_of_nothing(const struct cli_verb *verb, const char *directory,
-                                const struct cli_totals *totals)
+                                const struct cli_totals *totals, bool others_were_not)
 {
     if (totals->others > 0 && totals->processes == 0)
         cli_say(verb, "nothing was recorded: no program goes by a name that --only asks for; seen: %s",
@@ -26,7 +26,7 @@ void cli_record_warn_of_nothing(const struct cli_verb *verb, const char *directo
         cli_say(verb, "nothing was recorded: all calls were lost");
     else if (totals->events_removed > 0)
         cli_say(verb, "no call was made in the windows that are kept");
-    else if (recorded->watch.found_count > 0)
+    else if (others_were_not)
         cli_say(verb,
                 "nothing was recorded: no call was seen of the programs that are recorded, and others could "
                 "not be");
@@ -139,7 +139,8 @@ void cli_record_report(const struct cli_recorded *recorded, bool quiet)
         cli_say(&CLI_RECORD, "%s process%s not recorded: more than can be recorded at one time",
                 res_text_grouped(totals.unattached, events), totals.unattached == 1 ? " was" : "es were");
     if (totals.events == 0)
-        cli_record_warn_of_nothing(&CLI_RECORD, recorded->directory, &totals);
+        cli_record_warn_of_nothing(&CLI_RECORD, recorded->directory, &totals,
+                                   recorded->watch.found_count > 0);
     else if (!quiet && totals.silent[0] != '\0')
         cli_say(&CLI_RECORD,
                 "no call was seen of %s: such a program makes none, or brings an allocator of its own that "

@@ -32,7 +32,7 @@ static bool is_usable(const struct cli_verb *verb, const char *directory, const 
 {
     const struct cli_totals totals = cli_record_totals(directory);
     if (totals.events == 0) {
-        cli_record_warn_of_nothing(verb, directory, &totals);
+        cli_record_warn_of_nothing(verb, directory, &totals, false);
         cli_say(verb, "'%s' was run once, and there is nothing to replay: name a command that calls malloc",
                 name);
     }

@@ -83,9 +83,9 @@ struct cli_totals {
 /* cli_record_report - the summary on stderr; what a killed collector left is written first. quiet: only what is missing. */
 void cli_record_report(const struct cli_recorded *recorded, bool quiet);
 
-/* cli_record_warn_of_nothing - why a recording holds no call, on stderr. */
+/* cli_record_warn_of_nothing - why a recording holds no call, on stderr. others_were_not: programs of the tree could not be recorded. */
 void cli_record_warn_of_nothing(const struct cli_verb *verb, const char *directory,
-                                const struct cli_totals *totals);
+                                const struct cli_totals *totals, bool others_were_not);
 
 /* cli_record_totals - read them. */
 struct cli_totals cli_record_totals(const char *directory);

@@ -216,13 +216,14 @@ static const char *rest_words(struct ending *ending, char *ret_words, size_t siz
 
 void rep_ending_check(const char *problem)
 {
-    char rest[128], memory[64];
+    char rest[128], memory[192];
     struct ending ending = {.cause = "check"};
     take_the_last_word();
     rest_words(&ending, rest, sizeof rest);
     if (problem[0] == '\0') {
         ending.cause = "null";
-        end(&ending, "the allocator returned NULL%s; %s", rest, memory_words(memory, sizeof memory));
+        end(&ending, "the allocator returned NULL%s; %s", rest,
+            memory_words(ending.size_bytes, memory, sizeof memory));
     }
     end(&ending, "the allocator is broken, seen%s: %s", ending.in_rest ? rest : " after the last op",
         problem);

@@ -381,40 +381,7 @@ TEST(a_name_tells_the_window)
     CHECK(!fp_part_name(longest, CONV_STEM_BYTES, stem, &window));
 }
 
-/* A full disk: what was lost counts in the choice, and is told where nothing of it can be converted. */
-TEST(the_busiest_process_is_the_one_that_called_most)
-{
-    static const char list[] =
-        "{\"schema\": \"mallab-recording/1\", \"complete\": false, \"processes\": ["
-        " {\"file\": \"a.1.fp\", \"name\": \"a\", \"pid\": 1, \"events\": 9000, \"ended\": \"exit\", "
-        "\"lost\": {}},"
-        " {\"file\": \"b.2.fp\", \"name\": \"b\", \"pid\": 2, \"events\": %s, \"ended\": \"exit\","
-        "  \"lost\": {\"disk_full\": 20000}}]}";
-    char directory[600], text[1024];
-    struct conv_report report;
-    own_directory(directory, sizeof directory);
-    add_footprint(directory, "a.1.fp", 1, 500, true);
-    snprintf(text, sizeof text, list, "0"); /* and no footprint */
-    write_json(directory, text);
-    report = converted(directory);
-    CHECK_U64(report.survey.process_id, 1);
-    CHECK(!report.survey.complete);
-    CHECK_STR(
-        report.survey.incomplete_why,
-        "process 2 (b) made more calls than this one, and all 20,000 of them were lost: no footprint of it "
-        "could be written");
-    conv_report_release(&report);
-    add_footprint(directory, "b.2.fp", 2, 100, true);
-    snprintf(text, sizeof text, list, "100");
-    write_json(directory, text);
-    report = converted(directory);
-    CHECK_U64(report.survey.process_id, 2);
-    CHECK(strstr(report.survey.incomplete_why, "20,000 calls were lost") != NULL);
-    conv_report_release(&report);
-}
-
-RUN_TESTS(T(the_busiest_process_is_the_one_that_called_most), T(a_collector_is_told_from_others),
-          T(an_unfinished_json_need_not_name_its_collector),
+RUN_TESTS(T(a_collector_is_told_from_others), T(an_unfinished_json_need_not_name_its_collector),
           T(every_footprint_is_taken_in_the_order_of_names), T(what_is_no_footprint_is_passed_over_and_named),
           T(a_pipe_among_listed_footprints_keeps_nobody_waiting), T(nothing_written_is_said_so),
           T(a_json_cut_anywhere_is_made_up_for), T(a_footprint_may_grow_while_it_is_read),
