@@ -11,8 +11,8 @@
  *             sampling and preparing are left out; of the allocator's own threads always
  *
  * Not counted: what begins and ends a thread (clone, exit, rseq, set_robust_list, rt_sigprocmask), rt_sigreturn, and
- * calls that the kernel does not see (the clock, from the vdso). A call takes some 5 us more: no time of such a run
- * means anything. The filter stays until the process ends. One a process. */
+ * clocks, which the kernel sees only where the vdso cannot tell them (in some virtual machines). A call takes some
+ * 5 us more: no time of such a run means anything. The filter stays until the process ends. One a process. */
 #ifndef MALLAB_REPLAY_SYSCALLS_H
 #define MALLAB_REPLAY_SYSCALLS_H
 

@@ -16,7 +16,35 @@ def put(path, text):
 
 
 def members(group):
-    return [int(number) for number in (group / "cgroup.procs").read_text(encoding="ascii").split()]
+    """None of a group that is gone: whoever lists groups reads some of them after mallab has removed them."""
+    try:
+        return [int(number) for number in (group / "cgroup.procs").read_text(encoding="ascii").split()]
+    except OSError:  # ENOENT, or ENODEV where it went after it was opened
+        return []
+
+
+def has_run(group):
+    """Whether a replay is in it. Before the run's group mallab makes another, which a copy of mallab joins for a moment: to
+    see that it works."""
+    for number in members(group):
+        try:
+            if pathlib.Path(os.readlink(f"/proc/{number}/exe")).name.startswith("mallab-replay-"):
+                return True
+        except OSError:
+            pass  # it has ended
+    return False
+
+
+def remove(group):
+    """With its members, but none of the groups below it."""
+    for number in members(group):
+        os.kill(number, signal.SIGKILL)
+    for _ in range(2000):
+        try:
+            group.rmdir()
+            break
+        except OSError:
+            time.sleep(0.001)  # the kernel lets go of members a moment after they have ended
 
 
 class Group:
@@ -48,21 +76,15 @@ class Group:
         return group
 
     def left(self):
-        """What is there of mallab's."""
-        return sorted(path for path in self.place.rglob("mallab-limit-*") if path.is_dir())
+        """What is there of mallab's; os.walk passes over what goes while it looks, rglob does not."""
+        return sorted(pathlib.Path(parent) / name for parent, names, _ in os.walk(self.place) for name in names
+                      if name.startswith("mallab-limit-"))
 
     def remove(self):
         """With what a test that failed left in it."""
-        groups = sorted((path for path in self.place.rglob("*") if path.is_dir()), reverse=True) + [self.place]
-        for group in groups:
-            for number in members(group):
-                os.kill(number, signal.SIGKILL)
-            for _ in range(2000):
-                try:
-                    group.rmdir()
-                    break
-                except OSError:
-                    time.sleep(0.001)  # the kernel lets go of members a moment after they have ended
+        made = sorted((path for path in self.place.rglob("*") if path.is_dir()), reverse=True) + [self.place]
+        for group in made:
+            remove(group)
 
 
 def join(group):

@@ -117,17 +117,35 @@ class Limit(lab.Lab):
         self.assertFalse(made.exists())
 
     def hang(self):
-        """A run that never ends, in a group; returns mallab, and the group's directory once the run is in it."""
+        """A run that never ends, in a group; returns mallab, and the group's directory once the run is in it, not before:
+        mallab's trial of the place is another group, which comes and goes."""
         env = self.broken("hang")
         process = subprocess.Popen([lab.BUILD / "mallab", "replay", "-a", "hang", "--limit", "1G", *self.here, self.one],
                                    env={**os.environ, **env}, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
         deadline = time.monotonic() + lab.PATIENCE_S
-        while not any(groups.members(group) for group in self.group.left()):
+        while True:
+            for group in self.group.left():
+                if groups.has_run(group):
+                    return process, group
             self.assertIsNone(process.poll())
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)
-        return process, self.group.left()[0]
+
+    def test_the_trial_is_no_run(self):
+        """Of these tests: a group as mallab's trial makes it, which they met on a slow machine, is not taken for the run's."""
+        trial = self.group.below("mallab-limit-0-0")
+        member = subprocess.Popen(["sleep", "600"], preexec_fn=lambda: groups.join(trial))
+        try:
+            process, group = self.hang()
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=lab.PATIENCE_S)
+            self.assertNotEqual(group, trial)
+            self.assertEqual(self.group.left(), [trial])
+        finally:
+            groups.remove(trial)
+            member.wait()
+        self.assertEqual(groups.members(trial), [])
 
     def test_interrupted(self):
         process, _ = self.hang()

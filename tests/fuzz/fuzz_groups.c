@@ -1,5 +1,5 @@
-/* fuzz_groups.c - any bytes as /proc/self/cgroup and, behind the first NUL, as /proc/self/mountinfo: no directory, or one below
- * where something is mounted; and as a file of counts. */
+/* fuzz_groups.c - any bytes as /proc/self/cgroup and, behind the first empty line, as /proc/self/mountinfo: no directory, or one
+ * below where something is mounted; and as a file of counts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +17,15 @@ static void check_directory(const char *directory, const char *mount)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     char directory[RES_GROUP_PATH_MAX], mount[RES_GROUP_PATH_MAX];
-    char *text = calloc(1, size + 2); /* two strings, whatever is in it */
+    char *text = calloc(1, size + 1);
     FUZZ_CHECK(text != NULL);
     memcpy(text, bytes, size);
+    char *empty = strstr(text, "\n\n");
+    const char *mounts = empty != NULL ? empty + 2 : "";
+    if (empty != NULL)
+        empty[1] = '\0';
     for (int version = 1; version <= 2; version++) {
-        if (res_group_own(text, text + strlen(text) + 1, version, directory, mount))
+        if (res_group_own(text, mounts, version, directory, mount))
             check_directory(directory, mount);
     }
     uint64_t number = 1;
