@@ -2,9 +2,11 @@
 #include "results/advice_idle.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/notes.h"
 #include "results/statistics.h"
 
 #define WORTH_SAYING 0.9 /* of the baseline's least */
@@ -59,6 +61,10 @@ void res_advice_idle(struct res_text *text, const json_t *workload)
     if (name == NULL || !isfinite(own) || !isfinite(others) ||
         json_is_false(json_object_get(json_object_get(baseline, "resident"), "predicted")))
         return;
-    res_text_printf(text, "; at rest %s keeps least: %s, %s %s", name, res_text_bytes(own, bytes[0]),
-                    json_string_value(json_object_get(baseline, "name")), res_text_bytes(others, bytes[1]));
+    char *torn_down = res_end_words(workload);
+    res_text_printf(text, "; %s %s keeps least: %s, %s %s",
+                    torn_down != NULL ? "when all is freed again" : "at rest", name,
+                    res_text_bytes(own, bytes[0]), json_string_value(json_object_get(baseline, "name")),
+                    res_text_bytes(others, bytes[1]));
+    free(torn_down);
 }

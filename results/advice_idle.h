@@ -7,7 +7,7 @@
 
 #include "results/support.h"
 
-/* res_advice_idle - add "; at rest NAME keeps least: ..." for the candidate with the least memory after the rest, where
+/* res_advice_idle - add "; at rest NAME keeps least: ..." (or "when all is freed again", of a program recorded to its end) for the candidate with the least memory after the rest, where
  * that is less than the baseline's by a tenth of it in every single run, and predicted. Adds nothing otherwise. */
 void res_advice_idle(struct res_text *text, const json_t *workload);
 
