@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "results/json_kind.h"
 #include "results/json.h"
+#include "results/json_kind.h"
 #include "results/support.h"
 #include "results/tune/tune_report.h"
 #include "results/validation/validation_report.h"
