@@ -112,7 +112,7 @@ class Broken(lab.Lab):
         """One thread: the same op, whichever way the run ends."""
         said = {self.check("overlap", self.one, "seen at op") for _ in range(2)}
         self.assertEqual(len(said), 1)
-        null = self.check("null", self.one, "returned NULL", "bytes by thread", "objects live", "MB available: the allocator is broken")
+        null = self.check("null", self.one, "returned NULL", "B in", "objects live", "MB available: the allocator is broken")
         crash = self.check("abort", self.one, "SIGABRT in op ")
         self.assertEqual(re.search(r"(?:at|in) op (\d+)", null)[1], re.search(r"in op (\d+)", crash)[1])
         timed = self.mallab("replay", "-a", "abort", self.one, status=lab.FAILED, **self.directory("abort"))
