@@ -29,6 +29,8 @@ class Verdict:
         self.place = pathlib.Path(workshop.place)
 
     def statistic(self, name, *arguments):
+        if not (BUILD / "tests/statistics" / name).exists():
+            sys.exit(f"bench: {BUILD} was built without the tests: meson configure {BUILD} -Dtests=true && ninja -C {BUILD}")
         return json.loads(run([BUILD / "tests/statistics" / name, *arguments])[0])
 
     def tool(self, *arguments):
