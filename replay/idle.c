@@ -90,7 +90,7 @@ bool rep_idle_check(const struct rep_pace *pace, struct rep_check *check, uint32
                     struct rep_check_problem *ret_problem)
 {
     resting = 1;
-    for (unsigned step = 0; step < REP_IDLE_STEPS_MAX; step++) {
+    for (unsigned step = 0; step < REP_IDLE_CHECK_STEPS; step++) {
         if (pace->recorded_clock)
             rep_recorded_pass(REP_IDLE_STEP_NS);
         if (!check_a_little(check, last_id, ret_problem))

@@ -17,9 +17,10 @@
 #include "replay/check.h"
 #include "replay/pace.h"
 
-#define REP_IDLE_STEP_NS   100000000u
-#define REP_IDLE_STEPS_MAX 600u  /* of a longer rest each step is longer */
-#define REP_IDLE_OBJECTS   1000u /* of 16 to 1,024 bytes, some 500 kB together */
+#define REP_IDLE_STEP_NS     100000000u
+#define REP_IDLE_STEPS_MAX   600u  /* of a longer rest each step is longer */
+#define REP_IDLE_CHECK_STEPS 150u  /* where promises are checked: 300,000 calls */
+#define REP_IDLE_OBJECTS     1000u /* of 16 to 1,024 bytes, some 500 kB together */
 
 /* rep_idle - let span_ns pass: of the recorded clock at once, else of the machine's.
  * slots  room of REP_IDLE_OBJECTS, mapped by the caller; NULL: nothing is called. */
