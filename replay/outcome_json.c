@@ -6,23 +6,9 @@
 
 #include "replay/outcome.h"
 #include "replay/outcome_parts.h"
+#include "replay/outcome_set.h"
 
 static const char IDLE_NOTE[] = "not measured: --idle-ms was 0";
-
-/* Set when memory ran out: half an object must not look like a whole one. */
-static bool incomplete;
-
-static void set(json_t *object, const char *key, json_t *value)
-{
-    if (json_object_set_new(object, key, value) != 0)
-        incomplete = true;
-}
-
-static void append(json_t *array, json_t *value)
-{
-    if (json_array_append_new(array, value) != 0)
-        incomplete = true;
-}
 
 /* Counts beyond what JSON's signed numbers hold do not occur: 2^63 bytes or nanoseconds. */
 static void set_count(json_t *object, const char *key, uint64_t value)

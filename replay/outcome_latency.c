@@ -1,5 +1,6 @@
 /* outcome_latency.c - the latency pass as JSON and as a table. */
 #include "replay/outcome_parts.h"
+#include "replay/outcome_set.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,21 +41,6 @@ static struct rep_histogram *of_class(const struct rep_latency *latency, unsigne
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
-
-/* Set when memory ran out, as in outcome.c. */
-static bool incomplete;
-
-static void set(json_t *object, const char *key, json_t *value)
-{
-    if (json_object_set_new(object, key, value) != 0)
-        incomplete = true;
-}
-
-static void append(json_t *array, json_t *value)
-{
-    if (json_array_append_new(array, value) != 0)
-        incomplete = true;
-}
 
 static void set_figures(json_t *object, const struct rep_histogram *histogram, const struct rep_clock *clock)
 {
