@@ -61,9 +61,10 @@ static int prepare_workloads(struct ab *ab)
     const struct cli_ab_options *settings = &ab->settings;
     char *recording = NULL;
     int code = cli_work_directory(&CLI_AB, settings->answer.keep, &ab->directory);
+    const struct cli_record_step step = {
+        .directory = ab->directory, .quiet = settings->answer.quiet, .shows_stdout = true};
     if (code == CLI_DONE && settings->command != NULL)
-        code = cli_record_step(&CLI_AB, settings->command, ab->directory, settings->answer.quiet, true, NULL,
-                               &recording);
+        code = cli_record_step(&CLI_AB, settings->command, &step, NULL, &recording);
     if (code == CLI_DONE && recording != NULL)
         code = add_workload(ab, recording, settings->command[0]);
     free(recording);

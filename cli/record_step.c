@@ -10,7 +10,8 @@
 #include "results/support.h"
 
 /* How the command ended, where the user has to know it. */
-static void tell_end(const struct cli_verb *verb, const struct cli_recorded *recorded, const char *name)
+static void tell_end(const struct cli_verb *verb, const struct cli_recorded *recorded, const char *name,
+                     bool again)
 {
     if (recorded->code != 0)
         cli_say(verb, "%s", recorded->problem);
@@ -20,6 +21,8 @@ static void tell_end(const struct cli_verb *verb, const struct cli_recorded *rec
                 "when it "
                 "has ended",
                 (int)recorded->still_running, name);
+    else if (again)
+        return;
     else if (WIFSIGNALED(recorded->status))
         cli_say(verb, "'%s' was ended by signal %d; its recording is used", name, WTERMSIG(recorded->status));
     else if (WEXITSTATUS(recorded->status) != 0)
@@ -41,17 +44,17 @@ static bool is_usable(const struct cli_verb *verb, const char *directory, const 
     return totals.events > 0;
 }
 
-int cli_record_step(const struct cli_verb *verb, char **command, const char *directory, bool quiet,
-                    bool shows_stdout, int *ret_status, char **ret_recording)
+int cli_record_step(const struct cli_verb *verb, char **command, const struct cli_record_step *step,
+                    int *ret_status, char **ret_recording)
 {
     const char *slash = strrchr(command[0], '/');
     const char *name = slash != NULL ? slash + 1 : command[0];
-    char *recording = res_path_join(directory, name);
+    char *recording = res_path_join(step->directory, name);
     const struct cli_record record = {.directory = recording,
-                                      .stdout_to_stderr = shows_stdout,
-                                      .stdout_dropped = !shows_stdout,
+                                      .stdout_to_stderr = step->shows_stdout,
+                                      .stdout_dropped = !step->shows_stdout,
                                       .verb = verb,
-                                      .quiet = quiet};
+                                      .quiet = step->quiet};
     struct cli_target target;
     struct cli_recorded recorded = {0};
     bool usable = false;
@@ -60,7 +63,7 @@ int cli_record_step(const struct cli_verb *verb, char **command, const char *dir
         cli_say(verb, "%s", target.problem);
     } else {
         cli_record_run(&record, target.path, command, &recorded);
-        tell_end(verb, &recorded, name);
+        tell_end(verb, &recorded, name, step->again);
         cli_watch_report(verb, &recorded.watch);
         usable = recorded.code == 0 && recorded.still_running == 0 && is_usable(verb, recording, name);
     }

@@ -24,7 +24,8 @@ static const struct {
 static struct sigaction saved[HANDLED_COUNT];
 static bool begun;
 static struct cli_witness witness = {.fd = -1};
-static volatile sig_atomic_t command_pid; /* 0 while there is none */
+static volatile sig_atomic_t command_pid;  /* 0 while there is none */
+static volatile sig_atomic_t asked_to_end; /* the last signal of that meaning; 0 while none came */
 
 /* The command may have left our group, as timeout(1) and interactive shells do; then what a terminal or kill(2) sends to
  * the group has not reached it, but would have if it had been started by the shell. */
@@ -37,10 +38,15 @@ static bool is_everybodys(int number, const siginfo_t *info)
     return cli_witness_saw(&witness, number, info->si_pid);
 }
 
+static bool is_from_command(const siginfo_t *info)
+{
+    return command_pid > 0 && info->si_code <= 0 && info->si_pid == (pid_t)command_pid;
+}
+
 /* A command that signals its parent means whoever started it: us it knows nothing of. */
 static pid_t receiver(const siginfo_t *info)
 {
-    if (info->si_code <= 0 && info->si_pid == (pid_t)command_pid)
+    if (is_from_command(info))
         return getppid(); /* 0: in another pid namespace */
     return (pid_t)command_pid;
 }
@@ -48,6 +54,8 @@ static pid_t receiver(const siginfo_t *info)
 static void hand_on(int number, siginfo_t *info, void *context)
 {
     const int error = errno;
+    if ((number == SIGINT || number == SIGTERM || number == SIGHUP) && !is_from_command(info))
+        asked_to_end = number;
     if (command_pid > 0 && !is_everybodys(number, info)) {
         const pid_t to = receiver(info);
         if (to > 0)
@@ -67,6 +75,7 @@ static void fill(sigset_t *ret_set)
 void cli_relay_prepare(char *const *arguments)
 {
     sigset_t signals;
+    asked_to_end = 0;
     fill(&signals);
     cli_witness_start(&witness, &signals, arguments);
 }
@@ -91,6 +100,11 @@ void cli_relay_begin(pid_t command)
 void cli_relay_pause(void)
 {
     command_pid = 0;
+}
+
+int cli_relay_asked_to_end(void)
+{
+    return (int)asked_to_end;
 }
 
 void cli_relay_end(void)

@@ -19,6 +19,10 @@ void cli_relay_begin(pid_t command);
 /* cli_relay_pause - hand nothing on any more: the command has ended, and its number may become another's. */
 void cli_relay_pause(void);
 
+/* cli_relay_asked_to_end - the last SIGINT, SIGTERM or SIGHUP that came since cli_relay_prepare, to us or to the whole group, but not from
+ * the command; 0: none. */
+int cli_relay_asked_to_end(void);
+
 /* cli_relay_end - dispositions as they were, and no witness any more; also after prepare alone. */
 void cli_relay_end(void);
 

@@ -18,10 +18,15 @@ static int remove_entry(const char *path, const struct stat *facts, int kind, st
     return 0;
 }
 
+void cli_tree_remove(const char *path)
+{
+    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 void cli_temporary_remove(void)
 {
     if (directory != NULL && getpid() == maker)
-        nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        cli_tree_remove(directory);
     free(directory);
     directory = NULL;
 }

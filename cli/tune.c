@@ -64,9 +64,10 @@ static int prepare_workload(struct tune *tune)
     };
     char *recording = NULL;
     int code = cli_work_directory(&CLI_TUNE, NULL, &prepare.directory);
+    const struct cli_record_step step = {
+        .directory = prepare.directory, .quiet = settings->answer.quiet, .shows_stdout = true};
     if (code == CLI_DONE && settings->command != NULL)
-        code = cli_record_step(&CLI_TUNE, settings->command, prepare.directory, settings->answer.quiet, true,
-                               NULL, &recording);
+        code = cli_record_step(&CLI_TUNE, settings->command, &step, NULL, &recording);
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = cli_workload_prepare(&CLI_TUNE, &prepare, recording != NULL ? recording : settings->input, 0,
                                     &tune->path);

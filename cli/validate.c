@@ -11,78 +11,49 @@
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/give_out.h"
-#include "cli/process_name.h"
 #include "cli/progress.h"
-#include "cli/record_step.h"
 #include "cli/stops.h"
 #include "cli/target.h"
 #include "cli/validate_options.h"
-#include "cli/workloads.h"
+#include "cli/validate_record.h"
 #include "results/json.h"
 #include "results/profile.h"
 #include "results/support.h"
 #include "results/validation/validation_report.h"
 
-#define PHASES 3 /* recording, replays, real runs */
-
 struct validate {
     struct cli_validate_options settings;
     struct cli_choice choice;
     const char *directory;
-    char *program; /* what is executed */
-    char *path;    /* of the workload */
-    struct res_workload workload;
-    int status; /* of the recorded run */
+    char *program;                         /* what is executed */
+    struct cli_validate_recorded recorded; /* the first time */
     struct cli_progress progress;
+    void (*on_pipe)(int signal_number); /* SIGPIPE, as we found it */
 };
 
-/* ---- what is replayed ----------------------------------------------------------------------- */
-
-/* A program that is linked against another allocator, and asks malloc_usable_size, asks malloc for other sizes by its
- * answers: so it is recorded on the baseline, as it is run for real. */
-static int record(struct validate *validate, char **ret_recording)
+/* Recording, replays, real runs; further recordings, which come last, so that whoever stops them has a result. */
+static unsigned phases(const struct validate *validate)
 {
-    const struct cli_validate_options *settings = &validate->settings;
-    const char *before = getenv("LD_PRELOAD");
-    char *const kept = before != NULL ? res_strdup(before) : NULL;
-    /* Where it cannot be set the program is recorded as it is. */
-    (void)setenv("LD_PRELOAD", validate->choice.candidates[0]->path, 1);
-    const int code = cli_record_step(&CLI_VALIDATE, settings->command, validate->directory,
-                                     settings->answer.quiet, false, &validate->status, ret_recording);
-    (void)(kept != NULL ? setenv("LD_PRELOAD", kept, 1) : unsetenv("LD_PRELOAD"));
-    free(kept);
-    return code;
+    return validate->settings.recordings > 1 ? 4 : 3;
 }
+
+/* ---- what is replayed ----------------------------------------------------------------------- */
 
 static int prepare(struct validate *validate)
 {
     const struct cli_validate_options *settings = &validate->settings;
-    struct conv_options convert = {0};
-    const struct cli_prepare prepare = {
-        .directory = validate->directory,
-        .convert = &convert,
-        .force = settings->answer.force,
-        .quiet = settings->answer.quiet || settings->answer.keep == NULL,
-        .progress = settings->answer.progress,
-    };
-    char *recording = NULL;
+    const char *command = settings->command[0];
     struct cli_target target;
-    cli_target_find(settings->command[0], &target);
+    cli_target_find(command, &target);
     if (target.code == 0)
         validate->program = res_strdup(target.path);
     cli_target_release(&target);
-    char *phase = res_printf("recording '%s' once", settings->command[0]);
-    cli_progress_phase(&validate->progress, settings->answer.progress, 1, PHASES, phase);
+    char *phase = settings->recordings > 1
+                      ? res_printf("recording 1 of %u of '%s'", (unsigned)settings->recordings, command)
+                      : res_printf("recording '%s' once", command);
+    cli_progress_phase(&validate->progress, settings->answer.progress, 1, phases(validate), phase);
     free(phase);
-    int code = record(validate, &recording);
-    if (code == CLI_DONE && cli_stopped_by == 0 && settings->process != NULL)
-        code = cli_process_named(&CLI_VALIDATE, recording, settings->process, &convert.process_id);
-    if (code == CLI_DONE && cli_stopped_by == 0)
-        code = cli_workload_prepare(&CLI_VALIDATE, &prepare, recording, 0, &validate->path);
-    if (code == CLI_DONE && cli_stopped_by == 0)
-        code = cli_workload_facts(&CLI_VALIDATE, validate->path, settings->command[0], &validate->workload);
-    free(recording);
-    return code;
+    return cli_validate_record(settings, &validate->choice, validate->directory, false, &validate->recorded);
 }
 
 /* ---- runs ----------------------------------------------------------------------------------- */
@@ -114,7 +85,7 @@ static void run_replays(struct validate *validate, struct res_experiment *ret_ex
 {
     const struct cli_validate_options *settings = &validate->settings;
     const struct res_options options = {
-        .workloads = &validate->workload,
+        .workloads = &validate->recorded.workload,
         .workload_count = 1,
         .candidates = validate->choice.candidates,
         .candidate_count = validate->choice.candidate_count,
@@ -129,7 +100,7 @@ static void run_replays(struct validate *validate, struct res_experiment *ret_ex
         .progress = on_replay,
         .context = validate,
     };
-    cli_progress_phase(&validate->progress, settings->answer.progress, 2, PHASES, "replays");
+    cli_progress_phase(&validate->progress, settings->answer.progress, 2, phases(validate), "replays");
     res_experiment_run(&options, ret_experiment);
     cli_progress_end(&validate->progress);
 }
@@ -141,10 +112,10 @@ static void run_real(struct validate *validate, const char *hyperfine, const cha
     const struct res_validation_options options = {
         .path = validate->program,
         .arguments = settings->command,
-        .process = validate->workload.program,
-        .whole = validate->workload.processes <= 1,
-        .exit_code = WIFSIGNALED(validate->status) ? 128 + WTERMSIG(validate->status)
-                                                   : WEXITSTATUS(validate->status),
+        .process = validate->recorded.workload.program,
+        .whole = validate->recorded.workload.processes <= 1,
+        .exit_code = WIFSIGNALED(validate->recorded.status) ? 128 + WTERMSIG(validate->recorded.status)
+                                                            : WEXITSTATUS(validate->recorded.status),
         .directory = cli_temporary_directory(&CLI_VALIDATE),
         .hyperfine = hyperfine,
         .apart = apart,
@@ -160,10 +131,31 @@ static void run_real(struct validate *validate, const char *hyperfine, const cha
     };
     char *phase = res_printf("real runs of '%s', the first of each candidate as a warm-up",
                              settings->command[0]);
-    cli_progress_phase(&validate->progress, settings->answer.progress, 3, PHASES, phase);
+    cli_progress_phase(&validate->progress, settings->answer.progress, 3, phases(validate), phase);
     free(phase);
     res_validation_run(&options, ret_validation);
     cli_progress_end(&validate->progress);
+}
+
+static void record_again(struct validate *validate, const struct res_experiment *experiment,
+                         struct res_validation *validation)
+{
+    const struct cli_validate_again again = {
+        .settings = &validate->settings,
+        .choice = &validate->choice,
+        .directory = validate->directory,
+        .first = &validate->recorded,
+        .trial = &experiment->trials[0],
+        .progress = &validate->progress,
+        .phase = phases(validate),
+        .on_pipe = validate->on_pipe,
+    };
+    validation->further.asked = (unsigned)validate->settings.recordings;
+    /* Without a real round there is nothing to hold a prediction against. */
+    if (validation->stopped || validation->rounds == 0)
+        validation->further.stopped = validation->stopped && again.settings->recordings > 1;
+    else
+        cli_validate_again(&again, &validation->further);
 }
 
 static bool tell_failures(const struct res_trial *trial, const struct res_validation *validation)
@@ -212,10 +204,12 @@ static int run_all(struct validate *validate)
         cli_say(&CLI_VALIDATE,
                 "libmallab-apart.so is not beside mallab, counting what the program maps itself as heap");
     /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */
-    signal(SIGPIPE, SIG_IGN);
+    validate->on_pipe = signal(SIGPIPE, SIG_IGN);
     run_replays(validate, &experiment);
     if (!experiment.stopped)
         run_real(validate, hyperfine, apart, &validation);
+    if (!experiment.stopped)
+        record_again(validate, &experiment, &validation);
     if (experiment.stopped || (validation.stopped && validation.rounds == 0)) {
         code = give_replays(validate, &experiment);
     } else {
@@ -275,7 +269,7 @@ static int run_validate(int argc, char **argv)
         code = run_all(&validate);
     cli_choice_release(&validate.choice);
     free(validate.program);
-    free(validate.path);
+    free(validate.recorded.path);
     cli_stops_end();
     return code;
 }

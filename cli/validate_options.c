@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/command_line.h"
+#include "results/validation/recordings.h"
 
 const char cli_validate_help[] =
     "usage: mallab validate [OPTION...] [--] CMD [ARG...]\n"
@@ -10,9 +11,9 @@ const char cli_validate_help[] =
     "Run CMD for real under each allocator, replay what it asks of malloc, and print\n"
     "the replay's prediction beside reality: resident memory (peak, mean, end; in\n"
     "total, and the heap's part) and the difference in processor time. CMD runs\n"
-    "about 3 + 2 times ROUNDS times for each allocator, without input, its output\n"
-    "thrown away (stderr of the recorded run is shown); it must do the same each\n"
-    "time.\n"
+    "about 3 + 2 times ROUNDS times for each allocator and is recorded three times,\n"
+    "without input, its output thrown away (stderr of recorded runs is shown); it\n"
+    "must do the same each time.\n"
     "\n"
     "what is compared\n"
     "  -a, --allocators LIST  names of 'mallab allocators' or paths of libraries,\n"
@@ -26,6 +27,8 @@ const char cli_validate_help[] =
     "  -n, --rounds N         timed runs of each candidate, and replays, 1-1000; a\n"
     "                         verdict on time takes 8; memory is sampled in the\n"
     "                         first 5 [10]\n"
+    "      --recordings N     record CMD so often, 1-20: runs of one program differ,\n"
+    "                         and of memory the median is predicted [3]\n"
     "      --step T           between samples of memory: 2ms, 500us [2ms]\n"
     "      --seed N           of the shuffled order and the intervals\n"
     "                         [drawn, printed]\n"
@@ -39,8 +42,8 @@ const char cli_validate_help[] =
     "                         directory: in it, as WORKLOAD.MACHINE.DATE.json\n"
     "@force FILE\n"
     "@json-result\n"
-    "      --keep DIR         keep recording and workload in DIR\n"
-    "                         [removed at the end]\n"
+    "      --keep DIR         keep recordings and workloads in DIR, further ones in\n"
+    "                         DIR/recording-2 and so on [removed]\n"
     "@progress\n"
     "@no-progress\n"
     "  -q, --quiet            no progress and no summaries of the steps\n"
@@ -49,19 +52,22 @@ const char cli_validate_help[] =
     "A server needs a script that starts it, gives it work, stops it and waits; name\n"
     "the server with --process. Time is hyperfine's where that is installed. Ctrl-C\n"
     "ends the runs; the rounds finished before are printed and kept, those of the\n"
-    "replays alone where no real one was finished.\n"
+    "replays alone where no real one was finished. Further recordings come last:\n"
+    "what was replayed of them before counts.\n"
     "\n"
     "example: mallab validate -o fidelity.json -- sqlite3 :memory: 'SELECT 1'\n"
     "exit codes: 0 done, whatever the errors are, 1 failed, also when one candidate\n"
     "did, 2 misuse\n";
 
-#define DEFAULT_ROUNDS  10
-#define DEFAULT_STEP_NS UINT64_C(2000000)
-#define LEAST_STEP_NS   UINT64_C(100000) /* below, the sampler would only keep the program from running */
+#define DEFAULT_ROUNDS     10
+#define DEFAULT_RECORDINGS 3 /* the fewest whose median is none of the extremes */
+#define DEFAULT_STEP_NS    UINT64_C(2000000)
+#define LEAST_STEP_NS      UINT64_C(100000) /* below, the sampler would only keep the program from running */
 
 enum {
     OPTION_PROCESS = 256,
     OPTION_STEP,
+    OPTION_RECORDINGS,
 };
 
 static int take_option(int option, void *data)
@@ -76,6 +82,11 @@ static int take_option(int option, void *data)
             return cli_misuse(&CLI_VALIDATE,
                               "'%s' is no step between samples: write 2ms or 500us, 100us at least", optarg);
         break;
+    case OPTION_RECORDINGS:
+        if (!cli_parse_count(optarg, 1, RES_RECORDINGS_MAX, &settings->recordings))
+            return cli_misuse(&CLI_VALIDATE, "'%s' is no number of recordings: 1 to %u", optarg,
+                              RES_RECORDINGS_MAX);
+        break;
     default:
         break;
     }
@@ -88,6 +99,7 @@ int cli_validate_take_options(int argc, char **argv, struct cli_validate_options
         CLI_MEASURE_CANDIDATES_ROWS,
         {"process", required_argument, NULL, OPTION_PROCESS},
         {"step", required_argument, NULL, OPTION_STEP},
+        {"recordings", required_argument, NULL, OPTION_RECORDINGS},
         CLI_MEASURE_ROUNDS_ROW,
         CLI_MEASURE_SEED_ROW,
         CLI_MEASURE_TOUCH_ROW,
@@ -107,7 +119,11 @@ int cli_validate_take_options(int argc, char **argv, struct cli_validate_options
     };
     struct cli_operands operands;
     *ret_options = (struct cli_validate_options){
-        .answer = cli_answer_defaults(), .measure = {.rounds = DEFAULT_ROUNDS}, .step_ns = DEFAULT_STEP_NS};
+        .answer = cli_answer_defaults(),
+        .measure = {.rounds = DEFAULT_ROUNDS},
+        .step_ns = DEFAULT_STEP_NS,
+        .recordings = DEFAULT_RECORDINGS,
+    };
     const int code = cli_command_line_take(&line, argc, argv, &operands);
     if (code >= 0)
         return code;

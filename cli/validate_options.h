@@ -11,7 +11,7 @@ struct cli_validate_options {
     struct cli_answer answer;
     struct cli_measure measure;
     const char *process;
-    uint64_t step_ns;
+    uint64_t step_ns, recordings;
     char **command;
 };
 

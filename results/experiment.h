@@ -152,6 +152,9 @@ bool res_trial_has_memory(const struct res_trial *trial);
 struct res_entry *res_trial_control(const struct res_trial *trial);
 struct res_entry *res_trial_floor(const struct res_trial *trial);
 
+/* res_experiment_patience_ns - after how long a run has hung whose like took like_ns; 0: nothing is known of its like. */
+uint64_t res_experiment_patience_ns(uint64_t like_ns);
+
 /* res_digest_agreed - the digest that most entries' warm-ups showed; the earlier one of two equally frequent.
  * digests  NULL for those that did not run. Returns one of them, or NULL. */
 const char *res_digest_agreed(const char *const *digests, size_t count);

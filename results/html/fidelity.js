@@ -34,6 +34,15 @@ function realityTable(rows) {
   plainTable("What real runs did", ["Candidate", ...RANGED.flatMap(([, words]) => [`real, ${words}`, "prediction"])], cells));
 }
 
+// Results of earlier versions are of one recording and do not say so.
+function recordingsLine(about) {
+  if (!(about.recordings_asked > 1)) return null;
+  const fewer = about.recordings < about.recordings_asked ? `, of the ${wholeText(about.recordings_asked)} asked for` : "";
+  return element("p", {class: "explain above"}, about.recordings > 1
+    ? `What is predicted of memory is the median over ${wholeText(about.recordings)} recordings${fewer}.`
+    : `What is predicted of memory is of one recording alone${fewer}.`);
+}
+
 function fidelitySection(result) {
   const rows = listOf(result.candidates).map(objectOf).filter((entry) => entry.real && entry.predicted);
   if (rows.length === 0)
@@ -55,6 +64,7 @@ function fidelitySection(result) {
   const failed = rows.filter((entry) => isNamed(entry.failed)).map((entry) => `${entry.name} failed: ${entry.failed}`);
   return section("Fidelity: reality beside prediction", "The real program was run under each candidate. Errors are predicted over real, less 1.",
     about.bars ? element("ul", {class: "bars"}, BARS.map((bar) => barLine(bar, objectOf(about.bars), objectOf(about.within_reality)))) : null,
+    recordingsLine(about),
     plainTable("Memory", ["Candidate", "real peak", "predicted", "error", "real, heap", "predicted", "error", "error of the mean, heap", "error of the end, heap"], memory),
     realityTable(rows),
     element("p", {class: "explain above"}, `Processor time ${about.time_of === "process" ? "of the process" : "of the whole command"} beside `

@@ -2,6 +2,7 @@
 #include "results/validation/fidelity.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "results/support.h"
@@ -41,6 +42,39 @@ struct res_fidelity res_fidelity_of(const struct res_levels *rest, const struct 
     fidelity.error_total = errors_of(fidelity.predicted_total, fidelity.real_total);
     fidelity.error_heap = errors_of(fidelity.predicted_heap, fidelity.real_heap);
     return fidelity;
+}
+
+static double level_median(const struct res_fidelity *all, size_t count, size_t level_at)
+{
+    double *known = res_calloc(count, sizeof *known);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double bytes = *(const double *)((const char *)&all[i] + level_at);
+        if (isfinite(bytes))
+            known[found++] = bytes;
+    }
+    const double median = found > 0 ? res_median(known, found) : NAN;
+    free(known);
+    return median;
+}
+
+static struct res_levels medians_of(const struct res_fidelity *all, size_t count, size_t levels_at)
+{
+    return (struct res_levels){
+        level_median(all, count, levels_at + offsetof(struct res_levels, peak_bytes)),
+        level_median(all, count, levels_at + offsetof(struct res_levels, mean_bytes)),
+        level_median(all, count, levels_at + offsetof(struct res_levels, end_bytes)),
+    };
+}
+
+struct res_fidelity res_fidelity_median(const struct res_fidelity *all, size_t count)
+{
+    struct res_fidelity median = all[0];
+    median.predicted_total = medians_of(all, count, offsetof(struct res_fidelity, predicted_total));
+    median.predicted_heap = medians_of(all, count, offsetof(struct res_fidelity, predicted_heap));
+    median.error_total = errors_of(median.predicted_total, median.real_total);
+    median.error_heap = errors_of(median.predicted_heap, median.real_heap);
+    return median;
 }
 
 double res_fidelity_sampled_peak(const double *totals, const double *samples, size_t count)

@@ -18,7 +18,8 @@
  *   predicted total(c)  = rest + startup total(c) + replayed(c), for the peak less missed(c)
  *   error               = predicted / real - 1
  *
- * each for every level. `rest` is held to be the same under every candidate, but for those libraries: a program does not map
+ * each for every level. Of several recordings of one program each has a prediction of its own, with what its own course missed, and
+ * what is predicted is their median, level by level: one recording is one run, and runs differ. `rest` is held to be the same under every candidate, but for those libraries: a program does not map
  * other memory or touch other files because malloc is another one. A real process holds the startup, which the replay has subtracted.
  * All functions are pure. A figure that cannot be had is NAN, and so is what depends on it. */
 #ifndef MALLAB_RESULTS_FIDELITY_H
@@ -50,6 +51,11 @@ struct res_fidelity {
 };
 
 struct res_fidelity res_fidelity_of(const struct res_levels *rest, const struct res_fidelity_sample *sample);
+
+/* res_fidelity_median - of the predictions from several recordings of one program, level by level. A level that is not finite is
+ * as if its recording had not been. What is real is the first's, and the errors are those of the medians.
+ * count  > 0. */
+struct res_fidelity res_fidelity_median(const struct res_fidelity *all, size_t count);
 
 /* A course of memory: bytes at moments that do not decrease. */
 struct res_course {

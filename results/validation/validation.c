@@ -313,5 +313,6 @@ void res_validation_release(struct res_validation *validation)
         free(validation->entries[i].failed);
     }
     free(validation->entries);
+    res_recordings_release(&validation->further);
     *validation = (struct res_validation){0};
 }

@@ -16,6 +16,7 @@
 #include "results/experiment.h"
 #include "results/validation/fidelity.h"
 #include "results/validation/reality.h"
+#include "results/validation/recordings.h"
 #include "results/validation/sampled.h"
 #include "results/validation/timed.h"
 
@@ -63,15 +64,21 @@ struct res_validation {
     size_t alike;    /* processes by the recorded one's name, in the baseline's last sampled run */
     unsigned rounds; /* finished */
     bool stopped;
+    struct res_recordings
+        further; /* none behind res_validation_run: filled by who records the program again */
 };
 
-/* res_validation_run - run it all. ret is always filled; ends with res_validation_release. */
+/* res_validation_run - run it all but for further recordings. ret is always filled; ends with res_validation_release. */
 void res_validation_run(const struct res_validation_options *options, struct res_validation *ret);
 void res_validation_release(struct res_validation *validation);
 
 /* What the figures of one candidate come to. */
 struct res_validation_figures {
-    struct res_fidelity memory;
+    struct res_fidelity memory; /* what is predicted: the median over recordings */
+    struct res_fidelity
+        recordings[RES_RECORDINGS_MAX]; /* from each by itself: the first, then further ones in their
+                                                           order, without those that were left out */
+    size_t recording_count;
     struct res_real_ranges total_range, heap_range;   /* of the real runs: sampled ones, mapped ones */
     struct res_real_beyond total_beyond, heap_beyond; /* what is predicted, beside those ranges */
     struct res_time_check time;
@@ -80,8 +87,8 @@ struct res_validation_figures {
     double startup_total_bytes, startup_heap_bytes; /* of these fidelity.h */
 };
 
-/* res_validation_figures_of - one candidate's (place < options.candidate_count), against the replay of what was recorded.
- * trial  of the same candidates, in the same order. */
+/* res_validation_figures_of - one candidate's (place < options.candidate_count), against the replays of what was recorded.
+ * trial  of the first recording: the same candidates, in the same order. */
 struct res_validation_figures res_validation_figures_of(const struct res_validation *validation,
                                                         const struct res_trial *trial, size_t place,
                                                         uint64_t seed);

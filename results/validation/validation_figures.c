@@ -101,12 +101,6 @@ static struct res_levels heap_of(const struct res_validation_entry *entry)
 
 /* ---- the rest, over time -------------------------------------------------------------------- */
 
-static void course_free(struct res_course *course)
-{
-    free((void *)(uintptr_t)course->at); /* ours; const for the others */
-    free((void *)(uintptr_t)course->bytes);
-}
-
 static struct res_course course_of_rest(const struct res_validation_entry *baseline)
 {
     if (baseline->mapped_count == 0)
@@ -127,20 +121,8 @@ static struct res_course course_of_replay(const struct res_trial *trial, const s
     const bool memory = res_trial_has_memory(trial);
     if ((memory ? entry->memory_count : entry->run_count) == 0)
         return (struct res_course){0};
-    const struct res_run *run = memory ? &entry->memory_runs[0] : &entry->runs[0];
-    const json_t *own = json_object_get(run->json, "samples");
-    const json_t *resident = json_object_get(own, "resident_bytes"), *time = json_object_get(own, "time_ns");
-    if (time == NULL)
-        time = json_object_get(memory ? trial->memory_samples : trial->samples, "time_ns");
-    const size_t count = json_array_size(time);
-    if (count == 0 || json_array_size(resident) != count)
-        return (struct res_course){0};
-    double *at = res_calloc(count, sizeof *at), *bytes = res_calloc(count, sizeof *bytes);
-    for (size_t i = 0; i < count; i++) {
-        at[i] = json_number_value(json_array_get(time, i));
-        bytes[i] = json_number_value(json_array_get(resident, i));
-    }
-    return (struct res_course){at, bytes, count};
+    return res_course_of_run(memory ? &entry->memory_runs[0] : &entry->runs[0],
+                             memory ? trial->memory_samples : trial->samples);
 }
 
 /* Of the peak two bounds from below, as of the heap's. A sample that missed the total's peak tells nothing of which part grew
@@ -253,6 +235,37 @@ static double brought_by(const struct res_validation_entry *entry,
     return res_files_brought(&entry->startup_files, &baseline->startup_files, &program);
 }
 
+/* From each recording by itself, and the median: what is real and what is not replayed is the same for all.
+ * sample  what is real, startup, and what the first recording's replay came to. */
+static void predict(const struct res_validation *validation, struct res_fidelity_sample sample, size_t place,
+                    struct res_validation_figures *figures)
+{
+    const struct res_levels rest = rest_of(&validation->entries[0]);
+    struct res_course course = course_of_rest(&validation->entries[0]);
+    figures->recordings[figures->recording_count++] = res_fidelity_of(&rest, &sample);
+    for (size_t i = 0; i < validation->further.count; i++) {
+        const struct res_recording *recording = &validation->further.all[i];
+        if (recording->left_out != NULL)
+            continue;
+        sample.replayed = res_recording_levels(&recording->entries[place]);
+        sample.missed_bytes = res_fidelity_missed(&course, &recording->entries[place].course);
+        figures->recordings[figures->recording_count++] = res_fidelity_of(&rest, &sample);
+    }
+    figures->memory = res_fidelity_median(figures->recordings, figures->recording_count);
+    res_course_release(&course);
+}
+
+/* Of the first recording what highest rest and highest replayed miss each other by. */
+static double missed_of(const struct res_validation *validation, const struct res_trial *trial, size_t place)
+{
+    struct res_course rest = course_of_rest(&validation->entries[0]),
+                      replay = course_of_replay(trial, &trial->entries[place]);
+    const double missed = res_fidelity_missed(&rest, &replay);
+    res_course_release(&rest);
+    res_course_release(&replay);
+    return missed;
+}
+
 struct res_validation_figures res_validation_figures_of(const struct res_validation *validation,
                                                         const struct res_trial *trial, size_t place,
                                                         uint64_t seed)
@@ -261,9 +274,6 @@ struct res_validation_figures res_validation_figures_of(const struct res_validat
                                       *baseline = &validation->entries[0];
     const struct res_figures replayed = res_figures_of(trial, &trial->entries[place], seed);
     const struct res_figures replayed_base = res_figures_of(trial, &trial->entries[0], seed);
-    const struct res_levels rest = rest_of(baseline);
-    struct res_course course = course_of_rest(baseline),
-                      replay = course_of_replay(trial, &trial->entries[place]);
     struct res_validation_figures figures = {
         .wall_ns = wall_of(entry),
         .cpu_ns = cpu_median(entry),
@@ -277,15 +287,13 @@ struct res_validation_figures res_validation_figures_of(const struct res_validat
         .replayed = {replayed.peak_bytes, replayed.mean_bytes, replayed.end_bytes},
         .startup_total_bytes = figures.startup_total_bytes,
         .startup_heap_bytes = figures.startup_heap_bytes,
-        .missed_bytes = res_fidelity_missed(&course, &replay),
+        .missed_bytes = missed_of(validation, trial, place),
     };
-    figures.memory = res_fidelity_of(&rest, &sample);
+    predict(validation, sample, place, &figures);
     figures.total_range = ranges_of(entry->images, entry->image_count, total_peak, total_mean, total_end);
     figures.heap_range = ranges_of(entry->mapped, entry->mapped_count, heap_peak_of_run, heap_mean, heap_end);
     figures.total_beyond = res_real_beyond_of(&figures.total_range, &figures.memory.predicted_total);
     figures.heap_beyond = res_real_beyond_of(&figures.heap_range, &figures.memory.predicted_heap);
-    course_free(&course);
-    course_free(&replay);
     figures.time = check_time(validation, place, predicted_ns(&replayed, &replayed_base, trial), seed);
     return figures;
 }

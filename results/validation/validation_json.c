@@ -4,6 +4,7 @@
 
 #include "results/support.h"
 #include "results/validation/reality_report.h"
+#include "results/validation/recordings_report.h"
 #include "results/validation/validation_report.h"
 
 static json_t *number(double value)
@@ -26,7 +27,7 @@ static json_t *text(const char *value)
     return string;
 }
 
-static void set_levels(json_t *object, const char *part, const struct res_levels *levels)
+void res_levels_set(json_t *object, const char *part, const struct res_levels *levels)
 {
     const struct {
         const char *level;
@@ -119,8 +120,8 @@ static json_t *real_object(const struct res_validation_entry *entry,
                            const struct res_validation_figures *figures)
 {
     json_t *object = json_object();
-    set_levels(object, "total", &figures->memory.real_total);
-    set_levels(object, "heap", &figures->memory.real_heap);
+    res_levels_set(object, "total", &figures->memory.real_total);
+    res_levels_set(object, "heap", &figures->memory.real_heap);
     json_object_set_new(object, "ranges", res_reality_ranges(figures));
     json_object_set_new(object, "wall_ns", whole(figures->wall_ns));
     json_object_set_new(object, "cpu_ns", whole(figures->cpu_ns));
@@ -138,12 +139,14 @@ static json_t *real_object(const struct res_validation_entry *entry,
     return object;
 }
 
-static json_t *predicted_object(const struct res_validation_figures *figures)
+static json_t *predicted_object(const struct res_validation *validation,
+                                const struct res_validation_figures *figures, size_t place)
 {
     json_t *object = json_object();
-    set_levels(object, "total", &figures->memory.predicted_total);
-    set_levels(object, "heap", &figures->memory.predicted_heap);
+    res_levels_set(object, "total", &figures->memory.predicted_total);
+    res_levels_set(object, "heap", &figures->memory.predicted_heap);
     json_object_set_new(object, "time_difference_ns", whole(figures->time.predicted_ns));
+    json_object_set_new(object, "recordings", res_recordings_predicted(validation, figures, place));
     return object;
 }
 
@@ -161,14 +164,16 @@ static json_t *error_object(const struct res_validation_figures *figures)
     return object;
 }
 
-static json_t *candidate_object(const struct res_validation_entry *entry, const struct res_entry *replayed,
-                                const struct res_validation_figures *figures)
+static json_t *candidate_object(const struct res_validation *validation, const struct res_trial *trial,
+                                const struct res_validation_figures *figures, size_t place)
 {
+    const struct res_validation_entry *entry = &validation->entries[place];
+    const char *failed = entry->failed != NULL ? entry->failed : trial->entries[place].failed;
     json_t *object = json_object();
     json_object_set_new(object, "name", text(entry->candidate->name));
-    json_object_set_new(object, "failed", text(entry->failed != NULL ? entry->failed : replayed->failed));
+    json_object_set_new(object, "failed", text(failed));
     json_object_set_new(object, "real", real_object(entry, figures));
-    json_object_set_new(object, "predicted", predicted_object(figures));
+    json_object_set_new(object, "predicted", predicted_object(validation, figures, place));
     json_object_set_new(object, "error", error_object(figures));
     return object;
 }
@@ -226,8 +231,7 @@ void res_validation_add(json_t *result, const struct res_validation *validation,
     json_t *candidates = json_array(), *about = json_object();
     for (size_t i = 0; i < count; i++) {
         figures[i] = res_validation_figures_of(validation, trial, i, seed);
-        json_array_append_new(candidates,
-                              candidate_object(&validation->entries[i], &trial->entries[i], &figures[i]));
+        json_array_append_new(candidates, candidate_object(validation, trial, &figures[i], i));
     }
     json_object_set_new(about, "command", command_array(options->arguments));
     json_object_set_new(about, "process", text(options->process));
@@ -241,6 +245,7 @@ void res_validation_add(json_t *result, const struct res_validation *validation,
     json_object_set_new(about, "step_ns", json_integer((json_int_t)options->step_ns));
     json_object_set_new(about, "bars", bars_object(figures, count));
     json_object_set_new(about, "within_reality", res_reality_within(figures, count));
+    res_recordings_add_to(about, validation, trial->workload);
     json_object_set_new(about, "control_timed_runs", timed_runs(&validation->entries[count]));
     json_object_set_new(result, "validation", about);
     json_object_set_new(result, "candidates", candidates);

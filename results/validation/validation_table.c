@@ -8,6 +8,7 @@
 #include "results/notes.h"
 #include "results/support.h"
 #include "results/validation/reality_report.h"
+#include "results/validation/recordings_report.h"
 #include "results/validation/validation_report.h"
 
 enum column {
@@ -271,21 +272,6 @@ static void add_notes(struct res_text *text, const json_t *result, const json_t 
     free(by);
 }
 
-/* How far the figures of a candidate's real runs are from each other, as a share of the least; NAN: there are not two. */
-static double spread_of(const json_t *candidate, const char *key)
-{
-    const json_t *runs = json_object_get(json_object_get(candidate, "real"), "mapped_runs"), *run;
-    double least = INFINITY, most = 0;
-    size_t index;
-    json_array_foreach(runs, index, run)
-    {
-        const double bytes = res_cell_number(run, key);
-        least = fmin(least, bytes);
-        most = fmax(most, bytes);
-    }
-    return json_array_size(runs) > 1 && least > 0 && isfinite(least) ? most / least - 1 : NAN;
-}
-
 /* No prediction can be nearer to reality than reality is to itself. Means are over wall time, which other work moves. */
 static void add_spread(struct res_text *text, const json_t *candidates)
 {
@@ -294,8 +280,9 @@ static void add_spread(struct res_text *text, const json_t *candidates)
     json_t *candidate;
     json_array_foreach(candidates, index, candidate)
     {
-        mean = fmax(mean, spread_of(candidate, "heap_mean_bytes")); /* of a NAN and a number the number */
-        end = fmax(end, spread_of(candidate, "heap_end_bytes"));
+        const json_t *runs = json_object_get(json_object_get(candidate, "real"), "mapped_runs");
+        mean = fmax(mean, res_samples_spread(runs, "heap_mean_bytes")); /* of a NAN and a number the number */
+        end = fmax(end, res_samples_spread(runs, "heap_end_bytes"));
     }
     if (isfinite(mean) && isfinite(end))
         res_text_printf(
@@ -346,6 +333,7 @@ char *res_validation_text(const json_t *result, const struct res_style *style)
     res_reality_text(&text, candidates);
     add_notes(&text, result, about);
     add_spread(&text, candidates);
+    res_recordings_text(&text, about, candidates);
     res_notes_placement(&text, json_array_get(json_object_get(result, "workloads"), 0));
     add_failures(&text, candidates);
     res_text_printf(&text, "bars        what mallab asks of its own predictions\n");

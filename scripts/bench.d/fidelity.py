@@ -44,8 +44,8 @@ def c_source():
 
 
 class Fidelity:
-    def __init__(self, report, workshop, rounds, touch=None):
-        self.report, self.rounds, self.touch = report, rounds, touch
+    def __init__(self, report, workshop, rounds, touch=None, recordings=None):
+        self.report, self.rounds, self.touch, self.recordings = report, rounds, touch, recordings
         self.place = pathlib.Path(workshop.place)
 
     def programs(self):
@@ -73,6 +73,7 @@ class Fidelity:
         options = ["-q", "-n", self.rounds, "--seed", 1, "-f", "-o", kept]
         options += ["--process", process] if process else []
         options += ["--touch", self.touch] if self.touch else []
+        options += ["--recordings", self.recordings] if self.recordings is not None else []
         done = subprocess.run([str(c) for c in [MALLAB, "validate", *options, "--", *command]], env=environment(env),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
         if not kept.exists():

@@ -16,8 +16,8 @@ SQL = ("CREATE TABLE t(a, b); WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT 
 
 
 class Validate(lab.Lab):
-    def validate(self, *arguments, rounds=1, **settings):
-        return self.answer("validate", "-q", "--json", "-n", rounds, "--seed", 1, *arguments, **settings)
+    def validate(self, *arguments, rounds=1, recordings=1, **settings):
+        return self.answer("validate", "-q", "--json", "-n", rounds, "--recordings", recordings, "--seed", 1, *arguments, **settings)
 
     def check(self, result, names, process, rounds=1):
         self.assertEqual(result["schema"], "mallab-experiment/1")
@@ -134,7 +134,7 @@ class Validate(lab.Lab):
         script = self.place / "loud"
         script.write_text(f"#!/bin/sh\necho nobody-reads-this\necho a-complaint >&2\nexec {lab.PROGRAMS}/half 3\n")
         script.chmod(0o755)
-        result = self.mallab("validate", "-n", 1, "-a", "glibc", "--process", "half", "--", script)
+        result = self.mallab("validate", "-n", 1, "--recordings", 1, "-a", "glibc", "--process", "half", "--", script)
         self.assertNotIn(b"nobody-reads-this", result.stdout + result.stderr)
         self.assertIn(b"a-complaint", result.stderr)
 
@@ -152,7 +152,7 @@ class Validate(lab.Lab):
 
     def test_without_hyperfine(self):
         """PATH holds what the command needs, and no hyperfine: said, and measured all the same."""
-        result = self.mallab("validate", "--json", "-n", 1, "-a", "glibc", "-o", "days/", "--", lab.PROGRAMS / "half", 3,
+        result = self.mallab("validate", "--json", "-n", 1, "--recordings", 1, "-a", "glibc", "-o", "days/", "--", lab.PROGRAMS / "half", 3,
                              env={"PATH": str(self.place), "MALLAB_MACHINE": "ci 1"})
         self.assertIn("hyperfine is not installed", result.stderr.decode())
         answer = json.loads(result.stdout)
@@ -167,11 +167,12 @@ class Validate(lab.Lab):
 
     def test_a_failing_program_is_compared_with_its_own_end(self):
         """It fails when recorded and under glibc alike: a result. Under one candidate only: that candidate is out."""
-        self.mallab("validate", "-q", "-n", 1, "-a", "glibc", "--", "sh", "-c", f"{lab.PROGRAMS}/half 1; exit 7")
+        alike = self.validate("-a", "glibc", "--", "sh", "-c", f"{lab.PROGRAMS}/half 1; exit 7", recordings=2)["validation"]
+        self.assertEqual((alike["exit_code"], alike["recordings"], alike["recordings_left_out"]), (7, 2, 0))
         if "jemalloc" not in lab.candidates():
             self.skipTest("needs jemalloc")
         script = f"{lab.PROGRAMS}/half 1; case $LD_PRELOAD in *jemalloc*) echo no such luck >&2; exit 9;; esac"
-        failed = self.mallab("validate", "-q", "-n", 1, "-o", "kept.json", "-a", "glibc,jemalloc", "--", "sh", "-c", script, status=lab.FAILED)
+        failed = self.mallab("validate", "-q", "-n", 1, "--recordings", 1, "-o", "kept.json", "-a", "glibc,jemalloc", "--", "sh", "-c", script, status=lab.FAILED)
         said = failed.stderr.decode()
         self.assertIn("jemalloc failed", said)
         self.assertIn("exit code 9", said)
@@ -182,9 +183,9 @@ class Validate(lab.Lab):
 
     def test_it_is_recorded_on_the_baseline(self):
         """Redis asks for other sizes where malloc_usable_size answers otherwise: recorded on its own jemalloc, glibc's heap was 4 % too low."""
-        self.validate("-a", "glibc", "--", "sh", "-c", 'case "$LD_PRELOAD" in *libmallab.so*) printf %s "$LD_PRELOAD" >recorded;; esac; '
-                      f"{lab.PROGRAMS}/half 1")
-        self.assertRegex((self.place / "recorded").read_text(), r"libmallab\.so[: ].*/libc\.so\.6")
+        self.validate("-a", "glibc", "--", "sh", "-c", 'case "$LD_PRELOAD" in *libmallab.so*) printf "%s\\n" "$LD_PRELOAD" >>recorded;; esac; '
+                      f"{lab.PROGRAMS}/half 1", recordings=2)
+        self.assertRegex((self.place / "recorded").read_text(), r"^(.*libmallab\.so[: ].*/libc\.so\.6\n){2}$")
 
     def test_a_program_that_is_not_there(self):
         result = self.mallab("validate", "-a", "glibc", "--", "./no-such-program", status=lab.FAILED)
@@ -236,7 +237,7 @@ class Validate(lab.Lab):
 
     def test_stopped_before_the_first_real_round(self):
         """The replays are whole, and yet it was stopped: the result says so. Each phase is told when it begins."""
-        process = subprocess.Popen([lab.BUILD / "mallab", "validate", "-n", "1", "-a", "glibc", "--json", "--progress", "--",
+        process = subprocess.Popen([lab.BUILD / "mallab", "validate", "-n", "1", "--recordings", "1", "-a", "glibc", "--json", "--progress", "--",
                                     lab.PROGRAMS / "repeat", "20000"], cwd=self.place, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"})
         self.addCleanup(process.kill)
@@ -251,6 +252,136 @@ class Validate(lab.Lab):
         result = json.loads(shown)
         self.assertEqual((result["stopped"], result["workloads"][0]["rounds"], "validation" in result), (True, 1, False))
         self.assertEqual([phase.split(" of ")[0] for phase in phases], ["1", "2", "3"])
+
+    def changing(self, *recorded, unrecorded="repeat 900"):
+        """A program that makes other calls whenever it is recorded, by a file that counts, and the same whenever it is not."""
+        script = self.place / "changing"
+        turns = "".join(f"{turn}) {words};;\n" for turn, words in enumerate(recorded, 1))
+        script.write_text("#!/bin/sh\ncase \"$LD_PRELOAD\" in *libmallab.so*) turn=0\n[ ! -e turns ] || read turn <turns\n"
+                          f"echo $((turn + 1)) >turns\ncase $((turn + 1)) in\n{turns}esac;; esac\nexec {lab.PROGRAMS}/{unrecorded}\n")
+        script.chmod(0o755)
+        return script
+
+    def test_the_prediction_is_the_median_of_recordings(self):
+        """Recorded are 400, 1,600 and 900 rounds: of each level the third's is predicted, and the table says how far they differ."""
+        repeat = f"exec {lab.PROGRAMS}/repeat"
+        script = self.changing(f"{repeat} 400", f"{repeat} 1600", f"{repeat} 900")
+        two = self.two()
+        told = self.mallab("validate", "-q", "-n", 2, "--seed", 1, "-a", two, "-o", "kept.json", "--keep", "kept", "--", script)  # three unasked
+        result = json.loads((self.place / "kept.json").read_text())
+        about, said = result["validation"], told.stderr.decode()
+        self.assertEqual([about[key] for key in ("recordings", "recordings_asked", "recordings_left_out", "recordings_stopped")], [3, 3, 0, False])
+        ops = [one["ops"] for one in about["recording_list"]]
+        self.assertEqual(sorted(ops), [ops[0], ops[2], ops[1]])
+        self.assertEqual(about["ops_difference_max"], ops[1] - ops[0])
+        self.assertEqual(result["workloads"][0]["ops"], ops[0])
+        self.assertIn(f"recording 2 of 3 has {ops[1]:,} calls, the first {ops[0]:,} (+{100 * (ops[1] / ops[0] - 1):.1f} %)", said)
+        for candidate in result["candidates"]:
+            predicted = candidate["predicted"]
+            self.assertEqual([one["number"] for one in predicted["recordings"]], [1, 2, 3])
+            self.assertEqual([len(one["replays"]) for one in predicted["recordings"][1:]], [2, 2])
+            for key in LEVELS:
+                each = [one[key] for one in predicted["recordings"]]
+                self.assertEqual(predicted[key], sorted(each)[1], key)
+                if "mean" not in key:  # that is over time, which other work on the machine moves
+                    self.assertEqual(sorted(each), [each[0], each[2], each[1]], key)
+            error = predicted["peak_heap_bytes"] / candidate["real"]["peak_heap_bytes"] - 1
+            self.assertAlmostEqual(candidate["error"]["peak_heap"], error, places=5)
+        # What is kept: each recording with its workload. What is shown: how far predictions are from each other, at most.
+        for place, name in (("kept", "changing"), ("kept/recording-2", "changing"), ("kept/recording-3", "changing")):
+            self.assertTrue((self.place / place / name).is_dir())
+            self.assertTrue((self.place / place / f"{name}.wl").is_file())
+        def widest(key):
+            each = [[one[key] for one in candidate["predicted"]["recordings"]] for candidate in result["candidates"]]
+            return max(100 * (max(of_one) / min(of_one) - 1) for of_one in each)
+        shown = told.stdout.decode()
+        self.assertIn("predicted is the median of 3\n", shown)
+        self.assertIn(f"differ by up to {widest('peak_heap_bytes'):.1f} % in the heap's peak, {widest('mean_heap_bytes'):.1f} % in its mean, "
+                      f"{widest('end_heap_bytes'):.1f} % at its end\n            and by up to {ops[1] - ops[0]:,} calls from the first, which has {ops[0]:,}\n", shown)
+        self.assertLessEqual(max(map(len, shown.splitlines())), 100)
+        self.check_beyond(result, shown)
+        # A result of an earlier version has one recording and does not say so.
+        for key in [key for key in about if key.startswith("recording") or key == "ops_difference_max"]:
+            del about[key]
+        for candidate in result["candidates"]:
+            del candidate["predicted"]["recordings"]
+        (self.place / "old.json").write_text(json.dumps(result))
+        old = self.mallab("report", "old.json").stdout.decode()
+        self.assertNotIn("recordings", old)
+        before, line, behind = shown.partition("recordings  ")
+        self.assertEqual(line, "recordings  ")
+        self.assertTrue(old.endswith(before + behind[behind.index("placement "):]), old)
+
+    def check_beyond(self, result, shown):
+        """Of the predictions beyond real runs how many are of recordings that reach there: what is replayed at times is what really ran."""
+        beyond = meet = 0
+        for candidate in result["candidates"]:
+            for key in ("peak_total", "peak_heap", "mean_heap", "end_heap"):
+                if candidate["error"]["beyond_reality"][key]:
+                    each, range_ = [one[f"{key}_bytes"] for one in candidate["predicted"]["recordings"]], candidate["real"]["ranges"][key]
+                    beyond, meet = beyond + 1, meet + (min(each) <= range_["high_bytes"] and max(each) >= range_["low_bytes"])
+        line = f"predictions beyond real runs: {beyond}; of recordings whose range meets theirs: {meet}\n"
+        self.assertEqual(line in shown, beyond > 0, line)
+
+    def test_a_recording_that_is_no_run_like_the_first_is_left_out(self):
+        """It ends otherwise, or another program was recorded: told, counted, and the others predict."""
+        repeat = f"{lab.PROGRAMS}/repeat"
+        script = self.changing(f"exec {repeat} 400", f"{repeat} 1600; exit 3", f"exec {lab.PROGRAMS}/half 30", f"exec {repeat} 500")
+        told = self.mallab("validate", "-q", "-n", 1, "--recordings", 4, "--seed", 1, "-a", "glibc", "-o", "kept.json", "--", script)
+        result = json.loads((self.place / "kept.json").read_text())
+        about, said, shown = result["validation"], told.stderr.decode(), told.stdout.decode()
+        self.assertEqual([about[key] for key in ("recordings", "recordings_asked", "recordings_left_out", "recordings_stopped")], [2, 4, 2, False])
+        reasons = [one["left_out"] for one in about["recording_list"]]
+        self.assertEqual((reasons[0], reasons[3]), (None, None))
+        self.assertEqual(reasons[1], "the program ended with exit code 3, the first time with exit code 0")
+        self.assertEqual(reasons[2], "the process with most calls was 'half', the first time 'repeat'")
+        for number in (2, 3):
+            self.assertIn(f"recording {number} of 4 is left out: {reasons[number - 1]}", said)
+            self.assertIn(f"recording {number} was left out: {reasons[number - 1]}", shown)
+        self.assertIn("predicted is the median of 2, of the 4 asked for\n", shown)
+        (candidate,) = result["candidates"]
+        first, fourth = candidate["predicted"]["recordings"]
+        self.assertEqual((first["number"], fourth["number"]), (1, 4))
+        self.assertAlmostEqual(candidate["predicted"]["peak_heap_bytes"], (first["peak_heap_bytes"] + fourth["peak_heap_bytes"]) / 2, delta=1)
+        # One that is left out is not in the differences.
+        self.assertEqual(about["ops_difference_max"], about["recording_list"][3]["ops"] - about["recording_list"][0]["ops"])
+
+    def test_each_recording_has_its_process_by_name(self):
+        """Of two processes the one that is named, though the other calls more; where it is not there, the recording is left out."""
+        half, repeat = f"{lab.PROGRAMS}/half 30", f"{lab.PROGRAMS}/repeat 9000"
+        script = self.changing(f"{repeat}; exec {half}", f"exec {repeat}", f"{half}; exec {repeat}", unrecorded="half 30")
+        told = self.mallab("validate", "-q", "-n", 1, "--recordings", 3, "-a", "glibc", "--process", "half", "-o", "kept.json", "--", script)
+        about = json.loads((self.place / "kept.json").read_text())["validation"]
+        first, second, third = about["recording_list"]
+        self.assertEqual((about["process"], about["recordings"], about["recordings_left_out"]), ("half", 2, 1))
+        self.assertEqual(first["ops"], third["ops"])
+        self.assertIsNotNone(second["left_out"])
+        self.assertIn("no process 'half' was recorded", told.stderr.decode())
+        self.assertIn(f"recording 2 of 3 is left out: {second['left_out']}", told.stderr.decode())
+
+    def test_stopped_in_a_further_recording(self):
+        """Ctrl-C while the program is recorded for the third time: the two before predict, beside all real rounds."""
+        repeat = f"exec {lab.PROGRAMS}/repeat"
+        script = self.changing(f"{repeat} 400", f"{repeat} 500", "echo third >&2; exec sleep 1000")
+        process = subprocess.Popen([lab.BUILD / "mallab", "validate", "-n", "1", "-a", "glibc", "--json", "--progress", "--", script],
+                                   cwd=self.place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                                   env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"} | {"TMPDIR": str(self.place)})
+        self.addCleanup(process.kill)
+        phases = []
+        for line in process.stderr:
+            phases += [line.decode().strip()] if b" of 4: " in line else []
+            if line == b"third\n":
+                break
+        process.send_signal(signal.SIGINT)
+        shown, said = process.communicate(timeout=lab.PATIENCE_S)
+        self.assertEqual(process.returncode, -signal.SIGINT, said)
+        about = json.loads(shown)["validation"]
+        self.assertEqual([about[key] for key in ("rounds", "stopped", "recordings", "recordings_asked", "recordings_left_out", "recordings_stopped")],
+                         [1, False, 2, 3, 0, True])
+        self.assertIn(b"predictions are of 2 of 3", said)
+        self.assertEqual([phase.split("'")[0] for phase in phases[::3]], ["1 of 4: recording 1 of 3 of ", "4 of 4: recording 2 of 3 of "])
+        self.assertEqual(self.alive(process.pid), [])
+        self.assertEqual({path.name for path in self.place.iterdir()}, {"changing", "turns"})
 
     @staticmethod
     def alive(session):

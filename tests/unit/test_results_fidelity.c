@@ -100,6 +100,43 @@ TEST(peaks_that_do_not_fall_together_are_not_added)
     CHECK_NEAR(res_fidelity_missed(&nothing, &replayed), 0);
 }
 
+/* Predictions of one candidate from four recordings: rest and startup are one, replay and what was missed each recording's own. */
+TEST(of_several_recordings_the_median_is_predicted)
+{
+    const struct res_levels rest = {1000, 900, 800};
+    const struct {
+        struct res_levels replayed;
+        double missed_bytes;
+    } recordings[4] = {
+        {{1700, 950, 600}, 300}, {{1500, 990, NAN}, 0}, {{1600, 700, 640}, 50}, {{NAN, NAN, NAN}, 0}};
+    struct res_fidelity all[4];
+    for (size_t i = 0; i < 4; i++) {
+        const struct res_fidelity_sample sample = {
+            .total = {3000, 2000, 1500},
+            .heap = {1600, 1000, 500},
+            .replayed = recordings[i].replayed,
+            .startup_total_bytes = 200,
+            .startup_heap_bytes = 60,
+            .missed_bytes = recordings[i].missed_bytes,
+        };
+        all[i] = res_fidelity_of(&rest, &sample);
+    }
+    /* In the total the recording with the highest peak is the lowest, by what its own course missed. */
+    const struct res_fidelity three = res_fidelity_median(all, 3), four = res_fidelity_median(all, 4);
+    CHECK_NEAR(three.predicted_heap.peak_bytes, 60 + 1600);
+    CHECK_NEAR(three.predicted_total.peak_bytes, 1200 + 1500);
+    CHECK_NEAR(all[0].predicted_total.peak_bytes, 1200 + 1700 - 300);
+    CHECK_NEAR(three.predicted_heap.mean_bytes, 60 + 950);
+    CHECK_NEAR(three.predicted_heap.end_bytes, 60 + 620); /* known of two */
+    CHECK_NEAR(three.error_heap.peak_bytes, 1660.0 / 1600 - 1);
+    CHECK_NEAR(three.error_total.peak_bytes, 2700.0 / 3000 - 1);
+    CHECK_NEAR(three.real_total.mean_bytes, 2000);
+    CHECK_NEAR(four.predicted_total.peak_bytes, three.predicted_total.peak_bytes);
+    CHECK_NEAR(res_fidelity_median(all, 2).predicted_heap.peak_bytes, 60 + 1600); /* between both */
+    CHECK_NEAR(res_fidelity_median(all, 1).predicted_total.peak_bytes, all[0].predicted_total.peak_bytes);
+    CHECK(isnan(res_fidelity_median(&all[3], 1).predicted_heap.end_bytes));
+}
+
 static struct res_fidelity peaks(double real, double predicted)
 {
     return (struct res_fidelity){.real_total = {real, 0, 0}, .predicted_total = {predicted, 0, 0}};
@@ -327,9 +364,9 @@ TEST(hyperfine_is_believed_when_it_makes_sense)
 RUN_TESTS(T(runs_that_were_alike_have_one_peak),
           T(a_prediction_lies_within_what_real_runs_did_or_so_far_from_the_nearest),
           T(prediction_is_rest_and_startup_and_replay), T(no_real_figure_no_error),
-          T(peaks_that_do_not_fall_together_are_not_added), T(order_counts_where_reality_differs),
-          T(sign_is_judged_outside_the_noise_only), T(heap_is_told_from_the_rest),
-          T(what_is_resident_is_told_by_name_but_for_the_heap),
+          T(of_several_recordings_the_median_is_predicted), T(peaks_that_do_not_fall_together_are_not_added),
+          T(order_counts_where_reality_differs), T(sign_is_judged_outside_the_noise_only),
+          T(heap_is_told_from_the_rest), T(what_is_resident_is_told_by_name_but_for_the_heap),
           T(a_library_that_the_program_has_by_itself_is_not_brought), T(more_names_than_room_do_no_harm),
           T(what_lies_behind_a_memory_file_is_heap), T(bss_is_what_the_file_says),
           T(a_text_that_is_cut_is_no_harm), T(nonsense_is_passed_over), T(status_is_whole_or_refused),

@@ -1,0 +1,96 @@
+/* test_results_recordings.c - several recordings of a validation: which of them predict, what of each goes into the result, and
+ * what a reader is told of them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/support.h"
+#include "results/validation/recordings_report.h"
+#include "unit/harness.h"
+
+static struct res_recording *add_replayed(struct res_recordings *recordings, unsigned number, uint64_t ops)
+{
+    struct res_recording *recording = res_recordings_add(recordings, number);
+    recording->ops = ops;
+    recording->entries = res_calloc(1, sizeof *recording->entries);
+    recording->entry_count = 1;
+    recording->entries[0].digest = res_strdup("1");
+    recording->entries[0].runs[0] = (struct res_levels){300, 200, 100};
+    recording->entries[0].runs[1] = (struct res_levels){310, 180, 140};
+    recording->entries[0].run_count = 2;
+    return recording;
+}
+
+TEST(of_passes_the_median_counts)
+{
+    struct res_recordings recordings = {.asked = 2};
+    const struct res_recording_entry none = {0};
+    const struct res_levels levels = res_recording_levels(&add_replayed(&recordings, 2, 10)->entries[0]);
+    CHECK(fabs(levels.peak_bytes - 305) < 1e-9 && fabs(levels.mean_bytes - 190) < 1e-9);
+    CHECK(isnan(res_recording_levels(&none).end_bytes));
+    res_recordings_release(&recordings);
+}
+
+TEST(what_is_left_out_predicts_nothing_and_is_named)
+{
+    struct res_validation validation = {.further = {.asked = 4}};
+    const struct res_workload first = {.ops = 100};
+    json_t *about = json_object();
+    (void)add_replayed(&validation.further, 2, 90);
+    res_recording_leave_out(add_replayed(&validation.further, 3, 500), res_strdup("another program"));
+    (void)add_replayed(&validation.further, 4, 103);
+    CHECK_U64(res_recordings_used(&validation.further), 3);
+    res_recordings_add_to(about, &validation, &first);
+    CHECK_U64((uint64_t)json_integer_value(json_object_get(about, "recordings")), 3);
+    CHECK_U64((uint64_t)json_integer_value(json_object_get(about, "recordings_left_out")), 1);
+    CHECK_U64((uint64_t)json_integer_value(json_object_get(about, "ops_difference_max")), 10);
+    const json_t *list = json_object_get(about, "recording_list");
+    CHECK_U64(json_array_size(list), 4);
+    CHECK_STR(json_string_value(json_object_get(json_array_get(list, 2), "left_out")), "another program");
+    CHECK(json_is_null(json_object_get(json_array_get(list, 3), "left_out")));
+    json_decref(about);
+    res_recordings_drop_last(&validation.further);
+    CHECK_U64(res_recordings_used(&validation.further), 2);
+    res_recordings_release(&validation.further);
+    CHECK_U64(res_recordings_used(&validation.further), 1); /* the first is always there */
+}
+
+static char *told(const char *about, const char *candidates)
+{
+    json_t *first = json_loads(about, 0, NULL), *second = json_loads(candidates, 0, NULL);
+    struct res_text text = {0};
+    res_recordings_text(&text, first, second);
+    json_decref(first);
+    json_decref(second);
+    return text.text != NULL ? text.text : res_strdup("");
+}
+
+static void check_told(const char *about, const char *candidates, const char *expected)
+{
+    char *words = told(about, candidates);
+    CHECK_STR(words, expected);
+    free(words);
+}
+
+#define LEVELS(peak) "{\"peak_heap_bytes\":" peak ",\"mean_heap_bytes\":100,\"end_heap_bytes\":null}"
+
+TEST(a_reader_is_told_how_many_and_how_far_apart)
+{
+    check_told("{}", "[]", ""); /* of an earlier version */
+    check_told("{\"recordings\":1,\"recordings_asked\":1}", "[]", "");
+    check_told("{\"recordings\":1,\"recordings_asked\":3,\"recordings_stopped\":true}", "[]",
+               "recordings  predicted is of one alone, stopped before the 3 asked for\n");
+    check_told("{\"recordings\":2,\"recordings_asked\":3,\"ops_difference_max\":7,\"recording_list\":[{"
+               "\"ops\":1000},"
+               "{\"number\":2,\"left_out\":\"it is not whole\"},{}]}",
+               "[{\"predicted\":{\"recordings\":[" LEVELS("200") "," LEVELS(
+                   "210") "]}},"
+                          "{\"predicted\":{\"recordings\":[" LEVELS("200") "," LEVELS("204") "]}}]",
+               "recordings  predicted is the median of 2, of the 3 asked for\n"
+               "            they differ by up to 5.0 % in the heap's peak, 0.0 % in its mean, - at its end\n"
+               "            and by up to 7 calls from the first, which has 1,000\n"
+               "            recording 2 was left out: it is not whole\n");
+}
+
+RUN_TESTS(T(of_passes_the_median_counts), T(what_is_left_out_predicts_nothing_and_is_named),
+          T(a_reader_is_told_how_many_and_how_far_apart))
