@@ -6,6 +6,7 @@
 #include "results/cells.h"
 #include "results/entry_figures.h"
 #include "results/notes.h"
+#include "results/table.h"
 
 #define TORN_DOWN 0.1 /* live at the end over live at the peak; below, figures of the end need a word */
 
@@ -207,4 +208,20 @@ void res_notes_memory(struct res_text *text, const json_t *result, const json_t 
     if (json_object_get(workload, "memory_rounds") != NULL && (details || !has_recorded_clock(workload)))
         add_clock_line(text, result, workload);
     add_below_line(text, workload);
+}
+
+const char *res_live_words(const json_t *workload)
+{
+    const char *live = json_string_value(
+        json_object_get(workload, "live")); /* results of before say nothing */
+    if (live == NULL || strcmp(live, "known") == 0)
+        return NULL;
+    if (strcmp(live, "paused") == 0)
+        return "what was made or released in pauses is not known: live bytes and resident memory are not "
+               "exact";
+    if (strcmp(live, "left_behind") == 0)
+        return "what merged processes left behind when they ended stays live: live bytes and resident memory "
+               "are upper bounds";
+    return "what was live when the recording begins is not known: live bytes and resident memory are lower "
+           "bounds";
 }
