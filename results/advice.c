@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/advice_idle.h"
 #include "results/advice_limit.h"
 #include "results/advice_noise.h"
@@ -248,7 +249,7 @@ static void add_memory(struct res_text *text, const struct option *option, const
     char bytes[32];
     if (start_bytes >= RES_START_MATTERS * baseline->peak_held.bytes && start_bytes > 0)
         res_text_printf(text, ", besides %s more that it holds before the first call",
-                        res_text_bytes(start_bytes, bytes));
+                        fp_text_bytes(start_bytes, bytes));
 }
 
 static void add_time(struct res_text *text, const struct option *option)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/entry_figures.h"
 #include "results/notes.h"
@@ -82,11 +83,11 @@ void res_notes_idle(struct res_text *text, const json_t *result, const json_t *w
         if (!isfinite(idle))
             continue;
         char *name = res_cell_plain(candidate, "name", "?");
-        res_text_printf(&words, "%s%s %s", listed++ > 0 ? ", " : "", name, res_text_bytes(idle, bytes));
+        res_text_printf(&words, "%s%s %s", listed++ > 0 ? ", " : "", name, fp_text_bytes(idle, bytes));
         const double own = own_bytes_of(candidate);
         if (own >= 0.5) {
             char own_bytes[32];
-            res_text_printf(&words, " (%s of these taken off)", res_text_bytes(own, own_bytes));
+            res_text_printf(&words, " (%s of these taken off)", fp_text_bytes(own, own_bytes));
         }
         free(name);
     }
@@ -126,7 +127,7 @@ char *res_start_words(const json_t *result, const json_t *workload)
         char *name = res_cell_plain(candidate, "name", "?");
         res_text_printf(&words, "%s%s %s",
                         listed++ > 0 ? ", " : "before their first call these hold more than the baseline: ",
-                        name, res_text_bytes(more, bytes));
+                        name, fp_text_bytes(more, bytes));
         free(name);
     }
     if (listed > 0)
@@ -154,7 +155,7 @@ char *res_end_words(const json_t *workload)
     return res_printf(
         "it held %s live of %s at its peak, as a program does that has freed all before it exits: "
         "end and idle are of that, and not of a service at rest",
-        res_text_bytes(end, bytes), res_text_bytes(peak, of));
+        fp_text_bytes(end, bytes), fp_text_bytes(peak, of));
 }
 
 void res_notes_end(struct res_text *text, const json_t *workload)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/statistics.h"
 #include "results/support.h"
@@ -38,7 +39,7 @@ static void add_row(struct res_text *text, const json_t *row, bool is_front, boo
     res_cell_markdown(text, json_string_value(json_object_get(row, "name")));
     res_text_printf(text, "%s |", confirmed && is_front ? " \\*" : "");
     add_difference(text, json_object_get(row, "time"), is_default, confirmed);
-    res_text_printf(text, " %s |", isfinite(bytes) ? res_text_bytes(bytes, words) : "-");
+    res_text_printf(text, " %s |", isfinite(bytes) ? fp_text_bytes(bytes, words) : "-");
     add_difference(text, memory, is_default, confirmed);
     res_text_printf(text, "\n");
 }
