@@ -129,19 +129,28 @@ static bool matches(struct conv_head head)
     return parse(&heaptrack, line, length, &parsed) == NULL || parsed.refusal != FP_OK;
 }
 
+/* As much of it as there is room for. */
+static void take_program(struct conv_survey *survey, const char *name, const char *end)
+{
+    const size_t room = sizeof survey->program - 1;
+    const size_t length = (size_t)(end - name) < room ? (size_t)(end - name) : room;
+    memcpy(survey->program, name, length);
+    survey->program[length] = '\0';
+}
+
 /* The program's name: `x LENGTH PATH`, before version 3 `x PATH`. */
 static void begin(struct conv_import *import, struct conv_head head)
 {
     struct conv_survey *survey = import->survey;
-    const char *line, *name;
+    const char *line;
     size_t length;
     while (conv_head_line(&head, &line, &length)) {
         if (line[0] != 'x' || length < 3)
             continue;
-        name = memrchr(line, '/', length);
-        name = name != NULL ? name + 1 : memrchr(line, ' ', length);
-        if (name != NULL)
-            snprintf(survey->program, sizeof survey->program, "%.*s", (int)(line + length - name), name);
+        const char *slash = memrchr(line, '/', length);
+        const char *before = slash != NULL ? slash : memrchr(line, ' ', length);
+        if (before != NULL)
+            take_program(survey, before + 1, line + length);
         return;
     }
 }
