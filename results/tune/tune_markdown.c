@@ -7,6 +7,7 @@
 #include "results/cells.h"
 #include "results/statistics.h"
 #include "results/support.h"
+#include "results/table.h"
 #include "results/tune/tune_report.h"
 #include "results/tune/tune_words.h"
 
@@ -120,6 +121,8 @@ char *res_tune_markdown(const json_t *result)
     if (confirmed)
         add_paste(&text, tune);
     add_line(&text, "advice", res_tune_advice(result));
+    if (res_live_words(workload) != NULL)
+        add_line(&text, "memory", res_strdup(res_live_words(workload)));
     add_line(&text, confirmed ? "\\*" : "?", res_tune_marks(tune));
     add_line(&text, "tried", res_tune_tried(tune));
     add_line(&text, "basis", res_tune_basis(result));
