@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/unrecorded.h"
+#include "footprint/words.h"
 #include "results/support.h"
 
 #define ANSWER_NS UINT64_C(10000000000)
@@ -108,11 +109,11 @@ static int print_text(const struct cli_control *control)
     print_head(control);
     if (cli_control_windows(control) > 0)
         printf(", window %llu", (unsigned long long)cli_control_windows(control));
-    printf(": %s events", res_text_grouped(number_of(control->recording, "events"), number));
-    printf(", %s", res_text_bytes((double)number_of(control->recording, "bytes"), number));
+    printf(": %s events", fp_text_grouped(number_of(control->recording, "events"), number));
+    printf(", %s", fp_text_bytes((double)number_of(control->recording, "bytes"), number));
     printf("; %zu process%s %s", running, running == 1 ? "" : "es",
            has_ended(control) ? "ran on when it ended" : "running");
-    printf(", lost %s\n", res_text_grouped(count_lost(control->recording), number));
+    printf(", lost %s\n", fp_text_grouped(count_lost(control->recording), number));
     json_t *unrecorded = cli_unrecorded_load(control->directory);
     const json_t *object;
     size_t i;

@@ -17,6 +17,7 @@
 #include "cli/workloads.h"
 #include "convert/recording.h"
 #include "footprint/part_name.h"
+#include "footprint/words.h"
 #include "results/support.h"
 
 struct job {
@@ -101,7 +102,7 @@ static void list_jobs(struct work *work, const struct conv_survey *survey)
             add_job(work, directory, process);
     }
     if (silent > 0 && !work->each->quiet)
-        cli_say(work->verb, "left out: %s process%s without a call", res_text_grouped(silent, digits),
+        cli_say(work->verb, "left out: %s process%s without a call", fp_text_grouped(silent, digits),
                 silent == 1 ? "" : "es");
 }
 
@@ -190,8 +191,8 @@ static void sum_up(const struct work *work, const struct job *job)
     const json_t *report = job->report;
     if (report != NULL && !work->each->quiet)
         cli_say(work->verb, "%s: %s ops, %s", job->output,
-                res_text_grouped((unsigned long long)json_integer_value(json_object_get(report, "ops")), ops),
-                res_text_bytes((double)json_integer_value(json_object_get(report, "output_bytes")), bytes));
+                fp_text_grouped((unsigned long long)json_integer_value(json_object_get(report, "ops")), ops),
+                fp_text_bytes((double)json_integer_value(json_object_get(report, "output_bytes")), bytes));
 }
 
 static void end_job(struct work *work, struct job *job, int status)

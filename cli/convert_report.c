@@ -8,6 +8,7 @@
 #include "cli/describe.h"
 #include "cli/workloads.h"
 #include "convert/recording.h"
+#include "footprint/words.h"
 #include "results/support.h"
 
 #define RATE_SHOWN_MIN     1e4 /* events a second: below, 0.00 M would be told of what is but short */
@@ -24,10 +25,10 @@ static void tell_sample(const struct cli_verb *verb, const struct conv_survey *s
     const struct conv_selected *selected = &survey->selected;
     char ops[32], all[32], live[32], up[32], whole[32];
     cli_say(verb, "sampled %u/%u: %s of %s ops; live peak %s, scaled up %s, of the whole %s",
-            selected->sample_part, selected->sample_of, res_text_grouped(survey->ops, ops),
-            res_text_grouped(selected->all_ops, all), res_text_bytes((double)survey->live_bytes_peak, live),
-            res_text_bytes(scaled(selected, survey->live_bytes_peak), up),
-            res_text_bytes((double)selected->all_live_bytes_peak, whole));
+            selected->sample_part, selected->sample_of, fp_text_grouped(survey->ops, ops),
+            fp_text_grouped(selected->all_ops, all), fp_text_bytes((double)survey->live_bytes_peak, live),
+            fp_text_bytes(scaled(selected, survey->live_bytes_peak), up),
+            fp_text_bytes((double)selected->all_live_bytes_peak, whole));
     cli_say(verb,
             "a sample keeps sizes and lifetimes; contention, locality and what an allocator keeps per thread "
             "are not those of the whole");
@@ -36,7 +37,7 @@ static void tell_sample(const struct cli_verb *verb, const struct conv_survey *s
             verb,
             "the sample has %s object%s alive at most: too few for figures that stand for the whole; take a "
             "larger share",
-            res_text_grouped(survey->live_objects_peak, ops), survey->live_objects_peak == 1 ? "" : "s");
+            fp_text_grouped(survey->live_objects_peak, ops), survey->live_objects_peak == 1 ? "" : "s");
 }
 
 static void tell_selection(const struct cli_verb *verb, const struct conv_survey *survey, bool quiet)
@@ -50,10 +51,10 @@ static void tell_selection(const struct cli_verb *verb, const struct conv_survey
         cli_say(verb, "selected: %s", survey->selected.text);
     if (foreign > 0)
         cli_say(verb, "%s releases by the selected threads of objects of others are left out",
-                res_text_grouped(foreign, digits));
+                fp_text_grouped(foreign, digits));
     if (others > 0)
         cli_say(verb, "%s objects that other threads released or resized are released by the selected ones",
-                res_text_grouped(others, digits));
+                fp_text_grouped(others, digits));
     if (survey->selected.sample_of > 0)
         tell_sample(verb, survey);
 }
@@ -119,7 +120,7 @@ static void tell_others_losses(const struct cli_verb *verb, const struct conv_su
     cli_say(verb,
             "the recording is not whole: of process %u, '%s', which is not converted, %s calls were lost and "
             "%s kept",
-            worst->process_id, name, res_text_grouped(most, lost), res_text_grouped(worst->events, kept));
+            worst->process_id, name, fp_text_grouped(most, lost), fp_text_grouped(worst->events, kept));
     free(name);
 }
 
@@ -136,8 +137,8 @@ void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *rep
         snprintf(speed, sizeof speed, " (%.2f M events/s)", rate / 1e6);
     if (!quiet)
         cli_say(verb, "%s op%s of %s thread%s, %.2f bytes each, written to %s in %s%s",
-                res_text_grouped(survey->ops, ops), survey->ops == 1 ? "" : "s",
-                res_text_grouped(survey->threads, threads), survey->threads == 1 ? "" : "s",
+                fp_text_grouped(survey->ops, ops), survey->ops == 1 ? "" : "s",
+                fp_text_grouped(survey->threads, threads), survey->threads == 1 ? "" : "s",
                 survey->ops > 0 ? (double)report->bytes_out / (double)survey->ops : 0.0,
                 strcmp(output, "-") == 0 ? "stdout" : output,
                 res_text_duration((double)report->elapsed_ns, span), speed);
@@ -158,9 +159,9 @@ void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *rep
         cli_say(verb,
                 "it begins with %s object%s that %s alive before: its parent's, of earlier windows, or made "
                 "before the section (%s)",
-                res_text_grouped(survey->inherited_objects, ops), survey->inherited_objects == 1 ? "" : "s",
+                fp_text_grouped(survey->inherited_objects, ops), survey->inherited_objects == 1 ? "" : "s",
                 survey->inherited_objects == 1 ? "was" : "were",
-                res_text_bytes((double)survey->inherited_bytes, span));
+                fp_text_bytes((double)survey->inherited_bytes, span));
     if (survey->inherited_why[0] != '\0')
         cli_say(verb, "not all that process %u inherited is known: %s", survey->process_id,
                 survey->inherited_why);
@@ -173,28 +174,27 @@ void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *rep
         cli_say(verb,
                 "%s in %s objects was left by merged processes that ended before others: in a replay it "
                 "stays live",
-                res_text_bytes((double)survey->left_bytes, span),
-                res_text_grouped(survey->left_objects, ops));
+                fp_text_bytes((double)survey->left_bytes, span), fp_text_grouped(survey->left_objects, ops));
     if (survey->live != CONV_LIVE_KNOWN)
         cli_say(verb, "%s", cli_live_words(survey->live));
     if (survey->irregular[CONV_UNRECORDED_OBJECTS] > 0)
         cli_say(verb,
                 "left out: unrecorded_objects, %s calls on objects that were made while nothing was recorded",
-                res_text_grouped(survey->irregular[CONV_UNRECORDED_OBJECTS], ops));
+                fp_text_grouped(survey->irregular[CONV_UNRECORDED_OBJECTS], ops));
     if (survey->irregular[CONV_UNRECORDED_FREES] > 0)
         cli_say(verb,
                 "put in: unrecorded_frees, of %s objects that were released while nothing was recorded, when "
                 "their "
                 "addresses came again",
-                res_text_grouped(survey->irregular[CONV_UNRECORDED_FREES], ops));
+                fp_text_grouped(survey->irregular[CONV_UNRECORDED_FREES], ops));
     if (survey->irregular[CONV_DAMAGED_BLOCKS] > 0)
         cli_say(verb, "left out: damaged_blocks, up to %s calls (docs/irregularities.md)",
-                res_text_grouped(survey->irregular[CONV_DAMAGED_BLOCKS], ops));
+                fp_text_grouped(survey->irregular[CONV_DAMAGED_BLOCKS], ops));
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
         if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i) && i != CONV_DAMAGED_BLOCKS)
             cli_say(verb, "%s: %s, %s time%s (docs/irregularities.md)",
                     conv_irregularity_is_loss(i) ? "left out" : "repaired", conv_irregularity_name(i),
-                    res_text_grouped(survey->irregular[i], ops), survey->irregular[i] == 1 ? "" : "s");
+                    fp_text_grouped(survey->irregular[i], ops), survey->irregular[i] == 1 ? "" : "s");
     }
 }
 

@@ -11,6 +11,7 @@
 #include "cli/json.h"
 #include "cli/unrecorded.h"
 #include "cli/workloads.h"
+#include "footprint/words.h"
 #include "results/support.h"
 
 #define BAR_COLUMNS 40
@@ -201,10 +202,10 @@ static void print_events(const struct conv_survey *survey)
 {
     char digits[32];
     if (survey->bytes_per_event > 0)
-        line("events", "%s, %.2f bytes each", res_text_grouped(survey->events, digits),
+        line("events", "%s, %.2f bytes each", fp_text_grouped(survey->events, digits),
              survey->bytes_per_event);
     else
-        line("events", "%s", res_text_grouped(survey->events, digits));
+        line("events", "%s", fp_text_grouped(survey->events, digits));
 }
 
 static void print_calls(const char *name, const uint64_t *counts, uint64_t total)
@@ -214,7 +215,7 @@ static void print_calls(const char *name, const uint64_t *counts, uint64_t total
     for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
         if (counts[call] == 0)
             continue;
-        line(first ? name : "", "%14s  %5.1f %%  %s", res_text_grouped(counts[call], digits),
+        line(first ? name : "", "%14s  %5.1f %%  %s", fp_text_grouped(counts[call], digits),
              total > 0 ? (double)counts[call] * 100 / (double)total : 0.0, fp_call_name(call));
         first = false;
     }
@@ -276,8 +277,8 @@ static void print_sizes(const struct conv_survey *survey, bool utf8)
     printf("\n%-13s %14s %9s\n", "bytes asked", "requests", "in all");
     for (unsigned i = first; i <= last; i++) {
         printf("%-13s %14s %9s%s", cli_class_label(i, label, sizeof label),
-               res_text_grouped(survey->class_count[i], count),
-               res_text_bytes((double)survey->class_bytes[i], bytes), survey->class_count[i] > 0 ? "  " : "");
+               fp_text_grouped(survey->class_count[i], count),
+               fp_text_bytes((double)survey->class_bytes[i], bytes), survey->class_count[i] > 0 ? "  " : "");
         print_bar((double)survey->class_count[i] / (double)most, utf8);
         putchar('\n');
     }
@@ -290,11 +291,11 @@ static void print_pauses(const struct conv_survey *survey)
 {
     char count[32], span[32];
     if (survey->pauses > 0)
-        line("paused", "%s time%s, %s in all, as asked", res_text_grouped(survey->pauses, count),
+        line("paused", "%s time%s, %s in all, as asked", fp_text_grouped(survey->pauses, count),
              survey->pauses == 1 ? "" : "s", res_text_duration((double)survey->paused_ns, span));
     else if (survey->irregular[CONV_PAUSES] > 0)
         line("paused", "as asked: %s place%s where a thread noticed it",
-             res_text_grouped(survey->irregular[CONV_PAUSES], count),
+             fp_text_grouped(survey->irregular[CONV_PAUSES], count),
              survey->irregular[CONV_PAUSES] == 1 ? "" : "s");
 }
 
@@ -304,7 +305,7 @@ static void print_losses(const struct conv_survey *survey)
     bool lost = false;
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {
         if (survey->lost[i] > 0)
-            line(lost ? "" : "lost", "%s calls: %s", res_text_grouped(survey->lost[i], digits),
+            line(lost ? "" : "lost", "%s calls: %s", fp_text_grouped(survey->lost[i], digits),
                  fp_loss_name(i));
         lost = lost || survey->lost[i] > 0;
     }
@@ -312,7 +313,7 @@ static void print_losses(const struct conv_survey *survey)
         if (!conv_irregularity_is_loss(i) || survey->irregular[i] == 0)
             continue;
         line(lost ? "" : "lost", i == CONV_DAMAGED_BLOCKS ? "up to %s calls left out: %s" : "%s left out: %s",
-             res_text_grouped(survey->irregular[i], digits), conv_irregularity_name(i));
+             fp_text_grouped(survey->irregular[i], digits), conv_irregularity_name(i));
         lost = true;
     }
     if (!lost && survey->recording_state == CONV_RECORDING_GOING_ON)
@@ -326,7 +327,7 @@ static void print_losses(const struct conv_survey *survey)
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
         if (survey->irregular[i] == 0 || i == CONV_PAUSES || conv_irregularity_is_loss(i))
             continue;
-        line(irregular ? "" : "irregular", "%s: %s%s", res_text_grouped(survey->irregular[i], digits),
+        line(irregular ? "" : "irregular", "%s: %s%s", fp_text_grouped(survey->irregular[i], digits),
              conv_irregularity_name(i), conv_irregularity_is_defect(i) ? " (repaired)" : "");
         irregular = true;
     }
@@ -374,22 +375,22 @@ static void print_live(const struct conv_survey *survey)
 {
     char one[32], two[32];
     const bool is_sum = processes_of(survey) > 1 && survey->selected.merged_processes == 0;
-    line("live at peak", "%s; most objects %s%s", res_text_bytes((double)survey->live_bytes_peak, one),
-         res_text_grouped(survey->live_objects_peak, two),
+    line("live at peak", "%s; most objects %s%s", fp_text_bytes((double)survey->live_bytes_peak, one),
+         fp_text_grouped(survey->live_objects_peak, two),
          is_sum ? " (sums: each process at its own peak, --merge has that of all)" : "");
-    line("live at end", "%s in %s object%s", res_text_bytes((double)survey->live_bytes_end, one),
-         res_text_grouped(survey->live_objects_end, two), survey->live_objects_end == 1 ? "" : "s");
+    line("live at end", "%s in %s object%s", fp_text_bytes((double)survey->live_bytes_end, one),
+         fp_text_grouped(survey->live_objects_end, two), survey->live_objects_end == 1 ? "" : "s");
     if (survey->left_objects > 0)
         line("left", "%s in %s object%s, by processes that ended before others",
-             res_text_bytes((double)survey->left_bytes, one), res_text_grouped(survey->left_objects, two),
+             fp_text_bytes((double)survey->left_bytes, one), fp_text_grouped(survey->left_objects, two),
              survey->left_objects == 1 ? "" : "s");
     if (survey->live != CONV_LIVE_KNOWN)
         line("live", "%s", cli_live_words(survey->live));
     if (survey->inherited_objects > 0)
         line("inherited",
              "%s in %s object%s alive before: the parent's, of earlier windows, made before the section",
-             res_text_bytes((double)survey->inherited_bytes, one),
-             res_text_grouped(survey->inherited_objects, two), survey->inherited_objects == 1 ? "" : "s");
+             fp_text_bytes((double)survey->inherited_bytes, one),
+             fp_text_grouped(survey->inherited_objects, two), survey->inherited_objects == 1 ? "" : "s");
 }
 
 /* Of objects that outlive a killed program, and of those that no recorder noted, all pages are taken to be in use. */
@@ -401,11 +402,11 @@ static void print_large(const struct conv_survey *survey)
         return;
     if (large->noted == 0)
         line("large objects", "%s of 64 KiB and more; how much of them was in memory is not known",
-             res_text_grouped(large_objects(survey), one));
+             fp_text_grouped(large_objects(survey), one));
     else
         line("large objects", "%s of 64 KiB and more; known of %s: %s, %.0f %% of them in memory",
-             res_text_grouped(large_objects(survey), one), res_text_grouped(large->noted, two),
-             res_text_bytes((double)large->noted_bytes, three),
+             fp_text_grouped(large_objects(survey), one), fp_text_grouped(large->noted, two),
+             fp_text_bytes((double)large->noted_bytes, three),
              100.0 * (double)large->resident_bytes / (double)large->noted_bytes);
 }
 
@@ -429,7 +430,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     const bool is_workload = survey->kind == CONV_KIND_WORKLOAD;
     print_plain("file", path);
     if (survey->file_bytes > 0)
-        line("kind", "%s, %s", conv_kind_name(survey->kind), res_text_bytes((double)survey->file_bytes, one));
+        line("kind", "%s, %s", conv_kind_name(survey->kind), fp_text_bytes((double)survey->file_bytes, one));
     else
         line("kind", "%s", conv_kind_name(survey->kind)); /* a pipe's text */
     print_program(survey);
@@ -442,16 +443,16 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     if (!is_workload)
         print_events(survey);
     else
-        line("ops", "%s, %.2f bytes each", res_text_grouped(survey->ops, one),
+        line("ops", "%s, %.2f bytes each", fp_text_grouped(survey->ops, one),
              survey->ops > 0 ? (double)survey->file_bytes / (double)survey->ops : 0.0);
     if (processes_of(survey) != 1)
-        line("processes", "%s", res_text_grouped(processes_of(survey), one));
+        line("processes", "%s", fp_text_grouped(processes_of(survey), one));
     if (survey->kind != CONV_KIND_RECORDING && survey->process_count > 1)
         line("processes", "%zu in the trace; this is process %u (convert --process takes another)",
              survey->process_count, survey->process_id);
-    line("threads", "%s", res_text_grouped(survey->threads, one));
-    line("requested", "%s", res_text_bytes((double)survey->requested_bytes, one));
-    line("largest", "%s", res_text_bytes((double)survey->largest_size, one));
+    line("threads", "%s", fp_text_grouped(survey->threads, one));
+    line("requested", "%s", fp_text_bytes((double)survey->requested_bytes, one));
+    line("largest", "%s", fp_text_bytes((double)survey->largest_size, one));
     print_live(survey);
     print_large(survey);
     if (survey->inherited_why[0] != '\0') {
@@ -471,7 +472,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     print_losses(survey);
     if (survey->events_removed > 0)
         line("removed", "%s calls, with the windows that are not kept",
-             res_text_grouped(survey->events_removed, one));
+             fp_text_grouped(survey->events_removed, one));
     print_unrecorded(survey);
     print_calls("calls", is_workload ? survey->ops_by_call : survey->events_by_call,
                 is_workload ? survey->ops : survey->events);

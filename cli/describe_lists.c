@@ -8,6 +8,7 @@
 
 #include "cli/json.h"
 #include "cli/unrecorded.h"
+#include "footprint/words.h"
 #include "results/support.h"
 
 #define PROCESSES_AT_A_GLANCE 10 /* with more, a table of programs comes before theirs */
@@ -60,10 +61,9 @@ static void print_windows(const struct conv_survey *survey)
         if (window->end_ns > window->begin_ns)
             (void)res_text_duration((double)(window->end_ns - window->begin_ns), lasted);
         printf("%-7u %-14s %12s %13s %11s %11s  %s\n", window->number, began, lasted,
-               res_text_grouped(window->events, events),
-               res_text_bytes((double)window->live_bytes_end, bytes),
-               res_text_grouped(window->live_objects_end, objects),
-               window->lost > 0 ? res_text_grouped(window->lost, lost) : "-");
+               fp_text_grouped(window->events, events), fp_text_bytes((double)window->live_bytes_end, bytes),
+               fp_text_grouped(window->live_objects_end, objects),
+               window->lost > 0 ? fp_text_grouped(window->lost, lost) : "-");
     }
 }
 
@@ -135,8 +135,8 @@ static void print_programs(const struct conv_survey *survey)
     for (size_t i = 0; i < count; i++) {
         char processes[32], events[32];
         char *name = res_text_plain(programs[i].name);
-        printf("%-10s %25s  %s\n", res_text_grouped(programs[i].processes, processes),
-               res_text_grouped(programs[i].events, events), name);
+        printf("%-10s %25s  %s\n", fp_text_grouped(programs[i].processes, processes),
+               fp_text_grouped(programs[i].events, events), name);
         free(name);
     }
     free(programs);
@@ -179,7 +179,7 @@ static void print_traced(const struct conv_survey *survey)
     printf("\n%-10s %14s\n", "process", "events");
     for (size_t i = 0; i < survey->process_count; i++)
         printf("%-10u %14s\n", survey->processes[i].process_id,
-               res_text_grouped(survey->processes[i].events, events));
+               fp_text_grouped(survey->processes[i].events, events));
 }
 
 static void print_processes(const struct conv_survey *survey)
@@ -199,7 +199,7 @@ static void print_processes(const struct conv_survey *survey)
         if (process->windows > 1)
             snprintf(more, sizeof more, " and %llu more", (unsigned long long)process->windows - 1);
         printf("%-10u %-10u %14s  %-8s %s%s%s\n", process->process_id, process->parent_process_id,
-               res_text_grouped(process->events, events), ended, process->removed ? "-" : file, more,
+               fp_text_grouped(process->events, events), ended, process->removed ? "-" : file, more,
                process->removed    ? " (its calls were in windows that are removed)"
                : process->missing  ? " (missing)"
                : process->complete ? ""

@@ -5,6 +5,7 @@
 
 #include "cli/describe.h"
 #include "cli/json.h"
+#include "footprint/words.h"
 #include "results/support.h"
 
 #define THREAD_LINES 12u
@@ -64,8 +65,8 @@ void cli_selection_print(const struct conv_selected *selected)
     printf("%-16s%s\n", "selected", plain);
     free(plain);
     if (selected->sample_of > 0)
-        printf("%-16s%s ops, live peak %s\n", "sampled from", res_text_grouped(selected->all_ops, one),
-               res_text_bytes((double)selected->all_live_bytes_peak, two));
+        printf("%-16s%s ops, live peak %s\n", "sampled from", fp_text_grouped(selected->all_ops, one),
+               fp_text_bytes((double)selected->all_live_bytes_peak, two));
 }
 
 static int by_events(const void *left, const void *right)
@@ -87,9 +88,9 @@ void cli_threads_print(const struct conv_survey *survey)
     qsort(sorted, survey->thread_count, sizeof *sorted, by_events);
     printf("\n%-10s %14s\n", "thread", survey->kind == CONV_KIND_WORKLOAD ? "ops" : "events");
     for (size_t i = 0; i < survey->thread_count && i < THREAD_LINES; i++)
-        printf("%-10u %14s%s\n", sorted[i].thread_id, res_text_grouped(sorted[i].events, events),
+        printf("%-10u %14s%s\n", sorted[i].thread_id, fp_text_grouped(sorted[i].events, events),
                sorted[i].is_main ? "  main" : "");
     if (survey->thread_count > THREAD_LINES)
-        printf("and %s more, see --json\n", res_text_grouped(survey->thread_count - THREAD_LINES, events));
+        printf("and %s more, see --json\n", fp_text_grouped(survey->thread_count - THREAD_LINES, events));
     free(sorted);
 }

@@ -2,12 +2,14 @@
 #include "cli/give_out.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/history.h"
+#include "cli/rescue.h"
 #include "results/json.h"
 #include "results/support.h"
 
@@ -38,6 +40,23 @@ int cli_result_load(const struct cli_verb *verb, const char *path, json_t **ret_
     return CLI_DONE;
 }
 
+/* Where -o says it cannot be: then elsewhere, or it is the answer itself. Returns whether stdout is to have it. */
+static bool rescue(const struct cli_verb *verb, const struct cli_answer *answer, const char *document,
+                   const char *problem)
+{
+    char *path = cli_rescue(document);
+    /* Into a terminal nobody wants some megabytes of samples: what they tell is in the table. */
+    const bool printed = path == NULL && (answer->json || !isatty(STDOUT_FILENO));
+    if (path != NULL)
+        cli_say(verb, "%s; the result is kept as '%s' instead", problem, path);
+    else if (printed)
+        cli_say(verb, "%s; nor can the result be kept elsewhere: standard output has its JSON", problem);
+    else
+        cli_say(verb, "%s; nor can the result be kept elsewhere: only the table is left", problem);
+    free(path);
+    return printed;
+}
+
 int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, const json_t *result,
                     char *(*show)(const json_t *result, const struct res_style *style))
 {
@@ -46,23 +65,26 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     char *compact = json_dumps(result, JSON_INDENT(1));
     char *problem = NULL, *kept = NULL;
     int code = CLI_DONE;
+    bool printed = answer->json;
     if (compact == NULL) {
         cli_say(verb, "no memory to write the result");
         return CLI_FAILED;
     }
     char *document = res_printf("%s\n", compact);
     free(compact);
+    /* A limit of file sizes is an error as others. Nothing is started any more that would inherit it. */
+    (void)signal(SIGXFSZ, SIG_IGN);
     /* Kept first: whoever reads our stdout may have gone. */
     if (answer->output != NULL &&
         !cli_keep(answer->output, answer->force, result, document, &kept, &problem)) {
-        cli_say(verb, "%s", problem);
+        printed = rescue(verb, answer, document, problem) || answer->json;
         free(problem);
         code = CLI_FAILED;
     }
     if (kept != NULL && !answer->quiet)
         cli_say(verb, "kept as '%s'", kept);
     free(kept);
-    char *shown = answer->json ? document : show(result, &style);
+    char *shown = printed ? document : show(result, &style);
     cli_put(shown, strlen(shown));
     if (shown != document)
         free(shown);

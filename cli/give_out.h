@@ -16,7 +16,8 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer);
 int cli_result_load(const struct cli_verb *verb, const char *path, json_t **ret_result);
 
 /* cli_result_give - keep it where -o says; on stdout its JSON, or what show makes of it.
- * Returns CLI_DONE, or CLI_FAILED, told: it is shown also when it could not be kept. */
+ * Returns CLI_DONE, or CLI_FAILED, told, when it could not be kept: it is kept elsewhere then (rescue.h), or, where no place takes it and
+ * stdout is no terminal, its JSON is the answer. Shown it is in any case. */
 int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, const json_t *result,
                     char *(*show)(const json_t *result, const struct res_style *style));
 

@@ -9,6 +9,7 @@
 #include "results/support.h"
 
 #include "cli/clock.h"
+#include "footprint/words.h"
 
 #define FIRST_AFTER_NS   UINT64_C(1000000000)
 #define TERMINAL_STEP_NS UINT64_C(100000000)
@@ -53,7 +54,7 @@ void cli_progress_show(struct cli_progress *progress, const char *what, const ch
         res_text_printf(&line, ", %.0f %%", (double)done * 100 / (double)total);
     if (unit != NULL)
         res_text_printf(&line, ", %s %s/s",
-                        res_text_grouped((unsigned long long)((double)count * 1e9 / (double)elapsed), number),
+                        fp_text_grouped((unsigned long long)((double)count * 1e9 / (double)elapsed), number),
                         unit);
     if (total > 0 && done > 0 && done <= total) {
         const double left_ns = (double)elapsed * (double)(total - done) / (double)done;

@@ -7,6 +7,7 @@
 #include "cli/control.h"
 #include "cli/recorder.h"
 #include "cli/recover.h"
+#include "footprint/words.h"
 #include "results/support.h"
 
 void cli_record_warn_of_nothing(const struct cli_verb *verb, const char *directory,
@@ -52,8 +53,8 @@ static void report_collector(const struct cli_recorded *recorded, const struct c
                 "the collector ended early (%s): what was not written by then is lost; '%s' holds about %s "
                 "events "
                 "of %s process%s: go on with 'mallab info %s' or 'mallab convert %s'",
-                how, shown, res_text_grouped(totals->events, events),
-                res_text_grouped(totals->processes, processes), totals->processes == 1 ? "" : "es", shown,
+                how, shown, fp_text_grouped(totals->events, events),
+                fp_text_grouped(totals->processes, processes), totals->processes == 1 ? "" : "es", shown,
                 shown);
     else
         cli_say(&CLI_RECORD,
@@ -93,7 +94,7 @@ static void report_choices(const struct cli_totals *totals)
                 cli_control_stop_words(totals->stopped_by));
     if (totals->others > 0 && totals->processes > 0)
         cli_say(&CLI_RECORD, "%s process%s not asked for (--only): %s",
-                res_text_grouped(totals->others, others), totals->others == 1 ? " was" : "es were",
+                fp_text_grouped(totals->others, others), totals->others == 1 ? " was" : "es were",
                 totals->other_names);
     if (totals->pauses > 0)
         cli_say(&CLI_RECORD, "paused %llu time%s, %s in all: what was called then is not in it",
@@ -103,7 +104,7 @@ static void report_choices(const struct cli_totals *totals)
         cli_say(&CLI_RECORD, "%llu windows, of which the last %llu are kept; %s events were in the others",
                 (unsigned long long)totals->windows,
                 (unsigned long long)(totals->windows - totals->windows_removed),
-                res_text_grouped(totals->events_removed, events));
+                fp_text_grouped(totals->events_removed, events));
     else if (totals->windows > 1)
         cli_say(&CLI_RECORD, "%llu windows", (unsigned long long)totals->windows);
 }
@@ -128,16 +129,16 @@ void cli_record_report(const struct cli_recorded *recorded, bool quiet)
     }
     if (!quiet && totals.known)
         cli_say(&CLI_RECORD, "%s events of %s process%s, %.2f bytes each, written to %s; lost %s",
-                res_text_grouped(totals.events, events), res_text_grouped(totals.processes, processes),
+                fp_text_grouped(totals.events, events), fp_text_grouped(totals.processes, processes),
                 totals.processes == 1 ? "" : "es", totals.bytes_per_event, shown,
-                res_text_grouped(totals.lost, lost));
+                fp_text_grouped(totals.lost, lost));
     if (!quiet)
         report_choices(&totals);
     if (totals.lost > 0)
         report_losses(&totals);
     if (totals.unattached > 0)
         cli_say(&CLI_RECORD, "%s process%s not recorded: more than can be recorded at one time",
-                res_text_grouped(totals.unattached, events), totals.unattached == 1 ? " was" : "es were");
+                fp_text_grouped(totals.unattached, events), totals.unattached == 1 ? " was" : "es were");
     if (totals.events == 0)
         cli_record_warn_of_nothing(&CLI_RECORD, recorded->directory, &totals,
                                    recorded->watch.found_count > 0);

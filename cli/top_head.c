@@ -6,6 +6,7 @@
 #include "cli/top_page.h"
 #include "cli/unrecorded.h"
 #include "convert/recording.h"
+#include "footprint/words.h"
 
 const char *cli_top_state(const struct conv_view *view)
 {
@@ -175,14 +176,14 @@ static void put_live(struct top_page *page, const struct conv_view *view)
 {
     const struct conv_live_sum *live = &view->sum.live;
     char left[96], right[96], bytes[32], objects[TOP_NUMBER_BYTES];
-    snprintf(left, sizeof left, "%s in %s objects", res_text_bytes((double)live->bytes, bytes),
+    snprintf(left, sizeof left, "%s in %s objects", fp_text_bytes((double)live->bytes, bytes),
              top_number((double)live->objects, objects));
-    snprintf(right, sizeof right, "%s; %s objects", res_text_bytes((double)live->bytes_peak, bytes),
+    snprintf(right, sizeof right, "%s; %s objects", fp_text_bytes((double)live->bytes_peak, bytes),
              top_number((double)live->objects_peak, objects));
     top_page_facts(page, "live", left, "peaks", right);
     if (view->left.objects > 0)
         top_page_put(page, "%-11s%s in %s objects, live when their processes ended", "left",
-                     res_text_bytes((double)view->left.bytes, bytes),
+                     fp_text_bytes((double)view->left.bytes, bytes),
                      top_number((double)view->left.objects, objects));
 }
 
@@ -193,11 +194,11 @@ static void put_numbers(struct top_page *page, const struct conv_view *view,
     const bool over = !conv_view_goes_on(view);
     char left[96], right[96], one[32], two[32];
     snprintf(left, sizeof left, "%s %s, %s in all",
-             res_text_grouped((unsigned long long)sums->processes_running, one), over ? "ran on" : "running",
-             res_text_grouped((unsigned long long)view->process_count, two));
+             fp_text_grouped((unsigned long long)sums->processes_running, one), over ? "ran on" : "running",
+             fp_text_grouped((unsigned long long)view->process_count, two));
     snprintf(right, sizeof right, "%s %s, %s have called",
-             res_text_grouped((unsigned long long)sums->threads_running, one), over ? "ran on" : "running",
-             res_text_grouped((unsigned long long)sums->threads, two));
+             fp_text_grouped((unsigned long long)sums->threads_running, one), over ? "ran on" : "running",
+             fp_text_grouped((unsigned long long)sums->threads, two));
     top_page_facts(page, "processes", left, "threads", right);
 }
 
@@ -211,10 +212,10 @@ void top_head_put(struct top_page *page, const struct conv_view *view, const str
     snprintf(left, sizeof left, "%s, %s/s", top_number((double)view->sum.events, one),
              top_rate(moment, view->sum.events, view->sum_before.events, two));
     if (view->sum.events > 0 && !moment->catching_up)
-        snprintf(right, sizeof right, "%s, %.2f B an event", res_text_bytes((double)view->bytes, one),
+        snprintf(right, sizeof right, "%s, %.2f B an event", fp_text_bytes((double)view->bytes, one),
                  (double)view->bytes_written / (double)view->sum.events);
     else
-        snprintf(right, sizeof right, "%s", res_text_bytes((double)view->bytes, one));
+        snprintf(right, sizeof right, "%s", fp_text_bytes((double)view->bytes, one));
     top_page_facts(page, "events", left, "on disk", right);
     put_live(page, view);
     put_ring(page, view, moment);

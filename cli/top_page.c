@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "footprint/words.h"
+
 #define HEAD_COLUMNS 41 /* where the second fact of a line begins */
 #define SIDE_COLUMNS 78 /* of two tables side by side */
 
@@ -15,7 +17,7 @@ const char *top_number(double value, char ret_text[TOP_NUMBER_BYTES])
     static const char units[] = " kMGTPE";
     size_t unit = 0;
     if (value < 999999.5)
-        return res_text_grouped((unsigned long long)(value + 0.5), ret_text);
+        return fp_text_grouped((unsigned long long)(value + 0.5), ret_text);
     while (value >= 999.5 && unit + 2 < sizeof units) {
         value /= 1000;
         unit++;

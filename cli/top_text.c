@@ -11,6 +11,7 @@
 
 #include "cli/describe.h"
 #include "cli/top_page.h"
+#include "footprint/words.h"
 
 #define COLUMNS_MAX  256
 #define LEFT_COLUMNS 38 /* of the tables on the left, the gap included */
@@ -118,7 +119,7 @@ static size_t sizes_table(const struct conv_view *view, const struct cli_top_mom
         const unsigned k = classes[i];
         table_add(ret_table, res_printf("%-14s%9s%9s%9s", cli_class_label(k, label, sizeof label),
                                         top_number((double)live->class_objects[k], objects),
-                                        res_text_bytes((double)live->class_bytes[k], bytes),
+                                        fp_text_bytes((double)live->class_bytes[k], bytes),
                                         top_rate(moment, view->sum.class_allocations[k],
                                                  view->sum_before.class_allocations[k], rate)));
     }
@@ -160,7 +161,7 @@ static void processes_table(const struct conv_view *view, const struct cli_top_m
         char *name = res_text_plain(processes[i]->name);
         table_add(ret_table,
                   res_printf("%-8u%-15.14s%9s%9s", processes[i]->process_id, name,
-                             tally->ended ? "ended" : res_text_bytes((double)tally->balance.bytes, bytes),
+                             tally->ended ? "ended" : fp_text_bytes((double)tally->balance.bytes, bytes),
                              top_rate(moment, tally->events, tally->events_before, rate)));
         free(name);
     }

@@ -8,6 +8,7 @@
 #include "cli/json.h"
 #include "cli/recorder.h"
 #include "convert/recording.h"
+#include "footprint/words.h"
 #include "results/support.h"
 
 /* Of what the collector did not finish, the footprints tell, without their events being read. */
@@ -127,7 +128,7 @@ struct cli_totals cli_record_totals(const char *directory)
         if (count > 0 && used < sizeof totals.lost_by_cause)
             used += (size_t)snprintf(totals.lost_by_cause + used, sizeof totals.lost_by_cause - used,
                                      "%s%.40s %s", used > 0 ? ", " : "", cause,
-                                     res_text_grouped(count, digits));
+                                     fp_text_grouped(count, digits));
     }
     json_decref(recording);
     return totals;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/json.h"
+#include "footprint/words.h"
 #include "results/support.h"
 #include "results/values.h"
 
@@ -59,7 +60,7 @@ void cli_verdict_print(const struct conv_verdict *verdict)
     if (verdict->violation.fault == CONV_FAULT_NONE) {
         printf("legal\n");
         for (size_t i = 0; i < count; i++)
-            printf("%-16s%s\n", figures[i].name, res_text_grouped(figures[i].value, digits));
+            printf("%-16s%s\n", figures[i].name, fp_text_grouped(figures[i].value, digits));
     } else {
         printf("not legal: %s\n", verdict->violation.what);
         printf("kind            %s\n", conv_fault_name(verdict->violation.fault));

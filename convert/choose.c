@@ -8,6 +8,7 @@
 #include "convert/recording.h"
 #include "convert/stats.h"
 #include "footprint/part_name.h"
+#include "footprint/words.h"
 
 #define NAMED_MOST 6u /* in one message */
 
@@ -176,7 +177,7 @@ uint64_t conv_process_lost(const struct conv_process *process)
 void conv_choice_judge(const struct conv_options *options, struct conv_survey *survey)
 {
     const struct conv_process *chosen = NULL, *busier = NULL;
-    char digits[CONV_GROUPED_BYTES];
+    char digits[FP_TEXT_BYTES];
     if (conv_process_asked(options) || options->select.merge != NULL)
         return;
     for (size_t i = 0; i < survey->process_count; i++)
@@ -191,7 +192,7 @@ void conv_choice_judge(const struct conv_options *options, struct conv_survey *s
         conv_incomplete(survey,
                         "process %u (%.60s) made more calls than this one, and all %s of them were lost: no "
                         "footprint of it could be written",
-                        busier->process_id, busier->name, conv_grouped(calls_of(busier), digits));
+                        busier->process_id, busier->name, fp_text_grouped(calls_of(busier), digits));
 }
 
 /* ---- several -------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #include "convert/image.h"
 #include "convert/stats.h"
+#include "footprint/words.h"
 
 /* What the trailers tell, or the recording's list where that knows of more: the disk took no trailer for a loss, or no
  * footprint at all of the windows in which it fell. */
@@ -10,7 +11,7 @@ static void conclude_losses(struct image *image, uint64_t gap_calls, struct conv
 {
     const double kept_s = (double)survey->duration_ns /
                           1e9; /* of events: the end is put in its place below */
-    char digits[CONV_GROUPED_BYTES];
+    char digits[FP_TEXT_BYTES];
     uint64_t lost;
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
         survey->lost[i] = conv_add_saturating(survey->lost[i], image->parts.lost[i]);
@@ -26,7 +27,7 @@ static void conclude_losses(struct image *image, uint64_t gap_calls, struct conv
         survey->uncounted = true;
     if (lost > 0)
         conv_incomplete(survey, "%s calls were lost while recording; the last one kept is of %.3f s%s",
-                        conv_grouped(lost, digits), kept_s,
+                        fp_text_grouped(lost, digits), kept_s,
                         image->uncounted ? "; more were lost when its collector had been killed" : "");
 }
 
@@ -129,7 +130,7 @@ void conv_image_conclude(void *data, uint64_t gap_calls, struct conv_survey *sur
 {
     struct image *image = data;
     const struct conv_parts *parts = &image->parts;
-    char digits[CONV_GROUPED_BYTES];
+    char digits[FP_TEXT_BYTES];
     survey->complete = true;
     conclude_cut(image, survey);
     conclude_losses(image, gap_calls, survey);
@@ -137,10 +138,10 @@ void conv_image_conclude(void *data, uint64_t gap_calls, struct conv_survey *sur
     conclude_windows(image, survey);
     conclude_unseen(image, survey);
     if (image->missing_blocks > 0)
-        conv_incomplete(survey, "%s blocks are missing", conv_grouped(image->missing_blocks, digits));
+        conv_incomplete(survey, "%s blocks are missing", fp_text_grouped(image->missing_blocks, digits));
     if (survey->irregular[CONV_SALVAGED_BLOCKS] > 0)
         conv_incomplete(survey, "%s damaged block%s left out",
-                        conv_grouped(survey->irregular[CONV_SALVAGED_BLOCKS], digits),
+                        fp_text_grouped(survey->irregular[CONV_SALVAGED_BLOCKS], digits),
                         survey->irregular[CONV_SALVAGED_BLOCKS] == 1 ? " was" : "s were");
     if (survey->irregular[CONV_GAPS] > 0)
         conv_incomplete(survey, "threads report gaps");

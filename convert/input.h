@@ -49,10 +49,6 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
                                struct conv_survey *survey, struct conv_error *ret_error,
                                struct conv_input *ret_input);
 
-/* conv_grouped - a number's digits in groups of three, for reasons. Returns ret_text. */
-#define CONV_GROUPED_BYTES 32u
-const char *conv_grouped(uint64_t number, char ret_text[CONV_GROUPED_BYTES]);
-
 /* conv_footprint_open - open a footprint; close() it after use.
  * path      as in conv_file. Kept by reference until close.
  * extent    of a recording in windows, whether its process' other windows are meant too.

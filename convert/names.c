@@ -132,20 +132,6 @@ void conv_report_release(struct conv_report *report)
     conv_survey_release(&report->survey);
 }
 
-const char *conv_grouped(uint64_t number, char ret_text[CONV_GROUPED_BYTES])
-{
-    char digits[24];
-    const size_t length = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
-    size_t to = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            ret_text[to++] = ',';
-        ret_text[to++] = digits[i];
-    }
-    ret_text[to] = '\0';
-    return ret_text;
-}
-
 /* ---- errors -------------------------------------------------------------------------------- */
 
 enum fp_status conv_fail(struct conv_error *error, const char *path, enum fp_status status, int sys_errno,

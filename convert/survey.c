@@ -9,6 +9,7 @@
 #include "convert/select/plan.h"
 #include "convert/stats.h"
 #include "convert/windows.h"
+#include "footprint/words.h"
 
 static enum fp_status survey_input(const struct conv_input *input, const char *path,
                                    const struct conv_options *options, struct conv_survey *survey,
@@ -195,10 +196,10 @@ static enum fp_status survey_text(const char *path, const struct conv_options *o
 
 static void count_absent(struct conv_survey *sum, const struct conv_process *process)
 {
-    char digits[CONV_GROUPED_BYTES];
+    char digits[FP_TEXT_BYTES];
     fp_loss_add(sum->lost, process->lost);
     conv_incomplete(sum, "%.100s: no footprint could be written, %s calls were lost", process->file,
-                    conv_grouped(fp_loss_sum(process->lost), digits));
+                    fp_text_grouped(fp_loss_sum(process->lost), digits));
 }
 
 static enum fp_status survey_parts(const struct conv_input *input, const char *path,
@@ -268,10 +269,10 @@ static void name_recording(struct conv_survey *survey)
 /* All footprints are whole, and the recording is not. */
 static void tell_from_list(struct conv_survey *survey)
 {
-    char digits[CONV_GROUPED_BYTES];
+    char digits[FP_TEXT_BYTES];
     if (survey->unattached > 0)
         conv_incomplete(survey, "%s processes were more than can be recorded at one time",
-                        conv_grouped(survey->unattached, digits));
+                        fp_text_grouped(survey->unattached, digits));
     else if (survey->pauses > 0)
         conv_incomplete(survey, "recording was paused meanwhile, as asked");
     else

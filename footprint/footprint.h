@@ -33,7 +33,7 @@ enum fp_loss {
     FP_LOSS_DISK_FULL = 2,    /* the file system, a quota or RLIMIT_FSIZE refused */
     FP_LOSS_SIZE_LIMIT = 3,   /* --max-size was reached */
     FP_LOSS_BEFORE_START = 4, /* calls before the shim could attach */
-    FP_LOSS_COLLECTOR = 5,    /* the collector ended before it had written everything */
+    FP_LOSS_COLLECTOR = 5, /* the collector ended before it had written everything, or had no memory for it */
     FP_LOSS_COUNT = 6,
 };
 

@@ -119,3 +119,23 @@ enum fp_records_stop fp_records_take(struct fp_columns *columns, const uint64_t 
     }
     return FP_RECORDS_END;
 }
+
+uint64_t fp_records_calls(const uint64_t *words, uint32_t count, uint32_t at)
+{
+    const unsigned resize_from = fp_record_code(FP_MARK_RESIZE_FROM);
+    uint64_t calls = 0;
+    while (at < count && words[at] != 0) {
+        const unsigned code = words[at] & FP_RECORD_CODE_MASK;
+        const uint8_t call = (uint8_t)(words[at] >> 4);
+        const uint32_t length = code == FP_RECORD_WIDE                              ? 3
+                                : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2
+                                                                                    : 1;
+        const bool whole = length <= count - at;
+        if (code == FP_RECORD_LONG || code == FP_RECORD_WIDE)
+            calls += !whole || call < FP_CALL_COUNT || !fp_mark_is_valid(call);
+        else if (code != FP_RECORD_EPOCH && !(code == FP_RECORD_STAMP && whole))
+            calls += code != resize_from;
+        at += whole ? length : 1;
+    }
+    return calls;
+}

@@ -17,4 +17,8 @@ enum fp_records_stop {
 enum fp_records_stop fp_records_take(struct fp_columns *columns, const uint64_t *words, uint32_t count,
                                      uint32_t *at, uint64_t *epoch, uint64_t *damaged);
 
+/* fp_records_calls - how many calls stand in words from number `at` on, up to a word of 0; a word that is no record may have been
+ * one, and is counted. For what cannot be kept: needs no columns, and no memory. */
+uint64_t fp_records_calls(const uint64_t *words, uint32_t count, uint32_t at);
+
 #endif

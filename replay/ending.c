@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "footprint/words.h"
 #include "replay/autopsy.h"
 #include "replay/idle.h"
 #include "replay/limit.h"
 #include "replay/proc.h"
-#include "replay/words.h"
 
 #define EXIT_RUN_FAILED 1
 #define ENOUGH_KB       262144u /* available beyond what was asked for; less may well be too little for an arena */
@@ -122,22 +122,22 @@ static void take_the_last_word(void)
 /* ", with 12 bytes in 3 objects live", or nothing where that cannot be found out. */
 static const char *live_words(struct ending *ending, char *ret_words, size_t size)
 {
-    char bytes[REP_BYTES_TEXT];
+    char bytes[FP_TEXT_BYTES];
     ret_words[0] = '\0';
     ending->has_live = rep_autopsy(workload, ending->op, &ending->live_bytes, &ending->live_objects);
     if (ending->has_live)
         snprintf(ret_words, size, ", with %s in %" PRIu64 " objects live",
-                 rep_bytes_text((double)ending->live_bytes, bytes), ending->live_objects);
+                 fp_text_bytes((double)ending->live_bytes, bytes), ending->live_objects);
     return ret_words;
 }
 
 /* Whether the machine can be the cause, where no limit is: several times what was asked for, and then some, is enough. */
 static const char *memory_words(uint64_t size_bytes, char *ret_words, size_t size)
 {
-    char bytes[REP_BYTES_TEXT];
+    char bytes[FP_TEXT_BYTES];
     uint64_t available_kb;
     if (limit_bytes != 0)
-        snprintf(ret_words, size, "the limit is %s", rep_bytes_text((double)limit_bytes, bytes));
+        snprintf(ret_words, size, "the limit is %s", fp_text_bytes((double)limit_bytes, bytes));
     else if (!rep_proc_number("/proc/meminfo", "MemAvailable:", &available_kb) ||
              available_kb / 4 < size_bytes / 1024 + ENOUGH_KB)
         return "does the machine have enough memory?";
@@ -190,10 +190,10 @@ void rep_ending_failed(void *context, const struct rep_failure *failure)
 void rep_ending_over_limit(uint64_t early_bytes, const char *what)
 {
     const struct ending ending = {.cause = "limit"};
-    char held[REP_BYTES_TEXT], limit[REP_BYTES_TEXT];
+    char held[FP_TEXT_BYTES], limit[FP_TEXT_BYTES];
     take_the_last_word();
-    end(&ending, "%s were %s before the first op; the limit is %s", rep_bytes_text((double)early_bytes, held),
-        what, rep_bytes_text((double)limit_bytes, limit));
+    end(&ending, "%s were %s before the first op; the limit is %s", fp_text_bytes((double)early_bytes, held),
+        what, fp_text_bytes((double)limit_bytes, limit));
 }
 
 /* " in the rest after the last op, at call 7 of it, malloc of 48 bytes", or nothing. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "footprint/call.h"
+#include "footprint/words.h"
 
 static const struct {
     const char *key;
@@ -169,7 +170,7 @@ static void print_ns(double ns)
 static void print_row(const char *name, const struct rep_histogram *histogram, const struct rep_clock *clock)
 {
     char digits[32];
-    printf("%-28s %11s", name, rep_grouped(histogram->count, digits));
+    printf("%-28s %11s", name, fp_text_grouped(histogram->count, digits));
     print_ns(rep_histogram_mean(histogram) * clock->ns_per_tick);
     for (size_t i = 0; i < sizeof PERCENTILES / sizeof PERCENTILES[0]; i++)
         print_ns(nanoseconds(clock, rep_histogram_percentile(histogram, PERCENTILES[i].share)));
@@ -177,10 +178,10 @@ static void print_row(const char *name, const struct rep_histogram *histogram, c
     printf("\n");
 }
 
-/* "8", "16", "1k" ... "256T": powers of two, named by their upper end. */
+/* "up to 8 B", "up to 1 KiB" ... "up to 256 TiB": powers of two, named by their upper end. */
 static void name_class(unsigned size_class, char *ret_name, size_t size)
 {
-    static const char UNITS[] = "\0kMGT";
+    static const char UNITS[] = "\0KMGT";
     uint64_t bytes = rep_size_class_max(size_class);
     unsigned unit = 0;
     for (; bytes >= 1024 && unit < 4; unit++)

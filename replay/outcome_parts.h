@@ -38,8 +38,4 @@ void rep_counters_text(const struct rep_counters *counters);
 
 json_t *rep_binding_json(const struct rep_binding *binding);
 
-/* rep_grouped - decimal digits in groups of three, as `mallab ab` prints them: "1,012,345".
- * ret_text  at least 32 bytes. Returns ret_text. */
-char *rep_grouped(uint64_t number, char *ret_text);
-
 #endif

@@ -1,4 +1,5 @@
 /* outcome_system.c - system calls, counters and binding of a run, as JSON and as text. */
+#include "footprint/words.h"
 #include "replay/outcome_parts.h"
 
 #include <inttypes.h>
@@ -35,7 +36,7 @@ void rep_syscalls_text(const struct rep_syscalls *syscalls)
     }
     for (unsigned kind = 0; kind < REP_SYSCALL_KINDS; kind++, comma = ", ")
         printf("%s%s %s", comma, rep_syscall_names[kind],
-               rep_grouped(rep_syscalls_of(syscalls, kind), digits));
+               fp_text_grouped(rep_syscalls_of(syscalls, kind), digits));
     printf("\n");
 }
 
@@ -66,7 +67,7 @@ void rep_counters_text(const struct rep_counters *counters)
         if (counter->sys_errno != 0)
             printf("%-16s unavailable: %s\n", counter->name, rep_counter_why(counter->sys_errno));
         else
-            printf("%-16s %s%s%s\n", counter->name, rep_grouped(counter->count, digits),
+            printf("%-16s %s%s%s\n", counter->name, fp_text_grouped(counter->count, digits),
                    counter->user_only ? ", user code only" : "", counter->share < 1 ? ", estimated" : "");
     }
 }

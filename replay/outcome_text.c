@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "footprint/words.h"
 #include "replay/outcome.h"
 #include "replay/outcome_parts.h"
-#include "replay/words.h"
 
 static void say(const char *key, const char *value)
 {
@@ -13,8 +13,8 @@ static void say(const char *key, const char *value)
 
 static void say_bytes(const char *key, double bytes)
 {
-    char text[REP_BYTES_TEXT];
-    say(key, rep_bytes_text(bytes, text));
+    char text[FP_TEXT_BYTES];
+    say(key, fp_text_bytes(bytes, text));
 }
 
 static void say_waste(const char *key, const struct rep_waste_sample *sample)
@@ -32,8 +32,8 @@ static void say_waste(const char *key, const struct rep_waste_sample *sample)
         {"rest", rest},
         {"in huge pages", sample->huge_page_bytes},
     };
-    char text[REP_BYTES_TEXT];
-    printf("%-16s%s resident:", key, rep_bytes_text((double)sample->resident_bytes, text));
+    char text[FP_TEXT_BYTES];
+    printf("%-16s%s resident:", key, fp_text_bytes((double)sample->resident_bytes, text));
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         printf("%s %s %s",
                i == 0   ? ""
@@ -41,30 +41,16 @@ static void say_waste(const char *key, const struct rep_waste_sample *sample)
                         : ",",
                parts[i].word,
                parts[i].bytes == REP_WASTE_UNKNOWN ? "unavailable"
-                                                   : rep_bytes_text((double)parts[i].bytes, text));
+                                                   : fp_text_bytes((double)parts[i].bytes, text));
     if (sample->rest_bytes < 0)
-        printf("; %s of these parts are not resident", rep_bytes_text(-(double)sample->rest_bytes, text));
+        printf("; %s of these parts are not resident", fp_text_bytes(-(double)sample->rest_bytes, text));
     printf("\n");
-}
-
-char *rep_grouped(uint64_t number, char *ret_text)
-{
-    char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
-    size_t used = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            ret_text[used++] = ',';
-        ret_text[used++] = digits[i];
-    }
-    ret_text[used] = '\0';
-    return ret_text;
 }
 
 static void say_count(const char *key, uint64_t value)
 {
     char digits[32];
-    printf("%-16s%s\n", key, rep_grouped(value, digits));
+    printf("%-16s%s\n", key, fp_text_grouped(value, digits));
 }
 
 /* Functions that the workload calls and the allocator does not have. */
@@ -83,12 +69,12 @@ static void say_stand_ins(const struct rep_outcome *outcome)
 
 static void say_limit(const struct rep_limit *limit)
 {
-    char bytes[REP_BYTES_TEXT], peak[REP_BYTES_TEXT];
+    char bytes[FP_TEXT_BYTES], peak[FP_TEXT_BYTES];
     if (limit->bytes == 0)
         return;
-    printf("%-16s%s, kept to, by %s", "limit", rep_bytes_text((double)limit->bytes, bytes), limit->by);
+    printf("%-16s%s, kept to, by %s", "limit", fp_text_bytes((double)limit->bytes, bytes), limit->by);
     if (limit->has_peak)
-        printf("; the kernel counted %s at the peak", rep_bytes_text((double)limit->peak_bytes, peak));
+        printf("; the kernel counted %s at the peak", fp_text_bytes((double)limit->peak_bytes, peak));
     if (limit->at_limit > 0)
         printf("; it ran into it %" PRIu64 " time%s, and the kernel took pages back", limit->at_limit,
                limit->at_limit == 1 ? "" : "s");
@@ -115,13 +101,13 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     say_count("ops", totals->ops);
     if (totals->untimed_ops > 0)
         printf("%-16s%s of them, untimed: they create what was there before\n", "inherited",
-               rep_grouped(totals->untimed_ops, digits));
+               fp_text_grouped(totals->untimed_ops, digits));
     printf("%-16s%" PRIu32 "%s\n", "threads", outcome->summary->thread_count,
            outcome->serial && outcome->summary->thread_count > 1 ? ", replayed on one" : "");
     say("digest", digest);
     if (outcome->check != NULL)
         printf("%-16s%s objects verified, no promise broken; not timed\n", "checked",
-               rep_grouped((uint64_t)atomic_load(&outcome->check->verified), digits));
+               fp_text_grouped((uint64_t)atomic_load(&outcome->check->verified), digits));
     say_limit(outcome->limit);
     if (rep_outcome_is_time_pass(outcome))
         printf("%-16s%.1f\n", "ns/op", rep_outcome_ns_per_op(outcome));
@@ -135,7 +121,7 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     printf("%-16s%.1f ms, %s %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
            outcome->serial ? "of it" : "and of some processor", (double)totals->prepare_ns / 1e6);
     printf("%-16s%s, asked %s times\n", "clock", outcome->account->recorded ? "recorded" : "real",
-           rep_grouped(outcome->account->asks.asked, digits));
+           fp_text_grouped(outcome->account->asks.asked, digits));
     say_bytes("live peak", (double)outcome->summary->live_bytes_peak);
     say_bytes("resident peak", (double)meters->peak_bytes);
     say_bytes("resident mean", meters->mean_bytes);

@@ -3,19 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/advice_idle.h"
 #include "results/advice_limit.h"
+#include "results/advice_noise.h"
 #include "results/advice_rounds.h"
+#include "results/cells.h"
 #include "results/held.h"
 #include "results/notes.h"
 #include "results/statistics.h"
 #include "results/support.h"
 #include "results/table.h"
 
-#define LARGE_NOISE 0.05 /* of a ratio; more hides differences that people would act on */
-#define NARROW      0.02 /* of an interval; then more rounds would decide nothing */
-#define WIDE        0.03 /* of an interval; then it is said what would not have been seen */
-#define NEGLIGIBLE  1e-3 /* of the recorded duration; time saved below that is no reason to change anything */
+#define WIDE       0.03 /* of an interval; then it is said what would not have been seen */
+#define NEGLIGIBLE 1e-3 /* of the recorded duration; time saved below that is no reason to change anything */
 
 struct option {
     const char *name;
@@ -35,12 +36,6 @@ struct options {
     const struct option *baseline; /* NULL when it failed */
 };
 
-static double ratio_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static enum res_verdict verdict_of(const json_t *object, const char *key)
 {
     return res_verdict_from(json_string_value(json_object_get(object, key)));
@@ -49,8 +44,8 @@ static enum res_verdict verdict_of(const json_t *object, const char *key)
 /* Ratios are of steady times, and of typical ones where no batches were timed (figures.h). */
 static double compared_ns_of(const json_t *time)
 {
-    const double steady_ns = ratio_of(time, "steady_ns_per_op");
-    return isfinite(steady_ns) ? steady_ns : ratio_of(time, "typical_ns_per_op");
+    const double steady_ns = res_cell_number(time, "steady_ns_per_op");
+    return isfinite(steady_ns) ? steady_ns : res_cell_number(time, "typical_ns_per_op");
 }
 
 static void add_savings(struct options *options, const json_t *workload)
@@ -67,22 +62,6 @@ static void add_savings(struct options *options, const json_t *workload)
     }
 }
 
-const char *res_live_words(const json_t *workload)
-{
-    const char *live = json_string_value(
-        json_object_get(workload, "live")); /* results of before say nothing */
-    if (live == NULL || strcmp(live, "known") == 0)
-        return NULL;
-    if (strcmp(live, "paused") == 0)
-        return "what was made or released in pauses is not known: live bytes and resident memory are not "
-               "exact";
-    if (strcmp(live, "left_behind") == 0)
-        return "what merged processes left behind when they ended stays live: live bytes and resident memory "
-               "are upper bounds";
-    return "what was live when the recording begins is not known: live bytes and resident memory are lower "
-           "bounds";
-}
-
 static struct options options_of(const char *baseline, const json_t *workload)
 {
     const json_t *candidates = json_object_get(workload, "candidates");
@@ -97,18 +76,18 @@ static struct options options_of(const char *baseline, const json_t *workload)
         const char *name = json_string_value(json_object_get(candidate, "name"));
         struct option *option = &options.items[options.count];
         if (json_is_string(json_object_get(candidate, "failed")) ||
-            isnan(ratio_of(time, "typical_ns_per_op")))
+            isnan(res_cell_number(time, "typical_ns_per_op")))
             continue;
         *option = (struct option){
             .name = name,
             .time = verdict_of(time, "verdict"),
             .peak = options.memory_known ? verdict_of(resident, "peak_verdict") : RES_UNDECIDED,
-            .time_ratio = ratio_of(time, "ratio"),
-            .time_low = ratio_of(time, "ratio_low"),
-            .time_high = ratio_of(time, "ratio_high"),
+            .time_ratio = res_cell_number(time, "ratio"),
+            .time_low = res_cell_number(time, "ratio_low"),
+            .time_high = res_cell_number(time, "ratio_high"),
             .compared_ns = compared_ns_of(time),
-            .peak_ratio = ratio_of(resident, "peak_ratio"),
-            .peak_held = {ratio_of(resident, "peak_bytes"), ratio_of(resident, "start_bytes")},
+            .peak_ratio = res_cell_number(resident, "peak_ratio"),
+            .peak_held = {res_cell_number(resident, "peak_bytes"), res_cell_number(resident, "start_bytes")},
         };
         if (strcmp(name, baseline) == 0)
             options.baseline = option;
@@ -270,7 +249,7 @@ static void add_memory(struct res_text *text, const struct option *option, const
     char bytes[32];
     if (start_bytes >= RES_START_MATTERS * baseline->peak_held.bytes && start_bytes > 0)
         res_text_printf(text, ", besides %s more that it holds before the first call",
-                        res_text_bytes(start_bytes, bytes));
+                        fp_text_bytes(start_bytes, bytes));
 }
 
 static void add_time(struct res_text *text, const struct option *option)
@@ -324,66 +303,54 @@ static size_t count_of(const struct options *options, enum res_verdict verdict)
     return count;
 }
 
-struct noise {
-    double low, high; /* of the baseline's ratio to itself */
-    bool is_large;
-};
-
-static struct noise noise_of(const json_t *workload)
+/* The candidates that are shown slower, each by how much, or those of which that is not shown. */
+static char *names_of(const struct options *options, bool slower)
 {
-    const json_t *time = json_object_get(json_object_get(workload, "control"), "time");
-    struct noise noise = {.low = ratio_of(time, "ratio_low"), .high = ratio_of(time, "ratio_high")};
-    noise.is_large = noise.high - 1 > LARGE_NOISE || 1 - noise.low > LARGE_NOISE;
-    return noise;
-}
-
-/* How to see more: a quieter machine, or so many rounds. */
-static void add_remedy(struct res_text *text, const json_t *workload)
-{
-    const struct res_more_rounds more = res_more_rounds(workload);
-    char *words = res_more_rounds_words(workload);
-    res_text_printf(text, "repeat it on a quieter machine%s%s",
-                    more.until > 0 || isnan(more.width) ? ", or with " : ": ", words);
-    free(words);
-}
-
-/* What to do where the noise may have hidden a difference. */
-static void add_noise(struct res_text *text, const struct noise *noise, const char *undecided,
-                      const json_t *workload)
-{
-    const struct res_more_rounds more = res_more_rounds(workload);
-    if (noise->is_large) {
-        res_text_printf(text, "; the noise is large (%+.0f to %+.0f %%): ", (noise->low - 1) * 100,
-                        (noise->high - 1) * 100);
-        add_remedy(text, workload);
-    } else if (undecided != NULL && !(more.width < NARROW)) {
-        char *words = res_more_rounds_words(workload);
-        res_text_printf(text, "; %s is undecided: %s%s", undecided,
-                        more.until > 0 ? "more rounds may decide, " : "", words);
-        free(words);
-    } else if (undecided != NULL) {
-        res_text_printf(
-            text, "; %s is undecided: whole runs say otherwise ('mallab ab --latency' times single calls)",
-            undecided);
+    struct res_text names = {0};
+    for (size_t i = 0; i < options->count; i++) {
+        const struct option *option = &options->items[i];
+        if (option == options->baseline || (option->time == RES_SLOWER) != slower)
+            continue;
+        res_text_printf(&names, "%s%s", names.text != NULL ? ", " : "", option->name);
+        if (slower) {
+            const bool first = strchr(names.text, '(') == NULL;
+            res_text_printf(&names, " (");
+            add_percent(&names, option->time_ratio);
+            res_text_printf(&names, first ? " more time in allocator calls)" : ")");
+        }
     }
+    return names.text;
+}
+
+/* Who is slower is known under a large noise, too: the table shows it, and a verdict lies beyond the noise. */
+static void add_no_verdict(struct res_text *text, const char *baseline, const struct options *options)
+{
+    char *slower = names_of(options, true), *others = names_of(options, false);
+    if (slower != NULL)
+        res_text_printf(text, "Slower than %s: %s. No verdict on the time of %s", baseline, slower, others);
+    else
+        res_text_printf(text, "No verdict on time");
+    free(slower);
+    free(others);
 }
 
 /* Nobody is better as far as can be seen: that is a reason to stay only where enough can be seen. */
 static void add_nobody(struct res_text *text, const char *baseline, const struct options *options,
-                       const struct noise *noise, const char *undecided, const json_t *workload)
+                       const struct res_advice_noise *noise, const char *undecided, const json_t *workload)
 {
     const struct res_more_rounds more = res_more_rounds(workload);
     if (noise->is_large) {
-        res_text_printf(text, "No verdict on time: the noise (%+.0f to %+.0f %%) hides what is smaller; ",
+        add_no_verdict(text, baseline, options);
+        res_text_printf(text, ": the noise (%+.0f to %+.0f %%) hides what is smaller; ",
                         (noise->low - 1) * 100, (noise->high - 1) * 100);
-        add_remedy(text, workload);
+        res_advice_remedy(text, workload);
         if (options->memory_known)
             res_text_printf(text, "; none is shown to need less memory at the peak than %s", baseline);
         return;
     }
     res_text_printf(text, "Stay with %s: no candidate is faster%s beyond the noise", baseline,
                     options->memory_known ? " or smaller" : "");
-    add_noise(text, noise, undecided, workload);
+    res_advice_noise(text, noise, undecided, workload);
     if (undecided == NULL && more.width > WIDE && more.until > 0) {
         char *words = res_more_rounds_words(workload);
         res_text_printf(text, "; a difference of less than %.2g %% would not have been seen: %s",
@@ -413,7 +380,7 @@ char *res_advice(const json_t *result, const json_t *workload)
 {
     const char *baseline = json_string_value(json_object_get(result, "baseline"));
     const int rounds = (int)json_integer_value(json_object_get(workload, "rounds"));
-    const struct noise noise = noise_of(workload);
+    const struct res_advice_noise noise = res_advice_noise_of(workload);
     struct res_text text = {0};
     struct options options = options_of(baseline, workload);
     const struct option *best = best_of(&options, fastest_of(&options));
@@ -454,7 +421,7 @@ char *res_advice(const json_t *result, const json_t *workload)
         if (best == NULL)
             add_negligible(&text, &options, smallest, workload);
         if (best == NULL && count_of(&options, RES_SLOWER) + 1 < options.count)
-            add_noise(&text, &noise, undecided, workload);
+            res_advice_noise(&text, &noise, undecided, workload);
     }
     if (options.baseline != NULL && options.count > 1 && rounds >= (int)RES_ROUNDS_FOR_VERDICT) {
         if (options.memory_known)

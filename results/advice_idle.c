@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/notes.h"
 #include "results/statistics.h"
@@ -64,7 +65,7 @@ void res_advice_idle(struct res_text *text, const json_t *workload)
     char *torn_down = res_end_words(workload);
     res_text_printf(text, "; %s %s keeps least: %s, %s %s",
                     torn_down != NULL ? "when all is freed again" : "at rest", name,
-                    res_text_bytes(own, bytes[0]), json_string_value(json_object_get(baseline, "name")),
-                    res_text_bytes(others, bytes[1]));
+                    fp_text_bytes(own, bytes[0]), json_string_value(json_object_get(baseline, "name")),
+                    fp_text_bytes(others, bytes[1]));
     free(torn_down);
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/memory_limit.h"
 #include "results/support.h"
@@ -44,7 +45,7 @@ char *res_advice_limit(const json_t *result, const json_t *workload)
     if (!(limit > 0))
         return NULL;
     char *dead = names_of(candidates, true, &dead_count), *left = names_of(candidates, false, &left_count);
-    (void)res_text_bytes(limit, bytes);
+    (void)fp_text_bytes(limit, bytes);
     if (dead_count > 0 && left_count == 0)
         words = res_printf("No candidate survives the limit of %s: raise --limit", bytes);
     else if (dead_count > 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/statistics.h"
 #include "results/support.h"
 
@@ -79,7 +80,7 @@ char *res_cell_count(double count)
 {
     char digits[32];
     const bool shown = count >= 0 && count < 1e15;
-    return res_strdup(shown ? res_text_grouped((unsigned long long)llround(count), digits) : "-");
+    return res_strdup(shown ? fp_text_grouped((unsigned long long)llround(count), digits) : "-");
 }
 
 void res_cell_markdown(struct res_text *text, const char *words)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/deploy.h"
 #include "results/entry_figures.h"
@@ -157,7 +158,7 @@ static void md_percent(struct res_text *text, const json_t *object, const char *
 static void md_bytes(struct res_text *text, double bytes)
 {
     char words[32];
-    res_text_printf(text, " %s |", isfinite(bytes) ? res_text_bytes(bytes, words) : "-");
+    res_text_printf(text, " %s |", isfinite(bytes) ? fp_text_bytes(bytes, words) : "-");
 }
 
 /* What a workload's table has; the first line and all others are made from it. */
@@ -294,10 +295,10 @@ char *res_table_markdown(const json_t *result)
             res_text_printf(&text, ")");
         }
         free(program);
-        res_text_printf(&text, "\n\n%s ops, %lld rounds\n\n",
-                        res_text_grouped(
-                            (unsigned long long)json_integer_value(json_object_get(workload, "ops")), digits),
-                        (long long)json_integer_value(json_object_get(workload, "rounds")));
+        res_text_printf(
+            &text, "\n\n%s ops, %lld rounds\n\n",
+            fp_text_grouped((unsigned long long)json_integer_value(json_object_get(workload, "ops")), digits),
+            (long long)json_integer_value(json_object_get(workload, "rounds")));
         md_table(&text, baseline, workload);
         res_cell_markdown(&text, advice);
         res_text_printf(&text, "\n");

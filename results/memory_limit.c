@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/support.h"
 
@@ -83,7 +84,7 @@ static void add_pressure(struct res_text *text, const json_t *workload)
         res_text_printf(
             text, "%s %s in %.0f of %.0f runs, up to %s times",
             any ? "," : "; ran into it and went on:", name, runs, res_cell_number(limit, "runs"),
-            res_text_grouped((unsigned long long)res_cell_number(limit, "at_limit_count_max"), digits));
+            fp_text_grouped((unsigned long long)res_cell_number(limit, "at_limit_count_max"), digits));
         any = true;
         free(name);
     }
@@ -99,7 +100,7 @@ char *res_limit_words(const json_t *result, const json_t *workload)
     const char *by = json_string_value(json_object_get(result, "limit_by"));
     if (!(limit > 0))
         return NULL;
-    (void)res_text_bytes(limit, bytes);
+    (void)fp_text_bytes(limit, bytes);
     if (by != NULL && strncmp(by, "cgroup", 6) == 0) {
         char *plain = res_text_plain(by);
         res_text_printf(

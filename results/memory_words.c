@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/support.h"
 
@@ -53,7 +54,7 @@ static char *moment_of(const json_t *workload)
         return res_strdup("resident near the live peak, as the allocators tell: ");
     return res_printf("resident near the live peak, where all threads rest (%s live then, %s at the "
                       "peak), as the allocators tell: ",
-                      res_text_bytes(live, then), res_text_bytes(peak, highest));
+                      fp_text_bytes(live, then), fp_text_bytes(peak, highest));
 }
 
 char *res_waste_words(const json_t *workload)
@@ -71,7 +72,7 @@ char *res_waste_words(const json_t *workload)
             continue;
         char *name = res_cell_plain(candidate, "name", "?");
         res_text_printf(&text, "%s%s %s: live %.0f %%", text.text != NULL ? "; " : moment, name,
-                        res_text_bytes(resident, bytes),
+                        fp_text_bytes(resident, bytes),
                         100 * res_cell_number(sample, "live_bytes") / resident);
         add_share(&text, "rounding", sample, known(sample, "rounding_bytes"));
         add_cached(&text, sample);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/random.h"
 #include "results/steady.h"
@@ -78,9 +79,9 @@ char *res_metric_text(enum res_metric metric, double value)
     if (!isfinite(value))
         return res_strdup("-");
     if (METRICS[metric].unit == RES_UNIT_BYTES)
-        return res_strdup(res_text_bytes(value, words));
+        return res_strdup(fp_text_bytes(value, words));
     if (METRICS[metric].unit == RES_UNIT_COUNT && fabs(value) < 1e15)
-        return res_strdup(res_text_grouped((unsigned long long)llround(fmax(value, 0)), words));
+        return res_strdup(fp_text_grouped((unsigned long long)llround(fmax(value, 0)), words));
     char *ns = res_cell_ns(value);
     char *text = res_printf("%s ns", ns);
     free(ns);

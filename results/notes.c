@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/deploy.h"
 #include "results/memory_limit.h"
@@ -102,11 +103,11 @@ void res_notes_head(struct res_text *text, const json_t *workload)
     res_text_printf(
         text, "%s%s%s%s: %s ops, %s thread%s, %s%s, live peak %s\n\n", name, program != NULL ? " (" : "",
         program != NULL ? program : "", program != NULL ? ")" : "",
-        res_text_grouped((unsigned long long)json_integer_value(json_object_get(workload, "ops")), ops),
-        res_text_grouped((unsigned long long)threads, threads_text), threads == 1 ? "" : "s",
+        fp_text_grouped((unsigned long long)json_integer_value(json_object_get(workload, "ops")), ops),
+        fp_text_grouped((unsigned long long)threads, threads_text), threads == 1 ? "" : "s",
         duration_ns > 0 ? "recorded over " : "without recorded time",
         duration_ns > 0 ? res_text_duration(duration_ns, duration) : "",
-        res_text_bytes(res_cell_number(workload, "live_peak_bytes"), live));
+        fp_text_bytes(res_cell_number(workload, "live_peak_bytes"), live));
     free(program);
     free(name);
 }
@@ -162,7 +163,7 @@ static void add_machine_line(struct res_text *text, const json_t *machine)
     const double load = res_cell_number(machine, "load_1_minute");
     res_text_printf(&words, "%s, %lld CPUs, %s", cpu,
                     (long long)json_integer_value(json_object_get(machine, "cpus")),
-                    res_text_bytes(fmax(res_cell_number(machine, "memory_bytes"), 0), memory));
+                    fp_text_bytes(fmax(res_cell_number(machine, "memory_bytes"), 0), memory));
     if (json_is_true(json_object_get(machine, "virtual_machine")))
         res_text_printf(&words, ", virtual");
     res_text_printf(&words, "; Linux %s, %s; huge pages %s, governor %s", kernel, libc, thp, governor);
@@ -298,8 +299,8 @@ static void add_inherited_line(struct res_text *text, const json_t *workload)
     char *words = res_printf(
         "%s ops create the objects that were there before, untimed; all times are of the %s "
         "after them, memory of both",
-        res_text_grouped((unsigned long long)inherited, digits),
-        res_text_grouped((unsigned long long)ops, timed));
+        fp_text_grouped((unsigned long long)inherited, digits),
+        fp_text_grouped((unsigned long long)ops, timed));
     res_notes_add(text, "inherited", words);
     free(words);
 }
@@ -317,10 +318,10 @@ static void add_incomplete_line(struct res_text *text, const json_t *workload)
     res_text_printf(&words, "the recording is not whole: %s", why);
     if (removed > 0)
         res_text_printf(&words, "; %s calls were in windows that are removed",
-                        res_text_grouped((unsigned long long)removed, digits));
+                        fp_text_grouped((unsigned long long)removed, digits));
     if (left_out > 0)
         res_text_printf(&words, "; %s calls on objects that were made unrecorded are left out",
-                        res_text_grouped((unsigned long long)left_out, digits));
+                        fp_text_grouped((unsigned long long)left_out, digits));
     res_notes_add(text, "recorded", words.text);
     free(words.text);
     free(why);
@@ -342,7 +343,7 @@ static void add_few_line(struct res_text *text, const json_t *workload)
     if (ops >= FEW_OPS)
         return;
     char *words = res_printf("%s calls are few: the allocators' own start may be most of what is measured",
-                             res_text_grouped((unsigned long long)ops, digits));
+                             fp_text_grouped((unsigned long long)ops, digits));
     res_notes_add(text, "note", words);
     free(words);
 }

@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/entry_figures.h"
 #include "results/notes.h"
+#include "results/table.h"
 
 #define TORN_DOWN 0.1 /* live at the end over live at the peak; below, figures of the end need a word */
 
@@ -81,11 +83,11 @@ void res_notes_idle(struct res_text *text, const json_t *result, const json_t *w
         if (!isfinite(idle))
             continue;
         char *name = res_cell_plain(candidate, "name", "?");
-        res_text_printf(&words, "%s%s %s", listed++ > 0 ? ", " : "", name, res_text_bytes(idle, bytes));
+        res_text_printf(&words, "%s%s %s", listed++ > 0 ? ", " : "", name, fp_text_bytes(idle, bytes));
         const double own = own_bytes_of(candidate);
         if (own >= 0.5) {
             char own_bytes[32];
-            res_text_printf(&words, " (%s of these taken off)", res_text_bytes(own, own_bytes));
+            res_text_printf(&words, " (%s of these taken off)", fp_text_bytes(own, own_bytes));
         }
         free(name);
     }
@@ -125,7 +127,7 @@ char *res_start_words(const json_t *result, const json_t *workload)
         char *name = res_cell_plain(candidate, "name", "?");
         res_text_printf(&words, "%s%s %s",
                         listed++ > 0 ? ", " : "before their first call these hold more than the baseline: ",
-                        name, res_text_bytes(more, bytes));
+                        name, fp_text_bytes(more, bytes));
         free(name);
     }
     if (listed > 0)
@@ -153,7 +155,7 @@ char *res_end_words(const json_t *workload)
     return res_printf(
         "it held %s live of %s at its peak, as a program does that has freed all before it exits: "
         "end and idle are of that, and not of a service at rest",
-        res_text_bytes(end, bytes), res_text_bytes(peak, of));
+        fp_text_bytes(end, bytes), fp_text_bytes(peak, of));
 }
 
 void res_notes_end(struct res_text *text, const json_t *workload)
@@ -207,4 +209,20 @@ void res_notes_memory(struct res_text *text, const json_t *result, const json_t 
     if (json_object_get(workload, "memory_rounds") != NULL && (details || !has_recorded_clock(workload)))
         add_clock_line(text, result, workload);
     add_below_line(text, workload);
+}
+
+const char *res_live_words(const json_t *workload)
+{
+    const char *live = json_string_value(
+        json_object_get(workload, "live")); /* results of before say nothing */
+    if (live == NULL || strcmp(live, "known") == 0)
+        return NULL;
+    if (strcmp(live, "paused") == 0)
+        return "what was made or released in pauses is not known: live bytes and resident memory are not "
+               "exact";
+    if (strcmp(live, "left_behind") == 0)
+        return "what merged processes left behind when they ended stays live: live bytes and resident memory "
+               "are upper bounds";
+    return "what was live when the recording begins is not known: live bytes and resident memory are lower "
+           "bounds";
 }

@@ -22,6 +22,8 @@
 #define RES_RESAMPLES           2000u
 #define RES_MEMORY_WORTH                                                                                     \
     0.001 /* of a ratio of memory: it repeats so well that a single page would be a verdict, printed as +0.0 % */
+#define RES_COLOUR_LEAST                                                                                     \
+    0.01 /* part by which a shown difference has to differ from 1 for a colour: less is known, and no reason to act (docs/statistics.md) */
 
 struct res_interval {
     double low;

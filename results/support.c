@@ -137,20 +137,6 @@ char *res_text_plain(const char *text)
     return plain;
 }
 
-char *res_text_grouped(unsigned long long number, char *ret_text)
-{
-    char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%llu", number);
-    char *out = ret_text;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            *out++ = ',';
-        *out++ = digits[i];
-    }
-    *out = '\0';
-    return ret_text;
-}
-
 char *res_text_duration(double duration_ns, char *ret_text)
 {
     const double seconds = duration_ns / 1e9;
@@ -169,19 +155,6 @@ char *res_text_duration(double duration_ns, char *ret_text)
         snprintf(ret_text, 32, "%ld h %02ld min", (long)seconds / 3600, (long)seconds / 60 % 60);
     else
         snprintf(ret_text, 32, "%.3g s", seconds);
-    return ret_text;
-}
-
-char *res_text_bytes(double bytes, char *ret_text)
-{
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-    size_t unit = 0;
-    while ((bytes >= 999.5 || bytes <= -999.5) && unit + 1 < sizeof units / sizeof units[0]) {
-        bytes /= 1000;
-        unit++;
-    }
-    snprintf(ret_text, 32, unit == 0 || bytes >= 99.95 || bytes <= -99.95 ? "%.0f %s" : "%.1f %s", bytes,
-             units[unit]);
     return ret_text;
 }
 

@@ -39,16 +39,9 @@ size_t res_text_columns(const char *text);
  * found in a file cannot drive the terminal. */
 char *res_text_plain(const char *text);
 
-/* res_text_grouped - decimal digits in groups of three: 1012345 becomes "1,012,345".
- * ret_text  at least 32 bytes. Returns ret_text. */
-char *res_text_grouped(unsigned long long number, char *ret_text);
-
 /* res_text_duration - nanoseconds in the unit that fits: "850 ns", "1.24 s", "3 min 20 s", "10 h 02 min".
  * ret_text  at least 32 bytes. Returns ret_text. */
 char *res_text_duration(double duration_ns, char *ret_text);
-
-/* res_text_bytes - bytes in decimal units: "512 B", "61.2 MB". ret_text at least 32 bytes. */
-char *res_text_bytes(double bytes, char *ret_text);
 
 /* res_path_join - "directory/name". */
 char *res_path_join(const char *directory, const char *name);

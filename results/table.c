@@ -72,6 +72,7 @@ static const struct heading HEADINGS[COLUMN_COUNT] = {
 struct row {
     char *cells[COLUMN_COUNT];
     const char *verdict, *peak_verdict, *p99_verdict, *p99_9_verdict; /* for the colour; NULL: none */
+    double ratio, peak_ratio;                                         /* likewise; NAN where it failed */
 };
 
 struct sheet {
@@ -131,6 +132,8 @@ static void fill_row(struct sheet *sheet, const json_t *workload, const json_t *
     const json_t *latency = json_object_get(candidate, "latency");
     const bool failed = json_is_string(json_object_get(candidate, "failed"));
     char **cells = row->cells;
+    row->ratio = failed ? NAN : res_cell_number(time, "ratio");
+    row->peak_ratio = res_cell_number(resident, "peak_ratio");
     cells[COLUMN_NAME] = res_cell_plain(candidate, "name", "?");
     const bool is_baseline = strcmp(cells[COLUMN_NAME], sheet->baseline) == 0;
     cells[COLUMN_VERSION] = res_cell_plain(candidate, "version", "-");
@@ -289,6 +292,13 @@ static const char *colour_of_shown(const char *verdict)
     return res_verdict_from(verdict) >= RES_FASTER ? colour_of(verdict) : NULL;
 }
 
+/* A difference that is shown, and too small to act on, keeps its word; it is neither good nor bad. */
+static const char *colour_of_change(const char *verdict, double ratio)
+{
+    const bool shown = res_verdict_from(verdict) >= RES_FASTER;
+    return shown && fabs(ratio - 1) < RES_COLOUR_LEAST ? NULL : colour_of(verdict);
+}
+
 static void print_cell(const struct sheet *sheet, struct res_text *text, enum column column, const char *cell,
                        const char *colour)
 {
@@ -302,8 +312,8 @@ static const char *colour_in(const struct sheet *sheet, const struct row *row, s
 {
     if (!sheet->style->colour)
         return NULL;
-    return column == COLUMN_VERDICT           ? colour_of(row->verdict)
-           : column == COLUMN_PEAK_DIFFERENCE ? colour_of(row->peak_verdict)
+    return column == COLUMN_VERDICT           ? colour_of_change(row->verdict, row->ratio)
+           : column == COLUMN_PEAK_DIFFERENCE ? colour_of_change(row->peak_verdict, row->peak_ratio)
            : column == COLUMN_P99             ? colour_of_shown(row->p99_verdict)
            : column == COLUMN_P99_9           ? colour_of_shown(row->p99_9_verdict)
                                               : NULL;

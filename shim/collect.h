@@ -289,7 +289,7 @@ void loop_share_clock(struct collector *collector);
 
 /* ---- drain ------------------------------------------------------------------------------------------ */
 
-/* drain_scan - take every FULL chunk. Returns how many were taken. */
+/* drain_scan - take every FULL chunk; without memory they stay where they are for the next round. Returns how many were taken. */
 uint32_t drain_scan(struct collector *collector);
 
 /* drain_blocks - write the lanes that have a block's worth, and more under pressure. Returns chunks freed. */
@@ -305,13 +305,20 @@ void drain_present(struct collector *collector);
  * has done is not to depend for hours on our being alive. */
 void drain_waiting(struct collector *collector);
 
-/* drain_image - take and write everything of an image whose threads are all dead, or that is given up. */
+/* drain_image - take and write everything of an image whose threads are all dead, or that is given up. What there is no memory
+ * for is counted as lost (FP_LOSS_COLLECTOR): nobody comes back for it. */
 void drain_image(struct collector *collector, struct collect_image *image);
 
 /* drain_dead_threads - take the open chunks of threads that are gone although their process lives. */
 void drain_dead_threads(struct collector *collector);
 
 /* ---- decode ------------------------------------------------------------------------------------------ */
+
+/* decode_epoch - set the lane's epoch to that at a word of a chunk whose beginning was read by a collector that is dead. */
+void decode_epoch(struct collect_lane *lane, const struct seg_chunk_header *chunk, uint32_t end);
+
+/* chunk_calls - how many calls stand in a chunk that were not written yet; for one that is given up. No memory. */
+uint64_t chunk_calls(const struct seg_chunk_header *chunk);
 
 /* decode_chunk - append a chunk's records to the block, from word number `first`, 0 for the first record.
  * damaged      counts words that are no record.

@@ -29,3 +29,22 @@ uint32_t decode_chunk(struct fp_columns *block, struct collect_lane *lane, const
     *ret_at = at;
     return stop == FP_RECORDS_FULL ? at : 0;
 }
+
+uint64_t chunk_calls(const struct seg_chunk_header *chunk)
+{
+    const uint32_t first = SEG_CHUNK_HEADER / (uint32_t)sizeof(uint64_t);
+    const uint32_t split = chunk->split < WORDS_PER_CHUNK ? (uint32_t)chunk->split : WORDS_PER_CHUNK;
+    return fp_records_calls((const uint64_t *)chunk, WORDS_PER_CHUNK, split > first ? split : first);
+}
+
+void decode_epoch(struct collect_lane *lane, const struct seg_chunk_header *chunk, uint32_t end)
+{
+    const uint64_t *words = (const uint64_t *)chunk;
+    uint32_t at = SEG_CHUNK_HEADER / (uint32_t)sizeof(uint64_t);
+    while (at < end) {
+        const unsigned code = words[at] & FP_RECORD_CODE_MASK;
+        if (code == FP_RECORD_EPOCH || code == FP_RECORD_STAMP)
+            lane->epoch = words[at] >> 4;
+        at += code == FP_RECORD_WIDE ? 3 : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2 : 1;
+    }
+}

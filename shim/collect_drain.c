@@ -59,31 +59,51 @@ static bool queue_insert(struct collect_lane *lane, uint32_t index, uint64_t seq
     return true;
 }
 
-/* A chunk whose claimer died before its header was whole holds nothing. */
-static void take_chunk(struct collector *collector, uint32_t index, uint64_t word)
+/* Whether a slot is a process's of which there is no image yet, for want of memory: it is found again (image_discover). */
+static bool waits_for_image(struct collector *collector, uint32_t slot)
+{
+    return slot < SEG_SLOT_COUNT && collect_image_in(collector, slot) == NULL &&
+           (atomic_load_explicit(&seg_slots(collector->segment.header)[slot].state, memory_order_acquire) &
+            0xffffffff) == SEG_SLOT_ATTACHED;
+}
+
+/* A chunk whose claimer died before its header was whole holds nothing. One that there is no memory for stays where it is,
+ * so that the lane goes on behind it once there is some; `last`: nobody comes back, it is counted as lost.
+ * Returns whether it was taken or freed. */
+static bool take_chunk(struct collector *collector, uint32_t index, uint64_t word, bool last)
 {
     struct seg_chunk_header *chunk = seg_chunk(collector->segment.header, index);
     struct collect_image *image = collect_image_in(collector, seg_chunk_slot_of(word));
-    struct collect_lane *lane = NULL;
+    struct collect_lane *lane;
 
-    if (image != NULL && atomic_load_explicit(&chunk->magic, memory_order_acquire) == SEG_CHUNK_MAGIC)
-        lane = image_lane(image, seg_chunk_lane_of(word));
+    if (!last && waits_for_image(collector, seg_chunk_slot_of(word)))
+        return false;
+    if (image == NULL || atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC) {
+        free_chunk(collector, index, WORDS_PER_CHUNK);
+        return true;
+    }
+    lane = image_lane(image, seg_chunk_lane_of(word));
     /* Written already, when its collector died before it was freed: only a recovered segment has such. */
     if (lane != NULL && chunk->block != 0 && chunk->block <= lane->next_block) {
-        if (chunk->rest == 0)
-            lane = NULL;
-        else
-            chunk->split = chunk->rest;
+        if (chunk->rest == 0) {
+            free_chunk(collector, index, WORDS_PER_CHUNK);
+            return true;
+        }
+        chunk->split = chunk->rest;
     }
     if (lane == NULL || !queue_insert(lane, index, chunk->sequence)) {
+        if (!last && seg_chunk_lane_of(word) < FP_LANES_MAX) /* of another number there is no lane ever */
+            return false;
+        image->lost[FP_LOSS_COLLECTOR] += chunk_calls(chunk);
         free_chunk(collector, index, WORDS_PER_CHUNK);
-        return;
+        return true;
     }
     if (lane->queue_length == 1)
         lane->waiting_ns = clock_monotonic_ns();
     lane->thread_id = chunk->thread_id;
     collector->taken[index] = 1;
     collector->taken_chunks++;
+    return true;
 }
 
 uint32_t drain_scan(struct collector *collector)
@@ -104,8 +124,7 @@ uint32_t drain_scan(struct collector *collector)
             /* Its process may have attached after our last look at the slots. */
             if (collect_image_in(collector, seg_chunk_slot_of(word)) == NULL)
                 image_discover(collector);
-            take_chunk(collector, index, word);
-            taken++;
+            taken += take_chunk(collector, index, word, false);
         }
     }
     return taken;
@@ -125,19 +144,6 @@ static void store_up_to(struct collector *collector, struct collect_image *image
     __atomic_store_n(&chunk->rest, 0, __ATOMIC_RELEASE);
 }
 
-/* The epoch at a word of a chunk whose beginning was read by a collector that is dead. */
-static void find_epoch(struct collect_lane *lane, const struct seg_chunk_header *chunk, uint32_t end)
-{
-    const uint64_t *words = (const uint64_t *)chunk;
-    uint32_t at = SEG_CHUNK_HEADER / (uint32_t)sizeof(uint64_t);
-    while (at < end) {
-        const unsigned code = words[at] & FP_RECORD_CODE_MASK;
-        if (code == FP_RECORD_EPOCH || code == FP_RECORD_STAMP)
-            lane->epoch = words[at] >> 4;
-        at += code == FP_RECORD_WIDE ? 3 : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2 : 1;
-    }
-}
-
 /* A chunk's records that were not read yet, into the block, and into the file where that is full.
  * source    the chunk itself, or a copy of it.
  * Returns   the word behind them. */
@@ -149,7 +155,7 @@ static uint32_t read_chunk(struct collector *collector, struct collect_image *im
     uint32_t next = chunk->split < WORDS_PER_CHUNK ? (uint32_t)chunk->split : WORDS_PER_CHUNK;
     uint32_t at = WORDS_PER_CHUNK;
     if (collector->options.recover)
-        find_epoch(lane, source, next);
+        decode_epoch(lane, source, next);
     chunk->block = lane->next_block + 1;
     while ((next = decode_chunk(block, lane, &collector->clock, source, next, damaged, &at)) != 0)
         store_up_to(collector, image, lane, block, chunk, next);
@@ -163,7 +169,7 @@ static uint32_t words_used(uint32_t at)
 }
 
 /* One block of the lane's queue, of `most` chunks or less when some are missing in between. `all`: gaps do not stop
- * it, the writers are dead and nothing more will come. Returns chunks freed. */
+ * it, the writers are dead and nothing more will come; what there is no memory for is lost then. Returns chunks freed. */
 static uint32_t write_block(struct collector *collector, struct collect_image *image,
                             struct collect_lane *lane, size_t most, bool all)
 {
@@ -172,14 +178,18 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
     uint32_t words[COLLECT_CHUNKS_PER_BLOCK];
     uint64_t damaged = 0;
     uint32_t done = 0;
+    if (block == NULL && !all)
+        return 0; /* no memory for it at the moment: the chunks keep it */
     while (done < lane->queue_length && done < room && done < most) {
         const struct taken_chunk *taken = &lane->queue[done];
         struct seg_chunk_header *chunk = seg_chunk(collector->segment.header, taken->index);
         if (taken->sequence != lane->next_chunk && !all)
             break;
-        words[done] = block != NULL
-                          ? words_used(read_chunk(collector, image, lane, block, chunk, chunk, &damaged))
-                          : WORDS_PER_CHUNK;
+        words[done] = WORDS_PER_CHUNK;
+        if (block != NULL)
+            words[done] = words_used(read_chunk(collector, image, lane, block, chunk, chunk, &damaged));
+        else
+            damaged += chunk_calls(chunk);
         lane->next_chunk = taken->sequence + 1;
         done++;
     }
@@ -264,9 +274,10 @@ uint32_t drain_blocks(struct collector *collector)
         return 0;
     while ((lane = longest_queue(collector, is_below(collector, 4) ? 1 : COLLECT_CHUNKS_PER_BLOCK, &image)) !=
            NULL) {
-        freed += write_block(collector, image, lane, COLLECT_CHUNKS_PER_BLOCK, false);
+        const uint32_t written = write_block(collector, image, lane, COLLECT_CHUNKS_PER_BLOCK, false);
+        freed += written;
         wake_waiters(collector);
-        if (freed >= 4 * COLLECT_CHUNKS_PER_BLOCK)
+        if (written == 0 || freed >= 4 * COLLECT_CHUNKS_PER_BLOCK)
             break; /* look around: new chunks, ends, the heartbeat */
     }
     return freed;
@@ -400,7 +411,7 @@ void drain_image(struct collector *collector, struct collect_image *image)
     for (uint32_t index = 0; index < ready; index++) {
         const uint64_t word = atomic_load_explicit(&states[index], memory_order_acquire);
         if (word != SEG_CHUNK_FREE && !collector->taken[index] && seg_chunk_slot_of(word) == image->slot)
-            take_chunk(collector, index, word);
+            (void)take_chunk(collector, index, word, true); /* taken or counted */
     }
     for (uint32_t i = 0; i < image->lane_count; i++)
         while (image->lanes[i] != NULL && image->lanes[i]->queue_length > 0)
@@ -428,6 +439,6 @@ void drain_dead_threads(struct collector *collector)
             continue;
         (void)snprintf(path, sizeof path, "/proc/%u/task/%u", image->pid, image->pid);
         if (access(path, F_OK) == 0)
-            take_chunk(collector, index, word);
+            (void)take_chunk(collector, index, word, false); /* else in the next round */
     }
 }

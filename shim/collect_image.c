@@ -71,7 +71,8 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     image = calloc(1, sizeof *image);
     if (image == NULL || !image_list(collector, image)) {
         free(image);
-        return; /* its chunks are freed unread; as without memory nothing could be written */
+        collector->attaching = true; /* in the next round again; its chunks wait for it (collect_drain.c) */
+        return;
     }
     image->slot = slot_index;
     image->foreign = foreign;

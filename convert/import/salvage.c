@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "convert/import/import.h"
+#include "footprint/words.h"
 
 /* What was left out before anything was understood is not damage to a trace of this format: it is no such trace. */
 enum fp_status conv_import_give_up(struct conv_import *import)
@@ -54,7 +55,7 @@ enum fp_status conv_import_salvaged(struct conv_import *import)
 {
     const uint64_t *irregular = import->survey->irregular;
     const uint64_t lines = irregular[CONV_BAD_LINES] + irregular[CONV_LONG_LINES];
-    char digits[CONV_GROUPED_BYTES];
+    char digits[FP_TEXT_BYTES];
     uint64_t offset;
     const char *damage = conv_text_damage(import->text, &offset);
     if (damage != NULL) {
@@ -67,11 +68,11 @@ enum fp_status conv_import_salvaged(struct conv_import *import)
         return conv_import_give_up(import);
     if (lines > 0)
         conv_import_incomplete(import, "%s of its lines %s no meaning and %s left out",
-                               conv_grouped(lines, digits), lines == 1 ? "has" : "have",
+                               fp_text_grouped(lines, digits), lines == 1 ? "has" : "have",
                                lines == 1 ? "is" : "are");
     if (irregular[CONV_BAD_RECORDS] > 0)
         conv_import_incomplete(import, "%s of its records %s no meaning and %s left out",
-                               conv_grouped(irregular[CONV_BAD_RECORDS], digits),
+                               fp_text_grouped(irregular[CONV_BAD_RECORDS], digits),
                                irregular[CONV_BAD_RECORDS] == 1 ? "has" : "have",
                                irregular[CONV_BAD_RECORDS] == 1 ? "is" : "are");
     return FP_OK;

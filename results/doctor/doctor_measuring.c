@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "footprint/words.h"
 #include "results/disturbances.h"
 #include "results/doctor/doctor.h"
 #include "results/group/group_place.h"
@@ -171,11 +172,11 @@ static void add_group_limits(struct res_doctor *doctor)
                    WHY_CPU,
                    quota ? "run the container without --cpus; --cpuset-cpus limits without stopping" : NULL);
     const bool limit = group_limit(doctor, "memory.max", text, sizeof text);
-    res_doctor_add(
-        doctor, AREA, "memory quota", limit ? RES_DOCTOR_NOTE : RES_DOCTOR_OK,
-        limit ? res_printf("the control group may hold %s", res_text_bytes(strtod(text, NULL), bytes))
-              : res_strdup("none"),
-        WHY_MEMORY, limit ? "see that it is well above the program's peak" : NULL);
+    res_doctor_add(doctor, AREA, "memory quota", limit ? RES_DOCTOR_NOTE : RES_DOCTOR_OK,
+                   limit
+                       ? res_printf("the control group may hold %s", fp_text_bytes(strtod(text, NULL), bytes))
+                       : res_strdup("none"),
+                   WHY_MEMORY, limit ? "see that it is well above the program's peak" : NULL);
 }
 
 /* Only looked at: none is made. */

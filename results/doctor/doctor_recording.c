@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "footprint/words.h"
 #include "results/doctor/doctor.h"
 #include "results/support.h"
 
@@ -37,7 +38,7 @@ static void add_shared_memory(struct res_doctor *doctor)
         const bool enough = room >= SHARED_NEEDED;
         res_doctor_add(
             doctor, RECORDING, "shared memory", enough ? RES_DOCTOR_OK : RES_DOCTOR_BAD,
-            res_printf("%s free in /dev/shm", res_text_bytes((double)room, bytes)), WHY,
+            res_printf("%s free in /dev/shm", fp_text_bytes((double)room, bytes)), WHY,
             enough
                 ? NULL
                 : "docker run --shm-size 1g, or record --memory with less; what older recorders left is in "
@@ -55,7 +56,7 @@ static void add_limit(struct res_doctor *doctor, const char *name, int resource,
         return;
     const bool limited = limit.rlim_cur != RLIM_INFINITY;
     res_doctor_add(doctor, RECORDING, name, limited ? RES_DOCTOR_NOTE : RES_DOCTOR_OK,
-                   limited ? res_strdup(res_text_bytes((double)limit.rlim_cur, bytes))
+                   limited ? res_strdup(fp_text_bytes((double)limit.rlim_cur, bytes))
                            : res_strdup("no limit"),
                    why, limited ? remedy : NULL);
 }

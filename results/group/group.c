@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "footprint/words.h"
 #include "replay/group_counts.h"
 #include "replay/limit_notes.h"
 #include "results/support.h"
@@ -128,7 +129,7 @@ json_t *res_group_killed(const struct res_group *group, uint64_t limit_bytes)
     json_t *failure = json_object();
     json_object_set_new(failure, "cause", json_string("oom"));
     set_count(failure, "limit_bytes", limit_bytes);
-    (void)res_text_bytes((double)limit_bytes, limit);
+    (void)fp_text_bytes((double)limit_bytes, limit);
     const uint64_t done = noted(&notes->ops_done), ops = noted(&notes->ops);
     const uint64_t width = noted(&notes->window_ops_max), base = noted(&notes->base_bytes);
     char *where;
@@ -145,9 +146,9 @@ json_t *res_group_killed(const struct res_group *group, uint64_t limit_bytes)
             set_count(failure, "op", done);
             set_count(failure, "op_last", to);
             where = res_printf("in one of the ops %s to %s, with %s in %s objects live before them",
-                               res_text_grouped(done, first), res_text_grouped(to, last),
-                               res_text_bytes((double)noted(&notes->live_bytes), live),
-                               res_text_grouped(noted(&notes->live_objects), objects));
+                               fp_text_grouped(done, first), fp_text_grouped(to, last),
+                               fp_text_bytes((double)noted(&notes->live_bytes), live),
+                               fp_text_grouped(noted(&notes->live_objects), objects));
         } else {
             where = res_strdup("after the last op, at rest");
         }

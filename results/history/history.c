@@ -80,6 +80,13 @@ static void copy_numbers(json_t *point, const json_t *object, const char *const 
     }
 }
 
+/* One thread of a workload that has one is what it always was. */
+static bool on_one_thread(const json_t *result, const json_t *workload)
+{
+    return json_is_true(json_object_get(result, "one_thread")) &&
+           json_integer_value(json_object_get(workload, "threads")) > 1;
+}
+
 static json_t *point_of(const char *file, const json_t *result, const json_t *workload, const json_t *entry)
 {
     static const char *const times[] = {"quiet_ns_per_op", "typical_ns_per_op", "quiet_ratio", "ratio",
@@ -108,6 +115,7 @@ static json_t *point_of(const char *file, const json_t *result, const json_t *wo
         json_object_set_new(point, "limit_by", plain(result, "limit_by", "RLIMIT_DATA"));
     else
         json_object_set_new(point, "limit_by", json_null());
+    json_object_set_new(point, "one_thread", json_boolean(on_one_thread(result, workload)));
     json_object_set_new(point, "candidate", plain(entry, "name", "?"));
     json_object_set_new(point, "version", plain(entry, "version", "-"));
     json_object_set_new(point, "settings", settings_text(entry));
@@ -191,7 +199,8 @@ static bool differs(const json_t *one, const json_t *other, const char *key)
 static bool begins_anew(const json_t *first, const json_t *point)
 {
     return differs(first, point, "workload_digest") || differs(first, point, "touch") ||
-           differs(first, point, "limit_bytes") || differs(first, point, "limit_by");
+           differs(first, point, "one_thread") || differs(first, point, "limit_bytes") ||
+           differs(first, point, "limit_by");
 }
 
 /* What is other than at the point before, which may explain a move. */
@@ -202,7 +211,8 @@ static void add_changes(json_t *point, const json_t *before)
     } kinds[] = {
         {"workload_digest", "workload"}, {"version", "version"},      {"baseline_version", "baseline"},
         {"mallab_version", "mallab"},    {"machine_text", "machine"}, {"touch", "touch"},
-        {"limit_bytes", "limit"},        {"limit_by", "limit"},       {"settings", "settings"},
+        {"one_thread", "threads"},       {"limit_bytes", "limit"},    {"limit_by", "limit"},
+        {"settings", "settings"},
     };
     json_t *changes = json_array();
     for (size_t i = 0; before != NULL && i < sizeof kinds / sizeof kinds[0]; i++) {

@@ -32,6 +32,7 @@ const CHANGES = {
   machine: (candidate, before, now) => `machine ${before.machine_text} → ${now.machine_text}`,
   workload: () => "workload recorded anew",
   touch: (candidate, before, now) => `--touch ${before.touch} → ${now.touch}`,
+  threads: (candidate, before, now) => (now.one_thread ? "--one-thread: all calls on one thread" : "no longer --one-thread"),
   limit: (candidate, before, now) => `limit ${limitText(before)} → ${limitText(now)}`,
 };
 

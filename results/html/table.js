@@ -5,9 +5,13 @@ const VERDICTS = {
   same: ["even", "="], undecided: ["open", "?"],
 };
 
-function verdictMark(word) {
+// Part by which a shown difference has to differ from 1 to be called good or bad: RES_COLOUR_LEAST of results/statistics.h.
+const COLOUR_LEAST = 0.01;
+
+function verdictMark(word, ratio) {
   if (!isNamed(word)) return null;
-  const [kind, sign] = VERDICTS[word] || ["open", "?"];
+  const [judged, sign] = VERDICTS[word] || ["open", "?"];
+  const kind = judged !== "open" && isNumber(ratio) && Math.abs(ratio - 1) < COLOUR_LEAST ? "even" : judged;
   return element("span", {class: `verdict ${kind}`}, element("span", {"aria-hidden": "true"}, `${sign} `), word);
 }
 
@@ -40,7 +44,7 @@ function changeCell(figures, prefix, scale, noise, isBaseline, isKnown = true) {
   if (!isNumber(middle)) return [DASH];
   return [
     element("span", {class: "change"}, percentText(middle)), " ",
-    isKnown ? verdictMark(figures[`${prefix}verdict`]) : element("span", {class: "verdict open"}, "not predicted"),
+    isKnown ? verdictMark(figures[`${prefix}verdict`], middle) : element("span", {class: "verdict open"}, "not predicted"),
     intervalBar(low, middle, high, scale, noise),
     element("span", {class: "small"}, isNumber(low) && isNumber(high) ? `${percentText(low)} to ${percentText(high)}` : ""),
   ];

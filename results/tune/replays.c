@@ -216,6 +216,12 @@ static void tell_round(void *context, const struct res_workload *workload, const
     free(words);
 }
 
+/* As in the advice of `ab`: figures that are bounds of the program's say nothing of what it would save (table.h, res_live_words). */
+static bool is_live_known(const struct res_workload *workload)
+{
+    return workload->live[0] == '\0' || strcmp(workload->live, "known") == 0;
+}
+
 /* Pairs the rounds of an entry; those of one that failed are not there. */
 static void take_entry(const struct res_tune_replays *replays, const struct res_trial *trial,
                        const struct res_entry *entry, double floor_ns, struct res_tune_entry *ret_entry)
@@ -226,7 +232,7 @@ static void take_entry(const struct res_tune_replays *replays, const struct res_
     ret_entry->quiet_ratio = figures.quiet_ratio;
     ret_entry->time = figures.time;
     ret_entry->has_time = true;
-    ret_entry->doubtful = apart && figures.not_predicted_why != NULL;
+    ret_entry->doubtful = (apart && figures.not_predicted_why != NULL) || !is_live_known(trial->workload);
     for (size_t i = 0; i < entry->run_count; i++) {
         ret_entry->times[ret_entry->time_count++] = entry->runs[i].ns_per_op - floor_ns;
         if (!apart)

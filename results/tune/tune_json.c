@@ -194,6 +194,7 @@ static json_t *workload_object(const struct res_workload *workload)
     set_count(object, "threads", workload->threads);
     set_count(object, "duration_ns", workload->duration_ns);
     set_count(object, "live_peak_bytes", workload->live_peak_bytes);
+    json_object_set_new(object, "live", json_string(workload->live[0] != '\0' ? workload->live : "known"));
     return object;
 }
 

@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/statistics.h"
 #include "results/support.h"
+#include "results/table.h"
 #include "results/tune/tune_report.h"
 #include "results/tune/tune_words.h"
 
@@ -38,7 +40,7 @@ static void add_row(struct res_text *text, const json_t *row, bool is_front, boo
     res_cell_markdown(text, json_string_value(json_object_get(row, "name")));
     res_text_printf(text, "%s |", confirmed && is_front ? " \\*" : "");
     add_difference(text, json_object_get(row, "time"), is_default, confirmed);
-    res_text_printf(text, " %s |", isfinite(bytes) ? res_text_bytes(bytes, words) : "-");
+    res_text_printf(text, " %s |", isfinite(bytes) ? fp_text_bytes(bytes, words) : "-");
     add_difference(text, memory, is_default, confirmed);
     res_text_printf(text, "\n");
 }
@@ -119,6 +121,8 @@ char *res_tune_markdown(const json_t *result)
     if (confirmed)
         add_paste(&text, tune);
     add_line(&text, "advice", res_tune_advice(result));
+    if (res_live_words(workload) != NULL)
+        add_line(&text, "memory", res_strdup(res_live_words(workload)));
     add_line(&text, confirmed ? "\\*" : "?", res_tune_marks(tune));
     add_line(&text, "tried", res_tune_tried(tune));
     add_line(&text, "basis", res_tune_basis(result));

@@ -6,6 +6,7 @@
 #include "results/cells.h"
 #include "results/notes.h"
 #include "results/statistics.h"
+#include "results/table.h"
 #include "results/tune/tune_report.h"
 #include "results/tune/tune_words.h"
 
@@ -191,7 +192,8 @@ char *res_tune_text(const json_t *result, const struct res_style *style)
     qsort(rows, all, sizeof *rows, by_time);
     const struct unit unit = unit_of(rows, all);
     const json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
-    res_notes_head(&text, workload != NULL ? workload : json_object_get(tune, "workload"));
+    const json_t *described = workload != NULL ? workload : json_object_get(tune, "workload");
+    res_notes_head(&text, described);
     add_heading(&text, tune, unit);
     for (size_t i = 0; i < all; i++)
         add_row(&text, rows[i], !confirmed ? '?' : is_among(front, rows[i]) ? '*' : ' ', unit, style);
@@ -199,6 +201,8 @@ char *res_tune_text(const json_t *result, const struct res_style *style)
     if (confirmed) /* what did best in noise is nothing to set */
         add_paste(&text, front, rows, all);
     add_words(&text, "advice", res_tune_advice(result));
+    if (res_live_words(described) != NULL)
+        res_notes_add(&text, "memory", res_live_words(described));
     add_words(&text, confirmed ? "*" : "?", res_tune_marks(tune));
     add_words(&text, "tried", res_tune_tried(tune));
     add_words(&text, "basis", res_tune_basis(result));

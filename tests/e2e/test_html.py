@@ -153,13 +153,22 @@ class Page(Lab):
         for control in ("quiet", "scroll", "entry", "plot"):
             self.assertIn(control, reached)
 
+    def judge_width(self, page, width):
+        """Nothing makes the page wider than it is (a phone's innerWidth would grow along): what is wider scrolls in a box of its own."""
+        self.assertEqual(page.run("document.documentElement.scrollWidth"), width)
+
     def test_phone_and_paper(self):
         path = self.page(html_result.result(NAMES, windows=300), html_result.result(["glibc", "a-very-long-name-of-a-candidate" * 4], windows=300, workload="x" * 200))
         page = self.browser
         page.open(path, width=360, height=780)
         page.settle()
-        self.assertLessEqual(page.run("document.documentElement.scrollWidth"), page.run("innerWidth"))
+        self.judge_width(page, 360)
         self.assertEqual(page.run("document.querySelectorAll('.result').length"), 2)
+        self.assertTrue(page.run("[...document.querySelectorAll('.scroll')].every((box) => getComputedStyle(box).overflowX === 'auto')"))
+        self.assertTrue(page.run("(() => { const box = document.querySelector('.scroll'); return box.scrollWidth > box.clientWidth; })()"))
+        page.open(path, width=420, height=1600)
+        page.settle()
+        self.judge_width(page, 420)
         page.paper(self.place / "paper.pdf")
         self.assertEqual((self.place / "paper.pdf").read_bytes()[:5], b"%PDF-")
         self.judge_quiet(page, path)
@@ -294,7 +303,7 @@ class Page(Lab):
         self.judge_quiet(page, path)
         page.open(path, width=360, height=780)
         page.settle()
-        self.assertLessEqual(page.run("document.documentElement.scrollWidth"), page.run("innerWidth"))
+        self.judge_width(page, 360)
         page.paper(self.place / "history.pdf")
 
     def judge_history_table(self, page, history):
@@ -427,7 +436,7 @@ class Page(Lab):
         self.judge_quiet(page, path)
         page.open(path, width=360, height=780)
         page.settle()
-        self.assertLessEqual(page.run("document.documentElement.scrollWidth"), page.run("innerWidth"))
+        self.judge_width(page, 360)
 
     def test_a_search_that_was_not_confirmed_claims_nothing(self):
         bad = html_result.HOSTILE

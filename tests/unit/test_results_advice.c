@@ -128,6 +128,26 @@ TEST(the_advice_names_them)
     free(narrow);
 }
 
+/* A verdict that the table shows is known, however large the noise is in which the others' are lost. */
+TEST(who_is_slower_is_said_under_a_large_noise)
+{
+    json_t *result = json_pack("{s:s}", "baseline", "glibc"), *workload = workload_of(0.2, "same");
+    json_t *candidates = json_object_get(workload, "candidates");
+    json_array_append_new(candidates, entry_of("tcmalloc", 1.4, 0.02, "slower"));
+    char *advice = res_advice(result, workload);
+    CHECK(strstr(advice, "Slower than glibc: tcmalloc (40 % more time in allocator calls). "
+                         "No verdict on the time of jemalloc: the noise (-10 to +10 %) hides") == advice);
+    free(advice);
+    json_array_append_new(candidates, entry_of("mimalloc", 1.05, 0.02, "slower"));
+    json_array_append_new(candidates, entry_of("other", 0.9, 0.2, "undecided"));
+    advice = res_advice(result, workload);
+    CHECK(strstr(advice, "Slower than glibc: tcmalloc (40 % more time in allocator calls), mimalloc (5.0 %). "
+                         "No verdict on the time of jemalloc, other: the noise") == advice);
+    free(advice);
+    json_decref(result);
+    json_decref(workload);
+}
+
 /* Where not all that was live is known, memory figures are not what they seem. */
 TEST(no_verdict_on_memory_that_is_not_known)
 {
@@ -342,7 +362,7 @@ RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(the_winner_is_what_is_to_deploy)
           T(no_verdict_on_memory_that_is_not_known),
           T(the_end_of_a_program_that_was_torn_down_is_told_as_one),
           T(rounds_are_named_by_the_width_that_they_reach), T(the_advice_names_them),
-          T(what_is_saved_is_the_share_that_is_saved),
+          T(who_is_slower_is_said_under_a_large_noise), T(what_is_saved_is_the_share_that_is_saved),
           T(less_memory_is_no_advice_where_more_is_held_from_the_start),
           T(time_saved_that_is_negligible_leads_no_advice),
           T(advice_by_time_counts_what_is_held_from_the_start), T(what_ended_the_rounds_is_said),

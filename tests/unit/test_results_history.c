@@ -16,6 +16,8 @@ struct day {
     double ns; /* of the baseline */
     int rounds;
     const char *digest, *version, *machine, *workload;
+    int threads;         /* recorded ones */
+    bool one_thread;     /* --one-thread */
     const char *setting; /* value of one variable, beside another that stays */
 };
 
@@ -55,8 +57,9 @@ static json_t *result_of(const struct day *day)
     json_t *workload = json_pack(
         "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[o, o], s:o, s:n}", "name",
         day->workload != NULL ? day->workload : "web.wl", "file_digest",
-        day->digest != NULL ? day->digest : "abc", "ops", 1, "threads", 1, "duration_ns", 1,
-        "live_peak_bytes", 1, "rounds", rounds, "candidates", entry("glibc", "2.36", ns, 1, 0, 1, 0),
+        day->digest != NULL ? day->digest : "abc", "ops", 1, "threads", day->threads > 0 ? day->threads : 1,
+        "duration_ns", 1, "live_peak_bytes", 1, "rounds", rounds, "candidates",
+        entry("glibc", "2.36", ns, 1, 0, 1, 0),
         entry("jemalloc", day->version != NULL ? day->version : "5.3", ns, ratio, half, peak, 0), "control",
         entry("glibc", "2.36", ns, 1, noise, 1, 0), "floor");
     if (day->setting != NULL) {
@@ -64,11 +67,12 @@ static json_t *result_of(const struct day *day)
         json_object_set_new(jemalloc, "environment",
                             json_pack("{s:s, s:s, s:i}", "Z", day->setting, "A", "1", "odd", 1));
     }
-    return json_pack("{s:s, s:s, s:I, s:s, s:i, s:i, s:s, s:{s:s?, s:s, s:i, s:s}, s:[], s:[o]}", "schema",
-                     RES_SCHEMA, "mallab_version", "0.1.0", "created_unix_ns",
+    return json_pack("{s:s, s:s, s:I, s:s, s:i, s:i, s:b, s:s, s:{s:s?, s:s, s:i, s:s}, s:[], s:[o]}",
+                     "schema", RES_SCHEMA, "mallab_version", "0.1.0", "created_unix_ns",
                      (json_int_t)(1700000000 + 86400 * day->number) * 1000000000, "baseline", "glibc",
-                     "rounds", rounds, "seed", 1, "touch", "page", "machine", "name", day->machine, "cpu",
-                     "A(R) CPU @ 1 GHz", "cpus", 4, "kernel", "6.1", "missing", "workloads", workload);
+                     "rounds", rounds, "seed", 1, "one_thread", day->one_thread, "touch", "page", "machine",
+                     "name", day->machine, "cpu", "A(R) CPU @ 1 GHz", "cpus", 4, "kernel", "6.1", "missing",
+                     "workloads", workload);
 }
 
 /* Added from the last to the first: the history sorts. */
@@ -159,6 +163,29 @@ TEST(another_workload_begins_anew)
     CHECK_U64(json_array_size(json_object_get(json_array_get(points, 2), "changed")), 0);
     CHECK_STR(json_string_value(json_array_get(json_object_get(json_array_get(points, 3), "changed"), 0)),
               "version");
+    json_decref(history);
+}
+
+TEST(one_thread_of_several_begins_anew)
+{
+    HISTORY({.number = 1, .threads = 4}, {.number = 2, .threads = 4, .ratio = 1.5, .one_thread = true},
+            {.number = 3, .threads = 4, .ratio = 1.2, .one_thread = true}, {.number = 4, .threads = 4});
+    CHECK_STR(moves(history, "time_moved"), "- - faster -");
+    static const size_t changes[] = {0, 1, 0, 1};
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *changed = json_object_get(json_array_get(points_of(history, 0, 1), i), "changed");
+        CHECK_U64(json_array_size(changed), changes[i]);
+        if (changes[i] > 0)
+            CHECK_STR(json_string_value(json_array_get(changed, 0)), "threads");
+    }
+    json_decref(history);
+}
+
+TEST(one_thread_of_one_is_no_change)
+{
+    HISTORY({.number = 1}, {.number = 2, .ratio = 1.5, .one_thread = true});
+    CHECK_STR(moves(history, "time_moved"), "- slower");
+    CHECK_U64(json_array_size(json_object_get(json_array_get(points_of(history, 0, 1), 1), "changed")), 0);
     json_decref(history);
 }
 
@@ -284,6 +311,7 @@ TEST(figures_that_are_none)
 }
 
 RUN_TESTS(T(a_move_is_marked_once_and_its_way_back), T(what_creeps_is_seen), T(noise_is_not_marked),
-          T(another_workload_begins_anew), T(settings_that_change_are_told),
+          T(another_workload_begins_anew), T(one_thread_of_several_begins_anew),
+          T(one_thread_of_one_is_no_change), T(settings_that_change_are_told),
           T(memory_moves_by_more_than_a_per_cent), T(series_by_workload_and_machine), T(names_of_files),
           T(text_of_hostile_results), T(figures_that_are_none))
