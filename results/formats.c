@@ -14,12 +14,15 @@
 
 /* ---- CSV (RFC 4180) ------------------------------------------------------------------------- */
 
+/* Plain, as CSV of a history or a comparison: it may end in a terminal too. */
 static void csv_text(struct res_text *text, const char *words)
 {
+    char *plain = res_text_plain(words != NULL ? words : "");
     res_text_add(text, "\"", 1);
-    for (; words != NULL && *words != '\0'; words++)
-        res_text_add(text, *words == '"' ? "\"\"" : words, *words == '"' ? 2 : 1);
+    for (const char *at = plain; *at != '\0'; at++)
+        res_text_add(text, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
     res_text_add(text, "\"", 1);
+    free(plain);
 }
 
 static void csv_number(struct res_text *text, const json_t *object, const char *key)

@@ -19,7 +19,9 @@
  * more than 5 %. Likewise of as few all swaps of names (steady.h) are fewer than 1 / 0.05. */
 #define RES_ROUNDS_FOR_INTERVAL 6u
 #define RES_ROUNDS_FOR_MEMORY   3u /* memory repeats within some per cent: its interval needs no more */
-#define RES_RESAMPLES           2000u
+#ifndef RES_RESAMPLES              /* tests/fuzz draws fewer: it looks for crashes */
+#define RES_RESAMPLES 2000u
+#endif
 #define RES_MEMORY_WORTH                                                                                     \
     0.001 /* of a ratio of memory: it repeats so well that a single page would be a verdict, printed as +0.0 % */
 #define RES_COLOUR_LEAST                                                                                     \

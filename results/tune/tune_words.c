@@ -275,11 +275,12 @@ char *res_tune_basis(const json_t *result)
                     count_of(tune, "seed"), res_text_duration((double)count_of(tune, "search_ns"), search),
                     res_text_duration((double)count_of(tune, "confirmation_ns"), confirmation),
                     res_text_duration((double)count_of(tune, "budget_ns"), budget));
-    const long long over_ns = count_of(tune, "search_ns") + count_of(tune, "confirmation_ns") -
-                              count_of(tune, "budget_ns");
+    /* A file may say what no sum of integers holds. */
+    const double over_ns = (double)count_of(tune, "search_ns") + (double)count_of(tune, "confirmation_ns") -
+                           (double)count_of(tune, "budget_ns");
     if (rounds > 0 && over_ns > OVER_WORTH_TELLING_NS)
         res_text_printf(
             &text, ", passed by %s: a confirmation is not cut short, and its runs took longer than reckoned",
-            res_text_duration((double)over_ns, budget));
+            res_text_duration(over_ns, budget));
     return text.text;
 }

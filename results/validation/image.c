@@ -110,10 +110,10 @@ static void keep_in_series(struct res_image *image, const struct res_moment *mom
         return;
     }
     image->series_skipped = 0;
-    if (image->series_count == RES_SERIES_MAX) {
-        for (size_t i = 0; i < RES_SERIES_MAX / 2; i++)
+    if (image->series_count == RES_SAMPLED_MAX) {
+        for (size_t i = 0; i < RES_SAMPLED_MAX / 2; i++)
             image->series[i] = image->series[2 * i];
-        image->series_count = RES_SERIES_MAX / 2;
+        image->series_count = RES_SAMPLED_MAX / 2;
         image->series_every *= 2;
     }
     image->series[image->series_count++] = *moment;

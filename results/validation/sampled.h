@@ -24,7 +24,7 @@
 #include "results/validation/files.h"
 
 #define RES_IMAGES_MAX  4096u /* of one run; later ones run unwatched and are counted */
-#define RES_SERIES_MAX  512u  /* samples kept for showing; when full, every second one is dropped */
+#define RES_SAMPLED_MAX 512u  /* samples kept for showing; when full, every second one is dropped */
 #define RES_IMAGE_NAMES 64u
 
 struct res_command {
@@ -65,7 +65,7 @@ struct res_image {
     double heap_mean_bytes;
     struct res_files files; /* each at its most */
 
-    struct res_moment series[RES_SERIES_MAX];
+    struct res_moment series[RES_SAMPLED_MAX];
     size_t series_count;
 
     /* Under way. */

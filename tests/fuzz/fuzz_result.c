@@ -1,0 +1,125 @@
+/* fuzz_result.c - any bytes as a result's JSON, as `report`, `compare`, `check` and histories take it from whoever sends it: refused
+ * in one line, or shown in every form, without a byte that drives a terminal. Held against itself it is comparable. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz/target.h"
+#include "results/ci.h"
+#include "results/compare.h"
+#include "results/history/history.h"
+#include "results/html/html.h"
+#include "results/json.h"
+#include "results/support.h"
+#include "results/table.h"
+#include "results/tune/tune_report.h"
+#include "results/validation/validation_report.h"
+
+static const char BUDGET[] = "time<=+3%,rss-peak<=+5%,rss-mean<=64MiB,p99<=+10%,faults<=+5%";
+
+/* NULL: there is nothing to show, which only some may say. */
+static void check_shown(char *text, bool may_be_none)
+{
+    FUZZ_CHECK(text != NULL || may_be_none);
+    for (const char *byte = text; byte != NULL && *byte != '\0'; byte++)
+        FUZZ_CHECK(((unsigned char)*byte >= ' ' && *byte != 0x7f) || *byte == '\n');
+    free(text);
+}
+
+static void check_dumped(json_t *value)
+{
+    FUZZ_CHECK(value != NULL);
+    char *text = json_dumps(value, JSON_INDENT(1));
+    FUZZ_CHECK(text != NULL);
+    free(text);
+    json_decref(value);
+}
+
+/* Of data in a page a terminal sees nothing: what counts there is that nothing ends the script element. */
+static void check_escaped(char *text)
+{
+    FUZZ_CHECK(text != NULL && strpbrk(text, "<>&") == NULL);
+    for (const char *byte = text; *byte != '\0'; byte++)
+        FUZZ_CHECK((unsigned char)*byte < 0x80);
+    free(text);
+}
+
+static void check_reports(const json_t *result)
+{
+    const struct res_style plain = {0}, full = {.utf8 = true, .details = true};
+    const struct res_html_source source = {"fuzz.json", result};
+    check_shown(res_table_text(result, &plain), false);
+    check_shown(res_table_text(result, &full), false);
+    check_shown(res_table_markdown(result), false);
+    check_shown(res_table_csv(result), false);
+    check_shown(res_tune_text(result, &full), true);
+    check_shown(res_tune_markdown(result), true);
+    check_shown(res_validation_text(result, &full), true);
+    json_t *data = res_html_data(&source, 1);
+    check_escaped(res_html_escaped(data));
+    check_dumped(data);
+}
+
+static void check_gate(const json_t *result, const json_t *earlier)
+{
+    struct res_budget budget = {0};
+    struct res_check check = {0};
+    char *problem = NULL;
+    FUZZ_CHECK(res_budget_add_text(&budget, BUDGET, &problem));
+    if (res_check_run(result, earlier, &budget, &check, &problem)) {
+        const struct res_style plain = {0};
+        check_shown(res_check_text(&check, &plain), false);
+        check_shown(res_check_markdown(&check), false);
+        check_shown(res_check_junit(&check, RES_DOUBT_TOLD), false);
+        check_shown(res_check_github(&check, RES_DOUBT_TOLD), false);
+        check_dumped(res_check_json(&check, 0));
+        res_check_release(&check);
+    } else {
+        FUZZ_CHECK(problem != NULL && strchr(problem, '\n') == NULL);
+        check_shown(problem, false);
+    }
+    res_budget_release(&budget);
+}
+
+static void check_comparison(const json_t *result)
+{
+    json_t *comparison = res_compare_results(result, result);
+    check_shown(res_compare_workloads_problem(result, result), true);
+    check_shown(res_compare_machine_problem(result, result), true);
+    check_shown(res_compare_text(comparison), false);
+    check_shown(res_compare_markdown(comparison), false);
+    check_shown(res_compare_csv(comparison), false);
+    check_dumped(comparison);
+}
+
+static void check_history(const json_t *result)
+{
+    const struct res_style plain = {0};
+    struct res_history history = {0};
+    res_history_add(&history, "one.json", result);
+    res_history_add(&history, "two.json", result);
+    check_shown(res_history_name(result, 2), false);
+    json_t *document = res_history_finish(&history, NULL);
+    check_shown(res_history_text(document, &plain), false);
+    check_shown(res_history_markdown(document), false);
+    check_shown(res_history_csv(document), false);
+    check_dumped(document);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    json_t *result = json_loadb((const char *)bytes, size, JSON_REJECT_DUPLICATES, NULL);
+    if (result == NULL)
+        return 0;
+    char *problem = res_json_check(result);
+    if (problem == NULL) {
+        check_reports(result);
+        check_gate(result, NULL);
+        check_gate(result, result);
+        check_comparison(result);
+        check_history(result);
+        check_dumped(res_check_benchmark(result));
+    }
+    free(problem);
+    json_decref(result);
+    return 0;
+}
