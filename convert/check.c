@@ -270,6 +270,19 @@ static bool check_times(struct check *check, const struct wl_window *window)
         }
         now_ns = window->times_ns[i];
     }
+    for (uint32_t i = 0; i < window->noted_count; i++) {
+        const struct wl_noted *noted = &window->noted[i];
+        const uint32_t before = noted->op / WL_TIME_STRIDE;
+        if (noted->op >= window->op_count || noted->time_ns < window->times_ns[before] ||
+            (i > 0 && (noted->op <= noted[-1].op || noted->time_ns < noted[-1].time_ns)) ||
+            (before + 1 < window->time_count && noted->time_ns > window->times_ns[before + 1]) ||
+            noted->time_ns > facts->end_ns) {
+            point_at(check, window, noted->op);
+            return check_fault(check, CONV_FAULT_TIME,
+                               "the noted time %" PRIu64 " ns is not between those around it",
+                               noted->time_ns);
+        }
+    }
     if (facts->end_ns < now_ns || facts->end_ns > check->summary->duration_ns)
         return check_fault(check, CONV_FAULT_TIME,
                            "it ends at %" PRIu64 " ns, not between its last op's %" PRIu64

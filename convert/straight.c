@@ -1,7 +1,6 @@
 /* straight.c - marks to ops, as long as nothing is out of the ordinary.
  *
- *   plan  what a shape of the block comes to: what is to be done, how many bytes it asks for, its index in the
- *         workload's dictionary, and how often it came, from which all sums by call and by size follow
+ *   plan  what a shape of the block comes to (straight_plan.h)
  *   root  what is known of an address that the block has named. A mark that names it again leads there by its number,
  *         so that the table of live objects is looked at once for each address of a block and not for each mark.
  *         Until roots are settled, the table's entry of such an address only says which root it is
@@ -13,30 +12,12 @@
 #include <string.h>
 
 #include "convert/stats.h"
+#include "convert/straight_plan.h"
 #include "footprint/wl_put.h"
 
-#define PREFETCH_AHEAD 16u                 /* marks: about a memory latency at 5 ns a mark */
+#define PREFETCH_AHEAD 16u /* marks: about a memory latency at 5 ns a mark */
+#define NO_MARK        UINT32_MAX
 #define IS_ROOT        (UINT32_C(1) << 31) /* of an entry's id: the rest is a root's number. Ids are below */
-
-enum what {
-    REST = 0, /* not ours */
-    ALLOCATE,
-    RELEASE,
-    RELEASE_SIZED,
-    RESIZE_FROM,
-    RESIZE,
-    RESIDENT,
-};
-
-struct plan {
-    uint8_t what;
-    uint16_t index, fresh_index;           /* fresh: as a realloc of NULL */
-    uint32_t dictionary, fresh_dictionary; /* of which they are indexes; NO_DICTIONARY: not known */
-    uint64_t bytes;
-    uint64_t count;
-};
-
-#define NO_DICTIONARY UINT32_MAX
 
 struct root {
     uint64_t address;
@@ -66,6 +47,9 @@ struct run {
     const struct fp_mark *marks;
     uint32_t thread;
     uint64_t least_ns; /* time of the event before */
+    uint32_t last;     /* mark of the newest op, or NO_MARK */
+    bool exact;  /* whether a pause may lie before the next op: writer->now_ns is the newest op's time then */
+    bool coarse; /* one may lie between any two ops of the slice */
     enum fp_status status;
 };
 
@@ -132,27 +116,6 @@ static inline struct root *root_of(struct run *run, uint32_t mark)
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-static enum what what_of(const struct fp_shape *shape)
-{
-    if (fp_shape_bytes(shape) >= CONV_ADDRESS_LIMIT)
-        return REST;
-    if (shape->call == FP_MARK_RESIZE_FROM)
-        return RESIZE_FROM;
-    if (shape->call == FP_MARK_RESIDENT)
-        return RESIDENT;
-    switch (fp_call_kind_of(shape->call)) {
-    case FP_KIND_ALLOCATE:
-        return ALLOCATE;
-    case FP_KIND_RESIZE:
-        return RESIZE;
-    case FP_KIND_RELEASE:
-        return fp_call_tells_size(shape->call) ? RELEASE_SIZED : RELEASE;
-    case FP_KIND_NONE:
-    default:
-        return REST;
-    }
-}
-
 /* Add up what the plans have counted. */
 static void fold(struct conv_pair *pair)
 {
@@ -194,10 +157,7 @@ static bool make_plans(struct conv_straight *straight, const struct fp_block *bl
     }
     for (uint32_t i = 0; i < block->shape_count; i++) {
         straight->shapes[i] = block->shapes[i];
-        straight->plans[i] = (struct plan){.what = (uint8_t)what_of(&block->shapes[i]),
-                                           .bytes = fp_shape_bytes(&block->shapes[i]),
-                                           .dictionary = NO_DICTIONARY,
-                                           .fresh_dictionary = NO_DICTIONARY};
+        straight->plans[i] = plan_of(&block->shapes[i]);
     }
     straight->plan_count = block->shape_count;
     return true;
@@ -235,6 +195,27 @@ static __attribute__((noinline)) bool make_ready(struct run *run, uint32_t mark)
     return run->status == FP_OK;
 }
 
+/* The writer knows the newest op's time. */
+static void settle_time(struct run *run)
+{
+    if (run->last != NO_MARK)
+        note_time(run, run->last);
+}
+
+/* Nearly all ops follow the one before within a slice whose marks are close to each other: they need not come here. */
+static __attribute__((noinline)) bool come_to_pause(struct run *run, uint32_t mark)
+{
+    const uint64_t before_ns = run->writer->now_ns;
+    note_time(run, mark);
+    if (run->writer->ready_thread != run->thread)
+        run->status = wl_put_ready(run->writer, run->thread);
+    if (run->status != FP_OK)
+        return false;
+    wl_put_pause(run->writer, before_ns);
+    run->exact = run->coarse;
+    return true;
+}
+
 /* All that an op wants before it is put. False: it cannot be put, for run->status or because of its shape. */
 static inline bool begin(struct run *run, uint32_t mark, bool fresh, uint16_t *ret_index)
 {
@@ -244,6 +225,8 @@ static inline bool begin(struct run *run, uint32_t mark, bool fresh, uint16_t *r
     struct plan *plan = &straight->plans[shape];
     uint16_t *index = fresh ? &plan->fresh_index : &plan->index;
     uint32_t *dictionary = fresh ? &plan->fresh_dictionary : &plan->dictionary;
+    if (unlikely(run->exact) && !come_to_pause(run, mark))
+        return false;
     if (unlikely(writer->ready_thread != run->thread) && !make_ready(run, mark))
         return false;
     if (wl_put_wants_time(writer)) {
@@ -255,6 +238,7 @@ static inline bool begin(struct run *run, uint32_t mark, bool fresh, uint16_t *r
         return false;
     *ret_index = *index;
     plan->count++;
+    run->last = mark;
     return true;
 }
 
@@ -343,6 +327,8 @@ static bool note_resident(struct run *run, uint32_t mark)
     if (root == NULL)
         return false;
     run->straight->plans[run->marks[mark].shape].count++;
+    settle_time(run);
+    run->exact = true; /* any number of these may lie between two ops */
     if (root->live)
         run->status = conv_pair_resident(run->pair, (struct conv_object){root->id, root->bytes},
                                          run->straight->shapes[run->marks[mark].shape].extra);
@@ -414,6 +400,10 @@ enum fp_status conv_straight_take(struct conv_pair *pair, const struct conv_slic
         return run.status;
     run.thread = lane->thread;
     run.least_ns = pair->last_time_ns;
+    run.last = NO_MARK;
+    run.exact = true;
+    /* A resize has two marks, and a nanosecond is lost to rounding. */
+    run.coarse = (slice->step_q8 >> 7) + 1 >= run.writer->pause_ns;
     while (mark < slice->end && run.status == FP_OK) {
         const uint32_t ahead = mark + PREFETCH_AHEAD < block->mark_count ? mark + PREFETCH_AHEAD : mark;
         /* Without a branch, for which marks name a new address is anybody's guess: the others ask for address 0. */
@@ -425,6 +415,7 @@ enum fp_status conv_straight_take(struct conv_pair *pair, const struct conv_slic
             break;
         mark += taken;
     }
+    settle_time(&run);
     if (mark > slice->begin)
         pair->last_time_ns = time_of(&run, mark - 1);
     pair->straight->next = mark;

@@ -188,6 +188,16 @@ static enum fp_status take_shares(struct reading *reading, struct conv_words *wo
     return FP_OK;
 }
 
+static enum fp_status take_pauses(struct reading *reading, struct conv_words *words)
+{
+    if (reading->writer != NULL)
+        return fail(reading, "an option after the first thread, time or op");
+    if (!conv_at_end(words))
+        return fail(reading, "after 'pauses' comes nothing");
+    reading->writer_options.pause_ns = UINT64_MAX; /* what the text says, and nothing else */
+    return FP_OK;
+}
+
 /* ---- the body ------------------------------------------------------------------------------ */
 
 static enum fp_status take_thread(struct reading *reading, struct conv_words *words)
@@ -227,6 +237,7 @@ static enum fp_status take_time(struct reading *reading, struct conv_words *word
     if (time_ns < reading->time_ns)
         return fail(reading, "times never fall");
     reading->time_ns = time_ns;
+    wl_writer_note_time(reading->writer);
     return FP_OK;
 }
 
@@ -305,6 +316,8 @@ static enum fp_status take_line(struct reading *reading)
         return fail(reading, "something follows the line 'end'");
     if (conv_word_is(&first, "shares"))
         return take_shares(reading, &words);
+    if (conv_word_is(&first, "pauses"))
+        return take_pauses(reading, &words);
     if (conv_word_is(&first, "window_ops") || conv_word_is(&first, "zstd_level"))
         return take_option(reading, &words, first.at[0] == 'w');
     if (conv_word_is(&first, "meta") || conv_word_is(&first, "note") || conv_word_is(&first, "more"))

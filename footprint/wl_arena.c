@@ -37,6 +37,7 @@ size_t wl_arena_lay_out(uint8_t *base, const struct wl_opening *opening, uint32_
     ret->threads = carve(&at, threads * sizeof *ret->threads);
     ret->touched = carve(&at, opening->touched_count * sizeof *ret->touched);
     decoder->thread_count = threads;
+    decoder->version = opening->version;
     decoder->ids.capacity = id_max;
     decoder->ids.next = carve(&at, ((size_t)id_max + 1) * sizeof *decoder->ids.next);
     decoder->ids.threads = carve(&at, threads * sizeof *decoder->ids.threads);
@@ -52,6 +53,7 @@ size_t wl_arena_lay_out(uint8_t *base, const struct wl_opening *opening, uint32_
         ret->rooms[i].ops = carve(&at, ops * sizeof *decoder->ops);
         ret->rooms[i].runs = carve(&at, ops * sizeof *decoder->runs);
         ret->rooms[i].waits = carve(&at, ops * sizeof *decoder->waits);
+        ret->rooms[i].noted = carve(&at, ops * sizeof *decoder->noted);
         ret->rooms[i].times_ns = carve(&at, (ops / WL_TIME_STRIDE + 1) * sizeof *decoder->times_ns);
     }
     if (base != NULL)

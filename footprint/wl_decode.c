@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "footprint/bytes.h"
+#include "footprint/wl_times.h"
 
 static struct cursor cursor_of(const struct column *column)
 {
@@ -199,21 +200,6 @@ static bool decode_waits(struct wl_decoder *decoder, const struct block_header *
     return true;
 }
 
-static bool decode_times(struct wl_decoder *decoder, const struct block_header *header,
-                         const struct column *column, uint64_t end_units)
-{
-    struct cursor cursor = cursor_of(column);
-    uint64_t units = header->base_time;
-    for (uint32_t i = 0; i * WL_TIME_STRIDE < header->count; i++) {
-        const uint64_t step = get_varint(&cursor);
-        if (step > end_units - units)
-            return false;
-        units += step;
-        decoder->times_ns[i] = units * FP_TIME_UNIT_NS;
-    }
-    return cursor_done(&cursor);
-}
-
 enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_header *header,
                                 const struct column columns[WINDOW_COLUMNS], struct wl_window *ret_window,
                                 const char **ret_what)
@@ -237,6 +223,7 @@ enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_h
         .runs = decoder->runs,
         .waits = decoder->waits,
         .times_ns = decoder->times_ns,
+        .noted = decoder->noted,
     };
     *ret_what = "facts of a window are damaged";
     if (!cursor_done(&facts) || end_units < length || end_units > UINT64_MAX / FP_TIME_UNIT_NS ||
@@ -265,7 +252,7 @@ enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_h
     if (!wl_waits_hold(decoder, &window))
         return FP_ERR_CORRUPT;
     *ret_what = "times of a window are damaged";
-    if (!decode_times(decoder, header, &columns[WINDOW_TIMES], end_units))
+    if (!wl_times_decode(decoder, header, &columns[WINDOW_TIMES], end_units, &window))
         return FP_ERR_CORRUPT;
     *ret_window = window;
     return FP_OK;

@@ -20,6 +20,7 @@ struct wl_decoder {
     uint32_t thread_count;
     uint32_t shape_count;
     uint64_t live_objects;            /* counted */
+    uint32_t version;                 /* of the file */
     uint32_t refused;                 /* index of an op that cannot be, plus 1; 0: none known */
     uint64_t end_units;               /* time at which the last window ended */
     uint64_t *thread_ops;             /* counted, by thread */
@@ -36,6 +37,7 @@ struct wl_decoder {
     struct wl_run *runs;
     struct wl_wait *waits;
     uint64_t *times_ns;
+    struct wl_noted *noted;
 };
 
 /* wl_decode_reset - forget all windows: as before the first. Storage is kept. */

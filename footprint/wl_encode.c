@@ -1,5 +1,6 @@
 /* wl_encode.c - a gathered window as columns of a block. */
 #include "footprint/bytes.h"
+#include "footprint/wl_times.h"
 #include "footprint/wl_writer.h"
 
 static void encode_facts(struct wl_writer *writer)
@@ -52,19 +53,6 @@ static void encode_waits(struct wl_writer *writer)
     column->size = (size_t)(at - column->at);
 }
 
-static void encode_times(struct wl_writer *writer)
-{
-    struct bytes *column = &writer->columns[WINDOW_TIMES];
-    uint8_t *at = column->at;
-    uint64_t last = writer->start_ns / FP_TIME_UNIT_NS;
-    for (uint32_t i = 0; i * WL_TIME_STRIDE < writer->op_count; i++) {
-        const uint64_t units = writer->times[i] / FP_TIME_UNIT_NS;
-        at = put_varint(at, units - last);
-        last = units;
-    }
-    column->size = (size_t)(at - column->at);
-}
-
 static enum fp_status write_window(struct wl_writer *writer)
 {
     struct block_header header = {
@@ -84,7 +72,7 @@ static enum fp_status write_window(struct wl_writer *writer)
     encode_shapes(writer);
     encode_runs(writer);
     encode_waits(writer);
-    encode_times(writer);
+    wl_times_encode(writer);
     status = writer->pack != NULL ? wl_pack_take(writer->pack, &header, writer->columns)
                                   : wl_pack_window(&writer->file, &header, writer->columns, writer->context,
                                                    writer->level, &writer->packed);

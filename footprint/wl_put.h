@@ -14,6 +14,7 @@
 #define MALLAB_FOOTPRINT_WL_PUT_H
 
 #include "footprint/bytes.h"
+#include "footprint/wl_times.h"
 #include "footprint/wl_writer.h"
 
 /* wl_put_ready - what the first op of a window, of a thread after another's, or after a failure needs besides.
@@ -65,6 +66,15 @@ static inline void wl_put_time(struct wl_writer *writer, uint64_t now_ns)
 {
     if (wl_put_wants_time(writer))
         writer->times[writer->op_count / WL_TIME_STRIDE] = now_ns;
+}
+
+/* wl_put_pause - where a pause ends with the next op, note the times of both ends of it. Called when the op's time is
+ * writer->now_ns, and its thread is ready.
+ * before_ns  time of the op before. */
+static inline void wl_put_pause(struct wl_writer *writer, uint64_t before_ns)
+{
+    if (unlikely(writer->now_ns - before_ns >= writer->pause_ns))
+        wl_times_note_pause(writer, before_ns);
 }
 
 /* wl_put_calls - count so many ops of a call. */

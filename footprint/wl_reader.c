@@ -56,6 +56,7 @@ static void enter_room(struct wl_decoder *decoder, const struct window_room *roo
     decoder->runs = room->runs;
     decoder->waits = room->waits;
     decoder->times_ns = room->times_ns;
+    decoder->noted = room->noted;
 }
 
 size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched **ret_touched)

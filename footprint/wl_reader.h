@@ -22,6 +22,7 @@ struct window_room {
     struct wl_run *runs;
     struct wl_wait *waits;
     uint64_t *times_ns;
+    struct wl_noted *noted;
 };
 
 struct wl_reader {

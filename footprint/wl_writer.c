@@ -7,6 +7,7 @@
 
 #include "footprint/bytes.h"
 #include "footprint/wl_put.h"
+#include "footprint/wl_times.h"
 #include "footprint/wl_touched.h"
 
 #define WINDOW_OPS_DEFAULT 8192u
@@ -57,7 +58,7 @@ static bool allocate_buffers(struct wl_writer *writer)
         [WINDOW_IDS] = ops * 3,
         [WINDOW_LITERALS] = ops * 5,
         [WINDOW_WAITS] = ops * 6,
-        [WINDOW_TIMES] = (ops / WL_TIME_STRIDE + 1) * VARINT_BYTES_MAX,
+        [WINDOW_TIMES] = (ops / WL_TIME_STRIDE + 1) * VARINT_BYTES_MAX + ops * WL_NOTED_BYTES_MAX,
     };
     for (int i = 0; i < WINDOW_COLUMNS; i++)
         if (!bytes_reserve(&writer->columns[i], room[i] + VARINT_BYTES_MAX))
@@ -65,12 +66,13 @@ static bool allocate_buffers(struct wl_writer *writer)
     writer->op_threads = malloc(ops * sizeof *writer->op_threads);
     writer->waits = malloc(ops * sizeof *writer->waits);
     writer->times = malloc((ops / WL_TIME_STRIDE + 1) * sizeof *writer->times);
+    writer->noted = malloc(ops * sizeof *writer->noted);
     writer->shapes = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shapes);
     writer->shape_table = calloc(SHAPE_TABLE_SLOTS, sizeof *writer->shape_table);
     writer->context = ZSTD_createCCtx();
     return wl_put_more_ids(writer, 1) && writer->op_threads != NULL && writer->waits != NULL &&
-           writer->times != NULL && writer->shapes != NULL && writer->shape_table != NULL &&
-           writer->context != NULL;
+           writer->times != NULL && writer->noted != NULL && writer->shapes != NULL &&
+           writer->shape_table != NULL && writer->context != NULL;
 }
 
 static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta *meta, size_t meta_count)
@@ -81,7 +83,7 @@ static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta 
     enum fp_status status = meta_encode(meta, meta_count, &text);
     put_u32(header + 16, FP_TIME_UNIT_NS);
     put_u32(header + 20, WL_TIME_STRIDE);
-    file_header_seal(header, "MALLABWL", writer->touched_told ? 2 : 1);
+    file_header_seal(header, "MALLABWL", writer->times_told ? 3 : writer->touched_told ? 2 : 1);
     if (status == FP_OK)
         status = block_pack(&block, &(struct column){text.at, text.size}, 1, writer->context, writer->level,
                             &writer->packed);
@@ -113,6 +115,7 @@ static void writer_free(struct wl_writer *writer)
     free(writer->ids.touched);
     free(writer->last_op);
     free(writer->touched);
+    free(writer->noted);
     wl_file_abandon(&writer->file);
     free(writer);
 }
@@ -131,6 +134,8 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
     writer->window_ops = options->window_ops != 0 ? options->window_ops : WINDOW_OPS_DEFAULT;
     writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
     writer->touched_told = options->touched;
+    writer->times_told = options->pause_ns > 0;
+    writer->pause_ns = writer->times_told ? options->pause_ns : UINT64_MAX;
     writer->file.fd = -1;
     writer->ready_thread = WL_NO_THREAD;
     if (writer->window_ops > WL_WINDOW_OPS_MAX) {
@@ -188,6 +193,7 @@ static void begin_window(struct wl_writer *writer)
     writer->op_count = 0;
     writer->wait_count = 0;
     writer->local_count = 0;
+    writer->noted_count = 0;
     writer->start_ns = writer->now_ns;
     writer->live_peak = writer->live_bytes;
     writer->shapes_reset = writer->shape_count + writer->window_ops > WINDOW_SHAPES_MAX;
@@ -243,17 +249,32 @@ enum fp_status wl_put_ready(struct wl_writer *writer, uint32_t thread)
     return FP_OK;
 }
 
+void wl_writer_note_time(struct wl_writer *writer)
+{
+    writer->note_next = writer->times_told;
+}
+
+static __attribute__((noinline, cold)) void note_next(struct wl_writer *writer)
+{
+    wl_times_note(writer, writer->op_count, writer->now_ns);
+    writer->note_next = false;
+}
+
 /* Begin an op: the window, the thread's place in it, the time, the shape. */
 static inline enum fp_status begin_op(struct wl_writer *writer, uint32_t thread, const struct fp_shape *shape,
                                       bool fresh, uint64_t time_ns, uint16_t *ret_shape)
 {
-    if (time_ns > writer->now_ns)
+    const uint64_t before_ns = writer->now_ns;
+    if (time_ns > before_ns)
         writer->now_ns = time_ns;
     if (unlikely(thread != writer->ready_thread)) {
         const enum fp_status status = wl_put_ready(writer, thread);
         if (status != FP_OK)
             return status;
     }
+    wl_put_pause(writer, before_ns);
+    if (unlikely(writer->note_next))
+        note_next(writer);
     wl_put_time(writer, writer->now_ns);
     /* The shape is read field by field: callers have just stored it so, and a copy would wait for the stores. */
     if (unlikely(!wl_put_shape(writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra,
@@ -359,6 +380,8 @@ enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struc
                                 uint64_t *ret_bytes, struct fp_error *ret_error)
 {
     enum fp_status status = writer->broken, packed;
+    if (writer->times_told && writer->op_count > 0) /* a reader takes it for the window's end */
+        wl_times_note(writer, writer->op_count - 1, writer->now_ns);
     if (end_ns > writer->now_ns)
         writer->now_ns = end_ns;
     if (status == FP_OK && writer->op_count > 0)

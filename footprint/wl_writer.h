@@ -49,7 +49,8 @@ struct wl_writer {
     uint32_t *op_threads;
     struct wl_wait *waits;
     uint64_t *times;
-    uint32_t op_count, wait_count, local_count;
+    struct wl_noted *noted;
+    uint32_t op_count, wait_count, local_count, noted_count;
     uint32_t ready_thread; /* whose op may come without further ado; WL_NO_THREAD: nobody's */
     uint32_t run_begin;    /* first of its ops that its facts do not count yet */
     uint64_t start_ns, live_peak;
@@ -75,6 +76,9 @@ struct wl_writer {
     uint32_t last_literal;
     struct bytes columns[WINDOW_COLUMNS];
     struct bytes packed;
+    uint64_t pause_ns;          /* options.pause_ns; UINT64_MAX where that is 0 */
+    bool times_told;            /* options.pause_ns is not 0 */
+    bool note_next;             /* wl_writer_note_time */
     bool touched_told;          /* options.touched */
     struct wl_touched *touched; /* as told; sorted by wl_touched_put */
     size_t touched_count, touched_capacity;

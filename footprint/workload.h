@@ -10,7 +10,8 @@
  *           all threads rest, which is where replay samples memory and the live figures hold exactly
  *   wait    op `op` must not begin before op `on`, of another thread and earlier in the same window,
  *           has finished. Waits that follow from others are left out. Within a thread, order is kept
- *   time    recorded nanoseconds since recording began
+ *   time    recorded nanoseconds since recording began: of each 16th op of a window, and of noted ones: those on both sides
+ *           of a pause, which would else be spread over it. Ops between are taken to follow each other at even distances
  *   touched of a large object that was not in memory as a whole in the program: the share that was, known from the
  *           op on by which it got its size
  *
@@ -28,11 +29,14 @@
 #include "footprint/footprint.h" /* struct fp_meta */
 #include "footprint/status.h"
 
-#define WL_VERSION        2u
+#define WL_VERSION        3u
 #define WL_WINDOW_OPS_MAX 65536u
 #define WL_THREADS_MAX    1048576u
 #define WL_IDS_MAX        (UINT32_C(1) << 31)
 #define WL_TIME_STRIDE    16u /* a recorded time for every 16th op of a window */
+#define WL_PAUSE_NS                                                                                          \
+    UINT64_C(                                                                                                \
+        250000) /* as the recorder: from there on it looks at the clock at each call (shim/lane_record.c) */
 
 /* As executed. 16 bytes, so that a batch stays in cache. */
 struct wl_op {
@@ -54,6 +58,11 @@ struct wl_run { /* consecutive ops of one thread */
 struct wl_wait {
     uint32_t op; /* index within the window */
     uint32_t on; /* lower index within the window, other thread */
+};
+
+struct wl_noted {
+    uint32_t op;      /* index within the window; not one of those that have a time anyway */
+    uint64_t time_ns; /* not below that of the op before that has one, nor above that of the next */
 };
 
 #define WL_TOUCHED_MAX (UINT32_C(1) << 22) /* such shares in a workload: 64 MiB in a reader */
@@ -102,8 +111,11 @@ struct wl_writer;
 struct wl_writer_options {
     uint32_t window_ops; /* 1 .. WL_WINDOW_OPS_MAX; 0: the default, 8192 */
     int zstd_level;      /* 0: the default, 1 */
-    bool touched;        /* wl_writer_touched may come: the file is of version 2, else of 1 */
-    bool in_place;       /* no thread of the writer's own. The bytes written are the same */
+    bool touched;        /* wl_writer_touched may come: the file is of version 2 or above, else of 1 */
+    uint64_t
+        pause_ns; /* above 0: version 3. The times of ops that are so far apart are noted; UINT64_MAX: only those
+                            of wl_writer_note_time */
+    bool in_place;  /* no thread of the writer's own. The bytes written are the same */
     int descriptor; /* above 0: write there, sequentially; never closed, and path only names it in errors */
 };
 
@@ -149,6 +161,9 @@ const struct fp_error *wl_writer_error(const struct wl_writer *writer);
  * Returns   FP_OK; FP_ERR_MEMORY; FP_ERR_ARGUMENT: not a live object, or more than the whole. */
 enum fp_status wl_writer_touched(struct wl_writer *writer, uint32_t id, uint32_t share);
 
+/* wl_writer_note_time - the time of the op that comes next is to be noted. Ignored with options.pause_ns 0. */
+void wl_writer_note_time(struct wl_writer *writer);
+
 /* wl_writer_cut - end the window here, if it holds any op: what comes next begins another.
  * Returns   FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */
 enum fp_status wl_writer_cut(struct wl_writer *writer);
@@ -187,10 +202,10 @@ const struct wl_summary *wl_reader_summary(const struct wl_reader *reader);
 const char *wl_reader_meta(const struct wl_reader *reader, const char *key);
 size_t wl_reader_meta_all(const struct wl_reader *reader, const struct fp_meta **ret_meta);
 
-/* wl_reader_touched - all shares, by rising op; the reader's, of version 2. Returns how many. */
+/* wl_reader_touched - all shares, by rising op; the reader's, from version 2 on. Returns how many. */
 size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched **ret_touched);
 
-/* wl_reader_version - 1 or 2: whether shares may be told. */
+/* wl_reader_version - 1 to 3: whether shares may be told (from 2 on) and times beside pauses (3). */
 uint32_t wl_reader_version(const struct wl_reader *reader);
 
 /* wl_reader_meta_first - how many of those entries were given to wl_writer_create; notes follow. */
@@ -215,6 +230,9 @@ struct wl_window {
     const struct wl_run *runs;   /* their op_counts add up to op_count */
     const struct wl_wait *waits; /* by rising op */
     const uint64_t *times_ns;    /* recorded time of ops 0, 16, 32, ... */
+    uint32_t noted_count;
+    const struct wl_noted
+        *noted; /* by rising op; in files of version 3 the last op is among them, if it has no other time */
     uint32_t touched_count;
     const struct wl_touched *touched; /* of this window's ops */
 };
@@ -224,6 +242,9 @@ struct wl_window {
  * Returns   FP_OK; FP_END after the last window; FP_ERR_CHECKSUM, FP_ERR_CORRUPT with
  *           wl_reader_error() filled. */
 enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_window);
+
+/* wl_window_time - the recorded time of an op of a window, by index: noted or between two that are; in ns. */
+uint64_t wl_window_time(const struct wl_window *window, uint32_t op);
 
 /* wl_reader_offset - where the block of the window that wl_reader_next handed out, or refused, last begins in the
  * file. wl_reader_refused - after FP_ERR_CORRUPT, the index within its window of the op that cannot be, when it is

@@ -65,16 +65,6 @@ bool rep_plan_keep_times(struct rep_plan *plan)
     return plan->times_ns != NULL;
 }
 
-uint64_t rep_plan_time(const struct wl_window *window, uint32_t op)
-{
-    const uint32_t noted = op / WL_TIME_STRIDE;
-    const uint32_t rest = window->op_count - noted * WL_TIME_STRIDE;
-    const uint32_t length = rest < WL_TIME_STRIDE ? rest : WL_TIME_STRIDE;
-    const uint64_t from = window->times_ns[noted];
-    const uint64_t to = noted + 1 < window->time_count ? window->times_ns[noted + 1] : window->facts.end_ns;
-    return to > from ? from + (to - from) / length * (op % WL_TIME_STRIDE) : from;
-}
-
 /* Pages that the loop touches in an object of so many bytes, from its start. */
 static uint16_t pages_touched(uint64_t bytes)
 {
@@ -119,7 +109,7 @@ static void plan_serial(struct rep_plan *plan, const struct wl_window *window)
     if (plan->pages != NULL)
         note_pages(plan->pages, plan->ops, window->op_count);
     for (uint32_t i = 0; plan->times_ns != NULL && i < window->op_count; i++)
-        plan->times_ns[i] = rep_plan_time(window, i);
+        plan->times_ns[i] = wl_window_time(window, i);
     plan->parts[0] = (struct rep_part){.op_count = window->op_count, .segment_count = 1};
     plan->segments[0] = (struct rep_segment){.op_count = window->op_count};
     plan->part_count = 1;
@@ -169,7 +159,7 @@ static void scatter_ops(struct rep_plan *plan, const struct wl_window *window)
             plan->position[at + j] = to + j;
         }
         for (uint32_t j = 0; plan->times_ns != NULL && j < count; j++)
-            plan->times_ns[to + j] = rep_plan_time(window, at + j);
+            plan->times_ns[to + j] = wl_window_time(window, at + j);
         part->op_count += count;
         at += count;
     }

@@ -75,10 +75,6 @@ bool rep_plan_keep_times(struct rep_plan *plan);
  * Returns   FP_OK; FP_ERR_CORRUPT when the window exceeds what the summary promised. */
 enum fp_status rep_plan_make(struct rep_plan *plan, const struct wl_window *window);
 
-/* rep_plan_time - recorded time of an op of a window: as noted, and between two noted ones as if the ops followed each other
- * at even distances. */
-uint64_t rep_plan_time(const struct wl_window *window, uint32_t op);
-
 /* rep_plan_locate - the number within the window of the op that the plan holds at ops[index]. */
 uint32_t rep_plan_locate(const struct rep_plan *plan, const struct wl_window *window, uint32_t index);
 

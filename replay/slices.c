@@ -1,7 +1,6 @@
 /* slices.c - cut windows at points of recorded time. */
 #include "replay/slices.h"
 
-#include "replay/plan.h"
 #include "replay/storage.h"
 
 bool rep_slices_init(struct rep_slices *slices, const struct wl_summary *summary, uint64_t untimed_ops)
@@ -13,7 +12,8 @@ bool rep_slices_init(struct rep_slices *slices, const struct wl_summary *summary
         room->runs = rep_storage_map(ops, sizeof *room->runs);
         room->waits = rep_storage_map(ops, sizeof *room->waits);
         room->times_ns = rep_storage_map(ops / WL_TIME_STRIDE + 1, sizeof *room->times_ns);
-        if (room->runs == NULL || room->waits == NULL || room->times_ns == NULL)
+        room->noted = rep_storage_map(ops, sizeof *room->noted);
+        if (room->runs == NULL || room->waits == NULL || room->times_ns == NULL || room->noted == NULL)
             return false;
     }
     return rep_live_init(&slices->live, summary->id_max);
@@ -134,7 +134,19 @@ static void take_times(struct rep_slices *slices, struct wl_window *slice, uint6
 {
     slice->times_ns = times_ns;
     for (uint32_t op = 0; op < slice->op_count; op += WL_TIME_STRIDE)
-        times_ns[slice->time_count++] = rep_plan_time(&slices->whole, slices->next + op);
+        times_ns[slice->time_count++] = wl_window_time(&slices->whole, slices->next + op);
+}
+
+static void take_noted(struct rep_slices *slices, uint32_t end, struct wl_window *slice,
+                       struct wl_noted *noted)
+{
+    const struct wl_window *whole = &slices->whole;
+    slice->noted = noted;
+    for (; slices->next_noted < whole->noted_count && whole->noted[slices->next_noted].op < end;
+         slices->next_noted++) {
+        const struct wl_noted *from = &whole->noted[slices->next_noted];
+        noted[slice->noted_count++] = (struct wl_noted){from->op - slices->next, from->time_ns};
+    }
 }
 
 /* The ops from slices->next up to `end`. */
@@ -149,6 +161,7 @@ static void cut(struct rep_slices *slices, uint32_t end, uint64_t end_ns, struct
     take_waits(slices, end, &slice, room->waits);
     take_touched(slices, end, &slice);
     take_times(slices, &slice, room->times_ns);
+    take_noted(slices, end, &slice, room->noted);
     rep_live_follow(&slices->live, &slice, slice.op_count);
     slice.facts.end_ns = end_ns > slices->now_ns ? end_ns : slices->now_ns;
     slice.facts.live_bytes = slices->live.bytes;
@@ -167,7 +180,7 @@ static uint32_t first_op_from(const struct wl_window *whole, uint32_t from, uint
     uint32_t low = from, high = whole->op_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (rep_plan_time(whole, middle) < time_ns)
+        if (wl_window_time(whole, middle) < time_ns)
             low = middle + 1;
         else
             high = middle;
@@ -207,6 +220,6 @@ enum fp_status rep_slices_next(struct rep_slices *slices,
         begin(slices, whole->facts.start_ns);
     slices->cutting = true;
     slices->next = slices->next_run = slices->run_taken = 0;
-    slices->next_wait = slices->next_touched = 0;
+    slices->next_wait = slices->next_touched = slices->next_noted = 0;
     return cut_next(slices, ret_window);
 }

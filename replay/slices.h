@@ -26,6 +26,7 @@ struct rep_slice_room {
     struct wl_run *runs;
     struct wl_wait *waits;
     uint64_t *times_ns;
+    struct wl_noted *noted;
 };
 
 struct rep_slices {
@@ -42,10 +43,10 @@ struct rep_slices {
     bool cutting;                 /* whole has ops left */
     uint32_t next;                /* the first of them */
     uint32_t next_run, run_taken; /* where it stands in whole.runs, and how much of that run is gone */
-    uint32_t next_wait, next_touched;
+    uint32_t next_wait, next_touched, next_noted;
 };
 
-/* rep_slices_init - map what cutting takes, before the first op: 8 bytes an object id and some 40 an op of the largest
+/* rep_slices_init - map what cutting takes, before the first op: 8 bytes an object id and some 70 an op of the largest
  * window.
  * untimed_ops  of the begin: inherited objects.
  * Returns      false when it does not fit. */

@@ -96,25 +96,12 @@ static void take_op(struct profile *profile, const struct wl_op *op, uint32_t th
     profile->thread_calls[profile->row_of_thread[thread]][column]++;
 }
 
-/* Times are known for every 16th op; those between are on the line between, the last ones on that to the window's end. */
-static uint64_t time_of(const struct wl_window *window, uint32_t op)
-{
-    const uint32_t before = op / WL_TIME_STRIDE, past = op % WL_TIME_STRIDE;
-    if (before >= window->time_count)
-        return window->facts.end_ns;
-    const bool last = before + 1 >= window->time_count;
-    const uint64_t from = window->times_ns[before];
-    const uint64_t to = last ? window->facts.end_ns : window->times_ns[before + 1];
-    const uint32_t width = last ? window->op_count - before * WL_TIME_STRIDE : WL_TIME_STRIDE;
-    return to > from ? from + (uint64_t)((__uint128_t)(to - from) * past / width) : from;
-}
-
 static void take_window(struct profile *profile, const struct wl_window *window)
 {
     uint32_t op = 0;
     for (uint32_t run = 0; run < window->run_count; run++)
         for (uint32_t i = 0; i < window->runs[run].op_count; i++, op++)
-            take_op(profile, &window->ops[op], window->runs[run].thread, time_of(window, op));
+            take_op(profile, &window->ops[op], window->runs[run].thread, wl_window_time(window, op));
 }
 
 /* The busiest threads, by falling ops, then by number. */

@@ -152,6 +152,7 @@ enum fp_status conv_export_next(struct conv_export_job *job, struct wl_window *r
 enum fp_status conv_export_each(const struct wl_window *window, conv_export_take *take, void *data)
 {
     const struct wl_wait *wait = window->waits, *const waits_end = wait + window->wait_count;
+    uint32_t noted = 0;
     struct conv_export_op op = {.number = window->facts.first_op};
     enum fp_status status = FP_OK;
     for (uint32_t run = 0; run < window->run_count; run++) {
@@ -159,7 +160,11 @@ enum fp_status conv_export_each(const struct wl_window *window, conv_export_take
         op.thread = window->runs[run].thread;
         for (; op.index < end && status == FP_OK; op.index++, op.number++) {
             op.op = &window->ops[op.index];
-            op.time_ns = window->times_ns[op.index / WL_TIME_STRIDE];
+            if (op.index % WL_TIME_STRIDE == 0)
+                op.time_ns = window->times_ns[op.index / WL_TIME_STRIDE];
+            op.noted = noted < window->noted_count && window->noted[noted].op == op.index;
+            if (op.noted)
+                op.time_ns = window->noted[noted++].time_ns;
             op.has_wait = wait < waits_end && wait->op == op.index;
             op.waits_on = op.has_wait ? window->facts.first_op + (wait++)->on : 0;
             status = take(data, &op);

@@ -70,6 +70,7 @@ struct conv_export_op {
     uint32_t thread;
     uint32_t index;    /* in its window */
     uint64_t time_ns;  /* of this op, where one is stored; else of the op before it that has one */
+    bool noted;        /* one is, though this is no 16th op */
     bool has_wait;     /* it waits for an op of another thread: */
     uint64_t waits_on; /* number of that op in the workload */
 };

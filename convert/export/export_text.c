@@ -130,6 +130,8 @@ static enum fp_status put_head(struct texting *texting)
     }
     if (wl_reader_version(job->reader) >= 2)
         conv_export_text_put(texting->file, "shares\n");
+    if (wl_reader_version(job->reader) >= 3)
+        conv_export_text_put(texting->file, "pauses\n");
     for (size_t i = 0; i < count; i++)
         put_entry(texting->file, i < first ? "meta" : "note", &meta[i]);
     put_threads(texting);
@@ -137,16 +139,17 @@ static enum fp_status put_head(struct texting *texting)
 }
 
 /* A time is stored for some ops, and one for a window's end: the last op is said to have that one, unless it has its
- * own, which then is the end (or the workload's end is). */
+ * own, which then is the end (or the workload's end is). A noted one has its line even if time stands: that it does is
+ * what it says. */
 static void put_time(struct texting *texting, const struct conv_export_op *op)
 {
-    const bool stored = op->index % WL_TIME_STRIDE == 0;
+    const bool stored = op->noted || op->index % WL_TIME_STRIDE == 0;
     uint64_t time_ns = texting->time_ns;
     if (stored)
         time_ns = op->time_ns;
     else if (op->index + 1 == texting->window->op_count)
         time_ns = texting->window->facts.end_ns;
-    if (time_ns == texting->time_ns)
+    if (time_ns == texting->time_ns && !op->noted)
         return;
     texting->time_ns = time_ns;
     conv_export_text_put(texting->file, "time ");

@@ -90,6 +90,13 @@ static void check_window_rules(const struct copying *copying, const struct wl_wi
         FUZZ_CHECK(window->times_ns[i] >= time_ns && window->times_ns[i] <= window->facts.end_ns);
         time_ns = window->times_ns[i];
     }
+    for (uint32_t i = 0; i < window->noted_count; i++) {
+        const struct wl_noted *noted = &window->noted[i];
+        FUZZ_CHECK(noted->op < window->op_count && noted->op % WL_TIME_STRIDE != 0);
+        FUZZ_CHECK(i == 0 || (noted->op > noted[-1].op && noted->time_ns >= noted[-1].time_ns));
+        FUZZ_CHECK(noted->time_ns >= window->times_ns[noted->op / WL_TIME_STRIDE]);
+    }
+    FUZZ_CHECK(window->op_count == 0 || wl_window_time(window, window->op_count - 1) <= window->facts.end_ns);
 }
 
 static void copy_window(struct copying *copying, const struct wl_window *window, uint64_t number)

@@ -140,6 +140,8 @@ static void put_window(FILE *out, unsigned long number, const struct wl_window *
         put(out, "  touched of %" PRIu64 " %" PRIu32 "\n", window->touched[i].op, window->touched[i].share);
     for (uint32_t i = 0; i < window->time_count; i++)
         put(out, "  time of %" PRIu32 " %" PRIu64 " ns\n", i * WL_TIME_STRIDE, window->times_ns[i]);
+    for (uint32_t i = 0; i < window->noted_count; i++)
+        put(out, "  noted of %" PRIu32 " %" PRIu64 " ns\n", window->noted[i].op, window->noted[i].time_ns);
 }
 
 struct dump_result dump_workload(const char *path, FILE *out)

@@ -320,6 +320,34 @@ static size_t times_beyond_window(struct image *image)
     return first_window(image, WINDOW_TIMES, times, (size_t)(end - times));
 }
 
+/* Behind the times of the 16th ops: an op's distance to the noted one before, and its time's. */
+static size_t noted(struct image *image, const char *what, size_t bytes)
+{
+    uint8_t times[16] = {0};
+    memcpy(times + 3, what, bytes);
+    return first_window(image, WINDOW_TIMES, times, 3 + bytes);
+}
+
+static size_t noted_beyond_ops(struct image *image)
+{
+    return noted(image, "\50\0", 2);
+}
+
+static size_t noted_twice(struct image *image)
+{
+    return noted(image, "\5\0\0\1", 4);
+}
+
+static size_t noted_has_a_time(struct image *image)
+{
+    return noted(image, "\20\0", 2);
+}
+
+static size_t noted_beyond_next(struct image *image)
+{
+    return noted(image, "\5\1", 2);
+}
+
 static size_t facts_overflow(struct image *image)
 {
     return image_add_to_number(image, image_find_block(image, BLOCK_WINDOW, 0), WINDOW_FACTS, 0,
@@ -350,6 +378,7 @@ static size_t meta_without_end(struct image *image)
 }
 
 #define THREADS "v1-threads.wl"
+#define PAUSES  "v3-pauses.wl"
 
 const struct defect WL_DEFECTS[] = {
     {"truncated-header.wl", THREADS, "open", FP_ERR_TRUNCATED, defect_truncated_header},
@@ -404,6 +433,10 @@ const struct defect WL_DEFECTS[] = {
     {"waits-without-end.wl", THREADS, "window", FP_ERR_CORRUPT, waits_without_end},
     {"waits-missing.wl", THREADS, "window", FP_ERR_CORRUPT, waits_missing},
     {"wait-for-own-thread.wl", THREADS, "window", FP_ERR_CORRUPT, wait_for_own_thread},
+    {"noted-beyond-ops.wl", PAUSES, "window", FP_ERR_CORRUPT, noted_beyond_ops},
+    {"noted-twice.wl", PAUSES, "window", FP_ERR_CORRUPT, noted_twice},
+    {"noted-has-a-time.wl", PAUSES, "window", FP_ERR_CORRUPT, noted_has_a_time},
+    {"noted-beyond-next.wl", PAUSES, "window", FP_ERR_CORRUPT, noted_beyond_next},
     {"times-beyond-window.wl", THREADS, "window", FP_ERR_CORRUPT, times_beyond_window},
     {"facts-overflow.wl", THREADS, "window", FP_ERR_CORRUPT, facts_overflow},
     {"facts-live-objects.wl", THREADS, "window", FP_ERR_CORRUPT, facts_live_objects},

@@ -199,6 +199,26 @@ static enum fp_status write_touched(const char *path)
     return end(&player, false);
 }
 
+/* Pauses before ops of every place: a 16th one, the next, the last of a window, two in a row, and before the end. */
+static enum fp_status write_pauses(const char *path)
+{
+    static const struct wl_writer_options options = {
+        .window_ops = 40, .zstd_level = 1, .pause_ns = WL_PAUSE_NS};
+    static const uint32_t behind[] = {1, 16, 21, 22, 33, 39, 40, 41, 59};
+    struct player player = {.random = 7, .time_ns = 1000};
+    uint32_t next = 0;
+    player.status = wl_writer_create(path, false, &options, NULL, 0, NULL, &player.writer);
+    add_thread(&player, 1, true);
+    for (uint32_t i = 0; i < 100; i++) {
+        const bool pauses = next < sizeof behind / sizeof *behind && behind[next] == i;
+        next += pauses;
+        player.time_ns += pauses ? WL_PAUSE_NS : 640;
+        allocate(&player, 0, FP_CALL_MALLOC, 100 + i, 0);
+    }
+    player.time_ns += 10 * WL_PAUSE_NS;
+    return end(&player, false);
+}
+
 static enum fp_status write_empty(const char *path)
 {
     struct player player;
@@ -207,11 +227,8 @@ static enum fp_status write_empty(const char *path)
 }
 
 const struct scene WL_SCENES[] = {
-    {"v1-one-thread.wl", write_one_thread},
-    {"v1-threads.wl", write_threads},
-    {"v1-calls.wl", write_calls},
-    {"v1-shapes.wl", write_shapes},
-    {"v1-empty.wl", write_empty},
-    {"v2-touched.wl", write_touched},
-    {NULL, NULL},
+    {"v1-one-thread.wl", write_one_thread}, {"v1-threads.wl", write_threads},
+    {"v1-calls.wl", write_calls},           {"v1-shapes.wl", write_shapes},
+    {"v1-empty.wl", write_empty},           {"v2-touched.wl", write_touched},
+    {"v3-pauses.wl", write_pauses},         {NULL, NULL},
 };

@@ -43,9 +43,11 @@ static void put(struct making *making, unsigned call, uint64_t address, uint64_t
         return;
     if (shape == block->shape_count)
         making->shapes[block->shape_count++] = (struct fp_shape){(uint8_t)call, size, extra};
-    if (block->mark_count % 61 == 0)
-        making->stamps[block->stamp_count++] = (struct fp_stamp){block->mark_count,
-                                                                 making->time_ns += chance(5000) * 64};
+    if (block->mark_count % 61 == 0 ||
+        chance(30) == 0) { /* pauses between calls, halves of calls, and none */
+        making->time_ns += chance(4) == 0 ? chance(5000) * 640 : chance(5000) * 64;
+        making->stamps[block->stamp_count++] = (struct fp_stamp){block->mark_count, making->time_ns};
+    }
     making->marks[block->mark_count++] = (struct fp_mark){
         .address = address, .shape = (uint16_t)shape, .epoch = making->epoch};
 }

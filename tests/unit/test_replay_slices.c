@@ -104,7 +104,7 @@ static void look_at(const struct wl_window *piece)
     for (uint32_t i = 0; i < piece->op_count; i++) {
         const uint64_t number = piece->facts.first_op + i;
         CHECK_U64(piece->ops[i].id, ops[number].id);
-        seen[number].time_ns = rep_plan_time(piece, i);
+        seen[number].time_ns = wl_window_time(piece, i);
     }
 }
 
@@ -162,14 +162,14 @@ TEST(a_window_has_a_slice_for_each_point)
     for (uint64_t point = 1; point < REP_SLICE_POINTS; point++) {
         /* Of the ops of a stride the times lie on a line. */
         uint64_t before = 0;
-        while (before < OPS && rep_plan_time(&windows[0], (uint32_t)before) < START_NS + point * STEP_NS)
+        while (before < OPS && wl_window_time(&windows[0], (uint32_t)before) < START_NS + point * STEP_NS)
             before++;
         CHECK(ends_at(START_NS + point * STEP_NS, before));
     }
     CHECK(piece_count >= REP_SLICE_POINTS);
     CHECK_U64(pieces[piece_count - 1].facts.end_ns, START_NS + SPAN_NS);
     for (uint32_t i = 0; i < OPS; i++)
-        CHECK_U64(seen[i].time_ns, rep_plan_time(&windows[0], i));
+        CHECK_U64(seen[i].time_ns, wl_window_time(&windows[0], i));
 }
 
 /* Between windows, and behind the last one: memory stays as it is, and the clock goes on. */
@@ -188,6 +188,27 @@ TEST(pauses_have_rests)
     CHECK_U64(piece_count, REP_SLICE_POINTS + 3); /* no window is longer than a step: none is cut */
     CHECK_U64(seen[OPS + 5].share, 7);
     CHECK_U64(seen[OPS + 40].share, 9);
+}
+
+/* A pause within a stride stays between the two ops that it lies between, wherever slices are cut. */
+TEST(noted_times_follow_their_ops)
+{
+    static struct wl_noted noted[2];
+    const uint64_t start[] = {START_NS}, pause_ns = 100 * (uint64_t)STEP_NS;
+    make_windows(start, 300, 1);
+    noted[0] = (struct wl_noted){19, START_NS + 19 * 300};
+    noted[1] = (struct wl_noted){20, START_NS + 20 * 300 + pause_ns};
+    times_ns[2] += pause_ns;
+    windows[0].facts.end_ns += pause_ns;
+    windows[0].noted = noted;
+    windows[0].noted_count = 2;
+    cut_all(0);
+    check_ops();
+    CHECK_U64(seen[19].time_ns, noted[0].time_ns);
+    CHECK_U64(seen[20].time_ns, noted[1].time_ns);
+    for (uint32_t i = 0; i < OPS; i++)
+        CHECK(seen[i].time_ns < noted[0].time_ns + STEP_NS || seen[i].time_ns >= noted[1].time_ns);
+    CHECK(ends_at(START_NS + 50 * STEP_NS, 20));
 }
 
 /* A wait for an op of an earlier slice is met by the rest between; others stay, and so do shares. */
@@ -288,4 +309,4 @@ TEST(wild_times)
 
 RUN_TESTS(T(a_window_has_a_slice_for_each_point), T(pauses_have_rests), T(waits_and_shares_follow_their_ops),
           T(the_peak_stays_at_the_window_s_end), T(inherited_objects_are_no_time), T(no_time_no_cuts),
-          T(shorter_than_its_points), T(wild_times))
+          T(shorter_than_its_points), T(wild_times), T(noted_times_follow_their_ops))
