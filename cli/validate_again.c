@@ -8,6 +8,7 @@
 #include "cli/give_out.h"
 #include "cli/stops.h"
 #include "cli/validate_record.h"
+#include "footprint/words.h"
 #include "results/support.h"
 
 #define CALLS_ALIKE 0.01 /* of the first's: below, a run is told from another in the JSON only */
@@ -61,13 +62,13 @@ static void tell_calls(const struct cli_validate_again *plan, unsigned number, u
 {
     const uint64_t first = plan->first->workload.ops;
     const double apart = (double)ops / (double)first - 1;
-    char all[32], before[32];
+    char all[FP_TEXT_BYTES], before[FP_TEXT_BYTES];
     if (apart > CALLS_ALIKE || apart < -CALLS_ALIKE)
         cli_say(&CLI_VALIDATE,
                 "recording %u of %u has %s calls, the first %s (%+.1f %%): the program does not do the same "
                 "each time; the prediction is their median",
-                number, (unsigned)plan->settings->recordings, res_text_grouped(ops, all),
-                res_text_grouped(first, before), 100 * apart);
+                number, (unsigned)plan->settings->recordings, fp_text_grouped(ops, all),
+                fp_text_grouped(first, before), 100 * apart);
 }
 
 /* ---- one of them ---------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/validation/recordings_report.h"
 
@@ -66,11 +67,11 @@ static void add_calls(struct res_text *text, const json_t *about)
 {
     const json_t *first = json_array_get(json_object_get(about, "recording_list"), 0);
     const json_int_t apart = count_of(about, "ops_difference_max"), ops = count_of(first, "ops");
-    char differ[32], all[32];
+    char differ[FP_TEXT_BYTES], all[FP_TEXT_BYTES];
     if (apart > 0 && ops > 0)
         res_text_printf(text, "            and by up to %s calls from the first, which has %s\n",
-                        res_text_grouped((unsigned long long)apart, differ),
-                        res_text_grouped((unsigned long long)ops, all));
+                        fp_text_grouped((unsigned long long)apart, differ),
+                        fp_text_grouped((unsigned long long)ops, all));
 }
 
 /* Those beyond what real runs did (median), and of these such whose recordings' own range meets that of the real runs. */
