@@ -60,7 +60,7 @@ class BadInput(lab.Lab):
         """The version is looked at before any checksum: it says whether the rest can be understood at all."""
         footprint, workload = bytearray(self.footprint.read_bytes()), bytearray(self.workload.read_bytes())
         for data in (footprint, workload):
-            self.assertIn(data[8:10], (b"\1\0", b"\2\0"), "docs/format.md: the version follows the magic")
+            self.assertIn(data[8:10], (b"\1\0", b"\2\0", b"\3\0"), "docs/format.md: the version follows the magic")
             data[8] = 99
         self.everywhere(footprint, workload, fragments=["99"])
 
