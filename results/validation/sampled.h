@@ -111,6 +111,11 @@ const struct res_image *res_sampled_find(const struct res_sampled *sampled, cons
  * returns; exits with 127 when it cannot. mask: what its signal mask is to be. */
 __attribute__((noreturn)) void res_command_become(const struct res_command *command, const sigset_t *mask);
 
+/* res_command_end_words - how a command ended: "with exit code 3", "by signal 11 (Segmentation fault)".
+ * code  as of a shell, 128 + the signal; or RES_SOME_SIGNAL. The caller's to free. */
+#define RES_SOME_SIGNAL 256 /* by a signal that is not known */
+char *res_command_end_words(int code);
+
 /* res_command_last_words - the last line of its stderr, fit for a terminal. The caller's to free. */
 char *res_command_last_words(const struct res_command *command);
 

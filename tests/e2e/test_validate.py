@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 
@@ -180,6 +181,38 @@ class Validate(lab.Lab):
         result = json.loads((self.place / "kept.json").read_text())
         self.assertIsNone(result["candidates"][0]["failed"])
         self.assertIn("exit code 9", result["candidates"][1]["failed"])
+
+    @lab.needs("hyperfine")
+    def test_hyperfine_runs_without_the_candidate(self):
+        """It is a program that the candidate need not bear: library and settings are the command's alone, which has both."""
+        hyperfine = self.place / "hyperfine"
+        hyperfine.write_text('#!/bin/sh\nprintf "%s\\n" "$LD_PRELOAD$GLIBC_TUNABLES" >>of-hyperfine\n'
+                             f'exec {shutil.which("hyperfine")} "$@"\n')
+        hyperfine.chmod(0o755)
+        program = self.place / "is=a path"
+        program.write_text('#!/bin/sh\n[ -z "$MALLAB_TEST" ] || printf "%s:%s:%s\\n" "$LD_PRELOAD" "$GLIBC_TUNABLES" "$*" >>of-command\n'
+                           f"exec {lab.PROGRAMS}/half 1\n")
+        program.chmod(0o755)
+        for command in (program, "sh"):
+            told = self.validate("-a", "glibc,glibc+nocache", "--", command, *(["-c", f"exec '{program}' 'a  b'"] if command == "sh" else ["a  b"]),
+                                 env={"PATH": f"{self.place}:{os.environ['PATH']}", "MALLAB_TEST": "1"})
+            self.assertEqual([one["failed"] for one in told["candidates"]], [None, None])
+            self.assertEqual([len(one["real"]["timed_runs"]) for one in told["candidates"]], [1, 1])
+            self.assertEqual((self.place / "of-hyperfine").read_text(), "\n" * 3)  # two and the control
+            lines = (self.place / "of-command").read_text().splitlines()
+            self.assertTrue(all(re.search(r"^.*libc\.so\.6:.*:a  b$", line) for line in lines), lines)
+            self.assertTrue(any("tcache_count=0" in line for line in lines), lines)
+            for name in ("of-hyperfine", "of-command"):
+                (self.place / name).unlink()
+
+    def test_a_death_by_signal_is_named(self):
+        """Under one candidate only: by which signal, not by the code that a shell makes of it. One signal is not another."""
+        if "jemalloc" not in lab.candidates():
+            self.skipTest("needs jemalloc")
+        for end, recorded in (("exit 0", "with exit code 0"), ("kill -TERM $$", r"by signal 15 \(Terminated\)")):
+            script = f"{lab.PROGRAMS}/half 1; case $LD_PRELOAD in *jemalloc*) kill -SEGV $$;; esac; {end}"
+            failed = self.mallab("validate", "-q", "-n", 1, "--recordings", 1, "-a", "glibc,jemalloc", "--", "sh", "-c", script, status=lab.FAILED)
+            self.assertRegex(failed.stderr.decode(), rf"jemalloc failed: the program ended by signal 11 \(Segmentation fault\) under it, {recorded} when it was recorded")
 
     def test_it_is_recorded_on_the_baseline(self):
         """Redis asks for other sizes where malloc_usable_size answers otherwise: recorded on its own jemalloc, glibc's heap was 4 % too low."""

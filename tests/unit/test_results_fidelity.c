@@ -353,7 +353,7 @@ TEST(hyperfine_is_believed_when_it_makes_sense)
     CHECK_NEAR(timed.user_ns + timed.system_ns, 3.75e8);
     CHECK_U64(timed.exit_code, 3);
     CHECK(parses("{\"results\":[{\"times\":[1],\"user\":1,\"system\":0,\"exit_codes\":[null]}]}", &timed));
-    CHECK_U64(timed.exit_code, 128); /* a signal */
+    CHECK_U64(timed.exit_code, RES_SOME_SIGNAL);
     CHECK(!parses("", &timed));
     CHECK(!parses("{}", &timed));
     CHECK(!parses("{\"results\":[]}", &timed));
