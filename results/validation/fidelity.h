@@ -5,7 +5,8 @@
  *   heap      what of it the allocator brought (smaps.h). Its peak is the highest sample, or the exact peak of anonymous memory
  *             less the most that was not the heap's at any sample, whichever is more: both can only be too low, as far as
  *             samples see that most. Of several runs the highest sample is that of all of them where their exact totals are
- *             within RES_RUNS_ALIKE of each other, else the median of theirs
+ *             within RES_RUNS_ALIKE of each other, else the median of theirs. Where reading the mappings disturbed the program
+ *             all levels are of the runs without: disturbed.h
  *   startup   what a process holds because of its allocator before it first calls it. heap: the heap's part of a program
  *             that never calls it. total: that, and what the allocator's libraries bring (files.h)
  *   replayed  resident memory of the replay, less what stood before its first op

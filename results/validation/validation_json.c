@@ -123,6 +123,7 @@ static json_t *real_object(const struct res_validation_entry *entry,
     res_levels_set(object, "total", &figures->memory.real_total);
     res_levels_set(object, "heap", &figures->memory.real_heap);
     json_object_set_new(object, "ranges", res_reality_ranges(figures));
+    json_object_set_new(object, "disturbed_by", number(figures->disturbed_by));
     json_object_set_new(object, "wall_ns", whole(figures->wall_ns));
     json_object_set_new(object, "cpu_ns", whole(figures->cpu_ns));
     json_object_set_new(object, "process_cpu_ns", whole(figures->process_cpu_ns));

@@ -69,6 +69,16 @@ class Validate(lab.Lab):
         self.assertIn("lie within the range of the real runs", shown)
         self.assertLessEqual(max(map(len, shown.splitlines())), 100)
 
+    def disturbed(self, result):
+        """A candidate whose mapped runs held more than its spread explains is named below the table."""
+        told = json.loads(json.dumps(result))
+        self.assertEqual([one["real"]["disturbed_by"] for one in told["candidates"]], [0, 0])
+        told["candidates"][1]["real"]["disturbed_by"] = 0.034
+        (self.place / "disturbed.json").write_text(json.dumps(told))
+        shown = " ".join(self.mallab("report", "disturbed.json").stdout.decode().split())
+        self.assertIn(f"held more at its peak: {told['candidates'][1]['name']} +3.4%; the heap's real figures", shown)
+        (self.place / "disturbed.json").unlink()
+
     def two(self):
         names = lab.candidates()
         return "glibc,jemalloc" if "jemalloc" in names else "glibc,glibc+nocache"
@@ -95,6 +105,8 @@ class Validate(lab.Lab):
         self.assertIn("2 rounds, stopped before the 8 asked for", told)
         self.assertIn("3 go by the name 'sqlite3': predicted is the one with most calls", told)
         self.assertNotIn("stopped", shown)
+        self.assertNotIn("mappings ", shown)  # two runs of each do not tell
+        self.disturbed(result)
         # How far reality is from itself: the widest of its candidates, by the samples that the result keeps.
         def widest(key):
             runs = [[run[key] for run in one["real"]["mapped_runs"]] for one in result["candidates"]]

@@ -1,0 +1,79 @@
+/* validation_bars.c - below the tables: which bars are met, and what may be believed. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "results/cells.h"
+#include "results/layout.h"
+#include "results/notes.h"
+#include "results/validation/reality_report.h"
+#include "results/validation/validation_lines.h"
+
+/* Behind a bar, where it is one of memory: how many of its figures lie within what real runs did. */
+static void add_within(struct res_text *text, const json_t *within, const char *key)
+{
+    const json_t *one = json_object_get(within, key);
+    const json_int_t checked = json_integer_value(json_object_get(one, "checked"));
+    if (checked > 0)
+        res_text_printf(text, "; within reality's own range: %lld of %lld",
+                        (long long)json_integer_value(json_object_get(one, "met")), (long long)checked);
+}
+
+static void add_bar(struct res_text *text, const json_t *about, const char *key, const char *words,
+                    const char *none)
+{
+    const json_t *bars = json_object_get(about, "bars");
+    const json_t *bar = json_object_get(bars, key);
+    const json_int_t checked = json_integer_value(json_object_get(bar, "checked"));
+    const json_int_t met = json_integer_value(json_object_get(bar, "met"));
+    if (checked == 0)
+        res_text_printf(text, "  %-6s  %s: %s", "-", words, none);
+    else
+        res_text_printf(text, "  %-6s  %s: %lld of %lld", met == checked ? "met" : "MISSED", words,
+                        (long long)met, (long long)checked);
+    add_within(text, json_object_get(about, "within_reality"), key);
+    res_layout_end_line(text);
+}
+
+static double worst(const json_t *candidates, const char *key)
+{
+    double found = NAN;
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(candidates, index, candidate)
+    {
+        const double error = res_cell_number(json_object_get(candidate, "error"), key);
+        if (isfinite(error) && !(fabs(error) <= fabs(found)))
+            found = error;
+    }
+    return found;
+}
+
+static void add_summary(struct res_text *text, const json_t *about, const json_t *candidates)
+{
+    char *within = res_reality_words(json_object_get(about, "within_reality"));
+    char *total = res_cell_percent(worst(candidates, "peak_total") + 1);
+    char *heap = res_cell_percent(worst(candidates, "peak_heap") + 1);
+    res_text_printf(
+        text, "fidelity    Of the peaks the prediction furthest off is %s in total, %s in the heap's part.\n",
+        total, heap);
+    if (within != NULL)
+        res_text_printf(text, "            Of all figures %s lie within the range of the real runs.\n",
+                        within);
+    free(within);
+    free(total);
+    free(heap);
+}
+
+void res_validation_bars(struct res_text *text, const json_t *result)
+{
+    const json_t *about = json_object_get(result, "validation"),
+                 *candidates = json_object_get(result, "candidates");
+    res_text_printf(text, "bars        what mallab asks of its own predictions\n");
+    add_bar(text, about, "peak_total", "peak within 3 % in total", "no figure");
+    add_bar(text, about, "peak_heap", "peak within 10 % in the heap's part", "no figure");
+    add_bar(text, about, "memory_order", "order of candidates whose real peaks differ by more than 5 %",
+            "none differ so much");
+    add_bar(text, about, "time_sign", "sign of real time differences",
+            "none beyond the noise, or fewer than 8 rounds");
+    add_summary(text, about, candidates);
+}
