@@ -369,7 +369,9 @@ const struct res_image *res_sampled_find(const struct res_sampled *sampled, cons
         const struct res_image *image = &sampled->images[i];
         if (!res_image_is(image, name))
             continue;
-        alike++;
+        alike = found != NULL && found->exact == image->exact ? alike + 1
+                : found == NULL || image->exact               ? 1
+                                                              : alike;
         const bool better = found == NULL || (image->exact && !found->exact) ||
                             (image->exact == found->exact &&
                              image->anonymous_peak_bytes > found->anonymous_peak_bytes);

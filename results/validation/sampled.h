@@ -103,7 +103,8 @@ void res_sampled_release(struct res_sampled *sampled);
 
 /* res_sampled_find - the image that a footprint of this name is one of: called so, or executing a file of that name; of
  * several one that was seen at its end, and of those the one with the most anonymous memory: a process that was forked, or
- * is about to execute another program, goes by its parent's name. NULL: none. ret_alike: how many there were; may be NULL. */
+ * is about to execute another program, goes by its parent's name. NULL: none.
+ * ret_alike: how many there were to choose from by their memory alone: those seen at their end, where any was; may be NULL. */
 const struct res_image *res_sampled_find(const struct res_sampled *sampled, const char *name,
                                          size_t *ret_alike);
 

@@ -64,10 +64,25 @@ static void add_summary(struct res_text *text, const json_t *about, const json_t
     free(heap);
 }
 
+/* Why no bar is judged; NULL: they are. */
+static const char *unjudged_words(const json_t *about)
+{
+    return res_cell_number(about, "processes_alike") > 1
+               ? "none is judged: several processes go by that name, and whether the one that is predicted "
+                 "is the one "
+                 "that is compared cannot be told"
+               : NULL;
+}
+
 void res_validation_bars(struct res_text *text, const json_t *result)
 {
     const json_t *about = json_object_get(result, "validation"),
                  *candidates = json_object_get(result, "candidates");
+    const char *unjudged = unjudged_words(about);
+    if (unjudged != NULL) {
+        res_notes_add(text, "bars", unjudged);
+        return;
+    }
     res_text_printf(text, "bars        what mallab asks of its own predictions\n");
     add_bar(text, about, "peak_total", "peak within 3 % in total", "no figure");
     add_bar(text, about, "peak_heap", "peak within 10 % in the heap's part", "no figure");

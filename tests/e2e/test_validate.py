@@ -104,6 +104,8 @@ class Validate(lab.Lab):
         (self.place / "torn.json").unlink()
         self.assertIn("2 rounds, stopped before the 8 asked for", told)
         self.assertIn("3 go by the name 'sqlite3': predicted is the one with most calls", told)
+        self.assertIn("bars none is judged: several processes go by that name", told)
+        self.assertNotIn("MISSED", told)
         self.assertNotIn("stopped", shown)
         self.assertNotIn("mappings ", shown)  # two runs of each do not tell
         self.disturbed(result)
@@ -162,6 +164,21 @@ class Validate(lab.Lab):
         none = self.mallab("validate", "-q", "-a", "glibc", "-n", 1, "-o", "days/", "--process", "no-such", "--", script, status=lab.FAILED)
         self.assertIn("no-such", none.stderr.decode())
         self.assertEqual(list((self.place / "days").iterdir()), [])  # made before long work, as ab does
+
+    @lab.needs("perl")
+    def test_of_forks_by_one_name_no_bar_is_judged(self):
+        """Predicted is the one with most calls, compared the one with the most memory: where these may be two, no error is the prediction's."""
+        code = 'my %h; $h{$_} = "x$_" for 1 .. 9000; for (1 .. 2) { if (!fork) { my @a = map { "y$_" } 1 .. 20000; exit 0 } } wait; wait;'
+        about = self.validate("-a", "glibc", "-o", "kept.json", "--", "perl", "-e", code)["validation"]
+        self.assertEqual(about["processes_alike"], 3)
+        self.assertEqual({key: bar["checked"] for key, bar in about["bars"].items()}, dict.fromkeys(about["bars"], 0))
+        self.assertEqual({one["checked"] for one in about["within_reality"].values()}, {0})
+        shown = self.mallab("report", "kept.json").stdout.decode()
+        self.assertIn("bars        none is judged", shown)
+        self.assertNotIn("fidelity  ", shown)
+        # A shell's fork that executes another program was the shell's image for a moment: no process to be mistaken for it.
+        about = self.validate("-a", "glibc", "--process", "sh", "--", "sh", "-c", f"{lab.PROGRAMS}/half 1; {lab.PROGRAMS}/half 1; exit 0")["validation"]
+        self.assertEqual(about["processes_alike"], 1)
 
     def test_without_hyperfine(self):
         """PATH holds what the command needs, and no hyperfine: said, and measured all the same."""
