@@ -57,8 +57,8 @@ static void add_summary(struct res_text *text, const json_t *about, const json_t
         text, "fidelity    Of the peaks the prediction furthest off is %s in total, %s in the heap's part.\n",
         total, heap);
     if (within != NULL)
-        res_text_printf(text, "            Of all figures %s lie within the range of the real runs.\n",
-                        within);
+        res_text_printf(
+            text, "            Of the figures with a range %s lie within that of the real runs.\n", within);
     free(within);
     free(total);
     free(heap);
