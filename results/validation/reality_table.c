@@ -47,7 +47,10 @@ static char *cell_beyond(double beyond)
 {
     if (!isfinite(beyond))
         return res_strdup("-");
-    return fabs(beyond) > 0 ? res_cell_percent(beyond + 1) : res_strdup("within");
+    /* What a tenth of a per cent would round to nothing is beyond all the same, and counted so. */
+    return fabs(beyond) >= 0.0005 ? res_cell_percent(beyond + 1)
+           : fabs(beyond) > 0     ? res_printf("%+.1g%%", 100 * beyond)
+                                  : res_strdup("within");
 }
 
 static void add_headings(struct sheet *sheet)

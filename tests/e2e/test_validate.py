@@ -73,6 +73,16 @@ class Validate(lab.Lab):
         self.assertEqual(table.count("within"), sum(one["met"] for one in counts), shown)
         self.assertLessEqual(max(map(len, shown.splitlines())), 100)
 
+    def hardly_beyond(self, result):
+        """A prediction that is beyond by less than the table's last digit is not shown as off by nothing."""
+        told = json.loads(json.dumps(result))
+        told["candidates"][1]["error"]["beyond_reality"]["peak_total"] = -0.00021
+        (self.place / "hardly.json").write_text(json.dumps(told))
+        table = self.mallab("report", "hardly.json").stdout.decode().partition("real, MB")[2].partition("\n\n")[0]
+        self.assertIn(" -0.02% ", table)
+        self.assertNotRegex(table, r"[+-]0\.0%")
+        (self.place / "hardly.json").unlink()
+
     def disturbed(self, result):
         """A candidate whose mapped runs held more than its spread explains is named below the table."""
         told = json.loads(json.dumps(result))
@@ -113,6 +123,7 @@ class Validate(lab.Lab):
         self.assertNotIn("stopped", shown)
         self.assertNotIn("mappings ", shown)  # two runs of each do not tell
         self.disturbed(result)
+        self.hardly_beyond(result)
         # How far reality is from itself: the widest of its candidates, by the samples that the result keeps.
         def widest(key):
             runs = [[run[key] for run in one["real"]["mapped_runs"]] for one in result["candidates"]]
