@@ -1,10 +1,12 @@
 /* validation_bars.c - below the tables: which bars are met, and what may be believed. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "results/cells.h"
 #include "results/layout.h"
 #include "results/notes.h"
+#include "results/validation/fidelity.h"
 #include "results/validation/reality_report.h"
 #include "results/validation/validation_lines.h"
 
@@ -48,20 +50,65 @@ static double worst(const json_t *candidates, const char *key)
     return found;
 }
 
+/* Whether a bar of memory was missed by a prediction that was too high. */
+static bool is_too_high(const json_t *candidates)
+{
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(candidates, index, candidate)
+    {
+        const json_t *error = json_object_get(candidate, "error");
+        if (res_cell_number(error, "peak_total") > RES_BAR_TOTAL ||
+            res_cell_number(error, "peak_heap") > RES_BAR_HEAP)
+            return true;
+    }
+    return false;
+}
+
+/* What a replay cannot know, where it may be why a bar was missed. */
+static void add_cause(struct res_text *text, const json_t *result, const json_t *candidates)
+{
+    const char *touch = json_string_value(json_object_get(result, "touch"));
+    if (touch != NULL && strcmp(touch, "page") == 0 && is_too_high(candidates))
+        res_notes_add(text, "too high",
+                      "maybe by objects below 64 KiB that the program never wrote: a replay writes to all "
+                      "their pages; --touch none is the other bound (docs/fidelity.md)");
+}
+
+/* By the errors of this very result: peaks by their bars, means by that of the heap. NULL: one of both is not known. */
+static const char *believed_words(double total, double heap, double mean)
+{
+    const bool peaks = fabs(total) <= RES_BAR_TOTAL && !(fabs(heap) > RES_BAR_HEAP);
+    const bool means = fabs(mean) <= RES_BAR_HEAP;
+    if (!isfinite(total) || !isfinite(mean))
+        return NULL;
+    return peaks && means ? "Peaks and means of this program may be believed to that extent."
+           : peaks        ? "Peaks of this program may be believed, means may not."
+           : means        ? "Means of this program may be believed, peaks may not."
+                          : "Neither peaks nor means of this program may be believed any closer.";
+}
+
 static void add_summary(struct res_text *text, const json_t *about, const json_t *candidates)
 {
+    const double total = worst(candidates, "peak_total"), heap = worst(candidates, "peak_heap"),
+                 mean = worst(candidates, "mean_heap");
     char *within = res_reality_words(json_object_get(about, "within_reality"));
-    char *total = res_cell_percent(worst(candidates, "peak_total") + 1);
-    char *heap = res_cell_percent(worst(candidates, "peak_heap") + 1);
-    res_text_printf(
-        text, "fidelity    Of the peaks the prediction furthest off is %s in total, %s in the heap's part.\n",
-        total, heap);
+    char *total_words = res_cell_percent(total + 1), *heap_words = res_cell_percent(heap + 1),
+         *mean_words = res_cell_percent(mean + 1);
+    const char *believed = believed_words(total, heap, mean);
+    char *words = res_printf(
+        "Of the peaks the prediction furthest off is %s in total, %s in the heap's part; of the "
+        "heap's means %s.%s%s",
+        total_words, heap_words, mean_words, believed != NULL ? " " : "", believed != NULL ? believed : "");
+    res_notes_add(text, "fidelity", words);
     if (within != NULL)
         res_text_printf(
             text, "            Of the figures with a range %s lie within that of the real runs.\n", within);
     free(within);
-    free(total);
-    free(heap);
+    free(total_words);
+    free(heap_words);
+    free(mean_words);
+    free(words);
 }
 
 /* Why no bar is judged; NULL: they are. */
@@ -90,5 +137,6 @@ void res_validation_bars(struct res_text *text, const json_t *result)
             "none differ so much");
     add_bar(text, about, "time_sign", "sign of real time differences",
             "none beyond the noise, or fewer than 8 rounds");
+    add_cause(text, result, candidates);
     add_summary(text, about, candidates);
 }

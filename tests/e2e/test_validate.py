@@ -83,6 +83,25 @@ class Validate(lab.Lab):
         self.assertNotRegex(table, r"[+-]0\.0%")
         (self.place / "hardly.json").unlink()
 
+    def believed(self, result):
+        """By the errors of a result: what may be believed; a miss that unwritten objects explain names them, where they were written."""
+        told = json.loads(json.dumps(result))
+        for total, heap, mean, touch, words, cause in ((0.001, -0.02, -0.36, "page", "Peaks of this program may be believed, means may not.", False),
+                                                       (0.071, 0.125, 0.05, "page", "Means of this program may be believed, peaks may not.", True),
+                                                       (0.071, 0.125, 0.05, "none", "Means of this program", False),
+                                                       (-0.075, -0.125, 0.2, "page", "Neither peaks nor means of this program", False),
+                                                       (0.001, 0.002, 0.003, "page", "Peaks and means of this program may be believed", False)):
+            told["touch"] = touch
+            for candidate in told["candidates"]:
+                candidate["error"].update(peak_total=total, peak_heap=heap, mean_heap=mean)
+            (self.place / "believed.json").write_text(json.dumps(told))
+            shown = self.mallab("report", "believed.json").stdout.decode()
+            said = " ".join(shown.split())
+            self.assertIn(f"is {100 * total:+.1f}% in total, {100 * heap:+.1f}% in the heap's part; of the heap's means {100 * mean:+.1f}%. {words}", said)
+            self.assertEqual("--touch none is the other bound" in said, cause, said)
+            self.assertLessEqual(max(map(len, shown.splitlines())), 100)
+        (self.place / "believed.json").unlink()
+
     def disturbed(self, result):
         """A candidate whose mapped runs held more than its spread explains is named below the table."""
         told = json.loads(json.dumps(result))
@@ -123,6 +142,7 @@ class Validate(lab.Lab):
         self.assertNotIn("stopped", shown)
         self.assertNotIn("mappings ", shown)  # two runs of each do not tell
         self.disturbed(result)
+        self.believed(result)
         self.hardly_beyond(result)
         # How far reality is from itself: the widest of its candidates, by the samples that the result keeps.
         def widest(key):
