@@ -6,6 +6,7 @@
 
 #include "results/cells.h"
 #include "results/layout.h"
+#include "results/table.h"
 #include "results/validation/reality_report.h"
 
 #define FIGURES  4u
@@ -86,8 +87,17 @@ static void print(const struct sheet *sheet, struct res_text *text)
             const size_t columns = res_text_columns(sheet->cells[row][i]);
             widths[i] = columns > widths[i] ? columns : widths[i];
         }
+    /* Names that would make lines too long stand on lines of their own. */
+    size_t width = widths[0];
+    for (size_t i = 1; i < CELLS; i++)
+        width += (i % 2 == 1 ? GAP : 1) + widths[i];
+    const bool names_above = width > RES_TABLE_COLUMNS;
     for (size_t row = 0; row < sheet->rows; row++) {
-        for (size_t i = 0; i < CELLS; i++) {
+        if (names_above) {
+            res_text_add(text, sheet->cells[row][0], strlen(sheet->cells[row][0]));
+            res_layout_end_line(text);
+        }
+        for (size_t i = names_above; i < CELLS; i++) {
             const char *cell = sheet->cells[row][i];
             const bool is_left = i % 2 == 0 ? i == 0 : row == 0; /* names, and the words above a pair */
             const size_t blanks = widths[i] - res_text_columns(cell);

@@ -54,9 +54,11 @@ struct sheet {
     size_t rows;
     size_t widths[COLUMN_COUNT];
     char *groups[COLUMN_COUNT]; /* NULL: goes with the one before */
+    bool names_above; /* each on a line of its own: beside the figures they would make lines too long */
 };
 
-#define ROWS_MAX (sizeof((struct sheet *)0)->cells / sizeof((struct sheet *)0)->cells[0])
+#define BASELINE_COLUMNS 12u
+#define ROWS_MAX         (sizeof((struct sheet *)0)->cells / sizeof((struct sheet *)0)->cells[0])
 
 static char *cell_megabytes(const json_t *object, const char *key)
 {
@@ -123,6 +125,15 @@ static size_t group_width(const struct sheet *sheet, size_t first)
     return width;
 }
 
+static size_t sheet_width(const struct sheet *sheet)
+{
+    size_t width = 0;
+    for (size_t column = 0; column < COLUMN_COUNT; column++)
+        width += HEADINGS[column].gap + sheet->widths[column];
+    return width;
+}
+
+/* baseline: its name stands above the columns of time, where it is no longer than they are. */
 static void measure(struct sheet *sheet, const char *baseline)
 {
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
@@ -132,9 +143,11 @@ static void measure(struct sheet *sheet, const char *baseline)
             sheet->widths[column] = width > sheet->widths[column] ? width : sheet->widths[column];
         }
         if (HEADINGS[column].group != NULL)
-            sheet->groups[column] = column == COLUMN_TIME_REAL
-                                        ? res_printf("%s%s", HEADINGS[column].group, baseline)
-                                        : res_strdup(HEADINGS[column].group);
+            sheet->groups[column] =
+                column == COLUMN_TIME_REAL
+                    ? res_printf("%s%s", HEADINGS[column].group,
+                                 res_text_columns(baseline) <= BASELINE_COLUMNS ? baseline : "baseline")
+                    : res_strdup(HEADINGS[column].group);
     }
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
         if (sheet->groups[column] == NULL)
@@ -143,11 +156,24 @@ static void measure(struct sheet *sheet, const char *baseline)
         if (needed > width)
             sheet->widths[column] += needed - width;
     }
+    sheet->names_above = sheet_width(sheet) > RES_TABLE_COLUMNS;
+    if (sheet->names_above)
+        sheet->widths[COLUMN_NAME] = 0;
+}
+
+/* The first column of a row, or the line above it. */
+static void print_name(const struct sheet *sheet, struct res_text *text, const char *name)
+{
+    res_text_add(text, name, strlen(name));
+    if (sheet->names_above)
+        res_layout_end_line(text);
+    else
+        res_layout_pad(text, sheet->widths[COLUMN_NAME] - res_text_columns(name));
 }
 
 static void print_cell(const struct sheet *sheet, struct res_text *text, size_t column, const char *cell)
 {
-    const bool right = column != COLUMN_NAME && column != COLUMN_SIGN && column != COLUMN_TIME_RANGE;
+    const bool right = column != COLUMN_SIGN && column != COLUMN_TIME_RANGE;
     const size_t blanks = sheet->widths[column] - res_text_columns(cell);
     res_layout_pad(text, HEADINGS[column].gap + (right ? blanks : 0));
     res_text_add(text, cell, strlen(cell));
@@ -156,7 +182,10 @@ static void print_cell(const struct sheet *sheet, struct res_text *text, size_t 
 
 static void print_sheet(const struct sheet *sheet, struct res_text *text)
 {
-    for (size_t column = 0; column < COLUMN_COUNT; column++) {
+    if (sheet->names_above)
+        print_name(sheet, text, HEADINGS[COLUMN_NAME].name);
+    res_layout_pad(text, sheet->widths[COLUMN_NAME]);
+    for (size_t column = 1; column < COLUMN_COUNT; column++) {
         if (sheet->groups[column] == NULL)
             continue;
         res_layout_pad(text, HEADINGS[column].gap);
@@ -164,11 +193,14 @@ static void print_sheet(const struct sheet *sheet, struct res_text *text)
         res_layout_pad(text, group_width(sheet, column) - res_text_columns(sheet->groups[column]));
     }
     res_layout_end_line(text);
-    for (size_t column = 0; column < COLUMN_COUNT; column++)
+    if (!sheet->names_above)
+        print_name(sheet, text, HEADINGS[COLUMN_NAME].name);
+    for (size_t column = 1; column < COLUMN_COUNT; column++)
         print_cell(sheet, text, column, HEADINGS[column].name);
     res_layout_end_line(text);
     for (size_t row = 0; row < sheet->rows; row++) {
-        for (size_t column = 0; column < COLUMN_COUNT; column++)
+        print_name(sheet, text, sheet->cells[row][COLUMN_NAME]);
+        for (size_t column = 1; column < COLUMN_COUNT; column++)
             print_cell(sheet, text, column, sheet->cells[row][column]);
         res_layout_end_line(text);
     }

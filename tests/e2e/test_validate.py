@@ -102,6 +102,24 @@ class Validate(lab.Lab):
             self.assertLessEqual(max(map(len, shown.splitlines())), 100)
         (self.place / "believed.json").unlink()
 
+    def no_line_is_wider(self, result):
+        """Long names stand above their figures, in both tables; notes are folded."""
+        told = json.loads(json.dumps(result))
+        about, name = told["validation"], "jemalloc+narenas=1+dirty_decay_ms=0+muzzy_decay_ms=0"
+        told["rounds_asked"], about["stopped"], about["time_of"] = 40, True, "process"
+        about["processes_alike"], about["process"] = 3, "a-rather-long-name-of-a-program"
+        told["candidates"][1].update(name=name, failed="the program ended by signal 11 (Segmentation fault) under it, with exit code 0 when it was recorded")
+        told["candidates"][1]["real"]["disturbed_by"] = 0.05
+        told["baseline"] = told["candidates"][0]["name"] = "glibc+trim_threshold=16384+top_pad=131072"
+        (self.place / "wide.json").write_text(json.dumps(told))
+        lines = self.mallab("report", "wide.json").stdout.decode().splitlines()
+        self.assertLessEqual(max(map(len, lines)), 100, "\n".join(lines))
+        self.assertEqual(lines.count(name), 2)
+        figures = [line.split() for above, line in zip(lines, lines[1:]) if above == name]
+        self.assertEqual(figures[0][0], f"{told['candidates'][1]['real']['peak_total_bytes'] / 1e6:.2f}")
+        self.assertIn("candidate", lines)
+        (self.place / "wide.json").unlink()
+
     def disturbed(self, result):
         """A candidate whose mapped runs held more than its spread explains is named below the table."""
         told = json.loads(json.dumps(result))
@@ -142,6 +160,7 @@ class Validate(lab.Lab):
         self.assertNotIn("stopped", shown)
         self.assertNotIn("mappings ", shown)  # two runs of each do not tell
         self.disturbed(result)
+        self.no_line_is_wider(result)
         self.believed(result)
         self.hardly_beyond(result)
         # How far reality is from itself: the widest of its candidates, by the samples that the result keeps.
