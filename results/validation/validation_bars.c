@@ -112,20 +112,30 @@ static void add_summary(struct res_text *text, const json_t *about, const json_t
 }
 
 /* Why no bar is judged; NULL: they are. */
-static const char *unjudged_words(const json_t *about)
+static const char *unjudged_words(const json_t *about, const json_t *candidates)
 {
-    return res_cell_number(about, "processes_alike") > 1
-               ? "none is judged: several processes go by that name, and whether the one that is predicted "
-                 "is the one "
-                 "that is compared cannot be told"
-               : NULL;
+    static const char *const keys[] = {"peak_total_bytes", "cpu_ns"};
+    size_t index;
+    json_t *candidate;
+    if (res_cell_number(about, "processes_alike") > 1)
+        return "none is judged: several processes go by that name, and whether the one that is predicted is "
+               "the one "
+               "that is compared cannot be told";
+    json_array_foreach(candidates, index, candidate)
+    {
+        const json_t *real = json_object_get(candidate, "real");
+        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+            if (isfinite(res_cell_number(real, keys[i])))
+                return NULL;
+    }
+    return "none is judged: no real run came through";
 }
 
 void res_validation_bars(struct res_text *text, const json_t *result)
 {
     const json_t *about = json_object_get(result, "validation"),
                  *candidates = json_object_get(result, "candidates");
-    const char *unjudged = unjudged_words(about);
+    const char *unjudged = unjudged_words(about, candidates);
     if (unjudged != NULL) {
         res_notes_add(text, "bars", unjudged);
         return;

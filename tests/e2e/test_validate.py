@@ -249,6 +249,17 @@ class Validate(lab.Lab):
         self.assertEqual(json.loads(kept.read_text()), answer)
         self.assertEqual(self.answer("report", "--json", "days")["results"], 1)
 
+    def test_without_a_real_run_there_are_no_bars(self):
+        """None ends within --timeout, the recorded one did: said in one line, without an empty list of bars. What is left is no fidelity."""
+        script = self.place / "slow"
+        script.write_text(f"#!/bin/sh\ncase \"$LD_PRELOAD\" in *libmallab.so*) ;; *) {lab.PROGRAMS}/half 1; exec sleep 1000;; esac\nexec {lab.PROGRAMS}/half 1\n")
+        script.chmod(0o755)
+        told = self.mallab("validate", "-q", "-n", 1, "--recordings", 1, "--timeout", "1s", "-a", "glibc", "--", script, status=lab.FAILED).stdout.decode()
+        self.assertIn("bars        none is judged: no real run came through\n", told)
+        self.assertIn("did not end within --timeout", told)
+        self.assertNotIn("fidelity", told)
+        self.assertNotIn("what mallab asks", told)
+
     def test_a_failing_program_is_compared_with_its_own_end(self):
         """It fails when recorded and under glibc alike: a result. Under one candidate only: that candidate is out."""
         alike = self.validate("-a", "glibc", "--", "sh", "-c", f"{lab.PROGRAMS}/half 1; exit 7", recordings=2)["validation"]
