@@ -82,6 +82,7 @@ struct res_validation_figures {
     struct res_real_ranges total_range,
         heap_range; /* of the real runs: sampled ones; mapped ones, or where these were disturbed sampled ones */
     struct res_real_beyond total_beyond, heap_beyond; /* what is predicted, beside those ranges */
+    bool heap_is_small;                               /* fidelity.h: its errors are left out */
     double disturbed_by;                              /* disturbed.h; 0: not */
     struct res_time_check time;
     double wall_ns, cpu_ns; /* medians of the timed runs */

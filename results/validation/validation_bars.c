@@ -96,10 +96,11 @@ static void add_summary(struct res_text *text, const json_t *about, const json_t
     char *total_words = res_cell_percent(total + 1), *heap_words = res_cell_percent(heap + 1),
          *mean_words = res_cell_percent(mean + 1);
     const char *believed = believed_words(total, heap, mean);
-    char *words = res_printf(
-        "Of the peaks the prediction furthest off is %s in total, %s in the heap's part; of the "
-        "heap's means %s.%s%s",
-        total_words, heap_words, mean_words, believed != NULL ? " " : "", believed != NULL ? believed : "");
+    char *of_heap = isfinite(heap) ? res_printf(", %s in the heap's part; of the heap's means %s", heap_words,
+                                                mean_words)
+                                   : res_strdup("");
+    char *words = res_printf("Of the peaks the prediction furthest off is %s in total%s.%s%s", total_words,
+                             of_heap, believed != NULL ? " " : "", believed != NULL ? believed : "");
     res_notes_add(text, "fidelity", words);
     if (within != NULL)
         res_text_printf(
@@ -108,6 +109,7 @@ static void add_summary(struct res_text *text, const json_t *about, const json_t
     free(total_words);
     free(heap_words);
     free(mean_words);
+    free(of_heap);
     free(words);
 }
 
@@ -142,7 +144,8 @@ void res_validation_bars(struct res_text *text, const json_t *result)
     }
     res_text_printf(text, "bars        what mallab asks of its own predictions\n");
     add_bar(text, about, "peak_total", "peak within 3 % in total", "no figure");
-    add_bar(text, about, "peak_heap", "peak within 10 % in the heap's part", "no figure");
+    add_bar(text, about, "peak_heap", "peak within 10 % in the heap's part",
+            "no figure, or too small to judge");
     add_bar(text, about, "memory_order", "order of candidates whose real peaks differ by more than 5 %",
             "none differ so much");
     add_bar(text, about, "time_sign", "sign of real time differences",

@@ -346,6 +346,11 @@ struct res_validation_figures res_validation_figures_of(const struct res_validat
     figures.heap_range = heap_ranges_of(entry);
     figures.total_beyond = res_real_beyond_of(&figures.total_range, &figures.memory.predicted_total);
     figures.heap_beyond = res_real_beyond_of(&figures.heap_range, &figures.memory.predicted_heap);
+    figures.heap_is_small = res_fidelity_is_small(&figures.memory);
+    if (figures.heap_is_small) {
+        res_fidelity_leave_heap(&figures.memory);
+        figures.heap_beyond = (struct res_real_beyond){NAN, NAN, NAN};
+    }
     figures.time = check_time(validation, place, predicted_ns(&replayed, &replayed_base, trial), seed);
     return figures;
 }

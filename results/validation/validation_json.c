@@ -156,6 +156,7 @@ static json_t *error_object(const struct res_validation_figures *figures)
     json_t *object = json_object();
     set_errors(object, "total", &figures->memory.error_total);
     set_errors(object, "heap", &figures->memory.error_heap);
+    json_object_set_new(object, "heap_is_small", json_boolean(figures->heap_is_small));
     json_object_set_new(object, "beyond_reality", res_reality_beyond(figures));
     json_object_set_new(object, "time_sign", json_string(res_sign_name(figures->time.sign)));
     json_object_set_new(object, "time_size",

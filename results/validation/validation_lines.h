@@ -12,6 +12,9 @@
 /* res_validation_notes - of whom times are, and which processes are compared. */
 void res_validation_notes(struct res_text *text, const json_t *result, const json_t *about);
 
+/* res_validation_small - whose heap is too small to judge. */
+void res_validation_small(struct res_text *text, const json_t *candidates);
+
 /* res_validation_disturbed - whom reading the mappings disturbed, and by how much. */
 void res_validation_disturbed(struct res_text *text, const json_t *candidates);
 

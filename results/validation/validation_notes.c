@@ -51,6 +51,29 @@ void res_validation_notes(struct res_text *text, const json_t *result, const jso
     free(by);
 }
 
+void res_validation_small(struct res_text *text, const json_t *candidates)
+{
+    struct res_text words = {0};
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(candidates, index, candidate)
+    {
+        if (!json_is_true(json_object_get(json_object_get(candidate, "error"), "heap_is_small")))
+            continue;
+        char *name = res_cell_plain(candidate, "name", "?");
+        res_text_printf(&words, "%s%s", words.length > 0 ? ", " : "", name);
+        free(name);
+    }
+    if (words.length == 0)
+        return;
+    char *line = res_printf("below 256 KiB, and so too small to judge: %s. A tenth of that is six pages, and "
+                            "what counts as heap is not told so finely",
+                            words.text);
+    res_notes_add(text, "heap", line);
+    free(line);
+    free(words.text);
+}
+
 void res_validation_disturbed(struct res_text *text, const json_t *candidates)
 {
     struct res_text words = {0};

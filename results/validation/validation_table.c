@@ -231,6 +231,7 @@ char *res_validation_text(const json_t *result, const struct res_style *style)
     res_text_add(&text, "\n", 1);
     res_reality_text(&text, candidates);
     res_validation_notes(&text, result, about);
+    res_validation_small(&text, candidates);
     res_validation_disturbed(&text, candidates);
     res_validation_spread(&text, candidates);
     res_recordings_text(&text, about, candidates);

@@ -249,6 +249,18 @@ class Validate(lab.Lab):
         self.assertEqual(json.loads(kept.read_text()), answer)
         self.assertEqual(self.answer("report", "--json", "days")["results"], 1)
 
+    @lab.needs("cat")
+    def test_a_heap_of_some_pages_is_not_judged(self):
+        result = self.validate("-a", "glibc", "-o", "kept.json", "--", "cat", "/dev/null")
+        (candidate,) = result["candidates"]
+        self.assertLess(candidate["real"]["peak_heap_bytes"], 256 * 1024)
+        self.assertEqual((candidate["error"]["heap_is_small"], candidate["error"]["peak_heap"]), (True, None))
+        bars = result["validation"]["bars"]
+        self.assertEqual((bars["peak_heap"]["checked"], bars["peak_total"]["checked"]), (0, 1))
+        shown = self.mallab("report", "kept.json").stdout.decode()
+        self.assertIn("heap        below 256 KiB, and so too small to judge: glibc.", shown)
+        self.assertIn("-       peak within 10 % in the heap's part: no figure, or too small to judge", shown)
+
     def test_without_a_real_run_there_are_no_bars(self):
         """None ends within --timeout, the recorded one did: said in one line, without an empty list of bars. What is left is no fidelity."""
         script = self.place / "slow"

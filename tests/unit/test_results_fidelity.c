@@ -100,6 +100,20 @@ TEST(no_real_figure_no_error)
     CHECK(isnan(fidelity.error_total.end_bytes));
 }
 
+TEST(a_small_heap_is_not_judged)
+{
+    const double bound = RES_HEAP_JUDGED;
+    struct res_fidelity fidelity = {.real_heap = {bound - 1, 1, 1}, .predicted_heap = {bound - 1, 1, 1}};
+    CHECK(res_fidelity_is_small(&fidelity));
+    fidelity.predicted_heap.peak_bytes = bound; /* so far off is a miss */
+    CHECK(!res_fidelity_is_small(&fidelity));
+    fidelity.predicted_heap.peak_bytes = NAN;
+    CHECK(!res_fidelity_is_small(&fidelity));
+    res_fidelity_leave_heap(&fidelity);
+    CHECK(isnan(fidelity.error_heap.peak_bytes) && isnan(fidelity.error_heap.end_bytes));
+    CHECK_NEAR(fidelity.error_total.peak_bytes, 0);
+}
+
 TEST(peaks_that_do_not_fall_together_are_not_added)
 {
     const double at[] = {0, 50, 100}, early[] = {10, 2, 1}, late[] = {1, 2, 20}, recorded[] = {0, 500, 1000};
@@ -380,10 +394,10 @@ TEST(hyperfine_is_believed_when_it_makes_sense)
 RUN_TESTS(T(runs_that_were_alike_have_one_peak),
           T(a_prediction_lies_within_what_real_runs_did_or_so_far_from_the_nearest),
           T(reading_that_makes_a_program_hold_more_is_told), T(prediction_is_rest_and_startup_and_replay),
-          T(no_real_figure_no_error), T(of_several_recordings_the_median_is_predicted),
-          T(peaks_that_do_not_fall_together_are_not_added), T(order_counts_where_reality_differs),
-          T(sign_is_judged_outside_the_noise_only), T(heap_is_told_from_the_rest),
-          T(what_is_resident_is_told_by_name_but_for_the_heap),
+          T(no_real_figure_no_error), T(a_small_heap_is_not_judged),
+          T(of_several_recordings_the_median_is_predicted), T(peaks_that_do_not_fall_together_are_not_added),
+          T(order_counts_where_reality_differs), T(sign_is_judged_outside_the_noise_only),
+          T(heap_is_told_from_the_rest), T(what_is_resident_is_told_by_name_but_for_the_heap),
           T(a_library_that_the_program_has_by_itself_is_not_brought), T(more_names_than_room_do_no_harm),
           T(what_lies_behind_a_memory_file_is_heap), T(bss_is_what_the_file_says),
           T(a_text_that_is_cut_is_no_harm), T(nonsense_is_passed_over), T(status_is_whole_or_refused),
