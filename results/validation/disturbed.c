@@ -18,7 +18,7 @@ static double median_distance(const double *samples, size_t count, double from)
 }
 
 double res_disturbed_by(const double *sampled_bytes, size_t sampled_count, const double *mapped_bytes,
-                        size_t mapped_count)
+                        size_t mapped_count, double apart_bytes)
 {
     if (sampled_count < RES_DISTURBED_RUNS || mapped_count < RES_DISTURBED_RUNS)
         return 0;
@@ -26,5 +26,6 @@ double res_disturbed_by(const double *sampled_bytes, size_t sampled_count, const
                  read = res_median(mapped_bytes, mapped_count);
     const double distance = median_distance(sampled_bytes, sampled_count, alone);
     const double bound = fmax(RES_DISTURBED_TIMES * distance, RES_RUNS_ALIKE * alone);
-    return alone > 0 && read - alone > bound ? read / alone - 1 : 0;
+    const bool differs = read - alone > bound || alone - read > fmax(bound, apart_bytes);
+    return alone > 0 && differs ? read / alone - 1 : 0;
 }

@@ -99,7 +99,8 @@ static double disturbed_by(const struct res_validation_entry *entry)
 {
     double *alone = samples_of(entry->images, entry->image_count, anonymous_peak),
            *read = samples_of(entry->mapped, entry->mapped_count, anonymous_peak);
-    const double by = res_disturbed_by(alone, entry->image_count, read, entry->mapped_count);
+    const double by = res_disturbed_by(alone, entry->image_count, read, entry->mapped_count,
+                                       median_of(entry->mapped, entry->mapped_count, apart_at_peak));
     free(alone);
     free(read);
     return by;
@@ -127,7 +128,7 @@ static struct res_real_range less(struct res_real_range range, double bytes)
 
 static struct res_real_ranges heap_ranges_of(const struct res_validation_entry *entry)
 {
-    if (!(disturbed_by(entry) > 0))
+    if (!(fabs(disturbed_by(entry)) > 0))
         return ranges_of(entry->mapped, entry->mapped_count, heap_peak_of_run, heap_mean, heap_end);
     const struct res_levels apart = apart_of(entry);
     const struct res_real_ranges all = ranges_of(entry->images, entry->image_count, anonymous_peak,
@@ -139,7 +140,7 @@ static struct res_real_ranges heap_ranges_of(const struct res_validation_entry *
 /* Of the peak two bounds from below: fidelity.h. */
 static struct res_levels heap_of(const struct res_validation_entry *entry)
 {
-    if (disturbed_by(entry) > 0)
+    if (fabs(disturbed_by(entry)) > 0)
         return disturbed_heap(entry);
     struct res_levels heap = levels_of(entry->mapped, entry->mapped_count, heap_peak, heap_mean, heap_end);
     heap.peak_bytes = sampled_heap_peak(entry);

@@ -82,7 +82,7 @@ void res_validation_disturbed(struct res_text *text, const json_t *candidates)
     json_array_foreach(candidates, index, candidate)
     {
         const double by = res_cell_number(json_object_get(candidate, "real"), "disturbed_by");
-        if (!(by > 0))
+        if (!(fabs(by) > 0))
             continue;
         char *name = res_cell_plain(candidate, "name", "?"), *percent = res_cell_percent(by + 1);
         res_text_printf(&words, "%s%s %s", words.length > 0 ? ", " : "", name, percent);
@@ -91,9 +91,10 @@ void res_validation_disturbed(struct res_text *text, const json_t *candidates)
     }
     if (words.length == 0)
         return;
-    char *line = res_printf("reading them disturbed the program, which held more at its peak: %s; the heap's "
-                            "real figures there are of runs without, less what is not heap in runs with",
-                            words.text);
+    char *line = res_printf(
+        "reading them changed what the program held at its peak: %s; the heap's real figures there are "
+        "of runs without, less what is not heap in runs with",
+        words.text);
     res_notes_add(text, "mappings", line);
     free(line);
     free(words.text);

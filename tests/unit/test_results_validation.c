@@ -63,6 +63,15 @@ TEST(a_disturbed_heap_is_that_of_the_sampled_runs)
     CHECK_U64(figures.heap_range.peak.runs, SAMPLED);
 }
 
+TEST(a_heap_that_shrank_by_reading_is_that_of_the_sampled_runs)
+{
+    const uint64_t alone[SAMPLED] = {40, 34, 35, 36, 35}, read[MAPPED] = {27, 32, 33};
+    const struct res_validation_figures figures = figures_of(alone, read);
+    CHECK(fabs(figures.disturbed_by - (32.0 / 35 - 1)) < 1e-9);
+    CHECK(fabs(figures.memory.real_heap.peak_bytes - 34.0 * MB) < 1);
+    CHECK_U64(figures.heap_range.peak.runs, SAMPLED); /* the median lies within */
+}
+
 TEST(an_undisturbed_heap_is_that_of_the_mapped_runs)
 {
     const uint64_t alone[SAMPLED] = {40, 34, 35, 36, 35}, read[MAPPED] = {35, 36, 37};
@@ -72,4 +81,6 @@ TEST(an_undisturbed_heap_is_that_of_the_mapped_runs)
     CHECK_U64(figures.heap_range.peak.runs, MAPPED);
 }
 
-RUN_TESTS(T(a_disturbed_heap_is_that_of_the_sampled_runs), T(an_undisturbed_heap_is_that_of_the_mapped_runs))
+RUN_TESTS(T(a_disturbed_heap_is_that_of_the_sampled_runs),
+          T(a_heap_that_shrank_by_reading_is_that_of_the_sampled_runs),
+          T(an_undisturbed_heap_is_that_of_the_mapped_runs))
