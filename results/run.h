@@ -58,6 +58,7 @@ struct res_run {
 
 /* res_run_environment - the environment of a run: this process's, less everything that steers an allocator or the
  * loader (LD_PRELOAD, LD_AUDIT, MALLOC_*, GLIBC_TUNABLES, MIMALLOC_*, TCMALLOC_*, ...), plus the candidate's.
+ * candidate  NULL: of none, what all candidates' have in common.
  * Returns a NULL-terminated array, to be freed with res_strings_free. */
 char **res_run_environment(const struct res_candidate *candidate);
 void res_strings_free(char **strings);

@@ -32,20 +32,21 @@ char **res_run_environment(const struct res_candidate *candidate)
     size_t kept = 0;
     while (environ[count] != NULL)
         count++;
-    char **variables = res_calloc(count + candidate->variable_count + 2, sizeof *variables);
+    const size_t own = candidate != NULL ? candidate->variable_count : 0;
+    char **variables = res_calloc(count + own + 2, sizeof *variables);
     for (size_t i = 0; i < count; i++) {
         bool replaced = steers_allocator(environ[i]);
-        for (size_t k = 0; k < candidate->variable_count && !replaced; k++) {
+        for (size_t k = 0; k < own && !replaced; k++) {
             const char *name = candidate->environment[k].name;
             replaced = strncmp(environ[i], name, strlen(name)) == 0 && environ[i][strlen(name)] == '=';
         }
         if (!replaced)
             variables[kept++] = res_strdup(environ[i]);
     }
-    for (size_t k = 0; k < candidate->variable_count; k++)
+    for (size_t k = 0; k < own; k++)
         variables[kept++] = res_printf("%s=%s", candidate->environment[k].name,
                                        candidate->environment[k].value);
-    if (candidate->preload != NULL)
+    if (candidate != NULL && candidate->preload != NULL)
         variables[kept++] = res_printf("LD_PRELOAD=%s", candidate->path);
     return variables;
 }

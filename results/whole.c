@@ -24,8 +24,10 @@ struct whole {
 static char *why_it_failed(const struct res_group *group, uint64_t limit_bytes, int exit_code)
 {
     json_t *killed = group->directory != NULL ? res_group_killed(group, limit_bytes) : NULL;
+    char *end = res_command_end_words(exit_code);
     char *why = killed != NULL ? res_printf("died: %s", json_string_value(json_object_get(killed, "text")))
-                               : res_printf("exit code %d", exit_code);
+                               : res_printf("it ended %s", end);
+    free(end);
     json_decref(killed);
     return why;
 }

@@ -77,6 +77,17 @@ struct res_fidelity res_fidelity_median(const struct res_fidelity *all, size_t c
     return median;
 }
 
+bool res_fidelity_is_small(const struct res_fidelity *fidelity)
+{
+    return fidelity->real_heap.peak_bytes < RES_HEAP_JUDGED &&
+           fidelity->predicted_heap.peak_bytes < RES_HEAP_JUDGED;
+}
+
+void res_fidelity_leave_heap(struct res_fidelity *fidelity)
+{
+    fidelity->error_heap = constant(NAN);
+}
+
 double res_fidelity_sampled_peak(const double *totals, const double *samples, size_t count)
 {
     double least = INFINITY, most = 0, highest = 0;

@@ -5,7 +5,8 @@
  *   heap      what of it the allocator brought (smaps.h). Its peak is the highest sample, or the exact peak of anonymous memory
  *             less the most that was not the heap's at any sample, whichever is more: both can only be too low, as far as
  *             samples see that most. Of several runs the highest sample is that of all of them where their exact totals are
- *             within RES_RUNS_ALIKE of each other, else the median of theirs
+ *             within RES_RUNS_ALIKE of each other, else the median of theirs. Where reading the mappings disturbed the program
+ *             all levels are of the runs without: disturbed.h
  *   startup   what a process holds because of its allocator before it first calls it. heap: the heap's part of a program
  *             that never calls it. total: that, and what the allocator's libraries bring (files.h)
  *   replayed  resident memory of the replay, less what stood before its first op
@@ -25,12 +26,14 @@
 #ifndef MALLAB_RESULTS_FIDELITY_H
 #define MALLAB_RESULTS_FIDELITY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "results/statistics.h"
 
-#define RES_BAR_TOTAL    0.03 /* DESIGN.md, section 7: peak resident, of the total */
-#define RES_BAR_HEAP     0.10 /* of the heap's part */
+#define RES_BAR_TOTAL    0.03           /* DESIGN.md, section 7: peak resident, of the total */
+#define RES_BAR_HEAP     0.10           /* of the heap's part */
+#define RES_HEAP_JUDGED  (256.0 * 1024) /* bytes: see res_fidelity_is_small */
 #define RES_RUNS_ALIKE   0.01
 #define RES_BAR_DISTINCT 0.05 /* the order of two candidates counts when they really differ by more */
 
@@ -56,6 +59,15 @@ struct res_fidelity res_fidelity_of(const struct res_levels *rest, const struct 
  * as if its recording had not been. What is real is the first's, and the errors are those of the medians.
  * count  > 0. */
 struct res_fidelity res_fidelity_median(const struct res_fidelity *all, size_t count);
+
+/* res_fidelity_is_small - whether the heap is too small to judge: its peak below RES_HEAP_JUDGED, real and predicted. A tenth
+ * of that are six pages, and more than that is in the definitions alone (docs/fidelity.md): the stack of a thread, 8 to 100 KiB,
+ * counts as heap, an allocator's first pages lie in one mapping or in another, and kernels before 6.2 tell RssAnon within 64
+ * pages a processor, just that bound. False where a peak is not known. */
+bool res_fidelity_is_small(const struct res_fidelity *fidelity);
+
+/* res_fidelity_leave_heap - forget the errors of the heap: no figure says how good its prediction is. */
+void res_fidelity_leave_heap(struct res_fidelity *fidelity);
 
 /* A course of memory: bytes at moments that do not decrease. */
 struct res_course {

@@ -21,7 +21,7 @@ json_t *res_reality_within(const struct res_validation_figures *figures, size_t 
  * candidates  of the result. */
 void res_reality_text(struct res_text *text, const json_t *candidates);
 
-/* res_reality_words - `12 of 16 predictions`, or NULL where nothing is known.
+/* res_reality_words - `12 of 16 predictions`, of the figures that the table shows, or NULL where nothing is known.
  * within  `validation.within_reality`.
  * The caller's to free. */
 char *res_reality_words(const json_t *within);

@@ -6,6 +6,7 @@
 
 #include "results/cells.h"
 #include "results/layout.h"
+#include "results/table.h"
 #include "results/validation/reality_report.h"
 
 #define FIGURES  4u
@@ -47,7 +48,10 @@ static char *cell_beyond(double beyond)
 {
     if (!isfinite(beyond))
         return res_strdup("-");
-    return fabs(beyond) > 0 ? res_cell_percent(beyond + 1) : res_strdup("within");
+    /* What a tenth of a per cent would round to nothing is beyond all the same, and counted so. */
+    return fabs(beyond) >= 0.0005 ? res_cell_percent(beyond + 1)
+           : fabs(beyond) > 0     ? res_printf("%+.1g%%", 100 * beyond)
+                                  : res_strdup("within");
 }
 
 static void add_headings(struct sheet *sheet)
@@ -83,8 +87,17 @@ static void print(const struct sheet *sheet, struct res_text *text)
             const size_t columns = res_text_columns(sheet->cells[row][i]);
             widths[i] = columns > widths[i] ? columns : widths[i];
         }
+    /* Names that would make lines too long stand on lines of their own. */
+    size_t width = widths[0];
+    for (size_t i = 1; i < CELLS; i++)
+        width += (i % 2 == 1 ? GAP : 1) + widths[i];
+    const bool names_above = width > RES_TABLE_COLUMNS;
     for (size_t row = 0; row < sheet->rows; row++) {
-        for (size_t i = 0; i < CELLS; i++) {
+        if (names_above) {
+            res_text_add(text, sheet->cells[row][0], strlen(sheet->cells[row][0]));
+            res_layout_end_line(text);
+        }
+        for (size_t i = names_above; i < CELLS; i++) {
             const char *cell = sheet->cells[row][i];
             const bool is_left = i % 2 == 0 ? i == 0 : row == 0; /* names, and the words above a pair */
             const size_t blanks = widths[i] - res_text_columns(cell);
@@ -122,10 +135,8 @@ void res_reality_text(struct res_text *text, const json_t *candidates)
 char *res_reality_words(const json_t *within)
 {
     json_int_t checked = 0, met = 0;
-    const char *key;
-    json_t *one;
-    json_object_foreach((json_t *)(uintptr_t)within, key, one) /* which takes no const, and changes nothing */
-    {
+    for (size_t i = 0; i < FIGURES; i++) {
+        const json_t *one = json_object_get(within, SHOWN[i].key);
         checked += json_integer_value(json_object_get(one, "checked"));
         met += json_integer_value(json_object_get(one, "met"));
     }

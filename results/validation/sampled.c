@@ -76,6 +76,15 @@ void res_command_become(const struct res_command *command, const sigset_t *mask)
     _exit(CANNOT_EXECUTE);
 }
 
+char *res_command_end_words(int code)
+{
+    if (code == RES_SOME_SIGNAL)
+        return res_strdup("by a signal");
+    return code > 128 && code < 128 + NSIG
+               ? res_printf("by signal %d (%s)", code - 128, strsignal(code - 128))
+               : res_printf("with exit code %d", code);
+}
+
 char *res_command_last_words(const struct res_command *command)
 {
     char text[4096];
@@ -360,7 +369,9 @@ const struct res_image *res_sampled_find(const struct res_sampled *sampled, cons
         const struct res_image *image = &sampled->images[i];
         if (!res_image_is(image, name))
             continue;
-        alike++;
+        alike = found != NULL && found->exact == image->exact ? alike + 1
+                : found == NULL || image->exact               ? 1
+                                                              : alike;
         const bool better = found == NULL || (image->exact && !found->exact) ||
                             (image->exact == found->exact &&
                              image->anonymous_peak_bytes > found->anonymous_peak_bytes);

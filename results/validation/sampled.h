@@ -103,13 +103,19 @@ void res_sampled_release(struct res_sampled *sampled);
 
 /* res_sampled_find - the image that a footprint of this name is one of: called so, or executing a file of that name; of
  * several one that was seen at its end, and of those the one with the most anonymous memory: a process that was forked, or
- * is about to execute another program, goes by its parent's name. NULL: none. ret_alike: how many there were; may be NULL. */
+ * is about to execute another program, goes by its parent's name. NULL: none.
+ * ret_alike: how many there were to choose from by their memory alone: those seen at their end, where any was; may be NULL. */
 const struct res_image *res_sampled_find(const struct res_sampled *sampled, const char *name,
                                          size_t *ret_alike);
 
 /* res_command_become - in a forked child: take on the command's streams, group and environment, and execute it. Never
  * returns; exits with 127 when it cannot. mask: what its signal mask is to be. */
 __attribute__((noreturn)) void res_command_become(const struct res_command *command, const sigset_t *mask);
+
+/* res_command_end_words - how a command ended: "with exit code 3", "by signal 11 (Segmentation fault)".
+ * code  as of a shell, 128 + the signal; or RES_SOME_SIGNAL. The caller's to free. */
+#define RES_SOME_SIGNAL 256 /* by a signal that is not known */
+char *res_command_end_words(int code);
 
 /* res_command_last_words - the last line of its stderr, fit for a terminal. The caller's to free. */
 char *res_command_last_words(const struct res_command *command);

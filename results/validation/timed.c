@@ -17,6 +17,7 @@
 
 #define STEP_NS          INT64_C(50000000) /* between two looks at stop and timeout */
 #define RESULT_BYTES_MAX (1u << 20)
+#define ENV_PROGRAM      "/usr/bin/env"
 
 static uint64_t now_ns(void)
 {
@@ -152,7 +153,7 @@ bool res_timed_parse(const char *text, size_t length, struct res_timed *ret, cha
             .wall_ns = json_number_value(wall) * 1e9,
             .user_ns = json_number_value(user) * 1e9,
             .system_ns = json_number_value(system) * 1e9,
-            .exit_code = json_is_integer(code) ? (int)json_integer_value(code) : 128, /* null: a signal */
+            .exit_code = json_is_integer(code) ? (int)json_integer_value(code) : RES_SOME_SIGNAL,
         };
     else
         *ret_reason = res_strdup("hyperfine's result is not what hyperfine 1.15 writes");
@@ -171,17 +172,59 @@ static char *read_result(const char *path, size_t *ret_length)
     return text;
 }
 
+static bool is_among(const char *variable, char *const *environment)
+{
+    for (size_t i = 0; environment[i] != NULL; i++)
+        if (strcmp(environment[i], variable) == 0)
+            return true;
+    return false;
+}
+
+static size_t length_of(char *const *strings)
+{
+    size_t count = 0;
+    while (strings[count] != NULL)
+        count++;
+    return count;
+}
+
+/* env, the variables that are the command's alone, and the command. Freed with res_strings_free. */
+static char **words_of(const struct res_timed_request *request, char *const *plain)
+{
+    const struct res_command *command = &request->command;
+    const size_t most = length_of(command->environment) + length_of(command->arguments) + 5;
+    char **words = res_calloc(most, sizeof *words);
+    size_t count = 0;
+    words[count++] = res_strdup(ENV_PROGRAM);
+    for (size_t i = 0; command->environment[i] != NULL; i++)
+        if (!is_among(command->environment[i], plain))
+            words[count++] = res_strdup(command->environment[i]);
+    if (strchr(command->path, '=') != NULL) { /* env would take it for one more variable */
+        words[count++] = res_strdup("/bin/sh");
+        words[count++] = res_strdup("-c");
+        words[count++] = res_strdup("exec \"$0\" \"$@\"");
+    }
+    words[count++] = res_strdup(command->path); /* a path is found as it is */
+    for (size_t i = 1; command->arguments[i] != NULL; i++)
+        words[count++] = res_strdup(command->arguments[i]);
+    return words;
+}
+
+/* Why hyperfine left no result. The caller's to free. */
+static char *no_result(const struct res_command *command, int status)
+{
+    char *end = res_command_end_words(code_of(status)), *words = res_command_last_words(command);
+    char *reason = res_printf("hyperfine gave no result and ended %s: %s", end, words);
+    free(end);
+    free(words);
+    return reason;
+}
+
 static enum res_real_state run_hyperfine(const struct res_timed_request *request, struct res_timed *ret,
                                          char **ret_reason)
 {
     char *result = res_path_join(request->directory, "hyperfine.json");
-    /* hyperfine looks the first word up again: a path is found as it is. */
-    size_t count = 0;
-    while (request->command.arguments[count] != NULL)
-        count++;
-    char **words = res_calloc(count + 1, sizeof *words);
-    for (size_t i = 0; i < count; i++)
-        words[i] = i == 0 ? res_strdup(request->command.path) : res_strdup(request->command.arguments[i]);
+    char **plain = res_run_environment(NULL), **words = words_of(request, plain);
     char *line = res_shell_words(words);
     const char *const fixed[] = {"hyperfine",     "-N",   "--runs", "1", "--style", "none", "-i",
                                  "--export-json", result, "--",     line};
@@ -194,19 +237,19 @@ static enum res_real_state run_hyperfine(const struct res_timed_request *request
     double wall_ns;
     command.path = request->hyperfine;
     command.arguments = arguments;
+    command.environment = plain;
     unlink(result); /* of the run before */
     enum res_real_state state = run_child(&command, &status, &wall_ns, &usage, ret_reason);
     size_t length = 0;
     char *text = state == RES_REAL_OK ? read_result(result, &length) : NULL;
     if (state == RES_REAL_OK && (text == NULL || length == 0)) {
-        char *words_said = res_command_last_words(&command);
-        *ret_reason = res_printf("hyperfine gave no result: %s", words_said);
-        free(words_said);
+        *ret_reason = no_result(&command, status);
         state = RES_REAL_FAILED;
     } else if (state == RES_REAL_OK && !res_timed_parse(text, length, ret, ret_reason)) {
         state = RES_REAL_FAILED;
     }
     free(text);
+    res_strings_free(plain);
     res_strings_free(words);
     res_strings_free(arguments);
     free(result);

@@ -1,8 +1,10 @@
 /* timed.h - how long a whole command takes: wall, user and system time, by hyperfine, or by ourselves where it is absent.
  *
  * One run a call, so that the caller can interleave candidates, which hyperfine's own rounds do not. hyperfine starts the
- * command without a shell, with /dev/null as stdin and stdout. Times are those of the command and of all its children that it
- * waited for. */
+ * command without a shell, with /dev/null as stdin and stdout. It runs in an environment without the candidate's library
+ * and settings, or it would die of an allocator that the command bears: these are the command's alone, put into its
+ * environment by env(1). What env takes, about a millisecond, is in every candidate's time, baseline and control included.
+ * Times are those of the command and of all its children that it waited for. */
 #ifndef MALLAB_RESULTS_TIMED_H
 #define MALLAB_RESULTS_TIMED_H
 
@@ -16,7 +18,7 @@ struct res_timed_request {
 
 struct res_timed {
     double wall_ns, user_ns, system_ns;
-    int exit_code; /* 128 + the signal that ended it */
+    int exit_code; /* 128 + the signal that ended it; RES_SOME_SIGNAL: hyperfine does not say by which */
 };
 
 /* res_timed_run - run it once. As res_sampled_run. */

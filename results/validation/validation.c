@@ -93,15 +93,17 @@ static struct res_command command_for(const struct state *state, char **environm
 /* Of the signals hyperfine says only that there was one. */
 static bool ends_alike(int code, int expected)
 {
-    return code == expected || (code >= 128 && expected >= 128);
+    return code == expected || (code == RES_SOME_SIGNAL && expected > 128);
 }
 
 /* words: the program's last; taken over, may be NULL. */
 static char *other_end(const struct state *state, int code, char *words)
 {
-    char *reason = res_printf(
-        "the program ended with exit code %d under it, with %d when it was recorded%s%s", code,
-        state->options->exit_code, words != NULL ? ": " : "", words != NULL ? words : "");
+    char *end = res_command_end_words(code), *first = res_command_end_words(state->options->exit_code);
+    char *reason = res_printf("the program ended %s under it, %s when it was recorded%s%s", end, first,
+                              words != NULL ? ": " : "", words != NULL ? words : "");
+    free(end);
+    free(first);
     free(words);
     return reason;
 }

@@ -79,8 +79,11 @@ struct res_validation_figures {
         recordings[RES_RECORDINGS_MAX]; /* from each by itself: the first, then further ones in their
                                                            order, without those that were left out */
     size_t recording_count;
-    struct res_real_ranges total_range, heap_range;   /* of the real runs: sampled ones, mapped ones */
+    struct res_real_ranges total_range,
+        heap_range; /* of the real runs: sampled ones; mapped ones, or where these were disturbed sampled ones */
     struct res_real_beyond total_beyond, heap_beyond; /* what is predicted, beside those ranges */
+    bool heap_is_small;                               /* fidelity.h: its errors are left out */
+    double disturbed_by;                              /* disturbed.h; 0: not */
     struct res_time_check time;
     double wall_ns, cpu_ns; /* medians of the timed runs */
     double process_cpu_ns;  /* median of the sampled runs, of the process that was recorded */

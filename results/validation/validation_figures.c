@@ -4,6 +4,7 @@
 
 #include "results/figures.h"
 #include "results/support.h"
+#include "results/validation/disturbed.h"
 #include "results/validation/validation.h"
 
 typedef double image_fn(const struct res_image *image);
@@ -17,6 +18,11 @@ static double heap_mean(const struct res_image *image) { return image->heap_mean
 static double heap_end(const struct res_image *image) { return (double)image->heap_end_bytes; }
 static double apart_peak(const struct res_image *image) { return (double)image->apart_peak_bytes; }
 static double anonymous_peak(const struct res_image *image) { return (double)image->anonymous_peak_bytes; }
+static double anonymous_mean(const struct res_image *image) { return image->anonymous_mean_bytes; }
+static double anonymous_end(const struct res_image *image) { return (double)image->anonymous_end_bytes; }
+static double apart_at_peak(const struct res_image *image) { return (double)image->apart_at_peak_bytes; }
+static double apart_mean(const struct res_image *image) { return image->anonymous_mean_bytes - image->heap_mean_bytes; }
+static double apart_end(const struct res_image *image) { return (double)image->anonymous_end_bytes - (double)image->heap_end_bytes; }
 static double process_cpu(const struct res_image *image) { return image->cpu_ns; }
 /* clang-format on */
 
@@ -87,9 +93,55 @@ static double sampled_heap_peak(const struct res_validation_entry *entry)
     return peak;
 }
 
+/* ---- disturbed ------------------------------------------------------------------------------ */
+
+static double disturbed_by(const struct res_validation_entry *entry)
+{
+    double *alone = samples_of(entry->images, entry->image_count, anonymous_peak),
+           *read = samples_of(entry->mapped, entry->mapped_count, anonymous_peak);
+    const double by = res_disturbed_by(alone, entry->image_count, read, entry->mapped_count,
+                                       median_of(entry->mapped, entry->mapped_count, apart_at_peak));
+    free(alone);
+    free(read);
+    return by;
+}
+
+/* What is not the heap's (disturbed.h). */
+static struct res_levels apart_of(const struct res_validation_entry *entry)
+{
+    return levels_of(entry->mapped, entry->mapped_count, apart_at_peak, apart_mean, apart_end);
+}
+
+static struct res_levels disturbed_heap(const struct res_validation_entry *entry)
+{
+    const struct res_levels apart = apart_of(entry),
+                            all = levels_of(entry->images, entry->image_count, anonymous_peak, anonymous_mean,
+                                            anonymous_end);
+    return (struct res_levels){all.peak_bytes - apart.peak_bytes, all.mean_bytes - apart.mean_bytes,
+                               all.end_bytes - apart.end_bytes};
+}
+
+static struct res_real_range less(struct res_real_range range, double bytes)
+{
+    return (struct res_real_range){range.low_bytes - bytes, range.high_bytes - bytes, range.runs};
+}
+
+static struct res_real_ranges heap_ranges_of(const struct res_validation_entry *entry)
+{
+    if (!(fabs(disturbed_by(entry)) > 0))
+        return ranges_of(entry->mapped, entry->mapped_count, heap_peak_of_run, heap_mean, heap_end);
+    const struct res_levels apart = apart_of(entry);
+    const struct res_real_ranges all = ranges_of(entry->images, entry->image_count, anonymous_peak,
+                                                 anonymous_mean, anonymous_end);
+    return (struct res_real_ranges){less(all.peak, apart.peak_bytes), less(all.mean, apart.mean_bytes),
+                                    less(all.end, apart.end_bytes)};
+}
+
 /* Of the peak two bounds from below: fidelity.h. */
 static struct res_levels heap_of(const struct res_validation_entry *entry)
 {
+    if (fabs(disturbed_by(entry)) > 0)
+        return disturbed_heap(entry);
     struct res_levels heap = levels_of(entry->mapped, entry->mapped_count, heap_peak, heap_mean, heap_end);
     heap.peak_bytes = sampled_heap_peak(entry);
     const double exact = median_of(entry->images, entry->image_count, anonymous_peak) -
@@ -280,6 +332,7 @@ struct res_validation_figures res_validation_figures_of(const struct res_validat
         .process_cpu_ns = median_of(entry->images, entry->image_count, process_cpu),
         .startup_total_bytes = entry->startup_heap_bytes + brought_by(entry, baseline),
         .startup_heap_bytes = entry->startup_heap_bytes,
+        .disturbed_by = disturbed_by(entry),
     };
     const struct res_fidelity_sample sample = {
         .total = totals_of(entry),
@@ -291,9 +344,14 @@ struct res_validation_figures res_validation_figures_of(const struct res_validat
     };
     predict(validation, sample, place, &figures);
     figures.total_range = ranges_of(entry->images, entry->image_count, total_peak, total_mean, total_end);
-    figures.heap_range = ranges_of(entry->mapped, entry->mapped_count, heap_peak_of_run, heap_mean, heap_end);
+    figures.heap_range = heap_ranges_of(entry);
     figures.total_beyond = res_real_beyond_of(&figures.total_range, &figures.memory.predicted_total);
     figures.heap_beyond = res_real_beyond_of(&figures.heap_range, &figures.memory.predicted_heap);
+    figures.heap_is_small = res_fidelity_is_small(&figures.memory);
+    if (figures.heap_is_small) {
+        res_fidelity_leave_heap(&figures.memory);
+        figures.heap_beyond = (struct res_real_beyond){NAN, NAN, NAN};
+    }
     figures.time = check_time(validation, place, predicted_ns(&replayed, &replayed_base, trial), seed);
     return figures;
 }

@@ -123,6 +123,7 @@ static json_t *real_object(const struct res_validation_entry *entry,
     res_levels_set(object, "total", &figures->memory.real_total);
     res_levels_set(object, "heap", &figures->memory.real_heap);
     json_object_set_new(object, "ranges", res_reality_ranges(figures));
+    json_object_set_new(object, "disturbed_by", number(figures->disturbed_by));
     json_object_set_new(object, "wall_ns", whole(figures->wall_ns));
     json_object_set_new(object, "cpu_ns", whole(figures->cpu_ns));
     json_object_set_new(object, "process_cpu_ns", whole(figures->process_cpu_ns));
@@ -155,6 +156,7 @@ static json_t *error_object(const struct res_validation_figures *figures)
     json_t *object = json_object();
     set_errors(object, "total", &figures->memory.error_total);
     set_errors(object, "heap", &figures->memory.error_heap);
+    json_object_set_new(object, "heap_is_small", json_boolean(figures->heap_is_small));
     json_object_set_new(object, "beyond_reality", res_reality_beyond(figures));
     json_object_set_new(object, "time_sign", json_string(res_sign_name(figures->time.sign)));
     json_object_set_new(object, "time_size",
@@ -193,8 +195,10 @@ static json_t *bar(size_t checked, size_t met)
     return json_pack("{s:I, s:I}", "checked", (json_int_t)checked, "met", (json_int_t)met);
 }
 
-static json_t *bars_object(const struct res_validation_figures *figures, size_t count)
+/* is_one: what is predicted and what is compared are one process. Else no figure says how good a prediction is. */
+static json_t *bars_object(const struct res_validation_figures *figures, size_t candidates, bool is_one)
 {
+    const size_t count = is_one ? candidates : 0;
     size_t checked[4] = {0}, met[4] = {0};
     struct res_fidelity *memory = res_calloc(count, sizeof *memory);
     for (size_t i = 0; i < count; i++) {
@@ -228,6 +232,7 @@ void res_validation_add(json_t *result, const struct res_validation *validation,
     const struct res_validation_options *options = &validation->options;
     const size_t count = options->candidate_count;
     struct res_validation_figures *figures = res_calloc(count, sizeof *figures);
+    const bool is_one = validation->alike <= 1;
     json_t *candidates = json_array(), *about = json_object();
     for (size_t i = 0; i < count; i++) {
         figures[i] = res_validation_figures_of(validation, trial, i, seed);
@@ -243,8 +248,8 @@ void res_validation_add(json_t *result, const struct res_validation *validation,
     json_object_set_new(about, "time_of", json_string(options->whole ? "command" : "process"));
     json_object_set_new(about, "heap_told_by", json_string(options->apart != NULL ? "mapping" : "name"));
     json_object_set_new(about, "step_ns", json_integer((json_int_t)options->step_ns));
-    json_object_set_new(about, "bars", bars_object(figures, count));
-    json_object_set_new(about, "within_reality", res_reality_within(figures, count));
+    json_object_set_new(about, "bars", bars_object(figures, count, is_one));
+    json_object_set_new(about, "within_reality", res_reality_within(figures, is_one ? count : 0));
     res_recordings_add_to(about, validation, trial->workload);
     json_object_set_new(about, "control_timed_runs", timed_runs(&validation->entries[count]));
     json_object_set_new(result, "validation", about);

@@ -9,6 +9,7 @@
 #include "results/support.h"
 #include "results/validation/reality_report.h"
 #include "results/validation/recordings_report.h"
+#include "results/validation/validation_lines.h"
 #include "results/validation/validation_report.h"
 
 enum column {
@@ -53,9 +54,11 @@ struct sheet {
     size_t rows;
     size_t widths[COLUMN_COUNT];
     char *groups[COLUMN_COUNT]; /* NULL: goes with the one before */
+    bool names_above; /* each on a line of its own: beside the figures they would make lines too long */
 };
 
-#define ROWS_MAX (sizeof((struct sheet *)0)->cells / sizeof((struct sheet *)0)->cells[0])
+#define BASELINE_COLUMNS 12u
+#define ROWS_MAX         (sizeof((struct sheet *)0)->cells / sizeof((struct sheet *)0)->cells[0])
 
 static char *cell_megabytes(const json_t *object, const char *key)
 {
@@ -122,6 +125,15 @@ static size_t group_width(const struct sheet *sheet, size_t first)
     return width;
 }
 
+static size_t sheet_width(const struct sheet *sheet)
+{
+    size_t width = 0;
+    for (size_t column = 0; column < COLUMN_COUNT; column++)
+        width += HEADINGS[column].gap + sheet->widths[column];
+    return width;
+}
+
+/* baseline: its name stands above the columns of time, where it is no longer than they are. */
 static void measure(struct sheet *sheet, const char *baseline)
 {
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
@@ -131,9 +143,11 @@ static void measure(struct sheet *sheet, const char *baseline)
             sheet->widths[column] = width > sheet->widths[column] ? width : sheet->widths[column];
         }
         if (HEADINGS[column].group != NULL)
-            sheet->groups[column] = column == COLUMN_TIME_REAL
-                                        ? res_printf("%s%s", HEADINGS[column].group, baseline)
-                                        : res_strdup(HEADINGS[column].group);
+            sheet->groups[column] =
+                column == COLUMN_TIME_REAL
+                    ? res_printf("%s%s", HEADINGS[column].group,
+                                 res_text_columns(baseline) <= BASELINE_COLUMNS ? baseline : "baseline")
+                    : res_strdup(HEADINGS[column].group);
     }
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
         if (sheet->groups[column] == NULL)
@@ -142,11 +156,24 @@ static void measure(struct sheet *sheet, const char *baseline)
         if (needed > width)
             sheet->widths[column] += needed - width;
     }
+    sheet->names_above = sheet_width(sheet) > RES_TABLE_COLUMNS;
+    if (sheet->names_above)
+        sheet->widths[COLUMN_NAME] = 0;
+}
+
+/* The first column of a row, or the line above it. */
+static void print_name(const struct sheet *sheet, struct res_text *text, const char *name)
+{
+    res_text_add(text, name, strlen(name));
+    if (sheet->names_above)
+        res_layout_end_line(text);
+    else
+        res_layout_pad(text, sheet->widths[COLUMN_NAME] - res_text_columns(name));
 }
 
 static void print_cell(const struct sheet *sheet, struct res_text *text, size_t column, const char *cell)
 {
-    const bool right = column != COLUMN_NAME && column != COLUMN_SIGN && column != COLUMN_TIME_RANGE;
+    const bool right = column != COLUMN_SIGN && column != COLUMN_TIME_RANGE;
     const size_t blanks = sheet->widths[column] - res_text_columns(cell);
     res_layout_pad(text, HEADINGS[column].gap + (right ? blanks : 0));
     res_text_add(text, cell, strlen(cell));
@@ -155,7 +182,10 @@ static void print_cell(const struct sheet *sheet, struct res_text *text, size_t 
 
 static void print_sheet(const struct sheet *sheet, struct res_text *text)
 {
-    for (size_t column = 0; column < COLUMN_COUNT; column++) {
+    if (sheet->names_above)
+        print_name(sheet, text, HEADINGS[COLUMN_NAME].name);
+    res_layout_pad(text, sheet->widths[COLUMN_NAME]);
+    for (size_t column = 1; column < COLUMN_COUNT; column++) {
         if (sheet->groups[column] == NULL)
             continue;
         res_layout_pad(text, HEADINGS[column].gap);
@@ -163,147 +193,16 @@ static void print_sheet(const struct sheet *sheet, struct res_text *text)
         res_layout_pad(text, group_width(sheet, column) - res_text_columns(sheet->groups[column]));
     }
     res_layout_end_line(text);
-    for (size_t column = 0; column < COLUMN_COUNT; column++)
+    if (!sheet->names_above)
+        print_name(sheet, text, HEADINGS[COLUMN_NAME].name);
+    for (size_t column = 1; column < COLUMN_COUNT; column++)
         print_cell(sheet, text, column, HEADINGS[column].name);
     res_layout_end_line(text);
     for (size_t row = 0; row < sheet->rows; row++) {
-        for (size_t column = 0; column < COLUMN_COUNT; column++)
+        print_name(sheet, text, sheet->cells[row][COLUMN_NAME]);
+        for (size_t column = 1; column < COLUMN_COUNT; column++)
             print_cell(sheet, text, column, sheet->cells[row][column]);
         res_layout_end_line(text);
-    }
-}
-
-/* ---- words ---------------------------------------------------------------------------------- */
-
-/* Behind a bar, where it is one of memory: how many of its figures lie within what real runs did. */
-static void add_within(struct res_text *text, const json_t *within, const char *key)
-{
-    const json_t *one = json_object_get(within, key);
-    const json_int_t checked = json_integer_value(json_object_get(one, "checked"));
-    if (checked > 0)
-        res_text_printf(text, "; within reality's own range: %lld of %lld",
-                        (long long)json_integer_value(json_object_get(one, "met")), (long long)checked);
-}
-
-static void add_bar(struct res_text *text, const json_t *about, const char *key, const char *words,
-                    const char *none)
-{
-    const json_t *bars = json_object_get(about, "bars");
-    const json_t *bar = json_object_get(bars, key);
-    const json_int_t checked = json_integer_value(json_object_get(bar, "checked"));
-    const json_int_t met = json_integer_value(json_object_get(bar, "met"));
-    if (checked == 0)
-        res_text_printf(text, "  %-6s  %s: %s", "-", words, none);
-    else
-        res_text_printf(text, "  %-6s  %s: %lld of %lld", met == checked ? "met" : "MISSED", words,
-                        (long long)met, (long long)checked);
-    add_within(text, json_object_get(about, "within_reality"), key);
-    res_layout_end_line(text);
-}
-
-static double worst(const json_t *candidates, const char *key)
-{
-    double found = NAN;
-    size_t index;
-    json_t *candidate;
-    json_array_foreach(candidates, index, candidate)
-    {
-        const double error = res_cell_number(json_object_get(candidate, "error"), key);
-        if (isfinite(error) && !(fabs(error) <= fabs(found)))
-            found = error;
-    }
-    return found;
-}
-
-static void add_summary(struct res_text *text, const json_t *about, const json_t *candidates)
-{
-    char *within = res_reality_words(json_object_get(about, "within_reality"));
-    char *total = res_cell_percent(worst(candidates, "peak_total") + 1);
-    char *heap = res_cell_percent(worst(candidates, "peak_heap") + 1);
-    res_text_printf(
-        text, "fidelity    Of the peaks the prediction furthest off is %s in total, %s in the heap's part.\n",
-        total, heap);
-    if (within != NULL)
-        res_text_printf(text, "            Of all figures %s lie within the range of the real runs.\n",
-                        within);
-    free(within);
-    free(total);
-    free(heap);
-}
-
-/* "8 rounds", "1 round, stopped before the 8 asked for" */
-static char *rounds_words(const json_t *result, const json_t *about)
-{
-    const json_int_t rounds = json_integer_value(json_object_get(about, "rounds"));
-    const json_int_t asked = json_integer_value(json_object_get(result, "rounds_asked"));
-    char *stopped = json_is_true(json_object_get(about, "stopped")) && rounds < asked
-                        ? res_printf(", stopped before the %lld asked for", (long long)asked)
-                        : res_strdup("");
-    char *words = res_printf("%lld round%s%s", (long long)rounds, rounds == 1 ? "" : "s", stopped);
-    free(stopped);
-    return words;
-}
-
-static void add_notes(struct res_text *text, const json_t *result, const json_t *about)
-{
-    char *rounds = rounds_words(result, about);
-    char *process = res_cell_plain(about, "process", "?"), *by = res_cell_plain(about, "timed_by", "?");
-    const char *of = json_string_value(json_object_get(about, "time_of"));
-    const char *heap = json_string_value(json_object_get(about, "heap_told_by"));
-    const double alike = res_cell_number(about, "processes_alike");
-    if (of != NULL && strcmp(of, "process") == 0)
-        res_text_printf(text, "time        user and system of '%s' alone, one of several processes; %s\n",
-                        process, rounds);
-    else
-        res_text_printf(text, "time        user and system of the whole command, by %s; %s\n", by, rounds);
-    if (alike > 1)
-        res_text_printf(text,
-                        "processes   %.0f go by the name '%s': predicted is the one with most calls when it "
-                        "was recorded, "
-                        "compared the\n            one with the most memory of each real run; if these are "
-                        "two, the errors "
-                        "are not the prediction's\n",
-                        alike, process);
-    if (heap != NULL && strcmp(heap, "name") == 0)
-        res_text_printf(text,
-                        "heap        with what the program maps itself: libmallab-apart.so is not there\n");
-    free(rounds);
-    free(process);
-    free(by);
-}
-
-/* No prediction can be nearer to reality than reality is to itself. Means are over wall time, which other work moves. */
-static void add_spread(struct res_text *text, const json_t *candidates)
-{
-    double mean = NAN, end = NAN;
-    size_t index;
-    json_t *candidate;
-    json_array_foreach(candidates, index, candidate)
-    {
-        const json_t *runs = json_object_get(json_object_get(candidate, "real"), "mapped_runs");
-        mean = fmax(mean, res_samples_spread(runs, "heap_mean_bytes")); /* of a NAN and a number the number */
-        end = fmax(end, res_samples_spread(runs, "heap_end_bytes"));
-    }
-    if (isfinite(mean) && isfinite(end))
-        res_text_printf(
-            text,
-            "spread      real runs of one candidate differ by up to %.1f %% in the heap's mean, %.1f %% "
-            "at its end\n",
-            100 * mean, 100 * end);
-}
-
-static void add_failures(struct res_text *text, const json_t *candidates)
-{
-    size_t index;
-    json_t *candidate;
-    json_array_foreach(candidates, index, candidate)
-    {
-        if (!json_is_string(json_object_get(candidate, "failed")))
-            continue;
-        char *name = res_cell_plain(candidate, "name", "?"), *why = res_cell_plain(candidate, "failed", "?");
-        res_text_printf(text, "failed      %s: %s\n", name, why);
-        free(name);
-        free(why);
     }
 }
 
@@ -331,19 +230,14 @@ char *res_validation_text(const json_t *result, const struct res_style *style)
     print_sheet(sheet, &text);
     res_text_add(&text, "\n", 1);
     res_reality_text(&text, candidates);
-    add_notes(&text, result, about);
-    add_spread(&text, candidates);
+    res_validation_notes(&text, result, about);
+    res_validation_small(&text, candidates);
+    res_validation_disturbed(&text, candidates);
+    res_validation_spread(&text, candidates);
     res_recordings_text(&text, about, candidates);
     res_notes_placement(&text, json_array_get(json_object_get(result, "workloads"), 0));
-    add_failures(&text, candidates);
-    res_text_printf(&text, "bars        what mallab asks of its own predictions\n");
-    add_bar(&text, about, "peak_total", "peak within 3 % in total", "no figure");
-    add_bar(&text, about, "peak_heap", "peak within 10 % in the heap's part", "no figure");
-    add_bar(&text, about, "memory_order", "order of candidates whose real peaks differ by more than 5 %",
-            "none differ so much");
-    add_bar(&text, about, "time_sign", "sign of real time differences",
-            "none beyond the noise, or fewer than 8 rounds");
-    add_summary(&text, about, candidates);
+    res_validation_failures(&text, candidates);
+    res_validation_bars(&text, result);
     for (size_t row = 0; row < sheet->rows; row++)
         for (size_t column = 0; column < COLUMN_COUNT; column++)
             free(sheet->cells[row][column]);

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 
@@ -65,8 +66,69 @@ class Validate(lab.Lab):
         for key, count in met.items():
             self.assertEqual(result["validation"]["within_reality"][key], {"checked": len(result["candidates"]), "met": count}, key)
         self.assertIn(f"within reality's own range: {met['peak_total']} of {len(result['candidates'])}", shown)
-        self.assertIn("lie within the range of the real runs", shown)
+        # What the table counts is what it shows: not the mean and the end of the total.
+        counts = [result["validation"]["within_reality"][key] for key in ("peak_total", "peak_heap", "mean_heap", "end_heap")]
+        self.assertIn(f"Of the figures with a range {sum(one['met'] for one in counts)} of {sum(one['checked'] for one in counts)} predictions lie within", shown)
+        table = shown.partition("real, MB")[2].partition("\n\n")[0]
+        self.assertEqual(table.count("within"), sum(one["met"] for one in counts), shown)
         self.assertLessEqual(max(map(len, shown.splitlines())), 100)
+
+    def hardly_beyond(self, result):
+        """A prediction that is beyond by less than the table's last digit is not shown as off by nothing."""
+        told = json.loads(json.dumps(result))
+        told["candidates"][1]["error"]["beyond_reality"]["peak_total"] = -0.00021
+        (self.place / "hardly.json").write_text(json.dumps(told))
+        table = self.mallab("report", "hardly.json").stdout.decode().partition("real, MB")[2].partition("\n\n")[0]
+        self.assertIn(" -0.02% ", table)
+        self.assertNotRegex(table, r"[+-]0\.0%")
+        (self.place / "hardly.json").unlink()
+
+    def believed(self, result):
+        """By the errors of a result: what may be believed; a miss that unwritten objects explain names them, where they were written."""
+        told = json.loads(json.dumps(result))
+        for total, heap, mean, touch, words, cause in ((0.001, -0.02, -0.36, "page", "Peaks of this program may be believed, means may not.", False),
+                                                       (0.071, 0.125, 0.05, "page", "Means of this program may be believed, peaks may not.", True),
+                                                       (0.071, 0.125, 0.05, "none", "Means of this program", False),
+                                                       (-0.075, -0.125, 0.2, "page", "Neither peaks nor means of this program", False),
+                                                       (0.001, 0.002, 0.003, "page", "Peaks and means of this program may be believed", False)):
+            told["touch"] = touch
+            for candidate in told["candidates"]:
+                candidate["error"].update(peak_total=total, peak_heap=heap, mean_heap=mean)
+            (self.place / "believed.json").write_text(json.dumps(told))
+            shown = self.mallab("report", "believed.json").stdout.decode()
+            said = " ".join(shown.split())
+            self.assertIn(f"is {100 * total:+.1f}% in total, {100 * heap:+.1f}% in the heap's part; of the heap's means {100 * mean:+.1f}%. {words}", said)
+            self.assertEqual("--touch none is the other bound" in said, cause, said)
+            self.assertLessEqual(max(map(len, shown.splitlines())), 100)
+        (self.place / "believed.json").unlink()
+
+    def no_line_is_wider(self, result):
+        """Long names stand above their figures, in both tables; notes are folded."""
+        told = json.loads(json.dumps(result))
+        about, name = told["validation"], "jemalloc+narenas=1+dirty_decay_ms=0+muzzy_decay_ms=0"
+        told["rounds_asked"], about["stopped"], about["time_of"] = 40, True, "process"
+        about["processes_alike"], about["process"] = 3, "a-rather-long-name-of-a-program"
+        told["candidates"][1].update(name=name, failed="the program ended by signal 11 (Segmentation fault) under it, with exit code 0 when it was recorded")
+        told["candidates"][1]["real"]["disturbed_by"] = 0.05
+        told["baseline"] = told["candidates"][0]["name"] = "glibc+trim_threshold=16384+top_pad=131072"
+        (self.place / "wide.json").write_text(json.dumps(told))
+        lines = self.mallab("report", "wide.json").stdout.decode().splitlines()
+        self.assertLessEqual(max(map(len, lines)), 100, "\n".join(lines))
+        self.assertEqual(lines.count(name), 2)
+        figures = [line.split() for above, line in zip(lines, lines[1:]) if above == name]
+        self.assertEqual(figures[0][0], f"{told['candidates'][1]['real']['peak_total_bytes'] / 1e6:.2f}")
+        self.assertIn("candidate", lines)
+        (self.place / "wide.json").unlink()
+
+    def disturbed(self, result):
+        """A candidate whose mapped runs held more or less than its spread explains is named below the table."""
+        told = json.loads(json.dumps(result))
+        self.assertEqual([one["real"]["disturbed_by"] for one in told["candidates"]], [0, 0])
+        told["candidates"][1]["real"]["disturbed_by"] = -0.034
+        (self.place / "disturbed.json").write_text(json.dumps(told))
+        shown = " ".join(self.mallab("report", "disturbed.json").stdout.decode().split())
+        self.assertIn(f"held at its peak: {told['candidates'][1]['name']} -3.4%; the heap's real figures", shown)
+        (self.place / "disturbed.json").unlink()
 
     def two(self):
         names = lab.candidates()
@@ -93,7 +155,14 @@ class Validate(lab.Lab):
         (self.place / "torn.json").unlink()
         self.assertIn("2 rounds, stopped before the 8 asked for", told)
         self.assertIn("3 go by the name 'sqlite3': predicted is the one with most calls", told)
+        self.assertIn("bars none is judged: several processes go by that name", told)
+        self.assertNotIn("MISSED", told)
         self.assertNotIn("stopped", shown)
+        self.assertNotIn("mappings ", shown)  # two runs of each do not tell
+        self.disturbed(result)
+        self.no_line_is_wider(result)
+        self.believed(result)
+        self.hardly_beyond(result)
         # How far reality is from itself: the widest of its candidates, by the samples that the result keeps.
         def widest(key):
             runs = [[run[key] for run in one["real"]["mapped_runs"]] for one in result["candidates"]]
@@ -150,6 +219,21 @@ class Validate(lab.Lab):
         self.assertIn("no-such", none.stderr.decode())
         self.assertEqual(list((self.place / "days").iterdir()), [])  # made before long work, as ab does
 
+    @lab.needs("perl")
+    def test_of_forks_by_one_name_no_bar_is_judged(self):
+        """Predicted is the one with most calls, compared the one with the most memory: where these may be two, no error is the prediction's."""
+        code = 'my %h; $h{$_} = "x$_" for 1 .. 9000; for (1 .. 2) { if (!fork) { my @a = map { "y$_" } 1 .. 20000; exit 0 } } wait; wait;'
+        about = self.validate("-a", "glibc", "-o", "kept.json", "--", "perl", "-e", code)["validation"]
+        self.assertEqual(about["processes_alike"], 3)
+        self.assertEqual({key: bar["checked"] for key, bar in about["bars"].items()}, dict.fromkeys(about["bars"], 0))
+        self.assertEqual({one["checked"] for one in about["within_reality"].values()}, {0})
+        shown = self.mallab("report", "kept.json").stdout.decode()
+        self.assertIn("bars        none is judged", shown)
+        self.assertNotIn("fidelity  ", shown)
+        # A shell's fork that executes another program was the shell's image for a moment: no process to be mistaken for it.
+        about = self.validate("-a", "glibc", "--process", "sh", "--", "sh", "-c", f"{lab.PROGRAMS}/half 1; {lab.PROGRAMS}/half 1; exit 0")["validation"]
+        self.assertEqual(about["processes_alike"], 1)
+
     def test_without_hyperfine(self):
         """PATH holds what the command needs, and no hyperfine: said, and measured all the same."""
         result = self.mallab("validate", "--json", "-n", 1, "--recordings", 1, "-a", "glibc", "-o", "days/", "--", lab.PROGRAMS / "half", 3,
@@ -164,6 +248,29 @@ class Validate(lab.Lab):
         self.assertIn(f"kept as 'days/{kept.name}'", result.stderr.decode())
         self.assertEqual(json.loads(kept.read_text()), answer)
         self.assertEqual(self.answer("report", "--json", "days")["results"], 1)
+
+    @lab.needs("cat")
+    def test_a_heap_of_some_pages_is_not_judged(self):
+        result = self.validate("-a", "glibc", "-o", "kept.json", "--", "cat", "/dev/null")
+        (candidate,) = result["candidates"]
+        self.assertLess(candidate["real"]["peak_heap_bytes"], 256 * 1024)
+        self.assertEqual((candidate["error"]["heap_is_small"], candidate["error"]["peak_heap"]), (True, None))
+        bars = result["validation"]["bars"]
+        self.assertEqual((bars["peak_heap"]["checked"], bars["peak_total"]["checked"]), (0, 1))
+        shown = self.mallab("report", "kept.json").stdout.decode()
+        self.assertIn("heap        below 256 KiB, and so too small to judge: glibc.", shown)
+        self.assertIn("-       peak within 10 % in the heap's part: no figure, or too small to judge", shown)
+
+    def test_without_a_real_run_there_are_no_bars(self):
+        """None ends within --timeout, the recorded one did: said in one line, without an empty list of bars. What is left is no fidelity."""
+        script = self.place / "slow"
+        script.write_text(f"#!/bin/sh\ncase \"$LD_PRELOAD\" in *libmallab.so*) ;; *) {lab.PROGRAMS}/half 1; exec sleep 1000;; esac\nexec {lab.PROGRAMS}/half 1\n")
+        script.chmod(0o755)
+        told = self.mallab("validate", "-q", "-n", 1, "--recordings", 1, "--timeout", "1s", "-a", "glibc", "--", script, status=lab.FAILED).stdout.decode()
+        self.assertIn("bars        none is judged: no real run came through\n", told)
+        self.assertIn("did not end within --timeout", told)
+        self.assertNotIn("fidelity", told)
+        self.assertNotIn("what mallab asks", told)
 
     def test_a_failing_program_is_compared_with_its_own_end(self):
         """It fails when recorded and under glibc alike: a result. Under one candidate only: that candidate is out."""
@@ -180,6 +287,38 @@ class Validate(lab.Lab):
         result = json.loads((self.place / "kept.json").read_text())
         self.assertIsNone(result["candidates"][0]["failed"])
         self.assertIn("exit code 9", result["candidates"][1]["failed"])
+
+    @lab.needs("hyperfine")
+    def test_hyperfine_runs_without_the_candidate(self):
+        """It is a program that the candidate need not bear: library and settings are the command's alone, which has both."""
+        hyperfine = self.place / "hyperfine"
+        hyperfine.write_text('#!/bin/sh\nprintf "%s\\n" "$LD_PRELOAD$GLIBC_TUNABLES" >>of-hyperfine\n'
+                             f'exec {shutil.which("hyperfine")} "$@"\n')
+        hyperfine.chmod(0o755)
+        program = self.place / "is=a path"
+        program.write_text('#!/bin/sh\n[ -z "$MALLAB_TEST" ] || printf "%s:%s:%s\\n" "$LD_PRELOAD" "$GLIBC_TUNABLES" "$*" >>of-command\n'
+                           f"exec {lab.PROGRAMS}/half 1\n")
+        program.chmod(0o755)
+        for command in (program, "sh"):
+            told = self.validate("-a", "glibc,glibc+nocache", "--", command, *(["-c", f"exec '{program}' 'a  b'"] if command == "sh" else ["a  b"]),
+                                 env={"PATH": f"{self.place}:{os.environ['PATH']}", "MALLAB_TEST": "1"})
+            self.assertEqual([one["failed"] for one in told["candidates"]], [None, None])
+            self.assertEqual([len(one["real"]["timed_runs"]) for one in told["candidates"]], [1, 1])
+            self.assertEqual((self.place / "of-hyperfine").read_text(), "\n" * 3)  # two and the control
+            lines = (self.place / "of-command").read_text().splitlines()
+            self.assertTrue(all(re.search(r"^.*libc\.so\.6:.*:a  b$", line) for line in lines), lines)
+            self.assertTrue(any("tcache_count=0" in line for line in lines), lines)
+            for name in ("of-hyperfine", "of-command"):
+                (self.place / name).unlink()
+
+    def test_a_death_by_signal_is_named(self):
+        """Under one candidate only: by which signal, not by the code that a shell makes of it. One signal is not another."""
+        if "jemalloc" not in lab.candidates():
+            self.skipTest("needs jemalloc")
+        for end, recorded in (("exit 0", "with exit code 0"), ("kill -TERM $$", r"by signal 15 \(Terminated\)")):
+            script = f"{lab.PROGRAMS}/half 1; case $LD_PRELOAD in *jemalloc*) kill -SEGV $$;; esac; {end}"
+            failed = self.mallab("validate", "-q", "-n", 1, "--recordings", 1, "-a", "glibc,jemalloc", "--", "sh", "-c", script, status=lab.FAILED)
+            self.assertRegex(failed.stderr.decode(), rf"jemalloc failed: the program ended by signal 11 \(Segmentation fault\) under it, {recorded} when it was recorded")
 
     def test_it_is_recorded_on_the_baseline(self):
         """Redis asks for other sizes where malloc_usable_size answers otherwise: recorded on its own jemalloc, glibc's heap was 4 % too low."""

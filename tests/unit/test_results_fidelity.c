@@ -7,6 +7,7 @@
 
 #include "results/support.h"
 #include "results/validation/bss.h"
+#include "results/validation/disturbed.h"
 #include "results/validation/fidelity.h"
 #include "results/validation/files.h"
 #include "results/validation/image.h"
@@ -54,6 +55,23 @@ TEST(a_prediction_lies_within_what_real_runs_did_or_so_far_from_the_nearest)
     CHECK(isnan(none.low_bytes) && isnan(res_real_range_beyond(&none, 1)));
 }
 
+/* Of a program whose queues grow or empty while its mappings are read; one sampled run of five went its own way by itself. */
+TEST(reading_that_changes_what_a_program_holds_is_told)
+{
+    const double sampled[] = {34.9, 35.7, 35.7, 35.8, 37.7}, mapped[] = {36.6, 39.0, 36.9};
+    CHECK_NEAR(res_disturbed_by(sampled, 5, mapped, 3, 30), 36.9 / 35.7 - 1);
+    const double within[] = {35.9, 36.0, 37.0}, below[] = {30.0, 31.0, 32.0};
+    CHECK_NEAR(res_disturbed_by(sampled, 5, within, 3, 0.2), 0); /* by less than 1 % */
+    CHECK_NEAR(res_disturbed_by(sampled, 5, below, 3, 0.2), 31 / 35.7 - 1);
+    CHECK_NEAR(res_disturbed_by(sampled, 5, below, 3, 5),
+               0); /* that what is apart lies in a file may be why */
+    const double wide[] = {30, 33, 35, 37, 40}, more[] = {36, 38.9, 41}, most[] = {36, 39.1, 41};
+    CHECK_NEAR(res_disturbed_by(wide, 5, more, 3, 0.2), 0); /* median distance 2 */
+    CHECK_NEAR(res_disturbed_by(wide, 5, most, 3, 0.2), 39.1 / 35 - 1);
+    CHECK_NEAR(res_disturbed_by(sampled, 5, mapped, 2, 0.2), 0); /* of so few runs it is not known */
+    CHECK_NEAR(res_disturbed_by(sampled, 2, mapped, 3, 0.2), 0);
+}
+
 TEST(prediction_is_rest_and_startup_and_replay)
 {
     const struct res_levels rest = {1000, 900, 800};
@@ -82,6 +100,20 @@ TEST(no_real_figure_no_error)
     CHECK(isnan(fidelity.error_heap.peak_bytes));
     CHECK(isnan(fidelity.error_total.mean_bytes));
     CHECK(isnan(fidelity.error_total.end_bytes));
+}
+
+TEST(a_small_heap_is_not_judged)
+{
+    const double bound = RES_HEAP_JUDGED;
+    struct res_fidelity fidelity = {.real_heap = {bound - 1, 1, 1}, .predicted_heap = {bound - 1, 1, 1}};
+    CHECK(res_fidelity_is_small(&fidelity));
+    fidelity.predicted_heap.peak_bytes = bound; /* so far off is a miss */
+    CHECK(!res_fidelity_is_small(&fidelity));
+    fidelity.predicted_heap.peak_bytes = NAN;
+    CHECK(!res_fidelity_is_small(&fidelity));
+    res_fidelity_leave_heap(&fidelity);
+    CHECK(isnan(fidelity.error_heap.peak_bytes) && isnan(fidelity.error_heap.end_bytes));
+    CHECK_NEAR(fidelity.error_total.peak_bytes, 0);
 }
 
 TEST(peaks_that_do_not_fall_together_are_not_added)
@@ -353,7 +385,7 @@ TEST(hyperfine_is_believed_when_it_makes_sense)
     CHECK_NEAR(timed.user_ns + timed.system_ns, 3.75e8);
     CHECK_U64(timed.exit_code, 3);
     CHECK(parses("{\"results\":[{\"times\":[1],\"user\":1,\"system\":0,\"exit_codes\":[null]}]}", &timed));
-    CHECK_U64(timed.exit_code, 128); /* a signal */
+    CHECK_U64(timed.exit_code, RES_SOME_SIGNAL);
     CHECK(!parses("", &timed));
     CHECK(!parses("{}", &timed));
     CHECK(!parses("{\"results\":[]}", &timed));
@@ -363,7 +395,8 @@ TEST(hyperfine_is_believed_when_it_makes_sense)
 
 RUN_TESTS(T(runs_that_were_alike_have_one_peak),
           T(a_prediction_lies_within_what_real_runs_did_or_so_far_from_the_nearest),
-          T(prediction_is_rest_and_startup_and_replay), T(no_real_figure_no_error),
+          T(reading_that_changes_what_a_program_holds_is_told), T(prediction_is_rest_and_startup_and_replay),
+          T(no_real_figure_no_error), T(a_small_heap_is_not_judged),
           T(of_several_recordings_the_median_is_predicted), T(peaks_that_do_not_fall_together_are_not_added),
           T(order_counts_where_reality_differs), T(sign_is_judged_outside_the_noise_only),
           T(heap_is_told_from_the_rest), T(what_is_resident_is_told_by_name_but_for_the_heap),

@@ -1,0 +1,86 @@
+/* test_results_validation.c - from hand-made images of real runs to the figures of a candidate. */
+#include <math.h>
+#include <string.h>
+
+#include "results/support.h"
+#include "results/validation/validation.h"
+#include "unit/harness.h"
+
+#define MB      1000000u
+#define SAMPLED 5u
+#define MAPPED  3u
+
+static struct res_image image_of(uint64_t anonymous_mb, uint64_t apart_mb)
+{
+    return (struct res_image){
+        .exact = true,
+        .peak_bytes = (anonymous_mb + 3) * MB,
+        .mean_bytes = (double)(anonymous_mb + 3) * MB / 2,
+        .end_bytes = 8 * MB,
+        .anonymous_peak_bytes = anonymous_mb * MB,
+        .anonymous_mean_bytes = (double)anonymous_mb * MB / 2,
+        .anonymous_end_bytes = 5 * MB,
+        .heap_peak_bytes = (anonymous_mb - apart_mb) * MB,
+        .heap_mean_bytes = (double)(anonymous_mb - 2 * apart_mb) * MB / 2,
+        .heap_end_bytes = 4 * MB,
+        .apart_at_peak_bytes = apart_mb * MB,
+        .apart_peak_bytes = apart_mb * MB,
+    };
+}
+
+/* Of one candidate and its control, nothing replayed. */
+static struct res_validation_figures figures_of(const uint64_t *sampled_mb, const uint64_t *mapped_mb)
+{
+    struct res_image sampled[SAMPLED], mapped[MAPPED];
+    struct res_validation_entry entries[2] = {
+        {.images = sampled, .image_count = SAMPLED, .mapped = mapped, .mapped_count = MAPPED},
+        {.is_control = true},
+    };
+    const struct res_validation validation = {
+        .options = {.candidate_count = 1, .whole = true}, .entries = entries, .entry_count = 2};
+    struct res_entry replays[3] = {{.runs = NULL}, {.is_control = true}, {.is_floor = true}};
+    const struct res_workload workload = {.ops = 1};
+    const struct res_trial trial = {
+        .workload = &workload, .entries = replays, .entry_count = 3, .candidate_count = 1};
+    for (size_t i = 0; i < SAMPLED; i++)
+        sampled[i] = image_of(sampled_mb[i], 1);
+    for (size_t i = 0; i < MAPPED; i++)
+        mapped[i] = image_of(mapped_mb[i], 1);
+    return res_validation_figures_of(&validation, &trial, 0, 1);
+}
+
+/* Queues that grew while mappings were read: the heap's real figures are of runs in which they were not. */
+TEST(a_disturbed_heap_is_that_of_the_sampled_runs)
+{
+    const uint64_t alone[SAMPLED] = {40, 34, 35, 36, 35}, read[MAPPED] = {39, 38, 41};
+    const struct res_validation_figures figures = figures_of(alone, read);
+    CHECK(fabs(figures.disturbed_by - (39.0 / 35 - 1)) < 1e-9);
+    CHECK(fabs(figures.memory.real_heap.peak_bytes - 34.0 * MB) < 1);
+    CHECK(fabs(figures.memory.real_heap.mean_bytes - (17.5 - 1) * MB) < 1);
+    CHECK(fabs(figures.memory.real_heap.end_bytes - 4.0 * MB) < 1);
+    CHECK(fabs(figures.heap_range.peak.low_bytes - 33.0 * MB) < 1);
+    CHECK(fabs(figures.heap_range.peak.high_bytes - 39.0 * MB) < 1);
+    CHECK_U64(figures.heap_range.peak.runs, SAMPLED);
+}
+
+TEST(a_heap_that_shrank_by_reading_is_that_of_the_sampled_runs)
+{
+    const uint64_t alone[SAMPLED] = {40, 34, 35, 36, 35}, read[MAPPED] = {27, 32, 33};
+    const struct res_validation_figures figures = figures_of(alone, read);
+    CHECK(fabs(figures.disturbed_by - (32.0 / 35 - 1)) < 1e-9);
+    CHECK(fabs(figures.memory.real_heap.peak_bytes - 34.0 * MB) < 1);
+    CHECK_U64(figures.heap_range.peak.runs, SAMPLED); /* the median lies within */
+}
+
+TEST(an_undisturbed_heap_is_that_of_the_mapped_runs)
+{
+    const uint64_t alone[SAMPLED] = {40, 34, 35, 36, 35}, read[MAPPED] = {35, 36, 37};
+    const struct res_validation_figures figures = figures_of(alone, read);
+    CHECK(!(figures.disturbed_by > 0));
+    CHECK(fabs(figures.memory.real_heap.peak_bytes - 35.0 * MB) < 1);
+    CHECK_U64(figures.heap_range.peak.runs, MAPPED);
+}
+
+RUN_TESTS(T(a_disturbed_heap_is_that_of_the_sampled_runs),
+          T(a_heap_that_shrank_by_reading_is_that_of_the_sampled_runs),
+          T(an_undisturbed_heap_is_that_of_the_mapped_runs))
