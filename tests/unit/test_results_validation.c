@@ -28,8 +28,10 @@ static struct res_image image_of(uint64_t anonymous_mb, uint64_t apart_mb)
     };
 }
 
-/* Of one candidate and its control, nothing replayed. */
-static struct res_validation_figures figures_of(const uint64_t *sampled_mb, const uint64_t *mapped_mb)
+/* Of one candidate and its control, nothing replayed.
+ * second_saw_mb  of what is not the heap's the second mapped run's samples saw no more */
+static struct res_validation_figures figures_of(const uint64_t *sampled_mb, const uint64_t *mapped_mb,
+                                                uint64_t second_saw_mb)
 {
     struct res_image sampled[SAMPLED], mapped[MAPPED];
     struct res_validation_entry entries[2] = {
@@ -44,8 +46,10 @@ static struct res_validation_figures figures_of(const uint64_t *sampled_mb, cons
         .workload = &workload, .entries = replays, .entry_count = 3, .candidate_count = 1};
     for (size_t i = 0; i < SAMPLED; i++)
         sampled[i] = image_of(sampled_mb[i], 1);
-    for (size_t i = 0; i < MAPPED; i++)
+    for (size_t i = 0; i < MAPPED; i++) {
         mapped[i] = image_of(mapped_mb[i], 1);
+        mapped[i].apart_peak_bytes = i == 1 ? second_saw_mb * MB : MB;
+    }
     return res_validation_figures_of(&validation, &trial, 0, 1);
 }
 
@@ -53,7 +57,7 @@ static struct res_validation_figures figures_of(const uint64_t *sampled_mb, cons
 TEST(a_disturbed_heap_is_that_of_the_sampled_runs)
 {
     const uint64_t alone[SAMPLED] = {40, 34, 35, 36, 35}, read[MAPPED] = {39, 38, 41};
-    const struct res_validation_figures figures = figures_of(alone, read);
+    const struct res_validation_figures figures = figures_of(alone, read, 1);
     CHECK(fabs(figures.disturbed_by - (39.0 / 35 - 1)) < 1e-9);
     CHECK(fabs(figures.memory.real_heap.peak_bytes - 34.0 * MB) < 1);
     CHECK(fabs(figures.memory.real_heap.mean_bytes - (17.5 - 1) * MB) < 1);
@@ -66,7 +70,7 @@ TEST(a_disturbed_heap_is_that_of_the_sampled_runs)
 TEST(a_heap_that_shrank_by_reading_is_that_of_the_sampled_runs)
 {
     const uint64_t alone[SAMPLED] = {40, 34, 35, 36, 35}, read[MAPPED] = {27, 32, 33};
-    const struct res_validation_figures figures = figures_of(alone, read);
+    const struct res_validation_figures figures = figures_of(alone, read, 1);
     CHECK(fabs(figures.disturbed_by - (32.0 / 35 - 1)) < 1e-9);
     CHECK(fabs(figures.memory.real_heap.peak_bytes - 34.0 * MB) < 1);
     CHECK_U64(figures.heap_range.peak.runs, SAMPLED); /* the median lies within */
@@ -75,12 +79,22 @@ TEST(a_heap_that_shrank_by_reading_is_that_of_the_sampled_runs)
 TEST(an_undisturbed_heap_is_that_of_the_mapped_runs)
 {
     const uint64_t alone[SAMPLED] = {40, 34, 35, 36, 35}, read[MAPPED] = {35, 36, 37};
-    const struct res_validation_figures figures = figures_of(alone, read);
+    const struct res_validation_figures figures = figures_of(alone, read, 1);
     CHECK(!(figures.disturbed_by > 0));
     CHECK(fabs(figures.memory.real_heap.peak_bytes - 35.0 * MB) < 1);
     CHECK_U64(figures.heap_range.peak.runs, MAPPED);
 }
 
+/* What a run's samples missed of the rest is not its heap's. */
+TEST(a_run_that_missed_the_rest_has_no_greater_heap)
+{
+    const uint64_t alone[SAMPLED] = {40, 34, 35, 36, 35}, read[MAPPED] = {35, 36, 35};
+    const struct res_validation_figures figures = figures_of(alone, read, 0);
+    CHECK(fabs(figures.heap_range.peak.low_bytes - 34.0 * MB) < 1);
+    CHECK(fabs(figures.heap_range.peak.high_bytes - 35.0 * MB) < 1);
+}
+
 RUN_TESTS(T(a_disturbed_heap_is_that_of_the_sampled_runs),
           T(a_heap_that_shrank_by_reading_is_that_of_the_sampled_runs),
-          T(an_undisturbed_heap_is_that_of_the_mapped_runs))
+          T(an_undisturbed_heap_is_that_of_the_mapped_runs),
+          T(a_run_that_missed_the_rest_has_no_greater_heap))
