@@ -277,7 +277,7 @@ static bool limit_memory(struct context *context, const struct rep_options *opti
                      strerror(errno));
         return false;
     }
-    rep_ending_limit(limit->bytes);
+    rep_ending_limit(limit->bytes, options->limit.group == NULL);
     if (limit->early_bytes > limit->bytes)
         rep_ending_over_limit(limit->early_bytes, options->limit.group != NULL ? "in memory" : "mapped");
     return true;

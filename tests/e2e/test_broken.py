@@ -119,6 +119,14 @@ class Broken(lab.Lab):
         first, last = map(int, re.search(r"one of the ops (\d+) to (\d+)", timed.stderr.decode()).groups())
         self.assertTrue(first <= int(re.search(r"in op (\d+)", crash)[1]) <= last, (timed.stderr, crash))
 
+    def test_a_crash_under_a_limit_names_the_limit_first(self):
+        """Where calls are refused the crash may be of that; the allocator without a limit is told the rest alone."""
+        directory = self.directory("abort")
+        limited = self.mallab("replay", "-a", "abort", "--limit", "20G", "--limit-by", "data", self.one, status=lab.FAILED, **directory)
+        self.assert_one_line(limited, "the limit is 21.5 GB, and it may not bear a mapping that is refused; else it does not bear a call")
+        free = self.mallab("replay", "-a", "abort", self.one, status=lab.FAILED, **directory)
+        self.assertNotIn(b"limit", free.stderr)
+
     def test_a_hanging_one_is_given_up(self):
         result = self.mallab("replay", "--timeout", "1s", "-a", "hang", self.one, status=lab.FAILED,
                              **self.directory("hang"))
