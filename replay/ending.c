@@ -158,6 +158,12 @@ __attribute__((noreturn)) static void no_thread(const struct rep_failure *failur
     end(&ending, "cannot start thread %u: %s", failure->thread, strerror(failure->sys_errno));
 }
 
+/* Only a call that takes an alignment says EINVAL of it; from any other it is what a system call left long before. */
+static bool is_refused(const struct rep_failure *failure, const struct wl_op *op)
+{
+    return failure->sys_errno == EINVAL && fp_call_extra_of(op->call) == FP_EXTRA_ALIGNMENT;
+}
+
 static void failed_in_op(const struct rep_failure *failure, const struct wl_op *op)
 {
     char live[96], memory[192];
@@ -174,11 +180,11 @@ static void failed_in_op(const struct rep_failure *failure, const struct wl_op *
     }
     ending.cause = "null";
     end(&ending,
-        "the allocator returned NULL at op %" PRIu64 ": %s of %" PRIu64 " bytes%s by thread %u%s; %s",
-        failure->op, ending.call, op->size, op->count > 1 ? " (of one element)" : "", failure->thread,
-        live_words(&ending, live, sizeof live),
-        failure->sys_errno == EINVAL ? "it refuses this alignment or size"
-                                     : memory_words(ending.size_bytes, memory, sizeof memory));
+        "the allocator returned NULL at op %" PRIu64 ": %s of %" PRIu64 " byte%s%s by thread %u%s; %s",
+        failure->op, ending.call, op->size, op->size == 1 ? "" : "s",
+        op->count > 1 ? " (of one element)" : "", failure->thread, live_words(&ending, live, sizeof live),
+        is_refused(failure, op) ? "it refuses this alignment or size"
+                                : memory_words(ending.size_bytes, memory, sizeof memory));
 }
 
 void rep_ending_failed(void *context, const struct rep_failure *failure)
@@ -212,7 +218,8 @@ static const char *rest_words(struct ending *ending, char *ret_words, size_t siz
     int length = snprintf(ret_words, size, " in the rest after the last op, at its call %" PRIu64 ", %s",
                           call.number, call.name);
     if (call.size_bytes > 0)
-        snprintf(ret_words + length, size - (size_t)length, " of %" PRIu64 " bytes", call.size_bytes);
+        snprintf(ret_words + length, size - (size_t)length, " of %" PRIu64 " byte%s", call.size_bytes,
+                 call.size_bytes == 1 ? "" : "s");
     return ret_words;
 }
 

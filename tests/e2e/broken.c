@@ -4,6 +4,7 @@
  *   overlap    hands out memory in use     misalign   8 bytes off         smear     writes behind an object
  *   realloc    loses what it copies        calloc     does not zero
  *   flood      complains 200,000 times, then returns NULL
+ *   vague      returns NULL from a calloc, with what an earlier system call of its own left in errno
  *   child      leaves a child behind that outlives the run, stopped; its process id is in the file BROKEN_CHILD
  *   lazy       breaks none: it uses 32 MiB once and leaves it to the kernel to take them back when it has to
  *
@@ -133,6 +134,10 @@ void *malloc(size_t size)
 void *calloc(size_t count, size_t size)
 {
     void *object = take(16, count * size);
+    if (is_time("vague", count * size)) {
+        errno = EINVAL;
+        return NULL;
+    }
     if (object != NULL && is_time("calloc", count * size))
         ((char *)object)[count * size / 2] = 1;
     return object;

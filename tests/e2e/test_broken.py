@@ -10,7 +10,7 @@ import subprocess
 import lab
 
 BROKEN = lab.PROGRAMS / "libbroken.so"
-AT = {"calloc": 50, "realloc": 50}  # the call at which it is broken, among those that it counts
+AT = {"calloc": 50, "realloc": 50, "vague": 50}  # the call at which it is broken, among those that it counts
 AT_ELSE = 500
 
 
@@ -118,6 +118,17 @@ class Broken(lab.Lab):
         timed = self.mallab("replay", "-a", "abort", self.one, status=lab.FAILED, **self.directory("abort"))
         first, last = map(int, re.search(r"one of the ops (\d+) to (\d+)", timed.stderr.decode()).groups())
         self.assertTrue(first <= int(re.search(r"in op (\d+)", crash)[1]) <= last, (timed.stderr, crash))
+
+    def test_one_fault_has_one_reason(self):
+        """Whatever is in errno, a calloc has no alignment that could be refused; in a timed run, a check and `ab`."""
+        directory = self.directory("vague")
+        reason = r"returned NULL at op \d+: .*; the machine has \d+ MB available: the allocator is broken"
+        for options in ((), ("--check",), ("--placement",)):
+            with self.subTest(options=options):
+                said = self.mallab("replay", *options, "-a", "vague", self.one, status=lab.FAILED, **directory)
+                self.assertRegex(said.stderr.decode(), reason)
+        result = self.mallab("ab", "-q", "-n", "1", "-a", "glibc,vague", self.one, status=lab.FAILED, **directory)
+        self.assertRegex(result.stderr.decode(), reason)
 
     def test_a_crash_under_a_limit_names_the_limit_first(self):
         """Where calls are refused the crash may be of that; the allocator without a limit is told the rest alone."""
