@@ -138,6 +138,23 @@ class Broken(lab.Lab):
         free = self.mallab("replay", "-a", "abort", self.one, status=lab.FAILED, **directory)
         self.assertNotIn(b"limit", free.stderr)
 
+    def test_a_misaligned_object_is_seen_without_a_check(self):
+        """The placement pass looks by the way; the run goes on, as programs may not need what was promised."""
+        directory = self.directory("misaligned")
+        for workload in (self.one, self.many):
+            run = self.answer("replay", "--json", "--placement", "-a", "misaligned", workload, **directory)
+            alignment = run["placement"]["alignment"]
+            self.assertGreater(alignment["misaligned"], 0)
+            self.assertLessEqual(alignment["misaligned"], alignment["looked"])
+            self.assertGreaterEqual(alignment["first"]["promised_bytes"], 2)
+        sound = self.answer("replay", "--json", "--placement", "-a", "glibc", self.one, **directory)["placement"]["alignment"]
+        self.assertGreater(sound["looked"], 1000)
+        self.assertEqual((sound["misaligned"], sound["first"]), (0, None))
+        table = self.mallab("ab", "-q", "-n", "1", "-a", "glibc,misaligned", self.one, **directory).stdout.decode()
+        words = " ".join(table.split())
+        self.assertRegex(words, r"misaligned breaks a promise: \d+ of \d+ objects looked at are misaligned, the first at op \d+")
+        self.assertNotIn("glibc breaks", words)
+
     def test_a_hanging_one_is_given_up(self):
         result = self.mallab("replay", "--timeout", "1s", "-a", "hang", self.one, status=lab.FAILED,
                              **self.directory("hang"))
