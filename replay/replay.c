@@ -114,7 +114,11 @@ static bool resolve_and_prove(struct context *context, const struct rep_options 
     }
     const char *missing = rep_calls_resolve(&context->calls, ret_substituted);
     if (missing != NULL) {
-        rep_complain("wrong allocator: the library that malloc comes from has no %s", missing);
+        rep_complain(
+            "the candidate '%s' lacks %s: the library that its malloc comes from does not have it, and "
+            "another library's would hand out memory of another heap; what is to be replayed needs malloc, "
+            "free, calloc, realloc and posix_memalign of its own",
+            options->candidate, missing);
         return false;
     }
     if (!rep_proof_check(&context->proof, &context->calls)) {
