@@ -103,6 +103,20 @@ static bool any_failed(const struct res_experiment *experiment)
     return failed;
 }
 
+/* Once for each candidate, of the first workload in which it said something. The control and the floor have nothing to add. */
+static void tell_said(const struct res_experiment *experiment)
+{
+    for (size_t k = 0; k < experiment->options.candidate_count; k++) {
+        bool told = false;
+        for (size_t i = 0; i < experiment->trial_count && !told; i++) {
+            const struct res_entry *entry = &experiment->trials[i].entries[k];
+            told = entry->said != NULL;
+            if (told)
+                cli_say(&CLI_AB, "%s says: %s", entry->candidate->name, entry->said);
+        }
+    }
+}
+
 static int run_experiment(struct ab *ab)
 {
     struct res_disturbances disturbances;
@@ -145,6 +159,8 @@ static int run_experiment(struct ab *ab)
     cli_progress_end(&ab->progress);
     res_disturbances_end(&disturbances);
     (void)cli_warn_of(&CLI_AB, &settings->answer, &disturbances, told);
+    if (!settings->answer.quiet)
+        tell_said(&experiment);
     const bool failed = any_failed(&experiment);
     int code = CLI_DONE;
     if (experiment.stopped && experiment.trials[0].rounds == 0) {

@@ -53,16 +53,16 @@ size_t cli_warn_of(const struct cli_verb *verb, const struct cli_answer *answer,
 {
     const json_t *list = disturbances->list;
     const size_t count = json_array_size(list);
-    size_t again = 0;
+    struct res_text again = {0};
     for (size_t i = from; i < count && !answer->quiet; i++) {
-        const char *cause = cause_of(json_array_get(list, i));
-        if (has_cause(list, 0, from, cause))
-            again++;
-        else if (!has_cause(list, from, i, cause))
+        const json_t *sign = json_array_get(list, i);
+        if (has_cause(list, 0, from, cause_of(sign)))
+            res_text_printf(&again, "%s%s", again.length > 0 ? "; " : "", text_of(sign, "text"));
+        else if (!has_cause(list, from, i, cause_of(sign)))
             tell_cause(verb, list, i);
     }
-    if (again > 0)
-        cli_say(verb, "warning: what was told before went on (%zu sign%s more, %zu in all)", again,
-                again == 1 ? "" : "s", count);
+    if (again.length > 0)
+        cli_say(verb, "warning: likewise during the rounds: %s", again.text);
+    free(again.text);
     return count;
 }

@@ -10,7 +10,8 @@
 #include "results/disturbances.h"
 
 /* cli_warn_of - tell the signs from that number on, unless it is to be quiet: those of one cause on one line. Of causes told
- * before it is only said that they went on, with the number of signs; the table's line `disturbed` and the JSON have each.
+ * before it is only said that they went on, and how much: the remedy was told. The table's line `disturbed` and the JSON have
+ * each.
  * from     0, or what the call before returned.
  * Returns  how many signs there are. */
 size_t cli_warn_of(const struct cli_verb *verb, const struct cli_answer *answer,

@@ -12,6 +12,8 @@ void rep_account_take(struct rep_account *account, const struct rep_pace *pace, 
     memset(account, 0, sizeof *account);
     account->recorded = pace->recorded_clock;
     account->speed = pace->speed;
+    account->behind_most_ns = atomic_load(&pace->behind_most_ns);
+    account->behind_end_ns = atomic_load(&pace->behind_ns);
     account->has_time = has_time;
     account->asks = rep_recorded_asks();
     account->threads = threads > 1 ? threads - 1 : 0;

@@ -9,9 +9,10 @@
 #include "replay/recorded.h"
 
 struct rep_account {
-    bool recorded; /* the allocator was told recorded time */
-    double speed;  /* 0: max */
-    bool has_time; /* the workload has recorded time */
+    bool recorded;                          /* the allocator was told recorded time */
+    double speed;                           /* 0: max */
+    uint64_t behind_most_ns, behind_end_ns; /* pace.h; 0 without a pace */
+    bool has_time;                          /* the workload has recorded time */
     struct rep_asks asks;
     unsigned threads; /* of the allocator's own, at the end */
     unsigned unseen;  /* of them, those that never slept by what the replay serves */

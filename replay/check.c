@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "replay/alignment.h"
 #include "replay/code.h"
 #include "replay/storage.h"
 
@@ -96,27 +97,6 @@ static bool broken(const struct rep_check *check, struct rep_check_problem *ret_
     return false;
 }
 
-/* What the op asks for; the plan keeps pages touched in fields that the call does not use (loop.h). */
-static uint64_t requested(const struct wl_op *op)
-{
-    return rep_op_has_upper_bits(op) ? (op->size & REP_OP_SIZE_MASK) * op->count : op->size;
-}
-
-/* C: suitable for any object that fits, and no fundamental type needs more than 16. */
-static uint64_t promised_alignment(const struct wl_op *op, uint64_t bytes)
-{
-    uint64_t alignment = 1;
-    if (op->call == FP_CALL_VALLOC || op->call == FP_CALL_PVALLOC)
-        return REP_PAGE_BYTES;
-    while (alignment < 16 && alignment * 2 <= bytes)
-        alignment *= 2;
-    if (fp_call_extra_of(op->call) == FP_EXTRA_ALIGNMENT) {
-        const uint64_t asked = UINT64_C(1) << (op->align_log2 & ~WL_OP_FRESH & 63);
-        alignment = asked > alignment ? asked : alignment;
-    }
-    return alignment;
-}
-
 /* Before the allocator gets the object back: from then on it may be another thread's. */
 static bool take_out(struct rep_check *check, const struct wl_op *op, struct rep_check_problem *ret_problem)
 {
@@ -137,7 +117,7 @@ static bool check_place(struct rep_check *check, const struct wl_op *op, const s
                         struct rep_check_problem *ret_problem)
 {
     const void *object = check->loop.slots[op->id];
-    const uint64_t alignment = promised_alignment(op, facts->bytes);
+    const uint64_t alignment = rep_alignment_promised(op, facts->bytes);
     if (((uintptr_t)object & (alignment - 1)) != 0) {
         snprintf(ret_problem->text, sizeof ret_problem->text,
                  "misaligned: %" PRIu64 " bytes at an address that is no multiple of %" PRIu64, facts->bytes,
@@ -162,7 +142,7 @@ static bool check_place(struct rep_check *check, const struct wl_op *op, const s
 static bool take_in(struct rep_check *check, const struct wl_op *op, uint64_t number,
                     const struct rep_checked *former, struct rep_check_problem *ret_problem)
 {
-    const struct rep_checked facts = {.bytes = requested(op), .op = number, .live = true};
+    const struct rep_checked facts = {.bytes = rep_alignment_requested(op), .op = number, .live = true};
     unsigned char *object = check->loop.slots[op->id];
     if (facts.bytes == 0) { /* any answer will do, and nothing may be written there */
         check->objects[op->id] = facts;

@@ -24,6 +24,7 @@
 static const char *program = "mallab-replay", *workload = "";
 static bool as_json;
 static uint64_t limit_bytes;
+static bool limit_refuses;
 static _Atomic uint64_t ops_done;
 
 void rep_complain(const char *format, ...)
@@ -40,9 +41,10 @@ void rep_complain(const char *format, ...)
     (void)!write(STDERR_FILENO, text, (size_t)length); /* there is nowhere else to say so */
 }
 
-void rep_ending_limit(uint64_t bytes)
+void rep_ending_limit(uint64_t bytes, bool refuses)
 {
     limit_bytes = bytes;
+    limit_refuses = refuses;
 }
 
 void rep_ending_progress(uint64_t ops)
@@ -156,6 +158,12 @@ __attribute__((noreturn)) static void no_thread(const struct rep_failure *failur
     end(&ending, "cannot start thread %u: %s", failure->thread, strerror(failure->sys_errno));
 }
 
+/* Only a call that takes an alignment says EINVAL of it; from any other it is what a system call left long before. */
+static bool is_refused(const struct rep_failure *failure, const struct wl_op *op)
+{
+    return failure->sys_errno == EINVAL && fp_call_extra_of(op->call) == FP_EXTRA_ALIGNMENT;
+}
+
 static void failed_in_op(const struct rep_failure *failure, const struct wl_op *op)
 {
     char live[96], memory[192];
@@ -172,11 +180,11 @@ static void failed_in_op(const struct rep_failure *failure, const struct wl_op *
     }
     ending.cause = "null";
     end(&ending,
-        "the allocator returned NULL at op %" PRIu64 ": %s of %" PRIu64 " bytes%s by thread %u%s; %s",
-        failure->op, ending.call, op->size, op->count > 1 ? " (of one element)" : "", failure->thread,
-        live_words(&ending, live, sizeof live),
-        failure->sys_errno == EINVAL ? "it refuses this alignment or size"
-                                     : memory_words(ending.size_bytes, memory, sizeof memory));
+        "the allocator returned NULL at op %" PRIu64 ": %s of %" PRIu64 " byte%s%s by thread %u%s; %s",
+        failure->op, ending.call, op->size, op->size == 1 ? "" : "s",
+        op->count > 1 ? " (of one element)" : "", failure->thread, live_words(&ending, live, sizeof live),
+        is_refused(failure, op) ? "it refuses this alignment or size"
+                                : memory_words(ending.size_bytes, memory, sizeof memory));
 }
 
 void rep_ending_failed(void *context, const struct rep_failure *failure)
@@ -210,7 +218,8 @@ static const char *rest_words(struct ending *ending, char *ret_words, size_t siz
     int length = snprintf(ret_words, size, " in the rest after the last op, at its call %" PRIu64 ", %s",
                           call.number, call.name);
     if (call.size_bytes > 0)
-        snprintf(ret_words + length, size - (size_t)length, " of %" PRIu64 " bytes", call.size_bytes);
+        snprintf(ret_words + length, size - (size_t)length, " of %" PRIu64 " byte%s", call.size_bytes,
+                 call.size_bytes == 1 ? "" : "s");
     return ret_words;
 }
 
@@ -273,22 +282,33 @@ static const char *signal_word(int number)
     }
 }
 
+/* "the limit is 25.0 MB, and it may not bear a mapping that is refused; else ", where a limit refuses any. */
+static void refused_words(char *ret_words, size_t size)
+{
+    char limit[FP_TEXT_BYTES];
+    ret_words[0] = '\0';
+    if (limit_bytes != 0 && limit_refuses)
+        snprintf(ret_words, size, "the limit is %s, and it may not bear a mapping that is refused; else ",
+                 fp_text_bytes((double)limit_bytes, limit));
+}
+
 /* An allocator that was given a wrong size or address, as the recorded program may do unnoticed, does this. */
 static void crashed(int signal_number)
 {
-    char where[128];
+    char where[128], refused[128];
     struct ending ending = {.cause = "crash", .signal_number = signal_number};
     take_the_last_word();
+    refused_words(refused, sizeof refused);
     if (rest_words(&ending, where, sizeof where)[0] != '\0')
         end(&ending,
-            "the allocator crashed by %s%s: that is a call of the harness and none of the recording, so the "
-            "allocator is "
-            "broken, there or in an op before (--check looks at each)",
-            signal_word(signal_number), where);
+            "the allocator crashed by %s%s: %sthat is a call of the harness and none of the recording, so "
+            "the allocator is broken, there or in an op before (--check looks at each)",
+            signal_word(signal_number), where, refused);
     where_words(&ending, where, sizeof where);
     end(&ending,
-        "the allocator crashed by %s%s: it does not bear a call that the recorded one bore, or it is broken",
-        signal_word(signal_number), where);
+        "the allocator crashed by %s%s: %sit does not bear a call that the recorded one bore, or it "
+        "is broken",
+        signal_word(signal_number), where, refused);
 }
 
 static void timed_out(int signal_number)

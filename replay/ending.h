@@ -18,9 +18,9 @@ __attribute__((format(printf, 1, 2))) void rep_complain(const char *format, ...)
  * program   for messages; workload: its path; json: --report-failure. Borrowed. */
 void rep_ending_init(const char *program, const char *workload, bool json);
 
-/* rep_ending_limit / rep_ending_progress - what is told with a failure: the memory limit in force; the number of ops
- * executed, at each window's end. */
-void rep_ending_limit(uint64_t bytes);
+/* rep_ending_limit / rep_ending_progress - what is told with a failure: the memory limit in force, and whether mappings
+ * beyond it are refused, instead of the process being killed; the number of ops executed, at each window's end. */
+void rep_ending_limit(uint64_t bytes, bool refuses);
 void rep_ending_progress(uint64_t ops);
 
 /* rep_ending_failed - for rep_exec_options.fail. context is not used. */

@@ -54,6 +54,7 @@ static void execute_checked(struct rep_exec *exec, struct rep_thread *self, uint
                                 rep_plan_locate(&exec->now->plan, &exec->now->window, index);
         self->at = index;
         self->at_count = 1;
+        errno = 0;
         if (!rep_check_op(exec->options->check, &exec->now->plan.ops[index], number, &problem))
             fail_at(exec, executing_thread(exec, self, index), index,
                     problem.text[0] != '\0' ? problem.text : NULL);
@@ -76,6 +77,7 @@ static void execute_run(struct rep_exec *exec, struct rep_thread *self, uint32_t
     const uint8_t *code = &exec->now->plan.code[op_first];
     if (exec->options->syscalls != NULL)
         rep_syscalls_inside(exec->options->syscalls, true);
+    errno = 0; /* of this run, if it fails: what was left by others explains nothing */
     const uint64_t start = rep_ticks(clock);
     const size_t done = rep_loop_run(exec->options->loop, ops, code, op_count);
     const uint64_t end = rep_ticks(clock);

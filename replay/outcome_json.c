@@ -57,6 +57,16 @@ static json_t *settings_json(const struct rep_settings *settings)
     return object;
 }
 
+static json_t *behind_json(const struct rep_account *account)
+{
+    if (!(account->speed > 0))
+        return json_null();
+    json_t *object = json_object();
+    set_count(object, "most_ns", account->behind_most_ns);
+    set_count(object, "end_ns", account->behind_end_ns);
+    return object;
+}
+
 static json_t *asks_json(const struct rep_account *account)
 {
     json_t *object = json_object();
@@ -277,6 +287,7 @@ bool rep_outcome_json(const struct rep_outcome *outcome)
     set(root, "binding", rep_binding_json(outcome->binding));
     set_text(root, "allocator_clock", outcome->account->recorded ? "recorded" : "real");
     set(root, "pace", outcome->account->speed > 0 ? json_real(outcome->account->speed) : json_null());
+    set(root, "pace_behind", behind_json(outcome->account));
     set_costs(root, outcome);
     set(root, "resident", resident_json(outcome));
     set_count(root, "live_peak_bytes", outcome->summary->live_bytes_peak);

@@ -44,6 +44,18 @@ static json_t *definition_json(void)
                      "thread by thread, oldest first");
 }
 
+static json_t *alignment_json(const struct rep_alignment *alignment)
+{
+    json_t *first = json_null();
+    if (alignment->misaligned > 0)
+        first = json_pack("{s:I, s:s, s:I, s:I}", "op", (json_int_t)alignment->first.op, "call",
+                          fp_call_name(alignment->first.call), "size_bytes",
+                          (json_int_t)alignment->first.bytes, "promised_bytes",
+                          (json_int_t)alignment->first.promised);
+    return json_pack("{s:I, s:I, s:o}", "looked", (json_int_t)alignment->looked, "misaligned",
+                     (json_int_t)alignment->misaligned, "first", first);
+}
+
 json_t *rep_placement_json(const struct rep_placement *placement)
 {
     const struct rep_placement_sample total = rep_placement_total(placement);
@@ -53,6 +65,7 @@ json_t *rep_placement_json(const struct rep_placement *placement)
         whole = json_array_append_new(moments, moment_json(&placement->moments[i])) == 0;
     whole = whole && json_object_set_new(object, "definition", definition_json()) == 0 &&
             json_object_set_new(object, "peak", moment_json(&placement->peak)) == 0 &&
+            json_object_set_new(object, "alignment", alignment_json(&placement->alignment)) == 0 &&
             json_object_set(object, "moments", moments) == 0;
     json_decref(moments);
     if (whole)
@@ -82,4 +95,11 @@ void rep_placement_text(const struct rep_placement *placement)
     say("placement", &total);
     if (placement->peak.taken)
         say("near live peak", &placement->peak);
+    const struct rep_alignment *alignment = &placement->alignment;
+    if (alignment->misaligned > 0)
+        printf("%-16s%" PRIu64 " of %" PRIu64 " objects looked at are misaligned, the first at op %" PRIu64
+               ": %s of %" PRIu64 " bytes at an address that is no multiple of %" PRIu64
+               " (--check looks at each)\n",
+               "warning", alignment->misaligned, alignment->looked, alignment->first.op,
+               fp_call_name(alignment->first.call), alignment->first.bytes, alignment->first.promised);
 }

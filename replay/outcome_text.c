@@ -6,6 +6,8 @@
 #include "replay/outcome.h"
 #include "replay/outcome_parts.h"
 
+#define BEHIND_TOLD_NS 10000000u /* less may be a single turn of another program */
+
 static void say(const char *key, const char *value)
 {
     printf("%-16s%s\n", key, value);
@@ -120,6 +122,11 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     /* With several threads it goes on beside the calls, where a processor is free. */
     printf("%-16s%.1f ms, %s %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
            outcome->serial ? "of it" : "and of some processor", (double)totals->prepare_ns / 1e6);
+    if (outcome->account->behind_most_ns > BEHIND_TOLD_NS)
+        printf("%-16sbehind its pace by up to %.0f ms, by %.0f ms at the end: the calls take longer than %gx "
+               "leaves them\n",
+               "pace", (double)outcome->account->behind_most_ns / 1e6,
+               (double)outcome->account->behind_end_ns / 1e6, outcome->account->speed);
     printf("%-16s%s, asked %s times\n", "clock", outcome->account->recorded ? "recorded" : "real",
            fp_text_grouped(outcome->account->asks.asked, digits));
     say_bytes("live peak", (double)outcome->summary->live_bytes_peak);

@@ -47,12 +47,23 @@ void rep_pace_begin(struct rep_pace *pace, uint64_t recorded_ns)
         rep_recorded_decline();
 }
 
-void rep_pace_reach(const struct rep_pace *pace, uint64_t recorded_ns)
+static void note_behind(struct rep_pace *pace, uint64_t behind_ns)
+{
+    uint64_t most_ns = atomic_load_explicit(&pace->behind_most_ns, memory_order_relaxed);
+    atomic_store_explicit(&pace->behind_ns, behind_ns, memory_order_relaxed);
+    while (behind_ns > most_ns &&
+           !atomic_compare_exchange_weak_explicit(&pace->behind_most_ns, &most_ns, behind_ns,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        continue;
+}
+
+void rep_pace_reach(struct rep_pace *pace, uint64_t recorded_ns)
 {
     if (pace->speed > 0 && recorded_ns > pace->origin_ns) {
         const double span_ns = (double)(recorded_ns - pace->origin_ns) / pace->speed;
         const uint64_t due_ns = span_ns < 9e18 ? pace->start_ns + (uint64_t)span_ns : UINT64_MAX;
         const uint64_t now_ns = rep_real_ns(CLOCK_MONOTONIC);
+        note_behind(pace, now_ns > due_ns ? now_ns - due_ns : 0);
         if (due_ns > now_ns && due_ns - now_ns > SLEEP_MIN_NS)
             rep_real_sleep_until(due_ns);
     }

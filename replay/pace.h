@@ -2,10 +2,12 @@
  *
  *   step   ops that run without a look at a clock: so few, and so close in recorded time, that what they are told is
  *          right to REP_STEP_NS. Runs that follow no clock have no steps
- *   pace   recorded seconds that pass in a real one; 0: as fast as it goes */
+ *   pace   recorded seconds that pass in a real one; 0: as fast as it goes
+ *   behind how much later than due a step began, because the ops before it took longer than the pace leaves them */
 #ifndef MALLAB_REPLAY_PACE_H
 #define MALLAB_REPLAY_PACE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +20,9 @@ struct rep_pace {
     double speed;        /* 0: max */
     uint64_t origin_ns;  /* recorded time of the begin */
     uint64_t start_ns;   /* CLOCK_MONOTONIC then */
+    /* Of all threads' steps, in any order: nothing else is published by them, so relaxed is enough. */
+    _Atomic uint64_t behind_most_ns;
+    _Atomic uint64_t behind_ns; /* of the step reached last */
 };
 
 /* rep_pace_follows - whether ops are executed step by step at all. */
@@ -36,8 +41,8 @@ bool rep_pace_parse_speed(const char *text, struct rep_pace *pace);
 void rep_pace_begin(struct rep_pace *pace, uint64_t recorded_ns);
 
 /* rep_pace_reach - the next step is of this recorded time: move the clock, and sleep until it is due. By the
- * thread that executes it, outside of what is timed. */
-void rep_pace_reach(const struct rep_pace *pace, uint64_t recorded_ns);
+ * thread that executes it, outside of what is timed. What is overdue is noted in behind_. */
+void rep_pace_reach(struct rep_pace *pace, uint64_t recorded_ns);
 
 /* rep_pace_step - how many of the ops from the first on make one step.
  * times_ns  recorded times of count > 0 ops, not falling.

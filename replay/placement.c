@@ -17,7 +17,9 @@ bool rep_placement_init(struct rep_placement *placement, const struct wl_summary
     };
     placement->keys = rep_storage_map(placement->visited_max, sizeof *placement->keys);
     placement->scratch = rep_storage_map(placement->visited_max, sizeof *placement->scratch);
-    return placement->keys != NULL && placement->scratch != NULL && rep_ages_init(&placement->ages, summary);
+    return placement->keys != NULL && placement->scratch != NULL &&
+           rep_ages_init(&placement->ages, summary) &&
+           rep_alignment_init(&placement->alignment, summary->id_max);
 }
 
 static unsigned distance_class(uint64_t from, uint64_t to)
@@ -87,6 +89,7 @@ void rep_placement_window(struct rep_placement *placement, const struct wl_windo
 {
     const uint64_t ops = window->facts.first_op + window->op_count;
     rep_ages_follow(&placement->ages, window);
+    rep_alignment_window(&placement->alignment, window, placement->slots);
     if (ops <= placement->first_op)
         return;
     const uint64_t steps = (ops - placement->first_op) / placement->step_ops;

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "replay/ages.h"
+#include "replay/alignment.h"
 #include "replay/cover.h"
 #include "replay/tlb.h"
 
@@ -42,7 +43,8 @@ struct rep_placement_sample {
 struct rep_placement {
     void *const *slots; /* by object id */
     struct rep_ages ages;
-    uint64_t *keys, *scratch; /* of the objects visited */
+    struct rep_alignment alignment; /* looked at in passing, in every window */
+    uint64_t *keys, *scratch;       /* of the objects visited */
     uint64_t visited_max;
     uint64_t first_op, step_ops; /* of what is measured; between two moments */
     uint64_t peak_live_bytes;
@@ -51,7 +53,7 @@ struct rep_placement {
     struct rep_placement_sample peak;
 };
 
-/* rep_placement_init - map all that the pass takes (28 bytes an object id), before the first op.
+/* rep_placement_init - map all that the pass takes (32 bytes an object id), before the first op.
  * untimed   ops at the begin that are not measured.
  * Returns   false when it does not fit. */
 bool rep_placement_init(struct rep_placement *placement, const struct wl_summary *summary, uint64_t untimed,

@@ -114,7 +114,11 @@ static bool resolve_and_prove(struct context *context, const struct rep_options 
     }
     const char *missing = rep_calls_resolve(&context->calls, ret_substituted);
     if (missing != NULL) {
-        rep_complain("wrong allocator: the library that malloc comes from has no %s", missing);
+        rep_complain(
+            "the candidate '%s' lacks %s: the library that its malloc comes from does not have it, and "
+            "another library's would hand out memory of another heap; what is to be replayed needs malloc, "
+            "free, calloc, realloc and posix_memalign of its own",
+            options->candidate, missing);
         return false;
     }
     if (!rep_proof_check(&context->proof, &context->calls)) {
@@ -277,7 +281,7 @@ static bool limit_memory(struct context *context, const struct rep_options *opti
                      strerror(errno));
         return false;
     }
-    rep_ending_limit(limit->bytes);
+    rep_ending_limit(limit->bytes, options->limit.group == NULL);
     if (limit->early_bytes > limit->bytes)
         rep_ending_over_limit(limit->early_bytes, options->limit.group != NULL ? "in memory" : "mapped");
     return true;

@@ -12,6 +12,7 @@
 #include <sys/auxv.h>
 
 #include "replay/listing.h"
+#include "replay/proc.h"
 #include "replay/settings.h"
 
 static const char *const OLDER[][2] = {
@@ -73,6 +74,22 @@ static const char *loader_path(void)
     return base != 0 && dladdr(address, &info) != 0 ? info.dli_fname : NULL;
 }
 
+/* Objects on pages of a pool (2: of the default size; else of that many bytes): without any in it malloc maps as ever. */
+static bool has_pool(long long asked)
+{
+    uint64_t kib = (uint64_t)asked / 1024, pages = 0, more = 0;
+    char path[128];
+    if (asked == 2 && !rep_proc_number("/proc/meminfo", "Hugepagesize:", &kib))
+        return false;
+    snprintf(path, sizeof path, "/sys/kernel/mm/hugepages/hugepages-%llukB/nr_hugepages",
+             (unsigned long long)kib);
+    (void)rep_proc_number(path, "", &pages); /* no such size: none */
+    snprintf(path, sizeof path, "/sys/kernel/mm/hugepages/hugepages-%llukB/nr_overcommit_hugepages",
+             (unsigned long long)kib);
+    (void)rep_proc_number(path, "", &more);
+    return pages + more > 0;
+}
+
 static bool read_back(struct rep_settings *settings, struct rep_setting *setting)
 {
     const char *loader = loader_path();
@@ -91,6 +108,12 @@ static bool read_back(struct rep_settings *settings, struct rep_setting *setting
             return rep_settings_refuse(settings, "the setting %s=%s has no effect: malloc takes at most %lld",
                                        setting->name, setting->asked, BOUNDS[i].max);
     }
+    if (strcmp(setting->name, "glibc.malloc.hugetlb") == 0 && asked >= 2 && !has_pool(asked))
+        return rep_settings_refuse(
+            settings,
+            "the setting %s=%s has no effect: the kernel has no huge pages of that size in its pool "
+            "(vm.nr_hugepages)",
+            setting->name, setting->asked);
     for (const char *line = list; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
         if (strncmp(line, setting->name, length) != 0 || line[length] != ':')
             continue;

@@ -60,7 +60,7 @@ struct rep_exec_options {
     struct rep_latency *latency;       /* of the latency pass; NULL in others */
     struct rep_syscalls *syscalls;     /* of the syscalls pass; NULL in others */
     const struct rep_binding *binding; /* NULL: threads run where the kernel puts them */
-    const struct rep_pace
+    struct rep_pace
         *pace; /* NULL, or follows no clock: windows run through without a look at recorded time */
 
     /* Hand out the next window, as wl_reader_next does: what it points at must last until the call after the next.

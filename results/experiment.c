@@ -229,6 +229,8 @@ static void warm_up(struct state *state, struct res_trial *trial)
             state->runs_done++;
         } else if (run_entry(state, trial, entry, PHASE_WARM_UP, 0, &runs[i]) == RES_RUN_OK) {
             entry->warmup_ns = runs[i].elapsed_ns;
+            entry->said = runs[i].said;
+            runs[i].said = NULL;
             entry->waste = json_incref(json_object_get(runs[i].json, "waste"));
             digests[i] = runs[i].digest;
         }
@@ -404,6 +406,7 @@ void res_experiment_release(struct res_experiment *experiment)
             free(trial->entries[k].runs);
             free(trial->entries[k].memory_runs);
             free(trial->entries[k].failed);
+            free(trial->entries[k].said);
             json_decref(trial->entries[k].failure);
             json_decref(trial->entries[k].check);
             json_decref(trial->entries[k].waste);

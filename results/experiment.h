@@ -103,6 +103,7 @@ struct res_entry {
     json_t *failure;    /* the same in numbers, as the run told it; NULL when it did not */
     json_t *check;      /* of its checking run; NULL: there was none */
     json_t *waste;      /* of its warm-up, on the clock of the resident figures; NULL: not known */
+    char *said;         /* what the allocator said in its warm-up (run.h); NULL: nothing */
     uint64_t warmup_ns; /* how long the warm-up took */
     uint64_t check_ns;  /* and the checking run; 0: none */
     struct res_passes passes;

@@ -372,6 +372,7 @@ static void add_doubts(struct res_text *text, const json_t *result, const json_t
     add_words(text, "steadiness", res_steadiness_words(workload));
     add_stand_in_line(text, workload);
     res_notes_unproven(text, workload);
+    res_notes_misaligned(text, workload);
     res_notes_binding(text, workload);
 }
 

@@ -26,6 +26,9 @@ void res_notes_counters(struct res_text *text, const json_t *workload);
  * Nothing where there was no such pass. */
 void res_notes_placement(struct res_text *text, const json_t *workload);
 
+/* res_notes_misaligned - who handed out addresses that break a promise, as the placement pass saw. Nothing where nobody did. */
+void res_notes_misaligned(struct res_text *text, const json_t *workload);
+
 /* res_notes_passes - what the passes of passes.h found: nothing where there were none.
  * res_notes_binding - processors and priority, where they are not what they are by default.
  * res_notes_disturbances - what disturbed, each kind as it was seen last; remedies are in the warnings and the JSON. */

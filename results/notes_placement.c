@@ -41,6 +41,38 @@ static void add_reasons(struct res_text *text, const json_t *candidates)
     }
 }
 
+static char *misaligned_words(const json_t *candidate)
+{
+    const json_t *alignment = json_object_get(json_object_get(candidate, "placement"), "alignment");
+    const json_t *first = json_object_get(alignment, "first");
+    if (!json_is_object(first))
+        return NULL;
+    char *name = res_cell_plain(candidate, "name", "?"), *call = res_cell_plain(first, "call", "?");
+    char *words = res_printf(
+        "%s breaks a promise: %.0f of %.0f objects looked at are misaligned, the first at op %.0f, %s of "
+        "%.0f bytes at an address that is no multiple of %.0f; --check looks at each",
+        name, res_cell_number(alignment, "misaligned"), res_cell_number(alignment, "looked"),
+        res_cell_number(first, "op"), call, res_cell_number(first, "size_bytes"),
+        res_cell_number(first, "promised_bytes"));
+    free(call);
+    free(name);
+    return words;
+}
+
+void res_notes_misaligned(struct res_text *text, const json_t *workload)
+{
+    const json_t *candidates = json_object_get(workload, "candidates");
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(candidates, index, candidate)
+    {
+        char *words = misaligned_words(candidate);
+        if (words != NULL)
+            res_notes_add(text, "misaligned", words);
+        free(words);
+    }
+}
+
 void res_notes_placement(struct res_text *text, const json_t *workload)
 {
     const json_t *candidates = json_object_get(workload, "candidates");

@@ -19,12 +19,15 @@
 #define SETTINGS_MISUSE     2                     /* its exit code: replay/options.h */
 
 #define STDERR_MAX 65536u /* of the newest; twice that and a read's worth while it is read */
+#define SAID_LINES 3u     /* of what an allocator says in a run that succeeds */
+#define SAID_BYTES 200u   /* of each */
 #define POLL_MS    200    /* how soon a stop or a timeout is noticed when the signal came before the poll */
 
 struct process {
     pid_t pid;
     int output, errors; /* read ends; -1 once ended */
     struct res_text printed, said;
+    char *begun;        /* what was said first, once that is no longer in `said`; NULL: it is */
     const char *killed; /* why we ended it, NULL if we did not */
     int status;
 };
@@ -100,6 +103,8 @@ static void drain_errors(struct process *process)
     drain(&process->errors, said, SIZE_MAX);
     if (said->length <= 2 * STDERR_MAX)
         return;
+    if (process->begun == NULL)
+        process->begun = res_strndup(said->text, STDERR_MAX);
     memmove(said->text, said->text + said->length - STDERR_MAX, STDERR_MAX);
     said->length = STDERR_MAX;
 }
@@ -147,6 +152,27 @@ static char *last_line(const struct res_text *said)
     char *line = res_strndup(said->text + begin, end - begin);
     char *plain = res_text_plain(line);
     free(line);
+    return plain;
+}
+
+/* The first lines that are not the replay's own, on one: "a; b; ...". NULL: there are none. */
+static char *first_words(const struct process *process)
+{
+    static const char OWN[] = "mallab-replay-";
+    struct res_text words = {0};
+    size_t lines = 0;
+    const char *line = process->begun != NULL ? process->begun : process->said.text;
+    while (line != NULL && *line != '\0' && lines <= SAID_LINES) {
+        const size_t length = strcspn(line, "\n");
+        if (length > 0 && strncmp(line, OWN, sizeof OWN - 1) != 0 && lines++ < SAID_LINES)
+            res_text_printf(&words, "%s%.*s", words.length > 0 ? "; " : "",
+                            (int)(length < SAID_BYTES ? length : SAID_BYTES), line);
+        line += length + (line[length] == '\n');
+    }
+    if (lines > SAID_LINES)
+        res_text_printf(&words, "; ...");
+    char *plain = words.text != NULL ? res_text_plain(words.text) : NULL;
+    free(words.text);
     return plain;
 }
 
@@ -245,12 +271,14 @@ static enum res_run_state run_in(const struct res_run_request *request, const st
         *ret_reason = reason;
     } else if (res_run_parse(process.printed.text, process.printed.length, &run, ret_reason)) {
         run.elapsed_ns = elapsed_ns;
+        run.said = first_words(&process);
         *ret_run = run;
         state = RES_RUN_OK;
     }
 out:
     free(process.printed.text);
     free(process.said.text);
+    free(process.begun);
     res_strings_free(arguments);
     res_strings_free(environment);
     return state;
@@ -299,6 +327,7 @@ bool res_run_settings(const struct res_candidate *candidate, char **ret_names, c
                                               : res_strdup("");
     free(process.printed.text);
     free(process.said.text);
+    free(process.begun);
     res_strings_free(arguments);
     res_strings_free(environment);
     if (reason != NULL)

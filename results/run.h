@@ -53,7 +53,8 @@ struct res_run {
     double resident_idle_bytes;  /* NAN when there was no idle time */
     double given_back_share;     /* NAN when nothing could be given back */
     char *not_predicted_why;     /* owned; NULL: its memory predicts the program's */
-    uint64_t elapsed_ns;         /* of the process, from outside */
+    char *said; /* the first words of the allocator on standard error, on one line; owned; NULL: none */
+    uint64_t elapsed_ns; /* of the process, from outside */
 };
 
 /* res_run_environment - the environment of a run: this process's, less everything that steers an allocator or the

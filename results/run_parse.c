@@ -103,6 +103,7 @@ void res_run_release(struct res_run *run)
     json_decref(run->json);
     free(run->digest);
     free(run->not_predicted_why);
+    free(run->said);
     free(run->batch_ns);
     *run = (struct res_run){0};
 }

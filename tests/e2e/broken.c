@@ -4,6 +4,8 @@
  *   overlap    hands out memory in use     misalign   8 bytes off         smear     writes behind an object
  *   realloc    loses what it copies        calloc     does not zero
  *   flood      complains 200,000 times, then returns NULL
+ *   misaligned 8 bytes off, each object
+ *   vague      returns NULL from a calloc, with what an earlier system call of its own left in errno
  *   child      leaves a child behind that outlives the run, stopped; its process id is in the file BROKEN_CHILD
  *   lazy       breaks none: it uses 32 MiB once and leaves it to the kernel to take them back when it has to
  *
@@ -36,6 +38,12 @@ static bool is_time(const char *what, size_t size)
     if (broken == NULL || at == NULL || strcmp(broken, what) != 0 || size < 100 || size > 4000)
         return false;
     return atomic_fetch_add(&counted, 1) + 1 == atol(at);
+}
+
+static bool is_always(const char *what)
+{
+    const char *broken = getenv("BROKEN");
+    return broken != NULL && strcmp(broken, what) == 0;
 }
 
 /* A thousand lines of nine bytes. */
@@ -117,7 +125,7 @@ static void *take(size_t alignment, size_t size)
     /* The size stands before the object, for realloc. */
     const uintptr_t start = atomic_fetch_add(&next, (size + 2 * alignment + 47) & ~(uintptr_t)15);
     uintptr_t object = (start + 16 + alignment - 1) & ~(uintptr_t)(alignment - 1);
-    if (is_time("misalign", size))
+    if (is_time("misalign", size) || is_always("misaligned"))
         object += 8;
     memcpy((char *)object - 8, &size, 8);
     if (size >= 100 && size <= 4000)
@@ -133,6 +141,10 @@ void *malloc(size_t size)
 void *calloc(size_t count, size_t size)
 {
     void *object = take(16, count * size);
+    if (is_time("vague", count * size)) {
+        errno = EINVAL;
+        return NULL;
+    }
     if (object != NULL && is_time("calloc", count * size))
         ((char *)object)[count * size / 2] = 1;
     return object;

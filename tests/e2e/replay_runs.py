@@ -8,6 +8,7 @@ import unittest
 import lab
 
 REFUSING = lab.PROGRAMS / "librefusing.so"
+LACKING = lab.PROGRAMS / "liblacking.so"
 BIG_AT = 12_345
 
 
@@ -112,6 +113,13 @@ class Replay(lab.Lab):
                 self.assertEqual(result.returncode, lab.FAILED, result.stderr)
                 self.assertEqual(result.stdout, b"")
                 self.assert_one_line(result, "wrong allocator")
+
+    def test_a_library_that_lacks_a_function(self):
+        """That is the candidate's lack, told with its name: the allocator is the right one."""
+        result = replay("glibc", "--candidate", "./mine.so", "--expect-library", LACKING, self.one, env={"LD_PRELOAD": str(LACKING)})
+        self.assertEqual(result.returncode, lab.FAILED, result.stderr)
+        self.assert_one_line(result, "the candidate './mine.so' lacks posix_memalign", "of its own")
+        self.assertNotIn(b"wrong allocator", result.stderr)
 
     def test_preloaded_library(self):
         self.write(self.place / "small.wl", 3, 20_000, 14)

@@ -10,7 +10,7 @@ import subprocess
 import lab
 
 BROKEN = lab.PROGRAMS / "libbroken.so"
-AT = {"calloc": 50, "realloc": 50}  # the call at which it is broken, among those that it counts
+AT = {"calloc": 50, "realloc": 50, "vague": 50}  # the call at which it is broken, among those that it counts
 AT_ELSE = 500
 
 
@@ -118,6 +118,42 @@ class Broken(lab.Lab):
         timed = self.mallab("replay", "-a", "abort", self.one, status=lab.FAILED, **self.directory("abort"))
         first, last = map(int, re.search(r"one of the ops (\d+) to (\d+)", timed.stderr.decode()).groups())
         self.assertTrue(first <= int(re.search(r"in op (\d+)", crash)[1]) <= last, (timed.stderr, crash))
+
+    def test_one_fault_has_one_reason(self):
+        """Whatever is in errno, a calloc has no alignment that could be refused; in a timed run, a check and `ab`."""
+        directory = self.directory("vague")
+        reason = r"returned NULL at op \d+: .*; the machine has \d+ MB available: the allocator is broken"
+        for options in ((), ("--check",), ("--placement",)):
+            with self.subTest(options=options):
+                said = self.mallab("replay", *options, "-a", "vague", self.one, status=lab.FAILED, **directory)
+                self.assertRegex(said.stderr.decode(), reason)
+        result = self.mallab("ab", "-q", "-n", "1", "-a", "glibc,vague", self.one, status=lab.FAILED, **directory)
+        self.assertRegex(result.stderr.decode(), reason)
+
+    def test_a_crash_under_a_limit_names_the_limit_first(self):
+        """Where calls are refused the crash may be of that; the allocator without a limit is told the rest alone."""
+        directory = self.directory("abort")
+        limited = self.mallab("replay", "-a", "abort", "--limit", "20G", "--limit-by", "data", self.one, status=lab.FAILED, **directory)
+        self.assert_one_line(limited, "the limit is 21.5 GB, and it may not bear a mapping that is refused; else it does not bear a call")
+        free = self.mallab("replay", "-a", "abort", self.one, status=lab.FAILED, **directory)
+        self.assertNotIn(b"limit", free.stderr)
+
+    def test_a_misaligned_object_is_seen_without_a_check(self):
+        """The placement pass looks by the way; the run goes on, as programs may not need what was promised."""
+        directory = self.directory("misaligned")
+        for workload in (self.one, self.many):
+            run = self.answer("replay", "--json", "--placement", "-a", "misaligned", workload, **directory)
+            alignment = run["placement"]["alignment"]
+            self.assertGreater(alignment["misaligned"], 0)
+            self.assertLessEqual(alignment["misaligned"], alignment["looked"])
+            self.assertGreaterEqual(alignment["first"]["promised_bytes"], 2)
+        sound = self.answer("replay", "--json", "--placement", "-a", "glibc", self.one, **directory)["placement"]["alignment"]
+        self.assertGreater(sound["looked"], 1000)
+        self.assertEqual((sound["misaligned"], sound["first"]), (0, None))
+        table = self.mallab("ab", "-q", "-n", "1", "-a", "glibc,misaligned", self.one, **directory).stdout.decode()
+        words = " ".join(table.split())
+        self.assertRegex(words, r"misaligned breaks a promise: \d+ of \d+ objects looked at are misaligned, the first at op \d+")
+        self.assertNotIn("glibc breaks", words)
 
     def test_a_hanging_one_is_given_up(self):
         result = self.mallab("replay", "--timeout", "1s", "-a", "hang", self.one, status=lab.FAILED,

@@ -164,6 +164,19 @@ class Clock(lab.Lab):
         self.assertEqual(real["pace"], 1)
         self.assertEqual(fast["pace"], 1000)
         self.assertEqual(fast["digest"], real["digest"])
+        self.assertIsNone(self.answer("replay", "--json", workload)["pace_behind"])
+
+    def test_a_pace_that_is_not_kept(self):
+        """What is due at once takes its time: the replay says by how much it is late, and at a pace that is kept says nothing."""
+        workload = self.decay(100, 1, 1000, 60_000)
+        run = self.answer("replay", "--json", "--pace", "1000000x", workload)
+        due_ns = self.info(workload)["duration_ns"] / 1e6
+        # The end is as late as what all calls took, and no step is later than the latest.
+        self.assertGreater(run["pace_behind"]["end_ns"], run["allocator_ns"] - due_ns)
+        self.assertGreaterEqual(run["pace_behind"]["most_ns"], run["pace_behind"]["end_ns"])
+        words = self.mallab("replay", "--pace", "1000000x", workload).stdout.decode()
+        self.assertRegex(words, r"(?m)^pace +behind its pace by up to \d+ ms, by \d+ ms at the end")
+        self.assertNotIn("behind", self.mallab("replay", workload).stdout.decode())
 
     def test_threads_share_one_clock(self):
         recording = self.record(lab.PROGRAMS / "handover", 2000, 100, stdout=lab.subprocess.DEVNULL)

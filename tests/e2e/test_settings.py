@@ -62,6 +62,7 @@ class Settings(lab.Lab):
         self.refused("glibc+tcache_count=70000", "at most 65535")
         self.refused("glibc+tcache_count=2K", "no whole number")
         self.refused("glibc+FOO=1", "FOO=1", "cannot be proven")
+        self.refused("glibc+hugetlb=12288", "hugetlb=12288", "no effect", "no huge pages")  # no machine has pages of 12 KiB
 
     def test_jemalloc(self):
         self.needs("jemalloc")
@@ -71,6 +72,12 @@ class Settings(lab.Lab):
         self.refused("jemalloc+narens=1", "no setting 'narens'", "did you mean 'narenas'?")
         self.refused("jemalloc+xyz=1", "no setting 'xyz'", "known are", "narenas, ")
         self.refused("jemalloc+narenas=many", "opt.narenas", "'many'", "mallctl")
+        # Asked for and echoed by opt.*, but not what came of it.
+        self.refused("jemalloc+narenas=100000", "opt.narenas", "'100000'", "'4094'")
+        self.refused("jemalloc+tcache_max=5000", "opt.tcache_max", "'5000'", "'5120'")
+        self.assertEqual(self.settings("jemalloc+narenas=3+oversize_threshold=0")["opt.narenas"]["found"], "3")
+        self.assertEqual(self.settings("jemalloc+background_thread=true+max_background_threads=2")
+                         ["opt.max_background_threads"]["found"], "2")
         self.refused("jemalloc+GLIBC_TUNABLES=glibc.malloc.arena_max=1", "arena_max", "no effect")
 
     def test_tcmalloc(self):
@@ -121,6 +128,18 @@ class Settings(lab.Lab):
         self.assertEqual(candidates["glibc+arena_max=1"]["environment"],
                          {"GLIBC_TUNABLES": "glibc.malloc.arena_max=1"})
         self.assertIsNone(candidates["glibc+arena_max=1"]["failed"])
+
+    def test_ab_passes_on_what_an_allocator_says(self):
+        """Once, though it says it in each run; the first lines; and not where it is to be quiet."""
+        self.needs("jemalloc")
+        arguments = ("ab", "-n", "2", "-a", "glibc,jemalloc+stats_print=true", self.workload)
+        said = self.mallab(*arguments).stderr.decode().splitlines()
+        lines = [line for line in said if "jemalloc statistics" in line]
+        self.assertEqual(len(lines), 1, said)
+        self.assertIn("jemalloc+stats_print=true says: ___ Begin jemalloc statistics ___; ", lines[0])
+        self.assertRegex(lines[0], r"; \.\.\.$")
+        self.assertFalse([line for line in said if "glibc says" in line])
+        self.assertNotIn(b"says:", self.mallab("ab", "-q", *arguments[1:]).stderr)
 
     def test_a_misspelt_setting_is_told_before_any_work(self):
         """As misuse: the command is not run, nothing else is said."""

@@ -1,4 +1,4 @@
-/* test_cli_warn - what disturbs is told once for each cause, and behind the rounds how many signs there were. */
+/* test_cli_warn - what disturbs is told once for each cause, and behind the rounds what of it went on. */
 #include <stdarg.h>
 
 #include "cli/cli.h"
@@ -41,7 +41,8 @@ TEST(each_cause_once)
     add(&disturbances, "pressure", "threads waited", "pin");
     said[0] = '\0';
     CHECK_U64(cli_warn_of(NULL, &answer, &disturbances, told), 6);
-    CHECK_STR(said, "warning: stolen: move|warning: what was told before went on (2 signs more, 6 in all)|");
+    CHECK_STR(said,
+              "warning: stolen: move|warning: likewise during the rounds: others used 80 %; threads waited|");
     json_decref(disturbances.list);
 }
 
