@@ -388,8 +388,7 @@ static void add_sheet(struct res_text *text, const char *baseline, const json_t 
     res_text_add(text, "\n", 1);
     print_block(&sheet, text, BLOCK_MEMORY);
     if (any_unbeaten)
-        res_text_printf(text, "* unbeaten: no other is better beyond noise in time or peak and at most "
-                              "5 %% worse in the other\n");
+        res_text_printf(text, "* %s\n", RES_PARETO_LEGEND);
     json_decref(pareto);
     sheet_release(&sheet);
 }
