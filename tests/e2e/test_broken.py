@@ -251,6 +251,9 @@ class Broken(lab.Lab):
         process.send_signal(signal.SIGINT)
         stdout, _ = process.communicate(timeout=lab.PATIENCE_S)
         self.assertEqual(process.returncode, -signal.SIGINT)
+        for verb in ("ab", "validate", "tune"):
+            text = " ".join(self.mallab("help", verb).stdout.decode().split())
+            self.assertRegex(text, rf"exit codes: .* Ctrl-C .* signal ends mallab \({128 + signal.SIGINT} in a shell\)")
         self.assertIn(words, b" ".join(stdout.split()))
         result = json.loads(out.read_text())
         self.assertIs(result["stopped"], True)
