@@ -77,7 +77,8 @@ const char cli_ab_help[] =
     "\n"
     "example: mallab ab -o result.json -- sqlite3 :memory: 'SELECT 1'\n"
     "exit codes: 0 done, 1 failed, also when one candidate did, 2 misuse, 3 input\n"
-    "unreadable, damaged or too new\n";
+    "unreadable, damaged or too new; after Ctrl-C what is finished is printed and\n"
+    "kept, then the signal ends mallab (130 in a shell), SIGTERM and SIGHUP likewise\n";
 
 #define DEFAULT_ROUNDS 10
 #define IDLE_NS        UINT64_C(60000000000)

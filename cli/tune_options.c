@@ -45,7 +45,9 @@ const char cli_tune_help[] =
     "\n"
     "example: mallab tune -a jemalloc,glibc --budget 10m -o tuned.json nightly.wl\n"
     "exit codes: 0 done, also when nothing beats the default, 1 failed, 2 misuse,\n"
-    "3 input unreadable, damaged or too new\n";
+    "3 input unreadable, damaged or too new; after Ctrl-C what is finished is printed\n"
+    "and kept, then the signal ends mallab (130 in a shell), SIGTERM and SIGHUP\n"
+    "likewise\n";
 
 #define BUDGET_NS     UINT64_C(300000000000)
 #define BUDGET_MAX_NS UINT64_C(604800000000000) /* a week */

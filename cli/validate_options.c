@@ -57,7 +57,8 @@ const char cli_validate_help[] =
     "\n"
     "example: mallab validate -o fidelity.json -- sqlite3 :memory: 'SELECT 1'\n"
     "exit codes: 0 done, whatever the errors are, 1 failed, also when one candidate\n"
-    "did, 2 misuse\n";
+    "did, 2 misuse; after Ctrl-C what is finished is printed and kept, then the\n"
+    "signal ends mallab (130 in a shell), SIGTERM and SIGHUP likewise\n";
 
 #define DEFAULT_ROUNDS     10
 #define DEFAULT_RECORDINGS 3 /* the fewest whose median is none of the extremes */

@@ -12,6 +12,9 @@
 /* fp_text_grouped - digits in groups of three: 1012345 becomes "1,012,345". Returns ret_text. */
 char *fp_text_grouped(uint64_t number, char *ret_text);
 
+/* FP_GROUPED - the same in room of its own, which lasts as long as the block that it stands in. */
+#define FP_GROUPED(number) fp_text_grouped((number), (char[FP_TEXT_BYTES]){0})
+
 /* fp_text_bytes - bytes in decimal units: "512 B", "61.2 MB", "612 MB". Returns ret_text. */
 char *fp_text_bytes(double bytes, char *ret_text);
 

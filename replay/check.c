@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "replay/alignment.h"
 #include "replay/code.h"
 #include "replay/storage.h"
@@ -81,10 +82,10 @@ static struct maker maker_of(const struct rep_check *check, const struct rep_che
 {
     struct maker maker;
     if (facts->op < check->rest_from)
-        snprintf(maker.words, sizeof maker.words, "op %" PRIu64, facts->op);
+        snprintf(maker.words, sizeof maker.words, "op %s", FP_GROUPED(facts->op));
     else
-        snprintf(maker.words, sizeof maker.words, "call %" PRIu64 " of the rest",
-                 facts->op - check->rest_from);
+        snprintf(maker.words, sizeof maker.words, "call %s of the rest",
+                 FP_GROUPED(facts->op - check->rest_from));
     return maker;
 }
 
@@ -92,8 +93,8 @@ static bool broken(const struct rep_check *check, struct rep_check_problem *ret_
                    const struct rep_checked *facts, uint64_t at)
 {
     snprintf(ret_problem->text, sizeof ret_problem->text,
-             "%s: byte %" PRIu64 " of the object of %" PRIu64 " bytes that %s made", what, at, facts->bytes,
-             maker_of(check, facts).words);
+             "%s: byte %s of the object of %s bytes that %s made", what, FP_GROUPED(at),
+             FP_GROUPED(facts->bytes), maker_of(check, facts).words);
     return false;
 }
 
@@ -120,8 +121,8 @@ static bool check_place(struct rep_check *check, const struct wl_op *op, const s
     const uint64_t alignment = rep_alignment_promised(op, facts->bytes);
     if (((uintptr_t)object & (alignment - 1)) != 0) {
         snprintf(ret_problem->text, sizeof ret_problem->text,
-                 "misaligned: %" PRIu64 " bytes at an address that is no multiple of %" PRIu64, facts->bytes,
-                 alignment);
+                 "misaligned: %s bytes at an address that is no multiple of %s", FP_GROUPED(facts->bytes),
+                 FP_GROUPED(alignment));
         return false;
     }
     pthread_mutex_lock(&check->lock);
@@ -131,10 +132,10 @@ static bool check_place(struct rep_check *check, const struct wl_op *op, const s
         check->objects[op->id] = *facts; /* within the lock: the line above, of another thread, may read it */
     pthread_mutex_unlock(&check->lock);
     if (other != 0)
-        snprintf(ret_problem->text, sizeof ret_problem->text,
-                 "overlapping: its %" PRIu64 " bytes lie in the object of %" PRIu64
-                 " bytes that %s made and that is still in use",
-                 facts->bytes, known.bytes, maker_of(check, &known).words);
+        snprintf(
+            ret_problem->text, sizeof ret_problem->text,
+            "overlapping: its %s bytes lie in the object of %s bytes that %s made and that is still in use",
+            FP_GROUPED(facts->bytes), FP_GROUPED(known.bytes), maker_of(check, &known).words);
     return other == 0;
 }
 

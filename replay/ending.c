@@ -128,8 +128,8 @@ static const char *live_words(struct ending *ending, char *ret_words, size_t siz
     ret_words[0] = '\0';
     ending->has_live = rep_autopsy(workload, ending->op, &ending->live_bytes, &ending->live_objects);
     if (ending->has_live)
-        snprintf(ret_words, size, ", with %s in %" PRIu64 " objects live",
-                 fp_text_bytes((double)ending->live_bytes, bytes), ending->live_objects);
+        snprintf(ret_words, size, ", with %s in %s objects live",
+                 fp_text_bytes((double)ending->live_bytes, bytes), FP_GROUPED(ending->live_objects));
     return ret_words;
 }
 
@@ -145,9 +145,9 @@ static const char *memory_words(uint64_t size_bytes, char *ret_words, size_t siz
         return "does the machine have enough memory?";
     else
         snprintf(ret_words, size,
-                 "the machine has %" PRIu64 " MB available: the allocator is broken, or a limit other than "
+                 "the machine has %s MB available: the allocator is broken, or a limit other than "
                  "--limit stops it (ulimit -v, a container's)",
-                 available_kb / 1000);
+                 FP_GROUPED(available_kb / 1000));
     return ret_words;
 }
 
@@ -175,13 +175,12 @@ static void failed_in_op(const struct rep_failure *failure, const struct wl_op *
     ending.size_bytes = fp_shape_bytes(&shape);
     if (failure->problem != NULL) {
         ending.cause = "check";
-        end(&ending, "the allocator is broken, seen at op %" PRIu64 " (%s by thread %u): %s", failure->op,
+        end(&ending, "the allocator is broken, seen at op %s (%s by thread %u): %s", FP_GROUPED(failure->op),
             ending.call, failure->thread, failure->problem);
     }
     ending.cause = "null";
-    end(&ending,
-        "the allocator returned NULL at op %" PRIu64 ": %s of %" PRIu64 " byte%s%s by thread %u%s; %s",
-        failure->op, ending.call, op->size, op->size == 1 ? "" : "s",
+    end(&ending, "the allocator returned NULL at op %s: %s of %s byte%s%s by thread %u%s; %s",
+        FP_GROUPED(failure->op), ending.call, FP_GROUPED(op->size), op->size == 1 ? "" : "s",
         op->count > 1 ? " (of one element)" : "", failure->thread, live_words(&ending, live, sizeof live),
         is_refused(failure, op) ? "it refuses this alignment or size"
                                 : memory_words(ending.size_bytes, memory, sizeof memory));
@@ -215,10 +214,10 @@ static const char *rest_words(struct ending *ending, char *ret_words, size_t siz
     ending->rest_call = call.number;
     ending->call = call.name;
     ending->size_bytes = call.size_bytes;
-    int length = snprintf(ret_words, size, " in the rest after the last op, at its call %" PRIu64 ", %s",
-                          call.number, call.name);
+    int length = snprintf(ret_words, size, " in the rest after the last op, at its call %s, %s",
+                          FP_GROUPED(call.number), call.name);
     if (call.size_bytes > 0)
-        snprintf(ret_words + length, size - (size_t)length, " of %" PRIu64 " byte%s", call.size_bytes,
+        snprintf(ret_words + length, size - (size_t)length, " of %s byte%s", FP_GROUPED(call.size_bytes),
                  call.size_bytes == 1 ? "" : "s");
     return ret_words;
 }
@@ -246,11 +245,10 @@ static const char *where_words(struct ending *ending, char *ret_words, size_t si
     ret_words[0] = '\0';
     ending->has_op = rep_exec_where(&ending->op, &ending->op_last, &ending->thread);
     if (ending->has_op && ending->op == ending->op_last)
-        snprintf(ret_words, size, " in op %" PRIu64 " by thread %u", ending->op, ending->thread);
+        snprintf(ret_words, size, " in op %s by thread %u", FP_GROUPED(ending->op), ending->thread);
     else if (ending->has_op)
-        snprintf(ret_words, size,
-                 " in one of the ops %" PRIu64 " to %" PRIu64 " by thread %u (--check names it)", ending->op,
-                 ending->op_last, ending->thread);
+        snprintf(ret_words, size, " in one of the ops %s to %s by thread %u (--check names it)",
+                 FP_GROUPED(ending->op), FP_GROUPED(ending->op_last), ending->thread);
     return ret_words;
 }
 
@@ -315,8 +313,8 @@ static void timed_out(int signal_number)
 {
     const struct ending ending = {.cause = "timeout"};
     take_the_last_word();
-    end(&ending, "gave up: --timeout is over, with %" PRIu64 " ops done at the last window's end",
-        atomic_load_explicit(&ops_done, memory_order_relaxed));
+    end(&ending, "gave up: --timeout is over, with %s ops done at the last window's end",
+        FP_GROUPED(atomic_load_explicit(&ops_done, memory_order_relaxed)));
 }
 
 static void catch_operator_new(void)

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "footprint/words.h"
 #include "replay/outcome_parts.h"
 
 static json_t *share(uint64_t part, uint64_t of)
@@ -77,16 +78,16 @@ json_t *rep_placement_json(const struct rep_placement *placement)
 static void say(const char *key, const struct rep_placement_sample *sample)
 {
     if (sample->objects == 0) {
-        printf("%-16sno live object of 1 to %u bytes\n", key, REP_SMALL_BYTES);
+        printf("%-18sno live object of 1 to %u bytes\n", key, REP_SMALL_BYTES);
         return;
     }
     const double objects = (double)sample->objects, bytes = (double)sample->bytes;
-    printf("%-16s%.3f TLB misses an object; %.2f bytes of pages and %.2f of lines a byte; next object in the "
-           "same page: %.0f %%, nearer than %" PRIu64 " bytes: half\n",
+    printf("%-18s%.3f TLB misses an object; %.2f bytes of pages and %.2f of lines a byte;\n"
+           "%-18snext object in the same page: %.0f %%, nearer than %s bytes: half\n",
            key, (double)sample->tlb_misses / objects, (double)sample->pages * REP_PAGE_BYTES / bytes,
-           (double)sample->lines * REP_CACHE_LINE / bytes,
+           (double)sample->lines * REP_CACHE_LINE / bytes, "",
            sample->next > 0 ? 100.0 * (double)sample->next_same_page / (double)sample->next : 0.0,
-           rep_placement_distance(sample));
+           FP_GROUPED(rep_placement_distance(sample)));
 }
 
 void rep_placement_text(const struct rep_placement *placement)

@@ -29,7 +29,7 @@ void rep_syscalls_text(const struct rep_syscalls *syscalls)
 {
     const char *comma = "";
     char digits[32];
-    printf("%-16s", "system calls");
+    printf("%-18s", "system calls");
     if (!syscalls->active) {
         printf("unavailable: %s\n", syscalls->why);
         return;
@@ -65,9 +65,9 @@ void rep_counters_text(const struct rep_counters *counters)
     for (unsigned i = 0; i < REP_COUNTERS; i++) {
         const struct rep_counter *counter = &counters->counters[i];
         if (counter->sys_errno != 0)
-            printf("%-16s unavailable: %s\n", counter->name, rep_counter_why(counter->sys_errno));
+            printf("%-18sunavailable: %s\n", counter->name, rep_counter_why(counter->sys_errno));
         else
-            printf("%-16s %s%s%s\n", counter->name, fp_text_grouped(counter->count, digits),
+            printf("%-18s%s%s%s\n", counter->name, fp_text_grouped(counter->count, digits),
                    counter->user_only ? ", user code only" : "", counter->share < 1 ? ", estimated" : "");
     }
 }

@@ -6,11 +6,12 @@
 #include "replay/outcome.h"
 #include "replay/outcome_parts.h"
 
-#define BEHIND_TOLD_NS 10000000u /* less may be a single turn of another program */
+#define BEHIND_TOLD_NS 10000000u            /* less may be a single turn of another program */
+#define BELOW          "                  " /* a line that goes on stands below its values */
 
 static void say(const char *key, const char *value)
 {
-    printf("%-16s%s\n", key, value);
+    printf("%-18s%s\n", key, value);
 }
 
 static void say_bytes(const char *key, double bytes)
@@ -34,31 +35,29 @@ static void say_waste(const char *key, const struct rep_waste_sample *sample)
         {"rest", rest},
         {"in huge pages", sample->huge_page_bytes},
     };
-    char text[FP_TEXT_BYTES];
-    printf("%-16s%s resident:", key, fp_text_bytes((double)sample->resident_bytes, text));
+    char text[FP_TEXT_BYTES], resident[FP_TEXT_BYTES + 16];
+    snprintf(resident, sizeof resident, "%s resident", fp_text_bytes((double)sample->resident_bytes, text));
+    say(key, resident);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        printf("%s %s %s",
-               i == 0   ? ""
-               : i == 5 ? ";"
-                        : ",",
-               parts[i].word,
+        printf("%s%s %s", i % 4 == 0 ? i == 0 ? BELOW : ",\n" BELOW : ", ", parts[i].word,
                parts[i].bytes == REP_WASTE_UNKNOWN ? "unavailable"
                                                    : fp_text_bytes((double)parts[i].bytes, text));
     if (sample->rest_bytes < 0)
-        printf("; %s of these parts are not resident", fp_text_bytes(-(double)sample->rest_bytes, text));
+        printf(";\n" BELOW "%s of these parts are not resident",
+               fp_text_bytes(-(double)sample->rest_bytes, text));
     printf("\n");
 }
 
 static void say_count(const char *key, uint64_t value)
 {
     char digits[32];
-    printf("%-16s%s\n", key, fp_text_grouped(value, digits));
+    printf("%-18s%s\n", key, fp_text_grouped(value, digits));
 }
 
 /* Functions that the workload calls and the allocator does not have. */
 static void say_stand_ins(const struct rep_outcome *outcome)
 {
-    const char *before = "stand-ins for   ";
+    const char *before = "stand-ins for     ";
     for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
         if ((outcome->substituted >> call & 1) == 0 || outcome->summary->ops_by_call[call] == 0)
             continue;
@@ -74,11 +73,11 @@ static void say_limit(const struct rep_limit *limit)
     char bytes[FP_TEXT_BYTES], peak[FP_TEXT_BYTES];
     if (limit->bytes == 0)
         return;
-    printf("%-16s%s, kept to, by %s", "limit", fp_text_bytes((double)limit->bytes, bytes), limit->by);
+    printf("%-18s%s, kept to, by %s", "limit", fp_text_bytes((double)limit->bytes, bytes), limit->by);
     if (limit->has_peak)
         printf("; the kernel counted %s at the peak", fp_text_bytes((double)limit->peak_bytes, peak));
     if (limit->at_limit > 0)
-        printf("; it ran into it %" PRIu64 " time%s, and the kernel took pages back", limit->at_limit,
+        printf("; it ran into it %s time%s, and the kernel took pages back", FP_GROUPED(limit->at_limit),
                limit->at_limit == 1 ? "" : "s");
     printf("\n");
 }
@@ -95,24 +94,24 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
         say("version", outcome->proof->version);
     for (uint32_t i = 0; i < outcome->settings->count; i++) {
         const struct rep_setting *setting = &outcome->settings->list[i];
-        printf("%-16s%s=%s, says %s\n", i == 0 ? "settings" : "", setting->name, setting->asked,
+        printf("%-18s%s=%s, says %s\n", i == 0 ? "settings" : "", setting->name, setting->asked,
                setting->from);
     }
     say_stand_ins(outcome);
     say("workload", outcome->workload);
     say_count("ops", totals->ops);
     if (totals->untimed_ops > 0)
-        printf("%-16s%s of them, untimed: they create what was there before\n", "inherited",
+        printf("%-18s%s of them, untimed: they create what was there before\n", "inherited",
                fp_text_grouped(totals->untimed_ops, digits));
-    printf("%-16s%" PRIu32 "%s\n", "threads", outcome->summary->thread_count,
+    printf("%-18s%" PRIu32 "%s\n", "threads", outcome->summary->thread_count,
            outcome->serial && outcome->summary->thread_count > 1 ? ", replayed on one" : "");
     say("digest", digest);
     if (outcome->check != NULL)
-        printf("%-16s%s objects verified, no promise broken; not timed\n", "checked",
+        printf("%-18s%s objects verified, no promise broken; not timed\n", "checked",
                fp_text_grouped((uint64_t)atomic_load(&outcome->check->verified), digits));
     say_limit(outcome->limit);
     if (rep_outcome_is_time_pass(outcome))
-        printf("%-16s%.1f\n", "ns/op", rep_outcome_ns_per_op(outcome));
+        printf("%-18s%.1f\n", "ns/op", rep_outcome_ns_per_op(outcome));
     else if (outcome->check == NULL)
         say("ns/op", outcome->latency != NULL || outcome->syscalls != NULL
                          ? "not measured: in this pass calls are watched one by one, which takes time"
@@ -120,14 +119,14 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
                          ? "not measured: in this pass objects are walked between the calls"
                          : "not measured: the recorded clock moves between the calls, which takes time");
     /* With several threads it goes on beside the calls, where a processor is free. */
-    printf("%-16s%.1f ms, %s %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
+    printf("%-18s%.1f ms, %s %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
            outcome->serial ? "of it" : "and of some processor", (double)totals->prepare_ns / 1e6);
     if (outcome->account->behind_most_ns > BEHIND_TOLD_NS)
-        printf("%-16sbehind its pace by up to %.0f ms, by %.0f ms at the end: the calls take longer than %gx "
+        printf("%-18sbehind its pace by up to %.0f ms, by %.0f ms at the end: the calls take longer than %gx "
                "leaves them\n",
                "pace", (double)outcome->account->behind_most_ns / 1e6,
                (double)outcome->account->behind_end_ns / 1e6, outcome->account->speed);
-    printf("%-16s%s, asked %s times\n", "clock", outcome->account->recorded ? "recorded" : "real",
+    printf("%-18s%s, asked %s times\n", "clock", outcome->account->recorded ? "recorded" : "real",
            fp_text_grouped(outcome->account->asks.asked, digits));
     say_bytes("live peak", (double)outcome->summary->live_bytes_peak);
     say_bytes("resident peak", (double)meters->peak_bytes);

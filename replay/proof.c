@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
+
 const char rep_proof_kinds[] = "glibc, jemalloc, tcmalloc, mimalloc, tbb, scudo, none, address";
 
 /* Find a function by name; memcpy because ISO C converts no object pointer to a function pointer. */
@@ -222,8 +224,7 @@ bool rep_proof_after(struct rep_proof *proof, uint64_t harness_calls)
     proof->harness_calls = harness_calls;
     if (harness_calls > 0) {
         snprintf(proof->why, sizeof proof->why,
-                 "the harness itself called malloc or free %llu times in the run",
-                 (unsigned long long)harness_calls);
+                 "the harness itself called malloc or free %s times in the run", FP_GROUPED(harness_calls));
         proof->ok = false;
     }
     return proof->ok;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "footprint/words.h"
 #include "replay/binding.h"
 #include "replay/counters.h"
 #include "replay/ending.h"
@@ -178,8 +179,9 @@ static int explain_status(const struct context *context, enum fp_status status, 
 
 static int too_large(const struct wl_summary *summary, const char *path)
 {
-    rep_complain("'%s' does not fit this machine's memory: %u object slots, %u threads at once, %llu windows",
-                 path, summary->id_max, summary->threads_at_once_max, (unsigned long long)summary->windows);
+    rep_complain("'%s' does not fit this machine's memory: %s object slots, %u threads at once, %s windows",
+                 path, FP_GROUPED(summary->id_max), summary->threads_at_once_max,
+                 FP_GROUPED(summary->windows));
     return EXIT_FAILED;
 }
 
@@ -277,7 +279,7 @@ static bool limit_memory(struct context *context, const struct rep_options *opti
     struct rep_limit *limit = &context->limit;
     rep_limit_workload(summary->ops, summary->window_ops_max);
     if (!rep_limit_set(limit)) {
-        rep_complain("cannot limit memory to %llu bytes: %s", (unsigned long long)options->limit.bytes,
+        rep_complain("cannot limit memory to %s bytes: %s", FP_GROUPED(options->limit.bytes),
                      strerror(errno));
         return false;
     }

@@ -7,144 +7,15 @@
 #include "results/advice_idle.h"
 #include "results/advice_limit.h"
 #include "results/advice_noise.h"
+#include "results/advice_options.h"
 #include "results/advice_rounds.h"
 #include "results/cells.h"
-#include "results/held.h"
 #include "results/notes.h"
 #include "results/statistics.h"
 #include "results/support.h"
 #include "results/table.h"
 
-#define WIDE       0.03 /* of an interval; then it is said what would not have been seen */
-#define NEGLIGIBLE 1e-3 /* of the recorded duration; time saved below that is no reason to change anything */
-
-struct option {
-    const char *name;
-    enum res_verdict time, peak;
-    double time_ratio, time_low, time_high;
-    double compared_ns; /* per op, of the figure that time_ratio is of */
-    double peak_ratio;
-    struct res_held peak_held;
-    double saved_ns;    /* by its ratio, of all threads together; NAN without a baseline */
-    bool is_negligible; /* that is, against the recorded duration, and more than nothing */
-};
-
-struct options {
-    bool memory_known; /* else verdicts on it are not to be had, whatever the figures say */
-    struct option *items;
-    size_t count;
-    const struct option *baseline; /* NULL when it failed */
-};
-
-static enum res_verdict verdict_of(const json_t *object, const char *key)
-{
-    return res_verdict_from(json_string_value(json_object_get(object, key)));
-}
-
-/* Ratios are of steady times, and of typical ones where no batches were timed (figures.h). */
-static double compared_ns_of(const json_t *time)
-{
-    const double steady_ns = res_cell_number(time, "steady_ns_per_op");
-    return isfinite(steady_ns) ? steady_ns : res_cell_number(time, "typical_ns_per_op");
-}
-
-static void add_savings(struct options *options, const json_t *workload)
-{
-    const double ops = json_number_value(json_object_get(workload, "ops")) -
-                       json_number_value(json_object_get(workload, "inherited_ops"));
-    const double duration_ns = json_number_value(json_object_get(workload, "duration_ns"));
-    for (size_t i = 0; i < options->count; i++) {
-        struct option *option = &options->items[i];
-        option->saved_ns = options->baseline != NULL
-                               ? options->baseline->compared_ns * (1 - option->time_ratio) * ops
-                               : NAN;
-        option->is_negligible = option->saved_ns > 0 && option->saved_ns < NEGLIGIBLE * duration_ns;
-    }
-}
-
-static struct options options_of(const char *baseline, const json_t *workload)
-{
-    const json_t *candidates = json_object_get(workload, "candidates");
-    struct options options = {.items = res_calloc(json_array_size(candidates), sizeof *options.items)};
-    size_t index;
-    json_t *candidate;
-    options.memory_known = res_live_words(workload) == NULL;
-    json_array_foreach(candidates, index, candidate)
-    {
-        const json_t *time = json_object_get(candidate, "time");
-        const json_t *resident = json_object_get(candidate, "resident");
-        const char *name = json_string_value(json_object_get(candidate, "name"));
-        struct option *option = &options.items[options.count];
-        if (json_is_string(json_object_get(candidate, "failed")) ||
-            isnan(res_cell_number(time, "typical_ns_per_op")))
-            continue;
-        *option = (struct option){
-            .name = name,
-            .time = verdict_of(time, "verdict"),
-            .peak = options.memory_known ? verdict_of(resident, "peak_verdict") : RES_UNDECIDED,
-            .time_ratio = res_cell_number(time, "ratio"),
-            .time_low = res_cell_number(time, "ratio_low"),
-            .time_high = res_cell_number(time, "ratio_high"),
-            .compared_ns = compared_ns_of(time),
-            .peak_ratio = res_cell_number(resident, "peak_ratio"),
-            .peak_held = {res_cell_number(resident, "peak_bytes"), res_cell_number(resident, "start_bytes")},
-        };
-        if (strcmp(name, baseline) == 0)
-            options.baseline = option;
-        options.count++;
-    }
-    add_savings(&options, workload);
-    return options;
-}
-
-/* By so much that it may be a reason to take it. */
-static bool is_faster(const struct option *option, const struct options *options)
-{
-    return option != options->baseline && option->time == RES_FASTER && !option->is_negligible;
-}
-
-static bool is_smaller(const struct option *option, const struct options *options)
-{
-    return option != options->baseline && option->peak == RES_FASTER &&
-           !(options->baseline != NULL &&
-             res_held_outweighed(option->peak_held, options->baseline->peak_held));
-}
-
-static const struct option *fastest_of(const struct options *options)
-{
-    const struct option *best = NULL;
-    for (size_t i = 0; i < options->count; i++) {
-        if (is_faster(&options->items[i], options) &&
-            (best == NULL || options->items[i].time_ratio < best->time_ratio))
-            best = &options->items[i];
-    }
-    return best;
-}
-
-/* Of those that the intervals do not tell apart from the fastest by time, the one with the least memory. */
-static const struct option *best_of(const struct options *options, const struct option *fastest)
-{
-    const struct option *best = fastest;
-    for (size_t i = 0; fastest != NULL && i < options->count; i++) {
-        const struct option *option = &options->items[i];
-        if (is_faster(option, options) && option->time_low <= fastest->time_high &&
-            is_smaller(option, options) &&
-            (!is_smaller(best, options) || option->peak_ratio < best->peak_ratio))
-            best = option;
-    }
-    return best;
-}
-
-static const struct option *smallest_of(const struct options *options)
-{
-    const struct option *best = NULL;
-    for (size_t i = 0; i < options->count; i++) {
-        if (is_smaller(&options->items[i], options) &&
-            (best == NULL || options->items[i].peak_ratio < best->peak_ratio))
-            best = &options->items[i];
-    }
-    return best;
-}
+#define WIDE 0.03 /* of an interval; then it is said what would not have been seen */
 
 static double percent(double ratio)
 {
@@ -158,19 +29,21 @@ static void add_percent(struct res_text *text, double ratio)
 
 static int compare_by_time(const void *left, const void *right)
 {
-    const struct option *const *a = left, *const *b = right;
+    const struct res_advice_option *const *a = left, *const *b = right;
     return ((*a)->time_ratio > (*b)->time_ratio) - ((*a)->time_ratio < (*b)->time_ratio);
 }
 
 /* The other ones that the intervals do not tell apart from the fastest, the best first. */
-static char *equals_of(const struct options *options, const struct option *fastest, const struct option *best)
+static char *equals_of(const struct res_advice_options *options, const struct res_advice_option *fastest,
+                       const struct res_advice_option *best)
 {
     struct res_text names = {0};
-    const struct option **equals = res_calloc(options->count, sizeof *equals);
+    const struct res_advice_option **equals = res_calloc(options->count, sizeof *equals);
     size_t count = 0;
     for (size_t i = 0; i < options->count; i++) {
-        const struct option *option = &options->items[i];
-        if (option != best && is_faster(option, options) && option->time_low <= fastest->time_high)
+        const struct res_advice_option *option = &options->items[i];
+        if (option != best && res_advice_option_is_faster(option, options) &&
+            !res_advice_option_is_apart(option, fastest))
             equals[count++] = option;
     }
     qsort(equals, count, sizeof *equals, compare_by_time);
@@ -183,18 +56,18 @@ static char *equals_of(const struct options *options, const struct option *faste
     return names.text;
 }
 
-static char *undecided_of(const struct options *options)
+static char *undecided_of(const struct res_advice_options *options)
 {
     struct res_text names = {0};
     for (size_t i = 0; i < options->count; i++) {
-        const struct option *option = &options->items[i];
+        const struct res_advice_option *option = &options->items[i];
         if (option != options->baseline && option->time == RES_UNDECIDED)
             res_text_printf(&names, "%s%s", names.text != NULL ? ", " : "", option->name);
     }
     return names.text;
 }
 
-static void add_saving(struct res_text *text, const struct option *option, const json_t *workload)
+static void add_saving(struct res_text *text, const struct res_advice_option *option, const json_t *workload)
 {
     const double duration_ns = json_number_value(json_object_get(workload, "duration_ns"));
     char saved[32], duration[32];
@@ -207,11 +80,11 @@ static void add_saving(struct res_text *text, const struct option *option, const
 }
 
 /* The fastest of those that are faster by too little to matter; NULL: there is none. */
-static const struct option *fastest_negligible_of(const struct options *options)
+static const struct res_advice_option *fastest_negligible_of(const struct res_advice_options *options)
 {
-    const struct option *best = NULL;
+    const struct res_advice_option *best = NULL;
     for (size_t i = 0; i < options->count; i++) {
-        const struct option *option = &options->items[i];
+        const struct res_advice_option *option = &options->items[i];
         if (option != options->baseline && option->time == RES_FASTER && option->is_negligible &&
             (best == NULL || option->time_ratio < best->time_ratio))
             best = option;
@@ -220,10 +93,10 @@ static const struct option *fastest_negligible_of(const struct options *options)
 }
 
 /* told: what the sentence is about already. */
-static void add_negligible(struct res_text *text, const struct options *options, const struct option *told,
-                           const json_t *workload)
+static void add_negligible(struct res_text *text, const struct res_advice_options *options,
+                           const struct res_advice_option *told, const json_t *workload)
 {
-    const struct option *option = fastest_negligible_of(options);
+    const struct res_advice_option *option = fastest_negligible_of(options);
     if (option == NULL)
         return;
     if (option != told) {
@@ -235,7 +108,8 @@ static void add_negligible(struct res_text *text, const struct options *options,
     add_saving(text, option, workload);
 }
 
-static void add_memory(struct res_text *text, const struct option *option, const struct option *baseline)
+static void add_memory(struct res_text *text, const struct res_advice_option *option,
+                       const struct res_advice_option *baseline)
 {
     const bool less = option->peak == RES_FASTER;
     if (option->peak == RES_SAME) {
@@ -252,7 +126,7 @@ static void add_memory(struct res_text *text, const struct option *option, const
                         fp_text_bytes(start_bytes, bytes));
 }
 
-static void add_time(struct res_text *text, const struct option *option)
+static void add_time(struct res_text *text, const struct res_advice_option *option)
 {
     if (option->time == RES_SAME) {
         res_text_printf(text, " at the same speed");
@@ -266,10 +140,10 @@ static void add_time(struct res_text *text, const struct option *option)
     }
 }
 
-static void add_best(struct res_text *text, const struct options *options, const struct option *best,
-                     const json_t *workload)
+static void add_best(struct res_text *text, const struct res_advice_options *options,
+                     const struct res_advice_option *best, const json_t *workload)
 {
-    char *equals = equals_of(options, fastest_of(options), best);
+    char *equals = equals_of(options, res_advice_options_fastest(options), best);
     res_text_printf(text, "Try %s: ", best->name);
     add_percent(text, best->time_ratio);
     res_text_printf(text, " less time in allocator calls than %s (%.0f to %.0f %%", options->baseline->name,
@@ -285,8 +159,8 @@ static void add_best(struct res_text *text, const struct options *options, const
     free(equals);
 }
 
-static void add_smallest(struct res_text *text, const struct options *options, const struct option *smallest,
-                         const struct option *best)
+static void add_smallest(struct res_text *text, const struct res_advice_options *options,
+                         const struct res_advice_option *smallest, const struct res_advice_option *best)
 {
     res_text_printf(text,
                     best != NULL ? "; the smallest is %s: " : "Try %s for its memory: ", smallest->name);
@@ -295,7 +169,7 @@ static void add_smallest(struct res_text *text, const struct options *options, c
     add_time(text, smallest);
 }
 
-static size_t count_of(const struct options *options, enum res_verdict verdict)
+static size_t count_of(const struct res_advice_options *options, enum res_verdict verdict)
 {
     size_t count = 0;
     for (size_t i = 0; i < options->count; i++)
@@ -304,11 +178,11 @@ static size_t count_of(const struct options *options, enum res_verdict verdict)
 }
 
 /* The candidates that are shown slower, each by how much, or those of which that is not shown. */
-static char *names_of(const struct options *options, bool slower)
+static char *names_of(const struct res_advice_options *options, bool slower)
 {
     struct res_text names = {0};
     for (size_t i = 0; i < options->count; i++) {
-        const struct option *option = &options->items[i];
+        const struct res_advice_option *option = &options->items[i];
         if (option == options->baseline || (option->time == RES_SLOWER) != slower)
             continue;
         res_text_printf(&names, "%s%s", names.text != NULL ? ", " : "", option->name);
@@ -323,7 +197,8 @@ static char *names_of(const struct options *options, bool slower)
 }
 
 /* Who is slower is known under a large noise, too: the table shows it, and a verdict lies beyond the noise. */
-static void add_no_verdict(struct res_text *text, const char *baseline, const struct options *options)
+static void add_no_verdict(struct res_text *text, const char *baseline,
+                           const struct res_advice_options *options)
 {
     char *slower = names_of(options, true), *others = names_of(options, false);
     if (slower != NULL)
@@ -335,7 +210,7 @@ static void add_no_verdict(struct res_text *text, const char *baseline, const st
 }
 
 /* Nobody is better as far as can be seen: that is a reason to stay only where enough can be seen. */
-static void add_nobody(struct res_text *text, const char *baseline, const struct options *options,
+static void add_nobody(struct res_text *text, const char *baseline, const struct res_advice_options *options,
                        const struct res_advice_noise *noise, const char *undecided, const json_t *workload)
 {
     const struct res_more_rounds more = res_more_rounds(workload);
@@ -362,17 +237,18 @@ static void add_nobody(struct res_text *text, const char *baseline, const struct
 size_t res_advice_names(const json_t *result, const json_t *workload, const char *ret_names[2])
 {
     const int rounds = (int)json_integer_value(json_object_get(workload, "rounds"));
-    struct options options = options_of(json_string_value(json_object_get(result, "baseline")), workload);
+    struct res_advice_options options = res_advice_options_of(
+        json_string_value(json_object_get(result, "baseline")), workload);
     size_t count = 0;
     if (options.baseline != NULL && options.count > 1 && rounds >= (int)RES_ROUNDS_FOR_VERDICT) {
-        const struct option *best = best_of(&options, fastest_of(&options));
-        const struct option *smallest = smallest_of(&options);
+        const struct res_advice_option *best = res_advice_options_best(&options, workload);
+        const struct res_advice_option *smallest = res_advice_options_smallest(&options);
         if (best != NULL)
             ret_names[count++] = best->name;
         if (smallest != NULL && smallest != best)
             ret_names[count++] = smallest->name;
     }
-    free(options.items);
+    res_advice_options_release(&options);
     return count;
 }
 
@@ -382,9 +258,9 @@ char *res_advice(const json_t *result, const json_t *workload)
     const int rounds = (int)json_integer_value(json_object_get(workload, "rounds"));
     const struct res_advice_noise noise = res_advice_noise_of(workload);
     struct res_text text = {0};
-    struct options options = options_of(baseline, workload);
-    const struct option *best = best_of(&options, fastest_of(&options));
-    const struct option *smallest = smallest_of(&options);
+    struct res_advice_options options = res_advice_options_of(baseline, workload);
+    const struct res_advice_option *best = res_advice_options_best(&options, workload);
+    const struct res_advice_option *smallest = res_advice_options_smallest(&options);
     char *undecided = undecided_of(&options);
     char *limited = res_advice_limit(result, workload);
     if (limited != NULL)
@@ -434,6 +310,6 @@ char *res_advice(const json_t *result, const json_t *workload)
     res_text_printf(&text, ".");
     free(limited);
     free(undecided);
-    free(options.items);
+    res_advice_options_release(&options);
     return text.text;
 }

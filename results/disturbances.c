@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "footprint/words.h"
 #include "results/support.h"
 
 /* A quarter of the processors busy with something else already costs rounds their turn. */
@@ -259,7 +260,8 @@ void res_disturbances_end(struct res_disturbances *disturbances)
             "end what else runs, or give replays processors of their own with --pin");
     if (swapped > 0)
         add(disturbances, "swapping", "during", swapped, "pages",
-            res_printf("%.0f pages were swapped in or out", swapped), "free memory, or swapoff -a");
+            res_printf("%s pages were swapped in or out", FP_GROUPED((uint64_t)swapped)),
+            "free memory, or swapoff -a");
     look_at_memory(disturbances, "after");
 }
 

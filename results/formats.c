@@ -260,8 +260,7 @@ static void md_table(struct res_text *text, const char *baseline, const json_t *
     }
     res_text_printf(text, "\n");
     if (any_unbeaten)
-        res_text_printf(text, "\\* unbeaten: no other is better beyond noise in time or peak and at most "
-                              "5 %% worse in the other\n\n");
+        res_text_printf(text, "\\* %s\n\n", RES_PARETO_LEGEND);
     json_decref(table.pareto);
 }
 

@@ -87,7 +87,7 @@ void res_notes_idle(struct res_text *text, const json_t *result, const json_t *w
         const double own = own_bytes_of(candidate);
         if (own >= 0.5) {
             char own_bytes[32];
-            res_text_printf(&words, " (%s of these taken off)", fp_text_bytes(own, own_bytes));
+            res_text_printf(&words, " (without %s that these objects added)", fp_text_bytes(own, own_bytes));
         }
         free(name);
     }

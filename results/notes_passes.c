@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/notes.h"
 
@@ -181,13 +182,14 @@ static void add_system_calls_line(struct res_text *text, const json_t *workload)
             free(why);
             continue;
         }
-        res_text_printf(&words, " %lld", (long long)json_integer_value(json_object_get(calls, "total")));
+        res_text_printf(&words, " %s",
+                        FP_GROUPED((uint64_t)json_integer_value(json_object_get(calls, "total"))));
         json_object_foreach(calls, kind, count)
         {
             if (strcmp(kind, "total") == 0 || json_integer_value(count) == 0)
                 continue;
             char *plain = res_text_plain(kind);
-            res_text_printf(&words, "%s%s %lld", comma, plain, (long long)json_integer_value(count));
+            res_text_printf(&words, "%s%s %s", comma, plain, FP_GROUPED((uint64_t)json_integer_value(count)));
             comma = ", ";
             free(plain);
         }

@@ -209,8 +209,9 @@ static char *reason_of(const struct process *process, const struct res_run_reque
     char *line = last_line(&process->said);
     char *reason = NULL;
     if (process->killed != NULL && strcmp(process->killed, "timeout") == 0)
-        reason = res_printf("ended after %s without a result",
-                            res_text_duration((double)request->timeout_ns, span));
+        reason = res_printf("stopped by mallab after %s without a result%s",
+                            res_text_duration((double)request->timeout_ns, span),
+                            request->timeout_asked ? " (--timeout)" : "");
     else if (process->killed != NULL)
         reason = res_strdup("printed more than a result can be");
     else if (WIFSIGNALED(process->status))

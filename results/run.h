@@ -18,6 +18,7 @@ struct res_run_request {
     const char *workload;                  /* path; NULL: for res_run_settings */
     const char *touch;                     /* replay's --touch; NULL: its default */
     uint64_t timeout_ns;                   /* 0: none */
+    bool timeout_asked;                    /* by --timeout, which is told where the time is over */
     uint64_t limit_bytes;                  /* of memory; 0: none */
     const struct res_group_place
         *place;                    /* where each run has a control group of its own; NULL: RLIMIT_DATA */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/cells.h"
 #include "results/statistics.h"
 #include "results/support.h"
@@ -218,13 +219,13 @@ char *res_steadiness_words(const json_t *workload)
                         fabs(share) * 100, share > 0 ? "slower" : "faster");
     if (count > 0 && json_is_object(worst)) {
         char *name = res_cell_plain(worst, "name", "?");
-        res_text_printf(
-            &words, "%s%lld of %lld runs are outliers, the furthest %.2g times its median (%s%s, round %lld)",
-            words.text != NULL ? "; " : "", (long long)count,
-            (long long)json_integer_value(json_object_get(outliers, "runs")),
-            res_cell_number(worst, "times_median"), name,
-            json_is_true(json_object_get(worst, "control")) ? " as control" : "",
-            (long long)json_integer_value(json_object_get(worst, "round")));
+        res_text_printf(&words,
+                        "%s%s of %s runs are outliers, the furthest %.2g times its median (%s%s, round %lld)",
+                        words.text != NULL ? "; " : "", FP_GROUPED((uint64_t)count),
+                        FP_GROUPED((uint64_t)json_integer_value(json_object_get(outliers, "runs"))),
+                        res_cell_number(worst, "times_median"), name,
+                        json_is_true(json_object_get(worst, "control")) ? " as control" : "",
+                        (long long)json_integer_value(json_object_get(worst, "round")));
         free(name);
     }
     if (words.text != NULL)

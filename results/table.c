@@ -84,6 +84,7 @@ struct sheet {
     size_t row_count;
     bool hidden[COLUMN_COUNT];
     size_t widths[COLUMN_COUNT];
+    size_t name_widths[BLOCK_COUNT]; /* of the first column; a longer name has a line of its own */
 };
 
 /* ---- cells ---------------------------------------------------------------------------------- */
@@ -216,11 +217,10 @@ static size_t larger(size_t left, size_t right)
 
 static char *group_text(const struct sheet *sheet, enum column column)
 {
-    if (column == COLUMN_DIFFERENCE)
-        return res_printf("%s%s", HEADINGS[column].group, sheet->baseline);
-    if (column == COLUMN_PEAK)
-        return res_printf("%s%s", HEADINGS[column].group, sheet->unit);
-    return res_strdup(HEADINGS[column].group);
+    const char *what = column == COLUMN_DIFFERENCE ? sheet->baseline
+                       : column == COLUMN_PEAK     ? sheet->unit
+                                                   : "";
+    return res_printf("%s%s", HEADINGS[column].group, what);
 }
 
 /* Columns from this one on that stand below its group, with the gaps between them. */
@@ -241,10 +241,30 @@ static bool is_shown(const struct sheet *sheet, enum block block, size_t column)
            (column == COLUMN_NAME || (column >= COLUMN_PEAK) == (block == BLOCK_MEMORY));
 }
 
-/* The widths of all columns. Returns the width of the wider block. */
-static size_t measure(struct sheet *sheet)
+static size_t width_of(const struct sheet *sheet, enum block block, size_t column)
 {
-    size_t totals[BLOCK_COUNT] = {0};
+    return column == COLUMN_NAME ? sheet->name_widths[block] : sheet->widths[column];
+}
+
+/* What the other columns leave of a line to the names is theirs, and the longest that fits sets the column. Returns whether
+ * there is room for its heading at least. */
+static bool fit_names(struct sheet *sheet, enum block block)
+{
+    const size_t heading = res_text_columns(HEADINGS[COLUMN_NAME].name);
+    size_t others = 0, width = heading;
+    for (size_t column = COLUMN_NAME + 1; column < COLUMN_COUNT; column++)
+        others += is_shown(sheet, block, column) ? HEADINGS[column].gap + sheet->widths[column] : 0;
+    for (size_t i = 0; i < sheet->row_count; i++) {
+        const size_t own = res_text_columns(sheet->rows[i].cells[COLUMN_NAME]);
+        width = own + others <= RES_TABLE_COLUMNS ? larger(width, own) : width;
+    }
+    sheet->name_widths[block] = width;
+    return heading + others <= RES_TABLE_COLUMNS;
+}
+
+/* The widths of all columns. Returns whether both blocks fit into a page. */
+static bool measure(struct sheet *sheet)
+{
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
         sheet->widths[column] = res_text_columns(heading_of(sheet, column));
         for (size_t i = 0; i < sheet->row_count; i++)
@@ -266,13 +286,8 @@ static size_t measure(struct sheet *sheet)
             free(group);
         }
     }
-    for (size_t block = 0; block < BLOCK_COUNT; block++) {
-        for (size_t column = 0; column < COLUMN_COUNT; column++)
-            totals[block] += is_shown(sheet, (enum block)block, column)
-                                 ? HEADINGS[column].gap + sheet->widths[column]
-                                 : 0;
-    }
-    return larger(totals[BLOCK_TIME], totals[BLOCK_MEMORY]);
+    const bool time_fits = fit_names(sheet, BLOCK_TIME), memory_fits = fit_names(sheet, BLOCK_MEMORY);
+    return time_fits && memory_fits;
 }
 
 static const char *colour_of(const char *verdict)
@@ -299,10 +314,15 @@ static const char *colour_of_change(const char *verdict, double ratio)
     return shown && fabs(ratio - 1) < RES_COLOUR_LEAST ? NULL : colour_of(verdict);
 }
 
-static void print_cell(const struct sheet *sheet, struct res_text *text, enum column column, const char *cell,
-                       const char *colour)
+static void print_cell(const struct sheet *sheet, struct res_text *text, enum block block, enum column column,
+                       const char *cell, const char *colour)
 {
-    const size_t blanks = sheet->widths[column] - res_text_columns(cell);
+    const size_t width = width_of(sheet, block, column);
+    if (res_text_columns(cell) > width) { /* a name too long for its column */
+        res_text_printf(text, "%s\n", cell);
+        cell = "";
+    }
+    const size_t blanks = width - res_text_columns(cell);
     res_layout_pad(text, HEADINGS[column].gap + (HEADINGS[column].right ? blanks : 0));
     res_text_printf(text, "%s%s%s", colour != NULL ? colour : "", cell, colour != NULL ? "\033[0m" : "");
     res_layout_pad(text, HEADINGS[column].right ? 0 : blanks);
@@ -327,20 +347,22 @@ static void print_block(const struct sheet *sheet, struct res_text *text, enum b
         char *group = group_text(sheet, (enum column)column);
         res_layout_pad(text, HEADINGS[column].gap);
         res_text_printf(text, "%s", group);
-        res_layout_pad(text, group_width(sheet, (enum column)column) - res_text_columns(group));
+        const size_t width = column == COLUMN_NAME ? sheet->name_widths[block]
+                                                   : group_width(sheet, (enum column)column);
+        res_layout_pad(text, width - res_text_columns(group));
         free(group);
     }
     res_layout_end_line(text);
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
         if (is_shown(sheet, block, column))
-            print_cell(sheet, text, (enum column)column, heading_of(sheet, column), NULL);
+            print_cell(sheet, text, block, (enum column)column, heading_of(sheet, column), NULL);
     }
     res_layout_end_line(text);
     for (size_t i = 0; i < sheet->row_count; i++) {
         const struct row *row = &sheet->rows[i];
         for (size_t column = 0; column < COLUMN_COUNT; column++) {
             if (is_shown(sheet, block, column))
-                print_cell(sheet, text, (enum column)column, row->cells[column],
+                print_cell(sheet, text, block, (enum column)column, row->cells[column],
                            colour_in(sheet, row, column));
         }
         res_layout_end_line(text);
@@ -356,10 +378,26 @@ static void sheet_release(struct sheet *sheet)
     free(sheet->rows);
 }
 
+/* Where names of one letter would not make room. Never the range: a change without it says nothing. Returns what is said of
+ * it, NULL: nothing is left out. */
+static char *leave_out(struct sheet *sheet)
+{
+    static const enum column expendable[] = {COLUMN_VERSION, COLUMN_END, COLUMN_FAULTS};
+    struct res_text words = {0};
+    for (size_t i = 0; !measure(sheet) && i < sizeof expendable / sizeof expendable[0]; i++) {
+        const enum column column = expendable[i];
+        sheet->hidden[column] = true;
+        res_text_printf(&words, "%s%s%s", words.text != NULL ? ", " : "",
+                        column == COLUMN_FAULTS ? "page " : "", HEADINGS[column].name);
+    }
+    if (words.text != NULL)
+        res_text_printf(&words, ", for want of room: --format md and --json have all");
+    return words.text;
+}
+
 static void add_sheet(struct res_text *text, const char *baseline, const json_t *workload,
                       const struct res_style *style)
 {
-    static const enum column expendable[] = {COLUMN_VERSION, COLUMN_END, COLUMN_INTERVAL, COLUMN_FAULTS};
     const json_t *candidates = json_object_get(workload, "candidates");
     struct sheet sheet = {
         .style = style,
@@ -380,16 +418,15 @@ static void add_sheet(struct res_text *text, const char *baseline, const json_t 
         if (json_is_object(json_object_get(candidate, "latency")))
             sheet.hidden[COLUMN_P99] = sheet.hidden[COLUMN_P99_9] = false;
     }
-    for (size_t i = 0; measure(&sheet) > RES_TABLE_COLUMNS && i < sizeof expendable / sizeof expendable[0];
-         i++)
-        sheet.hidden[expendable[i]] = true;
-    (void)measure(&sheet); /* the widths once more, for what is still shown */
+    char *left_out = leave_out(&sheet);
     print_block(&sheet, text, BLOCK_TIME);
     res_text_add(text, "\n", 1);
     print_block(&sheet, text, BLOCK_MEMORY);
     if (any_unbeaten)
-        res_text_printf(text, "* unbeaten: no other is better beyond noise in time or peak and at most "
-                              "5 %% worse in the other\n");
+        res_text_printf(text, "* %s\n", RES_PARETO_LEGEND);
+    if (left_out != NULL)
+        res_notes_add(text, "left out", left_out);
+    free(left_out);
     json_decref(pareto);
     sheet_release(&sheet);
 }

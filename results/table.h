@@ -18,8 +18,8 @@ struct res_style {
 };
 
 /* res_table_text - the whole text, ending in a newline; the caller's to free.
- * result  valid by res_json_check. Lines take at most RES_TABLE_COLUMNS columns where names allow it: to fit, the
- *         version, then the end, the interval and the faults are left out of the table (never out of the JSON). */
+ * result  valid by res_json_check. Lines take at most RES_TABLE_COLUMNS columns where names allow it: to fit, long
+ *         names stand on a line of their own; where that is not enough, version, end and faults are left out, and a line says so. */
 char *res_table_text(const json_t *result, const struct res_style *style);
 
 /* res_table_markdown / res_table_csv - the same figures for documents and for programs. CSV: base units, one line for

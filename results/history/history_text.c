@@ -31,8 +31,8 @@ static const char *const HEADINGS[COLUMNS] = {"date, UTC",   "mallab",     "vers
                                               "peak change", "peak moved", "changed"};
 static const bool LEFT[COLUMNS] = {
     [DATE] = true, [MALLAB] = true, [VERSION] = true, [MOVED] = true, [PEAK_MOVED] = true, [CHANGED] = true};
-/* What a narrow terminal does without, in this order. */
-static const enum column DROPPED[] = {MALLAB, MEAN, RANGE, VERSION};
+/* What a narrow terminal does without, in this order. Never the range: a change without it says nothing. */
+static const enum column DROPPED[] = {MALLAB, MEAN, VERSION};
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
@@ -132,8 +132,8 @@ static size_t grid_width(const struct grid *grid)
     return width;
 }
 
-/* A column in which nothing stands, but its heading, is left out. */
-static void measure(struct grid *grid)
+/* A column in which nothing stands, but its heading, is left out. left_out: those with something in them are marked. */
+static void measure(struct grid *grid, bool *left_out)
 {
     for (int column = 0; column < COLUMNS; column++) {
         bool empty = true;
@@ -146,8 +146,10 @@ static void measure(struct grid *grid)
         if (empty)
             grid->widths[column] = 0;
     }
-    for (size_t i = 0; i < sizeof DROPPED / sizeof DROPPED[0] && grid_width(grid) > RES_TABLE_COLUMNS; i++)
+    for (size_t i = 0; i < sizeof DROPPED / sizeof DROPPED[0] && grid_width(grid) > RES_TABLE_COLUMNS; i++) {
+        left_out[DROPPED[i]] = left_out[DROPPED[i]] || grid->widths[DROPPED[i]] > 0;
         grid->widths[DROPPED[i]] = 0;
+    }
 }
 
 /* Points are in the order of their time. */
@@ -241,10 +243,24 @@ static void add_left_out(struct res_text *text, const json_t *history, const cha
     }
 }
 
+static void add_no_room(struct res_text *text, const bool *no_room)
+{
+    const char *before = "No room for: ";
+    for (int column = 0; column < COLUMNS; column++) {
+        if (!no_room[column])
+            continue;
+        res_text_printf(text, "%s%s", before, HEADINGS[column]);
+        before = ", ";
+    }
+    if (*before == ',')
+        res_text_printf(text, "; --format md, csv and json have it.\n");
+}
+
 char *res_history_text(const json_t *history, const struct res_style *style)
 {
     struct res_text text = {0};
     size_t index, number, moves = 0;
+    bool no_room[COLUMNS] = {false};
     json_t *series, *candidate;
     json_array_foreach(json_object_get(history, "series"), index, series)
     {
@@ -254,7 +270,7 @@ char *res_history_text(const json_t *history, const struct res_style *style)
         {
             struct grid grid;
             grid_init(&grid, candidate);
-            measure(&grid);
+            measure(&grid, no_room);
             res_text_printf(&text, "\n%s%s\n", string_of(candidate, "name"),
                             json_is_true(json_object_get(candidate, "is_baseline")) ? " (baseline)" : "");
             for (size_t row = 0; row < grid.rows; row++)
@@ -271,6 +287,7 @@ char *res_history_text(const json_t *history, const struct res_style *style)
         "the first of all): %zu here. changed: what is other than in the result before. Absolute figures of\n"
         "different days do not compare.\n",
         moves);
+    add_no_room(&text, no_room);
     add_left_out(&text, history, "left out    ");
     return text.text;
 }

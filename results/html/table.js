@@ -116,7 +116,7 @@ function columnsOf(workload) {
   return columns;
 }
 
-const UNBEATEN = "No other candidate is better beyond noise in time or peak memory and at most 5 % worse in the other";
+const UNBEATEN = "No other candidate is shown to be better in time or peak memory and surely at most 5 % worse in the other";
 
 function nameCell(entry, isBest) {
   return element("th", {scope: "row"}, element("span", {class: "name"}, isNamed(entry.name) ? entry.name : DASH),

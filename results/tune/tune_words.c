@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/words.h"
 #include "results/advice_rounds.h"
 #include "results/cells.h"
 #include "results/held.h"
@@ -230,8 +231,9 @@ char *res_tune_tried(const json_t *tune)
                     strcmp(word_of(point, "state"), "untried") != 0;
     const size_t points = json_array_size(json_object_get(tune, "points"));
     const long long untried = count_of(counts, "untried");
-    res_text_printf(&text, "%lld settings and combinations (%zu combined) in %lld runs",
-                    (long long)points - untried, combined, count_of(tune, "runs"));
+    res_text_printf(&text, "%s settings and combinations (%s combined) in %s runs",
+                    FP_GROUPED((uint64_t)(points - untried)), FP_GROUPED(combined),
+                    FP_GROUPED((uint64_t)count_of(tune, "runs")));
     const struct {
         const char *key, *words;
     } drops[] = {
@@ -243,7 +245,8 @@ char *res_tune_tried(const json_t *tune)
     };
     for (size_t i = 0; i < sizeof drops / sizeof drops[0]; i++) {
         if (count_of(counts, drops[i].key) > 0)
-            res_text_printf(&text, "; %lld %s", count_of(counts, drops[i].key), drops[i].words);
+            res_text_printf(&text, "; %s %s", FP_GROUPED((uint64_t)count_of(counts, drops[i].key)),
+                            drops[i].words);
     }
     res_text_printf(&text, "; %lld confirmed",
                     json_is_true(json_object_get(tune, "confirmed")) ? count_of(counts, "finalist") : 0LL);

@@ -96,6 +96,7 @@ static bool run_entry(const struct res_recording_options *options, const struct 
         .workload = options->workload->path,
         .touch = options->touch,
         .timeout_ns = options->timeout_ns != 0 ? options->timeout_ns : res_experiment_patience_ns(like_ns),
+        .timeout_asked = options->timeout_ns != 0,
         .recorded_clock = options->workload->duration_ns > 0,
         .stop = options->stop,
     };

@@ -1,4 +1,4 @@
-/* validation_bars.c - below the tables: which bars are met, and what may be believed. */
+/* validation_bars.c - below the tables: which bars are met, and what to decide by. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,10 +82,10 @@ static const char *believed_words(double total, double heap, double mean)
     const bool means = fabs(mean) <= RES_BAR_HEAP;
     if (!isfinite(total) || !isfinite(mean))
         return NULL;
-    return peaks && means ? "Peaks and means of this program may be believed to that extent."
-           : peaks        ? "Peaks of this program may be believed, means may not."
-           : means        ? "Means of this program may be believed, peaks may not."
-                          : "Neither peaks nor means of this program may be believed any closer.";
+    return peaks && means ? "Both are within what mallab asks of itself."
+           : peaks        ? "Decide by the peaks of this program, not by its means."
+           : means        ? "Its means are within 10 %, its peaks beyond their bars."
+                   : "Both are beyond their bars: of this program trust the order of the candidates at most.";
 }
 
 static void add_summary(struct res_text *text, const json_t *about, const json_t *candidates)

@@ -24,7 +24,7 @@ void res_validation_spread(struct res_text *text, const json_t *candidates);
 /* res_validation_failures - which candidates failed, and why. */
 void res_validation_failures(struct res_text *text, const json_t *candidates);
 
-/* res_validation_bars - which bars are met, and what may be believed. */
+/* res_validation_bars - which bars are met, and what to decide by. */
 void res_validation_bars(struct res_text *text, const json_t *result);
 
 #endif

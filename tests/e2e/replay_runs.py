@@ -137,12 +137,12 @@ class Replay(lab.Lab):
             result = replay("glibc", "--expect-library", REFUSING, *arguments, self.one,
                             env={"LD_PRELOAD": str(REFUSING)})
             self.assertEqual(result.returncode, lab.FAILED, result.stderr)
-            self.assert_one_line(result, f"NULL at op {BIG_AT}: malloc of 1234567 bytes by thread 0")
+            self.assert_one_line(result, f"NULL at op {BIG_AT:,}: malloc of 1,234,567 bytes by thread 0")
         threads = self.place / "threads.wl"
         self.write(threads, 30, 20_000, 15, 700, BIG_AT)
         result = replay("glibc", "--expect-library", REFUSING, threads, env={"LD_PRELOAD": str(REFUSING)})
         self.assertEqual(result.returncode, lab.FAILED, result.stderr)
-        self.assert_one_line(result, f"NULL at op {BIG_AT}: malloc of 1234567 bytes by thread ")
+        self.assert_one_line(result, f"NULL at op {BIG_AT:,}: malloc of 1,234,567 bytes by thread ")
 
     def test_damaged_workloads(self):
         whole = self.many.read_bytes()

@@ -14,6 +14,10 @@ AT = {"calloc": 50, "realloc": 50, "vague": 50}  # the call at which it is broke
 AT_ELSE = 500
 
 
+def number(grouped):
+    return int(grouped.replace(",", ""))
+
+
 class Broken(lab.Lab):
     def setUp(self):
         super().setUp()
@@ -106,7 +110,7 @@ class Broken(lab.Lab):
             for workload in (self.one, self.many):
                 with self.subTest(promise=promise, workload=workload.name):
                     said = self.check(promise, workload, words)
-                    self.assertRegex(said, r"seen at op \d+ \(|seen after the last op")
+                    self.assertRegex(said, r"seen at op [\d,]+ \(|seen after the last op")
 
     def test_the_op_at_fault_is_the_same_each_time(self):
         """One thread: the same op, whichever way the run ends."""
@@ -114,10 +118,10 @@ class Broken(lab.Lab):
         self.assertEqual(len(said), 1)
         null = self.check("null", self.one, "returned NULL", "B in", "objects live", "MB available: the allocator is broken")
         crash = self.check("abort", self.one, "SIGABRT in op ")
-        self.assertEqual(re.search(r"(?:at|in) op (\d+)", null)[1], re.search(r"in op (\d+)", crash)[1])
+        self.assertEqual(re.search(r"(?:at|in) op ([\d,]+)", null)[1], re.search(r"in op ([\d,]+)", crash)[1])
         timed = self.mallab("replay", "-a", "abort", self.one, status=lab.FAILED, **self.directory("abort"))
-        first, last = map(int, re.search(r"one of the ops (\d+) to (\d+)", timed.stderr.decode()).groups())
-        self.assertTrue(first <= int(re.search(r"in op (\d+)", crash)[1]) <= last, (timed.stderr, crash))
+        first, last = map(number, re.search(r"one of the ops ([\d,]+) to ([\d,]+)", timed.stderr.decode()).groups())
+        self.assertTrue(first <= number(re.search(r"in op ([\d,]+)", crash)[1]) <= last, (timed.stderr, crash))
 
     def test_one_fault_has_one_reason(self):
         """Whatever is in errno, a calloc has no alignment that could be refused; in a timed run, a check and `ab`."""
@@ -287,6 +291,9 @@ class Broken(lab.Lab):
         process.send_signal(signal.SIGINT)
         stdout, _ = process.communicate(timeout=lab.PATIENCE_S)
         self.assertEqual(process.returncode, -signal.SIGINT)
+        for verb in ("ab", "validate", "tune"):
+            text = " ".join(self.mallab("help", verb).stdout.decode().split())
+            self.assertRegex(text, rf"exit codes: .* Ctrl-C .* signal ends mallab \({128 + signal.SIGINT} in a shell\)")
         self.assertIn(words, b" ".join(stdout.split()))
         result = json.loads(out.read_text())
         self.assertIs(result["stopped"], True)

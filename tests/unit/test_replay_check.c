@@ -102,8 +102,8 @@ TEST(contents_are_kept)
     begin();
     CHECK(run(FP_CALL_MALLOC, 1, 4096, 0, pool));
     pool[4095] ^= 1;
-    BROKEN("overwritten while the program had it: byte 4095 of the object of 4096 bytes", FP_CALL_FREE, 1, 0,
-           0, NULL);
+    BROKEN("overwritten while the program had it: byte 4,095 of the object of 4,096 bytes", FP_CALL_FREE, 1,
+           0, 0, NULL);
     static const uint64_t PLACES[] = {0, 63, 4096, 8192 + 7, 20000 - 64, 20000 - 1}; /* of a large one */
     for (size_t i = 0; i < sizeof PLACES / sizeof PLACES[0]; i++) {
         CHECK(run(FP_CALL_MALLOC, 1, 20000, 0, pool));

@@ -270,6 +270,7 @@ TEST(text_of_hostile_results)
     char *markdown = res_history_markdown(history), *csv = res_history_csv(history);
     CHECK(strchr(text, '\033') == NULL && strchr(markdown, '\033') == NULL && strchr(csv, '\033') == NULL);
     CHECK(strstr(colour, "\033[31mslower\033[0m") != NULL);
+    CHECK(strstr(text, "95 % range") != NULL);
     CHECK(strstr(markdown, "\\|x\"y") != NULL && strstr(markdown, "\\<b\\>") != NULL);
     CHECK(strstr(csv, "\"?[2J|x\"\"y?\",\"<b>\",\"glibc\",\"jemalloc\",\"day2.json\"") != NULL);
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))

@@ -88,5 +88,36 @@ TEST(a_setting_that_nobody_tells_of_is_named)
     json_decref(workload);
 }
 
+/* Lines that go on become one. */
+static void unfold(char *text)
+{
+    static const char FOLD[] = "\n            ";
+    for (char *at = strstr(text, FOLD); at != NULL; at = strstr(at, FOLD)) {
+        const char *rest = at + strlen(FOLD);
+        *at++ = ' ';
+        memmove(at, rest, strlen(rest) + 1);
+    }
+}
+
+/* What an allocator without frees adds in the rest is more than is left without it: "48.9 MB (327 MB of these taken off)" was read as a mistake. */
+TEST(what_the_rest_added_is_no_part_of_what_is_left)
+{
+    json_t *result = json_pack("{s:i}", "memory_idle_ms", 60000);
+    json_t *workload = json_loads("{\"memory_rounds\": 3, \"candidates\": [{\"name\": \"bump\", "
+                                  "\"resident\": {\"clock\": \"recorded\", "
+                                  "\"idle_bytes\": 48900000}, \"memory_runs\": [{\"resident\": "
+                                  "{\"idle_own_bytes\": 327000000}}]}]}",
+                                  0, NULL);
+    struct res_text text = {0};
+    res_notes_idle(&text, result, workload);
+    CHECK(text.text != NULL);
+    unfold(text.text);
+    CHECK(strstr(text.text, "bump 48.9 MB (without 327 MB that these objects added)") != NULL);
+    free(text.text);
+    json_decref(workload);
+    json_decref(result);
+}
+
 RUN_TESTS(T(a_number_is_not_parted_from_its_unit), T(a_number_before_another_word_may_end_a_line),
-          T(a_large_difference_inside_the_noise_is_unclear), T(a_setting_that_nobody_tells_of_is_named))
+          T(a_large_difference_inside_the_noise_is_unclear), T(a_setting_that_nobody_tells_of_is_named),
+          T(what_the_rest_added_is_no_part_of_what_is_left))

@@ -67,5 +67,75 @@ TEST(noise_has_none)
     CHECK(shows(1.05, "same", "same", " +5.0% same"));
 }
 
+/* ---- names of any length -------------------------------------------------------------------- */
+
+static size_t widest(const char *text)
+{
+    size_t most = 0;
+    for (const char *line = text; *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        most = length > most ? length : most;
+        line += length + (line[length] != '\0');
+    }
+    return most;
+}
+
+/* The line that begins so; the caller's to free. */
+static char *line_with(const char *text, const char *begin)
+{
+    const char *at = strstr(text, begin);
+    return at != NULL ? strndup(at, strcspn(at, "\n")) : strdup("");
+}
+
+static char *wide_table_of(const char *name, const char *version)
+{
+    const struct res_style style = {.colour = false};
+    json_t *candidates = json_pack("[o, o]", entry_of("glibc", 1, "same", "same"),
+                                   entry_of(name, 0.323, "faster", "less"));
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(candidates, index, candidate)
+    {
+        json_object_set_new(candidate, "version", json_string(version));
+        json_object_set_new(candidate, "latency",
+                            json_pack("{s:f, s:f}", "p99_ns", 935.4, "p99_9_ns", 3075.0));
+        json_object_set_new(json_object_get(candidate, "time"), "typical_ns_per_op_deviation",
+                            json_real(10.25));
+    }
+    json_t *result = json_pack(
+        "{s:s, s:s, s:i, s:i, s:{}, s:[], s:[{s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:n}]}", "schema",
+        RES_SCHEMA, "baseline", "glibc", "rounds", 10, "seed", 1, "machine", "missing", "workloads", "name",
+        "web.wl", "ops", 100000, "threads", 1, "duration_ns", 1000000, "live_peak_bytes", 1000000, "rounds",
+        10, "candidates", candidates, "control", entry_of("glibc", 1, "same", "same"), "floor");
+    char *text = res_table_text(result, &style);
+    json_decref(result);
+    return text;
+}
+
+TEST(a_long_name_has_a_line_of_its_own_and_costs_no_column)
+{
+    static const char NAME[] = "jemalloc+narenas=1+dirty_decay_ms=0+muzzy_decay_ms=0";
+    char *text = wide_table_of(NAME, "5.3.0");
+    CHECK(strstr(text, "95 % range") != NULL && strstr(text, "[-67.8 -67.6]") != NULL);
+    CHECK(strstr(text, "version") != NULL && strstr(text, "faults") != NULL && strstr(text, " end ") != NULL);
+    CHECK(strstr(text, "left out") == NULL);
+    CHECK(widest(text) <= RES_TABLE_COLUMNS);
+    char *own = line_with(text, NAME);
+    CHECK_STR(own, NAME); /* nothing behind it */
+    free(own);
+    free(text);
+}
+
+TEST(what_is_left_out_is_said_and_is_never_the_range)
+{
+    char *text = wide_table_of("jemalloc", "5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c-of-somebody");
+    CHECK(strstr(text, "95 % range") != NULL && strstr(text, "[-67.8 -67.6]") != NULL);
+    CHECK(strstr(text, "54eaed1d") == NULL);
+    CHECK(strstr(text, "left out    version") != NULL && strstr(text, "--json") != NULL);
+    CHECK(widest(text) <= RES_TABLE_COLUMNS);
+    free(text);
+}
+
 RUN_TESTS(T(what_is_shown_and_large_has_a_colour), T(what_is_shown_and_small_keeps_its_word),
-          T(noise_has_none))
+          T(noise_has_none), T(a_long_name_has_a_line_of_its_own_and_costs_no_column),
+          T(what_is_left_out_is_said_and_is_never_the_range))
