@@ -84,12 +84,12 @@ class Validate(lab.Lab):
         (self.place / "hardly.json").unlink()
 
     def believed(self, result):
-        """By the errors of a result: what may be believed; a miss that unwritten objects explain names them, where they were written."""
+        """By the errors of a result: what to decide by; a miss that unwritten objects explain names them, where they were written."""
         told = json.loads(json.dumps(result))
         for total, heap, mean, touch, words, cause in ((0.001, -0.02, -0.36, "page", "Decide by the peaks of this program, not by its means.", False),
                                                        (0.071, 0.125, 0.05, "page", "Its means are within 10 %, its peaks beyond their bars.", True),
-                                                       (0.071, 0.125, 0.05, "none", "Means of this program", False),
-                                                       (-0.075, -0.125, 0.2, "page", "Neither peaks nor means of this program", False),
+                                                       (0.071, 0.125, 0.05, "none", "Its means are within 10 %", False),
+                                                       (-0.075, -0.125, 0.2, "page", "Both are beyond their bars", False),
                                                        (0.001, 0.002, 0.003, "page", "Both are within what mallab asks of itself.", False)):
             told["touch"] = touch
             for candidate in told["candidates"]:
