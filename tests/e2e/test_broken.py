@@ -126,7 +126,7 @@ class Broken(lab.Lab):
     def test_one_fault_has_one_reason(self):
         """Whatever is in errno, a calloc has no alignment that could be refused; in a timed run, a check and `ab`."""
         directory = self.directory("vague")
-        reason = r"returned NULL at op \d+: .*; the machine has \d+ MB available: the allocator is broken"
+        reason = r"returned NULL at op [\d,]+: .*; the machine has [\d,]+ MB available: the allocator is broken"
         for options in ((), ("--check",), ("--placement",)):
             with self.subTest(options=options):
                 said = self.mallab("replay", *options, "-a", "vague", self.one, status=lab.FAILED, **directory)
