@@ -1,5 +1,4 @@
 /* outcome_placement.c - the placement pass as JSON and as text. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "footprint/words.h"
@@ -98,9 +97,9 @@ void rep_placement_text(const struct rep_placement *placement)
         say("near live peak", &placement->peak);
     const struct rep_alignment *alignment = &placement->alignment;
     if (alignment->misaligned > 0)
-        printf("%-16s%" PRIu64 " of %" PRIu64 " objects looked at are misaligned, the first at op %" PRIu64
-               ": %s of %" PRIu64 " bytes at an address that is no multiple of %" PRIu64
-               " (--check looks at each)\n",
-               "warning", alignment->misaligned, alignment->looked, alignment->first.op,
-               fp_call_name(alignment->first.call), alignment->first.bytes, alignment->first.promised);
+        printf("%-18s%s of %s objects looked at are misaligned, the first at op %s:\n"
+               "%-18s%s of %s bytes at an address that is no multiple of %s; --check looks at each\n",
+               "warning", FP_GROUPED(alignment->misaligned), FP_GROUPED(alignment->looked),
+               FP_GROUPED(alignment->first.op), "", fp_call_name(alignment->first.call),
+               FP_GROUPED(alignment->first.bytes), FP_GROUPED(alignment->first.promised));
 }

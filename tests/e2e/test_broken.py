@@ -156,7 +156,7 @@ class Broken(lab.Lab):
         self.assertEqual((sound["misaligned"], sound["first"]), (0, None))
         table = self.mallab("ab", "-q", "-n", "1", "-a", "glibc,misaligned", self.one, **directory).stdout.decode()
         words = " ".join(table.split())
-        self.assertRegex(words, r"misaligned breaks a promise: \d+ of \d+ objects looked at are misaligned, the first at op \d+")
+        self.assertRegex(words, r"misaligned breaks a promise: [\d,]+ of [\d,]+ objects looked at are misaligned, the first at op [\d,]+")
         self.assertNotIn("glibc breaks", words)
 
     def test_a_hanging_one_is_given_up(self):
