@@ -1,15 +1,10 @@
 /* ci_json.c - a check for programs: our own JSON, and the array that benchmark-tracking actions read. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "results/cells.h"
 #include "results/ci.h"
+#include "results/json_values.h"
 #include "results/support.h"
-
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
 
 static json_t *plain(const char *words)
 {
@@ -29,18 +24,18 @@ static json_t *finding_object(const struct res_finding *finding)
     json_object_set_new(object, "unit", json_string(res_metric_unit_name(rule->metric)));
     json_object_set_new(object, "budget", plain(rule->text));
     json_object_set_new(object, "relative", json_boolean(rule->relative));
-    json_object_set_new(object, "limit", number(rule->limit));
-    json_object_set_new(object, "value", number(finding->value));
-    json_object_set_new(object, "measured", number(finding->estimate.value));
-    json_object_set_new(object, "measured_low", number(finding->estimate.interval.low));
-    json_object_set_new(object, "measured_high", number(finding->estimate.interval.high));
-    json_object_set_new(object, "noise_low", number(finding->noise.low));
-    json_object_set_new(object, "noise_high", number(finding->noise.high));
+    json_object_set_new(object, "limit", res_json_number(rule->limit));
+    json_object_set_new(object, "value", res_json_number(finding->value));
+    json_object_set_new(object, "measured", res_json_number(finding->estimate.value));
+    json_object_set_new(object, "measured_low", res_json_number(finding->estimate.interval.low));
+    json_object_set_new(object, "measured_high", res_json_number(finding->estimate.interval.high));
+    json_object_set_new(object, "noise_low", res_json_number(finding->noise.low));
+    json_object_set_new(object, "noise_high", res_json_number(finding->noise.high));
     json_object_set_new(object, "bridge", json_string(res_bridge_name(finding->bridge)));
-    json_object_set_new(object, "bridge_ratio", number(finding->bridge_ratio));
-    json_object_set_new(object, "p_above", number(finding->tails.above));
-    json_object_set_new(object, "p_above_corrected", number(finding->above_corrected));
-    json_object_set_new(object, "p_below", number(finding->tails.below));
+    json_object_set_new(object, "bridge_ratio", res_json_number(finding->bridge_ratio));
+    json_object_set_new(object, "p_above", res_json_number(finding->tails.above));
+    json_object_set_new(object, "p_above_corrected", res_json_number(finding->above_corrected));
+    json_object_set_new(object, "p_below", res_json_number(finding->tails.below));
     json_object_set_new(object, "rounds", json_integer((json_int_t)finding->rounds));
     json_object_set_new(object, "outcome", json_string(res_outcome_name(finding->outcome)));
     json_object_set_new(object, "reason", *finding->reason != '\0' ? plain(finding->reason) : json_null());
@@ -80,7 +75,7 @@ static void add_benchmark(json_t *array, const json_t *workload, const json_t *e
         json_t *object = json_object();
         json_object_set_new(object, "name", json_string(name));
         json_object_set_new(object, "unit", json_string(res_metric_unit_name(metric)));
-        json_object_set_new(object, "value", number(res_median(series.values, series.count)));
+        json_object_set_new(object, "value", res_json_number(res_median(series.values, series.count)));
         json_object_set_new(object, "range", json_string(range));
         json_object_set_new(object, "extra", json_string(extra));
         json_array_append_new(array, object);

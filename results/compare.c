@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/json_values.h"
 #include "results/sessions.h"
 #include "results/support.h"
 
@@ -166,11 +167,6 @@ struct res_interval res_compare_control_noise(const json_t *workload, const char
     return res_estimate_noise(&aa);
 }
 
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *plain_string(const json_t *object, const char *key)
 {
     if (!json_is_string(json_object_get(object, key)))
@@ -233,17 +229,17 @@ static json_t *metric_object(const struct res_partners *pair, const json_t *then
         json_object_set_new(object, "metric", json_string(res_metric_name(metric)));
         json_object_set_new(object, "unit", json_string(res_metric_unit_name(metric)));
         json_object_set_new(object, "figure", json_string(sides.steady ? "steady" : "median"));
-        json_object_set_new(object, "old", number(sides.old));
-        json_object_set_new(object, "new", number(sides.new));
-        json_object_set_new(object, "plain_ratio", number(across.plain_ratio));
+        json_object_set_new(object, "old", res_json_number(sides.old));
+        json_object_set_new(object, "new", res_json_number(sides.new));
+        json_object_set_new(object, "plain_ratio", res_json_number(across.plain_ratio));
         json_object_set_new(object, "bridge", json_string(res_bridge_name(across.bridge)));
-        json_object_set_new(object, "bridge_ratio", number(across.bridge_ratio));
+        json_object_set_new(object, "bridge_ratio", res_json_number(across.bridge_ratio));
         json_object_set_new(object, "is_yardstick", json_boolean(across.is_yardstick));
-        json_object_set_new(object, "ratio", number(across.estimate.value));
-        json_object_set_new(object, "ratio_low", number(few ? NAN : across.estimate.interval.low));
-        json_object_set_new(object, "ratio_high", number(few ? NAN : across.estimate.interval.high));
-        json_object_set_new(object, "noise_low", number(across.noise.low));
-        json_object_set_new(object, "noise_high", number(across.noise.high));
+        json_object_set_new(object, "ratio", res_json_number(across.estimate.value));
+        json_object_set_new(object, "ratio_low", res_json_number(few ? NAN : across.estimate.interval.low));
+        json_object_set_new(object, "ratio_high", res_json_number(few ? NAN : across.estimate.interval.high));
+        json_object_set_new(object, "noise_low", res_json_number(across.noise.low));
+        json_object_set_new(object, "noise_high", res_json_number(across.noise.high));
         json_object_set_new(object, "rounds_old", json_integer((json_int_t)old.count));
         json_object_set_new(object, "rounds_new", json_integer((json_int_t) new.count));
         json_object_set_new(object, "verdict", json_string(verdict_of(&across, metric)));

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "footprint/words.h"
+#include "results/json_values.h"
 #include "results/support.h"
 
 /* A quarter of the processors busy with something else already costs rounds their turn. */
@@ -100,8 +101,7 @@ static void add(struct res_disturbances *disturbances, const char *kind, const c
 {
     json_array_append_new(disturbances->list,
                           json_pack("{s:s, s:s, s:o, s:s, s:s, s:s}", "kind", kind, "when", when, "value",
-                                    isfinite(value) ? json_real(value) : json_null(), "unit", unit, "text",
-                                    text, "remedy", remedy));
+                                    res_json_number(value), "unit", unit, "text", text, "remedy", remedy));
     free(text);
 }
 

@@ -8,6 +8,7 @@
 
 #include "results/entry_figures.h"
 #include "results/figures.h"
+#include "results/json_values.h"
 #include "results/latency.h"
 #include "results/latency_verdicts.h"
 #include "results/machine.h"
@@ -19,27 +20,6 @@
 #include "results/validation/validation_report.h"
 
 /* ---- writing -------------------------------------------------------------------------------- */
-
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *whole(double value)
-{
-    return isfinite(value) ? json_integer((json_int_t)llround(value)) : json_null();
-}
-
-static json_t *text(const char *value)
-{
-    json_t *string = NULL;
-    if (value != NULL) {
-        char *plain = res_text_plain(value);
-        string = json_string(plain);
-        free(plain);
-    }
-    return string != NULL ? string : json_null();
-}
 
 static json_t *hexadecimal(uint64_t value)
 {
@@ -57,9 +37,9 @@ static void set_difference(json_t *object, const char *prefix, const struct res_
         const char *suffix;
         json_t *value;
     } keys[] = {
-        {"ratio", number(difference->ratio)},
-        {"ratio_low", number(difference->interval.low)},
-        {"ratio_high", number(difference->interval.high)},
+        {"ratio", res_json_number(difference->ratio)},
+        {"ratio_low", res_json_number(difference->interval.low)},
+        {"ratio_high", res_json_number(difference->interval.high)},
         {"verdict", json_string(verdict)},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
@@ -72,22 +52,22 @@ static void set_difference(json_t *object, const char *prefix, const struct res_
 static json_t *time_object(const struct res_figures *figures, bool is_floor)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "quiet_ns_per_op", number(figures->quiet_ns_per_op));
-    json_object_set_new(object, "steady_ns_per_op", number(figures->steady_ns_per_op));
-    json_object_set_new(object, "typical_ns_per_op", number(figures->typical_ns_per_op));
-    json_object_set_new(object, "typical_ns_per_op_deviation", number(figures->typical_deviation));
+    json_object_set_new(object, "quiet_ns_per_op", res_json_number(figures->quiet_ns_per_op));
+    json_object_set_new(object, "steady_ns_per_op", res_json_number(figures->steady_ns_per_op));
+    json_object_set_new(object, "typical_ns_per_op", res_json_number(figures->typical_ns_per_op));
+    json_object_set_new(object, "typical_ns_per_op_deviation", res_json_number(figures->typical_deviation));
     json_object_set_new(object, "clock", json_string("real"));
     if (!is_floor) {
-        json_object_set_new(object, "quiet_ratio", number(figures->quiet_ratio));
+        json_object_set_new(object, "quiet_ratio", res_json_number(figures->quiet_ratio));
         set_difference(object, "", &figures->time);
         json_object_set_new(object, "p_value",
                             figures->time.p_value > 0 ? json_real(figures->time.p_value) : json_null());
         json_object_set_new(object, "p_corrected",
                             figures->time.p_corrected > 0 ? json_real(figures->time.p_corrected)
                                                           : json_null());
-        json_object_set_new(object, "typical_ratio", number(figures->typical.ratio));
-        json_object_set_new(object, "typical_ratio_low", number(figures->typical.interval.low));
-        json_object_set_new(object, "typical_ratio_high", number(figures->typical.interval.high));
+        json_object_set_new(object, "typical_ratio", res_json_number(figures->typical.ratio));
+        json_object_set_new(object, "typical_ratio_low", res_json_number(figures->typical.interval.low));
+        json_object_set_new(object, "typical_ratio_high", res_json_number(figures->typical.interval.high));
     }
     return object;
 }
@@ -97,20 +77,20 @@ static json_t *resident_object(const struct res_trial *trial, const struct res_e
 {
     const bool memory = res_trial_has_memory(trial);
     json_t *object = json_object();
-    json_object_set_new(object, "start_bytes", whole(figures->start_bytes));
-    json_object_set_new(object, "peak_bytes", whole(figures->peak_bytes));
-    json_object_set_new(object, "peak_bytes_deviation", whole(figures->peak_deviation));
-    json_object_set_new(object, "mean_bytes", whole(figures->mean_bytes));
-    json_object_set_new(object, "end_bytes", whole(figures->end_bytes));
-    json_object_set_new(object, "idle_bytes", whole(figures->idle_bytes));
+    json_object_set_new(object, "start_bytes", res_json_whole(figures->start_bytes));
+    json_object_set_new(object, "peak_bytes", res_json_whole(figures->peak_bytes));
+    json_object_set_new(object, "peak_bytes_deviation", res_json_whole(figures->peak_deviation));
+    json_object_set_new(object, "mean_bytes", res_json_whole(figures->mean_bytes));
+    json_object_set_new(object, "end_bytes", res_json_whole(figures->end_bytes));
+    json_object_set_new(object, "idle_bytes", res_json_whole(figures->idle_bytes));
     set_difference(object, "peak_", &figures->peak);
     set_difference(object, "end_", &figures->end);
-    json_object_set_new(object, "given_back_share", number(figures->given_back_share));
+    json_object_set_new(object, "given_back_share", res_json_number(figures->given_back_share));
     json_object_set_new(object, "clock", json_string(memory ? "recorded" : "real"));
     json_object_set_new(object, "rounds",
                         json_integer((json_int_t)(memory ? entry->memory_count : entry->run_count)));
     json_object_set_new(object, "predicted", json_boolean(figures->not_predicted_why == NULL));
-    json_object_set_new(object, "not_predicted_why", text(figures->not_predicted_why));
+    json_object_set_new(object, "not_predicted_why", res_json_text(figures->not_predicted_why));
     return object;
 }
 
@@ -118,7 +98,8 @@ static json_t *environment_object(const struct res_candidate *candidate)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < candidate->variable_count; i++)
-        json_object_set_new(object, candidate->environment[i].name, text(candidate->environment[i].value));
+        json_object_set_new(object, candidate->environment[i].name,
+                            res_json_text(candidate->environment[i].value));
     return object;
 }
 
@@ -154,11 +135,11 @@ static json_t *entry_object(const struct res_trial *trial, const struct res_entr
                             const struct res_figures *figures, const struct res_options *options)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "name", text(entry->candidate->name));
-    json_object_set_new(object, "version", text(entry->candidate->version));
-    json_object_set_new(object, "library", text(entry->candidate->path));
+    json_object_set_new(object, "name", res_json_text(entry->candidate->name));
+    json_object_set_new(object, "version", res_json_text(entry->candidate->version));
+    json_object_set_new(object, "library", res_json_text(entry->candidate->path));
     json_object_set_new(object, "environment", environment_object(entry->candidate));
-    json_object_set_new(object, "failed", text(entry->failed));
+    json_object_set_new(object, "failed", res_json_text(entry->failed));
     json_object_set_new(object, "failure", shared(entry->failure));
     json_object_set_new(object, "limit", res_limit_entry(options, entry));
     json_object_set_new(object, "check", shared(entry->check));
@@ -193,7 +174,7 @@ static json_t *stopped_object(const struct res_trial *trial, const struct res_op
 {
     json_t *object = json_object();
     json_object_set_new(object, "by", json_string(res_ended_name(trial->ended)));
-    json_object_set_new(object, "width", number(res_until_width(trial, options->seed)));
+    json_object_set_new(object, "width", res_json_number(res_until_width(trial, options->seed)));
     json_object_set_new(object, "until_width", options->until > 0 ? json_real(options->until) : json_null());
     json_object_set_new(object, "elapsed_ns", json_integer((json_int_t)trial->elapsed_ns));
     json_object_set_new(object, "time_budget_ns",
@@ -222,31 +203,31 @@ static json_t *workload_object(const struct res_trial *trial, const struct res_o
     json_t *candidates = json_array();
     for (size_t i = 0; i < trial->candidate_count; i++)
         json_array_append_new(candidates, entry_object(trial, &trial->entries[i], &figures[i], options));
-    json_object_set_new(object, "name", text(workload->name));
+    json_object_set_new(object, "name", res_json_text(workload->name));
     json_object_set_new(object, "program",
-                        workload->program[0] != '\0' ? text(workload->program) : json_null());
+                        workload->program[0] != '\0' ? res_json_text(workload->program) : json_null());
     json_object_set_new(object, "processes",
                         workload->processes > 1 ? json_integer((json_int_t)workload->processes)
                                                 : json_null());
     json_object_set_new(object, "events_share",
-                        workload->processes > 1 ? number(workload->events_share) : json_null());
+                        workload->processes > 1 ? res_json_number(workload->events_share) : json_null());
     json_object_set_new(object, "merged_processes",
                         workload->merged_processes > 0 ? json_integer((json_int_t)workload->merged_processes)
                                                        : json_null());
     json_object_set_new(object, "selection",
-                        workload->selection[0] != '\0' ? text(workload->selection) : json_null());
-    json_object_set_new(object, "digest", text(trial->digest));
+                        workload->selection[0] != '\0' ? res_json_text(workload->selection) : json_null());
+    json_object_set_new(object, "digest", res_json_text(trial->digest));
     json_object_set_new(object, "file_digest", hexadecimal(workload->file_digest));
     json_object_set_new(object, "ops", json_integer((json_int_t)workload->ops));
     json_object_set_new(object, "inherited_ops", json_integer((json_int_t)inherited_ops(trial)));
     json_object_set_new(object, "complete", json_boolean(workload->complete));
     json_object_set_new(object, "incomplete_why",
-                        workload->complete ? json_null() : text(workload->incomplete_why));
+                        workload->complete ? json_null() : res_json_text(workload->incomplete_why));
     json_object_set_new(object, "lost_calls", json_integer((json_int_t)workload->lost_calls));
     json_object_set_new(object, "lost_known", json_boolean(workload->lost_known));
     json_object_set_new(object, "left_out_calls", json_integer((json_int_t)workload->left_out_calls));
     json_object_set_new(object, "removed_calls", json_integer((json_int_t)workload->removed_calls));
-    json_object_set_new(object, "live", text(workload->live[0] != '\0' ? workload->live : "known"));
+    json_object_set_new(object, "live", res_json_text(workload->live[0] != '\0' ? workload->live : "known"));
     json_object_set_new(object, "threads", json_integer((json_int_t)workload->threads));
     json_object_set_new(object, "duration_ns", json_integer((json_int_t)workload->duration_ns));
     json_object_set_new(object, "live_peak_bytes", json_integer((json_int_t)workload->live_peak_bytes));
@@ -284,8 +265,8 @@ static json_t *missing_array(const struct res_missing *missing, size_t count)
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
         json_t *object = json_object();
-        json_object_set_new(object, "name", text(missing[i].name));
-        json_object_set_new(object, "reason", text(missing[i].reason));
+        json_object_set_new(object, "name", res_json_text(missing[i].name));
+        json_object_set_new(object, "reason", res_json_text(missing[i].reason));
         json_array_append_new(array, object);
     }
     return array;
@@ -310,7 +291,7 @@ json_t *res_json_experiment(const struct res_experiment *experiment, const struc
     json_object_set_new(result, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(result, "created_unix_ns",
                         json_integer((json_int_t)now.tv_sec * 1000000000 + now.tv_nsec));
-    json_object_set_new(result, "baseline", text(options->candidates[0]->name));
+    json_object_set_new(result, "baseline", res_json_text(options->candidates[0]->name));
     json_object_set_new(result, "rounds", json_integer(rounds));
     json_object_set_new(result, "rounds_asked", json_integer(options->rounds));
     json_object_set_new(result, "memory_rounds_asked", json_integer(options->memory_rounds));
@@ -318,14 +299,14 @@ json_t *res_json_experiment(const struct res_experiment *experiment, const struc
     json_object_set_new(result, "stopped", json_boolean(experiment->stopped));
     json_object_set_new(result, "seed", json_integer((json_int_t)options->seed));
     json_object_set_new(result, "resamples", json_integer(RES_RESAMPLES));
-    json_object_set_new(result, "touch", text(options->touch != NULL ? options->touch : "page"));
+    json_object_set_new(result, "touch", res_json_text(options->touch != NULL ? options->touch : "page"));
     json_object_set_new(result, "check", json_boolean(options->check));
     json_object_set_new(result, "one_thread", json_boolean(options->one_thread));
     json_object_set_new(result, "limit_bytes",
                         options->limit_bytes != 0 ? json_integer((json_int_t)options->limit_bytes)
                                                   : json_null());
-    json_object_set_new(result, "limit_by", text(res_limit_by(options)));
-    json_object_set_new(result, "limit_by_why", text(options->limit_by_why));
+    json_object_set_new(result, "limit_by", res_json_text(res_limit_by(options)));
+    json_object_set_new(result, "limit_by_why", res_json_text(options->limit_by_why));
     json_object_set_new(result, "warmup", warmup_object());
     json_object_set_new(result, "machine", res_machine_describe());
     json_object_set_new(result, "missing", missing_array(missing, missing_count));

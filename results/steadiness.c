@@ -7,6 +7,7 @@
 
 #include "footprint/words.h"
 #include "results/cells.h"
+#include "results/json_values.h"
 #include "results/statistics.h"
 #include "results/support.h"
 
@@ -128,7 +129,7 @@ json_t *res_steadiness(const struct res_trial *trial)
         times[i] = times_of(trial, &trial->entries[i]);
     const struct res_drift drift = drift_of(trial, times);
     json_t *object = json_object();
-    json_object_set_new(object, "drift_share", isfinite(drift.share) ? json_real(drift.share) : json_null());
+    json_object_set_new(object, "drift_share", res_json_number(drift.share));
     json_object_set_new(object, "drift_significant", json_boolean(drift.significant));
     json_object_set_new(object, "outliers", outliers_object(trial, times));
     for (size_t i = 0; i < trial->entry_count; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "results/cells.h"
+#include "results/json_values.h"
 #include "results/statistics.h"
 #include "results/support.h"
 #include "results/values.h"
@@ -230,7 +231,7 @@ static void add_move(json_t *point, const char *name, enum res_verdict verdict, 
     const char *word = memory ? res_verdict_memory_name(verdict) : res_verdict_name(verdict);
     char *key = res_printf("%s_moved", name), *change_key = res_printf("%s_change", name);
     json_object_set_new(point, key, moved ? json_string(word) : json_null());
-    json_object_set_new(point, change_key, isfinite(change) ? json_real(change) : json_null());
+    json_object_set_new(point, change_key, res_json_number(change));
     free(key);
     free(change_key);
 }

@@ -6,6 +6,7 @@
 #include "results/deploy.h"
 #include "results/entry_figures.h"
 #include "results/html/html.h"
+#include "results/json_values.h"
 #include "results/noise_words.h"
 #include "results/notes.h"
 #include "results/pareto.h"
@@ -16,11 +17,6 @@
 #include "results/tune/tune_words.h"
 
 #define ROUNDS_MAX 1024u /* of which a point's median is made */
-
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
 
 /* A copy that shares its values, without the keys that are listed (NULL at the end). */
 static json_t *without(const json_t *object, const char *const *keys)
@@ -82,7 +78,7 @@ static json_t *points_of(const double *series, size_t count)
     json_t *array = json_array();
     const size_t parts = RES_HTML_POINTS_MAX / 2;
     for (size_t i = 0; count <= RES_HTML_POINTS_MAX && i < count; i++)
-        json_array_append_new(array, number(series[i]));
+        json_array_append_new(array, res_json_number(series[i]));
     for (size_t part = 0; count > RES_HTML_POINTS_MAX && part < parts; part++) {
         const size_t end = part_begin(part + 1, parts, count);
         size_t least = part_begin(part, parts, count), greatest = least;
@@ -90,8 +86,8 @@ static json_t *points_of(const double *series, size_t count)
             least = !(series[least] <= series[i]) ? i : least;
             greatest = !(series[greatest] >= series[i]) ? i : greatest;
         }
-        json_array_append_new(array, number(series[least < greatest ? least : greatest]));
-        json_array_append_new(array, number(series[least < greatest ? greatest : least]));
+        json_array_append_new(array, res_json_number(series[least < greatest ? least : greatest]));
+        json_array_append_new(array, res_json_number(series[least < greatest ? greatest : least]));
     }
     return array;
 }
@@ -108,8 +104,8 @@ static json_t *times_of(double *times, size_t count)
         return points_of(times, count);
     json_t *array = json_array();
     for (size_t part = 0; part < parts; part++) {
-        json_array_append_new(array, number(times[part_begin(part, parts, count)]));
-        json_array_append_new(array, number(times[part_begin(part + 1, parts, count) - 1]));
+        json_array_append_new(array, res_json_number(times[part_begin(part, parts, count)]));
+        json_array_append_new(array, res_json_number(times[part_begin(part + 1, parts, count) - 1]));
     }
     return array;
 }
@@ -185,8 +181,8 @@ static json_t *entry_object(const json_t *workload, const json_t *entry)
     json_t *substituted = json_object_get(json_array_get(json_object_get(entry, "runs"), 0), "substituted");
     json_object_set_new(object, "latency", latency_object(json_object_get(entry, "latency")));
     json_object_set_new(object, "whole_process", whole_object(json_object_get(entry, "whole_process")));
-    json_object_set_new(object, "faults_minor", number(res_entry_faults(entry)));
-    json_object_set_new(object, "blow_up", number(res_entry_blow_up(workload, entry)));
+    json_object_set_new(object, "faults_minor", res_json_number(res_entry_faults(entry)));
+    json_object_set_new(object, "blow_up", res_json_number(res_entry_blow_up(workload, entry)));
     json_object_set_new(object, "substituted", substituted != NULL ? json_incref(substituted) : json_null());
     return object;
 }

@@ -2,20 +2,8 @@
 #include "results/validation/disturbed.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "results/support.h"
 #include "results/validation/fidelity.h"
-
-static double median_distance(const double *samples, size_t count, double from)
-{
-    double *distances = res_calloc(count, sizeof *distances);
-    for (size_t i = 0; i < count; i++)
-        distances[i] = fabs(samples[i] - from);
-    const double distance = res_median(distances, count);
-    free(distances);
-    return distance;
-}
 
 double res_disturbed_by(const double *sampled_bytes, size_t sampled_count, const double *mapped_bytes,
                         size_t mapped_count, double apart_bytes)
@@ -24,7 +12,7 @@ double res_disturbed_by(const double *sampled_bytes, size_t sampled_count, const
         return 0;
     const double alone = res_median(sampled_bytes, sampled_count),
                  read = res_median(mapped_bytes, mapped_count);
-    const double distance = median_distance(sampled_bytes, sampled_count, alone);
+    const double distance = res_median_deviation(sampled_bytes, sampled_count);
     const double bound = fmax(RES_DISTURBED_TIMES * distance, RES_RUNS_ALIKE * alone);
     const bool differs = read - alone > bound || alone - read > fmax(bound, apart_bytes);
     return alone > 0 && differs ? read / alone - 1 : 0;

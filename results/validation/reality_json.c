@@ -2,6 +2,7 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "results/json_values.h"
 #include "results/validation/reality_report.h"
 
 #define FIGURES 6u
@@ -31,11 +32,6 @@ static void beyond_in_order(const struct res_validation_figures *figures, double
     }
 }
 
-static json_t *bytes_or_null(double bytes)
-{
-    return isfinite(bytes) ? json_integer((json_int_t)llround(bytes)) : json_null();
-}
-
 json_t *res_reality_ranges(const struct res_validation_figures *figures)
 {
     const struct res_real_range *ranges[FIGURES];
@@ -43,8 +39,8 @@ json_t *res_reality_ranges(const struct res_validation_figures *figures)
     ranges_in_order(figures, ranges);
     for (size_t i = 0; i < FIGURES; i++)
         json_object_set_new(object, NAMES[i],
-                            json_pack("{s:o, s:o, s:I}", "low_bytes", bytes_or_null(ranges[i]->low_bytes),
-                                      "high_bytes", bytes_or_null(ranges[i]->high_bytes), "runs",
+                            json_pack("{s:o, s:o, s:I}", "low_bytes", res_json_whole(ranges[i]->low_bytes),
+                                      "high_bytes", res_json_whole(ranges[i]->high_bytes), "runs",
                                       (json_int_t)ranges[i]->runs));
     return object;
 }
@@ -55,7 +51,7 @@ json_t *res_reality_beyond(const struct res_validation_figures *figures)
     json_t *object = json_object();
     beyond_in_order(figures, beyond);
     for (size_t i = 0; i < FIGURES; i++)
-        json_object_set_new(object, NAMES[i], isfinite(beyond[i]) ? json_real(beyond[i]) : json_null());
+        json_object_set_new(object, NAMES[i], res_json_number(beyond[i]));
     return object;
 }
 

@@ -1,23 +1,6 @@
 /* recordings_json.c - several recordings of a validation as JSON. */
-#include <math.h>
-#include <stdlib.h>
-
+#include "results/json_values.h"
 #include "results/validation/recordings_report.h"
-
-static json_t *bytes_or_null(double bytes)
-{
-    return isfinite(bytes) ? json_integer((json_int_t)llround(bytes)) : json_null();
-}
-
-static json_t *text_or_null(const char *text)
-{
-    if (text == NULL)
-        return json_null();
-    char *plain = res_text_plain(text);
-    json_t *string = json_string(plain);
-    free(plain);
-    return string;
-}
 
 /* ---- what was recorded ---------------------------------------------------------------------- */
 
@@ -26,7 +9,7 @@ static json_t *recording_object(unsigned number, const char *left_out, uint64_t 
 {
     json_t *object = json_object();
     json_object_set_new(object, "number", json_integer(number));
-    json_object_set_new(object, "left_out", text_or_null(left_out));
+    json_object_set_new(object, "left_out", res_json_text(left_out));
     json_object_set_new(object, "ops", json_integer((json_int_t)ops));
     json_object_set_new(object, "duration_ns", json_integer((json_int_t)duration_ns));
     json_object_set_new(object, "live_peak_bytes", json_integer((json_int_t)live_peak_bytes));
@@ -66,9 +49,9 @@ static json_t *passes_array(const struct res_recording_entry *entry)
     json_t *passes = json_array();
     for (size_t i = 0; i < entry->run_count; i++)
         json_array_append_new(passes, json_pack("{s:o, s:o, s:o}", "peak_bytes",
-                                                bytes_or_null(entry->runs[i].peak_bytes), "mean_bytes",
-                                                bytes_or_null(entry->runs[i].mean_bytes), "end_bytes",
-                                                bytes_or_null(entry->runs[i].end_bytes)));
+                                                res_json_whole(entry->runs[i].peak_bytes), "mean_bytes",
+                                                res_json_whole(entry->runs[i].mean_bytes), "end_bytes",
+                                                res_json_whole(entry->runs[i].end_bytes)));
     return passes;
 }
 
@@ -93,7 +76,7 @@ json_t *res_recordings_predicted(const struct res_validation *validation,
             continue;
         const struct res_recording_entry *entry = &recording->entries[place];
         json_t *object = prediction(recording->number, &figures->recordings[used++]);
-        json_object_set_new(object, "failed", text_or_null(entry->failed));
+        json_object_set_new(object, "failed", res_json_text(entry->failed));
         json_object_set_new(object, "replays", passes_array(entry));
         json_array_append_new(array, object);
     }

@@ -2,30 +2,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "results/json_values.h"
 #include "results/support.h"
 #include "results/validation/reality_report.h"
 #include "results/validation/recordings_report.h"
 #include "results/validation/validation_report.h"
-
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *whole(double value)
-{
-    return isfinite(value) ? json_integer((json_int_t)llround(value)) : json_null();
-}
-
-static json_t *text(const char *value)
-{
-    if (value == NULL)
-        return json_null();
-    char *plain = res_text_plain(value);
-    json_t *string = json_string(plain);
-    free(plain);
-    return string;
-}
 
 void res_levels_set(json_t *object, const char *part, const struct res_levels *levels)
 {
@@ -36,7 +17,7 @@ void res_levels_set(json_t *object, const char *part, const struct res_levels *l
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         char key[64];
         snprintf(key, sizeof key, "%s_%s_bytes", all[i].level, part);
-        json_object_set_new(object, key, whole(all[i].bytes));
+        json_object_set_new(object, key, res_json_whole(all[i].bytes));
     }
 }
 
@@ -49,7 +30,7 @@ static void set_errors(json_t *object, const char *part, const struct res_levels
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         char key[64];
         snprintf(key, sizeof key, "%s_%s", all[i].level, part);
-        json_object_set_new(object, key, number(all[i].error));
+        json_object_set_new(object, key, res_json_number(all[i].error));
     }
 }
 
@@ -59,9 +40,10 @@ static json_t *timed_runs(const struct res_validation_entry *entry)
 {
     json_t *runs = json_array();
     for (size_t i = 0; i < entry->timed_count; i++)
-        json_array_append_new(runs, json_pack("{s:o, s:o, s:o}", "wall_ns", whole(entry->timed[i].wall_ns),
-                                              "user_ns", whole(entry->timed[i].user_ns), "system_ns",
-                                              whole(entry->timed[i].system_ns)));
+        json_array_append_new(runs,
+                              json_pack("{s:o, s:o, s:o}", "wall_ns", res_json_whole(entry->timed[i].wall_ns),
+                                        "user_ns", res_json_whole(entry->timed[i].user_ns), "system_ns",
+                                        res_json_whole(entry->timed[i].system_ns)));
     return runs;
 }
 
@@ -85,20 +67,20 @@ static json_t *series_of(const struct res_image *image)
 static json_t *sampled_run(const struct res_image *image, bool with_series)
 {
     json_t *run = json_object();
-    json_object_set_new(run, "peak_bytes", whole((double)image->peak_bytes));
-    json_object_set_new(run, "mean_bytes", whole(image->mean_bytes));
-    json_object_set_new(run, "end_bytes", whole((double)image->end_bytes));
-    json_object_set_new(run, "anonymous_peak_bytes", whole((double)image->anonymous_peak_bytes));
-    json_object_set_new(run, "anonymous_mean_bytes", whole(image->anonymous_mean_bytes));
-    json_object_set_new(run, "anonymous_end_bytes", whole((double)image->anonymous_end_bytes));
-    json_object_set_new(run, "cpu_ns", whole(image->cpu_ns));
-    json_object_set_new(run, "duration_ns", whole((double)(image->end_ns - image->begin_ns)));
+    json_object_set_new(run, "peak_bytes", res_json_whole((double)image->peak_bytes));
+    json_object_set_new(run, "mean_bytes", res_json_whole(image->mean_bytes));
+    json_object_set_new(run, "end_bytes", res_json_whole((double)image->end_bytes));
+    json_object_set_new(run, "anonymous_peak_bytes", res_json_whole((double)image->anonymous_peak_bytes));
+    json_object_set_new(run, "anonymous_mean_bytes", res_json_whole(image->anonymous_mean_bytes));
+    json_object_set_new(run, "anonymous_end_bytes", res_json_whole((double)image->anonymous_end_bytes));
+    json_object_set_new(run, "cpu_ns", res_json_whole(image->cpu_ns));
+    json_object_set_new(run, "duration_ns", res_json_whole((double)(image->end_ns - image->begin_ns)));
     if (image->has_maps) {
-        json_object_set_new(run, "heap_peak_bytes", whole((double)image->heap_peak_bytes));
-        json_object_set_new(run, "heap_mean_bytes", whole(image->heap_mean_bytes));
-        json_object_set_new(run, "heap_end_bytes", whole((double)image->heap_end_bytes));
-        json_object_set_new(run, "apart_at_peak_bytes", whole((double)image->apart_at_peak_bytes));
-        json_object_set_new(run, "apart_peak_bytes", whole((double)image->apart_peak_bytes));
+        json_object_set_new(run, "heap_peak_bytes", res_json_whole((double)image->heap_peak_bytes));
+        json_object_set_new(run, "heap_mean_bytes", res_json_whole(image->heap_mean_bytes));
+        json_object_set_new(run, "heap_end_bytes", res_json_whole((double)image->heap_end_bytes));
+        json_object_set_new(run, "apart_at_peak_bytes", res_json_whole((double)image->apart_at_peak_bytes));
+        json_object_set_new(run, "apart_peak_bytes", res_json_whole((double)image->apart_peak_bytes));
     }
     if (with_series)
         json_object_set_new(run, "series", series_of(image));
@@ -123,17 +105,17 @@ static json_t *real_object(const struct res_validation_entry *entry,
     res_levels_set(object, "total", &figures->memory.real_total);
     res_levels_set(object, "heap", &figures->memory.real_heap);
     json_object_set_new(object, "ranges", res_reality_ranges(figures));
-    json_object_set_new(object, "disturbed_by", number(figures->disturbed_by));
-    json_object_set_new(object, "wall_ns", whole(figures->wall_ns));
-    json_object_set_new(object, "cpu_ns", whole(figures->cpu_ns));
-    json_object_set_new(object, "process_cpu_ns", whole(figures->process_cpu_ns));
-    json_object_set_new(object, "time_difference_ns", whole(figures->time.real_ns));
-    json_object_set_new(object, "time_ratio", number(figures->time.ratio));
-    json_object_set_new(object, "time_ratio_low", number(figures->time.interval.low));
-    json_object_set_new(object, "time_ratio_high", number(figures->time.interval.high));
+    json_object_set_new(object, "disturbed_by", res_json_number(figures->disturbed_by));
+    json_object_set_new(object, "wall_ns", res_json_whole(figures->wall_ns));
+    json_object_set_new(object, "cpu_ns", res_json_whole(figures->cpu_ns));
+    json_object_set_new(object, "process_cpu_ns", res_json_whole(figures->process_cpu_ns));
+    json_object_set_new(object, "time_difference_ns", res_json_whole(figures->time.real_ns));
+    json_object_set_new(object, "time_ratio", res_json_number(figures->time.ratio));
+    json_object_set_new(object, "time_ratio_low", res_json_number(figures->time.interval.low));
+    json_object_set_new(object, "time_ratio_high", res_json_number(figures->time.interval.high));
     json_object_set_new(object, "time_verdict", json_string(res_verdict_name(figures->time.verdict)));
-    json_object_set_new(object, "startup_total_bytes", whole(figures->startup_total_bytes));
-    json_object_set_new(object, "startup_heap_bytes", whole(figures->startup_heap_bytes));
+    json_object_set_new(object, "startup_total_bytes", res_json_whole(figures->startup_total_bytes));
+    json_object_set_new(object, "startup_heap_bytes", res_json_whole(figures->startup_heap_bytes));
     json_object_set_new(object, "timed_runs", timed_runs(entry));
     json_object_set_new(object, "sampled_runs", sampled_runs(entry->images, entry->image_count));
     json_object_set_new(object, "mapped_runs", sampled_runs(entry->mapped, entry->mapped_count));
@@ -146,7 +128,7 @@ static json_t *predicted_object(const struct res_validation *validation,
     json_t *object = json_object();
     res_levels_set(object, "total", &figures->memory.predicted_total);
     res_levels_set(object, "heap", &figures->memory.predicted_heap);
-    json_object_set_new(object, "time_difference_ns", whole(figures->time.predicted_ns));
+    json_object_set_new(object, "time_difference_ns", res_json_whole(figures->time.predicted_ns));
     json_object_set_new(object, "recordings", res_recordings_predicted(validation, figures, place));
     return object;
 }
@@ -159,10 +141,11 @@ static json_t *error_object(const struct res_validation_figures *figures)
     json_object_set_new(object, "heap_is_small", json_boolean(figures->heap_is_small));
     json_object_set_new(object, "beyond_reality", res_reality_beyond(figures));
     json_object_set_new(object, "time_sign", json_string(res_sign_name(figures->time.sign)));
-    json_object_set_new(object, "time_size",
-                        number(figures->time.sign == RES_SIGN_RIGHT || figures->time.sign == RES_SIGN_WRONG
-                                   ? figures->time.predicted_ns / figures->time.real_ns - 1
-                                   : NAN));
+    json_object_set_new(
+        object, "time_size",
+        res_json_number(figures->time.sign == RES_SIGN_RIGHT || figures->time.sign == RES_SIGN_WRONG
+                            ? figures->time.predicted_ns / figures->time.real_ns - 1
+                            : NAN));
     return object;
 }
 
@@ -172,8 +155,8 @@ static json_t *candidate_object(const struct res_validation *validation, const s
     const struct res_validation_entry *entry = &validation->entries[place];
     const char *failed = entry->failed != NULL ? entry->failed : trial->entries[place].failed;
     json_t *object = json_object();
-    json_object_set_new(object, "name", text(entry->candidate->name));
-    json_object_set_new(object, "failed", text(failed));
+    json_object_set_new(object, "name", res_json_text(entry->candidate->name));
+    json_object_set_new(object, "failed", res_json_text(failed));
     json_object_set_new(object, "real", real_object(entry, figures));
     json_object_set_new(object, "predicted", predicted_object(validation, figures, place));
     json_object_set_new(object, "error", error_object(figures));
@@ -222,7 +205,7 @@ static json_t *command_array(char *const *arguments)
 {
     json_t *array = json_array();
     for (size_t i = 0; arguments[i] != NULL; i++)
-        json_array_append_new(array, text(arguments[i]));
+        json_array_append_new(array, res_json_text(arguments[i]));
     return array;
 }
 
@@ -239,7 +222,7 @@ void res_validation_add(json_t *result, const struct res_validation *validation,
         json_array_append_new(candidates, candidate_object(validation, trial, &figures[i], i));
     }
     json_object_set_new(about, "command", command_array(options->arguments));
-    json_object_set_new(about, "process", text(options->process));
+    json_object_set_new(about, "process", res_json_text(options->process));
     json_object_set_new(about, "processes_alike", json_integer((json_int_t)validation->alike));
     json_object_set_new(about, "exit_code", json_integer(options->exit_code));
     json_object_set_new(about, "rounds", json_integer(validation->rounds));

@@ -4,17 +4,7 @@
 #include "results/notes.h"
 #include "results/support.h"
 #include "results/table.h"
-
-static size_t widest(const char *text)
-{
-    size_t most = 0;
-    for (const char *line = text; *line != '\0';) {
-        const size_t length = strcspn(line, "\n");
-        most = length > most ? length : most;
-        line += length + (line[length] != '\0');
-    }
-    return most;
-}
+#include "unit/lines.h"
 
 TEST(a_number_is_not_parted_from_its_unit)
 {

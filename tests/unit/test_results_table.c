@@ -4,6 +4,7 @@
 #include "results/json.h"
 #include "results/table.h"
 #include "unit/harness.h"
+#include "unit/lines.h"
 
 #define GREEN "\033[32m"
 #define RED   "\033[31m"
@@ -68,17 +69,6 @@ TEST(noise_has_none)
 }
 
 /* ---- names of any length -------------------------------------------------------------------- */
-
-static size_t widest(const char *text)
-{
-    size_t most = 0;
-    for (const char *line = text; *line != '\0';) {
-        const size_t length = strcspn(line, "\n");
-        most = length > most ? length : most;
-        line += length + (line[length] != '\0');
-    }
-    return most;
-}
 
 /* The line that begins so; the caller's to free. */
 static char *line_with(const char *text, const char *begin)
