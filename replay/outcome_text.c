@@ -122,10 +122,10 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     printf("%-18s%.1f ms, %s %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
            outcome->serial ? "of it" : "and of some processor", (double)totals->prepare_ns / 1e6);
     if (outcome->account->behind_most_ns > BEHIND_TOLD_NS)
-        printf("%-18sbehind its pace by up to %.0f ms, by %.0f ms at the end: the calls take longer than %gx "
-               "leaves them\n",
+        printf("%-18sbehind its pace by up to %.0f ms, by %.0f ms at the end:\n"
+               "%-18sthe calls, and preparing them, take longer than %gx leaves\n",
                "pace", (double)outcome->account->behind_most_ns / 1e6,
-               (double)outcome->account->behind_end_ns / 1e6, outcome->account->speed);
+               (double)outcome->account->behind_end_ns / 1e6, "", outcome->account->speed);
     printf("%-18s%s, asked %s times\n", "clock", outcome->account->recorded ? "recorded" : "real",
            fp_text_grouped(outcome->account->asks.asked, digits));
     say_bytes("live peak", (double)outcome->summary->live_bytes_peak);

@@ -133,7 +133,9 @@ static void add_basis_line(struct res_text *text, const json_t *result, const js
     const char *by = json_string_value(json_object_get(json_object_get(workload, "stopped"), "by"));
     if (json_is_true(json_object_get(result, "stopped")) && by != NULL && strcmp(by, "interrupt") != 0 &&
         json_array_get(workloads, json_array_size(workloads) - 1) == workload)
-        res_text_printf(&words, ", stopped in the passes behind them");
+        res_text_printf(&words, json_is_object(json_object_get(result, "validation"))
+                                    ? ", stopped in the real runs or further recordings"
+                                    : ", stopped in the passes behind them");
     if (!json_is_object(floor) || failed != NULL) {
         res_text_printf(&words, "; the harness' own time is still in the figures (%s)",
                         failed != NULL ? failed : "mallab-replay-none is not there");

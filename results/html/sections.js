@@ -83,6 +83,7 @@ function optionsOf(result, workload) {
   if (isNamed(result.touch) && result.touch !== "page") options.push("--touch", result.touch);
   const recordings = objectOf(result.validation).recordings_asked;
   if (isNumber(recordings) && recordings !== 3) options.push("--recordings", String(recordings));
+  if (objectOf(result.validation).time_of === "process" && isNamed(result.validation.process)) options.push("--process", shellWord(result.validation.process));
   if (result.validation) return options;
   if (listOf(workload.candidates).some((entry) => objectOf(objectOf(entry).latency).passes > 0)) options.push("--latency");
   if (isNumber(result.memory_rounds_asked) && result.memory_rounds_asked !== 3) options.push("--memory-rounds", String(result.memory_rounds_asked));

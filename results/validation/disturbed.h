@@ -6,7 +6,8 @@
  *
  *   disturbed  the median of the mapped runs' anonymous peaks is apart from that of the sampled runs by more than
  *              RES_DISTURBED_TIMES their median distance from it, and by more than RES_RUNS_ALIKE (fidelity.h) of it. The
- *              median distance, as one run of five may go its own way. With less than RES_DISTURBED_RUNS of either it is
+ *              median distance, as one run of five may go its own way. Each mapped run has to lie to that side: a program that
+ *              does one thing or another by turns has runs of both on each. With less than RES_DISTURBED_RUNS of either it is
  *              not known, and none is taken to be
  *   apart      anonymous memory that is not the heap's. Of the peak: at that sample of a mapped run which had the most of both;
  *              of mean and end: the run's anonymous memory less its heap. Of several runs the median

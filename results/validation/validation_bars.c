@@ -58,8 +58,8 @@ static bool is_too_high(const json_t *candidates)
     json_array_foreach(candidates, index, candidate)
     {
         const json_t *error = json_object_get(candidate, "error");
-        if (res_cell_number(error, "peak_total") > RES_BAR_TOTAL ||
-            res_cell_number(error, "peak_heap") > RES_BAR_HEAP)
+        const double heap = res_cell_number(error, "peak_heap");
+        if (heap > RES_BAR_HEAP || (heap > 0 && res_cell_number(error, "peak_total") > RES_BAR_TOTAL))
             return true;
     }
     return false;
@@ -85,7 +85,7 @@ static const char *believed_words(double total, double heap, double mean)
     return peaks && means ? "Both are within what mallab asks of itself."
            : peaks        ? "Decide by the peaks of this program, not by its means."
            : means        ? "Its means are within 10 %, its peaks beyond their bars."
-                   : "Both are beyond their bars: of this program trust the order of the candidates at most.";
+                          : "Both are beyond their bars: do not decide by them.";
 }
 
 static void add_summary(struct res_text *text, const json_t *about, const json_t *candidates)

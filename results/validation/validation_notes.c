@@ -112,12 +112,13 @@ void res_validation_spread(struct res_text *text, const json_t *candidates)
         mean = fmax(mean, res_samples_spread(runs, "heap_mean_bytes")); /* of a NAN and a number the number */
         end = fmax(end, res_samples_spread(runs, "heap_end_bytes"));
     }
-    if (isfinite(mean) && isfinite(end))
-        res_text_printf(
-            text,
-            "spread      real runs of one candidate differ by up to %.1f %% in the heap's mean, %.1f %% "
-            "at its end\n",
-            100 * mean, 100 * end);
+    if (!isfinite(mean) || !isfinite(end))
+        return;
+    char *words = res_printf(
+        "real runs of one candidate differ by up to %.1f %% in the heap's mean, %.1f %% at its end",
+        100 * mean, 100 * end);
+    res_notes_add(text, "spread", words);
+    free(words);
 }
 
 void res_validation_failures(struct res_text *text, const json_t *candidates)

@@ -90,6 +90,7 @@ class Validate(lab.Lab):
                                                        (0.071, 0.125, 0.05, "page", "Its means are within 10 %, its peaks beyond their bars.", True),
                                                        (0.071, 0.125, 0.05, "none", "Its means are within 10 %", False),
                                                        (-0.075, -0.125, 0.2, "page", "Both are beyond their bars", False),
+                                                       (0.054, -0.01, 0.05, "page", "Its means are within 10 %", False),
                                                        (0.001, 0.002, 0.003, "page", "Both are within what mallab asks of itself.", False)):
             told["touch"] = touch
             for candidate in told["candidates"]:

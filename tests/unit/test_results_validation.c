@@ -85,6 +85,14 @@ TEST(an_undisturbed_heap_is_that_of_the_mapped_runs)
     CHECK_U64(figures.heap_range.peak.runs, MAPPED);
 }
 
+/* One thing or another by turns: both kinds of runs have some of each. */
+TEST(a_program_that_differs_by_itself_is_not_disturbed)
+{
+    const uint64_t alone[SAMPLED] = {10, 60, 10, 60, 10}, read[MAPPED] = {60, 10, 60};
+    const struct res_validation_figures figures = figures_of(alone, read, 1);
+    CHECK(!(fabs(figures.disturbed_by) > 0));
+}
+
 /* What a run's samples missed of the rest is not its heap's. */
 TEST(a_run_that_missed_the_rest_has_no_greater_heap)
 {
@@ -97,4 +105,5 @@ TEST(a_run_that_missed_the_rest_has_no_greater_heap)
 RUN_TESTS(T(a_disturbed_heap_is_that_of_the_sampled_runs),
           T(a_heap_that_shrank_by_reading_is_that_of_the_sampled_runs),
           T(an_undisturbed_heap_is_that_of_the_mapped_runs),
-          T(a_run_that_missed_the_rest_has_no_greater_heap))
+          T(a_run_that_missed_the_rest_has_no_greater_heap),
+          T(a_program_that_differs_by_itself_is_not_disturbed))
