@@ -330,9 +330,9 @@ static int run_top(int argc, char **argv)
     if (is_a_file(&top))
         return CLI_UNREADABLE;
     uint32_t process_id = 0;
-    const int code = top.settings.process != NULL
-                         ? cli_process_named(&CLI_TOP, top.settings.path, top.settings.process, &process_id)
-                         : CLI_DONE;
+    const int code = top.settings.process != NULL ? cli_process_named(&CLI_TOP, top.settings.path,
+                                                                      top.settings.process, &process_id, NULL)
+                                                  : CLI_DONE;
     if (code != CLI_DONE)
         return code;
     if (process_id != 0)

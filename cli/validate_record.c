@@ -42,15 +42,19 @@ int cli_validate_record(const struct cli_validate_options *settings, const struc
     };
     const struct cli_record_step step = {
         .directory = directory, .quiet = settings->answer.quiet, .again = again};
-    char *recording = NULL;
+    char *recording = NULL, *file = NULL;
+    uint32_t process_id;
     *ret = (struct cli_validate_recorded){0};
     int code = record(settings, choice->candidates[0]->path, &step, &ret->status, &recording);
     if (code == CLI_DONE && cli_stopped_by == 0 && settings->process != NULL)
-        code = cli_process_named(&CLI_VALIDATE, recording, settings->process, &convert.process_id);
+        code = cli_process_named(&CLI_VALIDATE, recording, settings->process, &process_id, &file);
+    /* Its footprint: by its id the programs that it was before would be chosen among, too. */
+    convert.process_file = file;
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = cli_workload_prepare(&CLI_VALIDATE, &prepare, recording, 0, &ret->path);
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = cli_workload_facts(&CLI_VALIDATE, ret->path, settings->command[0], &ret->workload);
     free(recording);
+    free(file);
     return code;
 }

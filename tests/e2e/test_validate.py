@@ -235,6 +235,14 @@ class Validate(lab.Lab):
         about = self.validate("-a", "glibc", "--process", "sh", "--", "sh", "-c", f"{lab.PROGRAMS}/half 1; {lab.PROGRAMS}/half 1; exit 0")["validation"]
         self.assertEqual(about["processes_alike"], 1)
 
+    def test_a_program_that_became_another(self):
+        """Both have one process id, and the shell makes the most calls: the named one counts, and only what has an end of its own."""
+        became = ["bash", "-c", 'a=(); for i in {1..20000}; do a+=("$i"); done; exec ' + f"{lab.PROGRAMS}/half 1"]
+        result = self.validate("-a", "glibc", "--process", "half", "--", *became)
+        self.assertEqual(result["workloads"][0]["program"], "half")
+        gone = self.mallab("validate", "-q", "-a", "glibc", "-n", 1, "--process", "bash", "--", *became, status=lab.FAILED)
+        self.assertIn("each 'bash' executed another program", gone.stderr.decode())
+
     def test_without_hyperfine(self):
         """PATH holds what the command needs, and no hyperfine: said, and measured all the same."""
         result = self.mallab("validate", "--json", "-n", 1, "--recordings", 1, "-a", "glibc", "-o", "days/", "--", lab.PROGRAMS / "half", 3,
