@@ -72,8 +72,9 @@ class Limit(lab.Lab):
         self.assertRegex(text, r"glibc [0-9.]+ .* died")
         self.assertIn("No candidate survives the limit of", text)
         self.assertIn(f"as in a container: cgroup v{self.group.version}, without swap", text)
-        page = self.mallab("report", "--format", "html", "-o", "-", out).stdout.decode()
-        self.assertIn("for want of memory", page)
+        page = subprocess.run([lab.BUILD / "mallab", "report", "--format", "html", "-o", "-", out], capture_output=True, check=False)
+        if b"without uPlot" not in page.stderr: # test_html skips by name then
+            self.assertIn("for want of memory", page.stdout.decode())
         wide = json.loads(self.told("--json", "-a", "glibc", "--limit", "1G").stdout)["workloads"][0]["candidates"][0]
         self.assertIsNone(wide["failed"])
         self.assertGreaterEqual(wide["limit"]["runs"], 1)
