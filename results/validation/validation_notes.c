@@ -51,6 +51,18 @@ void res_validation_notes(struct res_text *text, const json_t *result, const jso
     free(by);
 }
 
+/* A line of what was gathered, which is freed; none where nothing was. */
+static void add_names(struct res_text *text, const char *key, const char *before, struct res_text *names,
+                      const char *behind)
+{
+    if (names->length == 0)
+        return;
+    char *line = res_printf("%s%s%s", before, names->text, behind);
+    res_notes_add(text, key, line);
+    free(line);
+    free(names->text);
+}
+
 void res_validation_small(struct res_text *text, const json_t *candidates)
 {
     struct res_text words = {0};
@@ -64,14 +76,8 @@ void res_validation_small(struct res_text *text, const json_t *candidates)
         res_text_printf(&words, "%s%s", words.length > 0 ? ", " : "", name);
         free(name);
     }
-    if (words.length == 0)
-        return;
-    char *line = res_printf("below 256 KiB, and so too small to judge: %s. A tenth of that is six pages, and "
-                            "what counts as heap is not told so finely",
-                            words.text);
-    res_notes_add(text, "heap", line);
-    free(line);
-    free(words.text);
+    add_names(text, "heap", "below 256 KiB, and so too small to judge: ", &words,
+              ". A tenth of that is six pages, and what counts as heap is not told so finely");
 }
 
 void res_validation_disturbed(struct res_text *text, const json_t *candidates)
@@ -89,15 +95,8 @@ void res_validation_disturbed(struct res_text *text, const json_t *candidates)
         free(percent);
         free(name);
     }
-    if (words.length == 0)
-        return;
-    char *line = res_printf(
-        "reading them changed what the program held at its peak: %s; the heap's real figures there are "
-        "of runs without, less what is not heap in runs with",
-        words.text);
-    res_notes_add(text, "mappings", line);
-    free(line);
-    free(words.text);
+    add_names(text, "mappings", "reading them changed what the program held at its peak: ", &words,
+              "; the heap's real figures there are of runs without, less what is not heap in runs with");
 }
 
 /* No prediction can be nearer to reality than reality is to itself. Means are over wall time, which other work moves. */
