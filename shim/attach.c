@@ -10,7 +10,7 @@
 #define GONE_TRIES 5  /* where the shared memory is not there: it may be of another root directory */
 #define FIND_TRIES 20 /* recordings that end just when we join them */
 
-struct seg_header *shim_segment;
+struct seg_view shim_segment;
 struct shim_process *shim_process;
 
 /* Ordinary memory, so that a child knows what was decided. */
@@ -102,8 +102,8 @@ static const char *find_and_take(const char *executable, enum taking *ret_taking
         *ret_taking = attach_take_slot(executable);
         if (*ret_taking != TAKING_LATE || attach_is_named())
             return NULL;
-        raw_munmap(shim_segment, shim_segment->segment_bytes);
-        shim_segment = NULL;
+        raw_munmap(shim_segment.header, shim_segment.bytes);
+        shim_segment.header = NULL;
     }
     return "the recording in that directory ends, again and again, while it is joined";
 }
@@ -122,19 +122,19 @@ static bool attach_now(void)
         return false;
     }
     find_program(executable);
-    if (shim_segment == NULL && !is_asked_for(executable)) {
+    if (shim_segment.header == NULL && !is_asked_for(executable)) {
         attach_count_other();
         never = true; /* its forked children go by the same name */
         return false;
     }
-    if (shim_segment != NULL)
+    if (shim_segment.header != NULL)
         return attach_take_slot(executable) ==
                TAKING_DONE; /* what found no slot is counted, and told at the end */
     reason = find_and_take(executable, &taking);
     if (reason == NULL)
         return taking == TAKING_DONE;
     complain(reason);
-    if (shim_segment == NULL)
+    if (shim_segment.header == NULL)
         never = true; /* children would fail the same way, and say so again */
     return false;
 }

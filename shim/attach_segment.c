@@ -8,20 +8,22 @@
 #include "shim/attach.h"
 #include "shim/raw.h"
 
-static const char *check_header(const struct seg_header *header, uint64_t file_bytes)
+/* From here on only what was copied into the view is believed.
+ * Returns NULL with *ret_view set, else the reason why this is no segment for us. */
+static const char *view_of(struct seg_header *header, uint64_t file_bytes, struct seg_view *ret_view)
 {
-    struct seg_header expected;
+    struct seg_fixed fixed;
     if (atomic_load_explicit(&header->magic, memory_order_acquire) != SEG_MAGIC)
         return "the segment is not one of mallab's";
-    if (header->version != SEG_VERSION)
+    memcpy(&fixed, &header->fixed, sizeof fixed);
+    if (fixed.version != SEG_VERSION)
         return "the segment is of another version of mallab";
-    if (header->chunk_count < SEG_CHUNKS_LEAST || header->chunk_count > SEG_CHUNKS_MOST)
+    if (!seg_chunk_count_is_valid(fixed.chunk_count))
         return "the segment's header is damaged";
-    seg_layout(&expected, header->chunk_count);
-    if (header->slot_count != expected.slot_count || header->slots_offset != expected.slots_offset ||
-        header->states_offset != expected.states_offset || header->chunks_offset != expected.chunks_offset ||
-        header->segment_bytes != expected.segment_bytes || file_bytes != expected.segment_bytes)
+    *ret_view = seg_view_at(header, fixed.chunk_count);
+    if (file_bytes != ret_view->bytes)
         return "the segment's header is damaged";
+    ret_view->fixed = fixed;
     return NULL;
 }
 
@@ -59,6 +61,7 @@ static const char *map_segment(const char *path)
 {
     struct stat status = {0};
     struct seg_header *segment;
+    struct seg_view view;
     const char *reason;
     const long fd = raw_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd == -EACCES)
@@ -79,16 +82,16 @@ static const char *map_segment(const char *path)
     raw_close((int)fd);
     if (segment == NULL)
         return "cannot map the segment (is there a limit on address space?)";
-    reason = check_header(segment, (uint64_t)status.st_size);
+    reason = view_of(segment, (uint64_t)status.st_size, &view);
     /* In a user namespace below the collector's, its user has another number: ours. */
-    if (reason == NULL && segment->owner_uid != status.st_uid &&
+    if (reason == NULL && view.fixed.owner_uid != status.st_uid &&
         status.st_uid != (uid_t)raw_call(SYS_geteuid, 0, 0, 0, 0, 0, 0))
         reason = "the recording's shared memory belongs to another user";
     if (reason != NULL) {
         raw_munmap(segment, (size_t)status.st_size);
         return reason;
     }
-    shim_segment = segment;
+    shim_segment = view;
     return NULL;
 }
 
@@ -97,7 +100,9 @@ void attach_count_other(void)
     const char *given = text_getenv("MALLAB_SEGMENT");
     const long fd = given != NULL && given[0] != '\0' ? raw_open(given, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
     struct stat status = {0};
+    char name[SEG_PROGRAM] = "";
     struct seg_header *segment;
+    struct seg_view view;
     uint64_t number;
     long area;
     if (fd < 0)
@@ -106,11 +111,12 @@ void attach_count_other(void)
         status.st_size >= (off_t)sizeof *segment) {
         area = raw_mmap(NULL, sizeof *segment, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd);
         segment = (struct seg_header *)area;
-        if (area > 0 && check_header(segment, (uint64_t)status.st_size) == NULL &&
-            segment->owner_uid == status.st_uid) {
+        if (area > 0 && view_of(segment, (uint64_t)status.st_size, &view) == NULL &&
+            view.fixed.owner_uid == status.st_uid) {
             number = atomic_fetch_add_explicit(&segment->others, 1, memory_order_relaxed);
+            text_append(name, sizeof name, attach_program);
             if (number < SEG_OTHERS)
-                text_append(segment->other_names[number], SEG_PROGRAM, attach_program);
+                memcpy(segment->other_names[number], name, sizeof name);
         }
         if (area > 0)
             raw_munmap(segment, sizeof *segment);

@@ -27,40 +27,42 @@ static uint64_t pid_namespace(void)
 }
 
 /* pid: 0 in another namespace, where the collector's leader cannot be. */
-static bool may_follow(struct seg_header *segment, uint32_t pid)
+static bool may_follow(uint32_t pid)
 {
     uint32_t leader = 0;
     if (pid == 0)
-        return !(segment->flags & SEG_FLAG_NO_FOLLOW);
-    if (atomic_compare_exchange_strong_explicit(&segment->leader_pid, &leader, pid, memory_order_relaxed,
-                                                memory_order_relaxed))
+        return !(shim_segment.fixed.flags & SEG_FLAG_NO_FOLLOW);
+    if (atomic_compare_exchange_strong_explicit(&shim_segment.header->leader_pid, &leader, pid,
+                                                memory_order_relaxed, memory_order_relaxed))
         return true;
-    return leader == pid || !(segment->flags & SEG_FLAG_NO_FOLLOW);
+    return leader == pid || !(shim_segment.fixed.flags & SEG_FLAG_NO_FOLLOW);
 }
 
-static void fill_slot(struct seg_slot *slot, const char *executable)
+static void fill_slot(struct seg_slot *slot, uint64_t serial, const char *executable)
 {
-    slot->serial = atomic_fetch_add_explicit(&shim_segment->serials, 1, memory_order_relaxed) + 1;
+    /* Made here: a string in shared memory may have no end at any moment. */
+    char path[SEG_EXECUTABLE] = "", program[SEG_PROGRAM] = "";
+    text_append(path, sizeof path, executable);
+    text_append(program, sizeof program, attach_program);
+    slot->serial = serial;
     slot->parent_serial = my_serial;
     slot->fork_number = fork_begin_process();
     slot->parent_pid = (uint32_t)raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
     slot->inner_pid = raw_getpid();
     slot->pid_namespace = pid_namespace();
-    slot->map_address = (uint64_t)(uintptr_t)shim_segment;
+    slot->map_address = (uint64_t)(uintptr_t)shim_segment.header;
     atomic_store_explicit(&slot->lane_count, 0, memory_order_relaxed);
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
         atomic_store_explicit(&slot->lost[cause], 0, memory_order_relaxed);
     atomic_store_explicit(&slot->stalls, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->stall_ns, 0, memory_order_relaxed);
-    memset(slot->executable, 0, sizeof slot->executable);
-    text_append(slot->executable, sizeof slot->executable, executable);
-    memset(slot->program, 0, sizeof slot->program);
-    text_append(slot->program, sizeof slot->program, attach_program);
+    memcpy(slot->executable, path, sizeof slot->executable);
+    memcpy(slot->program, program, sizeof slot->program);
     atomic_store_explicit(&slot->epoch, 1, memory_order_relaxed);
     /* One that changes meanwhile is stored here by the collector when it finds us. */
-    atomic_store_explicit(&slot->cut,
-                          seg_cut(0, atomic_load_explicit(&shim_segment->paused, memory_order_relaxed) != 0),
-                          memory_order_relaxed);
+    atomic_store_explicit(
+        &slot->cut, seg_cut(0, atomic_load_explicit(&shim_segment.header->paused, memory_order_relaxed) != 0),
+        memory_order_relaxed);
     atomic_store_explicit(&slot->cut_before, 0, memory_order_relaxed);
 }
 
@@ -76,11 +78,11 @@ static bool stays_open(struct seg_header *segment)
 }
 
 /* A parent outside its child's namespace has the id 0 there. */
-static void find_namespace(const struct seg_header *segment)
+static void find_namespace(void)
 {
     const uint64_t namespace = pid_namespace();
-    if (namespace != 0 && segment->pid_namespace != 0)
-        foreign = namespace != segment->pid_namespace;
+    if (namespace != 0 && shim_segment.fixed.pid_namespace != 0)
+        foreign = namespace != shim_segment.fixed.pid_namespace;
     else if (raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0) == 0)
         foreign = true;
 }
@@ -95,10 +97,10 @@ static bool claim_stands(struct seg_header *segment, struct seg_slot *slot)
     return false;
 }
 
-static struct seg_slot *claim_slot(struct seg_header *segment, uint32_t pid)
+static struct seg_slot *claim_slot(uint32_t pid)
 {
-    struct seg_slot *slots = seg_slots(segment);
-    for (uint32_t index = 0; index < segment->slot_count; index++) {
+    struct seg_slot *slots = shim_segment.slots;
+    for (uint32_t index = 0; index < SEG_SLOT_COUNT; index++) {
         uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_relaxed);
         if (word != SEG_SLOT_FREE)
             continue;
@@ -113,18 +115,19 @@ static struct seg_slot *claim_slot(struct seg_header *segment, uint32_t pid)
 
 /* Processes may end faster than the collector finishes their footprints; then new ones wait, unless every slot is a
  * live process's. */
-static struct seg_slot *wait_for_slot(struct seg_header *segment, uint32_t pid)
+static struct seg_slot *wait_for_slot(uint32_t pid)
 {
-    struct seg_slot *slot = claim_slot(segment, pid);
+    struct seg_header *segment = shim_segment.header;
+    struct seg_slot *slot = claim_slot(pid);
     int crowded = 0;
-    while (slot == NULL && crowded < CROWDED_WAITS && !(segment->flags & SEG_FLAG_DROP) &&
+    while (slot == NULL && crowded < CROWDED_WAITS && !(shim_segment.fixed.flags & SEG_FLAG_DROP) &&
            !lane_collector_is_gone() &&
            atomic_load_explicit(&segment->closing, memory_order_relaxed) != SEG_CLOSED) {
         if (atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
             lane_ring(segment);
         (void)raw_futex_wait(&segment->space, atomic_load_explicit(&segment->space, memory_order_relaxed),
                              SLOT_WAIT_NS); /* whatever woke us, look again */
-        slot = claim_slot(segment, pid);
+        slot = claim_slot(pid);
         crowded = atomic_load_explicit(&segment->crowded, memory_order_relaxed) ? crowded + 1 : 0;
     }
     return slot;
@@ -132,19 +135,19 @@ static struct seg_slot *wait_for_slot(struct seg_header *segment, uint32_t pid)
 
 enum taking attach_take_slot(const char *executable)
 {
-    struct seg_header *segment = shim_segment;
+    struct seg_header *segment = shim_segment.header;
     struct seg_slot *slot;
     uint32_t pid;
 
-    find_namespace(segment);
+    find_namespace();
     shim_process->foreign = foreign;
     pid = foreign ? 0 : raw_getpid();
     if (atomic_load_explicit(&segment->stopped, memory_order_relaxed))
         return TAKING_LATE;
-    if (!may_follow(segment, pid))
+    if (!may_follow(pid))
         return TAKING_NONE;
     for (;;) {
-        slot = wait_for_slot(segment, pid);
+        slot = wait_for_slot(pid);
         if (slot == NULL) {
             atomic_fetch_add_explicit(&segment->unattached, 1, memory_order_relaxed);
             return TAKING_NONE;
@@ -154,13 +157,14 @@ enum taking attach_take_slot(const char *executable)
         if (!stays_open(segment))
             return TAKING_LATE;
     }
-    fill_slot(slot, executable);
-    my_serial = slot->serial;
+    shim_process->serial = atomic_fetch_add_explicit(&segment->serials, 1, memory_order_relaxed) + 1;
+    fill_slot(slot, shim_process->serial, executable);
+    my_serial = shim_process->serial;
     shim_process->slot = slot;
-    shim_process->slot_index = (uint32_t)(slot - seg_slots(segment));
+    shim_process->slot_index = (uint32_t)(slot - shim_segment.slots);
     shim_process->lost_contact = 0;
     lane_forget_inherited();
-    large_begin((segment->flags & SEG_FLAG_RESIDENT) != 0, segment->filters);
+    large_begin((shim_segment.fixed.flags & SEG_FLAG_RESIDENT) != 0, shim_segment.fixed.filters);
     atomic_store_explicit(&slot->state, seg_slot_word(SEG_SLOT_ATTACHED, pid), memory_order_release);
     lane_ring(segment);
     return TAKING_DONE;

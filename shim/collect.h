@@ -72,7 +72,7 @@ uint64_t clock_monotonic_ns(void);
 /* ---- segment -------------------------------------------------------------------------------------- */
 
 struct collect_segment {
-    struct seg_header *header;
+    struct seg_view view;
     int fd;
     char path[512]; /* as much as the shim takes */
     bool grown_out; /* no more memory to be had */
@@ -264,7 +264,7 @@ static inline struct collect_image *collect_image_in(const struct collector *col
 /* collect_elapsed_ns - nanoseconds since recording began; of a recovered one, at its collector's last word. */
 static inline uint64_t collect_elapsed_ns(const struct collector *collector)
 {
-    const struct seg_header *segment = collector->segment.header;
+    const struct seg_header *segment = collector->segment.view.header;
     const uint64_t now = collector->options.recover && segment != NULL
                              ? atomic_load_explicit(&segment->heartbeat_ns, memory_order_relaxed)
                              : clock_monotonic_ns();
@@ -276,7 +276,7 @@ static inline uint64_t collect_elapsed_ns(const struct collector *collector)
 static inline void collect_beat(struct collector *collector)
 {
     if (!collector->options.recover)
-        atomic_store_explicit(&collector->segment.header->heartbeat_ns, clock_monotonic_ns(),
+        atomic_store_explicit(&collector->segment.view.header->heartbeat_ns, clock_monotonic_ns(),
                               memory_order_relaxed);
 }
 

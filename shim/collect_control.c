@@ -115,8 +115,8 @@ void control_adopt(struct collector *collector, struct seg_slot *slot)
 /* After it, what was recorded before it is written. */
 static void cut_all(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.header;
-    struct seg_slot *slots = seg_slots(segment);
+    struct seg_header *segment = collector->segment.view.header;
+    struct seg_slot *slots = collector->segment.view.slots;
     const struct timespec heeded = {0, HEED_NS};
     atomic_store_explicit(&segment->paused, collector->paused, memory_order_relaxed);
     clock_anchor(&collector->clock);
@@ -242,7 +242,7 @@ static void begin_window(struct collector *collector)
     collector->window++;
     collector->window_begin_ns = clock_monotonic_ns();
     collector->window_elapsed_ns = collect_elapsed_ns(collector);
-    atomic_store_explicit(&collector->segment.header->window, collector->window, memory_order_relaxed);
+    atomic_store_explicit(&collector->segment.view.header->window, collector->window, memory_order_relaxed);
     remove_old_windows(collector);
 }
 
@@ -262,7 +262,7 @@ static bool heed_window(struct collector *collector)
 
 void control_begin(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.header;
+    struct seg_header *segment = collector->segment.view.header;
     collector->window = collector->options.window_ns != 0 ? 1 : 0;
     collector->window_begin_ns = clock_monotonic_ns();
     atomic_store_explicit(&segment->window, collector->window, memory_order_relaxed);

@@ -30,13 +30,12 @@ static struct fp_columns *block_for_use(void)
 
 static void free_chunk(struct collector *collector, uint32_t index, uint32_t words)
 {
-    struct seg_header *segment = collector->segment.header;
-    memset(seg_chunk(segment, index), 0, (size_t)words * sizeof(uint64_t));
+    memset(seg_chunk(&collector->segment.view, index), 0, (size_t)words * sizeof(uint64_t));
     collector->taken[index] = 0;
     collector->freed++;
     collector->free_chunks++;
     /* release: the zeroes are in place before somebody claims it; pairs with claim_chunk's acquire */
-    atomic_store_explicit(&seg_chunk_states(segment)[index], SEG_CHUNK_FREE, memory_order_release);
+    atomic_store_explicit(&collector->segment.view.states[index], SEG_CHUNK_FREE, memory_order_release);
 }
 
 static bool queue_insert(struct collect_lane *lane, uint32_t index, uint64_t sequence)
@@ -63,7 +62,7 @@ static bool queue_insert(struct collect_lane *lane, uint32_t index, uint64_t seq
 static bool waits_for_image(struct collector *collector, uint32_t slot)
 {
     return slot < SEG_SLOT_COUNT && collect_image_in(collector, slot) == NULL &&
-           (atomic_load_explicit(&seg_slots(collector->segment.header)[slot].state, memory_order_acquire) &
+           (atomic_load_explicit(&collector->segment.view.slots[slot].state, memory_order_acquire) &
             0xffffffff) == SEG_SLOT_ATTACHED;
 }
 
@@ -72,7 +71,7 @@ static bool waits_for_image(struct collector *collector, uint32_t slot)
  * Returns whether it was taken or freed. */
 static bool take_chunk(struct collector *collector, uint32_t index, uint64_t word, bool last)
 {
-    struct seg_chunk_header *chunk = seg_chunk(collector->segment.header, index);
+    struct seg_chunk_header *chunk = seg_chunk(&collector->segment.view, index);
     struct collect_image *image = collect_image_in(collector, seg_chunk_slot_of(word));
     struct collect_lane *lane;
 
@@ -108,9 +107,8 @@ static bool take_chunk(struct collector *collector, uint32_t index, uint64_t wor
 
 uint32_t drain_scan(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.header;
-    _Atomic uint64_t *states = seg_chunk_states(segment);
-    const uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_relaxed);
+    _Atomic uint64_t *states = collector->segment.view.states;
+    const uint32_t ready = seg_ready(&collector->segment.view);
     uint32_t taken = 0;
     collector->free_chunks = 0;
     for (uint32_t index = 0; index < ready; index++) {
@@ -182,7 +180,7 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
         return 0; /* no memory for it at the moment: the chunks keep it */
     while (done < lane->queue_length && done < room && done < most) {
         const struct taken_chunk *taken = &lane->queue[done];
-        struct seg_chunk_header *chunk = seg_chunk(collector->segment.header, taken->index);
+        struct seg_chunk_header *chunk = seg_chunk(&collector->segment.view, taken->index);
         if (taken->sequence != lane->next_chunk && !all)
             break;
         words[done] = WORDS_PER_CHUNK;
@@ -211,7 +209,7 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
 
 static void wake_waiters(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.header;
+    struct seg_header *segment = collector->segment.view.header;
     if (collector->freed == 0)
         return;
     collector->freed = 0;
@@ -246,7 +244,7 @@ static struct collect_lane *longest_queue(struct collector *collector, size_t le
 /* More memory is put behind the pool when half of it is in use; blocks are cut short at three quarters. */
 static bool is_below(const struct collector *collector, uint32_t part)
 {
-    const uint32_t ready = atomic_load_explicit(&collector->segment.header->ready, memory_order_relaxed);
+    const uint32_t ready = seg_ready(&collector->segment.view);
     return collector->free_chunks < ready / part;
 }
 
@@ -257,18 +255,17 @@ uint32_t drain_blocks(struct collector *collector)
     struct collect_lane *lane;
 
     while (is_below(collector, 2)) {
-        const uint32_t ready = atomic_load_explicit(&collector->segment.header->ready, memory_order_relaxed);
+        const uint32_t ready = seg_ready(&collector->segment.view);
         const uint32_t count = ready / 4 > GROW_LEAST ? ready / 4 : GROW_LEAST;
         if (!segment_grow(&collector->segment, count))
             break;
-        collector->free_chunks +=
-            atomic_load_explicit(&collector->segment.header->ready, memory_order_relaxed) - ready;
-        atomic_fetch_add_explicit(&collector->segment.header->space, 1, memory_order_release);
+        collector->free_chunks += seg_ready(&collector->segment.view) - ready;
+        atomic_fetch_add_explicit(&collector->segment.view.header->space, 1, memory_order_release);
         collector->freed++; /* new room is told like freed room */
     }
     wake_waiters(collector);
     /* As many lanes as chunks, each with a little in its own: nothing here to free, and they need not go on. */
-    atomic_store_explicit(&collector->segment.header->starved,
+    atomic_store_explicit(&collector->segment.view.header->starved,
                           collector->free_chunks == 0 && collector->taken_chunks == 0, memory_order_relaxed);
     if (collector->taken_chunks == 0)
         return 0;
@@ -331,20 +328,19 @@ static void read_open_chunk(struct collector *collector, struct collect_image *i
 
 static uint64_t newest_cut(const struct collector *collector, const struct collect_image *image)
 {
-    const struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
+    const struct seg_slot *slot = &collector->segment.view.slots[image->slot];
     return atomic_load_explicit(&slot->cut, memory_order_relaxed);
 }
 
 /* Open chunks, all or those begun before the newest cut. */
 static void read_open_chunks(struct collector *collector, struct collect_image *image, bool all)
 {
-    struct seg_header *segment = collector->segment.header;
-    _Atomic uint64_t *states = seg_chunk_states(segment);
-    const uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_relaxed);
+    _Atomic uint64_t *states = collector->segment.view.states;
+    const uint32_t ready = seg_ready(&collector->segment.view);
     const uint64_t cut = newest_cut(collector, image);
     for (uint32_t index = 0; index < ready; index++) {
         const uint64_t word = atomic_load_explicit(&states[index], memory_order_acquire);
-        struct seg_chunk_header *chunk = seg_chunk(segment, index);
+        struct seg_chunk_header *chunk = seg_chunk(&collector->segment.view, index);
         if (seg_chunk_state_of(word) != SEG_CHUNK_OPEN || collector->taken[index] ||
             seg_chunk_slot_of(word) != image->slot ||
             atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC)
@@ -358,10 +354,10 @@ static void read_open_chunks(struct collector *collector, struct collect_image *
 static size_t chunks_before(const struct collector *collector, const struct collect_image *image,
                             const struct collect_lane *lane)
 {
-    struct seg_header *segment = collector->segment.header;
     const uint64_t cut = newest_cut(collector, image);
     size_t count = 0;
-    while (count < lane->queue_length && seg_chunk(segment, lane->queue[count].index)->cut < cut)
+    while (count < lane->queue_length &&
+           seg_chunk(&collector->segment.view, lane->queue[count].index)->cut < cut)
         count++;
     return count;
 }
@@ -405,9 +401,8 @@ void drain_present(struct collector *collector)
 
 void drain_image(struct collector *collector, struct collect_image *image)
 {
-    struct seg_header *segment = collector->segment.header;
-    _Atomic uint64_t *states = seg_chunk_states(segment);
-    const uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_relaxed);
+    _Atomic uint64_t *states = collector->segment.view.states;
+    const uint32_t ready = seg_ready(&collector->segment.view);
     for (uint32_t index = 0; index < ready; index++) {
         const uint64_t word = atomic_load_explicit(&states[index], memory_order_acquire);
         if (word != SEG_CHUNK_FREE && !collector->taken[index] && seg_chunk_slot_of(word) == image->slot)
@@ -422,12 +417,11 @@ void drain_image(struct collector *collector, struct collect_image *image)
 
 void drain_dead_threads(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.header;
-    _Atomic uint64_t *states = seg_chunk_states(segment);
-    const uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_relaxed);
+    _Atomic uint64_t *states = collector->segment.view.states;
+    const uint32_t ready = seg_ready(&collector->segment.view);
     for (uint32_t index = 0; index < ready; index++) {
         const uint64_t word = atomic_load_explicit(&states[index], memory_order_acquire);
-        const struct seg_chunk_header *chunk = seg_chunk(segment, index);
+        const struct seg_chunk_header *chunk = seg_chunk(&collector->segment.view, index);
         const struct collect_image *image = collect_image_in(collector, seg_chunk_slot_of(word));
         char path[64];
         if (collector->taken[index] || seg_chunk_state_of(word) != SEG_CHUNK_OPEN || image == NULL ||

@@ -191,7 +191,7 @@ static enum fp_status create(struct collector *collector, struct collect_image *
 
 void image_open_part(struct collector *collector, struct collect_image *image)
 {
-    struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
+    struct seg_slot *slot = &collector->segment.view.slots[image->slot];
     struct collect_part *part = image_add_part(image);
     image->between = false;
     image->stopped_by = FP_LOSS_DISK_FULL;
@@ -234,7 +234,7 @@ static void grown_to(struct collect_image *image, struct collect_part *part, uin
 static void write_block(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
                         struct fp_columns *block)
 {
-    struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
+    struct seg_slot *slot = &collector->segment.view.slots[image->slot];
     struct collect_part *part = &image->parts[image->part_count - 1];
     const enum fp_status status = fp_writer_columns(image->writer, block, lane->number, lane->next_block);
     if (status != FP_OK) {
@@ -270,7 +270,7 @@ void image_store(struct collector *collector, struct collect_image *image, struc
 /* What was lost since the trailer before, by cause. The process counts in its slot until it has ended. */
 static bool new_losses(struct collector *collector, const struct collect_image *image, uint64_t *ret_lost)
 {
-    const struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
+    const struct seg_slot *slot = &collector->segment.view.slots[image->slot];
     uint64_t sum = 0;
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
         const uint64_t counting = image->ended

@@ -92,7 +92,7 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     collect_beat(collector);
     collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
     collector->running++;
-    control_adopt(collector, &seg_slots(collector->segment.header)[slot_index]);
+    control_adopt(collector, &collector->segment.view.slots[slot_index]);
     if (!collector->options.recover || !resume_footprint(collector, image, slot))
         image_open_part(collector, image);
     if (pid == 0)
@@ -129,8 +129,8 @@ static void sort_by_serial(const struct seg_slot *slots, uint32_t *indexes, uint
  * was seen half done, there is nothing new. */
 void image_discover(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.header;
-    struct seg_slot *slots = seg_slots(segment);
+    struct seg_header *segment = collector->segment.view.header;
+    struct seg_slot *slots = collector->segment.view.slots;
     const uint64_t serials = atomic_load_explicit(&segment->serials, memory_order_seq_cst);
     if (serials == collector->serials_seen && !collector->attaching)
         return;
@@ -190,7 +190,7 @@ struct collect_lane *image_lane(struct collect_image *image, uint32_t number)
 
 void image_finish(struct collector *collector, struct collect_image *image, enum image_end end)
 {
-    struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
+    struct seg_slot *slot = &collector->segment.view.slots[image->slot];
     if (image->ended)
         return;
     image->ended = true;
@@ -280,13 +280,13 @@ void image_check_ends(struct collector *collector, bool thorough)
         image_discover(collector); /* a last image of a dead process tells that those before it execed */
     for (nfds_t i = 0; i < gone; i++)
         image_finish(collector, images[i], ends[i]); /* nothing, where the discovery did it */
-    atomic_store_explicit(&collector->segment.header->crowded, collector->running == SEG_SLOT_COUNT,
+    atomic_store_explicit(&collector->segment.view.header->crowded, collector->running == SEG_SLOT_COUNT,
                           memory_order_relaxed);
 }
 
 bool image_bump_epochs(struct collector *collector)
 {
-    struct seg_slot *slots = seg_slots(collector->segment.header);
+    struct seg_slot *slots = collector->segment.view.slots;
     bool any = false;
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
         if (collector->image_of_slot[slot] != 0) {

@@ -114,17 +114,17 @@ static json_t *collector_object(const struct collector *collector)
     json_object_set_new(object, "pid", number((uint64_t)getpid()));
     json_object_set_new(object, "start_ticks", number(process_start_ticks((uint32_t)getpid())));
     json_object_set_new(object, "boot_id", text(boot));
-    json_object_set_new(object, "pid_namespace", number(collector->segment.header->pid_namespace));
+    json_object_set_new(object, "pid_namespace", number(collector->segment.view.fixed.pid_namespace));
     if (fstat(collector->directory_fd, &directory) == 0)
         json_object_set_new(object, "directory_inode", number(directory.st_ino));
     return object;
 }
 
 /* What recording took outside the program, for whoever decides whether to leave it on (docs/cost.md). */
-static void put_cost(json_t *object, const struct seg_header *segment)
+static void put_cost(json_t *object, const struct seg_view *view)
 {
-    const uint64_t held = atomic_load_explicit(&segment->held, memory_order_relaxed);
-    const uint64_t used = atomic_load_explicit(&segment->ready, memory_order_relaxed);
+    const uint64_t held = seg_held(view);
+    const uint64_t used = seg_ready(view);
     unsigned long long pages = 0, shared = 0;
     struct rusage usage;
     FILE *file = fopen("/proc/self/statm", "re");
@@ -142,15 +142,15 @@ static void put_cost(json_t *object, const struct seg_header *segment)
         json_object_set_new(object, "collector_bytes",
                             number((uint64_t)(pages - shared) * (uint64_t)sysconf(_SC_PAGESIZE)));
     json_object_set_new(object, "segment_bytes",
-                        number(segment->chunks_offset + held * (uint64_t)SEG_CHUNK_BYTES));
+                        number(view->chunks_offset + held * (uint64_t)SEG_CHUNK_BYTES));
     json_object_set_new(object, "segment_used_bytes",
-                        number(segment->chunks_offset + used * (uint64_t)SEG_CHUNK_BYTES));
+                        number(view->chunks_offset + used * (uint64_t)SEG_CHUNK_BYTES));
 }
 
 /* What was asked for, where that leaves something out. */
 static void put_choices(json_t *object, const struct collector *collector)
 {
-    const struct seg_header *segment = collector->segment.header;
+    const struct seg_header *segment = collector->segment.view.header;
     const uint64_t others = atomic_load_explicit(&segment->others, memory_order_relaxed);
     json_t *pauses = json_array(), *names = json_array();
     for (size_t i = 0; i < collector->pause_count; i++) {
@@ -212,8 +212,7 @@ static void put_stop(json_t *object, const struct collector *collector)
 /* Of a recording that goes on: for `mallab top`, and for whoever asked for something. */
 static void put_state(json_t *object, const struct collector *collector)
 {
-    const struct seg_header *segment = collector->segment.header;
-    const uint64_t chunks = atomic_load_explicit(&segment->ready, memory_order_relaxed);
+    const uint64_t chunks = seg_ready(&collector->segment.view);
     json_t *ring = json_object();
     json_object_set_new(object, "state", json_string(collector->paused ? "paused" : "recording"));
     json_object_set_new(object, "status_number", number(collector->answered[COLLECT_STATUS]));
@@ -221,9 +220,8 @@ static void put_state(json_t *object, const struct collector *collector)
     json_object_set_new(ring, "chunks", number(chunks));
     json_object_set_new(ring, "chunks_used",
                         number(chunks > collector->free_chunks ? chunks - collector->free_chunks : 0));
-    json_object_set_new(ring, "chunks_most", number(segment->chunk_count));
-    json_object_set_new(ring, "chunks_held",
-                        number(atomic_load_explicit(&segment->held, memory_order_relaxed)));
+    json_object_set_new(ring, "chunks_most", number(collector->segment.view.fixed.chunk_count));
+    json_object_set_new(ring, "chunks_held", number(seg_held(&collector->segment.view)));
     json_object_set_new(ring, "chunk_bytes", number(SEG_CHUNK_BYTES));
     json_object_set_new(object, "ring", ring);
     json_object_set_new(object, "segment_path", text(collector->segment.path));
@@ -234,7 +232,7 @@ static void put_state(json_t *object, const struct collector *collector)
 static uint64_t lost_so_far(const struct collector *collector, const struct collect_image *image,
                             unsigned cause)
 {
-    const struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
+    const struct seg_slot *slot = &collector->segment.view.slots[image->slot];
     return image->lost[cause] +
            (image->ended ? 0 : atomic_load_explicit(&slot->lost[cause], memory_order_relaxed));
 }
@@ -242,14 +240,14 @@ static uint64_t lost_so_far(const struct collector *collector, const struct coll
 static void add_stalls(const struct collector *collector, const struct collect_image *image, uint64_t *stalls,
                        uint64_t *stall_ns)
 {
-    const struct seg_slot *slot = &seg_slots(collector->segment.header)[image->slot];
+    const struct seg_slot *slot = &collector->segment.view.slots[image->slot];
     *stalls += image->ended ? image->stalls : atomic_load_explicit(&slot->stalls, memory_order_relaxed);
     *stall_ns += image->ended ? image->stall_ns : atomic_load_explicit(&slot->stall_ns, memory_order_relaxed);
 }
 
 static json_t *whole(const struct collector *collector, bool final)
 {
-    const struct seg_header *segment = collector->segment.header;
+    const struct seg_header *segment = collector->segment.view.header;
     uint64_t events = 0, bytes = 0, stalls = 0, stall_ns = 0, lost[FP_LOSS_COUNT] = {0};
     const uint64_t unattached = atomic_load_explicit(&segment->unattached, memory_order_relaxed);
     bool complete = final && unattached == 0 && collector->pause_count == 0 &&
@@ -282,7 +280,7 @@ static json_t *whole(const struct collector *collector, bool final)
     put_stop(object, collector);
     put_choices(object, collector);
     if (final)
-        put_cost(object, segment);
+        put_cost(object, &collector->segment.view);
     else
         put_state(object, collector);
     json_object_set_new(object, "processes", processes);

@@ -45,7 +45,7 @@ static bool somebody_may_join(const struct collector *collector)
 
 static bool nobody_is_left(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.header;
+    struct seg_header *segment = collector->segment.view.header;
     const uint64_t serials = atomic_load_explicit(&segment->serials, memory_order_acquire);
     if (collector->running > 0 || collector->control_open || somebody_may_join(collector))
         return false;
@@ -69,7 +69,7 @@ static void set_closing(struct seg_header *segment, enum seg_closing closing)
  * found by this last look. */
 static bool may_close(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.header;
+    struct seg_header *segment = collector->segment.view.header;
     image_discover(collector); /* whose children are looked for next */
     if (collector->running > 0 || mapped_unattached_remain(collector))
         return false;
@@ -86,7 +86,7 @@ static bool may_close(struct collector *collector)
 
 static void rest(struct collector *collector, uint32_t idle_rounds)
 {
-    struct seg_header *segment = collector->segment.header;
+    struct seg_header *segment = collector->segment.view.header;
     const bool sleep = idle_rounds > IDLE_ROUNDS;
     uint64_t duration = !sleep ? NAP_NS : idle_rounds > SLEEP_ROUNDS ? LONG_SLEEP_NS : SLEEP_NS;
     const uint32_t doorbell = atomic_load_explicit(&segment->doorbell, memory_order_acquire);
@@ -106,8 +106,8 @@ static void stop_recording(struct collector *collector, enum collect_stop why)
 {
     const struct timespec last_calls = {0, LAST_CALLS_NS};
     stop_note(collector, why);
-    atomic_store_explicit(&collector->segment.header->stopped, 1, memory_order_seq_cst);
-    set_closing(collector->segment.header, SEG_CLOSED);
+    atomic_store_explicit(&collector->segment.view.header->stopped, 1, memory_order_seq_cst);
+    set_closing(collector->segment.view.header, SEG_CLOSED);
     (void)nanosleep(&last_calls, NULL); /* cut short only costs stores of other threads under way */
     (void)drain_scan(collector);
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
@@ -119,14 +119,14 @@ static void stop_recording(struct collector *collector, enum collect_stop why)
 
 void loop_share_clock(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.header;
+    struct seg_header *segment = collector->segment.view.header;
     atomic_store_explicit(&segment->clock_last_ticks, collector->clock.last_ticks, memory_order_relaxed);
     atomic_store_explicit(&segment->clock_last_ns, collector->clock.last_ns, memory_order_relaxed);
 }
 
 void loop_run(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.header;
+    struct seg_header *segment = collector->segment.view.header;
     uint64_t looked_ns = 0, threads_ns = 0, left_ns = 0, doorbell = 0;
     uint32_t idle_rounds = 0;
     for (;;) {

@@ -115,28 +115,28 @@ static void settle(struct collector *collector)
 
 static void fill_header(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.header;
+    struct seg_header *segment = collector->segment.view.header;
+    struct seg_fixed *fixed = &collector->segment.view.fixed; /* published from there */
     const struct collect_options *options = &collector->options;
     struct stat status;
-    segment->version = SEG_VERSION;
-    segment->owner_uid = geteuid();
-    segment->collector_pid = (uint32_t)getpid();
-    segment->collector_start = process_start_ticks(segment->collector_pid);
-    segment->clock = collector->clock.kind;
-    segment->clock_first_ticks = collector->clock.first_ticks;
-    segment->clock_first_ns = collector->clock.first_ns;
-    segment->clock_start_unix_ns = collector->clock.start_unix_ns;
+    fixed->version = SEG_VERSION;
+    fixed->owner_uid = geteuid();
+    fixed->collector_pid = (uint32_t)getpid();
+    fixed->collector_start = process_start_ticks(fixed->collector_pid);
+    fixed->clock = collector->clock.kind;
+    fixed->clock_first_ticks = collector->clock.first_ticks;
+    fixed->clock_first_ns = collector->clock.first_ns;
+    fixed->clock_start_unix_ns = collector->clock.start_unix_ns;
     size_t directory_size = strlen(collector->directory) + 1;
     if (directory_size <= sizeof segment->directory)
         memcpy(segment->directory, collector->directory, directory_size);
     loop_share_clock(collector);
-    segment->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0) |
-                     (options->stamps ? SEG_FLAG_STAMPS : 0) |
-                     (options->no_residency ? 0 : SEG_FLAG_RESIDENT);
-    segment->filters = collect_filters_passed();
-    segment->bump_ticks = (uint64_t)(1000.0 / collector->clock.ns_per_tick);
-    segment->seldom_ticks = (uint64_t)(SELDOM_NS / collector->clock.ns_per_tick);
-    segment->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+    fixed->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0) |
+                   (options->stamps ? SEG_FLAG_STAMPS : 0) | (options->no_residency ? 0 : SEG_FLAG_RESIDENT);
+    fixed->filters = collect_filters_passed();
+    fixed->bump_ticks = (uint64_t)(1000.0 / collector->clock.ns_per_tick);
+    fixed->seldom_ticks = (uint64_t)(SELDOM_NS / collector->clock.ns_per_tick);
+    fixed->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
     control_begin(collector);
     atomic_store_explicit(&segment->leader_pid, options->leader_pid, memory_order_relaxed);
     atomic_store_explicit(&segment->heartbeat_ns, clock_monotonic_ns(), memory_order_relaxed);
@@ -191,7 +191,7 @@ static int prepare(struct collector *collector, bool *ret_joined)
     }
     mapped_test(&collector->segment);
     fill_header(collector);
-    collector->taken = calloc(collector->segment.header->chunk_count, 1);
+    collector->taken = calloc(collector->segment.view.fixed.chunk_count, 1);
     if (collector->taken == NULL) {
         (void)fail(collector, "no memory for the table of chunks");
         return give_up(collector);

@@ -15,7 +15,7 @@ enum mapped mapped_look(const struct collect_segment *segment, uint32_t pid, uin
     if (!segment->can_look)
         return MAPPED_UNKNOWN;
     (void)snprintf(path, sizeof path, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)address,
-                   (unsigned long long)(address + segment->header->segment_bytes)); /* fits */
+                   (unsigned long long)(address + segment->view.bytes)); /* fits */
     length = readlink(path, target, sizeof target - 1);
     if (length < 0)
         return errno == ENOENT ? MAPPED_NO : MAPPED_UNKNOWN;
@@ -31,7 +31,7 @@ bool mapped_is(const struct collect_segment *segment, uint32_t pid, uint64_t add
 void mapped_test(struct collect_segment *segment)
 {
     segment->can_look = true;
-    segment->can_look = mapped_look(segment, (uint32_t)getpid(), (uint64_t)(uintptr_t)segment->header) ==
+    segment->can_look = mapped_look(segment, (uint32_t)getpid(), (uint64_t)(uintptr_t)segment->view.header) ==
                         MAPPED_YES;
 }
 

@@ -16,18 +16,11 @@
 
 #define LAST_CALLS_NS 50000000 /* for stores of living processes under way */
 
-static bool layout_is_ours(const struct seg_header *header, uint64_t file_bytes)
+static bool is_whole(const struct seg_fixed *fixed, uint64_t file_bytes)
 {
-    struct seg_header expected = {0};
-    if (header->chunk_count < SEG_CHUNKS_LEAST || header->chunk_count > SEG_CHUNKS_MOST)
-        return false;
-    seg_layout(&expected, header->chunk_count);
-    return header->slot_count == expected.slot_count && header->slots_offset == expected.slots_offset &&
-           header->states_offset == expected.states_offset &&
-           header->chunks_offset == expected.chunks_offset &&
-           header->segment_bytes == expected.segment_bytes && file_bytes >= expected.segment_bytes &&
-           header->ready <= header->chunk_count &&
-           (header->clock == SEG_CLOCK_TSC || header->clock == SEG_CLOCK_MONOTONIC);
+    return seg_chunk_count_is_valid(fixed->chunk_count) &&
+           file_bytes >= seg_view_at(NULL, fixed->chunk_count).bytes &&
+           (fixed->clock == SEG_CLOCK_TSC || fixed->clock == SEG_CLOCK_MONOTONIC);
 }
 
 static enum recover_result map_segment(struct collect_segment *segment, const struct seg_header *seen,
@@ -44,28 +37,29 @@ static enum recover_result map_segment(struct collect_segment *segment, const st
         *ret_reason = "somebody else is recovering it";
         return RECOVER_NOTHING;
     }
-    if (!layout_is_ours(seen, (uint64_t)status.st_size)) {
+    if (!is_whole(&seen->fixed, (uint64_t)status.st_size)) {
         *ret_reason = "its shared memory is damaged";
         return RECOVER_FAILED;
     }
-    area = mmap(NULL, seen->segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
+    area = mmap(NULL, seg_view_at(NULL, seen->fixed.chunk_count).bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                segment->fd, 0);
     if (area == MAP_FAILED) {
         *ret_reason = "no memory to map its shared memory";
         return RECOVER_FAILED;
     }
-    segment->header = area;
     /* Whatever is written there now by whomever, these are the numbers that were checked. */
-    seg_layout(segment->header, seen->chunk_count);
+    segment->view = seg_view_at(area, seen->fixed.chunk_count);
+    segment->view.fixed = seen->fixed;
     return RECOVER_DONE;
 }
 
 /* The dead collector's clock, up to its last word. */
 static void take_clock(struct collect_clock *clock, const struct seg_header *header)
 {
-    clock->kind = (enum seg_clock)header->clock;
-    clock->first_ticks = header->clock_first_ticks;
-    clock->first_ns = header->clock_first_ns;
-    clock->start_unix_ns = header->clock_start_unix_ns;
+    clock->kind = (enum seg_clock)header->fixed.clock;
+    clock->first_ticks = header->fixed.clock_first_ticks;
+    clock->first_ns = header->fixed.clock_first_ns;
+    clock->start_unix_ns = header->fixed.clock_start_unix_ns;
     clock->last_ticks = atomic_load_explicit(&header->clock_last_ticks, memory_order_relaxed);
     clock->last_ns = atomic_load_explicit(&header->clock_last_ns, memory_order_relaxed);
     clock->ns_per_tick = 1;
@@ -91,14 +85,14 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
     result = map_segment(&collector->segment, &seen, ret_reason);
     if (result != RECOVER_DONE)
         return result;
-    collector->taken = calloc(seen.chunk_count, 1);
+    collector->taken = calloc(seen.fixed.chunk_count, 1);
     if (collector->taken == NULL) {
         *ret_reason = "no memory for the table of chunks";
         return RECOVER_FAILED;
     }
     take_clock(&collector->clock, &seen);
-    collector->options.stamps = (seen.flags & SEG_FLAG_STAMPS) != 0;
-    collector->options.no_residency = (seen.flags & SEG_FLAG_RESIDENT) == 0;
+    collector->options.stamps = (seen.fixed.flags & SEG_FLAG_STAMPS) != 0;
+    collector->options.no_residency = (seen.fixed.flags & SEG_FLAG_RESIDENT) == 0;
     /* The present one may have its footprints' trailers already. */
     collector->window = seen.window != 0 && seen.window < UINT32_MAX ? seen.window + 1 : 0;
     mapped_test(&collector->segment);
@@ -106,9 +100,8 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
 }
 
 /* The collector may have died while it finished an image. */
-static void reopen_slots(struct seg_header *segment)
+static void reopen_slots(struct seg_slot *slots)
 {
-    struct seg_slot *slots = seg_slots(segment);
     for (uint32_t index = 0; index < SEG_SLOT_COUNT; index++) {
         const uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_acquire);
         if ((word & 0xffffffff) == SEG_SLOT_ENDED)
@@ -120,15 +113,12 @@ static void reopen_slots(struct seg_header *segment)
 
 void recover_run(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.header;
+    struct seg_header *segment = collector->segment.view.header;
     const struct timespec last_calls = {0, LAST_CALLS_NS};
     atomic_store_explicit(&segment->stopped, 1, memory_order_seq_cst);
     atomic_store_explicit(&segment->closing, SEG_CLOSED, memory_order_seq_cst);
     (void)nanosleep(&last_calls, NULL); /* cut short only costs stores under way */
-    /* Checked again: the processes that ran on have let more chunks be used since. */
-    if (atomic_load_explicit(&segment->ready, memory_order_acquire) > segment->chunk_count)
-        atomic_store_explicit(&segment->ready, segment->chunk_count, memory_order_relaxed);
-    reopen_slots(segment);
+    reopen_slots(collector->segment.view.slots);
     resume_remove_begun(collector);
     collector->attaching = true; /* look at every slot */
     image_discover(collector);

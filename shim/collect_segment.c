@@ -73,7 +73,7 @@ static uint64_t pid_namespace(void)
 
 static bool lay_out(struct collect_segment *segment, const struct collect_options *options)
 {
-    struct seg_header layout = {0};
+    struct seg_view layout;
     uint64_t chunks = options->memory_bytes / SEG_CHUNK_BYTES;
     void *area;
     if (chunks > SEG_CHUNKS_MOST)
@@ -81,20 +81,19 @@ static bool lay_out(struct collect_segment *segment, const struct collect_option
     for (;; chunks /= 2) {
         if (chunks < SEG_CHUNKS_LEAST)
             chunks = SEG_CHUNKS_LEAST;
-        seg_layout(&layout, (uint32_t)chunks);
-        if (resize(segment->fd, layout.segment_bytes))
+        layout = seg_view_at(NULL, (uint32_t)chunks);
+        if (resize(segment->fd, layout.bytes))
             break;
         if (chunks == SEG_CHUNKS_LEAST)
             return false;
     }
     if (posix_fallocate(segment->fd, 0, (off_t)layout.chunks_offset) != 0)
         return false;
-    area = mmap(NULL, layout.segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
+    area = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
     if (area == MAP_FAILED)
         return false;
-    segment->header = area;
-    seg_layout(segment->header, (uint32_t)chunks);
-    segment->hold_all = room_is_ample(segment->fd, layout.segment_bytes);
+    segment->view = seg_view_at(area, (uint32_t)chunks);
+    segment->hold_all = room_is_ample(segment->fd, layout.bytes);
     return segment_grow(segment, READY_AT_START);
 }
 
@@ -110,9 +109,9 @@ static bool create_in(struct collect_segment *segment, const struct collect_opti
         return true;
     (void)unlink(segment->path); /* a leftover of zero value */
     (void)close(segment->fd);
-    if (segment->header != NULL)
-        (void)munmap(segment->header, segment->header->segment_bytes); /* address space at worst */
-    segment->header = NULL;
+    if (segment->view.header != NULL)
+        (void)munmap(segment->view.header, segment->view.bytes); /* address space at worst */
+    segment->view.header = NULL;
     segment->fd = -1;
     segment->grown_out = false; /* here, not in the next place */
     return false;
@@ -132,53 +131,53 @@ bool segment_create(struct collect_segment *segment, const struct collect_option
 
 void segment_publish(struct collect_segment *segment)
 {
-    atomic_store_explicit(&segment->header->magic, SEG_MAGIC, memory_order_release);
+    segment->view.header->fixed = segment->view.fixed;
+    atomic_store_explicit(&segment->view.header->magic, SEG_MAGIC, memory_order_release);
 }
 
 /* Memory behind all chunks below an index; on a full file system behind as many as before. */
 static bool hold(struct collect_segment *segment, uint32_t until)
 {
-    struct seg_header *header = segment->header;
-    const uint32_t held = atomic_load_explicit(&header->held, memory_order_relaxed);
+    const struct seg_view *view = &segment->view;
+    const uint32_t held = seg_held(view);
     if (until <= held)
         return true;
     if (segment->grown_out ||
-        posix_fallocate(segment->fd, (off_t)(header->chunks_offset + (uint64_t)held * SEG_CHUNK_BYTES),
+        posix_fallocate(segment->fd, (off_t)(view->chunks_offset + (uint64_t)held * SEG_CHUNK_BYTES),
                         (off_t)(until - held) * SEG_CHUNK_BYTES) != 0) {
         segment->grown_out = true;
         return false;
     }
     /* release: pairs with the acquire in seg_grow_ready; the memory is there before the index is allowed */
-    atomic_store_explicit(&header->held, until, memory_order_release);
+    atomic_store_explicit(&view->header->held, until, memory_order_release);
     return true;
 }
 
 /* Little by little: 128 MiB take 25 ms, which neither the start nor a program that is waiting for us is to pay. */
 void segment_hold_more(struct collect_segment *segment)
 {
-    const struct seg_header *header = segment->header;
-    const uint32_t held = atomic_load_explicit(&header->held, memory_order_relaxed);
-    if (!segment->hold_all || held == header->chunk_count)
+    const uint32_t held = seg_held(&segment->view), all = segment->view.fixed.chunk_count;
+    if (!segment->hold_all || held == all)
         return;
-    if (!hold(segment, held + HELD_AT_ONCE < header->chunk_count ? held + HELD_AT_ONCE : header->chunk_count))
+    if (!hold(segment, held + HELD_AT_ONCE < all ? held + HELD_AT_ONCE : all))
         segment->hold_all = false; /* somebody was faster */
 }
 
 bool segment_grow(struct collect_segment *segment, uint32_t count)
 {
-    struct seg_header *header = segment->header;
-    const uint32_t ready = atomic_load_explicit(&header->ready, memory_order_relaxed);
+    const struct seg_view *view = &segment->view;
+    const uint32_t ready = seg_ready(view), all = view->fixed.chunk_count;
     uint32_t until;
-    if (ready == header->chunk_count)
+    if (ready == all)
         return false;
-    until = count < header->chunk_count - ready ? ready + count : header->chunk_count;
+    until = count < all - ready ? ready + count : all;
     if (!hold(segment, until))
-        until = atomic_load_explicit(&header->held, memory_order_relaxed);
+        until = seg_held(view);
     if (until <= ready)
         return false;
     /* Zeroed here and not in the program's first touch; without it the kernel does the same, later. */
-    (void)madvise(seg_chunk(header, ready), (size_t)(until - ready) * SEG_CHUNK_BYTES, MADV_POPULATE_WRITE);
-    return seg_grow_ready(header, ready, until);
+    (void)madvise(seg_chunk(view, ready), (size_t)(until - ready) * SEG_CHUNK_BYTES, MADV_POPULATE_WRITE);
+    return seg_grow_ready(view, ready, until);
 }
 
 void segment_remove(struct collect_segment *segment)
@@ -231,13 +230,13 @@ bool process_is_zombie(uint32_t pid)
 
 /* Another process may have got a dead collector's number; and a killed one that nobody waits for, as under a first
  * process that reaps none, answers kill(2) for ever. */
-static bool is_alive(const struct seg_header *header)
+static bool is_alive(const struct seg_fixed *fixed)
 {
-    const uint64_t start = process_start_ticks(header->collector_pid);
-    if ((kill((pid_t)header->collector_pid, 0) != 0 && errno == ESRCH) ||
-        process_is_zombie(header->collector_pid)) /* it has one thread: the leading one */
+    const uint64_t start = process_start_ticks(fixed->collector_pid);
+    if ((kill((pid_t)fixed->collector_pid, 0) != 0 && errno == ESRCH) ||
+        process_is_zombie(fixed->collector_pid)) /* it has one thread: the leading one */
         return false;
-    return start == 0 || header->collector_start == 0 || start == header->collector_start;
+    return start == 0 || fixed->collector_start == 0 || start == fixed->collector_start;
 }
 
 /* Read a segment's header from its file. Returns whether it is one of ours; ret_alive: whether its collector lives.
@@ -251,10 +250,10 @@ static bool read_header(int directory_fd, const char *path, struct seg_header *r
     whole = read(fd, ret_header, sizeof *ret_header) == (ssize_t)sizeof *ret_header;
     locked = flock(fd, LOCK_SH | LOCK_NB) != 0;
     (void)close(fd); /* only read; a lock that we got goes with it */
-    if (!whole || ret_header->magic != SEG_MAGIC || ret_header->version != SEG_VERSION ||
-        ret_header->owner_uid != geteuid() || ret_header->collector_pid == 0)
+    if (!whole || ret_header->magic != SEG_MAGIC || ret_header->fixed.version != SEG_VERSION ||
+        ret_header->fixed.owner_uid != geteuid() || ret_header->fixed.collector_pid == 0)
         return false;
-    *ret_alive = ret_header->pid_namespace == pid_namespace() ? is_alive(ret_header) : locked;
+    *ret_alive = ret_header->fixed.pid_namespace == pid_namespace() ? is_alive(&ret_header->fixed) : locked;
     return true;
 }
 

@@ -91,7 +91,7 @@ static void lane_start(struct lane *lane)
     const uint32_t number = atomic_fetch_add_explicit(&slot->lane_count, 1, memory_order_relaxed);
     lane->cursor = NULL;
     lane->group_mask = (number == 0 ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1;
-    if (shim_segment->flags & SEG_FLAG_STAMPS)
+    if (shim_segment.fixed.flags & SEG_FLAG_STAMPS)
         lane->group_mask = 0;
     lane->epoch_word = &slot->epoch;
     lane->stamp_clock = 0;

@@ -18,12 +18,12 @@ void lane_ring(struct seg_header *segment)
 
 void lane_close_chunk(struct lane *lane)
 {
-    struct seg_header *segment = shim_segment;
+    struct seg_header *segment = shim_segment.header;
     if (lane->cursor == NULL)
         return;
     lane->cursor = NULL;
     /* release: the records are in place before the collector may look; pairs with its acquire load */
-    atomic_store_explicit(&seg_chunk_states(segment)[lane->chunk],
+    atomic_store_explicit(&shim_segment.states[lane->chunk],
                           seg_chunk_word(SEG_CHUNK_FULL, shim_process->slot_index, lane->number),
                           memory_order_release);
     /* A missed ring costs the collector's time-out, no record. */
@@ -35,8 +35,8 @@ void lane_close_chunk(struct lane *lane)
 /* The lowest free chunk: low indexes are in use first, so an index tells how short the pool is. */
 static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready, uint32_t *ret_index)
 {
-    struct seg_header *segment = shim_segment;
-    _Atomic uint64_t *states = seg_chunk_states(segment);
+    struct seg_header *segment = shim_segment.header;
+    _Atomic uint64_t *states = shim_segment.states;
     const uint64_t mine = seg_chunk_word(SEG_CHUNK_OPEN, shim_process->slot_index, lane->number);
     for (uint32_t index = first; index < ready; index++) {
         uint64_t word = atomic_load_explicit(&states[index], memory_order_relaxed);
@@ -59,12 +59,12 @@ static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready,
  * all: then whoever needs one lets more be used, of those that have memory behind them. */
 static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
 {
-    struct seg_header *segment = shim_segment;
-    uint32_t ready = atomic_load_explicit(&segment->ready, memory_order_acquire);
+    const struct seg_view *view = &shim_segment;
+    uint32_t ready = seg_ready(view), first = 0;
     bool found = claim_below(lane, 0, ready, ret_index);
-    while (!found && seg_grow_ready(segment, ready, ready + GROW_CHUNKS)) {
-        const uint32_t first = ready;
-        ready = atomic_load_explicit(&segment->ready, memory_order_acquire);
+    while (!found && ready > first && seg_grow_ready(view, ready, ready + GROW_CHUNKS)) {
+        first = ready;
+        ready = seg_ready(view); /* lower than before where somebody wrote there who should not */
         found = claim_below(lane, first, ready, ret_index);
     }
     return found;
@@ -73,7 +73,7 @@ static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
 /* Wait until a chunk is free. Only here does a hook sleep, and it is counted. */
 static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
 {
-    struct seg_header *segment = shim_segment;
+    struct seg_header *segment = shim_segment.header;
     struct seg_slot *slot = shim_process->slot;
     const uint64_t start = raw_now_ns();
     bool found = false;
@@ -110,12 +110,12 @@ static void populate(uint32_t index)
     /* Ours alone and zero until the first record. A store into each page now, and not one system call that does the same
      * (MADV_POPULATE_WRITE): a sandbox that the program has put itself into may kill it for that one. */
     for (uint32_t at = 0; at < SEG_CHUNK_BYTES; at += PAGE_BYTES)
-        __atomic_store_n((uint64_t *)((char *)seg_chunk(shim_segment, index) + at), 0, __ATOMIC_RELAXED);
+        __atomic_store_n((uint64_t *)((char *)seg_chunk(&shim_segment, index) + at), 0, __ATOMIC_RELAXED);
 }
 
 bool lane_open_chunk(struct lane *lane, unsigned call)
 {
-    struct seg_header *segment = shim_segment;
+    struct seg_header *segment = shim_segment.header;
     struct seg_chunk_header *chunk;
     uint32_t index;
     if (atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
@@ -136,7 +136,7 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
     }
     if (!claim_chunk(lane, &index)) {
         const bool hopeless = lane->gave_up && atomic_load_explicit(&segment->starved, memory_order_relaxed);
-        if (hopeless || segment->flags & SEG_FLAG_DROP) {
+        if (hopeless || shim_segment.fixed.flags & SEG_FLAG_DROP) {
             lane_lose(lane, call, FP_LOSS_RING_FULL);
             return false;
         }
@@ -148,9 +148,9 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
     }
     lane->gave_up = false;
     populate(index);
-    chunk = seg_chunk(segment, index);
+    chunk = seg_chunk(&shim_segment, index);
     chunk->sequence = lane->sequence++;
-    chunk->serial = shim_process->slot->serial;
+    chunk->serial = shim_process->serial;
     chunk->lane = lane->number;
     chunk->thread_id = lane->thread_id;
     chunk->cut = lane->cut;

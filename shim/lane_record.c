@@ -13,10 +13,10 @@
 /* Stands in for a lane where nothing is recorded; written to by everybody, read by nobody. */
 static struct lane lane_dummy;
 
-static uint64_t read_clock(const struct seg_header *segment)
+static uint64_t read_clock(void)
 {
 #if defined(__x86_64__)
-    if (likely(segment->clock == SEG_CLOCK_TSC))
+    if (likely(shim_segment.fixed.clock == SEG_CLOCK_TSC))
         return __rdtsc();
 #endif
     if (likely(shim_next.clock_gettime != NULL)) {
@@ -32,7 +32,7 @@ static uint64_t read_clock(const struct seg_header *segment)
 
 uint64_t lane_clock(void)
 {
-    return read_clock(shim_segment);
+    return read_clock();
 }
 
 /* One word after its successors are in place: whoever sees it sees the whole record. */
@@ -76,11 +76,11 @@ static void leave_seldom(struct lane *lane)
 /* Whether the next record, which is to have this epoch, is to have a stamp of its own. */
 static bool owes_stamp(struct lane *lane, uint64_t epoch)
 {
-    const uint64_t least = shim_segment->seldom_ticks;
+    const uint64_t least = shim_segment.fixed.seldom_ticks;
     const bool stepped = epoch != lane->epoch && lane->group_mask == LANE_GROUP_ALONE - 1;
     if (likely(!lane->seldom && !stepped) || least == 0 || lane->stamp_clock == 0)
         return false;
-    if (read_clock(shim_segment) - lane->stamp_clock >= least / SELDOM_STAMPS) {
+    if (read_clock() - lane->stamp_clock >= least / SELDOM_STAMPS) {
         lane->seldom_close = 0; /* not by the stamps of groups, which closely following calls have too */
         return true;
     }
@@ -99,13 +99,12 @@ static uintptr_t end_mask(const struct lane *lane)
  * process has a single thread. */
 static void write_stamp(struct lane *lane)
 {
-    struct seg_header *segment = shim_segment;
-    const uint64_t now = read_clock(segment);
+    const uint64_t now = read_clock();
     uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
     if (atomic_load_explicit(&shim_process->slot->lane_count, memory_order_relaxed) > 1) {
         if (!lane->seldom)
             lane->group_mask = LANE_GROUP_MANY - 1;
-        if (epoch == lane->seen_epoch && now - lane->seen_clock >= segment->bump_ticks) {
+        if (epoch == lane->seen_epoch && now - lane->seen_clock >= shim_segment.fixed.bump_ticks) {
             epoch = atomic_fetch_add_explicit(lane->epoch_word, 1, memory_order_acq_rel) + 1;
             lane->seen_clock = now;
         } else if (epoch != lane->seen_epoch) {
@@ -120,7 +119,7 @@ static void write_stamp(struct lane *lane)
 /* A stamp, and what it tells of how often this lane calls. */
 static void write_timely(struct lane *lane)
 {
-    const uint64_t least = shim_segment->seldom_ticks, before = lane->stamp_clock;
+    const uint64_t least = shim_segment.fixed.seldom_ticks, before = lane->stamp_clock;
     write_stamp(lane);
     if (lane->seldom || least == 0 || before == 0 || lane->stamp_clock - before < least)
         return;
@@ -138,7 +137,7 @@ static uint64_t read_clock_in_order(void)
 #if defined(__x86_64__)
     _mm_lfence();
 #endif
-    now = read_clock(shim_segment);
+    now = read_clock();
 #if defined(__x86_64__)
     _mm_lfence();
 #endif

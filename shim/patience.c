@@ -51,7 +51,7 @@ static uint64_t patience_ns(uint32_t silences)
 bool lane_collector_is_gone(void)
 {
     struct shim_process *process = shim_process;
-    const uint64_t heartbeat = atomic_load_explicit(&shim_segment->heartbeat_ns, memory_order_relaxed);
+    const uint64_t heartbeat = atomic_load_explicit(&shim_segment.header->heartbeat_ns, memory_order_relaxed);
     uint64_t given_up = atomic_load_explicit(&process->given_up, memory_order_relaxed);
     const uint64_t now = heartbeat == given_up ? 0 : raw_now_ns();
     if (heartbeat == given_up) /* still the same silence */
@@ -59,7 +59,7 @@ bool lane_collector_is_gone(void)
     if (now < heartbeat + LATE_NS)
         return false;
     /* In another pid namespace its number is nobody's, or somebody else's. */
-    if ((process->foreign || !is_dead(shim_segment->collector_pid)) &&
+    if ((process->foreign || !is_dead(shim_segment.fixed.collector_pid)) &&
         now < heartbeat + patience_ns(atomic_load_explicit(&process->silences, memory_order_relaxed)))
         return false;
     /* Of several threads that give up at one time, one counts. */

@@ -19,13 +19,14 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "footprint/footprint.h"
 #include "footprint/record.h"
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      8u                           /* bump with any change of this file's layouts */
+#define SEG_VERSION      9u                           /* bump with any change of this file's layouts */
 #define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
@@ -57,28 +58,30 @@ enum seg_flag {
 #define SEG_CUT_DISTANCE                                                                                     \
     (UINT64_C(1) << 20) /* epochs: a second of steps, while the collector needs a moment */
 
-/* Constant once the collector has published magic; the rest in cache lines by writer. */
-struct seg_header {
-    _Atomic uint64_t magic; /* stored last, release */
+/* What never changes once the collector has published magic. Who maps the segment copies it, checked, into memory of its own
+ * (struct seg_view), and reads it there only. */
+struct seg_fixed {
     uint32_t version;
     uint32_t owner_uid;
     uint32_t collector_pid;
-    uint32_t clock; /* enum seg_clock */
-    uint32_t flags; /* enum seg_flag */
-    uint32_t slot_count;
-    uint32_t chunk_count;
+    uint32_t clock;       /* enum seg_clock */
+    uint32_t flags;       /* enum seg_flag */
+    uint32_t chunk_count; /* with it, all offsets are known: seg_view_at */
     uint32_t filters; /* behind how many seccomp filters the collector tried what SEG_FLAG_RESIDENT takes */
-    uint64_t slots_offset;
-    uint64_t states_offset;
-    uint64_t chunks_offset;
-    uint64_t segment_bytes;
+    uint32_t unused;
     uint64_t bump_ticks; /* clock units between two steps of the epoch word by one lane */
     uint64_t
         seldom_ticks; /* clock units: a lane whose group took as long calls seldom (lane_record.c); 0: none does */
     uint64_t clock_first_ticks, clock_first_ns, clock_start_unix_ns; /* struct collect_clock */
-    uint64_t collector_start;      /* process_start_ticks of collector_pid; 0 unknown */
+    uint64_t collector_start; /* process_start_ticks of collector_pid; 0 unknown */
+    uint64_t pid_namespace;   /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
+};
+
+/* The first page, in cache lines by writer. */
+struct seg_header {
+    _Atomic uint64_t magic; /* stored last, release */
+    struct seg_fixed fixed;
     char directory[SEG_DIRECTORY]; /* of the recording, absolute; "" when it does not fit */
-    uint64_t pid_namespace; /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
 
     /* Written by the collector. */
     _Alignas(
@@ -210,48 +213,77 @@ static inline uint64_t seg_slot_word(enum seg_slot_state state, uint32_t pid)
     return (uint64_t)state | (uint64_t)pid << 32;
 }
 
-static inline struct seg_slot *seg_slots(struct seg_header *segment)
+/* ---- the view ----------------------------------------------------------------------------------
+ *
+ * Where a mapped segment's parts are, and how long, in memory that nobody else can write. Addresses, indexes and lengths come
+ * from here: a word in shared memory is never one before it is held against these bounds, and is read once for that. */
+struct seg_view {
+    struct seg_header *header; /* NULL: nothing is mapped */
+    struct seg_slot *slots;    /* SEG_SLOT_COUNT */
+    _Atomic uint64_t *states;  /* fixed.chunk_count, as chunks */
+    char *chunks;
+    uint64_t chunks_offset; /* bytes from the segment's beginning */
+    uint64_t bytes;         /* of all of it */
+    struct seg_fixed fixed; /* the header's, copied once */
+};
+
+/* seg_chunk_count_is_valid - whether a segment may have so many chunks. */
+static inline bool seg_chunk_count_is_valid(uint32_t chunk_count)
 {
-    return (struct seg_slot *)((char *)segment + segment->slots_offset);
+    return chunk_count >= SEG_CHUNKS_LEAST && chunk_count <= SEG_CHUNKS_MOST;
 }
 
-static inline _Atomic uint64_t *seg_chunk_states(struct seg_header *segment)
+/* seg_view_at - the view of a segment of chunk_count chunks, a valid number of them, that begins at an address; `fixed` is zero
+ * but for that number. With NULL only the sizes are of use. */
+static inline struct seg_view seg_view_at(void *base, uint32_t chunk_count)
 {
-    return (_Atomic uint64_t *)((char *)segment + segment->states_offset);
+    const uint64_t mask = SEG_CHUNK_BYTES - 1, slots_offset = 4096;
+    const uint64_t states_offset = slots_offset + SEG_SLOT_COUNT * sizeof(struct seg_slot);
+    struct seg_view view = {.header = (struct seg_header *)base};
+    view.chunks_offset = (states_offset + (uint64_t)chunk_count * 8 + mask) & ~mask;
+    view.bytes = view.chunks_offset + (uint64_t)chunk_count * SEG_CHUNK_BYTES;
+    view.fixed.chunk_count = chunk_count;
+    if (base == NULL)
+        return view;
+    view.slots = (struct seg_slot *)((char *)base + slots_offset);
+    view.states = (_Atomic uint64_t *)((char *)base + states_offset);
+    view.chunks = (char *)base + view.chunks_offset;
+    return view;
 }
 
-static inline struct seg_chunk_header *seg_chunk(struct seg_header *segment, uint32_t index)
+static inline struct seg_chunk_header *seg_chunk(const struct seg_view *view, uint32_t index)
 {
-    return (struct seg_chunk_header *)((char *)segment + segment->chunks_offset +
-                                       (uint64_t)index * SEG_CHUNK_BYTES);
+    return (struct seg_chunk_header *)(view->chunks + (uint64_t)index * SEG_CHUNK_BYTES);
+}
+
+/* seg_held, seg_ready - the header's words of these names, no more than there are chunks. */
+static inline uint32_t seg_held(const struct seg_view *view)
+{
+    const uint32_t held = atomic_load_explicit(&view->header->held, memory_order_acquire);
+    return held < view->fixed.chunk_count ? held : view->fixed.chunk_count;
+}
+
+static inline uint32_t seg_ready(const struct seg_view *view)
+{
+    const uint32_t ready = atomic_load_explicit(&view->header->ready, memory_order_acquire);
+    const uint32_t held = seg_held(view);
+    return ready < held ? ready : held;
 }
 
 /* seg_grow_ready - let chunks up to an index be used that have memory behind them; by whoever needs them.
  * seen      `ready`, as the caller saw it.
  * Returns   whether there are more than that now. */
-static inline bool seg_grow_ready(struct seg_header *segment, uint32_t seen, uint32_t until)
+static inline bool seg_grow_ready(const struct seg_view *view, uint32_t seen, uint32_t until)
 {
-    const uint32_t held = atomic_load_explicit(&segment->held, memory_order_acquire);
+    const uint32_t held = seg_held(view);
     uint32_t expected = seen;
     if (until > held)
         until = held;
     /* release: what the holder knew of held, whoever sees the new index knows too */
     return until > seen &&
-           (atomic_compare_exchange_strong_explicit(&segment->ready, &expected, until, memory_order_acq_rel,
-                                                    memory_order_relaxed) ||
+           (atomic_compare_exchange_strong_explicit(&view->header->ready, &expected, until,
+                                                    memory_order_acq_rel, memory_order_relaxed) ||
             expected > seen);
-}
-
-/* seg_layout - offsets and size of a segment of chunk_count chunks, into ret_header's constant part. */
-static inline void seg_layout(struct seg_header *ret_header, uint32_t chunk_count)
-{
-    const uint64_t mask = SEG_CHUNK_BYTES - 1;
-    ret_header->slot_count = SEG_SLOT_COUNT;
-    ret_header->chunk_count = chunk_count;
-    ret_header->slots_offset = 4096;
-    ret_header->states_offset = ret_header->slots_offset + SEG_SLOT_COUNT * sizeof(struct seg_slot);
-    ret_header->chunks_offset = (ret_header->states_offset + (uint64_t)chunk_count * 8 + mask) & ~mask;
-    ret_header->segment_bytes = ret_header->chunks_offset + (uint64_t)chunk_count * SEG_CHUNK_BYTES;
 }
 
 #endif

@@ -100,6 +100,7 @@ struct shim_process {
     _Atomic uint32_t state; /* futex */
     uint32_t slot_index;
     struct seg_slot *slot;
+    uint64_t serial;           /* of this image; the slot has it for the collector */
     uint64_t lost_contact;     /* the collector was found dead, or silent for too long */
     bool foreign;              /* in another pid namespace than the collector */
     _Atomic uint64_t given_up; /* heartbeat of the silence that was given up on; 0: none */
@@ -107,7 +108,8 @@ struct shim_process {
     _Atomic uint64_t populated[SEG_CHUNKS_MOST / 64]; /* chunks whose pages this process has mapped */
 };
 
-extern struct seg_header *shim_segment; /* ordinary memory: children inherit the mapping and this */
+/* Ordinary memory: children inherit the mapping and this. header is NULL while there is none. */
+extern struct seg_view shim_segment;
 extern struct shim_process *shim_process;
 
 /* attach_process - bring the process to PROCESS_ON or PROCESS_OFF; safe against races and forks.

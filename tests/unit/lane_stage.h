@@ -15,7 +15,7 @@
 
 /* ---- the rest of the shim, as far as lanes need it ------------------------------------------------- */
 
-struct seg_header *shim_segment;
+struct seg_view shim_segment;
 struct shim_process *shim_process;
 struct shim_next shim_next;
 static bool recording_is_on;
@@ -54,24 +54,23 @@ static struct seg_slot *slot;
 
 static inline void set_up(uint32_t flags)
 {
-    struct seg_header layout = {0};
-    seg_layout(&layout, CHUNKS);
-    if (shim_segment == NULL)
-        shim_segment = aligned_alloc(SEG_CHUNK_BYTES, layout.segment_bytes);
-    memset(shim_segment, 0, layout.segment_bytes);
-    seg_layout(shim_segment, CHUNKS);
-    shim_segment->clock = SEG_CLOCK_MONOTONIC;
-    shim_segment->flags = flags;
-    shim_segment->ready = CHUNKS;
-    shim_segment->bump_ticks = UINT64_MAX;
-    shim_segment->heartbeat_ns = UINT64_MAX / 2; /* never late */
+    const uint64_t bytes = seg_view_at(NULL, CHUNKS).bytes;
+    if (shim_segment.header == NULL)
+        shim_segment.header = aligned_alloc(SEG_CHUNK_BYTES, bytes);
+    memset(shim_segment.header, 0, bytes);
+    shim_segment = seg_view_at(shim_segment.header, CHUNKS);
+    shim_segment.fixed.clock = SEG_CLOCK_MONOTONIC;
+    shim_segment.fixed.flags = flags;
+    shim_segment.header->held = shim_segment.header->ready = CHUNKS;
+    shim_segment.fixed.bump_ticks = UINT64_MAX;
+    shim_segment.header->heartbeat_ns = UINT64_MAX / 2; /* never late */
     if (shim_process == NULL)
         shim_process = calloc(1, sizeof *shim_process);
-    slot = &seg_slots(shim_segment)[3];
-    slot->serial = 77;
+    slot = &shim_segment.slots[3];
     slot->epoch = 1;
     shim_process->slot = slot;
     shim_process->slot_index = 3;
+    shim_process->serial = 77;
     lane_forget_inherited();
     shim_lane = NULL;
     recording_is_on = true;
@@ -93,7 +92,7 @@ static inline void release(uintptr_t address)
 
 static inline uint64_t state_of(uint32_t index)
 {
-    return seg_chunk_states(shim_segment)[index];
+    return shim_segment.states[index];
 }
 
 /* What the collector would read of a chunk. */
@@ -111,7 +110,7 @@ static inline const struct fp_block *decode(uint32_t index)
         CHECK(fp_columns_init(&columns));
     fp_columns_clear(&columns);
     memset(&lane, 0, sizeof lane);
-    CHECK_U64(decode_chunk(&columns, &lane, &clock, seg_chunk(shim_segment, index), 0, &damaged, &words), 0);
+    CHECK_U64(decode_chunk(&columns, &lane, &clock, seg_chunk(&shim_segment, index), 0, &damaged, &words), 0);
     CHECK_U64(damaged, 0);
     block = columns_view(&columns);
     decoded_events = fp_columns_events(&columns);

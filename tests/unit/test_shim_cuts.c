@@ -18,7 +18,7 @@ TEST(a_cut_not_come_to_changes_nothing)
     release(32);
     CHECK_U64(decode(0)->mark_count, 2);
     CHECK_U64(state_of(1), SEG_CHUNK_FREE);
-    CHECK_U64(seg_chunk(shim_segment, 0)->cut, 0);
+    CHECK_U64(seg_chunk(&shim_segment, 0)->cut, 0);
 }
 
 TEST(behind_a_cut_begins_another_chunk)
@@ -33,17 +33,17 @@ TEST(behind_a_cut_begins_another_chunk)
     CHECK_U64(state_of(0), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
     CHECK_U64(decode(0)->mark_count, 1);
     CHECK_U64(decode(1)->mark_count, 1);
-    CHECK_U64(seg_chunk(shim_segment, 1)->cut, first);
-    CHECK_U64(seg_chunk(shim_segment, 1)->sequence, 1);
+    CHECK_U64(seg_chunk(&shim_segment, 1)->cut, first);
+    CHECK_U64(seg_chunk(&shim_segment, 1)->sequence, 1);
     cut_at(slot->epoch + 10, false);
     second = slot->cut;
     slot->epoch += 5; /* between the two: behind the first, before the second */
     shim_lane = NULL; /* a thread that begins there */
     release(48);
-    CHECK_U64(seg_chunk(shim_segment, 2)->cut, first);
+    CHECK_U64(seg_chunk(&shim_segment, 2)->cut, first);
     slot->epoch += 5;
     release(64);
-    CHECK_U64(seg_chunk(shim_segment, 3)->cut, second);
+    CHECK_U64(seg_chunk(&shim_segment, 3)->cut, second);
     CHECK_U64(decode(2)->mark_count, 1);
     CHECK_U64(decode(3)->mark_count, 1);
 }
@@ -105,7 +105,7 @@ TEST(stamps_heed_cuts_too)
     CHECK_U64(state_of(1), SEG_CHUNK_FREE);
     slot->cut = seg_cut(2, false);
     release(64);
-    CHECK_U64(seg_chunk(shim_segment, 1)->cut, slot->cut);
+    CHECK_U64(seg_chunk(&shim_segment, 1)->cut, slot->cut);
     CHECK_U64(decode(1)->mark_count, 2);
     check_mark(decode(1), 0, FP_MARK_GAP, 0, 0, FP_GAP_PAUSE);
 }

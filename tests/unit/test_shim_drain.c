@@ -57,26 +57,23 @@ bool segment_grow(struct collect_segment *segment, uint32_t count)
 
 static void set_up(void)
 {
-    struct seg_header layout = {0};
-    free(collector.segment.header);
+    const uint64_t bytes = seg_view_at(NULL, CHUNKS).bytes; /* a multiple of a chunk's */
+    free(collector.segment.view.header);
     free(collector.taken);
     free(collector.images);
     free(lane.queue);
-    seg_layout(&layout, CHUNKS);
     memset(&collector, 0, sizeof collector);
     memset(&image, 0, sizeof image);
     memset(&lane, 0, sizeof lane);
-    collector.segment.header = aligned_alloc(SEG_CHUNK_BYTES, (layout.segment_bytes + SEG_CHUNK_BYTES - 1) /
-                                                                  SEG_CHUNK_BYTES * SEG_CHUNK_BYTES);
-    memset(collector.segment.header, 0, layout.segment_bytes);
-    seg_layout(collector.segment.header, CHUNKS);
-    collector.segment.header->ready = CHUNKS;
+    collector.segment.view = seg_view_at(aligned_alloc(SEG_CHUNK_BYTES, bytes), CHUNKS);
+    memset(collector.segment.view.header, 0, bytes);
+    collector.segment.view.header->held = collector.segment.view.header->ready = CHUNKS;
     collector.taken = calloc(CHUNKS, 1);
     collector.images = calloc(1, sizeof *collector.images);
     collector.images[0] = &image;
     collector.image_count = 1;
     collector.image_of_slot[SLOT] = 1;
-    seg_slots(collector.segment.header)[SLOT].state = seg_slot_word(SEG_SLOT_ATTACHED, 1);
+    collector.segment.view.slots[SLOT].state = seg_slot_word(SEG_SLOT_ATTACHED, 1);
     image.slot = SLOT;
     lane_fails = false;
     stored = looked_for = 0;
@@ -85,7 +82,7 @@ static void set_up(void)
 /* Three calls in three forms, a mark that is none, an epoch and a stamp. */
 static void fill(uint32_t index, uint64_t sequence)
 {
-    struct seg_chunk_header *chunk = seg_chunk(collector.segment.header, index);
+    struct seg_chunk_header *chunk = seg_chunk(&collector.segment.view, index);
     uint64_t *words = (uint64_t *)chunk + FIRST_WORD;
     const uint64_t records[] = {
         fp_record_epoch(FP_RECORD_STAMP, 1),
@@ -104,14 +101,14 @@ static void fill(uint32_t index, uint64_t sequence)
     memcpy(words, records, sizeof records);
     chunk->sequence = sequence;
     chunk->magic = SEG_CHUNK_MAGIC;
-    seg_chunk_states(collector.segment.header)[index] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0);
+    collector.segment.view.states[index] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0);
 }
 
 static uint64_t count_free(void)
 {
     uint64_t count = 0;
     for (uint32_t index = 0; index < CHUNKS; index++)
-        count += seg_chunk_states(collector.segment.header)[index] == SEG_CHUNK_FREE;
+        count += collector.segment.view.states[index] == SEG_CHUNK_FREE;
     return count;
 }
 
@@ -156,7 +153,7 @@ TEST(what_ended_is_counted)
     set_up();
     for (uint32_t i = 0; i < CHUNKS; i++)
         fill(i, i);
-    seg_chunk(collector.segment.header, 5)->split = FIRST_WORD + 3; /* its malloc is written */
+    seg_chunk(&collector.segment.view, 5)->split = FIRST_WORD + 3; /* its malloc is written */
     lane_fails = true;
     drain_image(&collector, &image);
     CHECK_U64(image.lost[FP_LOSS_COLLECTOR], 3 * CHUNKS - 1);
@@ -176,7 +173,7 @@ TEST(chunks_wait_for_their_image)
     /* Of a process that is gone and written nobody waits for anything. */
     fill(1, 1);
     collector.image_of_slot[SLOT] = 0;
-    seg_slots(collector.segment.header)[SLOT].state = seg_slot_word(SEG_SLOT_FREE, 0);
+    collector.segment.view.slots[SLOT].state = seg_slot_word(SEG_SLOT_FREE, 0);
     CHECK_U64(drain_scan(&collector), 1);
     CHECK_U64(count_free(), CHUNKS - 1);
 }

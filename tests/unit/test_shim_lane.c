@@ -14,7 +14,7 @@ TEST(calls_become_records)
     allocate(FP_CALL_MALLOC, 0, (size_t)1 << 62, 0);
     release(0x1000);
     release(0);
-    chunk = seg_chunk(shim_segment, 0);
+    chunk = seg_chunk(&shim_segment, 0);
     CHECK_U64(state_of(0), seg_chunk_word(SEG_CHUNK_OPEN, 3, 0));
     CHECK_U64(chunk->serial, 77);
     CHECK_U64(chunk->sequence, 0);
@@ -70,14 +70,14 @@ TEST(chunks_follow_each_other)
     CHECK_U64(state_of(0), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
     CHECK_U64(state_of(1), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
     CHECK_U64(state_of(2), seg_chunk_word(SEG_CHUNK_OPEN, 3, 0));
-    CHECK_U64(seg_chunk(shim_segment, 2)->sequence, 2);
+    CHECK_U64(seg_chunk(&shim_segment, 2)->sequence, 2);
     CHECK_U64(decode(0)->mark_count + decode(1)->mark_count + decode(2)->mark_count, 9000);
 }
 
 /* record.h: a stamp first in each chunk and in each group; groups are longer while a lane is alone. */
 static void check_stamps(uint32_t index, uint32_t group_bytes)
 {
-    const char *chunk = (const char *)seg_chunk(shim_segment, index);
+    const char *chunk = (const char *)seg_chunk(&shim_segment, index);
     for (uint32_t at = SEG_CHUNK_HEADER; at < 1000 * 8; at += 8) {
         const unsigned code = *(const uint64_t *)(chunk + at) & FP_RECORD_CODE_MASK;
         const bool due = at == SEG_CHUNK_HEADER || at % group_bytes == 0;
@@ -112,14 +112,14 @@ TEST(stamps_stand_where_they_should)
 TEST(a_lane_that_calls_seldom_stamps_each_call)
 {
     set_up(0);
-    shim_segment->seldom_ticks = UINT64_MAX;
+    shim_segment.fixed.seldom_ticks = UINT64_MAX;
     for (int i = 0; i < 10; i++)
         release(16);
     slot->epoch++;
     release(16);
     CHECK_U64(decode(0)->stamp_count, 1); /* it has looked, and it was not long */
     CHECK_U64(shim_lane->group_mask, LANE_GROUP_ALONE - 1);
-    shim_segment->seldom_ticks = 1;
+    shim_segment.fixed.seldom_ticks = 1;
     for (int i = 0; i < 5; i++)
         release(16);
     CHECK_U64(decode(0)->stamp_count, 1); /* nobody stepped: the fast path */
@@ -132,7 +132,7 @@ TEST(a_lane_that_calls_seldom_stamps_each_call)
     for (uint32_t i = 1; i < block->stamp_count; i++)
         CHECK_U64(block->stamps[i].mark, 15 + i);
     CHECK_U64(shim_lane->group_mask, 0);
-    shim_segment->seldom_ticks = UINT64_MAX;
+    shim_segment.fixed.seldom_ticks = UINT64_MAX;
     for (int i = 0; i < 64; i++)
         release(16);
     CHECK_U64(shim_lane->group_mask, LANE_GROUP_ALONE - 1);
@@ -145,7 +145,7 @@ TEST(a_lane_that_calls_seldom_loses_nothing)
 {
     uint32_t found = 0;
     set_up(0);
-    shim_segment->seldom_ticks = 1;
+    shim_segment.fixed.seldom_ticks = 1;
     for (size_t i = 0; i < 4000; i++) {
         slot->epoch += i % 5 == 0;
         allocate(long_calls[i % 3], 16 * i + 16, i, long_extra(i));
@@ -184,7 +184,7 @@ TEST(stamps_before_every_call)
 TEST(epochs_step_with_several_lanes_only)
 {
     set_up(0);
-    shim_segment->bump_ticks = 0;
+    shim_segment.fixed.bump_ticks = 0;
     for (int i = 0; i < 1000; i++)
         release(16);
     CHECK_U64(slot->epoch, 1);
@@ -196,7 +196,7 @@ TEST(epochs_step_with_several_lanes_only)
     CHECK(slot->epoch > 10);
     CHECK_U64(decode(1)->base_epoch, 3);
     slot->epoch += 100; /* somebody else's steps: the lane only remembers them */
-    shim_segment->bump_ticks = UINT64_MAX;
+    shim_segment.fixed.bump_ticks = UINT64_MAX;
     for (int i = 0; i < 100; i++)
         release(16);
     CHECK_U64(shim_lane->seen_epoch, slot->epoch);
@@ -242,13 +242,13 @@ TEST(a_lane_in_need_takes_more_chunks_into_use)
     const uint32_t held = CHUNKS - 1;
     uint32_t calls = 0;
     set_up(SEG_FLAG_DROP);
-    shim_segment->ready = 1;
-    shim_segment->held = held;
+    shim_segment.header->ready = 1;
+    shim_segment.header->held = held;
     while (slot->lost[FP_LOSS_RING_FULL] == 0) {
         release(16);
         calls++;
     }
-    CHECK_U64(shim_segment->ready, held);
+    CHECK_U64(shim_segment.header->ready, held);
     CHECK_U64(state_of(held - 1), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
     CHECK_U64(state_of(held), SEG_CHUNK_FREE);
     CHECK(calls > held * 3000);
@@ -259,15 +259,15 @@ TEST(dropped_calls_leave_a_gap)
     struct lane *lane;
     set_up(SEG_FLAG_DROP);
     for (uint32_t index = 1; index < CHUNKS; index++)
-        seg_chunk_states(shim_segment)[index] = seg_chunk_word(SEG_CHUNK_FULL, 9, 0);
+        shim_segment.states[index] = seg_chunk_word(SEG_CHUNK_FULL, 9, 0);
     for (int i = 0; i < 5000; i++)
         release(16);
     CHECK_U64(decode(0)->mark_count + slot->lost[FP_LOSS_RING_FULL], 5000);
     CHECK_U64(turn_take(&lane), TURN_RECORD); /* half a realloc is no call */
     turn_done(turn_record(lane, FP_MARK_RESIZE_FROM, (void *)16, 0, 0));
     CHECK_U64(decode(0)->mark_count + slot->lost[FP_LOSS_RING_FULL], 5000);
-    seg_chunk_states(shim_segment)[5] = SEG_CHUNK_FREE;
-    memset(seg_chunk(shim_segment, 5), 0, SEG_CHUNK_BYTES);
+    shim_segment.states[5] = SEG_CHUNK_FREE;
+    memset(seg_chunk(&shim_segment, 5), 0, SEG_CHUNK_BYTES);
     release(48);
     CHECK_U64(decode(5)->mark_count, 2);
     check_mark(decode(5), 0, FP_MARK_GAP, 0, slot->lost[FP_LOSS_RING_FULL], 0);
@@ -337,7 +337,7 @@ TEST(a_wiped_lane_attaches_again)
 TEST(stopped_recordings_take_nothing_more)
 {
     set_up(0);
-    shim_segment->stopped = 1;
+    shim_segment.header->stopped = 1;
     release(16);
     release(16);
     CHECK_U64(state_of(0), SEG_CHUNK_FREE);
@@ -351,17 +351,17 @@ TEST(silences_are_waited_for_ever_shorter)
     shim_process->foreign = true; /* nobody to ask whether it is alive */
     CHECK(!lane_collector_is_gone());
     CHECK_U64(shim_process->silences, 0);
-    shim_segment->heartbeat_ns = clock_monotonic_ns() - second;
+    shim_segment.header->heartbeat_ns = clock_monotonic_ns() - second;
     CHECK(lane_collector_is_gone());
     CHECK(lane_collector_is_gone());
     CHECK_U64(shim_process->silences, 1); /* one silence, however often it is asked about */
-    shim_segment->heartbeat_ns = clock_monotonic_ns() + 1000 * second;
+    shim_segment.header->heartbeat_ns = clock_monotonic_ns() + 1000 * second;
     CHECK(!lane_collector_is_gone());
-    shim_segment->heartbeat_ns = clock_monotonic_ns() - second / 2;
+    shim_segment.header->heartbeat_ns = clock_monotonic_ns() - second / 2;
     CHECK(lane_collector_is_gone());
     CHECK_U64(shim_process->silences, 2);
     shim_process->silences = 1000;
-    shim_segment->heartbeat_ns = clock_monotonic_ns() - second / 10;
+    shim_segment.header->heartbeat_ns = clock_monotonic_ns() - second / 10;
     CHECK(lane_collector_is_gone());
     shim_process->foreign = false;
     memset(shim_process, 0, sizeof *shim_process);
