@@ -61,6 +61,7 @@ const char cli_ab_help[] =
     "  -o, --output FILE      keep the result with every sample, as JSON; FILE/, or a\n"
     "                         directory: in it, as WORKLOAD.MACHINE.DATE.json\n"
     "@force FILE\n"
+    "@max-memory\n"
     "@json-result\n"
     "      --keep DIR         keep recording and workloads in DIR\n"
     "                         [removed at the end]\n"
@@ -183,6 +184,7 @@ int cli_ab_take_options(int argc, char **argv, struct cli_ab_options *ret_option
         {"hyperfine", optional_argument, NULL, OPTION_HYPERFINE},
         {"no-placement", no_argument, NULL, OPTION_NO_PLACEMENT},
         CLI_ANSWER_RESULT_ROWS,
+        CLI_ANSWER_MAX_MEMORY_ROW,
         CLI_ANSWER_KEEP_ROW,
         CLI_ANSWER_DETAILS_ROW,
         CLI_ANSWER_COLOR_ROW,

@@ -1,9 +1,11 @@
 /* answer.c - see answer.h. */
 #include "cli/answer.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/memory_bound.h"
 #include "results/support.h"
 
 static const char *const FORMATS[] = {"table", "md", "csv", "json", "html"}; /* in the order of cli_format */
@@ -20,6 +22,7 @@ static const struct {
     {"color", "      --color WHEN", "auto, always or never%s [auto]"},
     {"progress", "      --progress", "progress on stderr, also when that is no terminal"},
     {"no-progress", "      --no-progress", "no progress on stderr"},
+    {"max-memory", "      --max-memory S", "what INPUT may take: 800M, 4G [half of what there is]"},
     {"help", "  -h, --help", "print this help"},
 };
 
@@ -65,6 +68,18 @@ static int take_format(const struct cli_verb *verb, const char *value, struct cl
     return code;
 }
 
+static int take_max_memory(const struct cli_verb *verb, const char *value)
+{
+    uint64_t bytes;
+    char text[32];
+    if (!cli_parse_size(value, &bytes))
+        return cli_misuse(verb, "'%s' is no size for --max-memory: write 800M or 4G", value);
+    (void)snprintf(text, sizeof text, "%" PRIu64, bytes);
+    if (setenv(FP_MEMORY_VARIABLE, text, 1) != 0)
+        return cli_misuse(verb, "no memory for the environment");
+    return -1;
+}
+
 int cli_answer_take(const struct cli_verb *verb, int option, const char *value, struct cli_answer *answer)
 {
     switch (option) {
@@ -103,6 +118,8 @@ int cli_answer_take(const struct cli_verb *verb, int option, const char *value, 
     case CLI_ANSWER_PROGRESS:
         answer->progress = CLI_PROGRESS_ALWAYS;
         break;
+    case CLI_ANSWER_MAX_MEMORY:
+        return take_max_memory(verb, value);
     case CLI_ANSWER_NO_PROGRESS:
         answer->progress = CLI_PROGRESS_NEVER;
         break;

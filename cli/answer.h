@@ -19,6 +19,7 @@ enum {
     CLI_ANSWER_KEEP,
     CLI_ANSWER_PROGRESS,
     CLI_ANSWER_NO_PROGRESS,
+    CLI_ANSWER_MAX_MEMORY,
     CLI_ANSWER_END,
 };
 
@@ -36,6 +37,8 @@ enum {
 #define CLI_ANSWER_PROGRESS_ROWS                                      \
     {"progress", no_argument, NULL, CLI_ANSWER_PROGRESS},             \
     {"no-progress", no_argument, NULL, CLI_ANSWER_NO_PROGRESS}
+/* What a file may ask for: kept in the environment (footprint/memory_bound.h), so replays that are started have it, too. */
+#define CLI_ANSWER_MAX_MEMORY_ROW {"max-memory", required_argument, NULL, CLI_ANSWER_MAX_MEMORY}
 /* Of verbs whose answer is a result, kept by -o and shown beside it. */
 #define CLI_ANSWER_RESULT_ROWS                                        \
     CLI_ANSWER_OUTPUT_ROW,                                            \

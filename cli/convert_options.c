@@ -30,6 +30,7 @@ const char cli_convert_help[] =
     "      --each[=LIST]    every process of a recording, or those of LIST as for\n"
     "                       --merge, into a workload of its own; OUT is a directory\n"
     "  -j, --jobs N         with --each, so many at a time [as there are processors]\n"
+    "@max-memory\n"
     "      --json           print the report as JSON on stdout\n"
     "  -q, --quiet          no summary, no progress; what was repaired or lost is\n"
     "                       still told\n"
@@ -132,6 +133,7 @@ int cli_convert_take_options(int argc, char **argv, struct cli_convert_options *
         CLI_ANSWER_OUTPUT_ROW,
         CLI_ANSWER_FORCE_ROW,
         CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_MAX_MEMORY_ROW,
         CLI_ANSWER_QUIET_ROW,
         CLI_ANSWER_PROGRESS_ROWS,
         CLI_ANSWER_HELP_ROW,

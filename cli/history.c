@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,8 +14,6 @@
 #include "results/json.h"
 
 #define NUMBER_MAX 10000u /* results of one workload, machine and second */
-#define FILE_BYTES_MAX                                                                                       \
-    (INT64_C(1) << 30) /* a result of 1000 rounds is some 100 MB; as JSON in memory ten times that */
 
 static bool is_directory(const char *path)
 {
@@ -110,17 +109,21 @@ static void add_file(struct gathering *gathering, const char *path, const char *
 {
     struct stat facts;
     json_error_t error;
-    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size > FILE_BYTES_MAX) {
-        leave_out(gathering, path, res_strdup("is no regular file of at most 1 GiB"));
+    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+        leave_out(gathering, path, res_strdup("is no regular file"));
         gathering->damaged = true;
         return;
     }
-    errno = 0;
-    json_t *result = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    json_t *result = NULL;
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const enum fp_status status = fd >= 0 ? res_json_parse(fd, &result, &error) : FP_ERR_OPEN;
+    const int saved = errno;
+    if (fd >= 0)
+        (void)close(fd); /* only read from */
     const char *schema = json_string_value(json_object_get(result, "schema"));
-    char *problem = result != NULL                      ? res_json_check(result)
-                    : error.position <= 0 && errno != 0 ? res_strdup(strerror(errno))
-                                                        : res_json_unread(path, &error);
+    char *problem = result != NULL                                   ? res_json_check(result)
+                    : status == FP_ERR_OPEN || status == FP_ERR_READ ? res_strdup(strerror(saved))
+                                                                     : res_json_unread(path, status, &error);
     if (problem == NULL) {
         res_history_add(&gathering->history, name, result);
     } else {

@@ -27,6 +27,7 @@ static const char HELP[] =
     "                       workload on paper; 'legal', or what is wrong first\n"
     "      --salvage        leave out damaged blocks, lines and records, and count\n"
     "                       them, instead of refusing the file\n"
+    "@max-memory\n"
     "@color , for results\n"
     "@progress\n"
     "@no-progress\n"
@@ -76,6 +77,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         {"verify", no_argument, NULL, OPTION_VERIFY},
         {"salvage", no_argument, NULL, OPTION_SALVAGE},
         CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_MAX_MEMORY_ROW,
         CLI_ANSWER_COLOR_ROW,
         CLI_ANSWER_PROGRESS_ROWS,
         CLI_ANSWER_HELP_ROW,

@@ -2,12 +2,15 @@
 #ifndef MALLAB_CLI_JSON_H
 #define MALLAB_CLI_JSON_H
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
 #include "convert/convert.h"
+#include "footprint/json_read.h"
 #include "results/support.h"
 
 /* cli_json_number - an integer; the highest that JSON's have where it is more. A new reference. */
@@ -27,7 +30,16 @@ static inline uint64_t cli_json_count(const json_t *object, const char *key)
 static inline json_t *cli_json_recording(const char *directory)
 {
     char *path = res_path_join(directory, "recording.json");
-    json_t *recording = json_load_file(path, 0, NULL);
+    json_t *recording = NULL;
+    const int directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const struct fp_json_bound bound = fp_json_directory_bound(directory_fd, fd);
+    if (fd >= 0)
+        (void)fp_json_read(fd, &bound, &recording, NULL); /* NULL stays */
+    if (fd >= 0)
+        (void)close(fd); /* only read from */
+    if (directory_fd >= 0)
+        (void)close(directory_fd);
     free(path);
     return recording;
 }

@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/json.h"
 #include "results/support.h"
 
 enum {
@@ -20,12 +20,10 @@ enum {
 /* A recording that is not finished names its shared memory, which goes with its collector unless that was killed. */
 static bool left_something(const char *directory)
 {
-    char *path = res_path_join(directory, "recording.json");
-    json_t *recording = json_load_file(path, 0, NULL);
+    json_t *recording = cli_json_recording(directory);
     const char *segment = json_string_value(json_object_get(recording, "segment_path"));
     const bool left = segment != NULL && access(segment, F_OK) == 0;
     json_decref(recording);
-    free(path);
     return left;
 }
 

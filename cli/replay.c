@@ -59,6 +59,7 @@ static const char HELP[] =
     "                        [mallab's own, else the one above it]\n"
     "      --check           look whether the allocator keeps its promises\n"
     "                        (alignment, overlap, contents) instead of measuring\n"
+    "@max-memory\n"
     "@json\n"
     "@help\n"
     "\n"
@@ -164,6 +165,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         CLI_MEASURE_TIMEOUT_ROW,
         CLI_MEASURE_LIMIT_ROWS,
         CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_MAX_MEMORY_ROW,
         CLI_ANSWER_HELP_ROW,
         {NULL, 0, NULL, 0},
     };

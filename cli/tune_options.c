@@ -34,6 +34,7 @@ const char cli_tune_help[] =
     "  -o, --output FILE      keep the result with every sample, as JSON; FILE/, or a\n"
     "                         directory: in it, as WORKLOAD.MACHINE.DATE.json\n"
     "@force FILE\n"
+    "@max-memory\n"
     "@json-result\n"
     "@color\n"
     "@progress\n"
@@ -104,6 +105,7 @@ int cli_tune_take_options(int argc, char **argv, struct cli_tune_options *ret_op
         {"budget", required_argument, NULL, OPTION_BUDGET},
         {"memory", required_argument, NULL, OPTION_MEMORY},
         CLI_ANSWER_RESULT_ROWS,
+        CLI_ANSWER_MAX_MEMORY_ROW,
         CLI_ANSWER_COLOR_ROW,
         {NULL, 0, NULL, 0},
     };

@@ -11,10 +11,10 @@
 
 #include "cli/json.h"
 #include "convert/recording.h"
+#include "footprint/json_read.h"
 #include "results/support.h"
 
-#define NAME      "not-recorded.json"
-#define BYTES_MAX ((off_t)1 << 20) /* some CLI_WATCH_MAX objects of less than 1 KiB each are written */
+#define NAME "not-recorded.json" /* some CLI_WATCH_MAX objects of less than 1 KiB each */
 
 void cli_unrecorded_keep(const struct cli_watch *watch, const char *directory)
 {
@@ -42,14 +42,15 @@ void cli_unrecorded_keep(const struct cli_watch *watch, const char *directory)
 
 json_t *cli_unrecorded_load(const char *directory)
 {
+    const struct fp_json_bound bound = {.text_bytes = FP_JSON_SMALL_BYTES};
     char own[CONV_PATH_BYTES];
     struct stat facts;
     json_t *array = NULL;
     conv_recording_directory(directory, own);
     char *path = res_path_join(own, NAME);
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size <= BYTES_MAX)
-        array = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL);
+    if (fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode))
+        (void)fp_json_read(fd, &bound, &array, NULL); /* NULL stays */
     if (fd >= 0)
         (void)close(fd); /* only read from */
     free(path);

@@ -41,6 +41,7 @@ const char cli_validate_help[] =
     "  -o, --output FILE      keep the result with every sample, as JSON; FILE/, or a\n"
     "                         directory: in it, as WORKLOAD.MACHINE.DATE.json\n"
     "@force FILE\n"
+    "@max-memory\n"
     "@json-result\n"
     "      --keep DIR         keep recordings and workloads in DIR, further ones in\n"
     "                         DIR/recording-2 and so on [removed]\n"
@@ -106,6 +107,7 @@ int cli_validate_take_options(int argc, char **argv, struct cli_validate_options
         CLI_MEASURE_TOUCH_ROW,
         CLI_MEASURE_TIMEOUT_ROW,
         CLI_ANSWER_RESULT_ROWS,
+        CLI_ANSWER_MAX_MEMORY_ROW,
         CLI_ANSWER_KEEP_ROW,
         {NULL, 0, NULL, 0},
     };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "convert/stats.h"
+#include "footprint/memory_bound.h"
 
 #define NO_NOTE     UINT32_MAX
 #define VACANT_MOST 65536u /* 3 MiB of notes and table: below, nothing is looked for */
@@ -73,6 +74,7 @@ void conv_balance_release(struct conv_balance *balance)
     }
     conv_live_release(&balance->table);
     free(balance->notes);
+    fp_memory_give(balance->note_capacity * sizeof *balance->notes);
     balance->notes = NULL;
     balance->note_count = balance->note_capacity = 0;
     balance->vacant = 0;
@@ -93,9 +95,13 @@ static bool take_note(struct conv_balance *balance, uint32_t *ret_number)
             struct conv_balance_note *notes;
             if (capacity < balance->note_capacity)
                 return false;
-            notes = realloc(balance->notes, capacity * sizeof *notes);
-            if (notes == NULL)
+            if (!fp_memory_change(balance->note_capacity * sizeof *notes, capacity * sizeof *notes))
                 return false;
+            notes = realloc(balance->notes, capacity * sizeof *notes);
+            if (notes == NULL) {
+                fp_memory_give((capacity - balance->note_capacity) * sizeof *notes);
+                return false;
+            }
             balance->notes = notes;
             balance->note_capacity = capacity;
         }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "convert/bounds.h"
 #include "convert/export/export.h"
 #include "convert/pass.h"
 #include "convert/recording.h"
@@ -350,7 +351,7 @@ enum fp_status conv_file(const char *in_path, const char *out_path, const struct
         status = convert_events(in_path, out_path, format, options, &report, ret_error);
     if (status != FP_OK) {
         conv_report_release(&report);
-        return status;
+        return conv_bound_told(status, in_path, ret_error);
     }
     report.elapsed_ns = now_ns() - start_ns;
     *ret_report = report;

@@ -180,6 +180,11 @@ const char *conv_gunzip_damage(const struct conv_gunzip *gunzip)
     return gunzip->damage;
 }
 
+bool conv_gunzip_is_packed(const struct conv_gunzip *gunzip)
+{
+    return gunzip->state != BEGINNING && gunzip->state != PLAIN;
+}
+
 uint64_t conv_gunzip_position(const struct conv_gunzip *gunzip)
 {
     return gunzip->position;

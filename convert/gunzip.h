@@ -29,6 +29,9 @@ ssize_t conv_gunzip_read(struct conv_gunzip *gunzip, const void **ret_bytes);
  * conv_gunzip_free. */
 const char *conv_gunzip_damage(const struct conv_gunzip *gunzip);
 
+/* conv_gunzip_is_packed - whether what was read is gzip; known from the first conv_gunzip_read on. */
+bool conv_gunzip_is_packed(const struct conv_gunzip *gunzip);
+
 /* conv_gunzip_position - bytes taken from fd. */
 uint64_t conv_gunzip_position(const struct conv_gunzip *gunzip);
 

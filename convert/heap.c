@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "footprint/memory_bound.h"
+
 #define NO_SLOT SIZE_MAX
 
 static void free_slot(struct conv_heap *heap, size_t slot)
@@ -31,6 +33,7 @@ void conv_heap_release(struct conv_heap *heap)
 {
     conv_track_release(&heap->track);
     free(heap->slots);
+    fp_memory_give(heap->slot_capacity * sizeof *heap->slots);
     *heap = (struct conv_heap){.free_slot = NO_SLOT};
 }
 
@@ -43,10 +46,15 @@ static enum fp_status take_slot(struct conv_heap *heap, size_t *ret_slot)
     }
     if (heap->slot_count == heap->slot_capacity) {
         const size_t capacity = heap->slot_capacity * 2 + 1024;
-        struct conv_event *grown = capacity <= UINT32_MAX ? realloc(heap->slots, capacity * sizeof *grown)
-                                                          : NULL;
-        if (grown == NULL)
+        struct conv_event *grown = NULL;
+        if (capacity > UINT32_MAX ||
+            !fp_memory_change(heap->slot_capacity * sizeof *grown, capacity * sizeof *grown))
             return FP_ERR_MEMORY;
+        grown = realloc(heap->slots, capacity * sizeof *grown);
+        if (grown == NULL) {
+            fp_memory_give((capacity - heap->slot_capacity) * sizeof *grown);
+            return FP_ERR_MEMORY;
+        }
         heap->slots = grown;
         heap->slot_capacity = capacity;
     }

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "footprint/memory_bound.h"
+
 #define TIME_LIMIT_NS (UINT64_C(1) << 55) /* a year; what is above it in a damaged file stays there */
 
 /* ---- buffers ------------------------------------------------------------------------------- */
@@ -24,6 +26,7 @@ void conv_buffer_pool_release(struct conv_buffer_pool *pool)
     for (size_t i = 0; i < pool->spare_count; i++)
         fp_block_buffer_release(&pool->spare[i]);
     free(pool->spare);
+    fp_memory_give(pool->counted_bytes);
     *pool = (struct conv_buffer_pool){0};
 }
 
@@ -41,7 +44,15 @@ static bool account(struct conv_buffer_pool *pool, struct conv_lane *lane)
     const uint64_t bytes = bytes_of(&lane->buffer);
     pool->held_bytes += bytes - lane->buffer_bytes;
     lane->buffer_bytes = bytes;
-    return pool->held_bytes <= pool->limit_bytes;
+    if (pool->held_bytes > pool->limit_bytes)
+        return false;
+    /* What is given back stays allocated: the most that was lent is what there is. */
+    if (pool->held_bytes > pool->counted_bytes) {
+        if (!fp_memory_take(pool->held_bytes - pool->counted_bytes))
+            return false;
+        pool->counted_bytes = pool->held_bytes;
+    }
+    return true;
 }
 
 static void give_back(struct conv_buffer_pool *pool, struct conv_lane *lane)

@@ -48,6 +48,7 @@ struct conv_buffer_pool {
     struct fp_block_buffer *spare;
     size_t spare_count, spare_capacity;
     uint64_t held_bytes, limit_bytes; /* of buffers lent out */
+    uint64_t counted_bytes;           /* of them, the most so far (footprint/memory_bound.h) */
     uint64_t lent;                    /* so many times: numbers the blocks of the pass */
 };
 

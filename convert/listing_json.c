@@ -10,10 +10,10 @@
 #include "convert/input.h"
 #include "convert/listing.h"
 #include "convert/recording.h"
+#include "footprint/json_read.h"
 #include "footprint/part_name.h"
 
-#define JSON_BYTES_MAX ((off_t)64 << 20)
-#define PROCESSES_MAX  1048576u
+#define PROCESSES_MAX 1048576u
 
 /* A name within the directory, and nothing that leads out of it. */
 static bool is_plain_name(const char *name)
@@ -139,16 +139,27 @@ static FILE *open_json(const char *path)
     return file;
 }
 
-static enum fp_status load_json(const char *path, FILE *file, json_t **ret_root, struct conv_error *error)
+static enum fp_status load_json(const char *directory, const char *path, FILE *file, json_t **ret_root,
+                                struct conv_error *error)
 {
+    const int directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const struct fp_json_bound bound = fp_json_directory_bound(directory_fd, fileno(file));
     json_error_t wrong;
-    enum fp_status status;
-    if (fseeko(file, 0, SEEK_END) != 0 || ftello(file) > JSON_BYTES_MAX)
-        return conv_fail(error, path, FP_ERR_CORRUPT, 0, 0, "too large for a recording.json");
-    rewind(file);
-    *ret_root = json_loadf(file, JSON_REJECT_DUPLICATES, &wrong);
-    if (*ret_root != NULL)
+    enum fp_status status = fp_json_read(fileno(file), &bound, ret_root, &wrong);
+    const int saved = errno;
+    if (directory_fd >= 0)
+        (void)close(directory_fd); /* only looked at */
+    if (status == FP_OK)
         return FP_OK;
+    if (status == FP_ERR_LIMIT)
+        return conv_fail(
+            error, path, status, 0, 0,
+            "%s, too much for the %llu files beside it; move it away: the footprints are read "
+            "without it",
+            wrong.text,
+            (unsigned long long)((bound.text_bytes - FP_JSON_RECORDING_BYTES) / FP_JSON_PER_PROCESS_BYTES));
+    if (status != FP_ERR_CORRUPT)
+        return conv_fail(error, path, status, status == FP_ERR_READ ? saved : 0, 0, "%s", wrong.text);
     status = conv_fail(error, path, FP_ERR_CORRUPT, 0, (uint64_t)(wrong.position > 0 ? wrong.position : 0),
                        "not JSON: %s", wrong.text);
     error->line = wrong.line > 0 ? (uint64_t)wrong.line : 0;
@@ -232,7 +243,7 @@ enum fp_status conv_recording_load(const char *directory, json_t **ret_root, str
     file = open_json(path);
     if (file == NULL)
         return errno == ENOENT ? FP_OK : conv_fail(error, path, FP_ERR_OPEN, errno, 0, "cannot open");
-    status = load_json(path, file, ret_root, error);
+    status = load_json(directory, path, file, ret_root, error);
     (void)fclose(file); /* only read from */
     return status;
 }

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
+#include "footprint/memory_bound.h"
+
 #define CAPACITY_FIRST 4096u
 
 /* Large tables are hit at random: huge pages save most of the TLB misses. */
@@ -24,12 +26,24 @@ static size_t limit_of(size_t capacity)
 static struct conv_live_entry *map_entries(size_t capacity)
 {
     const size_t bytes = capacity * sizeof(struct conv_live_entry);
-    void *entries = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (entries == MAP_FAILED)
+    void *entries = MAP_FAILED;
+    if (!fp_memory_take(bytes))
         return NULL;
+    entries = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (entries == MAP_FAILED) {
+        fp_memory_give(bytes);
+        return NULL;
+    }
     if (bytes >= HUGE_FROM_BYTES)
         (void)madvise(entries, bytes, MADV_HUGEPAGE); /* advice: nothing depends on it */
     return entries;
+}
+
+static void unmap_entries(const struct conv_live *live)
+{
+    const size_t bytes = (live->mask + 1) * sizeof *live->entries;
+    (void)munmap(live->entries, bytes); /* cannot fail for a whole mapping */
+    fp_memory_give(bytes);
 }
 
 bool conv_live_init(struct conv_live *live)
@@ -43,7 +57,7 @@ bool conv_live_init(struct conv_live *live)
 void conv_live_release(struct conv_live *live)
 {
     if (live->entries != NULL)
-        (void)munmap(live->entries, (live->mask + 1) * sizeof *live->entries);
+        unmap_entries(live);
     *live = (struct conv_live){0};
 }
 
@@ -63,7 +77,7 @@ bool conv_live_grow(struct conv_live *live)
         if (address != 0)
             (void)conv_live_insert(&grown, address, conv_live_object(&live->entries[i])); /* it has room */
     }
-    (void)munmap(live->entries, (live->mask + 1) * sizeof *live->entries);
+    unmap_entries(live);
     *live = grown;
     return true;
 }

@@ -192,6 +192,7 @@ int conv_error_exit_code(const struct conv_error *error)
     case FP_ERR_TRUNCATED:
     case FP_ERR_CORRUPT:
     case FP_ERR_CHECKSUM:
+    case FP_ERR_LIMIT:
         return 3;
     case FP_ERR_ARGUMENT:
         return 2;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/memory_bound.h"
+
 void conv_rewrite_init(struct conv_rewrite *rewrite, struct wl_writer *writer)
 {
     *rewrite = (struct conv_rewrite){.writer = writer};
@@ -12,6 +14,7 @@ void conv_rewrite_init(struct conv_rewrite *rewrite, struct wl_writer *writer)
 void conv_rewrite_release(struct conv_rewrite *rewrite)
 {
     free(rewrite->objects);
+    fp_memory_give(rewrite->capacity * sizeof *rewrite->objects);
     *rewrite = (struct conv_rewrite){0};
 }
 
@@ -44,9 +47,13 @@ static bool make_room(struct conv_rewrite *rewrite, uint32_t id)
         return true;
     if (capacity <= id)
         capacity = (size_t)id + 1;
-    objects = realloc(rewrite->objects, capacity * sizeof *objects);
-    if (objects == NULL)
+    if (!fp_memory_change(rewrite->capacity * sizeof *objects, capacity * sizeof *objects))
         return false;
+    objects = realloc(rewrite->objects, capacity * sizeof *objects);
+    if (objects == NULL) {
+        fp_memory_give((capacity - rewrite->capacity) * sizeof *objects);
+        return false;
+    }
     memset(objects + rewrite->capacity, 0, (capacity - rewrite->capacity) * sizeof *objects);
     rewrite->objects = objects;
     rewrite->capacity = capacity;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "convert/bounds.h"
 #include "convert/pass.h"
 #include "convert/recording.h"
 #include "convert/select/plan.h"
@@ -385,7 +386,7 @@ enum fp_status conv_survey_file(const char *in_path, const struct conv_options *
         status = survey_one(in_path, options, &survey, ret_error);
     if (status != FP_OK) {
         conv_survey_release(&survey);
-        return status;
+        return conv_bound_told(status, in_path, ret_error);
     }
     *ret_survey = survey;
     return FP_OK;

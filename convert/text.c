@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "convert/bounds.h"
 #include "convert/gunzip.h"
 #include "convert/input.h"
 
@@ -29,6 +30,8 @@ struct conv_text {
     size_t begin, end; /* of what is in the buffer and was not taken */
     uint64_t offset;   /* of begin in the text */
     uint64_t lines;
+    uint64_t unpacked; /* bytes that came out of the archive */
+    bool is_packed;    /* the ratio of what comes out to what goes in is bounded */
     bool salvage, in_long_line;
     struct conv_error
         *failed; /* why unpacking ended; an archive that failed does not say it twice. NULL: it did not */
@@ -84,6 +87,35 @@ static la_ssize_t read_gunzip(struct archive *archive, void *data, const void **
     return size;
 }
 
+/* A few bytes that are packed several times over unpack to more than any disk holds, so one layer is taken off: gzip's
+ * below the archive, a filter of the archive's, or a zip file. Known only when the archive has seen its first bytes. */
+static enum fp_status refuse_second_layer(struct conv_text *text, struct conv_error *error)
+{
+    const bool is_zip = (archive_format(text->archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_ZIP;
+    const bool is_gzip = text->gunzip != NULL && conv_gunzip_is_packed(text->gunzip);
+    const int filters = archive_filter_count(text->archive) - 1; /* the last one reads the file */
+    text->is_packed = is_gzip || is_zip || filters > 0;
+    if (is_gzip + is_zip + filters <= CONV_LAYERS_MAX)
+        return FP_OK;
+    return conv_fail(error, text->path, FP_ERR_LIMIT, 0, 0,
+                     "is packed more than once: %s within %s; unpack the outer one, one layer is taken off",
+                     is_zip ? "zip" : archive_filter_name(text->archive, 0),
+                     is_gzip ? "gzip" : archive_filter_name(text->archive, filters - 1));
+}
+
+/* What was unpacked is held against what it was made of. */
+static enum fp_status check_ratio(const struct conv_text *text, struct conv_error *error)
+{
+    const uint64_t packed = conv_text_position(text);
+    if (!text->is_packed || text->unpacked <= CONV_UNPACKED_FREE_BYTES + CONV_UNPACKED_RATIO_MAX * packed)
+        return FP_OK;
+    return conv_fail(
+        error, text->path, FP_ERR_LIMIT, 0, text->unpacked,
+        "unpacks to more than %u times its size (and %u MiB); if it is to be, unpack it yourself: "
+        "a pipe into 'mallab convert ... -' has no such bound",
+        (unsigned)CONV_UNPACKED_RATIO_MAX, (unsigned)(CONV_UNPACKED_FREE_BYTES >> 20));
+}
+
 static enum fp_status open_archive(struct conv_text *text, struct conv_error *error)
 {
     enum fp_status status;
@@ -99,6 +131,8 @@ static enum fp_status open_archive(struct conv_text *text, struct conv_error *er
                               : archive_read_open_fd(text->archive, text->fd, BUFFER_BYTES)) != ARCHIVE_OK)
         return archive_fail(text, error);
     status = next_member(text, error);
+    if (status == FP_OK)
+        status = refuse_second_layer(text, error);
     if (status != FP_END)
         return status;
     if (text->gunzip != NULL && conv_gunzip_damage(text->gunzip) != NULL)
@@ -169,8 +203,9 @@ static enum fp_status next_block(struct conv_text *text, struct conv_error *erro
     if (result == ARCHIVE_EOF || result < ARCHIVE_FAILED || block == NULL)
         text->block_size = 0;
     text->block = block;
+    text->unpacked += text->block_size;
     if (result == ARCHIVE_OK || result == ARCHIVE_RETRY)
-        return FP_OK;
+        return check_ratio(text, error);
     if (result != ARCHIVE_EOF || (text->gunzip != NULL && conv_gunzip_damage(text->gunzip) != NULL))
         return unpacking_failed(text, error);
     text->ended = true;
@@ -381,6 +416,11 @@ static enum fp_status copy_to(struct conv_text *text, int fd, struct conv_error 
         const enum fp_status status = conv_text_view(text, error, 1, &bytes, &size);
         if (status != FP_OK || size == 0)
             return status;
+        if (text->offset + size > CONV_SPOOL_BYTES_MAX)
+            return conv_fail(error, text->path, FP_ERR_LIMIT, 0, text->offset,
+                             "unpacks to more than the %u GiB that are put into a temporary file; unpack it "
+                             "into a file of your own",
+                             (unsigned)(CONV_SPOOL_BYTES_MAX >> 30));
         if (!write_all(fd, bytes, size))
             return conv_fail(error, text->path, FP_ERR_WRITE, errno, text->offset,
                              "cannot be unpacked into a file in $TMPDIR or /var/tmp");

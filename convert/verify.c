@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "convert/bounds.h"
 #include "convert/check.h"
 #include "convert/input.h"
 #include "convert/pass.h"
@@ -192,5 +193,5 @@ enum fp_status conv_verify_file(const char *path, const struct conv_options *opt
         status = verify_recorded(path, options, &verdict, ret_error);
     if (status == FP_OK)
         *ret_verdict = verdict;
-    return status;
+    return conv_bound_told(status, path, ret_error);
 }

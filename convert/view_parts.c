@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "convert/bounds.h"
 #include "convert/input.h"
 #include "footprint/part_name.h"
 
@@ -110,7 +111,8 @@ enum fp_status conv_view_part_fail(const struct conv_view *view, const struct co
 
 enum fp_status conv_view_no_memory(const struct conv_view *view, struct conv_error *error)
 {
-    return conv_fail(error, view->directory, FP_ERR_MEMORY, 0, 0, "no memory for more live objects");
+    (void)conv_fail(error, view->directory, FP_ERR_MEMORY, 0, 0, "no memory for more live objects");
+    return conv_bound_told(FP_ERR_MEMORY, view->directory, error);
 }
 
 static bool holds_nothing(const char *path)

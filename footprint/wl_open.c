@@ -1,9 +1,9 @@
 /* wl_open.c - open a workload: learn how much memory it needs, map that at once, and fill it with all but the windows. */
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sysinfo.h>
 
 #include "footprint/bytes.h"
+#include "footprint/memory_bound.h"
 #include "footprint/wl_reader.h"
 #include "footprint/wl_touched.h"
 
@@ -71,14 +71,6 @@ static enum fp_status read_touched(struct wl_reader *reader, const struct wl_ope
     return FP_OK;
 }
 
-/* The arena is touched at once, so one beyond the machine would end in the kernel killing the process. A few
- * small headers can claim that many ids; that they are really used shows only when all ops are decoded. */
-static bool machine_holds(size_t bytes)
-{
-    struct sysinfo info;
-    return sysinfo(&info) != 0 || bytes / info.mem_unit < info.totalram;
-}
-
 static enum fp_status build(struct wl_opening *opening, const struct wl_summary *summary,
                             struct wl_reader **ret_reader)
 {
@@ -89,10 +81,17 @@ static enum fp_status build(struct wl_opening *opening, const struct wl_summary 
     struct column columns[SUMMARY_COLUMNS];
     enum fp_status status;
     uint8_t *arena = MAP_FAILED;
-    if (machine_holds(bytes))
-        arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (arena == MAP_FAILED)
+    /* The arena is touched at once, so one beyond the machine would end in the kernel killing the process. A few
+     * small headers can claim that many ids; that they are really used shows only when all ops are decoded. */
+    if (!fp_memory_take(bytes))
+        return wl_fail(&opening->error, FP_ERR_LIMIT, 0,
+                       "its ids and threads take more memory than --max-memory SIZE (" FP_MEMORY_VARIABLE
+                       ", in bytes) allows, which is half of what there is unless it is set");
+    arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (arena == MAP_FAILED) {
+        fp_memory_give(bytes);
         return wl_fail(&opening->error, FP_ERR_MEMORY, 0, "no memory for its ids");
+    }
     reader = (struct wl_reader *)(void *)arena;
     (void)wl_arena_lay_out(arena, opening, summary->id_max, &draft);
     *reader = draft;
@@ -126,6 +125,7 @@ static enum fp_status build(struct wl_opening *opening, const struct wl_summary 
     if (status != FP_OK) {
         opening->error = reader->error;
         (void)munmap(arena, bytes); /* cannot fail for a whole mapping */
+        fp_memory_give(bytes);
         return status;
     }
     wl_reader_rewind(reader);

@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 
 #include "footprint/bytes.h"
+#include "footprint/memory_bound.h"
 #include "footprint/wl_reader.h"
 #include "footprint/wl_touched.h"
 
@@ -144,5 +145,6 @@ void wl_reader_close(struct wl_reader *reader)
     if (reader == NULL)
         return;
     (void)munmap((void *)(uintptr_t)reader->file, reader->file_bytes); /* cannot fail for a whole mapping */
+    fp_memory_give(reader->arena_bytes);
     (void)munmap(reader, reader->arena_bytes);
 }

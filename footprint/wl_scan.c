@@ -155,6 +155,10 @@ static enum fp_status scan_blocks(struct wl_opening *opening)
     if (opening->summary_header.type != BLOCK_SUMMARY || opening->summary_header.count > WL_THREADS_MAX ||
         at + BLOCK_HEADER_BYTES + opening->summary_header.payload_bytes != end)
         return wl_fail(&opening->error, FP_ERR_CORRUPT, at, "the summary is damaged");
+    /* Few made no call that is an op; a small file must not claim memory for a million. */
+    if (opening->summary_header.count > opening->ops + WL_THREADS_IDLE)
+        return wl_fail(&opening->error, FP_ERR_CORRUPT, at,
+                       "it names more threads than it has ops, and 65,536 besides");
     return FP_OK;
 }
 

@@ -63,6 +63,9 @@ enum fp_status wl_summary_put(struct wl_writer *writer)
     enum fp_status status = count_threads_at_once(writer);
     if (status != FP_OK)
         return status;
+    if (summary->thread_count > summary->ops + WL_THREADS_IDLE)
+        return wl_writer_fail(writer, FP_ERR_LIMIT,
+                              "more threads than ops, and 65,536 besides, are more than the format allows");
     const uint64_t numbers[] = {
         summary->ops,
         summary->windows,

@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include "footprint/bytes.h"
+#include "footprint/memory_bound.h"
 #include "footprint/wl_put.h"
 #include "footprint/wl_times.h"
 #include "footprint/wl_touched.h"
@@ -33,13 +34,17 @@ static bool grow_array(void **array, size_t old_count, size_t new_count, size_t 
 bool wl_put_more_ids(struct wl_writer *writer, uint32_t count)
 {
     struct ids *ids = &writer->ids;
+    const size_t each = sizeof *ids->next + sizeof *writer->last_op;
     const size_t old = ids->next != NULL ? (size_t)ids->capacity + 1 : 0;
     size_t capacity = old + old / 2 + 1024;
     if (capacity < (size_t)ids->used + count + 1)
         capacity = (size_t)ids->used + count + 1;
     if (capacity > WL_IDS_MAX)
         capacity = WL_IDS_MAX;
-    if (capacity <= old || !grow_array((void **)&ids->next, old, capacity, sizeof *ids->next) ||
+    if (capacity <= old || !fp_memory_change(writer->id_bytes, capacity * each))
+        return false;
+    writer->id_bytes = capacity * each;
+    if (!grow_array((void **)&ids->next, old, capacity, sizeof *ids->next) ||
         !grow_array((void **)&writer->last_op, old, capacity, sizeof *writer->last_op))
         return false;
     ids->capacity = (uint32_t)(capacity - 1);
@@ -114,6 +119,7 @@ static void writer_free(struct wl_writer *writer)
     free(writer->ids.threads);
     free(writer->ids.touched);
     free(writer->last_op);
+    fp_memory_give(writer->id_bytes);
     free(writer->touched);
     free(writer->noted);
     wl_file_abandon(&writer->file);

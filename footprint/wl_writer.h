@@ -64,6 +64,7 @@ struct wl_writer {
     struct thread_state *threads;
     uint32_t threads_capacity;
     struct ids ids;
+    uint64_t id_bytes; /* of the arrays by id, as counted (memory_bound.h) */
     uint32_t *last_op; /* by id: number of the newest op on it, low 32 bits */
     uint64_t aged_at;  /* ops, when wl_writer_age was run last */
     uint64_t now_ns;

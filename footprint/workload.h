@@ -32,6 +32,7 @@
 #define WL_VERSION        3u
 #define WL_WINDOW_OPS_MAX 65536u
 #define WL_THREADS_MAX    1048576u
+#define WL_THREADS_IDLE   65536u /* threads that a file may name beyond its ops */
 #define WL_IDS_MAX        (UINT32_C(1) << 31)
 #define WL_TIME_STRIDE    16u /* a recorded time for every 16th op of a window */
 #define WL_PAUSE_NS                                                                                          \

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "footprint/memory_bound.h"
 #include "footprint/words.h"
 #include "replay/binding.h"
 #include "replay/counters.h"
@@ -177,8 +178,29 @@ static int explain_status(const struct context *context, enum fp_status status, 
     return EXIT_BAD_INPUT;
 }
 
+/* More threads than this at once cost their stacks (150 KiB each) and the kernel's patience: only who asks gets them. */
+static bool starts_threads(const struct rep_options *options, const struct wl_summary *summary)
+{
+    if (options->serial || summary->threads_at_once_max <= REP_THREADS_AT_ONCE_MAX || fp_memory_is_asked())
+        return true;
+    rep_complain(
+        "'%s' has %s threads at once, more than the %s that are started: --threads 1 replays it with "
+        "one, --max-memory SIZE (" FP_MEMORY_VARIABLE ", in bytes) starts as many as fit in it",
+        options->workload, FP_GROUPED(summary->threads_at_once_max), FP_GROUPED(REP_THREADS_AT_ONCE_MAX));
+    return false;
+}
+
 static int too_large(const struct wl_summary *summary, const char *path)
 {
+    if (fp_memory_refused()) {
+        rep_complain(
+            "'%s' takes more memory than %s MiB, %s: %s object slots, %u threads at once, %s windows; "
+            "--max-memory SIZE (" FP_MEMORY_VARIABLE ", in bytes) sets another bound",
+            path, FP_GROUPED(fp_memory_bound() >> 20),
+            fp_memory_is_asked() ? "as was asked" : "half of what there is", FP_GROUPED(summary->id_max),
+            summary->threads_at_once_max, FP_GROUPED(summary->windows));
+        return EXIT_BAD_INPUT;
+    }
     rep_complain("'%s' does not fit this machine's memory: %s object slots, %u threads at once, %s windows",
                  path, FP_GROUPED(summary->id_max), summary->threads_at_once_max,
                  FP_GROUPED(summary->windows));
@@ -314,6 +336,8 @@ static int run(struct context *context, const struct rep_options *options, uint6
     };
     struct rep_exec_totals totals;
     struct rep_account account;
+    if (!starts_threads(options, summary))
+        return EXIT_BAD_INPUT;
     context->pace = options->pace;
     if (rep_pace_follows(&context->pace) && summary->duration_ns == 0) {
         rep_complain("'%s' has no recorded time: replay it with --clock real --pace max", options->workload);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "footprint/memory_bound.h"
 #include "replay/proc.h"
 
 #define PAGE_BYTES 4096u
@@ -33,11 +34,14 @@ static bool total_bytes(size_t count, size_t element_bytes, size_t *ret_bytes)
 static void *map_populated(size_t bytes)
 {
     const uint64_t available = available_bytes();
-    if (available != 0 && bytes > available / 2)
+    if ((available != 0 && bytes > available / 2) || !fp_memory_take(bytes))
         return NULL;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
                         0);
-    return memory != MAP_FAILED ? memory : NULL;
+    if (memory != MAP_FAILED)
+        return memory;
+    fp_memory_give(bytes);
+    return NULL;
 }
 
 void *rep_storage_map(size_t count, size_t element_bytes)
@@ -49,8 +53,10 @@ void *rep_storage_map(size_t count, size_t element_bytes)
 void rep_storage_unmap(void *memory, size_t count, size_t element_bytes)
 {
     size_t bytes;
-    if (memory != NULL && total_bytes(count, element_bytes, &bytes))
-        (void)munmap(memory, bytes); /* cannot fail for a mapping of ours */
+    if (memory == NULL || !total_bytes(count, element_bytes, &bytes))
+        return;
+    (void)munmap(memory, bytes); /* cannot fail for a mapping of ours */
+    fp_memory_give(bytes);
 }
 
 /* What the C library itself puts on a thread's stack: static thread-local storage above all, which a library

@@ -13,8 +13,8 @@
 #define REP_CACHE_LINE 64 /* bytes; of x86-64 and most of aarch64 */
 
 /* rep_storage_map - map count elements of element_bytes each, zeroed, with all pages present.
- * Refuses what is more than half of the memory that the machine has available: a damaged or hostile
- * workload must not drive it into the out-of-memory killer.
+ * Refuses what is more than half of the memory that the machine has available, and what is beyond the bound of all that is
+ * mapped (footprint/memory_bound.h): a damaged or hostile workload must not drive it into the out-of-memory killer.
  * Returns   page-aligned memory that lives until the process ends, or rep_storage_unmap; NULL when
  *           refused or when the kernel has none (an element count of 0 maps one page). */
 void *rep_storage_map(size_t count, size_t element_bytes);
@@ -31,6 +31,9 @@ struct rep_stacks {
 /* What our code and the allocator's may use of a stack: decoding a window needs about 20 KiB. Besides it a
  * stack holds the thread's static storage, as large as the libraries in the process make it. */
 #define REP_STACK_BYTES 131072u
+
+/* Threads that a replay has at once, unless its user sets a bound of memory. */
+#define REP_THREADS_AT_ONCE_MAX 4096u
 
 /* rep_stacks_init - map and touch count stacks. Returns false when they do not fit. */
 bool rep_stacks_init(struct rep_stacks *stacks, uint32_t count);

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "footprint/status.h"
 #include "results/experiment.h"
 
 #define RES_SCHEMA       "mallab-experiment/1"
@@ -29,8 +30,12 @@ json_t *res_json_experiment(const struct res_experiment *experiment, const struc
  * Returns      a new reference or NULL. */
 json_t *res_json_load(const char *path, char **ret_problem);
 
-/* res_json_unread - why a file is no JSON, in one line, with what it is instead where that can be told. The caller's to free. */
-char *res_json_unread(const char *path, const json_error_t *error);
+/* res_json_parse - what a descriptor holds, bounded as results are. As fp_json_read (footprint/json_read.h). */
+enum fp_status res_json_parse(int fd, json_t **ret_result, json_error_t *ret_error);
+
+/* res_json_unread - why res_json_parse failed, in one line; of what is no JSON, what it is instead where that can be told.
+ * The caller's to free. */
+char *res_json_unread(const char *path, enum fp_status status, const json_error_t *error);
 
 /* res_json_check - the same check for a document in memory. Returns NULL when it is a result, else the problem. */
 char *res_json_check(const json_t *result);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "footprint/json_read.h"
+#include "footprint/memory_bound.h"
 #include "results/json.h"
 #include "results/json_kind.h"
 #include "results/support.h"
@@ -88,8 +90,21 @@ char *res_json_check(const json_t *result)
     return defect != NULL ? res_strdup(defect) : NULL;
 }
 
-char *res_json_unread(const char *path, const json_error_t *error)
+enum fp_status res_json_parse(int fd, json_t **ret_result, json_error_t *ret_error)
 {
+    struct fp_json_bound bound = {FP_JSON_RESULT_BYTES, FP_JSON_RESULT_MEMORY};
+    if (fp_memory_is_asked())
+        bound = (struct fp_json_bound){fp_memory_bound(), fp_memory_bound()};
+    return fp_json_read(fd, &bound, ret_result, ret_error);
+}
+
+char *res_json_unread(const char *path, enum fp_status status, const json_error_t *error)
+{
+    if (status != FP_ERR_CORRUPT)
+        return res_printf("%s%s", error->text,
+                          status == FP_ERR_LIMIT ? "; " FP_MEMORY_VARIABLE " in the environment, in bytes, "
+                                                   "sets another bound"
+                                                 : "");
     char begin[8] = "";
     FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
     const size_t length = file != NULL ? fread(begin, 1, sizeof begin, file) : sizeof begin;
@@ -123,11 +138,14 @@ json_t *res_json_load(const char *path, char **ret_problem)
         *ret_problem = res_strdup("is a directory: name a result in it");
         return NULL;
     }
-    json_t *result = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+    json_t *result = NULL;
+    const enum fp_status status = res_json_parse(fileno(file), &result, &error);
+    const int saved = errno;
     if (file != stdin)
         fclose(file);
     if (result == NULL) {
-        *ret_problem = res_json_unread(path, &error);
+        *ret_problem = status == FP_ERR_READ ? res_strdup(strerror(saved))
+                                             : res_json_unread(path, status, &error);
         return NULL;
     }
     char *problem = res_json_check(result);

@@ -21,6 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "footprint/json_read.h"
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels refuse it */
 #endif
@@ -263,13 +265,15 @@ static bool segment_named(int directory_fd, char *ret_path, size_t size, struct 
 {
     const char *path;
     bool found = false;
-    json_t *recording;
+    struct fp_json_bound bound;
+    json_t *recording = NULL;
     const json_t *inode;
     struct stat directory;
     const int fd = openat(directory_fd, "recording.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return false;
-    recording = json_loadfd(fd, 0, NULL);
+    bound = fp_json_directory_bound(directory_fd, fd);
+    (void)fp_json_read(fd, &bound, &recording, NULL); /* NULL stays */
     (void)close(fd);
     path = json_string_value(json_object_get(recording, "segment_path"));
     /* A copy's shared memory is the original's, and so is what to recover. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "convert/stats.h"
+#include "footprint/memory_bound.h"
 
 static bool reserve(struct conv_member *member, size_t count)
 {
@@ -13,9 +14,14 @@ static bool reserve(struct conv_member *member, size_t count)
         member->begin = member->end = 0;
     if (member->end + count > member->capacity) {
         const size_t capacity = member->capacity * 2 + count;
-        struct conv_event *grown = realloc(member->queue, capacity * sizeof *grown);
-        if (grown == NULL)
+        struct conv_event *grown = NULL;
+        if (!fp_memory_change(member->capacity * sizeof *grown, capacity * sizeof *grown))
             return false;
+        grown = realloc(member->queue, capacity * sizeof *grown);
+        if (grown == NULL) {
+            fp_memory_give((capacity - member->capacity) * sizeof *grown);
+            return false;
+        }
         member->queue = grown;
         member->capacity = capacity;
     }
@@ -135,6 +141,7 @@ void conv_member_close(struct conv_member *member)
     }
     member->open = false;
     free(member->queue);
+    fp_memory_give(member->capacity * sizeof *member->queue);
     member->queue = NULL;
     member->begin = member->end = member->capacity = 0;
 }

@@ -251,7 +251,7 @@ TEST(more_processes_than_descriptors)
         low = (struct rlimit){DESCRIPTORS, DESCRIPTORS};
         _exit(setrlimit(RLIMIT_NOFILE, &low) != 0                             ? 2
               : conv_file(directory, few, &options, &report, &error) == FP_OK ? 3
-              : conv_error_exit_code(&error) != 1                             ? 4
+              : conv_error_exit_code(&error) != 3                             ? 4
               : strstr(error.what, "raise 'ulimit -Hn'") == NULL              ? 5
                                                                               : 0);
     }

@@ -287,11 +287,11 @@ TEST(cut_packed_traces_convert_as_far_as_they_unpack)
     make_history(&history, HISTORY_CALLS);
     for (size_t i = 0; conv_format_facts(i, &facts); i++) {
         const enum conv_kind kind = conv_from_kind(facts.name);
-        const char *plain = history_path(&history, kind);
         for (size_t k = 0; k < sizeof filters / sizeof filters[0]; k++) {
             struct conv_survey survey;
             size_t size;
-            pack(plain, scratch_path("packed"), false, filters[k]);
+            /* Anew each time: the words of scratch_path last for a few calls only. */
+            pack(history_path(&history, kind), scratch_path("packed"), false, filters[k]);
             char *bytes = scratch_read(scratch_path("packed"), &size);
             CHECK(survey_bytes(bytes, size * 9 / 10, NULL, &survey, &error) != FP_OK);
             CHECK_U64(conv_error_exit_code(&error), 3);

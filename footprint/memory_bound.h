@@ -1,0 +1,38 @@
+/* memory_bound.h - how much memory this process lets a file ask for, and how much was taken of that.
+ *
+ * What grows with the content of a file (live objects, ids, threads' stacks, decoded blocks) is counted here before it is
+ * mapped or allocated; beyond the bound it is refused. The count is of these tables, not of the process: the same file gets
+ * the same answer each time. One bound a process. No malloc.
+ *
+ *   bound   MALLAB_MAX_MEMORY of the environment, in bytes, which `--max-memory` sets: so it holds for the programs that
+ *           are started, too. Else half of the least of: the machine's memory, the control group's limit, RLIMIT_AS and
+ *           RLIMIT_DATA. */
+#ifndef MALLAB_FOOTPRINT_MEMORY_BOUND_H
+#define MALLAB_FOOTPRINT_MEMORY_BOUND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FP_MEMORY_VARIABLE "MALLAB_MAX_MEMORY"
+
+/* fp_memory_bound - in bytes. */
+uint64_t fp_memory_bound(void);
+
+/* fp_memory_is_asked - whether somebody set it. */
+bool fp_memory_is_asked(void);
+
+/* fp_memory_take - count so many bytes that are about to be taken. False: that would be beyond the bound; nothing is counted,
+ * and fp_memory_refused says so from then on.
+ * fp_memory_give - they were given back. */
+bool fp_memory_take(uint64_t bytes);
+void fp_memory_give(uint64_t bytes);
+
+/* fp_memory_change - of something that grew or shrank: from so many bytes to so many. As fp_memory_take. */
+bool fp_memory_change(uint64_t from_bytes, uint64_t to_bytes);
+
+/* fp_memory_refused - whether something was refused since the last call of fp_memory_forget. */
+bool fp_memory_refused(void);
+void fp_memory_forget(void);
+
+#endif

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Small files that ask for much: refused with the bound's name and the way around it, exit code 3, within 512 MB."""
+import gzip
+import json
+import lzma
+import resource
+import unittest
+import zipfile
+
+import hostile
+import lab
+
+MEMORY = 512 << 20
+
+
+def confine():
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+class Bounds(lab.Lab):
+    def refused(self, *arguments, words=(), env=None):
+        result = self.mallab(*arguments, status=lab.BAD_INPUT, preexec_fn=confine, env=env or {})
+        said = result.stderr.decode()
+        self.assertNotIn("Traceback", said)
+        for word in words:
+            self.assertIn(word, said)
+        return said
+
+    def write(self, name, data):
+        path = self.place / name
+        path.write_bytes(data)
+        return path
+
+
+@lab.needs("zstd")
+class Packed(Bounds):
+    LINES = b"xa000 = malloc(16);\nfree(xa000);\n"
+
+    def test_packed_twice(self):
+        once = hostile.frame(self.LINES * 100)
+        for name, data in (("zstd within zstd", hostile.frame(once)), ("zstd within gzip", gzip.compress(once)),
+                           ("xz within zstd", hostile.frame(lzma.compress(self.LINES)))):
+            with self.subTest(name):
+                self.refused("convert", "-o", "out.wl", self.write(name, data), words=["packed more than once", name])
+        # gzip is unpacked on the outside only
+        path = self.write("inner.gz", hostile.frame(gzip.compress(self.LINES * 1000)))
+        self.refused("convert", "-o", "out.wl", path, words=["no footprint, no recording"])
+        path = self.place / "zip.gz"
+        with zipfile.ZipFile(self.place / "one.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("trace", self.LINES * 100)
+        path.write_bytes(gzip.compress((self.place / "one.zip").read_bytes()))
+        self.refused("convert", "-o", "out.wl", path, words=["zip within gzip"])
+
+    def test_one_layer_is_taken_off(self):
+        self.mallab("convert", "--quiet", "-o", "out.wl", self.write("once", hostile.packed(self.LINES * 100)))
+        self.assertEqual(self.info("out.wl")["events"], 200)
+
+    def test_ratio(self):
+        comments = b"\n" * (80 << 20)  # nothing of it is kept: only its length costs
+        path = self.write("ratio", hostile.packed(self.LINES + comments))
+        self.assertLess(path.stat().st_size, 16 << 10)
+        self.refused("convert", "-o", "out.wl", path, words=["more than 1000 times", "convert ... -"])
+
+
+@lab.needs("zstd")
+class Memory(Bounds):
+    def test_live_objects(self):
+        path = self.write("greedy.fp", hostile.footprint_of_mallocs(24))
+        self.assertLess(path.stat().st_size, 16 << 10)
+        for verb in (["convert", "-o", "out.wl"], ["info"], ["info", "--verify"]):
+            with self.subTest(verb=verb):
+                self.refused(*verb, "--max-memory", "32M", path, words=["greedy.fp", "32 MiB", "as was asked",
+                                                                         "--max-memory SIZE"])
+        self.assertFalse((self.place / "out.wl").exists())
+        self.mallab("convert", "-q", "-o", "out.wl", "--max-memory", "400M", path, preexec_fn=confine)
+        self.refused("replay", "--max-memory", "8M", "out.wl", words=["out.wl", "--max-memory SIZE"])
+        self.refused("info", "out.wl", words=["MALLAB_MAX_MEMORY"], env={"MALLAB_MAX_MEMORY": str(8 << 20)})
+
+    def test_half_of_what_there_is(self):
+        path = self.write("greedy.fp", hostile.footprint_of_mallocs(66))
+        self.refused("convert", "-o", "out.wl", path, words=["256 MiB, half of what there is"])
+
+    def test_threads_without_ops(self):
+        path = self.write("crowd.wl", hostile.workload_of_threads(1 << 20))
+        self.assertLess(path.stat().st_size, 4 << 10)
+        for verb in ("replay", "info"):
+            with self.subTest(verb=verb):
+                self.refused(verb, path, words=["more threads than it has ops"])
+
+    def test_threads_at_once(self):
+        lines = ["mallab-workload-text 1"] + [f"thread {i} {i + 1}" for i in range(5000)]
+        lines += [f"{i} malloc {i + 1} 16" for i in range(5000)] + ["end 1000", ""]
+        self.write("many.txt", "\n".join(lines).encode())
+        self.mallab("convert", "-q", "-o", "many.wl", "many.txt")
+        self.refused("replay", "many.wl", words=["5,000 threads at once", "4,096", "--max-memory SIZE"])
+        self.refused("replay", "--max-memory", "64M", "many.wl", words=["64 MiB, as was asked"])
+        self.mallab("replay", "--threads", "1", "many.wl", preexec_fn=confine)
+
+
+class Json(Bounds):
+    def recording(self, text):
+        directory = self.place / "recording"
+        directory.mkdir(exist_ok=True)
+        (directory / "recording.json").write_text(text)
+        return directory
+
+    def test_recording(self):
+        for name, text, words in (
+                ("large", '{"schema": "mallab-recording/1", "x": "' + "x" * (17 << 20) + '"}', "larger than 16384 KiB, too much for the 0 files"),
+                ("dense", '{"schema": "mallab-recording/1", "x": [' + "{}," * (2 << 20) + '{}]}', "MiB of memory"),
+                ("deep", '{"schema": "mallab-recording/1", "x": ' + "[" * 100 + "]" * 100 + "}", "nested more than 64")):
+            with self.subTest(name):
+                directory = self.recording(text)
+                self.refused("convert", "-o", "out.wl", directory, words=["recording.json", words, "move it away"])
+                self.refused("info", directory, words=[words])
+
+    def test_result(self):
+        path = self.write("result.json", b'{"schema": "mallab-experiment/1", "x": [' + b"{}," * (9 << 20) + b"{}]}")
+        for verb in (["report"], ["compare", path], ["info"]):
+            with self.subTest(verb=verb):
+                said = self.refused(*verb, path, words=["2048 MiB of memory", "MALLAB_MAX_MEMORY"])
+                self.assertIn("result.json", said)
+        deep = self.write("deep.json", b"[" * 1000 + b"]" * 1000)
+        self.refused("report", deep, words=["nested more than 64"])
+
+    def test_many_processes_are_no_hostility(self):
+        """Each file beside recording.json adds to its bound."""
+        directory = self.recording("{}")
+        process = {"file": "a.1.fp", "name": "x" * 200, "pid": 1, "events": 1, "lost": {}}
+        text = json.dumps({"schema": "mallab-recording/1", "processes": [process] * 60000}, indent=2)
+        self.assertGreater(len(text), 16 << 20)
+        (directory / "recording.json").write_text(text)
+        self.refused("info", directory, words=["for the 0 files beside it"])
+        for number in range(4000):
+            (directory / f"a.{number}.fp").write_bytes(b"")
+        said = self.mallab("info", directory, status=None).stderr.decode()
+        self.assertNotIn("larger than", said)
+
+
+if __name__ == "__main__":
+    lab.main()
