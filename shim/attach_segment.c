@@ -8,40 +8,56 @@
 #include "shim/attach.h"
 #include "shim/raw.h"
 
-/* From here on only what was copied into the view is believed.
- * Returns NULL with *ret_view set, else the reason why this is no segment for us. */
-static const char *view_of(struct seg_header *header, uint64_t file_bytes, struct seg_view *ret_view)
+/* The segment's file, opened twice: what the collector tells is mapped by a descriptor that cannot write. */
+struct opened {
+    int fd, told_fd;
+    struct stat status;
+};
+
+static void close_opened(const struct opened *opened)
 {
-    struct seg_fixed fixed;
-    if (atomic_load_explicit(&header->magic, memory_order_acquire) != SEG_MAGIC)
+    raw_close(opened->told_fd);
+    raw_close(opened->fd);
+}
+
+/* From here on only what was copied into the view is believed.
+ * Returns NULL with *ret_view set but for its addresses, else the reason why this is no segment for us. */
+static const char *read_view(const struct opened *opened, struct seg_view *ret_view)
+{
+    struct seg_header header;
+    if (raw_call(SYS_pread64, opened->told_fd, (long)&header, sizeof header, 0, 0, 0) != (long)sizeof header)
+        return "the segment is too small";
+    if (header.magic != SEG_MAGIC)
         return "the segment is not one of mallab's";
-    memcpy(&fixed, &header->fixed, sizeof fixed);
-    if (fixed.version != SEG_VERSION)
+    if (header.fixed.version != SEG_VERSION)
         return "the segment is of another version of mallab";
-    if (!seg_chunk_count_is_valid(fixed.chunk_count))
+    if (!seg_chunk_count_is_valid(header.fixed.chunk_count))
         return "the segment's header is damaged";
-    *ret_view = seg_view_at(header, fixed.chunk_count);
-    if (file_bytes != ret_view->bytes)
+    *ret_view = seg_view_at(NULL, header.fixed.chunk_count);
+    if ((uint64_t)opened->status.st_size != ret_view->bytes)
         return "the segment's header is damaged";
-    ret_view->fixed = fixed;
+    ret_view->fixed = header.fixed;
     return NULL;
 }
 
 /* At a multiple of the chunk size, so that cursors carry their place in the chunk. */
-static void *map_aligned(int fd, size_t size)
+static bool map_aligned(const struct opened *opened, struct seg_view *view)
 {
-    const size_t mask = SEG_CHUNK_BYTES - 1;
+    const size_t mask = SEG_CHUNK_BYTES - 1, size = view->bytes, told = view->shared_offset;
+    const struct seg_fixed fixed = view->fixed;
     const long area = raw_mmap(NULL, size + SEG_CHUNK_BYTES, PROT_NONE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
     uintptr_t start, end, wanted;
     if (area < 0)
-        return NULL;
+        return false;
     start = (uintptr_t)area;
     end = start + size + SEG_CHUNK_BYTES;
     wanted = (start + mask) & ~mask;
-    if (raw_mmap((void *)wanted, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd) < 0) {
+    if (raw_mmap((void *)wanted, told, PROT_READ, MAP_SHARED | MAP_FIXED, opened->told_fd) < 0 ||
+        raw_call(SYS_mmap, (long)(wanted + told), (long)(size - told), PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_FIXED, opened->fd, (long)told) < 0) {
         raw_munmap((void *)start, size + SEG_CHUNK_BYTES);
-        return NULL;
+        return false;
     }
     if (wanted > start)
         raw_munmap((void *)start, wanted - start);
@@ -49,79 +65,88 @@ static void *map_aligned(int fd, size_t size)
         raw_munmap((void *)(wanted + size), end - wanted - size);
     /* Core dumps of the program are not the place for records. */
     (void)raw_call(SYS_madvise, (long)wanted, (long)size, MADV_DONTDUMP, 0, 0, 0);
-    return (void *)wanted;
+    *view = seg_view_at((void *)wanted, fixed.chunk_count);
+    view->fixed = fixed;
+    return true;
 }
 
 const char ATTACH_OUT_OF_REACH[] =
     "cannot open the recording's shared memory: another root directory or /dev/shm, "
     "no descriptor free, or the recording has ended";
 
-/* Returns NULL on success, else the reason. No descriptor stays open. */
-static const char *map_segment(const char *path)
+/* Returns NULL on success, else the reason. */
+static const char *open_segment(const char *path, struct opened *ret_opened)
 {
-    struct stat status = {0};
-    struct seg_header *segment;
-    struct seg_view view;
-    const char *reason;
+    struct stat told = {0};
+    const char *reason = NULL;
     const long fd = raw_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    long told_fd;
     if (fd == -EACCES)
         return "cannot open the recording's shared memory, which is another user's: put 'mallab record' "
                "behind what "
                "changes the user";
     if (fd < 0)
         return ATTACH_OUT_OF_REACH;
-    if (raw_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) != 0 || !S_ISREG(status.st_mode)) {
+    told_fd = raw_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (told_fd < 0) {
         raw_close((int)fd);
-        return "the segment is not a regular file";
+        return ATTACH_OUT_OF_REACH;
     }
-    if (status.st_size < (off_t)sizeof *segment) {
-        raw_close((int)fd);
-        return "the segment is too small";
-    }
-    segment = map_aligned((int)fd, (size_t)status.st_size);
-    raw_close((int)fd);
-    if (segment == NULL)
-        return "cannot map the segment (is there a limit on address space?)";
-    reason = view_of(segment, (uint64_t)status.st_size, &view);
-    /* In a user namespace below the collector's, its user has another number: ours. */
-    if (reason == NULL && view.fixed.owner_uid != status.st_uid &&
-        status.st_uid != (uid_t)raw_call(SYS_geteuid, 0, 0, 0, 0, 0, 0))
-        reason = "the recording's shared memory belongs to another user";
-    if (reason != NULL) {
-        raw_munmap(segment, (size_t)status.st_size);
+    *ret_opened = (struct opened){.fd = (int)fd, .told_fd = (int)told_fd};
+    if (raw_call(SYS_fstat, fd, (long)&ret_opened->status, 0, 0, 0, 0) != 0 ||
+        raw_call(SYS_fstat, told_fd, (long)&told, 0, 0, 0, 0) != 0 || !S_ISREG(ret_opened->status.st_mode))
+        reason = "the segment is not a regular file";
+    else if (told.st_ino != ret_opened->status.st_ino || told.st_dev != ret_opened->status.st_dev)
+        reason = "the segment was exchanged while it was opened";
+    if (reason != NULL)
+        close_opened(ret_opened);
+    return reason;
+}
+
+/* Returns NULL on success, else the reason. No descriptor stays open. */
+static const char *map_segment(const char *path)
+{
+    struct opened opened;
+    struct seg_view view;
+    const char *reason = open_segment(path, &opened);
+    if (reason != NULL)
         return reason;
-    }
-    shim_segment = view;
-    return NULL;
+    reason = read_view(&opened, &view);
+    /* In a user namespace below the collector's, its user has another number: ours. */
+    if (reason == NULL && view.fixed.owner_uid != opened.status.st_uid &&
+        opened.status.st_uid != (uid_t)raw_call(SYS_geteuid, 0, 0, 0, 0, 0, 0))
+        reason = "the recording's shared memory belongs to another user";
+    if (reason == NULL && !map_aligned(&opened, &view))
+        reason = "cannot map the segment (is there a limit on address space?)";
+    close_opened(&opened);
+    if (reason == NULL)
+        shim_segment = view;
+    return reason;
 }
 
 void attach_count_other(void)
 {
     const char *given = text_getenv("MALLAB_SEGMENT");
-    const long fd = given != NULL && given[0] != '\0' ? raw_open(given, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
-    struct stat status = {0};
     char name[SEG_PROGRAM] = "";
-    struct seg_header *segment;
+    struct opened opened;
     struct seg_view view;
     uint64_t number;
     long area;
-    if (fd < 0)
+    if (given == NULL || given[0] == '\0' || open_segment(given, &opened) != NULL)
         return;
-    if (raw_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) == 0 && S_ISREG(status.st_mode) &&
-        status.st_size >= (off_t)sizeof *segment) {
-        area = raw_mmap(NULL, sizeof *segment, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd);
-        segment = (struct seg_header *)area;
-        if (area > 0 && view_of(segment, (uint64_t)status.st_size, &view) == NULL &&
-            view.fixed.owner_uid == status.st_uid) {
-            number = atomic_fetch_add_explicit(&segment->others, 1, memory_order_relaxed);
+    if (read_view(&opened, &view) == NULL && view.fixed.owner_uid == opened.status.st_uid) {
+        area = raw_call(SYS_mmap, 0, sizeof(struct seg_shared), PROT_READ | PROT_WRITE, MAP_SHARED, opened.fd,
+                        (long)view.shared_offset);
+        if (area > 0) {
+            struct seg_shared *shared = (struct seg_shared *)area;
+            number = atomic_fetch_add_explicit(&shared->others, 1, memory_order_relaxed);
             text_append(name, sizeof name, attach_program);
             if (number < SEG_OTHERS)
-                memcpy(segment->other_names[number], name, sizeof name);
+                memcpy(shared->other_names[number], name, sizeof name);
+            raw_munmap(shared, sizeof *shared);
         }
-        if (area > 0)
-            raw_munmap(segment, sizeof *segment);
     }
-    raw_close((int)fd);
+    close_opened(&opened);
 }
 
 bool attach_is_named(void)

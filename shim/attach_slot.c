@@ -32,7 +32,7 @@ static bool may_follow(uint32_t pid)
     uint32_t leader = 0;
     if (pid == 0)
         return !(shim_segment.fixed.flags & SEG_FLAG_NO_FOLLOW);
-    if (atomic_compare_exchange_strong_explicit(&shim_segment.header->leader_pid, &leader, pid,
+    if (atomic_compare_exchange_strong_explicit(&shim_segment.shared->leader_pid, &leader, pid,
                                                 memory_order_relaxed, memory_order_relaxed))
         return true;
     return leader == pid || !(shim_segment.fixed.flags & SEG_FLAG_NO_FOLLOW);
@@ -58,12 +58,8 @@ static void fill_slot(struct seg_slot *slot, uint64_t serial, const char *execut
     atomic_store_explicit(&slot->stall_ns, 0, memory_order_relaxed);
     memcpy(slot->executable, path, sizeof slot->executable);
     memcpy(slot->program, program, sizeof slot->program);
+    slot->first_cut = shim_process->first_cut;
     atomic_store_explicit(&slot->epoch, 1, memory_order_relaxed);
-    /* One that changes meanwhile is stored here by the collector when it finds us. */
-    atomic_store_explicit(
-        &slot->cut, seg_cut(0, atomic_load_explicit(&shim_segment.header->paused, memory_order_relaxed) != 0),
-        memory_order_relaxed);
-    atomic_store_explicit(&slot->cut_before, 0, memory_order_relaxed);
 }
 
 static bool stays_open(struct seg_header *segment)
@@ -123,8 +119,9 @@ static struct seg_slot *wait_for_slot(uint32_t pid)
     while (slot == NULL && crowded < CROWDED_WAITS && !(shim_segment.fixed.flags & SEG_FLAG_DROP) &&
            !lane_collector_is_gone() &&
            atomic_load_explicit(&segment->closing, memory_order_relaxed) != SEG_CLOSED) {
-        if (atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
-            lane_ring(segment);
+        if (atomic_exchange_explicit(&shim_segment.shared->asleep, SEG_AWAKE, memory_order_relaxed) !=
+            SEG_AWAKE)
+            lane_ring();
         (void)raw_futex_wait(&segment->space, atomic_load_explicit(&segment->space, memory_order_relaxed),
                              SLOT_WAIT_NS); /* whatever woke us, look again */
         slot = claim_slot(pid);
@@ -149,7 +146,7 @@ enum taking attach_take_slot(const char *executable)
     for (;;) {
         slot = wait_for_slot(pid);
         if (slot == NULL) {
-            atomic_fetch_add_explicit(&segment->unattached, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&shim_segment.shared->unattached, 1, memory_order_relaxed);
             return TAKING_NONE;
         }
         if (claim_stands(segment, slot))
@@ -157,15 +154,19 @@ enum taking attach_take_slot(const char *executable)
         if (!stays_open(segment))
             return TAKING_LATE;
     }
-    shim_process->serial = atomic_fetch_add_explicit(&segment->serials, 1, memory_order_relaxed) + 1;
+    shim_process->serial = atomic_fetch_add_explicit(&shim_segment.shared->serials, 1, memory_order_relaxed) +
+                           1;
+    /* A pause that begins or ends from here on is announced to us when the collector has found us. */
+    shim_process->first_cut = seg_cut(0, atomic_load_explicit(&segment->paused, memory_order_relaxed) != 0);
     fill_slot(slot, shim_process->serial, executable);
     my_serial = shim_process->serial;
     shim_process->slot = slot;
     shim_process->slot_index = (uint32_t)(slot - shim_segment.slots);
+    shim_process->note = &shim_segment.slot_notes[shim_process->slot_index];
     shim_process->lost_contact = 0;
     lane_forget_inherited();
     large_begin((shim_segment.fixed.flags & SEG_FLAG_RESIDENT) != 0, shim_segment.fixed.filters);
     atomic_store_explicit(&slot->state, seg_slot_word(SEG_SLOT_ATTACHED, pid), memory_order_release);
-    lane_ring(segment);
+    lane_ring();
     return TAKING_DONE;
 }

@@ -73,6 +73,7 @@ uint64_t clock_monotonic_ns(void);
 
 struct collect_segment {
     struct seg_view view;
+    uint32_t ready; /* chunks below it are looked at: the highest that was seen, see segment_ready */
     int fd;
     char path[512]; /* as much as the shim takes */
     bool grown_out; /* no more memory to be had */
@@ -93,6 +94,20 @@ bool segment_grow(struct collect_segment *segment, uint32_t count);
 
 /* segment_hold_more - a step on the way there, once a round. */
 void segment_hold_more(struct collect_segment *segment);
+
+/* segment_ready - chunks below this index may be in use. It never falls: where somebody wrote less into shared memory, that is
+ * set right. */
+static inline uint32_t segment_ready(struct collect_segment *segment)
+{
+    uint32_t seen = atomic_load_explicit(&segment->view.shared->ready, memory_order_acquire);
+    if (seen < segment->ready)
+        (void)atomic_compare_exchange_strong_explicit(&segment->view.shared->ready, &seen, segment->ready,
+                                                      memory_order_relaxed, memory_order_relaxed);
+    seen = seg_ready(&segment->view);
+    if (seen > segment->ready)
+        segment->ready = seen;
+    return segment->ready;
+}
 
 /* room_is_ample - whether the machine, its control groups and the file system of fd have several times so many bytes of
  * memory free (collect_room.c). */
@@ -317,8 +332,9 @@ void drain_dead_threads(struct collector *collector);
 /* decode_epoch - set the lane's epoch to that at a word of a chunk whose beginning was read by a collector that is dead. */
 void decode_epoch(struct collect_lane *lane, const struct seg_chunk_header *chunk, uint32_t end);
 
-/* chunk_calls - how many calls stand in a chunk that were not written yet; for one that is given up. No memory. */
-uint64_t chunk_calls(const struct seg_chunk_header *chunk);
+/* chunk_calls - how many calls stand in a chunk that were not written yet; for one that is given up. No memory.
+ * written  words of it that were, its header among them; 0: none. */
+uint64_t chunk_calls(const struct seg_chunk_header *chunk, uint64_t written);
 
 /* decode_chunk - append a chunk's records to the block, from word number `first`, 0 for the first record.
  * damaged      counts words that are no record.
@@ -402,7 +418,7 @@ uint32_t foreign_find(const struct collector *collector, const struct seg_slot *
  * control_is_due - whether something was asked for: a signal may come just before a sleep. */
 void control_init(void);
 void control_begin(struct collector *collector);
-void control_adopt(struct collector *collector, struct seg_slot *slot);
+void control_adopt(struct collector *collector, uint32_t slot);
 bool control_heed(struct collector *collector);
 bool control_is_due(void);
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define CUT_PASSES 3u
+#define CUT_TRIES  100u
 
 #define HEED_NS 2000000 /* given to the lanes that are recording to come to their next call */
 
@@ -76,38 +77,40 @@ static bool take_request(struct collector *collector, enum collect_request reque
 
 /* Announce a cut, then let the epoch word jump over it. Whoever reads the word from there on reads from our second
  * step or from one after it, all of which follow our first in the word's order: so it sees the announcement. */
-static void cut_epochs(struct seg_slot *slot, bool paused)
+static void cut_epochs(struct seg_slot *slot, struct seg_slot_note *note, bool paused)
 {
     uint64_t epoch;
+    unsigned tries = 0;
     do {
         epoch = atomic_load_explicit(&slot->epoch, memory_order_relaxed) + SEG_CUT_DISTANCE;
-        atomic_store_explicit(&slot->cut, seg_cut(epoch, paused), memory_order_release);
-    } while (atomic_fetch_add_explicit(&slot->epoch, 1, memory_order_acq_rel) >=
-             epoch); /* a second went by */
+        atomic_store_explicit(&note->cut, seg_cut(epoch, paused), memory_order_release);
+    } while (atomic_fetch_add_explicit(&slot->epoch, 1, memory_order_acq_rel) >= epoch &&
+             ++tries < CUT_TRIES); /* a second went by, or the process writes there what it should not */
     atomic_fetch_add_explicit(&slot->epoch, SEG_CUT_DISTANCE, memory_order_acq_rel);
 }
 
 /* With --order stamps every record reads the clock: the cut is where that will be when it has been seen by all. */
-static void cut_clock(const struct collector *collector, struct seg_slot *slot, bool paused)
+static void cut_clock(const struct collector *collector, struct seg_slot_note *note, bool paused)
 {
     const uint64_t ticks = (uint64_t)(HEED_NS / 2 / collector->clock.ns_per_tick);
-    atomic_store_explicit(&slot->cut, seg_cut(collector->clock.last_ticks + ticks, paused),
+    atomic_store_explicit(&note->cut, seg_cut(collector->clock.last_ticks + ticks, paused),
                           memory_order_release);
 }
 
-static void cut_slot(const struct collector *collector, struct seg_slot *slot)
+static void cut_slot(const struct collector *collector, uint32_t slot)
 {
-    const uint64_t before = atomic_load_explicit(&slot->cut, memory_order_relaxed);
-    atomic_store_explicit(&slot->cut_before, before, memory_order_relaxed);
+    struct seg_slot_note *note = &collector->segment.view.slot_notes[slot];
+    const uint64_t before = atomic_load_explicit(&note->cut, memory_order_relaxed);
+    atomic_store_explicit(&note->cut_before, before, memory_order_relaxed);
     if (collector->options.stamps)
-        cut_clock(collector, slot, collector->paused);
+        cut_clock(collector, note, collector->paused);
     else
-        cut_epochs(slot, collector->paused);
+        cut_epochs(&collector->segment.view.slots[slot], note, collector->paused);
 }
 
-void control_adopt(struct collector *collector, struct seg_slot *slot)
+void control_adopt(struct collector *collector, uint32_t slot)
 {
-    const uint64_t cut = atomic_load_explicit(&slot->cut, memory_order_relaxed);
+    const uint64_t cut = collector->segment.view.slots[slot].first_cut;
     if (((cut & SEG_CUT_PAUSED) != 0) != collector->paused)
         cut_slot(collector, slot);
 }
@@ -116,14 +119,13 @@ void control_adopt(struct collector *collector, struct seg_slot *slot)
 static void cut_all(struct collector *collector)
 {
     struct seg_header *segment = collector->segment.view.header;
-    struct seg_slot *slots = collector->segment.view.slots;
     const struct timespec heeded = {0, HEED_NS};
     atomic_store_explicit(&segment->paused, collector->paused, memory_order_relaxed);
     clock_anchor(&collector->clock);
     image_discover(collector); /* one that has come since this round began is cut like the others */
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
         if (collect_image_in(collector, slot) != NULL)
-            cut_slot(collector, &slots[slot]);
+            cut_slot(collector, slot);
     (void)nanosleep(&heeded, NULL); /* shorter only leaves more chunks to be read while they are open */
     image_discover(collector);
     /* Again and again, because a lane may close the chunk that we are about to read, and come to the cut, while we read

@@ -30,10 +30,10 @@ uint32_t decode_chunk(struct fp_columns *block, struct collect_lane *lane, const
     return stop == FP_RECORDS_FULL ? at : 0;
 }
 
-uint64_t chunk_calls(const struct seg_chunk_header *chunk)
+uint64_t chunk_calls(const struct seg_chunk_header *chunk, uint64_t written)
 {
     const uint32_t first = SEG_CHUNK_HEADER / (uint32_t)sizeof(uint64_t);
-    const uint32_t split = chunk->split < WORDS_PER_CHUNK ? (uint32_t)chunk->split : WORDS_PER_CHUNK;
+    const uint32_t split = written < WORDS_PER_CHUNK ? (uint32_t)written : WORDS_PER_CHUNK;
     return fp_records_calls((const uint64_t *)chunk, WORDS_PER_CHUNK, split > first ? split : first);
 }
 

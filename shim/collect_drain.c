@@ -28,9 +28,11 @@ static struct fp_columns *block_for_use(void)
 
 /* ---- taking -------------------------------------------------------------------------------------- */
 
-static void free_chunk(struct collector *collector, uint32_t index, uint32_t words)
+/* All of it is zeroed: behind its records a process that writes what it should not may have left something for the next. */
+static void free_chunk(struct collector *collector, uint32_t index)
 {
-    memset(seg_chunk(&collector->segment.view, index), 0, (size_t)words * sizeof(uint64_t));
+    memset(seg_chunk(&collector->segment.view, index), 0, SEG_CHUNK_BYTES);
+    collector->segment.view.chunk_notes[index] = (struct seg_chunk_note){0};
     collector->taken[index] = 0;
     collector->freed++;
     collector->free_chunks++;
@@ -71,30 +73,31 @@ static bool waits_for_image(struct collector *collector, uint32_t slot)
  * Returns whether it was taken or freed. */
 static bool take_chunk(struct collector *collector, uint32_t index, uint64_t word, bool last)
 {
-    struct seg_chunk_header *chunk = seg_chunk(&collector->segment.view, index);
+    const struct seg_chunk_header *chunk = seg_chunk(&collector->segment.view, index);
+    struct seg_chunk_note *note = &collector->segment.view.chunk_notes[index];
     struct collect_image *image = collect_image_in(collector, seg_chunk_slot_of(word));
     struct collect_lane *lane;
 
     if (!last && waits_for_image(collector, seg_chunk_slot_of(word)))
         return false;
     if (image == NULL || atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC) {
-        free_chunk(collector, index, WORDS_PER_CHUNK);
+        free_chunk(collector, index);
         return true;
     }
     lane = image_lane(image, seg_chunk_lane_of(word));
     /* Written already, when its collector died before it was freed: only a recovered segment has such. */
-    if (lane != NULL && chunk->block != 0 && chunk->block <= lane->next_block) {
-        if (chunk->rest == 0) {
-            free_chunk(collector, index, WORDS_PER_CHUNK);
+    if (lane != NULL && note->block != 0 && note->block <= lane->next_block) {
+        if (note->rest == 0) {
+            free_chunk(collector, index);
             return true;
         }
-        chunk->split = chunk->rest;
+        note->split = note->rest;
     }
     if (lane == NULL || !queue_insert(lane, index, chunk->sequence)) {
         if (!last && seg_chunk_lane_of(word) < FP_LANES_MAX) /* of another number there is no lane ever */
             return false;
-        image->lost[FP_LOSS_COLLECTOR] += chunk_calls(chunk);
-        free_chunk(collector, index, WORDS_PER_CHUNK);
+        image->lost[FP_LOSS_COLLECTOR] += chunk_calls(chunk, note->split);
+        free_chunk(collector, index);
         return true;
     }
     if (lane->queue_length == 1)
@@ -108,7 +111,7 @@ static bool take_chunk(struct collector *collector, uint32_t index, uint64_t wor
 uint32_t drain_scan(struct collector *collector)
 {
     _Atomic uint64_t *states = collector->segment.view.states;
-    const uint32_t ready = seg_ready(&collector->segment.view);
+    const uint32_t ready = segment_ready(&collector->segment);
     uint32_t taken = 0;
     collector->free_chunks = 0;
     for (uint32_t index = 0; index < ready; index++) {
@@ -130,40 +133,43 @@ uint32_t drain_scan(struct collector *collector)
 
 /* ---- writing ------------------------------------------------------------------------------------------ */
 
-/* Store a block that holds a chunk's records up to the word `next`. What the chunk says of that is true at every
+/* Store a block that holds a chunk's records up to the word `next`. What the chunk's note says of that is true at every
  * moment at which we may be killed: with `rest` set, the block may stand in the file or not. */
 static void store_up_to(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
-                        struct fp_columns *block, struct seg_chunk_header *chunk, uint32_t next)
+                        struct fp_columns *block, struct seg_chunk_note *note, uint32_t next)
 {
-    __atomic_store_n(&chunk->rest, next, __ATOMIC_RELEASE);
+    __atomic_store_n(&note->rest, next, __ATOMIC_RELEASE);
     image_store(collector, image, lane, block);
-    __atomic_store_n(&chunk->split, next, __ATOMIC_RELEASE);
-    __atomic_store_n(&chunk->block, lane->next_block + 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&chunk->rest, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&note->split, next, __ATOMIC_RELEASE);
+    __atomic_store_n(&note->block, lane->next_block + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&note->rest, 0, __ATOMIC_RELEASE);
 }
 
-/* A chunk's records that were not read yet, into the block, and into the file where that is full.
- * source    the chunk itself, or a copy of it.
+/* A chunk as it is now, of ours alone: its writer may store in it, and so may any other process that should not. A record's
+ * first word is stored last (release) and copied first (acquire): it is whole in the copy or not there. */
+static const struct seg_chunk_header *copy_of(const struct seg_chunk_header *chunk)
+{
+    static uint64_t copy[WORDS_PER_CHUNK];
+    const uint64_t *words = (const uint64_t *)chunk;
+    for (uint32_t i = 0; i < WORDS_PER_CHUNK; i++)
+        copy[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
+    return (const struct seg_chunk_header *)copy;
+}
+
+/* The records of a chunk's copy that were not read yet, into the block, and into the file where that is full.
  * Returns   the word behind them. */
 static uint32_t read_chunk(struct collector *collector, struct collect_image *image,
-                           struct collect_lane *lane, struct fp_columns *block,
-                           struct seg_chunk_header *chunk, const struct seg_chunk_header *source,
-                           uint64_t *damaged)
+                           struct collect_lane *lane, struct fp_columns *block, struct seg_chunk_note *note,
+                           const struct seg_chunk_header *copy, uint64_t *damaged)
 {
-    uint32_t next = chunk->split < WORDS_PER_CHUNK ? (uint32_t)chunk->split : WORDS_PER_CHUNK;
+    uint32_t next = note->split < WORDS_PER_CHUNK ? (uint32_t)note->split : WORDS_PER_CHUNK;
     uint32_t at = WORDS_PER_CHUNK;
     if (collector->options.recover)
-        decode_epoch(lane, source, next);
-    chunk->block = lane->next_block + 1;
-    while ((next = decode_chunk(block, lane, &collector->clock, source, next, damaged, &at)) != 0)
-        store_up_to(collector, image, lane, block, chunk, next);
+        decode_epoch(lane, copy, next);
+    note->block = lane->next_block + 1;
+    while ((next = decode_chunk(block, lane, &collector->clock, copy, next, damaged, &at)) != 0)
+        store_up_to(collector, image, lane, block, note, next);
     return at;
-}
-
-/* A record cut short by the death of its writer has its later words in place, and its first one not. */
-static uint32_t words_used(uint32_t at)
-{
-    return at + 2 < WORDS_PER_CHUNK ? at + 3 : WORDS_PER_CHUNK;
 }
 
 /* One block of the lane's queue, of `most` chunks or less when some are missing in between. `all`: gaps do not stop
@@ -173,21 +179,20 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
 {
     const uint32_t room = reserve_block_chunks(collector);
     struct fp_columns *block = block_for_use();
-    uint32_t words[COLLECT_CHUNKS_PER_BLOCK];
     uint64_t damaged = 0;
     uint32_t done = 0;
     if (block == NULL && !all)
         return 0; /* no memory for it at the moment: the chunks keep it */
     while (done < lane->queue_length && done < room && done < most) {
         const struct taken_chunk *taken = &lane->queue[done];
-        struct seg_chunk_header *chunk = seg_chunk(&collector->segment.view, taken->index);
+        const struct seg_chunk_header *chunk = seg_chunk(&collector->segment.view, taken->index);
+        struct seg_chunk_note *note = &collector->segment.view.chunk_notes[taken->index];
         if (taken->sequence != lane->next_chunk && !all)
             break;
-        words[done] = WORDS_PER_CHUNK;
         if (block != NULL)
-            words[done] = words_used(read_chunk(collector, image, lane, block, chunk, chunk, &damaged));
+            (void)read_chunk(collector, image, lane, block, note, copy_of(chunk), &damaged); /* all of it */
         else
-            damaged += chunk_calls(chunk);
+            damaged += chunk_calls(chunk, note->split);
         lane->next_chunk = taken->sequence + 1;
         done++;
     }
@@ -197,7 +202,7 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
         fp_columns_clear(block); /* stamps without marks */
     /* Not before: what is freed and not written would be lost with us. */
     for (uint32_t i = 0; i < done; i++)
-        free_chunk(collector, lane->queue[i].index, words[i]);
+        free_chunk(collector, lane->queue[i].index);
     collector->taken_chunks -= done;
     memmove(lane->queue, lane->queue + done, (lane->queue_length - done) * sizeof *lane->queue);
     lane->queue_length -= done;
@@ -214,7 +219,7 @@ static void wake_waiters(struct collector *collector)
         return;
     collector->freed = 0;
     atomic_fetch_add_explicit(&segment->space, 1, memory_order_release);
-    if (atomic_load_explicit(&segment->space_waiters, memory_order_relaxed) == 0)
+    if (atomic_load_explicit(&collector->segment.view.shared->space_waiters, memory_order_relaxed) == 0)
         return; /* one that we just miss wakes up by itself after 2 ms */
     raw_futex_wake(&segment->space, 1 << 30);
 }
@@ -244,7 +249,7 @@ static struct collect_lane *longest_queue(struct collector *collector, size_t le
 /* More memory is put behind the pool when half of it is in use; blocks are cut short at three quarters. */
 static bool is_below(const struct collector *collector, uint32_t part)
 {
-    const uint32_t ready = seg_ready(&collector->segment.view);
+    const uint32_t ready = collector->segment.ready;
     return collector->free_chunks < ready / part;
 }
 
@@ -255,11 +260,11 @@ uint32_t drain_blocks(struct collector *collector)
     struct collect_lane *lane;
 
     while (is_below(collector, 2)) {
-        const uint32_t ready = seg_ready(&collector->segment.view);
+        const uint32_t ready = collector->segment.ready;
         const uint32_t count = ready / 4 > GROW_LEAST ? ready / 4 : GROW_LEAST;
         if (!segment_grow(&collector->segment, count))
             break;
-        collector->free_chunks += seg_ready(&collector->segment.view) - ready;
+        collector->free_chunks += collector->segment.ready - ready;
         atomic_fetch_add_explicit(&collector->segment.view.header->space, 1, memory_order_release);
         collector->freed++; /* new room is told like freed room */
     }
@@ -297,21 +302,12 @@ void drain_waiting(struct collector *collector)
 
 /* ---- what stands so far ---------------------------------------------------------------------------------- */
 
-/* A chunk as it is now, while its writer may store in it. A record's first word is stored last (release) and copied first
- * (acquire): it is whole in the copy or not there. */
-static const struct seg_chunk_header *copy_of(const struct seg_chunk_header *chunk)
-{
-    static uint64_t copy[WORDS_PER_CHUNK];
-    const uint64_t *words = (const uint64_t *)chunk;
-    for (uint32_t i = 0; i < WORDS_PER_CHUNK; i++)
-        copy[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
-    return (const struct seg_chunk_header *)copy;
-}
-
 /* The records in a chunk that its writer still has, and may be writing to. */
-static void read_open_chunk(struct collector *collector, struct collect_image *image,
-                            struct seg_chunk_header *chunk, uint32_t lane_number)
+static void read_open_chunk(struct collector *collector, struct collect_image *image, uint32_t index,
+                            uint32_t lane_number)
 {
+    const struct seg_chunk_header *chunk = copy_of(seg_chunk(&collector->segment.view, index));
+    struct seg_chunk_note *note = &collector->segment.view.chunk_notes[index];
     struct fp_columns *block = block_for_use();
     struct collect_lane *lane = image_lane(image, lane_number);
     uint64_t damaged = 0;
@@ -319,24 +315,24 @@ static void read_open_chunk(struct collector *collector, struct collect_image *i
     if (block == NULL || lane == NULL || lane->queue_length > 0 || chunk->sequence != lane->next_chunk)
         return; /* not its turn: what goes before it is on its way */
     lane->thread_id = chunk->thread_id;
-    at = read_chunk(collector, image, lane, block, chunk, copy_of(chunk), &damaged);
+    at = read_chunk(collector, image, lane, block, note, chunk, &damaged);
     if (block->mark_count > 0)
-        store_up_to(collector, image, lane, block, chunk, at);
+        store_up_to(collector, image, lane, block, note, at);
     fp_columns_clear(block); /* stamps without marks: they are read again with what follows */
     image->lost[FP_LOSS_COLLECTOR] += damaged;
 }
 
 static uint64_t newest_cut(const struct collector *collector, const struct collect_image *image)
 {
-    const struct seg_slot *slot = &collector->segment.view.slots[image->slot];
-    return atomic_load_explicit(&slot->cut, memory_order_relaxed);
+    const struct seg_slot_note *note = &collector->segment.view.slot_notes[image->slot];
+    return atomic_load_explicit(&note->cut, memory_order_relaxed);
 }
 
 /* Open chunks, all or those begun before the newest cut. */
 static void read_open_chunks(struct collector *collector, struct collect_image *image, bool all)
 {
     _Atomic uint64_t *states = collector->segment.view.states;
-    const uint32_t ready = seg_ready(&collector->segment.view);
+    const uint32_t ready = segment_ready(&collector->segment);
     const uint64_t cut = newest_cut(collector, image);
     for (uint32_t index = 0; index < ready; index++) {
         const uint64_t word = atomic_load_explicit(&states[index], memory_order_acquire);
@@ -346,7 +342,7 @@ static void read_open_chunks(struct collector *collector, struct collect_image *
             atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC)
             continue;
         if (all || chunk->cut < cut)
-            read_open_chunk(collector, image, chunk, seg_chunk_lane_of(word));
+            read_open_chunk(collector, image, index, seg_chunk_lane_of(word));
     }
 }
 
@@ -402,7 +398,7 @@ void drain_present(struct collector *collector)
 void drain_image(struct collector *collector, struct collect_image *image)
 {
     _Atomic uint64_t *states = collector->segment.view.states;
-    const uint32_t ready = seg_ready(&collector->segment.view);
+    const uint32_t ready = segment_ready(&collector->segment);
     for (uint32_t index = 0; index < ready; index++) {
         const uint64_t word = atomic_load_explicit(&states[index], memory_order_acquire);
         if (word != SEG_CHUNK_FREE && !collector->taken[index] && seg_chunk_slot_of(word) == image->slot)
@@ -418,7 +414,7 @@ void drain_image(struct collector *collector, struct collect_image *image)
 void drain_dead_threads(struct collector *collector)
 {
     _Atomic uint64_t *states = collector->segment.view.states;
-    const uint32_t ready = seg_ready(&collector->segment.view);
+    const uint32_t ready = segment_ready(&collector->segment);
     for (uint32_t index = 0; index < ready; index++) {
         const uint64_t word = atomic_load_explicit(&states[index], memory_order_acquire);
         const struct seg_chunk_header *chunk = seg_chunk(&collector->segment.view, index);

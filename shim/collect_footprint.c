@@ -191,7 +191,7 @@ static enum fp_status create(struct collector *collector, struct collect_image *
 
 void image_open_part(struct collector *collector, struct collect_image *image)
 {
-    struct seg_slot *slot = &collector->segment.view.slots[image->slot];
+    struct seg_slot_note *note = &collector->segment.view.slot_notes[image->slot];
     struct collect_part *part = image_add_part(image);
     image->between = false;
     image->stopped_by = FP_LOSS_DISK_FULL;
@@ -210,8 +210,8 @@ void image_open_part(struct collector *collector, struct collect_image *image)
     for (uint32_t i = 0; i < image->lane_count; i++)
         if (image->lanes[i] != NULL)
             image->lanes[i]->marks = 0;
-    atomic_store_explicit(&slot->events, 0, memory_order_relaxed);
-    (void)snprintf(slot->file, sizeof slot->file, "%s", part->file); /* fits */
+    atomic_store_explicit(&note->events, 0, memory_order_relaxed);
+    (void)snprintf(note->file, sizeof note->file, "%s", part->file); /* fits */
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------- */
@@ -234,7 +234,7 @@ static void grown_to(struct collect_image *image, struct collect_part *part, uin
 static void write_block(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
                         struct fp_columns *block)
 {
-    struct seg_slot *slot = &collector->segment.view.slots[image->slot];
+    struct seg_slot_note *note = &collector->segment.view.slot_notes[image->slot];
     struct collect_part *part = &image->parts[image->part_count - 1];
     const enum fp_status status = fp_writer_columns(image->writer, block, lane->number, lane->next_block);
     if (status != FP_OK) {
@@ -246,7 +246,7 @@ static void write_block(struct collector *collector, struct collect_image *image
     image->events += fp_columns_events(block);
     part->events += fp_columns_events(block);
     grown_to(image, part, fp_writer_bytes(image->writer));
-    atomic_store_explicit(&slot->events, part->events, memory_order_relaxed);
+    atomic_store_explicit(&note->events, part->events, memory_order_relaxed);
     stop_over(collector);
 }
 

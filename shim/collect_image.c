@@ -92,7 +92,7 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     collect_beat(collector);
     collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
     collector->running++;
-    control_adopt(collector, &collector->segment.view.slots[slot_index]);
+    control_adopt(collector, slot_index);
     if (!collector->options.recover || !resume_footprint(collector, image, slot))
         image_open_part(collector, image);
     if (pid == 0)
@@ -129,9 +129,9 @@ static void sort_by_serial(const struct seg_slot *slots, uint32_t *indexes, uint
  * was seen half done, there is nothing new. */
 void image_discover(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.view.header;
     struct seg_slot *slots = collector->segment.view.slots;
-    const uint64_t serials = atomic_load_explicit(&segment->serials, memory_order_seq_cst);
+    const uint64_t serials = atomic_load_explicit(&collector->segment.view.shared->serials,
+                                                  memory_order_seq_cst);
     if (serials == collector->serials_seen && !collector->attaching)
         return;
     uint32_t found[SEG_SLOT_COUNT], count = 0;
@@ -191,6 +191,7 @@ struct collect_lane *image_lane(struct collect_image *image, uint32_t number)
 void image_finish(struct collector *collector, struct collect_image *image, enum image_end end)
 {
     struct seg_slot *slot = &collector->segment.view.slots[image->slot];
+    struct seg_slot_note *note = &collector->segment.view.slot_notes[image->slot];
     if (image->ended)
         return;
     image->ended = true;
@@ -221,8 +222,12 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
         collector->execed_pid = image->pid;
         collector->execed_ns = clock_monotonic_ns();
     }
-    slot->file[0] = '\0'; /* the next one's in this slot is not known yet */
-    atomic_store_explicit(&slot->events, 0, memory_order_relaxed);
+    note->file[0] = '\0'; /* the next one's in this slot is not known yet */
+    atomic_store_explicit(&note->events, 0, memory_order_relaxed);
+    if (end != IMAGE_RUNNING) {
+        atomic_store_explicit(&note->cut, 0, memory_order_relaxed);
+        atomic_store_explicit(&note->cut_before, 0, memory_order_relaxed);
+    }
     if (end != IMAGE_RUNNING) /* a process that goes on keeps its slot: it may still count in it */
         atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
 }

@@ -121,10 +121,11 @@ static json_t *collector_object(const struct collector *collector)
 }
 
 /* What recording took outside the program, for whoever decides whether to leave it on (docs/cost.md). */
-static void put_cost(json_t *object, const struct seg_view *view)
+static void put_cost(json_t *object, const struct collect_segment *segment)
 {
+    const struct seg_view *view = &segment->view;
     const uint64_t held = seg_held(view);
-    const uint64_t used = seg_ready(view);
+    const uint64_t used = segment->ready;
     unsigned long long pages = 0, shared = 0;
     struct rusage usage;
     FILE *file = fopen("/proc/self/statm", "re");
@@ -150,8 +151,8 @@ static void put_cost(json_t *object, const struct seg_view *view)
 /* What was asked for, where that leaves something out. */
 static void put_choices(json_t *object, const struct collector *collector)
 {
-    const struct seg_header *segment = collector->segment.view.header;
-    const uint64_t others = atomic_load_explicit(&segment->others, memory_order_relaxed);
+    const struct seg_shared *shared = collector->segment.view.shared;
+    const uint64_t others = atomic_load_explicit(&shared->others, memory_order_relaxed);
     json_t *pauses = json_array(), *names = json_array();
     for (size_t i = 0; i < collector->pause_count; i++) {
         json_t *pause = json_object();
@@ -165,7 +166,7 @@ static void put_choices(json_t *object, const struct collector *collector)
     json_decref(pauses);
     for (uint64_t i = 0; i < others && i < SEG_OTHERS; i++) {
         char name[SEG_PROGRAM];
-        memcpy(name, segment->other_names[i], sizeof name);
+        memcpy(name, shared->other_names[i], sizeof name);
         name[sizeof name - 1] = '\0';
         if (name[0] != '\0')
             json_array_append_new(names, text(name));
@@ -212,7 +213,7 @@ static void put_stop(json_t *object, const struct collector *collector)
 /* Of a recording that goes on: for `mallab top`, and for whoever asked for something. */
 static void put_state(json_t *object, const struct collector *collector)
 {
-    const uint64_t chunks = seg_ready(&collector->segment.view);
+    const uint64_t chunks = collector->segment.ready;
     json_t *ring = json_object();
     json_object_set_new(object, "state", json_string(collector->paused ? "paused" : "recording"));
     json_object_set_new(object, "status_number", number(collector->answered[COLLECT_STATUS]));
@@ -247,9 +248,9 @@ static void add_stalls(const struct collector *collector, const struct collect_i
 
 static json_t *whole(const struct collector *collector, bool final)
 {
-    const struct seg_header *segment = collector->segment.view.header;
+    const struct seg_shared *shared = collector->segment.view.shared;
     uint64_t events = 0, bytes = 0, stalls = 0, stall_ns = 0, lost[FP_LOSS_COUNT] = {0};
-    const uint64_t unattached = atomic_load_explicit(&segment->unattached, memory_order_relaxed);
+    const uint64_t unattached = atomic_load_explicit(&shared->unattached, memory_order_relaxed);
     bool complete = final && unattached == 0 && collector->pause_count == 0 &&
                     collector->removed_windows == 0;
     json_t *object = json_object(), *processes = json_array();
@@ -280,7 +281,7 @@ static json_t *whole(const struct collector *collector, bool final)
     put_stop(object, collector);
     put_choices(object, collector);
     if (final)
-        put_cost(object, &collector->segment.view);
+        put_cost(object, &collector->segment);
     else
         put_state(object, collector);
     json_object_set_new(object, "processes", processes);

@@ -45,8 +45,8 @@ static bool somebody_may_join(const struct collector *collector)
 
 static bool nobody_is_left(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.view.header;
-    const uint64_t serials = atomic_load_explicit(&segment->serials, memory_order_acquire);
+    const uint64_t serials = atomic_load_explicit(&collector->segment.view.shared->serials,
+                                                  memory_order_acquire);
     if (collector->running > 0 || collector->control_open || somebody_may_join(collector))
         return false;
     if (serials == 0 && collector->options.control_fd < 0) {
@@ -86,20 +86,20 @@ static bool may_close(struct collector *collector)
 
 static void rest(struct collector *collector, uint32_t idle_rounds)
 {
-    struct seg_header *segment = collector->segment.view.header;
+    struct seg_shared *shared = collector->segment.view.shared;
     const bool sleep = idle_rounds > IDLE_ROUNDS;
     uint64_t duration = !sleep ? NAP_NS : idle_rounds > SLEEP_ROUNDS ? LONG_SLEEP_NS : SLEEP_NS;
-    const uint32_t doorbell = atomic_load_explicit(&segment->doorbell, memory_order_acquire);
+    const uint32_t doorbell = atomic_load_explicit(&shared->doorbell, memory_order_acquire);
     if (control_is_due())
         return; /* one that comes from here on is found after the time-out, unless it ends the sleep */
-    atomic_store_explicit(&segment->asleep, sleep ? SEG_SLEEP : SEG_NAP, memory_order_seq_cst);
+    atomic_store_explicit(&shared->asleep, sleep ? SEG_SLEEP : SEG_NAP, memory_order_seq_cst);
     for (; !sleep && duration > STEP_NS && image_bump_epochs(collector) &&
-           atomic_load_explicit(&segment->doorbell, memory_order_acquire) == doorbell;
+           atomic_load_explicit(&shared->doorbell, memory_order_acquire) == doorbell;
          duration -= STEP_NS)
-        (void)raw_futex_wait(&segment->doorbell, doorbell, STEP_NS); /* as below */
+        (void)raw_futex_wait(&shared->doorbell, doorbell, STEP_NS); /* as below */
     /* a ring that came before `asleep` was set has changed the doorbell, or is made up for by the time-out */
-    (void)raw_futex_wait(&segment->doorbell, doorbell, duration);
-    atomic_store_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed);
+    (void)raw_futex_wait(&shared->doorbell, doorbell, duration);
+    atomic_store_explicit(&shared->asleep, SEG_AWAKE, memory_order_relaxed);
 }
 
 static void stop_recording(struct collector *collector, enum collect_stop why)
@@ -127,11 +127,12 @@ void loop_share_clock(struct collector *collector)
 void loop_run(struct collector *collector)
 {
     struct seg_header *segment = collector->segment.view.header;
+    struct seg_shared *shared = collector->segment.view.shared;
     uint64_t looked_ns = 0, threads_ns = 0, left_ns = 0, doorbell = 0;
     uint32_t idle_rounds = 0;
     for (;;) {
         const uint64_t now = clock_monotonic_ns();
-        const uint64_t rung = atomic_load_explicit(&segment->doorbell, memory_order_acquire);
+        const uint64_t rung = atomic_load_explicit(&shared->doorbell, memory_order_acquire);
         const bool look = now - looked_ns >= LOOK_NS;
         uint32_t work;
         atomic_store_explicit(&segment->heartbeat_ns, now, memory_order_relaxed);

@@ -138,7 +138,8 @@ static void fill_header(struct collector *collector)
     fixed->seldom_ticks = (uint64_t)(SELDOM_NS / collector->clock.ns_per_tick);
     fixed->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
     control_begin(collector);
-    atomic_store_explicit(&segment->leader_pid, options->leader_pid, memory_order_relaxed);
+    atomic_store_explicit(&collector->segment.view.shared->leader_pid, options->leader_pid,
+                          memory_order_relaxed);
     atomic_store_explicit(&segment->heartbeat_ns, clock_monotonic_ns(), memory_order_relaxed);
 }
 

@@ -8,19 +8,25 @@
 #include <string.h>
 #include <unistd.h>
 
-enum mapped mapped_look(const struct collect_segment *segment, uint32_t pid, uint64_t address)
+static enum mapped look(const struct collect_segment *segment, uint32_t pid, uint64_t from, uint64_t to)
 {
     char path[96], target[256];
     ssize_t length;
-    if (!segment->can_look)
-        return MAPPED_UNKNOWN;
-    (void)snprintf(path, sizeof path, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)address,
-                   (unsigned long long)(address + segment->view.bytes)); /* fits */
+    (void)snprintf(path, sizeof path, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)from,
+                   (unsigned long long)to); /* fits */
     length = readlink(path, target, sizeof target - 1);
     if (length < 0)
         return errno == ENOENT ? MAPPED_NO : MAPPED_UNKNOWN;
     target[length] = '\0';
     return strncmp(target, segment->path, strlen(segment->path)) == 0 ? MAPPED_YES : MAPPED_NO;
+}
+
+/* A process has what it may write apart from what it is told. */
+enum mapped mapped_look(const struct collect_segment *segment, uint32_t pid, uint64_t address)
+{
+    if (!segment->can_look)
+        return MAPPED_UNKNOWN;
+    return look(segment, pid, address + segment->view.shared_offset, address + segment->view.bytes);
 }
 
 bool mapped_is(const struct collect_segment *segment, uint32_t pid, uint64_t address)
@@ -30,8 +36,8 @@ bool mapped_is(const struct collect_segment *segment, uint32_t pid, uint64_t add
 
 void mapped_test(struct collect_segment *segment)
 {
-    segment->can_look = true;
-    segment->can_look = mapped_look(segment, (uint32_t)getpid(), (uint64_t)(uintptr_t)segment->view.header) ==
+    const uint64_t address = (uint64_t)(uintptr_t)segment->view.header; /* of one piece in us */
+    segment->can_look = look(segment, (uint32_t)getpid(), address, address + segment->view.bytes) ==
                         MAPPED_YES;
 }
 

@@ -162,7 +162,8 @@ bool resume_footprint(struct collector *collector, struct collect_image *image, 
     struct collect_part *parts;
     size_t count;
     uint32_t window;
-    if (!fp_part_name(slot->file, sizeof slot->file, image->stem, &window)) {
+    const char *file = collector->segment.view.slot_notes[image->slot].file;
+    if (!fp_part_name(file, SEG_FILE, image->stem, &window)) {
         image->stem[0] = '\0';
         return false;
     }

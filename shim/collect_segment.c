@@ -168,7 +168,7 @@ void segment_hold_more(struct collect_segment *segment)
 bool segment_grow(struct collect_segment *segment, uint32_t count)
 {
     const struct seg_view *view = &segment->view;
-    const uint32_t ready = seg_ready(view), all = view->fixed.chunk_count;
+    const uint32_t ready = segment_ready(segment), all = view->fixed.chunk_count;
     uint32_t until;
     if (ready == all)
         return false;
@@ -179,7 +179,7 @@ bool segment_grow(struct collect_segment *segment, uint32_t count)
         return false;
     /* Zeroed here and not in the program's first touch; without it the kernel does the same, later. */
     (void)madvise(seg_chunk(view, ready), (size_t)(until - ready) * SEG_CHUNK_BYTES, MADV_POPULATE_WRITE);
-    return seg_grow_ready(view, ready, until);
+    return seg_grow_ready(view, ready, until) && segment_ready(segment) > ready;
 }
 
 void segment_remove(struct collect_segment *segment)

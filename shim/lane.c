@@ -88,7 +88,8 @@ void lane_forget_inherited(void)
 static void lane_start(struct lane *lane)
 {
     struct seg_slot *slot = shim_process->slot;
-    const uint32_t number = atomic_fetch_add_explicit(&slot->lane_count, 1, memory_order_relaxed);
+    const uint32_t number = atomic_fetch_add_explicit(&shim_process->lane_count, 1, memory_order_relaxed);
+    atomic_store_explicit(&slot->lane_count, number + 1, memory_order_relaxed);
     lane->cursor = NULL;
     lane->group_mask = (number == 0 ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1;
     if (shim_segment.fixed.flags & SEG_FLAG_STAMPS)

@@ -10,15 +10,16 @@
 #define WAITS_MOST    25u      /* of WAIT_NS, in one wait of many threads */
 #define STARVED_WAITS 50u      /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
 
-void lane_ring(struct seg_header *segment)
+void lane_ring(void)
 {
-    atomic_fetch_add_explicit(&segment->doorbell, 1, memory_order_release);
-    raw_futex_wake(&segment->doorbell, 1);
+    struct seg_shared *shared = shim_segment.shared;
+    atomic_fetch_add_explicit(&shared->doorbell, 1, memory_order_release);
+    raw_futex_wake(&shared->doorbell, 1);
 }
 
 void lane_close_chunk(struct lane *lane)
 {
-    struct seg_header *segment = shim_segment.header;
+    struct seg_shared *shared = shim_segment.shared;
     if (lane->cursor == NULL)
         return;
     lane->cursor = NULL;
@@ -27,15 +28,15 @@ void lane_close_chunk(struct lane *lane)
                           seg_chunk_word(SEG_CHUNK_FULL, shim_process->slot_index, lane->number),
                           memory_order_release);
     /* A missed ring costs the collector's time-out, no record. */
-    if (atomic_load_explicit(&segment->asleep, memory_order_relaxed) == SEG_SLEEP &&
-        atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) == SEG_SLEEP)
-        lane_ring(segment);
+    if (atomic_load_explicit(&shared->asleep, memory_order_relaxed) == SEG_SLEEP &&
+        atomic_exchange_explicit(&shared->asleep, SEG_AWAKE, memory_order_relaxed) == SEG_SLEEP)
+        lane_ring();
 }
 
 /* The lowest free chunk: low indexes are in use first, so an index tells how short the pool is. */
 static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready, uint32_t *ret_index)
 {
-    struct seg_header *segment = shim_segment.header;
+    struct seg_shared *shared = shim_segment.shared;
     _Atomic uint64_t *states = shim_segment.states;
     const uint64_t mine = seg_chunk_word(SEG_CHUNK_OPEN, shim_process->slot_index, lane->number);
     for (uint32_t index = first; index < ready; index++) {
@@ -47,8 +48,8 @@ static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready,
                                                      memory_order_relaxed))
             continue;
         if (index >= ready / 2 &&
-            atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
-            lane_ring(segment);
+            atomic_exchange_explicit(&shared->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
+            lane_ring();
         *ret_index = index;
         return true;
     }
@@ -73,29 +74,30 @@ static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
 /* Wait until a chunk is free. Only here does a hook sleep, and it is counted. */
 static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
 {
-    struct seg_header *segment = shim_segment.header;
+    const struct seg_header *segment = shim_segment.header;
+    struct seg_shared *shared = shim_segment.shared;
     struct seg_slot *slot = shim_process->slot;
     const uint64_t start = raw_now_ns();
     bool found = false;
     uint32_t starved = 0, waits;
     atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&segment->space_waiters, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&shared->space_waiters, 1, memory_order_relaxed);
     while (!found && starved < STARVED_WAITS && !lane_collector_is_gone() &&
            !atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
         const uint32_t space = atomic_load_explicit(&segment->space, memory_order_acquire);
         found = claim_chunk(lane, ret_index);
         if (found)
             break;
-        if (atomic_exchange_explicit(&segment->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
-            lane_ring(segment);
+        if (atomic_exchange_explicit(&shared->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
+            lane_ring();
         /* A thousand that look every 2 ms would leave the collector no processor; it wakes them when there is room. */
-        waits = atomic_load_explicit(&segment->space_waiters, memory_order_relaxed);
-        waits = waits < WAITS_MOST ? waits : WAITS_MOST;
-        (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS); /* whatever woke us, look again */
+        waits = atomic_load_explicit(&shared->space_waiters, memory_order_relaxed);
+        waits = waits == 0 ? 1 : waits < WAITS_MOST ? waits : WAITS_MOST; /* whatever stands there */
+        (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS);    /* whatever woke us, look again */
         starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + waits : 0;
     }
     lane->gave_up = !found;
-    atomic_fetch_sub_explicit(&segment->space_waiters, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&shared->space_waiters, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&slot->stall_ns, raw_now_ns() - start, memory_order_relaxed);
     return found;
 }
@@ -115,7 +117,7 @@ static void populate(uint32_t index)
 
 bool lane_open_chunk(struct lane *lane, unsigned call)
 {
-    struct seg_header *segment = shim_segment.header;
+    const struct seg_header *segment = shim_segment.header;
     struct seg_chunk_header *chunk;
     uint32_t index;
     if (atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {

@@ -68,7 +68,7 @@ static void store_stamp(struct lane *lane, uint64_t epoch, uint64_t clock)
 
 static void leave_seldom(struct lane *lane)
 {
-    const bool alone = atomic_load_explicit(&shim_process->slot->lane_count, memory_order_relaxed) <= 1;
+    const bool alone = atomic_load_explicit(&shim_process->lane_count, memory_order_relaxed) <= 1;
     lane->seldom = false;
     lane->group_mask = (alone ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1;
 }
@@ -101,7 +101,7 @@ static void write_stamp(struct lane *lane)
 {
     const uint64_t now = read_clock();
     uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
-    if (atomic_load_explicit(&shim_process->slot->lane_count, memory_order_relaxed) > 1) {
+    if (atomic_load_explicit(&shim_process->lane_count, memory_order_relaxed) > 1) {
         if (!lane->seldom)
             lane->group_mask = LANE_GROUP_MANY - 1;
         if (epoch == lane->seen_epoch && now - lane->seen_clock >= shim_segment.fixed.bump_ticks) {
@@ -201,12 +201,12 @@ _Static_assert(LANE_GROUP_MANY / sizeof(uint64_t) >= 2 + 2 * RECORD_WORDS_MOST +
 /* The cut that a record of this epoch stands behind. The newest may be announced and not yet come to. */
 static uint64_t cut_of(uint64_t epoch)
 {
-    const struct seg_slot *slot = shim_process->slot;
+    const struct seg_slot_note *note = shim_process->note;
     /* acquire: the one before is stored first */
-    const uint64_t cut = atomic_load_explicit(&slot->cut, memory_order_acquire);
-    if (likely(epoch >= seg_cut_epoch(cut)))
-        return cut;
-    return atomic_load_explicit(&slot->cut_before, memory_order_relaxed);
+    uint64_t cut = atomic_load_explicit(&note->cut, memory_order_acquire);
+    if (unlikely(epoch < seg_cut_epoch(cut)))
+        cut = atomic_load_explicit(&note->cut_before, memory_order_relaxed);
+    return cut != 0 ? cut : shim_process->first_cut;
 }
 
 /* Stand where a record of this epoch has to: behind a new cut begins another chunk.

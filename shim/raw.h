@@ -96,7 +96,7 @@ static inline uint64_t raw_now_ns(void)
 }
 
 /* raw_futex_wait - sleep while *word is `value`, at most timeout_ns; shared between processes. */
-static inline long raw_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
+static inline long raw_futex_wait(const _Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
 {
     struct timespec timeout = {(time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u)};
     return raw_call(SYS_futex, (long)word, FUTEX_WAIT, (long)value, (long)&timeout, 0, 0);

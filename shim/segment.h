@@ -5,8 +5,14 @@
  *   lane     one thread's stream of records; numbered within its slot
  *   chunk    SEG_CHUNK_BYTES of one lane: a header, then records (footprint/record.h)
  *
- * A segment is: seg_header, slots, chunk state words, chunks; each part page-aligned, chunks at multiples
- * of their size so that a cursor's low bits tell where in its chunk it stands.
+ * A segment is two parts, each of them whole pages:
+ *
+ *   told    seg_header, seg_slot_note by slot, seg_chunk_note by chunk: what the collector alone writes. The processes have it
+ *           mapped for reading, by a descriptor that was opened for no more: mprotect(2) does not make it writable
+ *   shared  seg_shared, slots, chunk state words, chunks: what the processes write. Chunks stand at multiples of their
+ *           size so that a cursor's low bits tell where in its chunk it stands
+ *
+ * Any recorded process can write anything into the shared part, of other processes too: see seg_view below.
  *
  * Chunk life:  FREE -> OPEN (a process, compare-and-swap, owner in the same word)
  *                   -> FULL (its process; or the collector, once the thread or process is dead)
@@ -32,12 +38,17 @@
 #define SEG_CHUNKS_LEAST 4u
 #define SEG_CHUNKS_MOST  (1u << 21)
 #define SEG_CHUNK_HEADER 64u
-#define SEG_EXECUTABLE   256u
-#define SEG_PROGRAM      64u
-#define SEG_FILE         160u
-#define SEG_DIRECTORY    2048u
-#define SEG_NOBODY       UINT64_C(0) /* serial of no process */
-#define SEG_OTHERS       8u          /* names of programs that --only leaves out, as examples */
+#if defined(__aarch64__)
+#define SEG_PAGE_BYTES 65536u /* the largest that its kernels have */
+#else
+#define SEG_PAGE_BYTES 4096u
+#endif
+#define SEG_EXECUTABLE 256u
+#define SEG_PROGRAM    64u
+#define SEG_FILE       160u
+#define SEG_DIRECTORY  2048u
+#define SEG_NOBODY     UINT64_C(0) /* serial of no process */
+#define SEG_OTHERS     8u          /* names of programs that --only leaves out, as examples */
 
 enum seg_clock {
     SEG_CLOCK_TSC = 1,       /* rdtsc ticks */
@@ -83,14 +94,11 @@ struct seg_header {
     struct seg_fixed fixed;
     char directory[SEG_DIRECTORY]; /* of the recording, absolute; "" when it does not fit */
 
-    /* Written by the collector. */
-    _Alignas(
-        64) _Atomic uint32_t ready; /* chunks below this index are in use; at most `held`. Seldom written by a
-                                            process: one that finds none free while the collector does not work */
-    _Atomic uint32_t stopped;       /* nothing more is recorded (--duration has passed) */
-    _Atomic uint32_t closing;       /* enum seg_closing; futex */
-    _Atomic uint32_t space;         /* futex: stepped when chunks became free and somebody waits */
-    _Atomic uint64_t heartbeat_ns;  /* CLOCK_MONOTONIC at the collector's last round */
+    /* Stepped while recording goes on. */
+    _Alignas(64) _Atomic uint32_t stopped; /* nothing more is recorded (--duration has passed) */
+    _Atomic uint32_t closing;              /* enum seg_closing; futex */
+    _Atomic uint32_t space;                /* futex: stepped when chunks became free and somebody waits */
+    _Atomic uint64_t heartbeat_ns;         /* CLOCK_MONOTONIC at the collector's last round */
     _Atomic uint64_t clock_last_ticks, clock_last_ns; /* struct collect_clock, likewise */
     _Atomic uint32_t starved; /* every chunk is open in some lane: waiting for one may last for ever */
     _Atomic uint32_t crowded; /* every slot is a live process's: likewise */
@@ -98,8 +106,27 @@ struct seg_header {
     _Atomic uint32_t
         window; /* number of the present window, from 1; 0: the recording is not cut into windows */
     _Atomic uint32_t held; /* chunks below this index have memory behind them: a store there is no SIGBUS */
+};
 
-    /* Written by the processes and the collector. */
+/* The collector's of a slot: what its process heeds, and what whoever recovers a killed collector's recording needs. */
+struct seg_slot_note {
+    _Alignas(64) _Atomic uint64_t cut; /* newest one, 0: none; see seg_cut */
+    _Atomic uint64_t cut_before;
+    _Atomic uint64_t events; /* calls written to the footprint */
+    char file[SEG_FILE];     /* of the footprint; "": none yet */
+};
+
+/* The collector's of a chunk, so that it is not written twice when the collector dies between writing and freeing it. */
+struct seg_chunk_note {
+    uint64_t block; /* 1 + number of the block that its records go into, from `split` on; 0: none yet */
+    uint64_t split; /* word at which that block begins in this chunk; 0: at its first record */
+    uint64_t rest;  /* word at which the block after that one begins; 0: that one takes all */
+};
+
+/* The shared part's first page. */
+struct seg_shared {
+    _Atomic uint32_t ready; /* chunks below this index are in use; at most `held`. Seldom written by a
+                               process: one that finds none free while the collector does not work */
     _Alignas(64) _Atomic uint32_t doorbell; /* futex the collector sleeps on */
     _Atomic uint32_t asleep;                /* enum seg_sleep */
     _Atomic uint32_t space_waiters;
@@ -144,11 +171,8 @@ struct seg_slot {
     _Atomic uint64_t stall_ns;
     char executable[SEG_EXECUTABLE];
     char program[SEG_PROGRAM]; /* the name that the program was called by */
-    char file[SEG_FILE];       /* the collector's: its footprint, for whoever recovers it */
-    _Atomic uint64_t events;   /* the collector's: calls written to it */
-    _Alignas(128) _Atomic uint64_t
-        epoch; /* the order word (docs/order.md), in a pair of lines of their own with */
-    _Atomic uint64_t cut, cut_before; /* the collector's: newest cut and the one before, see seg_cut */
+    uint64_t first_cut; /* the one that its records stand behind until the collector announces another */
+    _Alignas(128) _Atomic uint64_t epoch; /* the order word (docs/order.md), in a pair of lines of its own */
 };
 
 enum seg_chunk_state {
@@ -164,18 +188,17 @@ struct seg_chunk_header {
     uint64_t serial;   /* of the process */
     uint32_t lane;
     uint32_t thread_id;
-    /* The collector's, so that a chunk is not written twice when it dies between writing and freeing: */
-    uint64_t block; /* 1 + number of the block that its records go into, from `split` on; 0: none yet */
-    uint64_t split; /* word at which that block begins in this chunk; 0: at its first record */
-    uint64_t rest;  /* word at which the block after that one begins; 0: that one takes all */
-    uint64_t cut;   /* the writer's: behind which cut of its slot it stands */
+    uint64_t cut; /* behind which cut of its slot it stands */
+    uint64_t unused[3];
 };
 
 #define SEG_CHUNK_MAGIC UINT64_C(0x6b6e756863626c6d)
 
 _Static_assert(sizeof(struct seg_chunk_header) == SEG_CHUNK_HEADER, "records start after the header");
-_Static_assert(sizeof(struct seg_slot) == 768, "slots must not share the epoch's cache line");
-_Static_assert(sizeof(struct seg_header) <= 4096, "the header fits a page");
+_Static_assert(sizeof(struct seg_slot) % 128 == 0, "slots must not share the epoch's cache line");
+_Static_assert(sizeof(struct seg_header) % 64 == 0 && sizeof(struct seg_slot_note) % 64 == 0 &&
+                   sizeof(struct seg_shared) % 128 == 0,
+               "what follows them is aligned");
 
 static inline uint64_t seg_cut(uint64_t epoch, bool paused)
 {
@@ -218,10 +241,14 @@ static inline uint64_t seg_slot_word(enum seg_slot_state state, uint32_t pid)
  * Where a mapped segment's parts are, and how long, in memory that nobody else can write. Addresses, indexes and lengths come
  * from here: a word in shared memory is never one before it is held against these bounds, and is read once for that. */
 struct seg_view {
-    struct seg_header *header; /* NULL: nothing is mapped */
-    struct seg_slot *slots;    /* SEG_SLOT_COUNT */
-    _Atomic uint64_t *states;  /* fixed.chunk_count, as chunks */
+    struct seg_header *header;          /* NULL: nothing is mapped */
+    struct seg_slot_note *slot_notes;   /* SEG_SLOT_COUNT, as slots */
+    struct seg_chunk_note *chunk_notes; /* fixed.chunk_count, as states and chunks */
+    struct seg_shared *shared;
+    struct seg_slot *slots;
+    _Atomic uint64_t *states;
     char *chunks;
+    uint64_t shared_offset; /* bytes from the segment's beginning: so many are only told */
     uint64_t chunks_offset; /* bytes from the segment's beginning */
     uint64_t bytes;         /* of all of it */
     struct seg_fixed fixed; /* the header's, copied once */
@@ -237,16 +264,24 @@ static inline bool seg_chunk_count_is_valid(uint32_t chunk_count)
  * but for that number. With NULL only the sizes are of use. */
 static inline struct seg_view seg_view_at(void *base, uint32_t chunk_count)
 {
-    const uint64_t mask = SEG_CHUNK_BYTES - 1, slots_offset = 4096;
-    const uint64_t states_offset = slots_offset + SEG_SLOT_COUNT * sizeof(struct seg_slot);
+    const uint64_t mask = SEG_CHUNK_BYTES - 1;
+    const uint64_t slot_notes = sizeof(struct seg_header);
+    const uint64_t chunk_notes = slot_notes + SEG_SLOT_COUNT * sizeof(struct seg_slot_note);
+    const uint64_t told = chunk_notes + (uint64_t)chunk_count * sizeof(struct seg_chunk_note);
     struct seg_view view = {.header = (struct seg_header *)base};
-    view.chunks_offset = (states_offset + (uint64_t)chunk_count * 8 + mask) & ~mask;
+    view.shared_offset = (told + SEG_PAGE_BYTES - 1) & ~(uint64_t)(SEG_PAGE_BYTES - 1);
+    const uint64_t slots = view.shared_offset + sizeof(struct seg_shared);
+    const uint64_t states = slots + SEG_SLOT_COUNT * sizeof(struct seg_slot);
+    view.chunks_offset = (states + (uint64_t)chunk_count * 8 + mask) & ~mask;
     view.bytes = view.chunks_offset + (uint64_t)chunk_count * SEG_CHUNK_BYTES;
     view.fixed.chunk_count = chunk_count;
     if (base == NULL)
         return view;
-    view.slots = (struct seg_slot *)((char *)base + slots_offset);
-    view.states = (_Atomic uint64_t *)((char *)base + states_offset);
+    view.slot_notes = (struct seg_slot_note *)((char *)base + slot_notes);
+    view.chunk_notes = (struct seg_chunk_note *)((char *)base + chunk_notes);
+    view.shared = (struct seg_shared *)((char *)base + view.shared_offset);
+    view.slots = (struct seg_slot *)((char *)base + slots);
+    view.states = (_Atomic uint64_t *)((char *)base + states);
     view.chunks = (char *)base + view.chunks_offset;
     return view;
 }
@@ -256,7 +291,8 @@ static inline struct seg_chunk_header *seg_chunk(const struct seg_view *view, ui
     return (struct seg_chunk_header *)(view->chunks + (uint64_t)index * SEG_CHUNK_BYTES);
 }
 
-/* seg_held, seg_ready - the header's words of these names, no more than there are chunks. */
+/* seg_held, seg_ready - the words of these names, no more than there are chunks. The collector has a `ready` that nobody else
+ * makes smaller: segment_ready. */
 static inline uint32_t seg_held(const struct seg_view *view)
 {
     const uint32_t held = atomic_load_explicit(&view->header->held, memory_order_acquire);
@@ -265,7 +301,7 @@ static inline uint32_t seg_held(const struct seg_view *view)
 
 static inline uint32_t seg_ready(const struct seg_view *view)
 {
-    const uint32_t ready = atomic_load_explicit(&view->header->ready, memory_order_acquire);
+    const uint32_t ready = atomic_load_explicit(&view->shared->ready, memory_order_acquire);
     const uint32_t held = seg_held(view);
     return ready < held ? ready : held;
 }
@@ -281,7 +317,7 @@ static inline bool seg_grow_ready(const struct seg_view *view, uint32_t seen, ui
         until = held;
     /* release: what the holder knew of held, whoever sees the new index knows too */
     return until > seen &&
-           (atomic_compare_exchange_strong_explicit(&view->header->ready, &expected, until,
+           (atomic_compare_exchange_strong_explicit(&view->shared->ready, &expected, until,
                                                     memory_order_acq_rel, memory_order_relaxed) ||
             expected > seen);
 }

@@ -100,7 +100,10 @@ struct shim_process {
     _Atomic uint32_t state; /* futex */
     uint32_t slot_index;
     struct seg_slot *slot;
-    uint64_t serial;           /* of this image; the slot has it for the collector */
+    const struct seg_slot_note *note; /* of that slot */
+    uint64_t serial;                  /* of this image; the slot has it for the collector, as the next two */
+    uint64_t first_cut;
+    _Atomic uint32_t lane_count;
     uint64_t lost_contact;     /* the collector was found dead, or silent for too long */
     bool foreign;              /* in another pid namespace than the collector */
     _Atomic uint64_t given_up; /* heartbeat of the silence that was given up on; 0: none */
@@ -186,7 +189,7 @@ bool lane_collector_is_gone(void);
 void lane_forget_inherited(void);
 
 /* lane_ring - wake the collector. */
-void lane_ring(struct seg_header *segment);
+void lane_ring(void);
 
 /* lane_close_chunk - hand the lane's chunk to the collector; the next record opens another. */
 void lane_close_chunk(struct lane *lane);

@@ -51,6 +51,7 @@ void fork_arm_thread(struct lane *lane)
 /* ---- a segment ----------------------------------------------------------------------------------------- */
 
 static struct seg_slot *slot;
+static struct seg_slot_note *note;
 
 static inline void set_up(uint32_t flags)
 {
@@ -61,14 +62,17 @@ static inline void set_up(uint32_t flags)
     shim_segment = seg_view_at(shim_segment.header, CHUNKS);
     shim_segment.fixed.clock = SEG_CLOCK_MONOTONIC;
     shim_segment.fixed.flags = flags;
-    shim_segment.header->held = shim_segment.header->ready = CHUNKS;
+    shim_segment.header->held = shim_segment.shared->ready = CHUNKS;
     shim_segment.fixed.bump_ticks = UINT64_MAX;
     shim_segment.header->heartbeat_ns = UINT64_MAX / 2; /* never late */
     if (shim_process == NULL)
         shim_process = calloc(1, sizeof *shim_process);
     slot = &shim_segment.slots[3];
     slot->epoch = 1;
+    note = &shim_segment.slot_notes[3];
     shim_process->slot = slot;
+    shim_process->note = note;
+    shim_process->lane_count = 0;
     shim_process->slot_index = 3;
     shim_process->serial = 77;
     lane_forget_inherited();

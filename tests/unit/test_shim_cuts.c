@@ -5,8 +5,8 @@
 /* As the collector announces it: behind that epoch. */
 static void cut_at(uint64_t epoch, bool paused)
 {
-    slot->cut_before = slot->cut;
-    slot->cut = seg_cut(epoch, paused);
+    note->cut_before = note->cut;
+    note->cut = seg_cut(epoch, paused);
 }
 
 TEST(a_cut_not_come_to_changes_nothing)
@@ -27,7 +27,7 @@ TEST(behind_a_cut_begins_another_chunk)
     set_up(0);
     release(16);
     cut_at(slot->epoch + 10, false);
-    first = slot->cut;
+    first = note->cut;
     slot->epoch += 10;
     release(32);
     CHECK_U64(state_of(0), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
@@ -36,7 +36,7 @@ TEST(behind_a_cut_begins_another_chunk)
     CHECK_U64(seg_chunk(&shim_segment, 1)->cut, first);
     CHECK_U64(seg_chunk(&shim_segment, 1)->sequence, 1);
     cut_at(slot->epoch + 10, false);
-    second = slot->cut;
+    second = note->cut;
     slot->epoch += 5; /* between the two: behind the first, before the second */
     shim_lane = NULL; /* a thread that begins there */
     release(48);
@@ -99,13 +99,13 @@ TEST(stamps_heed_cuts_too)
     cut_at(UINT64_MAX >> 1, true);
     release(32);
     CHECK_U64(decode(0)->mark_count, 2);
-    slot->cut = seg_cut(1, true); /* long ago */
+    note->cut = seg_cut(1, true); /* long ago */
     release(48);
     CHECK_U64(state_of(0), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
     CHECK_U64(state_of(1), SEG_CHUNK_FREE);
-    slot->cut = seg_cut(2, false);
+    note->cut = seg_cut(2, false);
     release(64);
-    CHECK_U64(seg_chunk(&shim_segment, 1)->cut, slot->cut);
+    CHECK_U64(seg_chunk(&shim_segment, 1)->cut, note->cut);
     CHECK_U64(decode(1)->mark_count, 2);
     check_mark(decode(1), 0, FP_MARK_GAP, 0, 0, FP_GAP_PAUSE);
 }

@@ -67,7 +67,7 @@ static void set_up(void)
     memset(&lane, 0, sizeof lane);
     collector.segment.view = seg_view_at(aligned_alloc(SEG_CHUNK_BYTES, bytes), CHUNKS);
     memset(collector.segment.view.header, 0, bytes);
-    collector.segment.view.header->held = collector.segment.view.header->ready = CHUNKS;
+    collector.segment.view.header->held = collector.segment.view.shared->ready = CHUNKS;
     collector.taken = calloc(CHUNKS, 1);
     collector.images = calloc(1, sizeof *collector.images);
     collector.images[0] = &image;
@@ -153,7 +153,7 @@ TEST(what_ended_is_counted)
     set_up();
     for (uint32_t i = 0; i < CHUNKS; i++)
         fill(i, i);
-    seg_chunk(&collector.segment.view, 5)->split = FIRST_WORD + 3; /* its malloc is written */
+    collector.segment.view.chunk_notes[5].split = FIRST_WORD + 3; /* its malloc is written */
     lane_fails = true;
     drain_image(&collector, &image);
     CHECK_U64(image.lost[FP_LOSS_COLLECTOR], 3 * CHUNKS - 1);

@@ -242,13 +242,13 @@ TEST(a_lane_in_need_takes_more_chunks_into_use)
     const uint32_t held = CHUNKS - 1;
     uint32_t calls = 0;
     set_up(SEG_FLAG_DROP);
-    shim_segment.header->ready = 1;
+    shim_segment.shared->ready = 1;
     shim_segment.header->held = held;
     while (slot->lost[FP_LOSS_RING_FULL] == 0) {
         release(16);
         calls++;
     }
-    CHECK_U64(shim_segment.header->ready, held);
+    CHECK_U64(shim_segment.shared->ready, held);
     CHECK_U64(state_of(held - 1), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
     CHECK_U64(state_of(held), SEG_CHUNK_FREE);
     CHECK(calls > held * 3000);
