@@ -34,7 +34,8 @@ enum fp_loss {
     FP_LOSS_SIZE_LIMIT = 3,   /* --max-size was reached */
     FP_LOSS_BEFORE_START = 4, /* calls before the shim could attach */
     FP_LOSS_COLLECTOR = 5, /* the collector ended before it had written everything, or had no memory for it */
-    FP_LOSS_COUNT = 6,
+    FP_LOSS_CONFINED = 6,  /* a sandboxed thread for which the recorder would have had to ask the kernel */
+    FP_LOSS_COUNT = 7,
 };
 
 /* fp_loss_name - "ring_full", ...: keys of JSON output. NULL outside the enum. */

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "shim/attach.h"
+#include "shim/confine.h"
 #include "shim/raw.h"
 
 #define GONE_TRIES 5  /* where the shared memory is not there: it may be of another root directory */
@@ -16,6 +17,7 @@ struct shim_process *shim_process;
 /* Ordinary memory, so that a child knows what was decided. */
 char attach_program[SEG_PROGRAM];
 static bool never;
+static char executable[SEG_EXECUTABLE];
 
 void *attach_wipe_mapping(size_t size)
 {
@@ -54,15 +56,20 @@ static bool is_one_of_ours(const char *name)
            strncmp(name, "mallab-replay-", 14) == 0;
 }
 
-static void read_executable(char *ret_path, size_t size)
+/* A confined process's child keeps the one it inherited. */
+static void read_executable(void)
 {
-    long length = raw_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)ret_path, (long)size - 1,
-                           0, 0);
-    ret_path[length > 0 ? length : 0] = '\0';
+    long length;
+    if (!confine_may_call())
+        return;
+    length = raw_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)executable,
+                      (long)sizeof executable - 1, 0, 0);
+    executable[length > 0 ? length : 0] = '\0';
+    confine_called();
 }
 
 /* argv[0] by way of /proc: libc may not have it yet, and a program writes titles into its own. */
-static void find_program(const char *executable)
+static void find_program(void)
 {
     char called[512] = "";
     long fd;
@@ -80,7 +87,7 @@ static void find_program(const char *executable)
 }
 
 /* Whether --only wants this program, by the name that it was called by or the file's. */
-static bool is_asked_for(const char *executable)
+static bool is_asked_for(void)
 {
     const char *only = text_getenv("MALLAB_ONLY");
     return only == NULL || only[0] == '\0' || text_matches(only, attach_program) ||
@@ -90,7 +97,7 @@ static bool is_asked_for(const char *executable)
 /* A recording that was found by its directory may end before we have joined it, as when a service is started anew; then
  * there is another one to begin. One that our starter named is the one that we belong to, or none.
  * Returns NULL with ret_taking set, else the reason why there is no recording. */
-static const char *find_and_take(const char *executable, enum taking *ret_taking)
+static const char *find_and_take(enum taking *ret_taking)
 {
     int out_of_reach = 0;
     for (int tries = 0; tries < FIND_TRIES; tries++) {
@@ -112,17 +119,16 @@ static const char *find_and_take(const char *executable, enum taking *ret_taking
 
 static bool attach_now(void)
 {
-    char executable[SEG_EXECUTABLE];
     enum taking taking = TAKING_NONE;
     const char *reason;
 
-    read_executable(executable, sizeof executable);
+    read_executable();
     if (is_one_of_ours(text_base_name(executable))) {
         never = true;
         return false;
     }
-    find_program(executable);
-    if (shim_segment.header == NULL && !is_asked_for(executable)) {
+    find_program();
+    if (shim_segment.header == NULL && !is_asked_for()) {
         attach_count_other();
         never = true; /* its forked children go by the same name */
         return false;
@@ -130,7 +136,7 @@ static bool attach_now(void)
     if (shim_segment.header != NULL)
         return attach_take_slot(executable) ==
                TAKING_DONE; /* what found no slot is counted, and told at the end */
-    reason = find_and_take(executable, &taking);
+    reason = find_and_take(&taking);
     if (reason == NULL)
         return taking == TAKING_DONE;
     complain(reason);
@@ -171,10 +177,13 @@ bool attach_process(void)
                                                 memory_order_acquire, memory_order_acquire)) {
         state = attach_now() ? PROCESS_ON : PROCESS_OFF;
         atomic_store_explicit(&process->state, state, memory_order_release);
-        raw_futex_wake(&process->state, 1 << 30);
+        if (confine_may_call()) {
+            raw_futex_wake(&process->state, 1 << 30);
+            confine_called();
+        }
     }
     while ((state = atomic_load_explicit(&process->state, memory_order_acquire)) == PROCESS_ATTACHING)
-        (void)raw_futex_wait(&process->state, PROCESS_ATTACHING, ATTACH_WAIT_NS);
+        attach_wait(&process->state, PROCESS_ATTACHING, ATTACH_WAIT_NS);
     return state == PROCESS_ON;
 }
 

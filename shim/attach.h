@@ -34,6 +34,16 @@ bool attach_is_named(void);
  * mapped, so that its recording does not wait for it. */
 void attach_count_other(void);
 
+/* attach_wait - sleep until the word is no longer `value`, or for some other reason; of a confined process: turn for a while. */
+void attach_wait(const _Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns);
+
+/* attach_make_ready - learn what the forked children of a process that is about to be confined cannot ask. */
+void attach_make_ready(void);
+
+/* attach_count_for_parent - count calls of a confined process that has no slot, and no name, as its parent's.
+ * Returns whether the parent is still there. */
+bool attach_count_for_parent(uint64_t calls);
+
 enum taking {
     TAKING_DONE, /* the process has a slot and is recorded */
     TAKING_NONE, /* it is not to be recorded, or has been counted as one that found no slot */

@@ -5,25 +5,77 @@
 #include <sys/stat.h>
 
 #include "shim/attach.h"
+#include "shim/confine.h"
 #include "shim/large.h"
 #include "shim/raw.h"
 
-#define CLOSING_WAITS 100 /* of ATTACH_WAIT_NS: a collector that died while closing */
-#define SLOT_WAIT_NS  2000000u
-#define CROWDED_WAITS 50 /* of SLOT_WAIT_NS, in a row */
+#define CLOSING_WAITS  100 /* of ATTACH_WAIT_NS: a collector that died while closing */
+#define SLOT_WAIT_NS   2000000u
+#define CROWDED_WAITS  50   /* of SLOT_WAIT_NS, in a row */
+#define CONFINED_RESTS 400u /* of confine_rest, instead of SLOT_WAIT_NS */
 
 /* Ordinary memory, so that a child knows who it comes from. */
 static uint64_t my_serial;
+static struct seg_slot *parent_slot; /* or ours */
+static bool nameless;                /* a confined child that cannot tell who it is */
 static bool foreign; /* what a parent found holds for its children, who may have no /proc to ask */
 
-static uint64_t pid_namespace(void)
+/* Likewise, and what a child goes by that cannot ask for itself. A namespace is 0 where it is not known. */
+static struct identity {
+    uint32_t pid, parent_pid;
+    uint64_t namespace, of_children;
+} self;
+
+static uint64_t namespace_at(const char *path)
 {
     struct stat status = {0};
 #if defined(SYS_newfstatat)
-    if (raw_call(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/ns/pid", (long)&status, 0, 0, 0) == 0)
+    if (raw_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status, 0, 0, 0) == 0)
         return status.st_ino;
 #endif
+    (void)path;
     return 0;
+}
+
+void attach_make_ready(void)
+{
+    if (!confine_may_call())
+        return;
+    self.of_children = namespace_at("/proc/self/ns/pid_for_children");
+    confine_called();
+}
+
+/* A confined process's forked child. libc knows its id, but not that of one that was made by a raw clone. */
+static bool identify_confined(void)
+{
+    const uint32_t id = confine_thread_id();
+    if (id == 0 || id == lane_thread)
+        return false;
+    self.parent_pid = self.pid;
+    self.pid = id;
+    self.namespace = self.of_children;
+    return true;
+}
+
+bool attach_count_for_parent(uint64_t calls)
+{
+    /* Where the parent has ended, its slot may be another's: a serial is never used twice. */
+    if (!nameless || parent_slot == NULL || parent_slot->serial != my_serial)
+        return false;
+    atomic_fetch_add_explicit(&parent_slot->lost[FP_LOSS_CONFINED], calls, memory_order_relaxed);
+    return true;
+}
+
+/* Who we are. Returns false where that cannot be told. */
+static bool identify(void)
+{
+    if (!confine_may_call())
+        return identify_confined();
+    self.pid = raw_getpid();
+    self.parent_pid = (uint32_t)raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
+    self.namespace = namespace_at("/proc/self/ns/pid");
+    confine_called();
+    return true;
 }
 
 /* pid: 0 in another namespace, where the collector's leader cannot be. */
@@ -47,9 +99,9 @@ static void fill_slot(struct seg_slot *slot, uint64_t serial, const char *execut
     slot->serial = serial;
     slot->parent_serial = my_serial;
     slot->fork_number = fork_begin_process();
-    slot->parent_pid = (uint32_t)raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
-    slot->inner_pid = raw_getpid();
-    slot->pid_namespace = pid_namespace();
+    slot->parent_pid = self.parent_pid;
+    slot->inner_pid = self.pid;
+    slot->pid_namespace = self.namespace;
     slot->map_address = (uint64_t)(uintptr_t)shim_segment.header;
     atomic_store_explicit(&slot->lane_count, 0, memory_order_relaxed);
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
@@ -62,13 +114,23 @@ static void fill_slot(struct seg_slot *slot, uint64_t serial, const char *execut
     atomic_store_explicit(&slot->epoch, 1, memory_order_relaxed);
 }
 
+void attach_wait(const _Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
+{
+    if (!confine_may_call()) {
+        for (unsigned rest = 0; rest < CONFINED_RESTS; rest++)
+            confine_rest();
+        return;
+    }
+    (void)raw_futex_wait(word, value, timeout_ns); /* whatever woke us, the caller looks again */
+    confine_called();
+}
+
 static bool stays_open(struct seg_header *segment)
 {
     for (int waits = 0; waits < CLOSING_WAITS; waits++) {
         if (atomic_load_explicit(&segment->closing, memory_order_seq_cst) != SEG_CLOSING)
             break;
-        (void)raw_futex_wait(&segment->closing, SEG_CLOSING,
-                             ATTACH_WAIT_NS); /* whatever woke us, look again */
+        attach_wait(&segment->closing, SEG_CLOSING, ATTACH_WAIT_NS);
     }
     return atomic_load_explicit(&segment->closing, memory_order_seq_cst) == SEG_OPEN;
 }
@@ -76,10 +138,9 @@ static bool stays_open(struct seg_header *segment)
 /* A parent outside its child's namespace has the id 0 there. */
 static void find_namespace(void)
 {
-    const uint64_t namespace = pid_namespace();
-    if (namespace != 0 && shim_segment.fixed.pid_namespace != 0)
-        foreign = namespace != shim_segment.fixed.pid_namespace;
-    else if (raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0) == 0)
+    if (self.namespace != 0 && shim_segment.fixed.pid_namespace != 0)
+        foreign = self.namespace != shim_segment.fixed.pid_namespace;
+    else if (self.parent_pid == 0)
         foreign = true;
 }
 
@@ -119,11 +180,9 @@ static struct seg_slot *wait_for_slot(uint32_t pid)
     while (slot == NULL && crowded < CROWDED_WAITS && !(shim_segment.fixed.flags & SEG_FLAG_DROP) &&
            !lane_collector_is_gone() &&
            atomic_load_explicit(&segment->closing, memory_order_relaxed) != SEG_CLOSED) {
-        if (atomic_exchange_explicit(&shim_segment.shared->asleep, SEG_AWAKE, memory_order_relaxed) !=
-            SEG_AWAKE)
-            lane_ring();
-        (void)raw_futex_wait(&segment->space, atomic_load_explicit(&segment->space, memory_order_relaxed),
-                             SLOT_WAIT_NS); /* whatever woke us, look again */
+        lane_wake(SEG_NAP);
+        attach_wait(&segment->space, atomic_load_explicit(&segment->space, memory_order_relaxed),
+                    SLOT_WAIT_NS);
         slot = claim_slot(pid);
         crowded = atomic_load_explicit(&segment->crowded, memory_order_relaxed) ? crowded + 1 : 0;
     }
@@ -136,11 +195,17 @@ enum taking attach_take_slot(const char *executable)
     struct seg_slot *slot;
     uint32_t pid;
 
-    find_namespace();
-    shim_process->foreign = foreign;
-    pid = foreign ? 0 : raw_getpid();
     if (atomic_load_explicit(&segment->stopped, memory_order_relaxed))
         return TAKING_LATE;
+    nameless = !identify();
+    if (nameless) {
+        if (!attach_count_for_parent(0))
+            atomic_fetch_add_explicit(&shim_segment.shared->unattached, 1, memory_order_relaxed);
+        return TAKING_NONE;
+    }
+    find_namespace();
+    shim_process->foreign = foreign;
+    pid = foreign ? 0 : self.pid;
     if (!may_follow(pid))
         return TAKING_NONE;
     for (;;) {
@@ -160,7 +225,7 @@ enum taking attach_take_slot(const char *executable)
     shim_process->first_cut = seg_cut(0, atomic_load_explicit(&segment->paused, memory_order_relaxed) != 0);
     fill_slot(slot, shim_process->serial, executable);
     my_serial = shim_process->serial;
-    shim_process->slot = slot;
+    shim_process->slot = parent_slot = slot;
     shim_process->slot_index = (uint32_t)(slot - shim_segment.slots);
     shim_process->note = &shim_segment.slot_notes[shim_process->slot_index];
     shim_process->lost_contact = 0;

@@ -131,6 +131,16 @@ static void *operator_of_caller(const char *name, const void *caller)
     return found;
 }
 
+void boot_make_ready(void)
+{
+    for (unsigned which = 0; which < NEXT_OPERATOR_COUNT; which++) {
+        void *found = shim_next.operators[which] == NULL ? next_of(OPERATOR_NAMES[which]) : NULL;
+        if (found != NULL)
+            __atomic_store_n(&shim_next.operators[which], found, __ATOMIC_RELEASE);
+    }
+    (void)dlerror(); /* as in boot_resolve */
+}
+
 void *boot_operator(enum next_operator which, const void *caller)
 {
     void *found = __atomic_load_n(&shim_next.operators[which], __ATOMIC_ACQUIRE);

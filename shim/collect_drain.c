@@ -422,7 +422,8 @@ void drain_dead_threads(struct collector *collector)
         char path[64];
         if (collector->taken[index] || seg_chunk_state_of(word) != SEG_CHUNK_OPEN || image == NULL ||
             !image->confirmed || image->foreign ||
-            atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC)
+            atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC ||
+            chunk->thread_id == 0) /* of a confined process where libc does not tell it */
             continue; /* thread ids mean something only in a process that was found under its own id */
         (void)snprintf(path, sizeof path, "/proc/%u/task/%u", image->pid, chunk->thread_id); /* fits */
         if (access(path, F_OK) == 0)

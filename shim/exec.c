@@ -7,7 +7,7 @@
  * Laws of this file: it runs in children that share their parent's memory (vfork) and in signal handlers. System
  * calls only, no allocation, a small stack, errno as it was; and whatever is found, the call goes on unchanged.
  * Not wrapped: execl and its like, fexecve, execveat, whose programs are seen from outside if they live. */
-#include "shim/shim.h"
+#include "shim/confine.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -150,7 +150,7 @@ static void look_for(const char *file, char *const *environment, bool of_child)
 SHIM_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
     resolve();
-    if (unlikely(note_wanted()))
+    if (unlikely(note_wanted()) && !confine_is_on())
         look(path, environment, false);
     return next.execve(path, arguments, environment);
 }
@@ -158,7 +158,7 @@ SHIM_EXPORT int execve(const char *path, char *const arguments[], char *const en
 SHIM_EXPORT int execv(const char *path, char *const arguments[])
 {
     resolve();
-    if (unlikely(note_wanted()))
+    if (unlikely(note_wanted()) && !confine_is_on())
         look(path, text_environment(), false);
     return next.execv(path, arguments);
 }
@@ -166,7 +166,7 @@ SHIM_EXPORT int execv(const char *path, char *const arguments[])
 SHIM_EXPORT int execvp(const char *file, char *const arguments[])
 {
     resolve();
-    if (unlikely(note_wanted()))
+    if (unlikely(note_wanted()) && !confine_is_on())
         look_for(file, text_environment(), false);
     return next.execvp(file, arguments);
 }
@@ -174,7 +174,7 @@ SHIM_EXPORT int execvp(const char *file, char *const arguments[])
 SHIM_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
     resolve();
-    if (unlikely(note_wanted()))
+    if (unlikely(note_wanted()) && !confine_is_on())
         look_for(file, environment, false);
     return next.execvpe(file, arguments, environment);
 }
@@ -184,7 +184,7 @@ SHIM_EXPORT int posix_spawn(pid_t *ret_pid, const char *path, const posix_spawn_
                             char *const environment[])
 {
     resolve();
-    if (unlikely(note_wanted()))
+    if (unlikely(note_wanted()) && !confine_is_on())
         look(path, environment, true);
     return next.posix_spawn(ret_pid, path, actions, attributes, arguments, environment);
 }
@@ -194,7 +194,7 @@ SHIM_EXPORT int posix_spawnp(pid_t *ret_pid, const char *file, const posix_spawn
                              char *const environment[])
 {
     resolve();
-    if (unlikely(note_wanted()))
+    if (unlikely(note_wanted()) && !confine_is_on())
         look_for(file, environment, true);
     return next.posix_spawnp(ret_pid, file, actions, attributes, arguments, environment);
 }

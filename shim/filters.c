@@ -1,19 +1,11 @@
-/* filters.c - seccomp filters: those that stand, and those that the program is about to put up.
+/* filters.c - the seccomp filters that stand when a process begins.
  *
- * Laws of this file: those of shim.h; prctl goes on exactly as it came in. */
+ * Laws of this file: those of shim.h. */
 #include "shim/filters.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 
-#include "shim/large.h"
 #include "shim/raw.h"
-#include "shim/shim.h"
-
-SHIM_EXPORT int prctl(int option, ...);
 
 #define STATUS_BYTES 4096u /* of /proc/self/status: 1.5 KiB, more with many groups, and then it is not told */
 
@@ -42,23 +34,4 @@ bool filters_let_pass(uint32_t tried)
     if (!number_of(status, "\nSeccomp:", &mode))
         return false;
     return mode == 0 || (tried > 0 && number_of(status, "\nSeccomp_filters:", &filters) && filters == tried);
-}
-
-int prctl(int option, ...)
-{
-    unsigned long words[4];
-    va_list arguments;
-    long result;
-    va_start(arguments, option);
-    for (unsigned i = 0; i < 4; i++)
-        words[i] = va_arg(arguments, unsigned long); /* libc's reads as many, whatever was passed */
-    va_end(arguments);
-    if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP)
-        large_stop();
-    result = raw_call(SYS_prctl, option, (long)words[0], (long)words[1], (long)words[2], (long)words[3], 0);
-    if (result < 0 && result >= -4095) {
-        errno = (int)-result;
-        return -1;
-    }
-    return (int)result;
 }

@@ -3,10 +3,13 @@
  * Laws of this file: fork handlers run in the program's fork(); they store one record and take no lock. A child
  * needs no handler of ours at all: it finds its lane wiped (lane.h) and attaches at its first call, also after a
  * raw clone. A child of vfork shares our memory and goes on in its parent's lane until it execs. */
-#include "shim/shim.h"
+#include "shim/confine.h"
 
 #include <limits.h>
 #include <pthread.h>
+
+#define KEYS_WITHOUT_MALLOC                                                                                  \
+    32u /* glibc keeps the values of so many in the thread itself; others may take a system call */
 
 static pthread_key_t exit_key;
 static _Atomic uint32_t armed; /* inherited by children, as the handlers are: 0 no, 1 under way, 2 armed */
@@ -67,7 +70,7 @@ void fork_arm_process(void)
 
 void fork_arm_thread(struct lane *lane)
 {
-    if (atomic_load(&armed) != 2 || lane->armed)
+    if (atomic_load(&armed) != 2 || lane->armed || (confine_is_on() && exit_key >= KEYS_WITHOUT_MALLOC))
         return;
     lane->armed = true;
     (void)pthread_setspecific(exit_key, lane); /* on failure as above */

@@ -4,14 +4,20 @@
  * so errno stays and no cancellation point is added. Lanes live in memory that a fork wipes. */
 #include <errno.h>
 
+#include "shim/attach.h"
+#include "shim/confine.h"
 #include "shim/lane_slow.h"
 #include "shim/raw.h"
 
-#define LANES_PER_BLOCK  128u
-#define LANE_BLOCKS      8192u /* a million threads at one time */
+#define LANES_PER_BLOCK 128u
+#define LANE_BLOCKS     8192u /* a million threads at one time */
+#define READY_BLOCKS                                                                                         \
+    64u /* 8192 threads and forked children's threads after a process is confined: 2 MB of addresses */
 #define LANE_REUSE_TRIES 16u
 
 __thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
+
+__thread uint32_t lane_thread __attribute__((tls_model("initial-exec")));
 
 static __thread bool attaching __attribute__((tls_model("initial-exec")));
 
@@ -28,7 +34,12 @@ static struct lane *lane_at(uint32_t index)
 
 static bool thread_is_gone(uint32_t thread_id)
 {
-    return raw_call(SYS_tgkill, (long)raw_getpid(), (long)thread_id, 0, 0, 0, 0) == -ESRCH;
+    bool gone;
+    if (!confine_may_call())
+        return false;
+    gone = raw_call(SYS_tgkill, (long)raw_getpid(), (long)thread_id, 0, 0, 0, 0) == -ESRCH;
+    confine_called();
+    return gone;
 }
 
 /* A lane is free when nobody has taken it, or when its thread ran its last destructor and is gone for good. */
@@ -41,25 +52,47 @@ static bool lane_try_claim(struct lane *lane)
                                                    memory_order_relaxed);
 }
 
+/* Memory for the lanes of a block and those behind it, where they have none. */
+static void map_blocks(uint32_t first, uint32_t count)
+{
+    struct lane *fresh;
+    uint32_t used = 0;
+    if (first >= LANE_BLOCKS || !confine_may_call())
+        return;
+    count = count < LANE_BLOCKS - first ? count : LANE_BLOCKS - first;
+    fresh = attach_wipe_mapping(count * LANES_PER_BLOCK * sizeof *fresh);
+    for (; fresh != NULL && used < count; used++) {
+        struct lane *expected = NULL;
+        if (!atomic_compare_exchange_strong_explicit(&lane_blocks[first + used], &expected,
+                                                     fresh + used * LANES_PER_BLOCK, memory_order_acq_rel,
+                                                     memory_order_acquire))
+            break;
+    }
+    if (fresh != NULL && used < count)
+        raw_munmap(fresh + used * LANES_PER_BLOCK, (count - used) * LANES_PER_BLOCK * sizeof *fresh);
+    confine_called();
+}
+
+void lane_make_ready(void)
+{
+    uint32_t block = atomic_load_explicit(&lane_high, memory_order_relaxed) / LANES_PER_BLOCK;
+    while (block < LANE_BLOCKS && lane_at(block * LANES_PER_BLOCK) != NULL)
+        block++;
+    map_blocks(block, READY_BLOCKS);
+}
+
 static struct lane *lane_extend(void)
 {
     for (;;) {
         const uint32_t index = atomic_fetch_add_explicit(&lane_high, 1, memory_order_relaxed);
-        const uint32_t block = index / LANES_PER_BLOCK;
-        struct lane *lane, *expected = NULL, *fresh;
-        if (block >= LANE_BLOCKS) {
+        struct lane *lane = index < LANE_BLOCKS * LANES_PER_BLOCK ? lane_at(index) : NULL;
+        if (lane == NULL) {
+            map_blocks(index / LANES_PER_BLOCK, 1);
+            lane = index < LANE_BLOCKS * LANES_PER_BLOCK ? lane_at(index) : NULL;
+        }
+        if (lane == NULL) {
             atomic_fetch_sub_explicit(&lane_high, 1, memory_order_relaxed);
             return NULL;
-        }
-        lane = lane_at(index);
-        if (lane == NULL) {
-            fresh = attach_wipe_mapping(LANES_PER_BLOCK * sizeof *fresh);
-            if (fresh == NULL)
-                return NULL;
-            if (!atomic_compare_exchange_strong_explicit(&lane_blocks[block], &expected, fresh,
-                                                         memory_order_acq_rel, memory_order_acquire))
-                raw_munmap(fresh, LANES_PER_BLOCK * sizeof *fresh);
-            lane = lane_at(index);
         }
         if (lane_try_claim(lane))
             return lane;
@@ -85,6 +118,16 @@ void lane_forget_inherited(void)
                           memory_order_relaxed);
 }
 
+static uint32_t thread_id(void)
+{
+    uint32_t id;
+    if (!confine_may_call())
+        return confine_thread_id();
+    id = raw_gettid();
+    confine_called();
+    return id;
+}
+
 static void lane_start(struct lane *lane)
 {
     struct seg_slot *slot = shim_process->slot;
@@ -108,7 +151,7 @@ static void lane_start(struct lane *lane)
     lane->exit_rounds = 0;
     lane->as_call = 0;
     lane->number = number;
-    lane->thread_id = raw_gettid();
+    lane->thread_id = lane_thread = thread_id();
     lane->seen_clock = 0;
     /* The events so far were of fewer threads and may be millions: keep them out of the new thread's group. */
     lane->epoch = 0; /* no word's value: the first record goes the slow way */
@@ -140,6 +183,16 @@ cold_path struct lane *lane_attach(void)
     }
     errno = saved;
     return lane;
+}
+
+void lane_count_confined(void)
+{
+    if (!confine_is_on() || attaching || shim_process == NULL)
+        return;
+    if (atomic_load_explicit(&shim_process->state, memory_order_acquire) == PROCESS_ON)
+        atomic_fetch_add_explicit(&shim_process->slot->lost[FP_LOSS_CONFINED], 1, memory_order_relaxed);
+    else
+        (void)attach_count_for_parent(1); /* else the process has been counted as one without a slot */
 }
 
 void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause)

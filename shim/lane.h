@@ -87,6 +87,9 @@ uint64_t lane_clock(void);
 /* lane_count_reentrant - note that a call could not be recorded because one was being recorded. */
 void lane_count_reentrant(struct lane *lane);
 
+/* lane_count_confined - count a call of a thread that has no lane because its process is confined. */
+void lane_count_confined(void);
+
 /* lane_set_gate - the signal fences keep the stores of a record between the two gates around it, as seen by a
  * handler on this thread; they cost no instruction. */
 static inline void lane_set_gate(struct lane *lane, uint32_t gate)

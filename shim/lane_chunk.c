@@ -1,6 +1,7 @@
 /* lane_chunk.c - the chunks that lanes fill: taken from the segment, waited for, handed to the collector.
  *
  * Laws of this file: those of lane.c. */
+#include "shim/confine.h"
 #include "shim/lane_slow.h"
 #include "shim/raw.h"
 
@@ -9,17 +10,30 @@
 #define WAIT_NS       2000000u /* one futex wait for room; short, so that a dead collector is noticed */
 #define WAITS_MOST    25u      /* of WAIT_NS, in one wait of many threads */
 #define STARVED_WAITS 50u      /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
+#define TURN_NS       5000u    /* about, of one turn of a confined process */
+#define STARVED_TURNS (STARVED_WAITS * WAIT_NS / TURN_NS)
 
 void lane_ring(void)
 {
     struct seg_shared *shared = shim_segment.shared;
     atomic_fetch_add_explicit(&shared->doorbell, 1, memory_order_release);
+    if (!confine_may_call())
+        return;
     raw_futex_wake(&shared->doorbell, 1);
+    confine_called();
+}
+
+/* A confined process leaves the word as it is, so that others still ring. */
+void lane_wake(enum seg_sleep least)
+{
+    _Atomic uint32_t *asleep = &shim_segment.shared->asleep;
+    if (!confine_is_on() && atomic_load_explicit(asleep, memory_order_relaxed) >= least &&
+        atomic_exchange_explicit(asleep, SEG_AWAKE, memory_order_relaxed) >= least)
+        lane_ring();
 }
 
 void lane_close_chunk(struct lane *lane)
 {
-    struct seg_shared *shared = shim_segment.shared;
     if (lane->cursor == NULL)
         return;
     lane->cursor = NULL;
@@ -28,15 +42,12 @@ void lane_close_chunk(struct lane *lane)
                           seg_chunk_word(SEG_CHUNK_FULL, shim_process->slot_index, lane->number),
                           memory_order_release);
     /* A missed ring costs the collector's time-out, no record. */
-    if (atomic_load_explicit(&shared->asleep, memory_order_relaxed) == SEG_SLEEP &&
-        atomic_exchange_explicit(&shared->asleep, SEG_AWAKE, memory_order_relaxed) == SEG_SLEEP)
-        lane_ring();
+    lane_wake(SEG_SLEEP);
 }
 
 /* The lowest free chunk: low indexes are in use first, so an index tells how short the pool is. */
 static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready, uint32_t *ret_index)
 {
-    struct seg_shared *shared = shim_segment.shared;
     _Atomic uint64_t *states = shim_segment.states;
     const uint64_t mine = seg_chunk_word(SEG_CHUNK_OPEN, shim_process->slot_index, lane->number);
     for (uint32_t index = first; index < ready; index++) {
@@ -47,9 +58,8 @@ static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready,
         if (!atomic_compare_exchange_strong_explicit(&states[index], &word, mine, memory_order_acquire,
                                                      memory_order_relaxed))
             continue;
-        if (index >= ready / 2 &&
-            atomic_exchange_explicit(&shared->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
-            lane_ring();
+        if (index >= ready / 2)
+            lane_wake(SEG_NAP);
         *ret_index = index;
         return true;
     }
@@ -71,13 +81,49 @@ static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
     return found;
 }
 
+/* Wait for a free chunk without a system call, as long as the collector's heartbeat steps. A silence is measured in turns. */
+static bool wait_in_turns(struct lane *lane, uint32_t *ret_index)
+{
+    const struct seg_header *segment = shim_segment.header;
+    const uint64_t patience = lane_patience_ns() / TURN_NS;
+    uint64_t heartbeat = 0, silent = 0;
+    uint32_t starved = 0;
+    while (!claim_chunk(lane, ret_index)) {
+        const uint64_t seen = atomic_load_explicit(&segment->heartbeat_ns, memory_order_relaxed);
+        if (starved >= STARVED_TURNS || lane_silence_is_given_up() ||
+            atomic_load_explicit(&segment->stopped, memory_order_relaxed))
+            return false;
+        silent = seen == heartbeat ? silent + 1 : 0;
+        heartbeat = seen;
+        if (silent >= patience) {
+            lane_give_up(heartbeat);
+            return false;
+        }
+        starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + 1 : 0;
+        confine_rest();
+    }
+    return true;
+}
+
+/* Now, or what is known of it: of a confined process the collector's last heartbeat. */
+static uint64_t about_now_ns(void)
+{
+    uint64_t now;
+    if (!confine_may_call())
+        return atomic_load_explicit(&shim_segment.header->heartbeat_ns, memory_order_relaxed);
+    now = raw_now_ns();
+    confine_called();
+    return now;
+}
+
 /* Wait until a chunk is free. Only here does a hook sleep, and it is counted. */
 static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
 {
     const struct seg_header *segment = shim_segment.header;
     struct seg_shared *shared = shim_segment.shared;
     struct seg_slot *slot = shim_process->slot;
-    const uint64_t start = raw_now_ns();
+    const uint64_t start = about_now_ns();
+    uint64_t end;
     bool found = false;
     uint32_t starved = 0, waits;
     atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
@@ -88,17 +134,22 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
         found = claim_chunk(lane, ret_index);
         if (found)
             break;
-        if (atomic_exchange_explicit(&shared->asleep, SEG_AWAKE, memory_order_relaxed) != SEG_AWAKE)
-            lane_ring();
+        lane_wake(SEG_NAP);
+        if (!confine_may_call()) {
+            found = wait_in_turns(lane, ret_index);
+            break;
+        }
         /* A thousand that look every 2 ms would leave the collector no processor; it wakes them when there is room. */
         waits = atomic_load_explicit(&shared->space_waiters, memory_order_relaxed);
-        waits = waits == 0 ? 1 : waits < WAITS_MOST ? waits : WAITS_MOST; /* whatever stands there */
-        (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS);    /* whatever woke us, look again */
+        waits = waits < WAITS_MOST ? waits : WAITS_MOST;
+        (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS); /* whatever woke us, look again */
+        confine_called();
         starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + waits : 0;
     }
     lane->gave_up = !found;
     atomic_fetch_sub_explicit(&shared->space_waiters, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&slot->stall_ns, raw_now_ns() - start, memory_order_relaxed);
+    end = about_now_ns();
+    atomic_fetch_add_explicit(&slot->stall_ns, end > start ? end - start : 0, memory_order_relaxed);
     return found;
 }
 

@@ -6,6 +6,7 @@
 #include <x86intrin.h>
 #endif
 
+#include "shim/confine.h"
 #include "shim/lane_slow.h"
 #include "shim/large.h"
 #include "shim/raw.h"
@@ -15,6 +16,9 @@ static struct lane lane_dummy;
 
 static uint64_t read_clock(void)
 {
+    uint64_t told_by_collector;
+    if (unlikely(confine_knows_time(&told_by_collector)))
+        return told_by_collector;
 #if defined(__x86_64__)
     if (likely(shim_segment.fixed.clock == SEG_CLOCK_TSC))
         return __rdtsc();
@@ -28,6 +32,13 @@ static uint64_t read_clock(void)
             return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     }
     return raw_now_ns();
+}
+
+/* The collector's clock is late where others have read the processor's. */
+static uint64_t read_clock_after(uint64_t before)
+{
+    const uint64_t now = read_clock();
+    return now > before ? now : before;
 }
 
 uint64_t lane_clock(void)
@@ -80,7 +91,7 @@ static bool owes_stamp(struct lane *lane, uint64_t epoch)
     const bool stepped = epoch != lane->epoch && lane->group_mask == LANE_GROUP_ALONE - 1;
     if (likely(!lane->seldom && !stepped) || least == 0 || lane->stamp_clock == 0)
         return false;
-    if (read_clock() - lane->stamp_clock >= least / SELDOM_STAMPS) {
+    if (read_clock_after(lane->stamp_clock) - lane->stamp_clock >= least / SELDOM_STAMPS) {
         lane->seldom_close = 0; /* not by the stamps of groups, which closely following calls have too */
         return true;
     }
@@ -99,7 +110,7 @@ static uintptr_t end_mask(const struct lane *lane)
  * process has a single thread. */
 static void write_stamp(struct lane *lane)
 {
-    const uint64_t now = read_clock();
+    const uint64_t now = read_clock_after(lane->stamp_clock);
     uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
     if (atomic_load_explicit(&shim_process->lane_count, memory_order_relaxed) > 1) {
         if (!lane->seldom)
@@ -227,7 +238,9 @@ static bool heed_cut(struct lane *lane, uint64_t epoch)
 /* --order stamps: a stamp of its own for each record. */
 static bool make_stamped_room(struct lane *lane, unsigned call, uint32_t words)
 {
-    const uint64_t now = read_clock_in_order();
+    uint64_t now = read_clock_in_order();
+    now = now > lane->epoch ? now
+                            : lane->epoch; /* as in read_clock_after: here the epoch is the last stamp */
     if (!heed_cut(lane, now))
         return false;
     if (words_left(lane, SEG_CHUNK_BYTES - 1) < 2 + RECORD_WORDS_MOST + words)
@@ -277,8 +290,11 @@ __attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsig
         /* Wiped: this is a forked child's first record. */
         lane_set_gate(lane, GATE_OPEN);
         lane = lane_attach();
-        if (lane == NULL)
+        if (lane == NULL) {
+            if (call < FP_CALL_COUNT)
+                lane_count_confined();
             return &lane_dummy;
+        }
     }
     lane_set_gate(lane, GATE_RECORD);
     if (code != 0) {

@@ -3,7 +3,7 @@
  * A process that cannot reach the recording's shared memory (another user's, in another root directory) cannot count
  * itself there either. A datagram to a socket without a place in any file system reaches `mallab record` from
  * wherever the process is, and is in its queue although the process ends at once. Its answer to nobody is silence. */
-#include "shim/shim.h"
+#include "shim/confine.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -40,11 +40,16 @@ bool note_send(const char *program, const char *reason, bool of_child)
     length += strlen(text + length);
     if (of_child) /* then the zero behind the reason is sent too */
         length++;
-    fd = raw_call(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0);
-    if (fd < 0)
+    if (!confine_may_call())
         return false;
+    fd = raw_call(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0);
+    if (fd < 0) {
+        confine_called();
+        return false;
+    }
     sent = raw_call(SYS_sendto, fd, (long)text, (long)length, MSG_NOSIGNAL, (long)&address,
                     (long)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)));
     raw_close((int)fd);
+    confine_called();
     return sent > 0;
 }

@@ -8,8 +8,9 @@
  * without any wait, until the heartbeat steps. Each further silence that a process gave up on halves its patience: a
  * disk that hangs again and again costs a program 2 s of its life and LATE_NS each time, not PATIENCE_NS each time.
  *
- * Only in slow paths, with all shared memory full. No lock; system calls through raw.h. */
-#include "shim/shim.h"
+ * Only in slow paths, with all shared memory full. No lock; system calls through raw.h, and where the process is confined
+ * none: then whoever waits measures the silence by its own turns (lane_chunk.c). */
+#include "shim/confine.h"
 
 #include <string.h>
 
@@ -42,29 +43,53 @@ static bool is_dead(uint32_t pid)
     return raw_call(SYS_kill, (long)pid, 0, 0, 0, 0, 0) == -ESRCH || is_zombie(pid);
 }
 
-static uint64_t patience_ns(uint32_t silences)
+uint64_t lane_patience_ns(void)
 {
+    const uint32_t silences = atomic_load_explicit(&shim_process->silences, memory_order_relaxed);
     const uint64_t patience = silences < 32 ? PATIENCE_NS >> silences : 0;
     return patience > LATE_NS ? patience : LATE_NS;
 }
 
+static uint64_t heartbeat_now(void)
+{
+    return atomic_load_explicit(&shim_segment.header->heartbeat_ns, memory_order_relaxed);
+}
+
+bool lane_silence_is_given_up(void)
+{
+    return heartbeat_now() == atomic_load_explicit(&shim_process->given_up, memory_order_relaxed);
+}
+
+void lane_give_up(uint64_t heartbeat)
+{
+    uint64_t given_up = atomic_load_explicit(&shim_process->given_up, memory_order_relaxed);
+    /* Of several threads that give up at one time, one counts. */
+    if (given_up != heartbeat &&
+        atomic_compare_exchange_strong_explicit(&shim_process->given_up, &given_up, heartbeat,
+                                                memory_order_relaxed, memory_order_relaxed))
+        atomic_fetch_add_explicit(&shim_process->silences, 1, memory_order_relaxed);
+}
+
+/* In another pid namespace the collector's number is nobody's, or somebody else's. */
+static bool is_silent_for_too_long(uint64_t heartbeat)
+{
+    const uint64_t now = raw_now_ns();
+    return now >= heartbeat + LATE_NS &&
+           ((!shim_process->foreign && is_dead(shim_segment.fixed.collector_pid)) ||
+            now >= heartbeat + lane_patience_ns());
+}
+
 bool lane_collector_is_gone(void)
 {
-    struct shim_process *process = shim_process;
-    const uint64_t heartbeat = atomic_load_explicit(&shim_segment.header->heartbeat_ns, memory_order_relaxed);
-    uint64_t given_up = atomic_load_explicit(&process->given_up, memory_order_relaxed);
-    const uint64_t now = heartbeat == given_up ? 0 : raw_now_ns();
-    if (heartbeat == given_up) /* still the same silence */
+    const uint64_t heartbeat = heartbeat_now();
+    bool gone;
+    if (lane_silence_is_given_up())
         return true;
-    if (now < heartbeat + LATE_NS)
+    if (!confine_may_call())
         return false;
-    /* In another pid namespace its number is nobody's, or somebody else's. */
-    if ((process->foreign || !is_dead(shim_segment.fixed.collector_pid)) &&
-        now < heartbeat + patience_ns(atomic_load_explicit(&process->silences, memory_order_relaxed)))
-        return false;
-    /* Of several threads that give up at one time, one counts. */
-    if (atomic_compare_exchange_strong_explicit(&process->given_up, &given_up, heartbeat,
-                                                memory_order_relaxed, memory_order_relaxed))
-        atomic_fetch_add_explicit(&process->silences, 1, memory_order_relaxed);
-    return true;
+    gone = is_silent_for_too_long(heartbeat);
+    confine_called();
+    if (gone)
+        lane_give_up(heartbeat);
+    return gone;
 }

@@ -74,6 +74,9 @@ bool boot_resolve(void);
  * loaded long after us, and privately for the caller. Returns NULL when the process has none. */
 void *boot_operator(enum next_operator which, const void *caller);
 
+/* boot_make_ready - look up all operators that the process has now: later the program may be confined. */
+void boot_make_ready(void);
+
 /* boot_allocate - memory for calls nested in boot_resolve; zeroed, never returned. NULL when used up. */
 void *boot_allocate(size_t alignment, size_t size);
 size_t boot_usable_size(const void *address);
@@ -108,6 +111,7 @@ struct shim_process {
     bool foreign;              /* in another pid namespace than the collector */
     _Atomic uint64_t given_up; /* heartbeat of the silence that was given up on; 0: none */
     _Atomic uint32_t silences; /* given up on so far */
+    _Atomic uint32_t calling;  /* threads in a section of confine.h */
     _Atomic uint64_t populated[SEG_CHUNKS_MOST / 64]; /* chunks whose pages this process has mapped */
 };
 
@@ -183,13 +187,28 @@ void fork_arm_thread(struct lane *lane);
  * the process's count of silences: for slow paths that can do without an answer only. */
 bool lane_collector_is_gone(void);
 
+/* lane_silence_is_given_up - whether the present silence was given up on already. lane_give_up - give up on the silence that
+ * began with this heartbeat. lane_patience_ns - how long this process waits in the next one. Without a system call. */
+bool lane_silence_is_given_up(void);
+void lane_give_up(uint64_t heartbeat);
+uint64_t lane_patience_ns(void);
+
 /* ---- lane.c, lane_chunk.c, lane_record.c --------------------------------------------------------- */
 
 /* lane_forget_inherited - in a forked child: never hand out a lane that the parent may have used. */
 void lane_forget_inherited(void);
 
-/* lane_ring - wake the collector. */
+/* The id of the calling thread, as it was when it got its lane; a forked child reads its parent's until it has one. */
+extern __thread uint32_t lane_thread __attribute__((tls_model("initial-exec")));
+
+/* lane_make_ready - memory for the lanes of threads that begin when none can be mapped any more (confine.h). */
+void lane_make_ready(void);
+
+/* lane_ring - wake the collector; of a confined process it learns at its next round. */
 void lane_ring(void);
+
+/* lane_wake - lane_ring, where the collector sleeps at least so deep. */
+void lane_wake(enum seg_sleep least);
 
 /* lane_close_chunk - hand the lane's chunk to the collector; the next record opens another. */
 void lane_close_chunk(struct lane *lane);

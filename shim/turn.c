@@ -32,8 +32,12 @@ __attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane)
 {
     struct lane *lane = shim_lane;
     uint32_t gate;
-    if (lane == NULL && !attach_or_not(&lane))
-        return boot_resolve() ? TURN_FORWARD : TURN_BOOT;
+    if (lane == NULL && !attach_or_not(&lane)) {
+        if (!boot_resolve())
+            return TURN_BOOT;
+        lane_count_confined();
+        return TURN_FORWARD;
+    }
     gate = lane_gate(lane);
     /* libc's allocator calls none of its exported names but for GATE_PASS: a call nested in it is a signal handler's,
      * recorded because a realloc's two halves belong together. Other allocators' may be their own. */
