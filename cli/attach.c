@@ -61,7 +61,7 @@ static int print_json(const struct cli_control *control)
 {
     static const char *const NUMBERS[] = {"started_unix_ns", "duration_ns", "events", "bytes",
                                           "stalls",          "stall_ns",    "windows"};
-    static const char *const OTHERS[] = {"complete", "lost", "stopped", "recovered"};
+    static const char *const OTHERS[] = {"complete", "incomplete_why", "lost", "stopped", "recovered"};
     json_t *object = json_object();
     json_object_set_new(object, "schema", json_string("mallab-status/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
@@ -73,7 +73,7 @@ static int print_json(const struct cli_control *control)
         json_t *value = json_object_get(control->recording, OTHERS[i]);
         json_object_set(object, OTHERS[i], value != NULL ? value : json_null());
     }
-    json_object_set_new(object, "not_recorded", cli_unrecorded_load(control->directory));
+    json_object_set_new(object, "not_recorded", cli_unrecorded_of(control->recording));
     json_object_set_new(object, "lost_calls", json_integer((json_int_t)count_lost(control->recording)));
     json_object_set_new(object, "processes_running",
                         json_integer(has_ended(control) ? 0 : (json_int_t)count_running(control->recording)));
@@ -114,7 +114,7 @@ static int print_text(const struct cli_control *control)
     printf("; %zu process%s %s", running, running == 1 ? "" : "es",
            has_ended(control) ? "ran on when it ended" : "running");
     printf(", lost %s\n", fp_text_grouped(count_lost(control->recording), number));
-    json_t *unrecorded = cli_unrecorded_load(control->directory);
+    json_t *unrecorded = cli_unrecorded_of(control->recording);
     const json_t *object;
     size_t i;
     json_array_foreach(unrecorded, i, object)
@@ -122,6 +122,12 @@ static int print_text(const struct cli_control *control)
         char *words = cli_unrecorded_words(object);
         printf("not recorded: %s\n", words);
         free(words);
+    }
+    const char *incomplete = json_string_value(json_object_get(control->recording, "incomplete_why"));
+    if (has_ended(control) && incomplete != NULL && json_array_size(unrecorded) == 0) {
+        char *why = res_text_plain(incomplete);
+        printf("the recording is not whole: %s\n", why);
+        free(why);
     }
     json_decref(unrecorded);
     return fflush(stdout) == 0 ? CLI_DONE : CLI_FAILED;

@@ -316,9 +316,9 @@ int cli_convert_each(const struct cli_verb *verb, const struct cli_each *each)
     struct conv_survey survey = {0};
     struct conv_error *error = res_calloc(1, sizeof *error);
     char text[CONV_PATH_BYTES + 512];
-    bool complete, made;
+    bool made;
     int code = CLI_FAILED;
-    enum fp_status status = conv_recording_list(each->input, &survey, &complete, error);
+    enum fp_status status = conv_recording_list(each->input, &survey, error);
     if (status == FP_OK)
         status = conv_recording_choose_some(each->input, each->list, &survey, error);
     if (status != FP_OK) {

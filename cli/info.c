@@ -12,6 +12,7 @@
 #include "cli/verdict.h"
 #include "cli/workloads.h"
 #include "convert/convert.h"
+#include "results/json.h"
 #include "results/support.h"
 #include "results/table.h"
 
@@ -114,8 +115,8 @@ static int tell_result(const struct settings *settings)
         return code;
     if (settings->answer.json) {
         json_object_set_new(result, "kind", json_string("result"));
-        json_object_set_new(result, "complete",
-                            json_boolean(!json_is_true(json_object_get(result, "stopped"))));
+        res_json_put_complete(result, json_object_get(result, "workloads"),
+                              json_is_true(json_object_get(result, "stopped")));
         return cli_print_json(result);
     }
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};

@@ -57,9 +57,9 @@ int cli_process_named(const struct cli_verb *verb, const char *recording, const 
     struct conv_error *error = res_calloc(1, sizeof *error);
     const struct conv_process *found = NULL;
     char text[CONV_PATH_BYTES + 512];
-    bool complete, by_exec = false;
+    bool by_exec = false;
     int code = CLI_DONE;
-    if (conv_recording_list(recording, &survey, &complete, error) != FP_OK) {
+    if (conv_recording_list(recording, &survey, error) != FP_OK) {
         cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
         code = CLI_UNREADABLE;
     }

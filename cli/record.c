@@ -311,7 +311,7 @@ static int record_command(const struct settings *settings, char **command)
     cli_target_release(&target);
     if (recorded.code == 0)
         cli_record_report(&recorded, settings->record.quiet);
-    cli_watch_report(&CLI_RECORD, &recorded.watch);
+    cli_news_report(&recorded.watch.news);
     code = recorded.code != 0 ? refuse(settings, command, recorded.code, recorded.problem)
                               : end_as(recorded.status);
     cli_recorded_release(&recorded);

@@ -141,7 +141,7 @@ void cli_record_report(const struct cli_recorded *recorded, bool quiet)
                 fp_text_grouped(totals.unattached, events), totals.unattached == 1 ? " was" : "es were");
     if (totals.events == 0)
         cli_record_warn_of_nothing(&CLI_RECORD, recorded->directory, &totals,
-                                   recorded->watch.found_count > 0);
+                                   recorded->watch.news.unrecorded_count > 0);
     else if (!quiet && totals.silent[0] != '\0')
         cli_say(&CLI_RECORD,
                 "no call was seen of %s: such a program makes none, or brings an allocator of its own that "

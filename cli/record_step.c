@@ -64,7 +64,7 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
     } else {
         cli_record_run(&record, target.path, command, &recorded);
         tell_end(verb, &recorded, name, step->again);
-        cli_watch_report(verb, &recorded.watch);
+        cli_news_report(&recorded.watch.news);
         usable = recorded.code == 0 && recorded.still_running == 0 && is_usable(verb, recording, name);
     }
     if (ret_status != NULL)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,7 +24,6 @@
 #include "cli/clock.h"
 #include "cli/collector.h"
 #include "cli/relay.h"
-#include "cli/unrecorded.h"
 #include "results/support.h"
 
 extern char **environ;
@@ -83,13 +83,10 @@ struct command {
     int failed; /* read end: errno of an exec that failed */
 };
 
-static void set_environment(const char *directory, const char *shim, const char *segment, const char *only,
-                            const char *notes)
+static void set_environment(const char *directory, const char *shim, const char *segment, const char *only)
 {
     const char *before = getenv("LD_PRELOAD");
     char *preload = before != NULL && *before != '\0' ? res_printf("%s:%s", shim, before) : res_strdup(shim);
-    if (*notes != '\0' ? setenv("MALLAB_NOTES", notes, 1) != 0 : unsetenv("MALLAB_NOTES") != 0)
-        _exit(CLI_RECORD_FAILED);
     if (setenv("MALLAB_OUT", directory, 1) != 0 || setenv("MALLAB_SEGMENT", segment, 1) != 0 ||
         setenv("LD_PRELOAD", preload, 1) != 0)
         _exit(CLI_RECORD_FAILED);
@@ -107,7 +104,7 @@ static void drop_stdout(void)
 }
 
 static void become_command(int go, int failed, const char *path, char *const *arguments, const char *shim,
-                           const char *notes, const struct cli_record *record)
+                           const struct cli_record *record)
 {
     char message[2 * READY_BYTES_MAX];
     size_t length = 0;
@@ -119,7 +116,7 @@ static void become_command(int go, int failed, const char *path, char *const *ar
     }
     if (length == 0 || message[length - 1] != '\0')
         _exit(CLI_RECORD_FAILED); /* our parent gave up, and says why */
-    set_environment(message, shim, message + strlen(message) + 1, record->only, notes);
+    set_environment(message, shim, message + strlen(message) + 1, record->only);
     if (record->stdout_to_stderr)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     if (record->stdout_dropped)
@@ -142,7 +139,7 @@ static void become_command(int go, int failed, const char *path, char *const *ar
     _exit(error == ENOENT ? CLI_RECORD_NOT_FOUND : CLI_RECORD_NOT_EXECUTABLE);
 }
 
-static bool fork_command(const char *path, char *const *arguments, const char *shim, const char *notes,
+static bool fork_command(const char *path, char *const *arguments, const char *shim,
                          const struct cli_record *record, struct command *ret_command)
 {
     int go[2] = {-1, -1};
@@ -159,7 +156,7 @@ static bool fork_command(const char *path, char *const *arguments, const char *s
     if (pid == 0) {
         close(go[1]);
         close(failed[0]);
-        become_command(go[0], failed[1], path, arguments, shim, notes, record);
+        become_command(go[0], failed[1], path, arguments, shim, record);
     }
     const int error = errno;
     close(go[0]);
@@ -219,7 +216,7 @@ static pid_t recorded_process(const struct cli_collector *collector)
 static void finish_collector(struct cli_collector *collector, struct cli_recorded *recorded)
 {
     const uint64_t begin = cli_now_ns();
-    cli_close_end(&collector->control);
+    (void)shutdown(collector->control, SHUT_WR); /* the command has ended */
     if (collector->pid < 0)
         return;
     while (!cli_collector_ends(collector, COLLECTOR_WAITS_NS, &recorded->collector_status)) {
@@ -236,14 +233,12 @@ static void finish_collector(struct cli_collector *collector, struct cli_recorde
 }
 
 static void run_both(const struct cli_record *record, struct command *command,
-                     struct cli_collector *collector, int notes, struct cli_recorded *recorded)
+                     struct cli_collector *collector, struct cli_recorded *recorded)
 {
     int error = 0;
-    struct cli_news news = {.verb = record->quiet ? NULL : record->verb, .fd = collector->control};
-    recorded->watch.only = record->only;
+    recorded->watch.news = (struct cli_news){
+        .verb = record->verb, .quiet = record->quiet, .fd = collector->control};
     recorded->watch.alone = record->no_follow;
-    recorded->watch.verb = record->verb;
-    recorded->watch.directory = recorded->directory;
     cli_relay_begin(command->pid);
     if (!let_go(command, recorded->directory, collector->segment))
         error = errno;
@@ -251,14 +246,14 @@ static void run_both(const struct cli_record *record, struct command *command,
         recorded->code = error == ENOENT ? CLI_RECORD_NOT_FOUND : CLI_RECORD_NOT_EXECUTABLE;
         recorded->problem = res_printf("cannot run the command: %s", strerror(error));
     }
-    cli_watch_until_end(&recorded->watch, command->pid, collector->segment, notes, &news, &collector->pid,
+    cli_watch_until_end(&recorded->watch, command->pid, collector->segment, &collector->pid,
                         &recorded->collector_status);
     wait_for(command->pid, &recorded->status);
     cli_relay_pause();
     finish_collector(collector, recorded);
-    cli_watch_take_notes(&recorded->watch, command->pid, notes);
-    if (recorded->watch.changed)
-        cli_unrecorded_keep(&recorded->watch, recorded->directory);
+    cli_news_take(&recorded->watch.news); /* its last words */
+    recorded->watch.news.fd = -1;
+    cli_close_end(&collector->control);
 }
 
 /* A limit of file sizes holds for shared memory too, which the collector's errno does not tell. Takes over problem. */
@@ -319,8 +314,6 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
     struct cli_collector collector = {.pid = -1, .control = -1};
     char *shim = cli_find_library("libmallab.so");
     char *program = cli_find_program("mallab-collect");
-    char notes_name[CLI_NOTES_NAME] = "";
-    int notes = -1;
     recorded.problem = check_shim(shim);
     if (recorded.problem == NULL && program == NULL)
         recorded.problem = res_strdup(
@@ -328,8 +321,7 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
     if (recorded.problem != NULL)
         goto out;
     cli_relay_prepare(arguments);
-    notes = cli_above_standard(cli_notes_open(notes_name));
-    if (!fork_command(path, arguments, shim, notes_name, record, &command)) {
+    if (!fork_command(path, arguments, shim, record, &command)) {
         recorded.problem = res_printf("no process for the command: %s", strerror(errno));
         goto out;
     }
@@ -341,7 +333,7 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
         recorded.code = 0;
         recorded.collector = collector.pid;
         take_place(record, &collector, &recorded);
-        run_both(record, &command, &collector, notes, &recorded);
+        run_both(record, &command, &collector, &recorded);
     } else {
         recorded.problem = with_limit(collector.problem);
         cli_close_end(&command.go); /* the command has done nothing yet, and ends */
@@ -354,7 +346,6 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
 out:
     cli_relay_end();
     cli_close_end(&command.failed);
-    cli_close_end(&notes);
     free(collector.segment);
     free(shim);
     free(program);

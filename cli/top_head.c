@@ -79,7 +79,7 @@ char *cli_top_inexact(const struct conv_view *view)
 /* A page has room for one; info has them all. */
 static void put_unrecorded(struct top_page *page, const struct conv_view *view)
 {
-    json_t *unrecorded = cli_unrecorded_load(view->directory);
+    json_t *unrecorded = cli_unrecorded_of(view->root);
     const size_t count = json_array_size(unrecorded);
     if (count > 0) {
         char *words = cli_unrecorded_words(json_array_get(unrecorded, 0));
@@ -90,6 +90,18 @@ static void put_unrecorded(struct top_page *page, const struct conv_view *view)
         free(words);
     }
     json_decref(unrecorded);
+}
+
+/* Of a recording that goes on, it is that it goes on. */
+static void put_incomplete(struct top_page *page, const struct conv_view *view)
+{
+    const char *told = json_string_value(json_object_get(view->root, "incomplete_why"));
+    if (told == NULL || view->status.state != CONV_RECORDING_FINISHED ||
+        json_array_size(json_object_get(view->root, "not_recorded")) > 0) /* which were told just now */
+        return;
+    char *why = res_text_plain(told);
+    top_page_put(page, "%-11sthe recording is not whole: %s", "note", why);
+    free(why);
 }
 
 static bool is_left(const struct conv_view *view)
@@ -115,6 +127,7 @@ static void put_notes(struct top_page *page, const struct conv_view *view,
     if (view->status.stop_words != NULL)
         top_page_put(page, "%-11snot all is recorded any more: %s", "note", view->status.stop_words);
     put_unrecorded(page, view);
+    put_incomplete(page, view);
     if (inexact != NULL)
         top_page_put(page, "%-11slive is inexact: %s", "note", inexact);
     if (view->foreign > 0)

@@ -3,6 +3,7 @@
 
 #include "cli/json.h"
 #include "cli/top.h"
+#include "cli/unrecorded.h"
 
 #define LISTED_MOST 100 /* threads, processes: a line is to stay readable by simple means */
 
@@ -183,6 +184,11 @@ json_t *cli_top_json(const struct conv_view *view, const struct cli_top_moment *
     json_object_set_new(object, "program", cli_json_text(cli_top_program(view)));
     json_object_set_new(object, "state", json_string(cli_top_state(view)));
     json_object_set_new(object, "unfinished_why", cli_json_text(view->status.why));
+    json_object_set_new(object, "complete",
+                        json_boolean(json_is_true(json_object_get(view->root, "complete"))));
+    json_object_set_new(object, "incomplete_why",
+                        cli_json_text(json_string_value(json_object_get(view->root, "incomplete_why"))));
+    json_object_set_new(object, "not_recorded", cli_unrecorded_of(view->root));
     json_object_set_new(object, "ended", json_boolean(moment->is_last));
     json_object_set_new(object, "collector_pid",
                         view->status.collector_pid != 0 ? cli_json_number(view->status.collector_pid)

@@ -16,9 +16,8 @@ static void total_footprints(const char *directory, struct cli_totals *totals)
 {
     struct conv_survey survey = {0};
     struct conv_error *error = res_calloc(1, sizeof *error);
-    bool complete;
     totals->unfinished = true;
-    totals->known = conv_recording_list(directory, &survey, &complete, error) == FP_OK;
+    totals->known = conv_recording_list(directory, &survey, error) == FP_OK;
     totals->processes = survey.process_count;
     for (size_t i = 0; i < survey.process_count; i++)
         totals->events += survey.processes[i].events;

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,13 +21,11 @@
 #include "cli/cli.h"
 #include "cli/clock.h"
 #include "cli/target.h"
-#include "cli/unrecorded.h"
 #include "results/support.h"
 
 #define LOOK_FIRST_NS UINT64_C(1000000)
 #define LOOK_LAST_NS  UINT64_C(250000000)
-#define DOUBT_NS      UINT64_C(500000000)  /* for a program that is being loaded to reach the recorder */
-#define TELL_NS       UINT64_C(2000000000) /* after which a command is one that goes on */
+#define DOUBT_NS      UINT64_C(500000000) /* for a program that is being loaded to reach the recorder */
 #define TREE_MAX      4096
 
 bool cli_watch_maps_file(pid_t pid, const char *path)
@@ -110,7 +109,7 @@ static bool is_ours(const char *name)
 
 /* Both by /proc/PID/exe, which works whatever the process's root, and whether or not the file is still there.
  * Returns false for a process that cannot be looked at, that is one of ours, or a thread of the kernel's. */
-static bool find_name(pid_t pid, struct cli_unrecorded *ret)
+static bool find_name(pid_t pid, struct cli_look *ret)
 {
     char path[64], target[PATH_MAX];
     snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
@@ -153,51 +152,41 @@ static const char *find_obstacle(pid_t pid, bool *ret_sure)
 
 /* ---- what was seen ----------------------------------------------------------------------------- */
 
-/* By the executable's name: what a program was called by cannot always be told from outside. */
-static bool is_asked_for(const char *only, const char *name)
+static bool is_known(const struct cli_watch *watch, const struct cli_look *seen)
 {
-    char pattern[256];
-    if (only == NULL)
-        return true;
-    for (;; only++) {
-        const size_t length = strcspn(only, ",");
-        snprintf(pattern, sizeof pattern, "%.*s", (int)length, only);
-        if (fnmatch(pattern, name, 0) == 0)
+    for (size_t i = 0; i < watch->news.unrecorded_count; i++)
+        if (strcmp(watch->news.unrecorded[i].name, seen->name) == 0 &&
+            (seen->guessed || strcmp(watch->news.unrecorded[i].why, seen->obstacle) == 0))
             return true;
-        only += length;
-        if (*only == '\0')
-            return false;
-    }
+    return false;
 }
 
-static void note_found(struct cli_watch *watch, const struct cli_unrecorded *seen)
+/* As a process of the tree would tell it itself (shim/collect_notes.c). One that finds the queue full is told at the next
+ * look, and one that finds nobody is no news any more. */
+static void tell_collector(const struct cli_look *seen, const char *segment)
 {
-    if (watch->over || !is_asked_for(watch->only, seen->name))
-        return;
-    for (size_t i = 0; i < watch->found_count; i++) {
-        struct cli_unrecorded *before = &watch->found[i];
-        if (strcmp(before->name, seen->name) != 0)
-            continue;
-        if (before->guessed && !seen->guessed && before->pid == seen->pid) {
-            *before = *seen;
-            watch->changed = true;
-        }
-        if (seen->guessed || strcmp(before->obstacle, seen->obstacle) == 0)
-            return;
-    }
-    if (watch->found_count == CLI_WATCH_MAX) {
-        watch->more++;
-        return;
-    }
-    watch->found[watch->found_count++] = *seen;
-    watch->changed = true;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *slash = strrchr(segment, '/');
+    const char *name = slash != NULL ? slash + 1 : segment;
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    char *note = res_printf("%s%c%s%c%d%s", seen->name, '\0', seen->obstacle, '\0', (int)seen->pid,
+                            seen->guessed ? "?" : "");
+    size_t length = strlen(seen->name) + 1 + strlen(seen->obstacle) + 1;
+    length += strlen(note + length);
+    snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s", name);
+    if (fd >= 0)
+        (void)!sendto(fd, note, length, MSG_NOSIGNAL, (const struct sockaddr *)&address,
+                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(address.sun_path + 1)));
+    if (fd >= 0)
+        close(fd);
+    free(note);
 }
 
 /* Returns whether it was there, unrecorded, long enough ago to be sure now. */
-static bool was_doubtful(struct cli_watch *watch, const struct cli_unrecorded *seen)
+static bool was_doubtful(struct cli_watch *watch, const struct cli_look *seen)
 {
     for (size_t i = 0; i < watch->doubtful_count; i++) {
-        struct cli_unrecorded *before = &watch->doubtful[i];
+        struct cli_look *before = &watch->doubtful[i];
         if (before->pid == seen->pid && before->start_ticks == seen->start_ticks &&
             strcmp(before->name, seen->name) == 0)
             return seen->seen_ns - before->seen_ns >= DOUBT_NS;
@@ -210,21 +199,32 @@ static bool was_doubtful(struct cli_watch *watch, const struct cli_unrecorded *s
     return false;
 }
 
+/* Also by a recording within this one. Its segment lies where ours does. */
+static bool is_recorded(pid_t pid, const char *segment)
+{
+    char any[PATH_MAX];
+    const char *slash = strrchr(segment, '/');
+    snprintf(any, sizeof any, "%.*s/mallab-", slash != NULL ? (int)(slash - segment) : 0, segment);
+    return cli_watch_maps_file(pid, any);
+}
+
 static void look_at(struct cli_watch *watch, pid_t pid, const char *segment)
 {
-    struct cli_unrecorded seen = {.pid = pid, .start_ticks = start_ticks(pid), .seen_ns = cli_now_ns()};
+    struct cli_look seen = {.pid = pid, .start_ticks = start_ticks(pid), .seen_ns = cli_now_ns()};
     bool sure = false;
-    if (seen.start_ticks == 0 || !find_name(pid, &seen) || cli_watch_maps_file(pid, segment))
+    if (seen.start_ticks == 0 || !find_name(pid, &seen) || is_recorded(pid, segment))
         return;
-    snprintf(seen.obstacle, sizeof seen.obstacle, "%s", find_obstacle(pid, &sure));
+    seen.obstacle = find_obstacle(pid, &sure);
     seen.guessed = !sure;
+    if (is_known(watch, &seen))
+        return;
     if (!sure && !was_doubtful(watch, &seen))
         return;
     /* It may have ended or become another program while we looked: then what we saw was of two. */
-    struct cli_unrecorded again = {.pid = pid};
+    struct cli_look again = {.pid = pid};
     if (start_ticks(pid) == seen.start_ticks && find_name(pid, &again) &&
-        strcmp(again.name, seen.name) == 0 && !cli_watch_maps_file(pid, segment))
-        note_found(watch, &seen);
+        strcmp(again.name, seen.name) == 0 && !is_recorded(pid, segment))
+        tell_collector(&seen, segment);
 }
 
 /* The processes of a look, and of the one before: whoever was in the tree once stays in it, also as a daemon whose
@@ -291,38 +291,20 @@ static void look_at_tree(struct cli_watch *watch, pid_t command, const char *seg
 
 /* ---- the wait --------------------------------------------------------------------------------------- */
 
-void cli_watch_take_notes(struct cli_watch *watch, pid_t command, int notes)
-{
-    struct cli_note note;
-    while (cli_notes_take(notes, &note)) {
-        if (watch->alone && note.pid != command) /* 0: a child */
-            continue;
-        struct cli_unrecorded told = {.pid = note.pid, .seen_ns = cli_now_ns()};
-        snprintf(told.name, sizeof told.name, "%s", note.program);
-        snprintf(told.obstacle, sizeof told.obstacle, "%s", note.reason);
-        note_found(watch, &told);
-    }
-}
-
-/* Until a child ends, or a signal or the time does it; notes and news are taken as they come, because few can wait. */
-static void pause_between(struct cli_watch *watch, const sigset_t *ends, pid_t command, int notes,
-                          struct cli_news *news, uint64_t pause_ns)
+/* Until a child ends, or a signal or the time does it; news are taken as they come. */
+static void pause_between(struct cli_watch *watch, const sigset_t *ends, uint64_t pause_ns)
 {
     const uint64_t until = cli_now_ns() + pause_ns;
     const int children = signalfd(-1, ends, SFD_CLOEXEC | SFD_NONBLOCK);
     /* poll passes over negative ones */
-    struct pollfd any[] = {{children, POLLIN, 0}, {notes, POLLIN, 0}, {news->fd, POLLIN, 0}};
+    struct pollfd either[] = {{children, POLLIN, 0}, {watch->news.fd, POLLIN, 0}};
     struct signalfd_siginfo end;
     for (uint64_t now = cli_now_ns(); now < until; now = cli_now_ns()) {
-        const int ready = poll(any, 3, (int)((until - now + 999999) / 1000000));
-        cli_news_take(news);
-        watch->over = news->over;
-        if ((any[2].revents & (POLLHUP | POLLERR)) != 0) /* it has ended, as we hear in another way too */
-            any[2].fd = -1;
-        if (ready <= 0 || any[1].revents + any[2].revents == 0)
-            break;
-        cli_watch_take_notes(watch, command, notes);
-        if (any[0].revents != 0)
+        const int ready = poll(either, 2, (int)((until - now + 999999) / 1000000));
+        cli_news_take(&watch->news);
+        if ((either[1].revents & (POLLHUP | POLLERR)) != 0) /* it has ended, as we hear in another way too */
+            either[1].fd = -1;
+        if (ready <= 0 || either[0].revents != 0 || either[1].revents == 0)
             break;
     }
     if (children >= 0) {
@@ -342,30 +324,8 @@ static void reap_adopted(pid_t command, pid_t collector)
     }
 }
 
-static void tell_one(const struct cli_verb *verb, struct cli_unrecorded *found)
-{
-    found->told = true;
-    if (found->pid != 0)
-        cli_say(verb, "not recorded: '%s' (process %d) %s", found->name, (int)found->pid, found->obstacle);
-    else
-        cli_say(verb, "not recorded: '%s' %s", found->name, found->obstacle);
-}
-
-/* A service may run for weeks: whoever starts it is to hear at once what is not recorded. Of a short command it is told
- * at the end, when its own output is over. */
-static void tell_while_it_runs(struct cli_watch *watch)
-{
-    const uint64_t now = cli_now_ns();
-    if (watch->changed && watch->directory != NULL)
-        cli_unrecorded_keep(watch, watch->directory);
-    watch->changed = false;
-    for (size_t i = 0; watch->verb != NULL && i < watch->found_count; i++)
-        if (!watch->found[i].told && now - watch->found[i].seen_ns >= TELL_NS)
-            tell_one(watch->verb, &watch->found[i]);
-}
-
-void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, int notes,
-                         struct cli_news *news, pid_t *collector, int *ret_collector_status)
+void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, pid_t *collector,
+                         int *ret_collector_status)
 {
     uint64_t pause_ns = LOOK_FIRST_NS;
     sigset_t ends, before;
@@ -379,24 +339,14 @@ void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *seg
             break;
         if (*collector > 0 && waitpid(*collector, ret_collector_status, WNOHANG) == *collector) {
             *collector = -1;
-            cli_news_of_death(news, *ret_collector_status);
+            cli_news_of_death(&watch->news, *ret_collector_status);
         }
-        watch->over = news->over;
         reap_adopted(command, *collector);
-        look_at_tree(watch, command, segment);
-        pause_between(watch, &ends, command, notes, news, pause_ns);
-        tell_while_it_runs(watch);
+        if (!watch->news.over)
+            look_at_tree(watch, command, segment);
+        pause_between(watch, &ends, pause_ns);
         if (pause_ns < LOOK_LAST_NS)
             pause_ns *= 2;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
-}
-
-void cli_watch_report(const struct cli_verb *verb, struct cli_watch *watch)
-{
-    for (size_t i = 0; i < watch->found_count; i++)
-        if (!watch->found[i].told)
-            tell_one(verb, &watch->found[i]);
-    if (watch->more > 0)
-        cli_say(verb, "not recorded: %zu more programs", watch->more);
 }

@@ -205,8 +205,10 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
     if (status != FP_OK)
         return status;
     status = conv_pass_run(input, options, writer, survey, error);
-    if (status == FP_OK)
+    if (status == FP_OK) {
         conv_choice_judge(options, survey);
+        conv_recording_judge(survey, options->select.merge == NULL);
+    }
     if (status == FP_OK)
         status = write_notes(writer, survey);
     if (status != FP_OK && error->cause.status == FP_OK)

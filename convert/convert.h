@@ -329,7 +329,8 @@ struct conv_survey {
     size_t window_list_count;   /* by number; none where nobody called. 0: it is not cut */
     struct conv_window *window_list;
     const char *stop_words; /* why recording stopped before the program did, static; NULL: not known */
-    uint64_t unattached;    /* processes that were more than can be recorded at one time */
+    /* Of a finished one: what of its tree is missing, as recording.json says; "" when nothing is. */
+    char recording_why[256];
     size_t process_count;
     struct conv_process *processes;
     struct conv_selected selected;

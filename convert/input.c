@@ -15,8 +15,7 @@ static enum fp_status open_recording(const char *path, const struct conv_options
 {
     struct conv_process *process;
     char directory[CONV_PATH_BYTES];
-    bool complete; /* of all processes: the chosen footprint's own word counts */
-    enum fp_status status = conv_recording_list(path, survey, &complete, error);
+    enum fp_status status = conv_recording_list(path, survey, error);
     if (status != FP_OK)
         return status;
     snprintf(directory, sizeof directory, "%s", survey->input);

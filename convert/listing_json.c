@@ -12,6 +12,7 @@
 #include "convert/recording.h"
 #include "footprint/json_read.h"
 #include "footprint/part_name.h"
+#include "footprint/words.h"
 
 #define PROCESSES_MAX 1048576u
 
@@ -205,6 +206,26 @@ static void take_pauses(const json_t *root, struct conv_survey *survey)
     }
 }
 
+/* Recordings of earlier versions say only that they are not complete. */
+static void take_completeness(const json_t *root, struct conv_survey *survey)
+{
+    const char *why = json_string_value(json_object_get(root, "incomplete_why"));
+    const uint64_t unattached = number_of(root, "processes_unattached");
+    char digits[FP_TEXT_BYTES], *told = survey->recording_why;
+    const size_t size = sizeof survey->recording_why;
+    if (json_is_true(json_object_get(root, "complete")))
+        return;
+    if (why != NULL && why[0] != '\0')
+        snprintf(told, size, "%s", why);
+    else if (unattached > 0)
+        snprintf(told, size, "%s processes were more than can be recorded at one time",
+                 fp_text_grouped(unattached, digits));
+    else if (survey->pauses > 0)
+        snprintf(told, size, "recording was paused meanwhile, as asked");
+    else
+        snprintf(told, size, "recording.json says that it is not complete, and not why");
+}
+
 enum fp_status conv_listing_take_json(const char *directory, const char *path, const json_t *root,
                                       struct conv_survey *survey, struct conv_error *error)
 {
@@ -214,7 +235,6 @@ enum fp_status conv_listing_take_json(const char *directory, const char *path, c
     if (status != FP_OK)
         return status;
     survey->start_unix_ns = number_of(root, "started_unix_ns");
-    survey->unattached = number_of(root, "processes_unattached");
     take_pauses(root, survey);
     survey->stop_words = conv_recording_stop_words(root);
     if (json_object_get(root, "collector") != NULL || json_object_get(root, "segment_path") != NULL) {
@@ -224,6 +244,7 @@ enum fp_status conv_listing_take_json(const char *directory, const char *path, c
     if (!json_is_array(processes) || json_array_size(processes) > PROCESSES_MAX)
         return conv_fail(error, path, FP_ERR_CORRUPT, 0, 0, "has no list of processes");
     survey->recording_state = CONV_RECORDING_FINISHED;
+    take_completeness(root, survey);
     json_array_foreach(processes, i, item)
     {
         status = add_from_json(directory, path, root, item, survey, error);

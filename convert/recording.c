@@ -82,8 +82,7 @@ enum fp_status conv_listing_look(const char *directory, const char *file, struct
 }
 
 /* Returns FP_OK also for a damaged file, which survey->recording_state and error tell then. */
-static enum fp_status read_json(const char *directory, struct conv_survey *survey, bool *ret_complete,
-                                struct conv_error *error)
+static enum fp_status read_json(const char *directory, struct conv_survey *survey, struct conv_error *error)
 {
     char path[CONV_PATH_BYTES + 32];
     json_t *root = NULL;
@@ -98,7 +97,6 @@ static enum fp_status read_json(const char *directory, struct conv_survey *surve
     snprintf(path, sizeof path, "%s/recording.json", directory);
     if (status == FP_OK)
         status = conv_listing_take_json(directory, path, root, survey, error);
-    *ret_complete = status == FP_OK && json_is_true(json_object_get(root, "complete"));
     json_decref(root);
     if (status != FP_ERR_CORRUPT)
         return status;
@@ -144,24 +142,29 @@ static void explain_passed_over(const struct conv_passed_over *passed, struct co
                              passed->damaged > 1 ? " and others" : "");
 }
 
-enum fp_status conv_recording_list(const char *path, struct conv_survey *survey, bool *ret_complete,
-                                   struct conv_error *error)
+void conv_recording_judge(struct conv_survey *survey, bool of_one)
+{
+    if (survey->recording_why[0] != '\0')
+        conv_incomplete(survey, "%s%s", of_one ? "elsewhere in the recorded tree: " : "",
+                        survey->recording_why);
+}
+
+enum fp_status conv_recording_list(const char *path, struct conv_survey *survey, struct conv_error *error)
 {
     char directory[CONV_PATH_BYTES];
     struct conv_passed_over passed = {0};
     uint64_t events = 0;
     enum fp_status status;
     conv_recording_directory(path, directory);
-    *ret_complete = false;
     memset(error, 0, sizeof *error);
     survey->kind = CONV_KIND_RECORDING;
     snprintf(survey->input, sizeof survey->input, "%s", directory);
-    status = read_json(directory, survey, ret_complete, error);
+    status = read_json(directory, survey, error);
     if (status == FP_OK && survey->recording_state == CONV_RECORDING_ENDED_EARLY) {
         /* It may have finished between our look at its file and our look for its process: then the file is new. */
         survey->unfinished_why[0] = '\0';
         survey->collector_pid = 0;
-        status = read_json(directory, survey, ret_complete, error);
+        status = read_json(directory, survey, error);
     }
     if (status != FP_OK || survey->process_count > 0)
         return status;
@@ -174,7 +177,6 @@ enum fp_status conv_recording_list(const char *path, struct conv_survey *survey,
         return fail_without_process(directory, survey, &passed, error);
     if (survey->recording_state == CONV_RECORDING_FINISHED) {
         survey->recording_state = CONV_RECORDING_UNKNOWN;
-        *ret_complete = false;
         conv_listing_explain(survey, "its recording.json lists no process");
     }
     for (size_t i = 0; i < survey->process_count; i++)

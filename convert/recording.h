@@ -15,11 +15,15 @@
 /* conv_recording_list - the processes of a recording's directory, without reading their events.
  * path           the directory or its recording.json.
  * survey         zeroed; processes (events: marks where they are not listed), program, start, input, recording_state,
- *                collector_pid and unfinished_why are filled. End it with conv_survey_release, whatever the status.
- * ret_complete   what recording.json says; false without one.
+ *                collector_pid, unfinished_why and recording_why are filled. End it with conv_survey_release, whatever
+ *                the status.
  * Returns        FP_OK, with one process at least; else the status in error: FP_ERR_READ when nothing is written. */
-enum fp_status conv_recording_list(const char *path, struct conv_survey *survey, bool *ret_complete,
-                                   struct conv_error *error);
+enum fp_status conv_recording_list(const char *path, struct conv_survey *survey, struct conv_error *error);
+
+/* conv_recording_judge - what was made of a recording, or of one process of it, is not complete where something of the recorded tree is
+ * missing, and says what. After the pass, which says anew what is complete.
+ * of_one  it is of one process: what that lacks itself was told before. */
+void conv_recording_judge(struct conv_survey *survey, bool of_one);
 
 /* conv_recording_directory - the directory meant by path: itself, or that of its recording.json. */
 void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYTES]);

@@ -267,19 +267,6 @@ static void name_recording(struct conv_survey *survey)
         snprintf(survey->program, sizeof survey->program, "%s", largest->name);
 }
 
-/* All footprints are whole, and the recording is not. */
-static void tell_from_list(struct conv_survey *survey)
-{
-    char digits[FP_TEXT_BYTES];
-    if (survey->unattached > 0)
-        conv_incomplete(survey, "%s processes were more than can be recorded at one time",
-                        fp_text_grouped(survey->unattached, digits));
-    else if (survey->pauses > 0)
-        conv_incomplete(survey, "recording was paused meanwhile, as asked");
-    else
-        conv_incomplete(survey, "recording.json says that it is not complete, and not why");
-}
-
 /* What is meant: the one that is asked for, or all whose footprints are there. */
 static enum fp_status choose_processes(const struct conv_options *options, struct conv_survey *survey,
                                        size_t *ret_count, struct conv_error *error)
@@ -307,9 +294,8 @@ static enum fp_status survey_recording(const char *path, const struct conv_optio
                                        struct conv_survey *survey, struct conv_error *error)
 {
     struct conv_shares shares = {0};
-    bool complete;
     size_t chosen = 0;
-    enum fp_status status = conv_recording_list(path, survey, &complete, error);
+    enum fp_status status = conv_recording_list(path, survey, error);
     survey->complete = true;
     if (status == FP_OK)
         status = choose_processes(options, survey, &chosen, error);
@@ -337,8 +323,7 @@ static enum fp_status survey_recording(const char *path, const struct conv_optio
     conv_shares_release(&shares);
     if (status != FP_OK)
         return status;
-    if (!complete && survey->complete && !conv_process_asked(options)) /* else of the others */
-        tell_from_list(survey);
+    conv_recording_judge(survey, false);
     name_recording(survey);
     if (survey->events > 0)
         survey->bytes_per_event = (double)survey->file_bytes / (double)survey->events;
@@ -359,6 +344,8 @@ static enum fp_status survey_one(const char *path, const struct conv_options *op
     status = conv_plan_settle(path, &input, &settled, survey, error);
     if (status == FP_OK)
         status = survey_input(&input, path, &settled, survey, error);
+    if (status == FP_OK)
+        conv_recording_judge(survey, options->select.merge == NULL);
     input.close(input.data);
     return status;
 }

@@ -23,8 +23,9 @@
 
 struct rep_outcome {
     const char *candidate;
-    const char *binary;   /* the allocator this program is linked for */
-    const char *workload; /* path as given */
+    const char *binary;         /* the allocator this program is linked for */
+    const char *workload;       /* path as given */
+    const char *incomplete_why; /* what the recording that it is of lacks; NULL: nothing, as far as it says */
     uint64_t workload_digest;
     const struct wl_summary *summary;
     const struct rep_proof *proof;

@@ -272,6 +272,8 @@ bool rep_outcome_json(const struct rep_outcome *outcome)
     set_text(root, "candidate", outcome->candidate);
     set_text(root, "binary", outcome->binary);
     set_text(root, "workload", outcome->workload);
+    json_object_set_new(root, "complete", json_boolean(outcome->incomplete_why == NULL));
+    set_text(root, "incomplete_why", outcome->incomplete_why);
     set_digest(root, "workload_digest", outcome->workload_digest);
     set(root, "proof", proof_json(outcome));
     set_count(root, "ops", totals->ops);

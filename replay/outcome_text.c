@@ -82,6 +82,17 @@ static void say_limit(const struct rep_limit *limit)
     printf("\n");
 }
 
+/* The words are a file's. */
+static void say_incomplete(const char *why)
+{
+    char plain[512];
+    size_t i = 0;
+    for (; why[i] != '\0' && i + 1 < sizeof plain; i++)
+        plain[i] = (unsigned char)why[i] < ' ' || why[i] == 127 ? '?' : why[i];
+    plain[i] = '\0';
+    printf("%-18sthe recording is not whole: %s\n", "recorded", plain);
+}
+
 bool rep_outcome_text(const struct rep_outcome *outcome)
 {
     const struct rep_meters *meters = outcome->meters;
@@ -99,6 +110,8 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     }
     say_stand_ins(outcome);
     say("workload", outcome->workload);
+    if (outcome->incomplete_why != NULL)
+        say_incomplete(outcome->incomplete_why);
     say_count("ops", totals->ops);
     if (totals->untimed_ops > 0)
         printf("%-18s%s of them, untimed: they create what was there before\n", "inherited",

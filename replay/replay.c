@@ -311,6 +311,15 @@ static bool limit_memory(struct context *context, const struct rep_options *opti
     return true;
 }
 
+static const char *incomplete_why(const struct wl_reader *reader)
+{
+    const char *complete = wl_reader_meta(reader, "complete"),
+               *why = wl_reader_meta(reader, "incomplete_why");
+    if (complete == NULL || strcmp(complete, "yes") == 0)
+        return NULL;
+    return why != NULL ? why : "it does not say why";
+}
+
 static int run(struct context *context, const struct rep_options *options, uint64_t substituted)
 {
     const struct wl_summary *summary = wl_reader_summary(context->reader);
@@ -408,6 +417,7 @@ static int run(struct context *context, const struct rep_options *options, uint6
         .candidate = options->candidate,
         .binary = REP_ALLOCATOR,
         .workload = options->workload,
+        .incomplete_why = incomplete_why(context->reader),
         .workload_digest = wl_reader_digest(context->reader),
         .summary = summary,
         .proof = &context->proof,

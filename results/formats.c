@@ -8,6 +8,7 @@
 #include "results/cells.h"
 #include "results/deploy.h"
 #include "results/entry_figures.h"
+#include "results/notes.h"
 #include "results/pareto.h"
 #include "results/support.h"
 #include "results/table.h"
@@ -297,6 +298,12 @@ char *res_table_markdown(const json_t *result)
             res_text_printf(&text, ")");
         }
         free(program);
+        char *incomplete = res_incomplete_words(workload);
+        if (incomplete != NULL) {
+            res_text_printf(&text, "\n\n**Incomplete**: ");
+            res_cell_markdown(&text, incomplete);
+        }
+        free(incomplete);
         res_text_printf(
             &text, "\n\n%s ops, %lld rounds\n\n",
             fp_text_grouped((unsigned long long)json_integer_value(json_object_get(workload, "ops")), digits),

@@ -272,6 +272,28 @@ static json_t *missing_array(const struct res_missing *missing, size_t count)
     return array;
 }
 
+void res_json_put_complete(json_t *result, const json_t *workloads, bool stopped)
+{
+    const char *why = stopped ? "the experiment was stopped before its end" : NULL;
+    const char *name = NULL;
+    size_t index;
+    json_t *workload;
+    json_array_foreach(workloads, index, workload)
+    {
+        if (why != NULL || !json_is_false(json_object_get(workload, "complete")))
+            continue;
+        why = json_string_value(json_object_get(workload, "incomplete_why"));
+        why = why != NULL ? why : "not known why";
+        name = json_string_value(json_object_get(workload, "name"));
+    }
+    char *words = why == NULL    ? NULL
+                  : name != NULL ? res_printf("the recording of %s is not whole: %s", name, why)
+                                 : res_strdup(why);
+    json_object_set_new(result, "complete", json_boolean(why == NULL));
+    json_object_set_new(result, "incomplete_why", res_json_text(words));
+    free(words);
+}
+
 json_t *res_json_experiment(const struct res_experiment *experiment, const struct res_missing *missing,
                             size_t missing_count)
 {
@@ -291,6 +313,7 @@ json_t *res_json_experiment(const struct res_experiment *experiment, const struc
     json_object_set_new(result, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(result, "created_unix_ns",
                         json_integer((json_int_t)now.tv_sec * 1000000000 + now.tv_nsec));
+    res_json_put_complete(result, workloads, experiment->stopped);
     json_object_set_new(result, "baseline", res_json_text(options->candidates[0]->name));
     json_object_set_new(result, "rounds", json_integer(rounds));
     json_object_set_new(result, "rounds_asked", json_integer(options->rounds));

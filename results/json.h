@@ -6,6 +6,7 @@
 #define MALLAB_RESULTS_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "footprint/status.h"
 #include "results/experiment.h"
@@ -24,6 +25,10 @@ struct res_missing {
  * missing  missing_count entries, borrowed; may be NULL when 0. */
 json_t *res_json_experiment(const struct res_experiment *experiment, const struct res_missing *missing,
                             size_t missing_count);
+
+/* res_json_put_complete - `complete` and `incomplete_why` of a result: false where it was stopped, or where one of its workloads comes of a
+ * recording that is not whole. */
+void res_json_put_complete(json_t *result, const json_t *workloads, bool stopped);
 
 /* res_json_load - read a result file and check that the keys on which table and info rely are there.
  * ret_problem  set to one line, the caller's to free, when NULL is returned.

@@ -93,6 +93,26 @@ char *res_workload_program(const json_t *workload)
     return words;
 }
 
+char *res_incomplete_words(const json_t *workload)
+{
+    struct res_text words = {0};
+    char digits[32];
+    const json_int_t left_out = json_integer_value(json_object_get(workload, "left_out_calls"));
+    const json_int_t removed = json_integer_value(json_object_get(workload, "removed_calls"));
+    if (!json_is_false(json_object_get(workload, "complete")))
+        return NULL; /* results of before say nothing */
+    char *why = res_cell_plain(workload, "incomplete_why", "not known why");
+    res_text_printf(&words, "the recording is not whole: %s", why);
+    if (removed > 0)
+        res_text_printf(&words, "; %s calls were in windows that are removed",
+                        fp_text_grouped((unsigned long long)removed, digits));
+    if (left_out > 0)
+        res_text_printf(&words, "; %s calls on objects that were made unrecorded are left out",
+                        fp_text_grouped((unsigned long long)left_out, digits));
+    free(why);
+    return words.text;
+}
+
 void res_notes_head(struct res_text *text, const json_t *workload)
 {
     char *name = res_cell_plain(workload, "name", "?");
@@ -101,13 +121,18 @@ void res_notes_head(struct res_text *text, const json_t *workload)
     const double duration_ns = res_cell_number(workload, "duration_ns");
     char *program = res_workload_program(workload);
     res_text_printf(
-        text, "%s%s%s%s: %s ops, %s thread%s, %s%s, live peak %s\n\n", name, program != NULL ? " (" : "",
+        text, "%s%s%s%s: %s ops, %s thread%s, %s%s, live peak %s\n", name, program != NULL ? " (" : "",
         program != NULL ? program : "", program != NULL ? ")" : "",
         fp_text_grouped((unsigned long long)json_integer_value(json_object_get(workload, "ops")), ops),
         fp_text_grouped((unsigned long long)threads, threads_text), threads == 1 ? "" : "s",
         duration_ns > 0 ? "recorded over " : "without recorded time",
         duration_ns > 0 ? res_text_duration(duration_ns, duration) : "",
         fp_text_bytes(res_cell_number(workload, "live_peak_bytes"), live));
+    char *incomplete = res_incomplete_words(workload);
+    if (incomplete != NULL)
+        res_notes_add(text, "recorded", incomplete);
+    res_text_add(text, "\n", 1);
+    free(incomplete);
     free(program);
     free(name);
 }
@@ -307,28 +332,6 @@ static void add_inherited_line(struct res_text *text, const json_t *workload)
     free(words);
 }
 
-/* Whoever keeps the table is to see that the recording was not whole. Results of before say nothing. */
-static void add_incomplete_line(struct res_text *text, const json_t *workload)
-{
-    if (!json_is_false(json_object_get(workload, "complete")))
-        return;
-    char *why = res_cell_plain(workload, "incomplete_why", "not known why");
-    struct res_text words = {0};
-    char digits[32];
-    const json_int_t left_out = json_integer_value(json_object_get(workload, "left_out_calls"));
-    const json_int_t removed = json_integer_value(json_object_get(workload, "removed_calls"));
-    res_text_printf(&words, "the recording is not whole: %s", why);
-    if (removed > 0)
-        res_text_printf(&words, "; %s calls were in windows that are removed",
-                        fp_text_grouped((unsigned long long)removed, digits));
-    if (left_out > 0)
-        res_text_printf(&words, "; %s calls on objects that were made unrecorded are left out",
-                        fp_text_grouped((unsigned long long)left_out, digits));
-    res_notes_add(text, "recorded", words.text);
-    free(words.text);
-    free(why);
-}
-
 /* Figures of memory that look like any others, and are not. */
 static void add_live_line(struct res_text *text, const json_t *workload)
 {
@@ -367,7 +370,6 @@ static void add_doubts(struct res_text *text, const json_t *result, const json_t
     res_notes_end(text, workload);
     res_notes_unpredicted(text, workload);
     add_inherited_line(text, workload);
-    add_incomplete_line(text, workload);
     add_live_line(text, workload);
     add_few_line(text, workload);
     add_words(text, "unsteady", res_unsteady_words(workload));

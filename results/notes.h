@@ -10,8 +10,10 @@
 
 #define RES_START_MATTERS 0.02
 
-/* res_notes_head - the line above the table, and an empty one. */
+/* res_notes_head - the lines above the table, and an empty one: what was replayed, and what its recording lacks.
+ * res_incomplete_words - the latter as one sentence, plain, the caller's to free; NULL where it lacks nothing. */
 void res_notes_head(struct res_text *text, const json_t *workload);
+char *res_incomplete_words(const json_t *workload);
 
 /* res_notes_foot - the lines below the table, none wider than RES_TABLE_COLUMNS where words allow: the advice, the
  * noise, what the figures rest on and what is doubtful about them; with style->details also what explains them.

@@ -1,6 +1,7 @@
 /* attach.c - decide whether this process is recorded, and let it attach once, whoever comes first.
  *
- * Laws of this file: attach.h has them. After a failure there is one line on stderr. */
+ * Laws of this file: attach.h has them. A failure is told to the recording's collector; under a plain preload, which may have
+ * none, by one line on stderr. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -42,9 +43,12 @@ void attach_say(const char *what, const char *more)
     (void)raw_write(2, line, strlen(line)); /* a closed stderr is the program's choice */
 }
 
+/* Under `mallab record` to the recording: stderr is the program's. */
 static void complain(const char *reason)
 {
-    if (text_getenv("MALLAB_QUIET") == NULL && !note_send(attach_program, reason, false))
+    if (note_wanted())
+        (void)note_send(attach_program, reason, false); /* nobody is there: the recording has ended */
+    else
         attach_say("not recording: ", reason);
 }
 

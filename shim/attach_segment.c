@@ -159,11 +159,15 @@ const char *attach_find_segment(const char *name)
 {
     static char message[1280];
     char path[512];
+    const char *reason;
     if (attach_is_named())
         return map_segment(text_getenv("MALLAB_SEGMENT"));
     if (!spawn_collector(name, path, sizeof path, message, sizeof message))
         return message;
     if (message[0] != '\0') /* whoever looks into $MALLAB_OUT finds an older recording there */
         attach_say("$MALLAB_OUT holds something already; recording into ", message);
-    return map_segment(path);
+    reason = map_segment(path);
+    if (reason == NULL)
+        note_take_name(path);
+    return reason;
 }

@@ -226,6 +226,24 @@ enum collect_stop {
     STOP_ASKED,      /* --end */
 };
 
+#define COLLECT_UNRECORDED_MAX 32
+#define COLLECT_LINE           512 /* bytes of a line to whoever started us; cli/news.h */
+
+/* A program of the tree that is not recorded. */
+struct collect_unrecorded {
+    char name[64];
+    char why[208];
+    uint32_t pid; /* of the first one; 0: not known */
+    bool guessed; /* from outside; what the process says itself is better */
+};
+
+struct collect_notes {
+    int fd; /* -1: none */
+    struct collect_unrecorded named[COLLECT_UNRECORDED_MAX];
+    size_t named_count;
+    uint64_t more; /* notes beyond those */
+};
+
 struct collector {
     struct collect_options options;
     struct collect_segment segment;
@@ -265,7 +283,7 @@ struct collector {
     uint32_t execed_pid; /* whose newest image may be about to join */
     uint64_t execed_ns;
     bool control_open;
-    bool complete;
+    struct collect_notes notes;
 };
 
 /* collect_image_in - the image in a slot, NULL when there is none that we know. */
@@ -461,6 +479,29 @@ void stop_note(struct collector *collector, enum collect_stop cause);
 void stop_over(struct collector *collector);
 bool stop_changed(struct collector *collector);
 const char *stop_name(enum collect_stop cause);
+
+/* ---- what is not recorded ---------------------------------------------------------------------------------- */
+
+/* notes_open - the socket by which processes of the tree tell that they are not recorded; when the segment has its path.
+ * notes_take - take what they told, and pass it on to whoever started us: "unrecorded INDEX PID NAME\tWHY" on the control
+ * descriptor. Returns whether recording.json is to be written because of it.
+ * notes_take_former - what recording.json says that a collector which is dead was told. */
+void notes_open(struct collector *collector);
+bool notes_take(struct collector *collector);
+void notes_take_former(struct collector *collector);
+
+/* ---- whether the recording is whole ------------------------------------------------------------------------ */
+
+/* whole_of_image - whether an image is in the recording from its begin to its end, all of it, with nothing lost. */
+bool whole_of_image(const struct collect_image *image);
+
+/* whole_judge - whether all of the tree is, the one place that decides it; everybody else reads `complete`.
+ * final    the recording is over.
+ * ret_why  every cause, in words, with semicolons between; "" where it is whole. */
+bool whole_judge(const struct collector *collector, bool final, char *ret_why, size_t size);
+
+/* whole_lost - calls of an image that were lost so far, by cause: a process counts in its slot until it has ended. */
+uint64_t whole_lost(const struct collector *collector, const struct collect_image *image, unsigned cause);
 
 /* ---- the disk's last bytes -------------------------------------------------------------------------------- */
 

@@ -285,6 +285,7 @@ bool control_heed(struct collector *collector)
         changed = true;
     }
     changed = stop_changed(collector) || changed;
+    changed = notes_take(collector) || changed;
     if (changed)
         (void)json_write(collector, false); /* whoever waits for an answer sees that there is none */
     return take_request(collector, COLLECT_END);

@@ -15,6 +15,7 @@
 
 #define TEMPORARY  "recording.json.new"
 #define OVER_BYTES 4096
+#define WHY_BYTES  1024
 
 static json_t *number(uint64_t value)
 {
@@ -24,7 +25,7 @@ static json_t *number(uint64_t value)
 /* A name that is not UTF-8 is told as far as JSON can. */
 static json_t *text(const char *value)
 {
-    char copy[SEG_EXECUTABLE];
+    char copy[WHY_BYTES];
     json_t *string = json_string(value);
     size_t i = 0;
     if (string != NULL)
@@ -42,17 +43,6 @@ static json_t *losses(const uint64_t *lost)
         if (lost[cause] != 0)
             json_object_set_new(object, fp_loss_name(cause), number(lost[cause]));
     return object;
-}
-
-/* From the process' begin to its end, all of it, with nothing lost. */
-static bool is_complete(const struct collect_image *image)
-{
-    if (!image->ended || image->end == IMAGE_RUNNING || fp_loss_sum(image->lost) != 0)
-        return false;
-    for (size_t i = 0; i < image->part_count; i++)
-        if (!image->parts[i].has_trailer || image->parts[i].removed)
-            return false;
-    return image->part_count > 0;
 }
 
 /* The footprints that are there, in the order of their windows; where none could be made, the name it would have. */
@@ -94,7 +84,7 @@ static json_t *process(const struct collect_image *image)
         removed += image->parts[i].removed ? image->parts[i].events : 0;
     if (removed > 0)
         json_object_set_new(object, "events_removed", number(removed));
-    json_object_set_new(object, "complete", json_boolean(is_complete(image)));
+    json_object_set_new(object, "complete", json_boolean(whole_of_image(image)));
     json_object_set_new(object, "ended", json_string(ENDS[image->end]));
     return object;
 }
@@ -186,6 +176,25 @@ static void put_choices(json_t *object, const struct collector *collector)
     }
 }
 
+/* Programs of the tree that could not be recorded. */
+static void put_unrecorded(json_t *object, const struct collector *collector)
+{
+    const struct collect_notes *notes = &collector->notes;
+    json_t *list = json_array();
+    for (size_t i = 0; i < notes->named_count; i++) {
+        json_t *item = json_object();
+        json_object_set_new(item, "name", text(notes->named[i].name));
+        json_object_set_new(item, "pid", number(notes->named[i].pid));
+        json_object_set_new(item, "why", text(notes->named[i].why));
+        json_array_append_new(list, item);
+    }
+    if (notes->named_count > 0)
+        json_object_set(object, "not_recorded", list);
+    if (notes->more > 0)
+        json_object_set_new(object, "not_recorded_more", number(notes->more));
+    json_decref(list);
+}
+
 /* By these whoever asked for something knows that it was heeded, whatever others have asked for since. */
 static void put_answers(json_t *object, const struct collector *collector)
 {
@@ -229,15 +238,6 @@ static void put_state(json_t *object, const struct collector *collector)
     json_object_set_new(object, "collector", collector_object(collector));
 }
 
-/* What an image lost so far: a process counts in its slot until it has ended. */
-static uint64_t lost_so_far(const struct collector *collector, const struct collect_image *image,
-                            unsigned cause)
-{
-    const struct seg_slot *slot = &collector->segment.view.slots[image->slot];
-    return image->lost[cause] +
-           (image->ended ? 0 : atomic_load_explicit(&slot->lost[cause], memory_order_relaxed));
-}
-
 static void add_stalls(const struct collector *collector, const struct collect_image *image, uint64_t *stalls,
                        uint64_t *stall_ns)
 {
@@ -251,8 +251,8 @@ static json_t *whole(const struct collector *collector, bool final)
     const struct seg_shared *shared = collector->segment.view.shared;
     uint64_t events = 0, bytes = 0, stalls = 0, stall_ns = 0, lost[FP_LOSS_COUNT] = {0};
     const uint64_t unattached = atomic_load_explicit(&shared->unattached, memory_order_relaxed);
-    bool complete = final && unattached == 0 && collector->pause_count == 0 &&
-                    collector->removed_windows == 0;
+    char why[WHY_BYTES];
+    const bool complete = whole_judge(collector, final, why, sizeof why);
     json_t *object = json_object(), *processes = json_array();
 
     for (size_t i = 0; i < collector->image_count; i++) {
@@ -262,20 +262,22 @@ static json_t *whole(const struct collector *collector, bool final)
         bytes += image->bytes;
         add_stalls(collector, image, &stalls, &stall_ns);
         for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-            lost[cause] += lost_so_far(collector, image, cause);
-        complete = complete && is_complete(image);
+            lost[cause] += whole_lost(collector, image, cause);
     }
     json_object_set_new(object, "schema", json_string("mallab-recording/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "started_unix_ns", number(collector->clock.start_unix_ns));
     json_object_set_new(object, "duration_ns", number(collect_elapsed_ns(collector)));
     json_object_set_new(object, "complete", json_boolean(complete));
+    if (!complete)
+        json_object_set_new(object, "incomplete_why", text(why));
     json_object_set_new(object, "events", number(events));
     json_object_set_new(object, "bytes", number(bytes));
     json_object_set_new(object, "lost", losses(lost));
     json_object_set_new(object, "stalls", number(stalls));
     json_object_set_new(object, "stall_ns", number(stall_ns));
     json_object_set_new(object, "processes_unattached", number(unattached));
+    put_unrecorded(object, collector);
     if (collector->options.recover)
         json_object_set_new(object, "recovered", json_true());
     put_stop(object, collector);

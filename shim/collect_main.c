@@ -190,6 +190,7 @@ static int prepare(struct collector *collector, bool *ret_joined)
         place_forget(collector);
         return EXIT_FAILED;
     }
+    notes_open(collector);
     mapped_test(&collector->segment);
     fill_header(collector);
     collector->taken = calloc(collector->segment.view.fixed.chunk_count, 1);
@@ -225,6 +226,7 @@ static int recover(struct collector *collector)
         fprintf(stderr, "mallab-collect: %s: %s\n", collector->options.out, reason);
         return EXIT_FAILED;
     }
+    notes_take_former(collector);
     recover_run(collector);
     if (!json_write(collector, true)) {
         fprintf(stderr, "mallab-collect: %s: cannot write recording.json: %s\n", collector->options.out,
@@ -264,7 +266,7 @@ static bool write_last(struct collector *collector)
 int main(int argc, char **argv)
 {
     static struct collector collector = {
-        .directory_fd = -1, .reserve_fd = -1, .list_fd = -1, .segment = {.fd = -1}};
+        .directory_fd = -1, .reserve_fd = -1, .list_fd = -1, .segment = {.fd = -1}, .notes = {.fd = -1}};
     bool joined;
     int code = collect_parse_options(argc, argv, &collector.options);
     if (code == 1)
@@ -287,6 +289,7 @@ int main(int argc, char **argv)
     if (code != EXIT_DONE || joined)
         return code;
     loop_run(&collector);
+    (void)notes_take(&collector); /* the last ones: the JSON is written next */
     segment_remove(&collector.segment);
     reserve_release(&collector);
     code = write_last(&collector) ? EXIT_DONE : EXIT_FAILED;

@@ -1,8 +1,8 @@
 /* exec.c - look at what the program is about to become, and say so where no recorder can be in it.
  *
  * A static program, a setuid one, one whose environment was cleared: none loads us, and from outside a program that
- * lives for a moment is not seen. Here it is seen by the one that starts it, without privileges. Only under
- * `mallab record`, which set MALLAB_NOTES, and which names it; else these functions are their successors.
+ * lives for a moment is not seen. Here it is seen by the one that starts it, without privileges, and told to the
+ * recording's collector (note.c).
  *
  * Laws of this file: it runs in children that share their parent's memory (vfork) and in signal handlers. System
  * calls only, no allocation, a small stack, errno as it was; and whatever is found, the call goes on unchanged.
@@ -101,6 +101,13 @@ static bool is_executable(const char *path)
     return raw_call(SYS_faccessat, AT_FDCWD, (long)path, X_OK, 0, 0, 0) == 0;
 }
 
+/* A collector that was killed hears nothing; whoever writes what it left counts it (--recover). */
+static void tell(const char *name, const char *obstacle, bool of_child)
+{
+    if (!note_send(name, obstacle, of_child) && shim_segment.header != NULL)
+        atomic_fetch_add_explicit(&shim_segment.shared->unattached, 1, memory_order_relaxed);
+}
+
 static void look(const char *path, char *const *environment, bool of_child)
 {
     const char *obstacle;
@@ -116,7 +123,7 @@ static void look(const char *path, char *const *environment, bool of_child)
         obstacle =
             "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears it";
     if (obstacle != NULL && is_executable(path) && strncmp(name, "mallab", 6) != 0)
-        (void)note_send(name, obstacle, of_child); /* who hears nothing has been told all that can be told */
+        tell(name, obstacle, of_child);
 }
 
 /* As execvp finds it: the first in PATH that may be executed. */

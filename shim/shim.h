@@ -138,12 +138,14 @@ bool spawn_collector(const char *name, char *ret_path, size_t path_size, char *r
 
 /* ---- note.c ------------------------------------------------------------------------------------------- */
 
-/* note_wanted - whether somebody recorded this tree when the image began, and is to be told. */
+/* note_take_name - the segment's path, by which the recording's socket is named: of a process that found it without $MALLAB_SEGMENT.
+ * note_wanted - whether somebody records this tree, and is to be told. */
+void note_take_name(const char *segment_path);
 bool note_wanted(void);
 
-/* note_send - tell whoever records the tree why this process is not recorded, or what it becomes; by system calls only.
+/* note_send - tell the collector why this process is not recorded, or what it becomes; by system calls only.
  * of_child  it is about a process that this one starts, and whose number is not known yet.
- * Returns whether it was told: not under a plain LD_PRELOAD, nor where the recording has ended. */
+ * Returns   whether it was told, or nobody is to be told. */
 bool note_send(const char *program, const char *reason, bool of_child);
 
 /* ---- text.c: strings without stdio, the environment before libc has it ------------------------- */

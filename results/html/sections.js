@@ -34,10 +34,13 @@ function lossWords(workload) {
   return told.join("; ");
 }
 
+function incompleteness(workload) {
+  return workload.complete !== false ? null : element("ul", {class: "warnings"}, element("li", {},
+    `The recording is incomplete: ${workload.incomplete_why || "the cause is not told"}; ${lossWords(workload)}.`));
+}
+
 function warnings(result, workload) {
   const lines = [];
-  if (workload.complete === false)
-    lines.push(`The recording is incomplete: ${workload.incomplete_why || "the cause is not told"}; ${lossWords(workload)}.`);
   if (workload.live === "from_middle")
     lines.push("What was live when the recording begins is not known: live bytes and resident memory are lower bounds.");
   if (workload.live === "left_behind")
@@ -147,7 +150,7 @@ function basisSection(result) {
 function workloadSection(result, workload, id) {
   return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`},
     element("h2", {id: `${id}-title`}, isNamed(workload.name) ? workload.name : "workload"),
-    workloadFacts(workload),
+    incompleteness(workload), workloadFacts(workload),
     isNamed(workload.advice) ? element("p", {class: "advice"}, element("strong", {}, "Advice. "), workload.advice) : null,
     ...listOf(workload.deploy).map((one) => element("p", {}, `To paste, ${one.name}: `, element("code", {class: "command whole", tabindex: "0"}, String(one.line)))),
     candidateTable(workload), noiseLine(workload), warnings(result, workload),

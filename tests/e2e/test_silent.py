@@ -3,6 +3,7 @@
 was recorded is told; mallab's own programs are left alone; recordings nest."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -22,7 +23,7 @@ class Unrecorded(lab.Lab):
         return result.stderr.decode()
 
     def assert_named(self, said, name, reason):
-        lines = [line for line in said.splitlines() if f"not recorded: '{name}'" in line]
+        lines = [line for line in said.splitlines() if re.match(f"mallab [a-z]+: not recorded: '{name}'", line)]
         self.assertEqual(len(lines), 1, said)
         self.assertIn(reason, lines[0])
 

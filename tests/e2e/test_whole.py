@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""A recording that lacks something of its tree is complete nowhere: recording.json, info, the workload, a replay, an
+experiment, each form of its report, top and --status say so, in their first lines, with the cause; whoever heard of it."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+import lab
+
+CLEARED = ("sh", "-c", "ls >/dev/null; env -i true; exit 0")
+CAUSE = "'true' .*was started with an environment without LD_PRELOAD"
+
+
+class Whole(lab.Lab):
+    def listing(self, directory):
+        return json.loads((directory / "recording.json").read_text())
+
+    def wait_for(self, what):
+        """Until it holds: whoever waits for ever is ended by the suite."""
+        while not what():
+            time.sleep(0.01)
+
+    def finished(self, directory):
+        """The listing of a recording whose collector nobody waits for."""
+        self.wait_for(lambda: (directory / "recording.json").exists() and "collector" not in self.listing(directory))
+        return self.listing(directory)
+
+    def assert_lacking(self, facts, cause=CAUSE):
+        self.assertIs(facts["complete"], False)
+        self.assertRegex(facts["incomplete_why"], cause)
+
+    def test_a_whole_one_is_whole(self):
+        recording = self.record("sh", "-c", "ls >/dev/null; true; exit 0")
+        listing = self.listing(recording)
+        self.assertIs(listing["complete"], True)
+        self.assertEqual([key for key in ("incomplete_why", "not_recorded") if key in listing], [])
+        workload = self.convert(recording)
+        for facts in (self.info(recording), self.info(workload), self.answer("replay", "--json", workload)):
+            self.assertIs(facts["complete"], True)
+            self.assertIsNone(facts["incomplete_why"])
+
+    def test_said_by_all(self):
+        recording = self.record(*CLEARED)
+        listing = self.listing(recording)
+        self.assert_lacking(listing)
+        self.assertEqual([program["name"] for program in listing["not_recorded"]], ["true"])
+        self.assert_lacking(self.info(recording))
+        self.assert_lacking(json.loads(self.mallab("top", "--json", "--once", recording).stdout))
+        status = self.mallab("record", "--attach-to", recording, "--status", "--json")
+        self.assert_lacking(json.loads(status.stdout))
+        workload = recording.with_suffix(".wl")
+        told = self.mallab("convert", "-o", workload, recording).stderr.decode()
+        self.assertRegex(told, "the recording is not whole: .*" + CAUSE)
+        self.assert_lacking(self.info(workload))
+        self.assertRegex(self.mallab("info", workload).stdout.decode(), "\ncomplete +no: .*" + CAUSE)
+        self.assert_lacking(self.answer("replay", "--json", workload))
+        self.assertRegex(self.mallab("replay", workload).stdout.decode(), "\nrecorded +the recording is not whole: .*" + CAUSE)
+        result = self.place / "result.json"
+        self.mallab("ab", "-n", 1, "-a", "glibc", "-o", result, workload)
+        facts = json.loads(result.read_text())
+        self.assert_lacking(facts)
+        self.assert_lacking(facts["workloads"][0])
+        self.assert_lacking(self.info(result))
+        for form in ("table", "md", "html"):
+            with self.subTest(form=form):
+                said = self.mallab("report", "--format", form, result, status=None)
+                if said.returncode != lab.DONE and b"uPlot" in said.stderr:
+                    continue # built without the page's charts: there is no such report
+                self.assertEqual(said.returncode, lab.DONE, said.stderr)
+                if form != "html": # whose lines a browser makes: tests/e2e/test_html.py
+                    self.assertIn("not whole: ", "\n".join(said.stdout.decode().splitlines()[:4]))
+
+    def test_of_every_process(self):
+        """Also of one that is chosen: it was run beside a program that nobody knows."""
+        recording = self.record(*CLEARED)
+        workload = self.place / "one.wl"
+        self.mallab("convert", "--process", "sh", "-o", workload, recording)
+        self.assert_lacking(self.info(workload), "elsewhere in the recorded tree: not recorded: " + CAUSE)
+
+    def test_plain_preload(self):
+        """Without `mallab record` the processes tell the collector all the same."""
+        recording = self.place / "plain"
+        lab.run(CLEARED, env={"LD_PRELOAD": str(lab.SHIM), "MALLAB_OUT": str(recording)})
+        self.assert_lacking(self.finished(recording))
+
+    def test_record_is_killed(self):
+        """What is not recorded after that is named like what was not before."""
+        recording, go = self.place / "recording", self.place / "go"
+        os.mkfifo(go)
+        process = subprocess.Popen([lab.BUILD / "mallab", "record", "-q", "-o", recording, "--", "sh", "-c",
+                                    f"read line <{go}; env -i true; exit 0"], stderr=subprocess.DEVNULL)
+        with open(go, "w") as gate: # opened when the shell has: it is recorded by then
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            gate.write("go\n")
+        self.assert_lacking(self.finished(recording))
+
+    def test_collector_is_killed(self):
+        """Nobody hears the name then; that there was one is counted."""
+        recording = self.place / "recording"
+        find = f"import json; print(json.load(open('{recording}/recording.json'))['collector']['pid'])"
+        script = f"""pid=$(/usr/bin/python3 -c "{find}"); kill -9 $pid; while kill -0 $pid 2>/dev/null; do :; done
+                     env -i true; exit 0"""
+        self.mallab("record", "-o", recording, "--", "sh", "-c", script)
+        self.assert_lacking(self.listing(recording), "1 process was not recorded after the collector was killed")
+
+
+if __name__ == "__main__":
+    lab.main()
