@@ -11,14 +11,17 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "footprint/plain.h"
 
 __attribute__((format(printf, 2, 0))) static void say(const struct cli_verb *verb, const char *format,
                                                       va_list list)
 {
+    char words[8192],
+        plain[2 * sizeof words]; /* paths, names and reasons of files: fit for a terminal, all of them */
+    vsnprintf(words, sizeof words, format, list);
+    (void)fp_text_plain(words, plain, sizeof plain);
     fflush(stdout);
-    fprintf(stderr, "mallab%s%s: ", verb != NULL ? " " : "", verb != NULL ? verb->name : "");
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    fprintf(stderr, "mallab%s%s: %s\n", verb != NULL ? " " : "", verb != NULL ? verb->name : "", plain);
 }
 
 void cli_say(const struct cli_verb *verb, const char *format, ...)

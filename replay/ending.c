@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "footprint/plain.h"
 #include "footprint/words.h"
 #include "replay/autopsy.h"
 #include "replay/idle.h"
@@ -29,16 +30,16 @@ static _Atomic uint64_t ops_done;
 
 void rep_complain(const char *format, ...)
 {
-    char text[PATH_MAX * 2];
+    char words[PATH_MAX * 2],
+        text[PATH_MAX * 2 + 256]; /* of stacks of threads: not room for all that plain may take */
     va_list arguments;
     va_start(arguments, format);
-    int length = snprintf(text, sizeof text, "%s: ", program);
-    length += vsnprintf(text + length, sizeof text - (size_t)length - 1, format, arguments);
+    const int length = snprintf(words, sizeof words, "%s: ", program);
+    vsnprintf(words + length, sizeof words - (size_t)length, format, arguments);
     va_end(arguments);
-    if (length > (int)sizeof text - 2)
-        length = (int)sizeof text - 2;
-    text[length++] = '\n';
-    (void)!write(STDERR_FILENO, text, (size_t)length); /* there is nowhere else to say so */
+    size_t plain = fp_text_plain(words, text, sizeof text - 1);
+    text[plain++] = '\n';
+    (void)!write(STDERR_FILENO, text, plain); /* there is nowhere else to say so */
 }
 
 void rep_ending_limit(uint64_t bytes, bool refuses)

@@ -88,7 +88,7 @@ void res_cell_markdown(struct res_text *text, const char *words)
     /* A bar would end the cell, and the rest are marks that a file's name may hold. */
     char *plain = res_text_plain(words != NULL ? words : "-");
     for (const char *byte = plain; *byte != '\0'; byte++) {
-        if (strchr("|\\`*_<>[]#&", *byte) != NULL)
+        if (strchr("|\\`*_<>[]#&~", *byte) != NULL)
             res_text_add(text, "\\", 1);
         res_text_add(text, byte, 1);
     }

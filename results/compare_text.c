@@ -6,6 +6,7 @@
 
 #include "results/cells.h"
 #include "results/compare.h"
+#include "results/csv.h"
 #include "results/support.h"
 
 enum {
@@ -319,18 +320,8 @@ char *res_compare_markdown(const json_t *comparison)
 
 static void csv_cell(struct res_text *text, const json_t *object, const char *key, bool first)
 {
-    const json_t *value = json_object_get(object, key);
     res_text_printf(text, "%s", first ? "" : ",");
-    if (json_is_integer(value)) {
-        res_text_printf(text, "%lld", (long long)json_integer_value(value));
-    } else if (json_is_real(value)) {
-        res_text_printf(text, "%.9g", json_real_value(value));
-    } else if (json_is_string(value)) {
-        res_text_printf(text, "\"");
-        for (const char *byte = json_string_value(value); *byte != '\0'; byte++)
-            res_text_add(text, *byte == '"' ? "\"\"" : byte, *byte == '"' ? 2 : 1);
-        res_text_printf(text, "\"");
-    }
+    res_csv_value(text, json_object_get(object, key));
 }
 
 char *res_compare_csv(const json_t *comparison)

@@ -7,9 +7,11 @@
 #include "results/cells.h"
 #include "results/table.h"
 
+static const char SAFE[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:=/+-@%";
+static const char NAME[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+
 void res_deploy_variable(struct res_text *text, const char *name, const char *value)
 {
-    static const char SAFE[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:=/+-@%";
     res_text_printf(text, "%s%s=", text->length > 0 ? " " : "", name);
     if (strspn(value, SAFE) == strlen(value)) {
         res_text_printf(text, "%s", value);
@@ -31,9 +33,39 @@ static bool is_c_library(const char *path)
 /* A result is a file from anywhere: a name that is none would be a command when the line is pasted. */
 static bool is_variable(const char *name)
 {
-    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    static const char ALL[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-    return *name != '\0' && strchr(LETTERS, *name) != NULL && strspn(name, ALL) == strlen(name);
+    return *name != '\0' && strchr("0123456789", *name) == NULL && strspn(name, NAME) == strlen(name);
+}
+
+/* Behind a value: safe bytes, what stands between apostrophes, and apostrophes after a backslash. NULL: it has no end. */
+static const char *behind_value(const char *at)
+{
+    for (;;) {
+        at += strspn(at, SAFE);
+        if (*at == '\'') {
+            at = strchr(at + 1, '\'');
+            if (at == NULL)
+                return NULL;
+            at++;
+        } else if (at[0] == '\\' && at[1] == '\'') {
+            at += 2;
+        } else {
+            return at;
+        }
+    }
+}
+
+bool res_deploy_is_line(const char *line)
+{
+    if (*line == '\0')
+        return true;
+    for (const char *at = line;; at++) {
+        const size_t length = strspn(at, NAME);
+        if (length == 0 || strchr("0123456789", *at) != NULL || at[length] != '=' ||
+            (at = behind_value(at + length + 1)) == NULL)
+            return false;
+        if (*at != ' ')
+            return *at == '\0';
+    }
 }
 
 char *res_deploy_line(const json_t *entry)

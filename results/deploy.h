@@ -3,11 +3,16 @@
 #define MALLAB_RESULTS_DEPLOY_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "results/support.h"
 
 /* res_deploy_variable - one variable as a shell takes it: "MALLOC_CONF=narenas:1", quoted where a shell needs it. */
 void res_deploy_variable(struct res_text *text, const char *name, const char *value);
+
+/* res_deploy_is_line - whether a line is such variables between blanks, as res_deploy_variable words them, and nothing that a
+ * shell would do besides. An empty one is. */
+bool res_deploy_is_line(const char *line);
 
 /* res_deploy_line - "LD_PRELOAD=/usr/lib/libjemalloc.so.2 MALLOC_CONF=narenas:1".
  * entry    a candidate of a result: its `library` and `environment` count. The C library's own malloc is in every program

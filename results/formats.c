@@ -6,6 +6,7 @@
 
 #include "footprint/words.h"
 #include "results/cells.h"
+#include "results/csv.h"
 #include "results/deploy.h"
 #include "results/entry_figures.h"
 #include "results/notes.h"
@@ -13,36 +14,20 @@
 #include "results/support.h"
 #include "results/table.h"
 
-/* ---- CSV (RFC 4180) ------------------------------------------------------------------------- */
-
-/* Plain, as CSV of a history or a comparison: it may end in a terminal too. */
-static void csv_text(struct res_text *text, const char *words)
-{
-    char *plain = res_text_plain(words != NULL ? words : "");
-    res_text_add(text, "\"", 1);
-    for (const char *at = plain; *at != '\0'; at++)
-        res_text_add(text, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
-    res_text_add(text, "\"", 1);
-    free(plain);
-}
+/* ---- CSV ------------------------------------------------------------------------------------ */
 
 static void csv_number(struct res_text *text, const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
-    if (json_is_integer(value))
-        res_text_printf(text, ",%lld", (long long)json_integer_value(value));
-    else if (json_is_real(value))
-        res_text_printf(text, ",%.9g", json_real_value(value));
-    else
-        res_text_add(text, ",", 1);
+    res_text_add(text, ",", 1);
+    if (json_is_number(value))
+        res_csv_value(text, value);
 }
 
 static void csv_real(struct res_text *text, double value)
 {
-    if (isfinite(value))
-        res_text_printf(text, ",%.9g", value);
-    else
-        res_text_add(text, ",", 1);
+    res_text_add(text, ",", 1);
+    res_csv_real(text, value);
 }
 
 /* One field, names parted by blanks: no candidate's name has any. "-": unbeaten, empty: not compared. */
@@ -56,7 +41,7 @@ static void csv_beaten_by(struct res_text *text, const json_t *names)
         res_text_printf(&field, "%s%s", index > 0 ? " " : "", json_string_value(name));
     }
     res_text_add(text, ",", 1);
-    csv_text(text, field.text != NULL ? field.text : json_is_array(names) ? "-" : "");
+    res_csv_text(text, field.text != NULL ? field.text : json_is_array(names) ? "-" : "");
     free(field.text);
 }
 
@@ -71,23 +56,23 @@ static void csv_entry(struct res_text *text, const json_t *workload, const json_
                                                 "peak_ratio_high"};
     const json_t *time = json_object_get(entry, "time");
     const json_t *resident = json_object_get(entry, "resident");
-    csv_text(text, json_string_value(json_object_get(workload, "name")));
+    res_csv_text(text, json_string_value(json_object_get(workload, "name")));
     res_text_printf(text, ",%s,", role);
-    csv_text(text, json_string_value(json_object_get(entry, "name")));
+    res_csv_text(text, json_string_value(json_object_get(entry, "name")));
     res_text_add(text, ",", 1);
-    csv_text(text, json_string_value(json_object_get(entry, "version")));
+    res_csv_text(text, json_string_value(json_object_get(entry, "version")));
     csv_number(text, workload, "ops");
     csv_number(text, workload, "rounds");
     for (size_t i = 0; i < sizeof time_keys / sizeof time_keys[0]; i++)
         csv_number(text, time, time_keys[i]);
     res_text_add(text, ",", 1);
-    csv_text(text, json_string_value(json_object_get(time, "verdict")));
+    res_csv_text(text, json_string_value(json_object_get(time, "verdict")));
     for (size_t i = 0; i < sizeof resident_keys / sizeof resident_keys[0]; i++)
         csv_number(text, resident, resident_keys[i]);
     res_text_add(text, ",", 1);
-    csv_text(text, json_string_value(json_object_get(resident, "peak_verdict")));
+    res_csv_text(text, json_string_value(json_object_get(resident, "peak_verdict")));
     res_text_add(text, ",", 1);
-    csv_text(text, json_string_value(json_object_get(entry, "failed")));
+    res_csv_text(text, json_string_value(json_object_get(entry, "failed")));
     csv_number(text, json_object_get(entry, "latency"), "p99_ns");
     csv_number(text, json_object_get(entry, "latency"), "p99_9_ns");
     csv_number(text, json_object_get(entry, "system_calls"), "total");

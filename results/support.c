@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "footprint/plain.h"
+
 static void die_of_memory(void)
 {
     static const char message[] = "mallab: out of memory\n";
@@ -96,44 +98,11 @@ size_t res_text_columns(const char *text)
     return columns;
 }
 
-/* Bytes of the well-formed UTF-8 sequence that begins here, 0 when malformed (RFC 3629, section 4). */
-static size_t sequence_length(const unsigned char *bytes)
-{
-    const unsigned char lead = bytes[0];
-    size_t length;
-    if (lead < 0x80)
-        return 1;
-    if (lead >= 0xc2 && lead < 0xe0)
-        length = 2;
-    else if (lead >= 0xe0 && lead < 0xf0)
-        length = 3;
-    else if (lead >= 0xf0 && lead < 0xf5)
-        length = 4;
-    else
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((bytes[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    if ((lead == 0xe0 && bytes[1] < 0xa0) || (lead == 0xed && bytes[1] >= 0xa0) ||
-        (lead == 0xf0 && bytes[1] < 0x90) || (lead == 0xf4 && bytes[1] >= 0x90))
-        return 0;
-    return length;
-}
-
 char *res_text_plain(const char *text)
 {
-    char *plain = res_strdup(text);
-    unsigned char *bytes = (unsigned char *)plain;
-    while (*bytes != '\0') {
-        size_t length = sequence_length(bytes);
-        const bool is_c1 = length == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
-        if (length == 0 || *bytes < 0x20 || *bytes == 0x7f || is_c1) {
-            length = length == 0 ? 1 : length;
-            memset(bytes, '?', length);
-        }
-        bytes += length;
-    }
+    const size_t size = strlen(text) * FP_PLAIN_GROWTH + 1;
+    char *plain = res_calloc(size, 1);
+    (void)fp_text_plain(text, plain, size); /* it has room */
     return plain;
 }
 

@@ -35,8 +35,8 @@ void res_text_printf(struct res_text *text, const char *format, ...) __attribute
  * wide and no combining characters of our own; foreign names are passed through res_text_plain first). */
 size_t res_text_columns(const char *text);
 
-/* res_text_plain - a copy in which control characters and malformed UTF-8 are replaced by '?', so that a name
- * found in a file cannot drive the terminal. */
+/* res_text_plain - a copy in which what drives a terminal, turns text around or is not seen is spelled out
+ * (footprint/plain.h). The caller's to free. */
 char *res_text_plain(const char *text);
 
 /* res_text_duration - nanoseconds in the unit that fits: "850 ns", "1.24 s", "3 min 20 s", "10 h 02 min".

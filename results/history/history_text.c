@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "results/cells.h"
+#include "results/csv.h"
 #include "results/history/history.h"
 #include "results/support.h"
 
@@ -334,22 +335,6 @@ char *res_history_markdown(const json_t *history)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-static void add_field(struct res_text *text, const json_t *value)
-{
-    if (json_is_string(value)) {
-        res_text_add(text, "\"", 1);
-        for (const char *byte = json_string_value(value); *byte != '\0'; byte++)
-            res_text_printf(text, *byte == '"' ? "\"\"" : "%c", *byte);
-        res_text_add(text, "\"", 1);
-    } else if (json_is_integer(value)) {
-        res_text_printf(text, "%lld", (long long)json_integer_value(value));
-    } else if (json_is_real(value)) {
-        res_text_printf(text, "%.9g", json_real_value(value));
-    } else if (json_is_boolean(value)) {
-        res_text_printf(text, "%s", json_is_true(value) ? "true" : "false");
-    }
-}
-
 char *res_history_csv(const json_t *history)
 {
     static const char *const keys[] = {
@@ -390,16 +375,16 @@ char *res_history_csv(const json_t *history)
         {
             json_array_foreach(json_object_get(candidate, "points"), place, point)
             {
-                add_field(&text, json_object_get(series, "workload"));
+                res_csv_value(&text, json_object_get(series, "workload"));
                 res_text_add(&text, ",", 1);
-                add_field(&text, json_object_get(series, "machine"));
+                res_csv_value(&text, json_object_get(series, "machine"));
                 res_text_add(&text, ",", 1);
-                add_field(&text, json_object_get(series, "baseline"));
+                res_csv_value(&text, json_object_get(series, "baseline"));
                 res_text_add(&text, ",", 1);
-                add_field(&text, json_object_get(candidate, "name"));
+                res_csv_value(&text, json_object_get(candidate, "name"));
                 for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
                     res_text_add(&text, ",", 1);
-                    add_field(&text, json_object_get(point, keys[i]));
+                    res_csv_value(&text, json_object_get(point, keys[i]));
                 }
                 res_text_add(&text, "\n", 1);
             }

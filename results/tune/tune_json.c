@@ -251,6 +251,8 @@ json_t *res_tune_result(const struct res_tune_search *search, struct res_tune_re
 static bool row_is_valid(const json_t *row)
 {
     return json_is_string(json_object_get(row, "name")) && json_is_string(json_object_get(row, "paste")) &&
+           /* Somebody may paste it into a shell. */
+           res_deploy_is_line(json_string_value(json_object_get(row, "paste"))) &&
            json_is_object(json_object_get(row, "time")) && json_is_object(json_object_get(row, "memory")) &&
            json_is_boolean(json_object_get(row, "is_default"));
 }

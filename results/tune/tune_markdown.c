@@ -83,16 +83,16 @@ static void add_paste(struct res_text *text, const json_t *tune)
     json_array_foreach(json_object_get(tune, "front"), index, row)
     {
         const bool has_library = json_is_string(json_object_get(row, "library"));
-        char *library = res_cell_plain(row, "library", "");
         char *paste = res_cell_plain(row, "paste", "");
         if (res_tune_is_bounded(row) && (has_library || *paste != '\0')) {
             res_text_printf(text, "To paste, ");
+            char *library = res_tune_preload(row);
             res_cell_markdown(text, json_string_value(json_object_get(row, "name")));
-            res_text_printf(text, ":\n\n```sh\n%s%s%s%s\n```\n\n", has_library ? "LD_PRELOAD=" : "", library,
+            res_text_printf(text, ":\n\n```sh\n%s%s%s\n```\n\n", library,
                             has_library && *paste != '\0' ? " " : "", paste);
+            free(library);
         }
         free(paste);
-        free(library);
     }
 }
 

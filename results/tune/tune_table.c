@@ -137,14 +137,13 @@ static void add_paste(struct res_text *text, const json_t *front, const json_t *
         char *paste = res_cell_plain(rows[i], "paste", "");
         char *name = res_cell_plain(rows[i], "name", "?");
         const bool has_library = json_is_string(json_object_get(rows[i], "library"));
-        char *library = res_cell_plain(rows[i], "library", "");
         if (is_among(front, rows[i]) && res_tune_is_bounded(rows[i]) && (*paste != '\0' || has_library)) {
-            res_text_printf(text, "%s  %s:\n    %s%s%s%s\n", any ? "" : "to paste\n", name,
-                            has_library ? "LD_PRELOAD=" : "", library,
+            char *library = res_tune_preload(rows[i]);
+            res_text_printf(text, "%s  %s:\n    %s%s%s\n", any ? "" : "to paste\n", name, library,
                             has_library && *paste != '\0' ? " " : "", paste);
+            free(library);
             any = true;
         }
-        free(library);
         free(name);
         free(paste);
     }

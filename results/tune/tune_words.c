@@ -8,6 +8,7 @@
 #include "footprint/words.h"
 #include "results/advice_rounds.h"
 #include "results/cells.h"
+#include "results/deploy.h"
 #include "results/held.h"
 #include "results/pareto.h"
 #include "results/statistics.h"
@@ -58,6 +59,18 @@ static bool is_outweighed(const json_t *result, const json_t *row)
         start_of(result, word_of(json_object_get(result, "tune"), "default")),
     };
     return res_held_outweighed(own, standard);
+}
+
+char *res_tune_preload(const json_t *row)
+{
+    const char *library = json_string_value(json_object_get(row, "library"));
+    struct res_text words = {0};
+    if (library == NULL)
+        return res_strdup("");
+    res_deploy_variable(&words, "LD_PRELOAD", library);
+    char *plain = res_text_plain(words.text);
+    free(words.text);
+    return plain;
 }
 
 bool res_tune_is_bounded(const json_t *row)

@@ -19,4 +19,8 @@ char *res_tune_basis(const json_t *result);
  * default. Only such rows are printed to paste. */
 bool res_tune_is_bounded(const json_t *row);
 
+/* res_tune_preload - "LD_PRELOAD=..." of a row's library, as a shell takes it and fit for a terminal; "" where it has none.
+ * The caller's to free. */
+char *res_tune_preload(const json_t *row);
+
 #endif

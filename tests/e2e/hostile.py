@@ -78,9 +78,9 @@ def block(kind, columns, count=0, lane=0, sequence=0, base=0, time=0):
 BLOCK_MARKS = 65536
 
 
-def footprint_of_mallocs(blocks):
+def footprint_of_mallocs(blocks, program=b"program=greedy\n"):
     """A footprint of one thread that makes 65,536 objects of 16 bytes a block, and releases none: some 200 bytes a block."""
-    parts = [file_header(b"MALLABFP", 1), block(1, [b"program=greedy\nclock=tsc\norder=epoch\n"])]
+    parts = [file_header(b"MALLABFP", 1), block(1, [program + b"clock=tsc\norder=epoch\n"])]
     for number in range(blocks):
         address = (1 << 32) + number * BLOCK_MARKS * 16
         literals = varint(address << 1) + varint(16 << 1) * (BLOCK_MARKS - 1)

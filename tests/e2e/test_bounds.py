@@ -137,5 +137,70 @@ class Json(Bounds):
         self.assertNotIn("larger than", said)
 
 
+class Names(Bounds):
+    """Names from files, wherever they are shown: nothing drives the terminal, turns a line around, or becomes another thing."""
+
+    HOSTILE = "=1+1|\u202efdp.\x1b[31m`</script>\"%0A::error::x\u200b"
+
+    def assert_plain(self, text):
+        for character in "\u202e\x1b\u200b":
+            self.assertNotIn(character, text, repr(text[-2000:]))
+
+    def test_recording(self):
+        directory = self.place / "recording"
+        directory.mkdir()
+        name = "a\u202e\x1b[31m.1.fp"
+        program = b"program=x\xe2\x80\xae\x1b[2J\n"
+        (directory / name).write_bytes(hostile.footprint_of_mallocs(1, program))
+        process = {"file": name, "name": self.HOSTILE, "pid": 1, "events": 65536, "ended": "\u202e\x1b[1m", "complete": True}
+        (directory / "recording.json").write_text(json.dumps(
+            {"schema": "mallab-recording/1", "processes": [process], "complete": True}))
+        for *verb, path, status in (
+                ("info", directory, lab.DONE), ("info", "--json", directory, lab.DONE), ("info", directory / name, lab.DONE),
+                ("convert", "-o", "out.wl", directory, lab.DONE), ("info", "out.wl", lab.DONE),
+                ("info", "--verify", directory, lab.DONE), ("top", "--once", directory, lab.DONE),
+                ("convert", "--process", "x\u202e", "-o", "no.wl", directory, lab.MISUSE),
+                ("convert", "-o", "no.wl", directory / "no\u202e\x1b[1m.fp", lab.BAD_INPUT),
+                ("convert", "--each", "-o", "each", directory, lab.DONE)):
+            with self.subTest(verb=verb, path=path):
+                result = self.mallab(*verb, path, status=status)
+                self.assert_plain(result.stdout.decode() + result.stderr.decode())
+
+    def result(self):
+        text = (lab.SOURCE / "tests/cli/data/result.json").read_text()
+        value = json.loads(text)
+        for number, workload in enumerate(value["workloads"]):
+            workload["name"] = f"{self.HOSTILE}{number}"
+            for candidate in workload["candidates"]:
+                candidate["version"] = self.HOSTILE
+        value["machine"]["cpu"] = self.HOSTILE
+        path = self.place / "hostile.json"
+        path.write_text(json.dumps(value))
+        return path
+
+    def test_result(self):
+        path = self.result()
+        for arguments in (["report"], ["info"], ["report", "--format", "md"], ["report", "--format", "csv"],
+                          ["compare", path], ["compare", "--format", "md", path]):
+            with self.subTest(arguments[:3]):
+                shown = self.mallab(*arguments, path, status=None).stdout.decode()
+                self.assert_plain(shown)
+                self.assertIn("u202e", shown)
+                if "csv" in arguments:
+                    self.assertRegex(shown, "(?m)^\"'=1[+]1")
+                    self.assertNotRegex(shown, "(?m)(^|,)\"?[=@]")
+                if "md" in arguments:
+                    self.assertIn("=1+1\\|", shown)
+                    self.assertNotRegex(shown, "[^\\\\][|`<]\\\\u202e|[^\\\\]</script")
+
+    def test_page(self):
+        result = self.mallab("report", "--format", "html", self.result(), status=None)
+        if b"uPlot" in result.stderr:
+            self.skipTest("built without uPlot")
+        page = result.stdout.decode()
+        self.assertEqual(page.count("</script>"), 2)
+        self.assertNotIn("\x1b", page)
+
+
 if __name__ == "__main__":
     lab.main()

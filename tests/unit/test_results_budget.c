@@ -73,7 +73,7 @@ TEST(wrong_budgets_are_refused_with_their_column)
     check_refused(":time<=+3%", "no candidate's name");
     check_refused("time<=+3%,time<=+4%",
                   "column 11: 'time' is limited twice for the same: 'time<=+3%' stands at column 1");
-    check_refused("t\033[31m<=+3%", "unknown metric 't?[31m'");
+    check_refused("t\033[31m<=+3%", "unknown metric 't\\x1b[31m'");
 }
 
 static bool add_ini(struct res_budget *budget, const char *text, char **ret_problem)

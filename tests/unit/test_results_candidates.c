@@ -132,7 +132,7 @@ TEST(control_characters_do_not_reach_the_terminal)
 {
     struct res_registry registry = {0};
     CHECK(parse(&registry, GOOD "description = \x1b[31mred\xff\n"));
-    CHECK_STR(res_registry_find(&registry, "good")->description, "?[31mred?");
+    CHECK_STR(res_registry_find(&registry, "good")->description, "\\x1b[31mred\\xff");
     CHECK(!parse(&registry, "[allocator]\n\x1b[2Jkey = 1\n"));
     CHECK(strchr(last_warning(&registry), '\x1b') == NULL);
     res_registry_release(&registry);

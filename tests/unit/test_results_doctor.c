@@ -165,7 +165,7 @@ TEST(hostile_words_do_not_drive_the_terminal)
     look(&doctor, root);
     char *text = res_doctor_text(&doctor, &plain, true);
     CHECK(strchr(text, '\033') == NULL);
-    CHECK(strstr(text, "?[2Jevil") != NULL);
+    CHECK(strstr(text, "\\x1b[2Jevil") != NULL);
     CHECK_STR(seen(&doctor, "processor quota"), "none");
     free(text);
     res_doctor_release(&doctor);

@@ -247,7 +247,7 @@ TEST(names_of_files)
     check_name("web.wl", "ci", 1, "web.ci.20231114T221320Z.json");
     check_name("web.wl", NULL, 2, "web.A-CPU-1-GHz-4-CPUs.20231114T221320Z-2.json");
     check_name("../../etc/x y", "-rf", 1, "etc-x-y.rf.20231114T221320Z.json");
-    check_name("/", "\n", 1, "workload.machine.20231114T221320Z.json");
+    check_name("/", "\n", 1, "workload.x0a.20231114T221320Z.json");
     char many[300];
     memset(many, 'a', sizeof many - 1);
     many[sizeof many - 1] = '\0';
@@ -272,7 +272,7 @@ TEST(text_of_hostile_results)
     CHECK(strstr(colour, "\033[31mslower\033[0m") != NULL);
     CHECK(strstr(text, "95 % range") != NULL);
     CHECK(strstr(markdown, "\\|x\"y") != NULL && strstr(markdown, "\\<b\\>") != NULL);
-    CHECK(strstr(csv, "\"?[2J|x\"\"y?\",\"<b>\",\"glibc\",\"jemalloc\",\"day2.json\"") != NULL);
+    CHECK(strstr(csv, "\"\\x1b[2J|x\"\"y\\x0a\",\"<b>\",\"glibc\",\"jemalloc\",\"day2.json\"") != NULL);
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
         CHECK(res_text_columns(line) <= RES_TABLE_COLUMNS);
     free(text);

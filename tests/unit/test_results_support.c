@@ -1,5 +1,7 @@
 /* test_results_support.c - words for people: units of time, and text from files that must not drive the
  * terminal. */
+#include "results/csv.h"
+#include "results/deploy.h"
 #include "results/support.h"
 #include "unit/harness.h"
 
@@ -10,17 +12,64 @@ static void plain(const char *text, const char *expected)
     free(found);
 }
 
-TEST(control_characters_and_broken_utf8_become_question_marks)
+TEST(what_drives_turns_or_hides_is_spelled_out)
 {
     plain("web.wl", "web.wl");
     plain("gr\u00fc\u00df \u20ac \U0001f600", "gr\u00fc\u00df \u20ac \U0001f600");
-    plain("a\x1b[2Jb\n\tc\x7f", "a?[2Jb??c?");
-    plain("\xc2\x9b", "??");           /* CSI as a C1 control */
-    plain("\xc0\xaf", "??");           /* overlong */
-    plain("\xed\xa0\x80", "???");      /* a surrogate */
-    plain("\xf4\x90\x80\x80", "????"); /* beyond Unicode */
-    plain("cut \xe2\x82", "cut ??");
+    plain("a\x1b[2Jb\n\tc\x7f", "a\\x1b[2Jb\\x0a\\x09c\\x7f");
+    plain("\xc2\x9b", "\\u009b");                      /* CSI as a C1 control */
+    plain("\xc0\xaf", "\\xc0\\xaf");                   /* overlong */
+    plain("\xed\xa0\x80", "\\xed\\xa0\\x80");          /* a surrogate */
+    plain("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"); /* beyond Unicode */
+    plain("cut \xe2\x82", "cut \\xe2\\x82");
+    /* What turns a line around, or nobody sees. */
+    plain("exe\u202efdp", "exe\\u202efdp");
+    plain("\u2066a\u2069\u200e\u200f\u061c", "\\u2066a\\u2069\\u200e\\u200f\\u061c");
+    plain("a\u200bb\ufeffc\u00add", "a\\u200bb\\ufeffc\\u00add");
+    plain("\U000e0041\uffff\u2028", "\\ue0041\\uffff\\u2028");
+    plain("\u05d0\u0627", "\u05d0\u0627"); /* letters that are written so are no trick */
     plain("", "");
+}
+
+static void cell(json_t *value, const char *expected)
+{
+    struct res_text text = {0};
+    res_csv_value(&text, value);
+    CHECK_STR(text.text != NULL ? text.text : "", expected);
+    free(text.text);
+    json_decref(value);
+}
+
+TEST(no_cell_is_a_formula)
+{
+    cell(json_string("=cmd|'/c calc'!A0"), "\"'=cmd|'/c calc'!A0\"");
+    cell(json_string("+1"), "\"'+1\"");
+    cell(json_string("-2+3"), "\"'-2+3\"");
+    cell(json_string("@SUM(A1)"), "\"'@SUM(A1)\"");
+    cell(json_string("\t=1"), "\"\\x09=1\"");
+    cell(json_string("\r=1"), "\"\\x0d=1\"");
+    cell(json_string("\uff1d1"), "\"'\uff1d1\"");
+    cell(json_string("a\"b,=c"), "\"a\"\"b,=c\"");
+    cell(json_string("-"), "\"-\""); /* our word for none */
+    cell(json_string("a\u202eb"), "\"a\\u202eb\"");
+    cell(json_integer(-5), "-5");
+    cell(json_real(-0.25), "-0.25");
+    cell(json_true(), "true");
+    cell(json_null(), "");
+}
+
+/* A line that is offered for pasting comes from a file. */
+TEST(lines_to_paste_only_set_variables)
+{
+    static const char *const good[] = {"", "A=1", "MALLOC_CONF=narenas:1,tcache:false B='two words'",
+                                       "A='it'\\''s'", "_a="};
+    static const char *const bad[] = {"rm -rf /", "A=1;b", "A=$(id)", "A=1 id",  "A='open",
+                                      "A=1  B=2", "1A=2",  "A=`id`",  "A=1\nid", "A=1 ",
+                                      "A=\"x\"",  "=1",    "A=1&id"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        CHECK(res_deploy_is_line(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK(!res_deploy_is_line(bad[i]));
 }
 
 TEST(columns_count_characters)
@@ -50,5 +99,6 @@ TEST(programs_are_found_in_the_first_directory_that_has_them)
     CHECK(res_find_program(directories, "..") == NULL);
 }
 
-RUN_TESTS(T(control_characters_and_broken_utf8_become_question_marks), T(columns_count_characters),
+RUN_TESTS(T(what_drives_turns_or_hides_is_spelled_out), T(no_cell_is_a_formula),
+          T(lines_to_paste_only_set_variables), T(columns_count_characters),
           T(durations_have_the_unit_that_fits), T(programs_are_found_in_the_first_directory_that_has_them))
