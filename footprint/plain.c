@@ -1,8 +1,6 @@
 /* plain.c - see plain.h. */
 #include "footprint/plain.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,12 +9,13 @@
 static const struct {
     uint32_t first, last;
 } HIDDEN[] = {
-    {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x34f, 0x34f},   {0x61c, 0x61c},     {0x115f, 0x1160},
-    {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},   {0x3164, 0x3164},
-    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0xe0fff},
+    {0x00, 0x1f},     {0x7f, 0x9f},       {0xad, 0xad},     {0x34f, 0x34f},   {0x61c, 0x61c},
+    {0x115f, 0x1160}, {0x17b4, 0x17b5},   {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e},
+    {0x2060, 0x206f}, {0x3164, 0x3164},   {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb},
+    {0xfffe, 0xffff}, {0xe0000, 0xe0fff},
 };
 
-static bool is_hidden(uint32_t character)
+bool fp_character_is_hidden(uint32_t character)
 {
     for (size_t i = 0; i < sizeof HIDDEN / sizeof HIDDEN[0] && HIDDEN[i].first <= character; i++)
         if (character <= HIDDEN[i].last)
@@ -29,11 +28,11 @@ static size_t decode(const unsigned char *bytes, uint32_t *ret_character)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char lead = bytes[0];
-    const size_t length = lead < 0x80                    ? 1
+    const size_t length = lead < 0x80                   ? 1
                           : lead >= 0xc0 && lead < 0xe0 ? 2
                           : lead >= 0xe0 && lead < 0xf0 ? 3
                           : lead >= 0xf0 && lead < 0xf8 ? 4
-                                                         : 0;
+                                                        : 0;
     uint32_t character = length < 2 ? lead : lead & (0x7fu >> length);
     for (size_t i = 1; i < length; i++) {
         if ((bytes[i] & 0xc0) != 0x80) /* the end of the text as well */
@@ -58,7 +57,7 @@ size_t fp_text_plain(const char *text, char *ret_text, size_t size)
         size_t length = decode((const unsigned char *)text, &character), shown_length;
         if (length == 0)
             shown_length = (size_t)snprintf(shown, sizeof shown, "\\x%02x", (unsigned char)*text);
-        else if (!is_hidden(character))
+        else if (!fp_character_is_hidden(character))
             memcpy(shown, text, shown_length = length);
         else if (length == 1)
             shown_length = (size_t)snprintf(shown, sizeof shown, "\\x%02x", character);

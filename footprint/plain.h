@@ -6,10 +6,15 @@
 #ifndef MALLAB_FOOTPRINT_PLAIN_H
 #define MALLAB_FOOTPRINT_PLAIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes that one byte of text becomes at most. */
 #define FP_PLAIN_GROWTH 4u
+
+/* fp_character_is_hidden - whether a character is one of them. */
+bool fp_character_is_hidden(uint32_t character);
 
 /* fp_text_plain - copy text with all such made visible.
  * ret_text  at most size bytes, terminated when size > 0; nothing is cut in its middle. FP_PLAIN_GROWTH for each byte of text

@@ -5,14 +5,23 @@
 
 TEST(no_byte_of_a_string_ends_the_element)
 {
-    /* U+2028 ends a line in older scripts. */
-    json_t *data = json_pack("[s, s]", "</script><!--&amp;", "a\xe2\x80\xa8z");
+    json_t *data = json_pack("[s, s]", "</script><!--&amp;", "a\\\"\n\u20ac\\u202e");
     char *text = res_html_escaped(data);
-    CHECK_STR(text, "[\"\\u003c/script\\u003e\\u003c!--\\u0026amp;\",\"a\\u2028z\"]");
     json_error_t error;
     json_t *again = json_loads(text, 0, &error);
+    CHECK_STR(text, "[\"\\u003c/script\\u003e\\u003c!--\\u0026amp;\",\"a\\\\\\\"\\n\\u20AC\\\\u202e\"]");
     CHECK(again != NULL && json_equal(data, again));
     json_decref(again);
+    json_decref(data);
+    free(text);
+}
+
+/* U+2028 ends a line in older scripts, U+202E turns one around, and tags are not seen. */
+TEST(what_is_not_seen_is_spelled_out)
+{
+    json_t *data = json_pack("[s, s]", "a\u2028\u202ez\x1b", "\U000e0041\U0001f600");
+    char *text = res_html_escaped(data);
+    CHECK_STR(text, "[\"a\\\\u2028\\\\u202Ez\\\\u001B\",\"\\\\uDB40\\\\uDC41\\uD83D\\uDE00\"]");
     json_decref(data);
     free(text);
 }
@@ -125,6 +134,6 @@ TEST(a_long_series_is_bounded_and_keeps_its_peak)
     }
 }
 
-RUN_TESTS(T(no_byte_of_a_string_ends_the_element), T(raw_samples_stay_in_the_result),
-          T(a_search_leaves_its_samples_and_brings_its_sentences), T(a_history_is_on_its_page),
-          T(a_long_series_is_bounded_and_keeps_its_peak))
+RUN_TESTS(T(no_byte_of_a_string_ends_the_element), T(what_is_not_seen_is_spelled_out),
+          T(raw_samples_stay_in_the_result), T(a_search_leaves_its_samples_and_brings_its_sentences),
+          T(a_history_is_on_its_page), T(a_long_series_is_bounded_and_keeps_its_peak))
