@@ -2,20 +2,20 @@
 #include "cli/control.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/clock.h"
 #include "cli/json.h"
 #include "convert/recording.h"
+#include "footprint/trusted.h"
 #include "results/support.h"
 
 #define LOOK_NS    5000000
@@ -62,60 +62,56 @@ const char *cli_control_stop_words(const char *stop)
     return "why is not known to this version";
 }
 
-/* The collector's process id is judged after it is held, so that it is not another's by then. */
-static bool hold(struct cli_control *control, char *ret_why, size_t size)
+/* Why a directory is none whose collector we may tell something. */
+static char *no_directory(const char *directory, const struct fp_error *error)
 {
-    struct conv_survey *survey = res_calloc(1, sizeof *survey);
-    const uint64_t pid = cli_json_count(json_object_get(control->recording, "collector"), "pid");
-    bool held;
-    control->collector = pid <= INT32_MAX ? (pid_t)pid : 0;
-#ifdef SYS_pidfd_open
-    control->pidfd = control->collector > 0 ? (int)syscall(SYS_pidfd_open, control->collector, 0) : -1;
-#endif
-    conv_unfinished_judge(control->recording, control->directory, survey);
-    held = survey->recording_state == CONV_RECORDING_GOING_ON && control->collector > 0;
-    snprintf(ret_why, size, "%s", survey->unfinished_why);
-    free(survey);
-    return held;
+    char text[CONV_PATH_BYTES + 512];
+    if (error->distrust == FP_DISTRUST_OWNER)
+        return res_printf("'%s' belongs to user %s, and only that user can ask its collector", directory,
+                          error->owner);
+    if (error->status == FP_ERR_OPEN && error->sys_errno == ENOENT)
+        return res_printf("'%s' does not exist", directory);
+    if (error->status == FP_ERR_OPEN && error->sys_errno == ENOTDIR)
+        return res_printf("'%s' is a file: name the recording's directory", directory);
+    return res_strdup(fp_error_text(error, directory, text, sizeof text));
 }
 
-static char *no_recording(const char *directory)
+/* The directory must be ours alone, and what stands in it can be read then. */
+static json_t *open_recording(const char *directory, char **ret_problem)
 {
-    struct stat found;
-    if (stat(directory, &found) != 0)
-        return errno == ENOENT ? res_printf("'%s' does not exist", directory)
-                               : res_printf("'%s' cannot be looked into: %s", directory, strerror(errno));
-    if (!S_ISDIR(found.st_mode))
-        return res_printf("'%s' is a file: name the recording's directory", directory);
-    char *path = res_path_join(directory, "recording.json");
-    const int error = access(path, R_OK) != 0 ? errno : 0;
-    char *problem = error != 0 && error != ENOENT
-                        ? res_printf("cannot read '%s': %s", path, strerror(error))
-                        : res_printf("'%s' is no recording: it has no recording.json that can be read",
-                                     directory);
-    free(path);
-    return problem;
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    char text[CONV_PATH_BYTES + 512];
+    json_t *recording = NULL;
+    const int fd = fp_trusted_open(AT_FDCWD, directory, S_IFDIR, FP_TRUSTED_OWN, &error->cause);
+    if (fd < 0) {
+        *ret_problem = no_directory(directory, &error->cause);
+    } else {
+        close(fd);
+        const enum fp_status status = conv_recording_load(directory, &recording, error);
+        if (status != FP_OK && status != FP_ERR_CORRUPT)
+            *ret_problem = res_strdup(conv_error_text(error, text, sizeof text));
+        else if (recording == NULL)
+            *ret_problem = res_printf("'%s' is no recording: it has no recording.json that can be read",
+                                      directory);
+    }
+    free(error);
+    return recording;
 }
 
 enum cli_control_state cli_control_open(const char *directory, struct cli_control *ret_control,
                                         char **ret_problem)
 {
-    char why[256];
     *ret_problem = NULL;
-    *ret_control = (struct cli_control){.directory = res_strdup(directory), .pidfd = -1};
-    ret_control->recording = cli_json_recording(directory);
-    if (ret_control->recording == NULL) {
-        *ret_problem = no_recording(directory);
+    *ret_control = (struct cli_control){.directory = res_strdup(directory), .proof = {.pidfd = -1}};
+    ret_control->recording = open_recording(directory, ret_problem);
+    if (ret_control->recording == NULL)
         return CLI_CONTROL_FAILED;
-    }
     if (!goes_on(ret_control->recording)) {
         *ret_problem = res_printf("the recording in '%s' has ended", directory);
         return CLI_CONTROL_ENDED;
     }
-    if (!hold(ret_control, why, sizeof why)) {
-        *ret_problem = res_printf("the recording in '%s' does not go on: %s", directory, why);
+    if (!cli_proof_make(directory, ret_control->recording, &ret_control->proof, ret_problem))
         return CLI_CONTROL_KILLED;
-    }
     return CLI_CONTROL_OPEN;
 }
 
@@ -123,9 +119,8 @@ void cli_control_release(struct cli_control *control)
 {
     free(control->directory);
     json_decref(control->recording);
-    if (control->pidfd >= 0)
-        close(control->pidfd);
-    *control = (struct cli_control){.pidfd = -1};
+    cli_proof_release(&control->proof);
+    *control = (struct cli_control){.proof = {.pidfd = -1}};
 }
 
 /* ---- asking ----------------------------------------------------------------------------------- */
@@ -145,15 +140,6 @@ static int signal_of(enum cli_request request)
         break;
     }
     return SIGRTMIN + 3;
-}
-
-static bool send_signal(const struct cli_control *control, int number)
-{
-#ifdef SYS_pidfd_send_signal
-    if (control->pidfd >= 0)
-        return syscall(SYS_pidfd_send_signal, control->pidfd, number, NULL, 0) == 0;
-#endif
-    return kill(control->collector, number) == 0;
 }
 
 static bool is_heeded(const json_t *now, const json_t *before, const char *kind)
@@ -182,15 +168,6 @@ static bool is_answer(const struct cli_control *control, const json_t *before, e
     return false;
 }
 
-/* Held by its descriptor it is not another's number; and what is dead, waited for or not, answers nothing. */
-static bool collector_has_gone(const struct cli_control *control)
-{
-    struct pollfd ended = {control->pidfd, POLLIN, 0};
-    if (control->pidfd >= 0)
-        return poll(&ended, 1, 0) > 0;
-    return kill(control->collector, 0) != 0 && errno == ESRCH;
-}
-
 enum waited {
     WAITED_ANSWERED,
     WAITED_IN_VAIN,
@@ -203,7 +180,7 @@ static enum waited wait_for_answer(struct cli_control *control, const json_t *be
     const uint64_t begin = cli_now_ns();
     const struct timespec pause = {.tv_nsec = LOOK_NS};
     for (;;) {
-        const bool gone = collector_has_gone(control); /* asked first: its last word is there then */
+        const bool gone = cli_proof_has_gone(&control->proof); /* asked first: its last word is there then */
         json_t *recording = cli_json_recording(control->directory);
         if (recording != NULL) {
             json_decref(control->recording);
@@ -232,16 +209,16 @@ static char *no_answer(const struct cli_control *control, enum waited waited, ui
     if (waited == WAITED_FOR_THE_DEAD)
         return res_printf("the collector (process %d) ended without an answer%s; 'mallab info %s' tells what "
                           "there is",
-                          (int)control->collector,
+                          (int)control->proof.collector,
                           full ? ", as there is no room for one: the disk is full" : "", control->directory);
     if (full)
         return res_printf("the collector (process %d) cannot answer: the disk of '%s' is full; make room "
                           "there, and ask again",
-                          (int)control->collector, control->directory);
+                          (int)control->proof.collector, control->directory);
     return res_printf(
         "the collector (process %d) has not answered in %.0f s; its recording.json in '%s' tells "
         "when it has",
-        (int)control->collector, (double)within_ns / 1e9, control->directory);
+        (int)control->proof.collector, (double)within_ns / 1e9, control->directory);
 }
 
 bool cli_control_ask(struct cli_control *control, enum cli_request request, uint64_t within_ns,
@@ -254,9 +231,10 @@ bool cli_control_ask(struct cli_control *control, enum cli_request request, uint
     before = cli_json_recording(control->directory);
     if (before == NULL)
         before = json_incref(control->recording);
-    if (!send_signal(control, signal_of(request)) && errno != ESRCH) {
-        *ret_problem = res_printf("the collector (process %d) cannot be told: %s", (int)control->collector,
-                                  strerror(errno));
+    if (!cli_proof_signal(&control->proof, control->directory, before, signal_of(request)) &&
+        errno != ESRCH) {
+        *ret_problem = res_printf("the collector (process %d) cannot be told: %s",
+                                  (int)control->proof.collector, strerror(errno));
         json_decref(before);
         return false;
     }

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/proof.h"
+
 enum cli_request {
     CLI_REQUEST_STATUS, /* write every call made so far, and recording.json anew */
     CLI_REQUEST_PAUSE,
@@ -23,8 +25,7 @@ enum cli_request {
 
 struct cli_control {
     char *directory;
-    pid_t collector;
-    int pidfd;         /* -1: the kernel has none */
+    struct cli_proof proof;
     json_t *recording; /* recording.json, as it was read last */
 };
 

@@ -2,15 +2,12 @@
 #ifndef MALLAB_CLI_JSON_H
 #define MALLAB_CLI_JSON_H
 
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <jansson.h>
 
-#include "convert/convert.h"
-#include "footprint/json_read.h"
+#include "convert/recording.h"
 #include "results/support.h"
 
 /* cli_json_number - an integer; the highest that JSON's have where it is more. A new reference. */
@@ -29,18 +26,11 @@ static inline uint64_t cli_json_count(const json_t *object, const char *key)
 /* cli_json_recording - recording.json of a directory, as it stands. A new reference; NULL when it cannot be read. */
 static inline json_t *cli_json_recording(const char *directory)
 {
-    char *path = res_path_join(directory, "recording.json");
+    struct conv_error *error = res_calloc(
+        1, sizeof *error); /* who wants to know why calls conv_recording_load */
     json_t *recording = NULL;
-    const int directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    const struct fp_json_bound bound = fp_json_directory_bound(directory_fd, fd);
-    if (fd >= 0)
-        (void)fp_json_read(fd, &bound, &recording, NULL); /* NULL stays */
-    if (fd >= 0)
-        (void)close(fd); /* only read from */
-    if (directory_fd >= 0)
-        (void)close(directory_fd);
-    free(path);
+    (void)conv_recording_load(directory, &recording, error);
+    free(error);
     return recording;
 }
 

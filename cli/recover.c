@@ -2,7 +2,6 @@
 #include "cli/recover.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +9,18 @@
 #include <unistd.h>
 
 #include "cli/json.h"
-#include "results/support.h"
 
 enum {
     NOTHING_TO_RECOVER = 3, /* mallab-collect's: its collector lives, or another process is at it */
     NOT_STARTED = 127,
 };
 
-/* A recording that is not finished names its shared memory, which goes with its collector unless that was killed. */
+/* A recording that is not finished names its shared memory, which goes with its collector unless that was killed. Nothing is
+ * recovered of another user's recording, nor told here: whoever reads it next does. */
 static bool left_something(const char *directory)
 {
     json_t *recording = cli_json_recording(directory);
-    const char *segment = json_string_value(json_object_get(recording, "segment_path"));
-    const bool left = segment != NULL && access(segment, F_OK) == 0;
+    const bool left = recording != NULL && conv_unfinished_is_left(recording, directory);
     json_decref(recording);
     return left;
 }

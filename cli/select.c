@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/trusted.h"
+
 /* "12.5%" to millionths. */
 static bool parse_percent(const char *text, uint64_t *ret_millionths)
 {
@@ -81,8 +83,19 @@ static bool is_name(const char *text)
            strspn(text, "0123456789.") != strlen(text);
 }
 
+static int trust_owner(const struct cli_verb *verb, const char *value)
+{
+    uid_t user;
+    if (!fp_trusted_find_user(value, &user))
+        return cli_misuse(verb, "--trust-owner: there is no user '%s'", value);
+    fp_trusted_also_read(user);
+    return -1;
+}
+
 int cli_select_take(const struct cli_verb *verb, int option, const char *value, struct conv_options *options)
 {
+    if (option == CLI_SELECT_TRUST_OWNER)
+        return trust_owner(verb, value);
     struct conv_selection *select = &options->select;
     const char *wrong;
     uint64_t process;

@@ -15,11 +15,13 @@ enum {
     CLI_SELECT_TO_TIME,
     CLI_SELECT_SAMPLE,
     CLI_SELECT_HEAD,
+    CLI_SELECT_TRUST_OWNER, /* top has it too, and none of the others */
     CLI_SELECT_END,
 };
 
 /* Rows for a verb's table of options. */
 /* clang-format off */
+#define CLI_SELECT_TRUST_OWNER_ROW {"trust-owner", required_argument, NULL, CLI_SELECT_TRUST_OWNER}
 #define CLI_SELECT_OPTIONS                                        \
     {"process", required_argument, NULL, CLI_SELECT_PROCESS},     \
     {"merge", optional_argument, NULL, CLI_SELECT_MERGE},         \
@@ -27,9 +29,14 @@ enum {
     {"from-time", required_argument, NULL, CLI_SELECT_FROM_TIME}, \
     {"to-time", required_argument, NULL, CLI_SELECT_TO_TIME},     \
     {"sample", required_argument, NULL, CLI_SELECT_SAMPLE},       \
-    {"head", required_argument, NULL, CLI_SELECT_HEAD}
+    {"head", required_argument, NULL, CLI_SELECT_HEAD},           \
+    CLI_SELECT_TRUST_OWNER_ROW
 
 /* Lines for a verb's help. */
+#define CLI_SELECT_TRUST_OWNER_HELP                                                    \
+    "      --trust-owner USER\n"                                                        \
+    "                       read this user's recordings too, by name or number: their\n" \
+    "                       footprints and recording.json, and nothing else\n"
 #define CLI_SELECT_HELP                                                               \
     "      --process PID    which process of a recording [the one with most calls],\n" \
     "                       or of a trace that holds several [the first]; of a\n"       \
@@ -43,7 +50,8 @@ enum {
     "                       alive then is created first\n"                            \
     "      --to-time T      up to that time\n"                                        \
     "      --sample SHARE   all calls on a share of the objects: 1/8, 10%\n"          \
-    "      --head N         only the first N calls of what is left by the others\n"
+    "      --head N         only the first N calls of what is left by the others\n"      \
+    CLI_SELECT_TRUST_OWNER_HELP
 /* clang-format on */
 
 /* cli_select_take - one of these options, with its value.

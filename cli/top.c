@@ -19,6 +19,7 @@
 #include "cli/progress.h"
 #include "cli/top.h"
 #include "cli/top_options.h"
+#include "convert/recording.h"
 
 #define CATCH_UP_FRAME_NS UINT64_C(250000000) /* often enough to see it move */
 #define ANSWER_NS         UINT64_C(500000000) /* Ctrl-C is not heeded so long */
@@ -295,6 +296,17 @@ static void allow_many_files(void)
     }
 }
 
+/* Before signals are kept waiting, what will be looked at again and again is seen to be a recording's directory. */
+static bool open_view(struct top *top, struct conv_error *error)
+{
+    if (conv_view_open(top->settings.path, (uint32_t)top->settings.process_id, &top->view, error) != FP_OK)
+        return false;
+    const int fd = conv_recording_open(top->view->directory, error);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 static int run(struct top *top)
 {
     struct conv_error *error = res_calloc(1, sizeof *error);
@@ -306,11 +318,13 @@ static int run(struct top *top)
     allow_many_files();
     cli_progress_begin(&top->progress, top->in_place ? CLI_PROGRESS_NEVER : top->settings.answer.progress);
     signals_of_ours(&set);
-    sigprocmask(SIG_BLOCK, &set, &before);
-    if (conv_view_open(top->settings.path, (uint32_t)top->settings.process_id, &top->view, error) == FP_OK)
-        code = follow(top, error);
-    else
+    sigprocmask(SIG_BLOCK, NULL, &before);
+    if (!open_view(top, error)) {
         code = fail(top, error);
+    } else {
+        sigprocmask(SIG_BLOCK, &set, NULL);
+        code = follow(top, error);
+    }
     leave_terminal(top);
     cli_control_release(&top->control);
     conv_view_free(top->view);
@@ -323,7 +337,7 @@ static int run(struct top *top)
 
 static int run_top(int argc, char **argv)
 {
-    struct top top = {.control.pidfd = -1};
+    struct top top = {.control.proof.pidfd = -1};
     const int misuse = cli_top_take_options(argc, argv, &top.settings);
     if (misuse >= 0)
         return misuse;

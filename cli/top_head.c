@@ -106,7 +106,8 @@ static void put_incomplete(struct top_page *page, const struct conv_view *view)
 
 static bool is_left(const struct conv_view *view)
 {
-    return view->status.state == CONV_RECORDING_ENDED_EARLY && conv_unfinished_is_left(view->root);
+    return view->status.state == CONV_RECORDING_ENDED_EARLY &&
+           conv_unfinished_is_left(view->root, view->directory);
 }
 
 static void put_notes(struct top_page *page, const struct conv_view *view,

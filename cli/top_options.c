@@ -5,26 +5,28 @@
 
 #include "cli/cli.h"
 #include "cli/command_line.h"
+#include "cli/select.h"
 
-const char cli_top_help[] = "usage: mallab top [OPTION...] DIR\n"
-                            "\n"
-                            "Show what a program does while it is recorded: its calls, live memory, sizes,\n"
-                            "threads and processes, and whether the recorder keeps up. Ends when the\n"
-                            "recording does; Ctrl-C ends it before.\n"
-                            "\n"
-                            "      --interval T     time between two frames, 100ms at least [2s]\n"
-                            "      --count N        end after N frames\n"
-                            "      --once           print one frame and end\n"
-                            "      --process WHICH  only this process: its id, or its program's name, which\n"
-                            "                       takes the one with most calls so far [all]\n"
-                            "      --lines N        lines of a frame [those of the terminal, else 24]\n"
-                            "      --json           an object a line for each frame\n"
-                            "@progress\n"
-                            "@no-progress\n"
-                            "@help\n"
-                            "\n"
-                            "example: mallab top mallab-web.4242\n"
-                            "exit codes: 0 done, 1 failed, 2 misuse, 3 DIR unreadable, damaged or too new\n";
+const char cli_top_help[] =
+    "usage: mallab top [OPTION...] DIR\n"
+    "\n"
+    "Show what a program does while it is recorded: its calls, live memory, sizes,\n"
+    "threads and processes, and whether the recorder keeps up. Ends when the\n"
+    "recording does; Ctrl-C ends it before.\n"
+    "\n"
+    "      --interval T     time between two frames, 100ms at least [2s]\n"
+    "      --count N        end after N frames\n"
+    "      --once           print one frame and end\n"
+    "      --process WHICH  only this process: its id, or its program's name, which\n"
+    "                       takes the one with most calls so far [all]\n"
+    "      --lines N        lines of a frame [those of the terminal, else 24]\n" CLI_SELECT_TRUST_OWNER_HELP
+    "      --json           an object a line for each frame\n"
+    "@progress\n"
+    "@no-progress\n"
+    "@help\n"
+    "\n"
+    "example: mallab top mallab-web.4242\n"
+    "exit codes: 0 done, 1 failed, 2 misuse, 3 DIR unreadable, damaged or too new\n";
 
 #define INTERVAL_NS_DEFAULT UINT64_C(2000000000)
 #define INTERVAL_NS_LEAST   UINT64_C(100000000)
@@ -77,6 +79,7 @@ int cli_top_take_options(int argc, char **argv, struct cli_top_options *ret_opti
         {"once", no_argument, NULL, OPTION_ONCE},
         {"process", required_argument, NULL, OPTION_PROCESS},
         {"lines", required_argument, NULL, OPTION_LINES},
+        CLI_SELECT_TRUST_OWNER_ROW,
         CLI_ANSWER_JSON_ROW,
         CLI_ANSWER_PROGRESS_ROWS,
         CLI_ANSWER_HELP_ROW,

@@ -56,7 +56,7 @@ static enum conv_kind kind_of_file(const char *path)
 {
     static const char blanks[] = " \t\r\n";
     char bytes[HEAD_BYTES];
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* a pipe by now, maybe */
     ssize_t size;
     size_t at = 0;
     if (fd < 0)

@@ -12,6 +12,7 @@
 #include "convert/recording.h"
 #include "footprint/json_read.h"
 #include "footprint/part_name.h"
+#include "footprint/trusted.h"
 #include "footprint/words.h"
 
 #define PROCESSES_MAX 1048576u
@@ -122,34 +123,13 @@ static enum fp_status add_from_json(const char *directory, const char *path, con
     return FP_OK;
 }
 
-/* A regular file and nothing that an open could wait for. */
-static FILE *open_json(const char *path)
-{
-    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    FILE *file = NULL;
-    struct stat stat_;
-    if (fd >= 0 && fstat(fd, &stat_) == 0 && !S_ISREG(stat_.st_mode))
-        errno = S_ISDIR(stat_.st_mode) ? EISDIR : EINVAL;
-    else if (fd >= 0)
-        file = fdopen(fd, "r");
-    if (fd >= 0 && file == NULL) {
-        const int saved = errno;
-        (void)close(fd); /* only read from */
-        errno = saved;
-    }
-    return file;
-}
-
-static enum fp_status load_json(const char *directory, const char *path, FILE *file, json_t **ret_root,
+static enum fp_status load_json(int directory_fd, const char *path, int fd, json_t **ret_root,
                                 struct conv_error *error)
 {
-    const int directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const struct fp_json_bound bound = fp_json_directory_bound(directory_fd, fileno(file));
+    const struct fp_json_bound bound = fp_json_directory_bound(directory_fd, fd);
     json_error_t wrong;
-    enum fp_status status = fp_json_read(fileno(file), &bound, ret_root, &wrong);
+    enum fp_status status = fp_json_read(fd, &bound, ret_root, &wrong);
     const int saved = errno;
-    if (directory_fd >= 0)
-        (void)close(directory_fd); /* only looked at */
     if (status == FP_OK)
         return FP_OK;
     if (status == FP_ERR_LIMIT)
@@ -254,17 +234,33 @@ enum fp_status conv_listing_take_json(const char *directory, const char *path, c
     return FP_OK;
 }
 
+int conv_recording_open(const char *directory, struct conv_error *error)
+{
+    struct fp_error cause;
+    const int fd = fp_trusted_open(AT_FDCWD, directory, S_IFDIR, FP_TRUSTED_READ, &cause);
+    if (fd < 0)
+        (void)conv_fail_with(error, directory, &cause);
+    return fd;
+}
+
 enum fp_status conv_recording_load(const char *directory, json_t **ret_root, struct conv_error *error)
 {
     char path[CONV_PATH_BYTES + 32];
-    enum fp_status status;
-    FILE *file;
+    struct fp_error cause;
+    enum fp_status status = FP_OK;
+    int fd;
+    const int directory_fd = conv_recording_open(directory, error);
     *ret_root = NULL;
+    if (directory_fd < 0)
+        return error->cause.status;
     snprintf(path, sizeof path, "%s/recording.json", directory);
-    file = open_json(path);
-    if (file == NULL)
-        return errno == ENOENT ? FP_OK : conv_fail(error, path, FP_ERR_OPEN, errno, 0, "cannot open");
-    status = load_json(directory, path, file, ret_root, error);
-    (void)fclose(file); /* only read from */
+    fd = fp_trusted_open(directory_fd, "recording.json", S_IFREG, FP_TRUSTED_READ, &cause);
+    if (fd >= 0) {
+        status = load_json(directory_fd, path, fd, ret_root, error);
+        (void)close(fd); /* only read from */
+    } else if (cause.status != FP_ERR_OPEN || cause.sys_errno != ENOENT) {
+        status = conv_fail_with(error, path, &cause);
+    }
+    (void)close(directory_fd); /* only looked into */
     return status;
 }

@@ -153,8 +153,11 @@ enum fp_status conv_fail_with(struct conv_error *error, const char *path, const 
         return conv_fail(error, path, cause->status, 0, cause->offset,
                          "is of format version %u, this mallab reads up to %u", cause->version_found,
                          cause->version_known);
-    return conv_fail(error, path, cause->status, cause->sys_errno, cause->offset, "%s",
-                     cause->what != NULL ? cause->what : fp_status_name(cause->status));
+    (void)conv_fail(error, path, cause->status, cause->sys_errno, cause->offset, "%s",
+                    cause->what != NULL ? cause->what : fp_status_name(cause->status));
+    error->cause.distrust = cause->distrust;
+    memcpy(error->cause.owner, cause->owner, sizeof cause->owner);
+    return cause->status;
 }
 
 enum fp_status conv_no_remedy(struct conv_error *error)
@@ -193,6 +196,7 @@ int conv_error_exit_code(const struct conv_error *error)
     case FP_ERR_CORRUPT:
     case FP_ERR_CHECKSUM:
     case FP_ERR_LIMIT:
+    case FP_ERR_UNTRUSTED:
         return 3;
     case FP_ERR_ARGUMENT:
         return 2;

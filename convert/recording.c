@@ -87,7 +87,7 @@ static enum fp_status read_json(const char *directory, struct conv_survey *surve
     char path[CONV_PATH_BYTES + 32];
     json_t *root = NULL;
     enum fp_status status = conv_recording_load(directory, &root, error);
-    if (status == FP_ERR_OPEN)
+    if (status != FP_OK && status != FP_ERR_CORRUPT)
         return status;
     survey->recording_state = CONV_RECORDING_UNKNOWN;
     if (status == FP_OK && root == NULL) {

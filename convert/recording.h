@@ -69,9 +69,13 @@ enum fp_status conv_recording_choose_some(const char *directory, const char *lis
 /* conv_processes_name - " 4711 nginx, 4712 nginx", and how many more, for messages that one is not there. */
 void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size);
 
-/* conv_recording_load - recording.json of a directory, whatever JSON it holds.
+/* conv_recording_open - a recording's directory, through the door (footprint/trusted.h), to be read.
+ * Returns  a descriptor, the caller's to close; -1 with the reason in error. */
+int conv_recording_open(const char *directory, struct conv_error *error);
+
+/* conv_recording_load - recording.json of a directory, both through the door, whatever JSON it holds.
  * ret_root  NULL, with FP_OK, when there is none. The caller's reference.
- * Returns   FP_OK; FP_ERR_OPEN, FP_ERR_CORRUPT (no JSON), in error. */
+ * Returns   FP_OK; FP_ERR_OPEN, FP_ERR_UNTRUSTED, FP_ERR_FOREIGN, FP_ERR_CORRUPT (no JSON), in error. */
 enum fp_status conv_recording_load(const char *directory, json_t **ret_root, struct conv_error *error);
 
 /* conv_recording_check - whether it is the JSON of a recording that this version reads: FP_OK, FP_ERR_FOREIGN,
@@ -89,7 +93,7 @@ void conv_unfinished_judge(const json_t *root, const char *directory, struct con
 
 /* conv_unfinished_is_left - whether the shared memory of an unfinished recording, by its JSON, is there and ours: of a dead
  * collector's `mallab-collect --recover` writes what is in it. */
-bool conv_unfinished_is_left(const json_t *root);
+bool conv_unfinished_is_left(const json_t *root, const char *directory);
 
 /* conv_unfinished_process_gone - whether a recorded process, of an unfinished recording, is seen from here not to be there
  * any more. False also where that cannot be seen (another pid namespace, another machine). */

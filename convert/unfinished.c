@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "convert/recording.h"
+#include "footprint/segment_file.h"
 
 #define STAT_FIELD_START 22 /* proc(5) */
 
@@ -78,17 +78,26 @@ static bool runs(uint32_t pid, uint64_t start_ticks)
     return at == NULL || start_ticks == 0 || strtoull(at, NULL, 10) == start_ticks;
 }
 
+/* The recording's segment, if the recording is ours: of another user's nothing is touched but to be read. */
+static bool open_segment(const json_t *root, const char *directory, struct fp_segment_file *ret_file)
+{
+    const char *path = json_string_value(json_object_get(root, "segment_path"));
+    const int fd = fp_trusted_open(AT_FDCWD, directory, S_IFDIR, FP_TRUSTED_OWN, NULL);
+    const bool opened = fd >= 0 && fp_segment_open(fd, path, FP_TRUSTED_OWN, ret_file, NULL);
+    if (fd >= 0)
+        (void)close(fd); /* only looked into */
+    return opened;
+}
+
 /* A collector of another pid namespace, as in a container: it locks its shared memory for as long as it lives.
  * Returns false where that cannot be looked at from here. */
-static bool told_by_lock(const json_t *root, bool *ret_alive)
+static bool told_by_lock(const json_t *root, const char *directory, bool *ret_alive)
 {
-    const char *segment = json_string_value(json_object_get(root, "segment_path"));
-    const int fd = segment != NULL ? open(segment, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-                                   : -1;
-    if (fd < 0)
+    struct fp_segment_file segment;
+    if (!open_segment(root, directory, &segment))
         return false;
-    *ret_alive = flock(fd, LOCK_SH | LOCK_NB) != 0;
-    (void)close(fd); /* the lock goes with it */
+    *ret_alive = fp_segment_is_held(segment.fd);
+    fp_segment_close(&segment);
     return true;
 }
 
@@ -98,13 +107,14 @@ static void say(struct conv_survey *survey, enum conv_recording_state state, con
     snprintf(survey->unfinished_why, sizeof survey->unfinished_why, "%s", why);
 }
 
-bool conv_unfinished_is_left(const json_t *root)
+bool conv_unfinished_is_left(const json_t *root, const char *directory)
 {
     const json_t *collector = json_object_get(root, "collector");
-    const char *segment = json_string_value(json_object_get(root, "segment_path"));
-    struct stat found;
-    return segment != NULL && json_is_object(collector) && is_this_boot(collector) &&
-           lstat(segment, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid();
+    struct fp_segment_file segment;
+    if (!json_is_object(collector) || !is_this_boot(collector) || !open_segment(root, directory, &segment))
+        return false;
+    fp_segment_close(&segment);
+    return true;
 }
 
 void conv_unfinished_judge(const json_t *root, const char *directory, struct conv_survey *survey)
@@ -117,7 +127,8 @@ void conv_unfinished_judge(const json_t *root, const char *directory, struct con
         say(survey, CONV_RECORDING_UNKNOWN, "its collector had not finished");
     } else if (is_copy(collector, directory)) {
         say(survey, CONV_RECORDING_COPIED, "it was copied before its collector had finished");
-    } else if (is_this_boot(collector) && !is_this_namespace(collector) && !told_by_lock(root, &alive)) {
+    } else if (is_this_boot(collector) && !is_this_namespace(collector) &&
+               !told_by_lock(root, directory, &alive)) {
         say(survey, CONV_RECORDING_OUT_OF_SIGHT,
             "its collector had not finished, and cannot be seen from here (another pid namespace)");
     } else if (is_this_boot(collector) &&
@@ -128,7 +139,7 @@ void conv_unfinished_judge(const json_t *root, const char *directory, struct con
                  "it is still being recorded (collector %u)", survey->collector_pid);
     } else {
         say(survey, CONV_RECORDING_ENDED_EARLY,
-            conv_unfinished_is_left(root)
+            conv_unfinished_is_left(root, directory)
                 ? "its collector ended before it had finished; what it left in shared memory is written by "
                   "'mallab convert' and 'mallab ab'"
                 : "its collector ended before it had finished");

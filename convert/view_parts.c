@@ -133,7 +133,7 @@ static enum fp_status open_part(struct conv_view *view, struct conv_view_part *p
     if (status != FP_OK) {
         if (holds_nothing(path) || (status == FP_ERR_OPEN && cause.sys_errno == ENOENT))
             return FP_OK;
-        if (status != FP_ERR_FOREIGN && cause.sys_errno != EISDIR)
+        if (status != FP_ERR_FOREIGN && cause.sys_errno != EISDIR && cause.distrust != FP_DISTRUST_LINK)
             return conv_fail_with(error, path, &cause);
         part->done = true;
         view->foreign++;

@@ -12,6 +12,7 @@
 #include "footprint/blockio.h"
 #include "footprint/bytes.h"
 #include "footprint/marks.h"
+#include "footprint/trusted.h"
 
 struct fp_reader {
     int fd;
@@ -233,10 +234,6 @@ static enum fp_status read_head(struct fp_reader *reader)
     enum fp_status status;
     if (fstat(reader->fd, &stat) != 0)
         return fail(reader, FP_ERR_READ, errno, 0, "cannot read");
-    if (S_ISDIR(stat.st_mode))
-        return fail(reader, FP_ERR_READ, EISDIR, 0, "cannot read");
-    if (!S_ISREG(stat.st_mode))
-        return fail(reader, FP_ERR_FOREIGN, 0, 0, "not a regular file");
     reader->info.file_bytes = (uint64_t)stat.st_size;
     if (stat.st_size < (off_t)sizeof header) {
         uint8_t magic[8];
@@ -271,6 +268,12 @@ static enum fp_status scan(struct fp_reader *reader)
 
 enum fp_status fp_reader_open(const char *path, struct fp_error *ret_error, struct fp_reader **ret_reader)
 {
+    return fp_reader_open_at(AT_FDCWD, path, ret_error, ret_reader);
+}
+
+enum fp_status fp_reader_open_at(int directory_fd, const char *path, struct fp_error *ret_error,
+                                 struct fp_reader **ret_reader)
+{
     struct fp_reader *reader = calloc(1, sizeof *reader);
     enum fp_status status;
     if (reader == NULL) {
@@ -280,10 +283,9 @@ enum fp_status fp_reader_open(const char *path, struct fp_error *ret_error, stru
     }
     reader->scanned_bytes = FILE_HEADER_BYTES;
     reader->context = ZSTD_createDCtx();
-    reader->fd = open(path,
-                      O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* a pipe must not keep us waiting */
+    reader->fd = fp_trusted_open(directory_fd, path, S_IFREG, FP_TRUSTED_READ, &reader->error);
     if (reader->fd < 0)
-        status = fail(reader, FP_ERR_OPEN, errno, 0, "cannot open");
+        status = reader->error.status;
     else if (reader->context == NULL)
         status = fail(reader, FP_ERR_MEMORY, 0, 0, "no memory for a decompressor");
     else

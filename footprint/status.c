@@ -26,6 +26,7 @@ static const struct status_words WORDS[] = {
     [FP_ERR_EXISTS] = {"exists", "choose another name, or remove it first"},
     [FP_ERR_LIMIT] = {"limit", NULL},
     [FP_ERR_ARGUMENT] = {"argument", NULL},
+    [FP_ERR_UNTRUSTED] = {"untrusted", NULL},
 };
 
 #define WORDS_LENGTH (sizeof WORDS / sizeof WORDS[0])
@@ -33,6 +34,35 @@ static const struct status_words WORDS[] = {
 const char *fp_status_name(enum fp_status status)
 {
     return (unsigned)status < WORDS_LENGTH ? WORDS[status].name : "unknown";
+}
+
+/* What is against it, and what to do about it: the owner's name is in neither constant. */
+static const char *word_distrust(const struct fp_error *error, char *ret_what, size_t what_size,
+                                 char *ret_remedy, size_t remedy_size)
+{
+    const char *remedy = NULL;
+    snprintf(ret_what, what_size, "%s", error->what != NULL ? error->what : "is not trusted");
+    switch (error->distrust) {
+    case FP_DISTRUST_OWNER:
+        snprintf(ret_what, what_size, "belongs to user %s", error->owner);
+        snprintf(ret_remedy, remedy_size,
+                 "read it as that user, or with --trust-owner %s, which only reads footprints", error->owner);
+        return ret_remedy;
+    case FP_DISTRUST_WRITABLE:
+        remedy = "if you trust what is in it, 'chmod go-w' it";
+        break;
+    case FP_DISTRUST_NAMES:
+        remedy = "copy it, and name the copy";
+        break;
+    case FP_DISTRUST_LINK:
+        remedy = "name what it points to";
+        break;
+    case FP_DISTRUST_KIND:
+    case FP_TRUSTED:
+        return NULL;
+    }
+    snprintf(ret_remedy, remedy_size, "%s", remedy);
+    return ret_remedy;
 }
 
 /* A remedy for the usual cause helps nobody where it is known to be another. */
@@ -53,9 +83,13 @@ char *fp_error_text(const struct fp_error *error, const char *path, char *ret_te
     const char *remedy = remedy_of(error);
     const char *what = error->what != NULL ? error->what : fp_status_name(error->status);
     char offset[48] = "";
-    char versions[80];
+    char versions[80], distrust[80], distrust_remedy[128];
     if (size == 0)
         return ret_text;
+    if (error->status == FP_ERR_UNTRUSTED) {
+        remedy = word_distrust(error, distrust, sizeof distrust, distrust_remedy, sizeof distrust_remedy);
+        what = distrust;
+    }
     if (error->version_known != 0) {
         snprintf(versions, sizeof versions, "is of format version %u, this mallab reads up to %u",
                  error->version_found, error->version_known);

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "footprint/trust_rule.h"
+
 /* Values are part of the interface: new ones go to the end, old ones are never renumbered. */
 enum fp_status {
     FP_OK = 0,
@@ -25,6 +27,8 @@ enum fp_status {
     FP_ERR_EXISTS = 11,   /* the output exists already */
     FP_ERR_LIMIT = 12,    /* a documented limit of the format is exceeded */
     FP_ERR_ARGUMENT = 13, /* the caller broke the contract in a way that data can cause */
+    FP_ERR_UNTRUSTED =
+        14, /* another user's, or others may write to it: fp_error.distrust says which (trusted.h) */
 };
 
 /* Where and why. `what` is a static English phrase, lower case, no full stop; never freed. */
@@ -34,7 +38,9 @@ struct fp_error {
     uint64_t offset; /* first byte of the file that was not understood */
     const char *what;
     uint16_t version_found, version_known; /* FP_ERR_VERSION: the file's, and the newest that is read */
-    bool no_remedy; /* `what` is enough: fp_error_text() puts no remedy of the status behind it */
+    bool no_remedy;            /* `what` is enough: fp_error_text() puts no remedy of the status behind it */
+    enum fp_distrust distrust; /* FP_ERR_UNTRUSTED */
+    char owner[36];            /* likewise: the user's name, else the number; cut where it is longer */
 };
 
 /* fp_error_make - an error without versions. */

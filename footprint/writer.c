@@ -11,6 +11,7 @@
 #include "footprint/blockio.h"
 #include "footprint/columns_put.h"
 #include "footprint/marks.h"
+#include "footprint/trusted.h"
 
 /* A size limit leaves this much for the trailer and its lane table. */
 #define TRAILER_RESERVE    4096u
@@ -136,11 +137,11 @@ enum fp_status fp_writer_resume(int directory_fd, const char *path, const struct
     writer->size_limit = options->size_limit_bytes;
     writer->bytes = whole_bytes;
     writer->context = ZSTD_createCCtx();
-    writer->fd = openat(directory_fd, path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    writer->fd = fp_trusted_open(directory_fd, path, S_IFREG, FP_TRUSTED_SHARE, &writer->error);
     if (writer->context == NULL)
         status = fail(writer, FP_ERR_MEMORY, 0, "no memory for a compressor");
     else if (writer->fd < 0)
-        status = fail(writer, FP_ERR_OPEN, errno, "cannot open for writing");
+        status = writer->error.status;
     else if (ftruncate(writer->fd, (off_t)whole_bytes) != 0)
         status = fail(writer, FP_ERR_WRITE, errno, "cannot cut off a half block");
     if (status != FP_OK) {

@@ -171,6 +171,10 @@ bool attach_process(void)
     uint32_t state = PROCESS_NEW;
     if (!boot_resolve() || never)
         return false;
+    if (!text_environment_counts()) {
+        never = true;
+        return false;
+    }
     process = process_block();
     if (process == NULL) {
         never = true;

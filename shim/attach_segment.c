@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "footprint/trust_rule.h"
 #include "shim/attach.h"
 #include "shim/raw.h"
 
@@ -74,12 +75,23 @@ const char ATTACH_OUT_OF_REACH[] =
     "cannot open the recording's shared memory: another root directory or /dev/shm, "
     "no descriptor free, or the recording has ended";
 
-/* Returns NULL on success, else the reason. */
+/* A segment that may be believed (footprint/trust_rule.h), by the descriptors that are mapped then. In a user namespace below the
+ * collector's, our user and the segment's have another number, and the same one.
+ * Returns NULL on success, else the reason. */
 static const char *open_segment(const char *path, struct opened *ret_opened)
 {
+    static const char *const REASONS[] = {
+        [FP_TRUSTED] = NULL,
+        [FP_DISTRUST_KIND] = "the segment is not a regular file",
+        [FP_DISTRUST_OWNER] = "the recording's shared memory belongs to another user",
+        [FP_DISTRUST_WRITABLE] = "the recording's shared memory can be written to by other users",
+        [FP_DISTRUST_NAMES] = "the recording's shared memory has several names (hard links)",
+    };
+    const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    const uid_t user = (uid_t)raw_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
     struct stat told = {0};
     const char *reason = NULL;
-    const long fd = raw_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    const long fd = raw_open(path, O_RDWR | flags);
     long told_fd;
     if (fd == -EACCES)
         return "cannot open the recording's shared memory, which is another user's: put 'mallab record' "
@@ -87,17 +99,19 @@ static const char *open_segment(const char *path, struct opened *ret_opened)
                "changes the user";
     if (fd < 0)
         return ATTACH_OUT_OF_REACH;
-    told_fd = raw_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    told_fd = raw_open(path, O_RDONLY | flags);
     if (told_fd < 0) {
         raw_close((int)fd);
         return ATTACH_OUT_OF_REACH;
     }
     *ret_opened = (struct opened){.fd = (int)fd, .told_fd = (int)told_fd};
     if (raw_call(SYS_fstat, fd, (long)&ret_opened->status, 0, 0, 0, 0) != 0 ||
-        raw_call(SYS_fstat, told_fd, (long)&told, 0, 0, 0, 0) != 0 || !S_ISREG(ret_opened->status.st_mode))
-        reason = "the segment is not a regular file";
+        raw_call(SYS_fstat, told_fd, (long)&told, 0, 0, 0, 0) != 0)
+        reason = "the segment cannot be looked at";
     else if (told.st_ino != ret_opened->status.st_ino || told.st_dev != ret_opened->status.st_dev)
         reason = "the segment was exchanged while it was opened";
+    else
+        reason = REASONS[fp_distrust(&ret_opened->status, S_IFREG, user, true)];
     if (reason != NULL)
         close_opened(ret_opened);
     return reason;
@@ -112,10 +126,6 @@ static const char *map_segment(const char *path)
     if (reason != NULL)
         return reason;
     reason = read_view(&opened, &view);
-    /* In a user namespace below the collector's, its user has another number: ours. */
-    if (reason == NULL && view.fixed.owner_uid != opened.status.st_uid &&
-        opened.status.st_uid != (uid_t)raw_call(SYS_geteuid, 0, 0, 0, 0, 0, 0))
-        reason = "the recording's shared memory belongs to another user";
     if (reason == NULL && !map_aligned(&opened, &view))
         reason = "cannot map the segment (is there a limit on address space?)";
     close_opened(&opened);
@@ -134,7 +144,7 @@ void attach_count_other(void)
     long area;
     if (given == NULL || given[0] == '\0' || open_segment(given, &opened) != NULL)
         return;
-    if (read_view(&opened, &view) == NULL && view.fixed.owner_uid == opened.status.st_uid) {
+    if (read_view(&opened, &view) == NULL) {
         area = raw_call(SYS_mmap, 0, sizeof(struct seg_shared), PROT_READ | PROT_WRITE, MAP_SHARED, opened.fd,
                         (long)view.shared_offset);
         if (area > 0) {

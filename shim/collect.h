@@ -15,6 +15,7 @@
 
 #include "footprint/columns.h"
 #include "footprint/footprint.h"
+#include "footprint/segment_file.h"
 #include "shim/segment.h"
 
 #define COLLECT_CHUNKS_PER_BLOCK 16u /* 16 chunks of at most 4088 marks fit FP_BLOCK_MARKS_MAX */
@@ -74,8 +75,8 @@ uint64_t clock_monotonic_ns(void);
 struct collect_segment {
     struct seg_view view;
     uint32_t ready; /* chunks below it are looked at: the highest that was seen, see segment_ready */
-    int fd;
-    char path[512]; /* as much as the shim takes */
+    struct fp_segment_file file;
+    char path[512]; /* of it, for others; as much as the shim takes */
     bool grown_out; /* no more memory to be had */
     bool
         hold_all; /* memory is to be put behind all chunks, so that they can be filled while we cannot work */
@@ -128,12 +129,20 @@ void segment_remove_stale(void);
 /* segment_remove - unlink the file; processes that are still mapped keep theirs. */
 void segment_remove(struct collect_segment *segment);
 
-/* segment_path_of_recording - read `segment_path` from a recording that is still going on.
- * Returns whether there is one whose collector is alive. */
-bool segment_path_of_recording(int directory_fd, char *ret_path, size_t size);
+/* segment_of_live_collector - the segment of a recording that still goes on.
+ * directory_fd  of the recording, through the door; directory: its absolute path.
+ * ret_path      absolute.
+ * Returns       whether there is one. */
+bool segment_of_live_collector(int directory_fd, const char *directory, char *ret_path, size_t size);
 
-/* segment_of_dead_collector - the segment of a recording whose collector was killed; its header as it is now. */
-bool segment_of_dead_collector(int directory_fd, char *ret_path, size_t size, struct seg_header *ret_header);
+/* segment_of_dead_collector - the segment of a recording whose collector was killed, opened to be taken over, and its header
+ * as it is now. The caller's to close. Returns whether there is one. */
+bool segment_of_dead_collector(int directory_fd, struct fp_segment_file *ret_file,
+                               struct seg_header *ret_header);
+
+/* segment_tell_path - the absolute path of a recording's segment. False: it is too long for the shim. */
+bool segment_tell_path(const struct fp_segment_file *file, const char *directory, char *ret_path,
+                       size_t size);
 
 /* ---- lanes, images ------------------------------------------------------------------------------- */
 
@@ -447,14 +456,16 @@ enum place {
     PLACE_TAKEN,
     PLACE_JOINED,
     PLACE_FAILED,
+    PLACE_UNTRUSTED, /* another user's, or others may write to it */
 };
 
 /* place_find - open options.out as directory_fd, new or empty; with options.unique or join, where that holds something, the
  * first of OUT.2, OUT.3 ... that is free; with join, the segment's path of a recording that goes on in one of them.
  * ret_number   1 for OUT itself, N for OUT.N.
  *              Of a directory in which another collector prepares its recording just now, join waits for that.
+ * ret_error    why it is PLACE_UNTRUSTED.
  * Returns      PLACE_FAILED with errno set; PLACE_OURS with the directory locked against other collectors. */
-enum place place_find(struct collector *collector, uint32_t *ret_number);
+enum place place_find(struct collector *collector, uint32_t *ret_number, struct fp_error *ret_error);
 
 /* place_forget - remove a directory that place_find made, where nothing came of the recording. */
 void place_forget(const struct collector *collector);

@@ -160,14 +160,36 @@ static int give_up(struct collector *collector)
     return EXIT_FAILED;
 }
 
+/* What is recorded could be read, or made up, by whoever can write there. */
+static int refuse_place(struct collector *collector, const struct fp_error *error)
+{
+    const char *out = collector->options.out;
+    switch (error->distrust) {
+    case FP_DISTRUST_OWNER:
+        return fail(collector, "output directory '%s' belongs to user %s; name one of your own", out,
+                    error->owner);
+    case FP_DISTRUST_WRITABLE:
+        return fail(
+            collector,
+            "output directory '%s' can be written to by its group or by others; 'chmod go-w' it, or name "
+            "another",
+            out);
+    default:
+        return fail(collector, "output directory '%s' %s; name another", out, error->what);
+    }
+}
+
 /* Returns EXIT_DONE with the segment published, or another code after answering. */
 static int prepare(struct collector *collector, bool *ret_joined)
 {
     const char *reason = NULL;
+    struct fp_error error;
     char place[sizeof collector->segment.path + sizeof collector->directory];
     uint32_t number;
     *ret_joined = false;
-    switch (place_find(collector, &number)) {
+    switch (place_find(collector, &number, &error)) {
+    case PLACE_UNTRUSTED:
+        return refuse_place(collector, &error);
     case PLACE_FAILED:
         return fail(collector, "cannot use output directory '%s': %s%s", collector->options.out,
                     strerror(errno),
@@ -265,8 +287,11 @@ static bool write_last(struct collector *collector)
 
 int main(int argc, char **argv)
 {
-    static struct collector collector = {
-        .directory_fd = -1, .reserve_fd = -1, .list_fd = -1, .segment = {.fd = -1}, .notes = {.fd = -1}};
+    static struct collector collector = {.directory_fd = -1,
+                                         .reserve_fd = -1,
+                                         .list_fd = -1,
+                                         .segment = {.file = {.folder_fd = -1, .fd = -1}},
+                                         .notes = {.fd = -1}};
     bool joined;
     int code = collect_parse_options(argc, argv, &collector.options);
     if (code == 1)

@@ -61,28 +61,34 @@ void place_share(const struct collector *collector)
     (void)flock(collector->directory_fd, LOCK_SH); /* fails only where there are no locks */
 }
 
-static enum place try_directory(struct collector *collector, const char *path)
-{
-    collector->made_directory = mkdir(path, 0700) == 0;
-    if (!collector->made_directory && errno != EEXIST)
-        return PLACE_FAILED;
-    collector->directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (collector->directory_fd < 0)
-        return PLACE_FAILED;
-    if (lock_directory(collector->directory_fd, collector->options.join) && is_empty(collector->directory_fd))
-        return PLACE_OURS;
-    if (collector->options.join && segment_path_of_recording(collector->directory_fd, collector->segment.path,
-                                                             sizeof collector->segment.path))
-        return PLACE_JOINED;
-    (void)close(collector->directory_fd);
-    collector->directory_fd = -1;
-    return PLACE_TAKEN;
-}
-
 static void resolve(struct collector *collector, const char *path)
 {
     if (realpath(path, collector->directory) == NULL)
         (void)snprintf(collector->directory, sizeof collector->directory, "%s", path);
+}
+
+static enum place try_directory(struct collector *collector, const char *path, struct fp_error *ret_error)
+{
+    collector->made_directory = mkdir(path, 0700) == 0;
+    if (!collector->made_directory && errno != EEXIST)
+        return PLACE_FAILED;
+    collector->directory_fd = fp_trusted_open(AT_FDCWD, path, S_IFDIR, FP_TRUSTED_OWN, ret_error);
+    if (collector->directory_fd < 0 && ret_error->status == FP_ERR_UNTRUSTED)
+        return PLACE_UNTRUSTED;
+    if (collector->directory_fd < 0) {
+        errno = ret_error->sys_errno;
+        return PLACE_FAILED;
+    }
+    resolve(collector, path);
+    if (lock_directory(collector->directory_fd, collector->options.join) && is_empty(collector->directory_fd))
+        return PLACE_OURS;
+    if (collector->options.join &&
+        segment_of_live_collector(collector->directory_fd, collector->directory, collector->segment.path,
+                                  sizeof collector->segment.path))
+        return PLACE_JOINED;
+    (void)close(collector->directory_fd);
+    collector->directory_fd = -1;
+    return PLACE_TAKEN;
 }
 
 /* The highest N of all OUT.N that there are, 0 without one. */
@@ -112,13 +118,12 @@ static uint32_t highest_number(const char *out)
 
 /* DIR, or where others may be taken the first of DIR.2, DIR.3 ... that is free. A service that is started anew every hour
  * comes to more than are looked at one by one: then what follows the highest. */
-enum place place_find(struct collector *collector, uint32_t *ret_number)
+enum place place_find(struct collector *collector, uint32_t *ret_number, struct fp_error *ret_error)
 {
     const char *out = collector->options.out;
-    enum place place = try_directory(collector, out);
+    enum place place = try_directory(collector, out, ret_error);
     int reason = errno;
     uint32_t number = 1;
-    resolve(collector, out);
     for (uint32_t tries = 1; place == PLACE_TAKEN && tries < 2 * DIRECTORIES_TRIED &&
                              (collector->options.unique || collector->options.join);
          tries++) {
@@ -126,9 +131,10 @@ enum place place_find(struct collector *collector, uint32_t *ret_number)
         number = tries != DIRECTORIES_TRIED ? number + 1 : highest_number(out) + 1;
         (void)snprintf(path, sizeof path, "%s.%u", out,
                        number); /* a path cut short fails at mkdir or below */
-        place = try_directory(collector, path);
+        place = try_directory(collector, path, ret_error);
         reason = errno;
-        resolve(collector, path);
+        if (place == PLACE_UNTRUSTED) /* another user's OUT.N is passed over like one that holds something */
+            place = PLACE_TAKEN;
     }
     *ret_number = number;
     errno = reason;

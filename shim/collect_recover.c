@@ -28,13 +28,16 @@ static enum recover_result map_segment(struct collect_segment *segment, const st
 {
     struct stat status;
     void *area;
-    segment->fd = open(segment->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (segment->fd < 0 || fstat(segment->fd, &status) != 0) {
-        *ret_reason = "its shared memory cannot be opened";
+    if (flock(segment->file.fd, LOCK_EX | LOCK_NB) != 0) {
+        *ret_reason = "somebody else is recovering it";
+        return RECOVER_NOTHING;
+    }
+    if (fstat(segment->file.fd, &status) != 0) {
+        *ret_reason = "its shared memory cannot be looked at";
         return RECOVER_FAILED;
     }
-    if (flock(segment->fd, LOCK_EX | LOCK_NB) != 0) {
-        *ret_reason = "somebody else is recovering it";
+    if (status.st_nlink == 0) {
+        *ret_reason = "somebody else has recovered it";
         return RECOVER_NOTHING;
     }
     if (!is_whole(&seen->fixed, (uint64_t)status.st_size)) {
@@ -42,7 +45,7 @@ static enum recover_result map_segment(struct collect_segment *segment, const st
         return RECOVER_FAILED;
     }
     area = mmap(NULL, seg_view_at(NULL, seen->fixed.chunk_count).bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                segment->fd, 0);
+                segment->file.fd, 0);
     if (area == MAP_FAILED) {
         *ret_reason = "no memory to map its shared memory";
         return RECOVER_FAILED;
@@ -72,15 +75,21 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
 {
     struct seg_header seen;
     enum recover_result result;
-    collector->directory_fd = open(collector->options.out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct fp_segment_file *file = &collector->segment.file;
+    collector->directory_fd = fp_trusted_open(AT_FDCWD, collector->options.out, S_IFDIR, FP_TRUSTED_OWN,
+                                              NULL);
     if (collector->directory_fd < 0 || realpath(collector->options.out, collector->directory) == NULL) {
-        *ret_reason = "the directory cannot be opened";
+        *ret_reason = "the directory cannot be opened, or is not this user's alone";
         return RECOVER_FAILED;
     }
-    if (!segment_of_dead_collector(collector->directory_fd, collector->segment.path,
-                                   sizeof collector->segment.path, &seen)) {
+    if (!segment_of_dead_collector(collector->directory_fd, file, &seen)) {
         *ret_reason = "there is nothing to recover";
         return RECOVER_NOTHING;
+    }
+    if (!segment_tell_path(file, collector->directory, collector->segment.path,
+                           sizeof collector->segment.path)) {
+        *ret_reason = "the path of its shared memory is too long";
+        return RECOVER_FAILED;
     }
     result = map_segment(&collector->segment, &seen, ret_reason);
     if (result != RECOVER_DONE)

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +13,9 @@
 
 static struct fp_reader *open_footprint(const struct collector *collector, const char *name)
 {
-    char path[PATH_MAX];
     struct fp_error error;
     struct fp_reader *reader = NULL;
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", collector->directory, name) >= sizeof path)
-        return NULL;
-    return fp_reader_open(path, &error, &reader) == FP_OK ? reader : NULL;
+    return fp_reader_open_at(collector->directory_fd, name, &error, &reader) == FP_OK ? reader : NULL;
 }
 
 /* Where each lane stands in the file. */
@@ -96,7 +92,7 @@ struct listing {
 static struct listing list_directory(const struct collector *collector)
 {
     struct listing listing = {0};
-    listing.count = scandir(collector->directory, &listing.entries, NULL, by_name);
+    listing.count = scandirat(collector->directory_fd, ".", &listing.entries, NULL, by_name);
     return listing;
 }
 

@@ -28,7 +28,7 @@ void note_take_name(const char *segment_path)
 
 bool note_wanted(void)
 {
-    if (socket_name[0] == '\0' && attach_is_named())
+    if (socket_name[0] == '\0' && text_environment_counts() && attach_is_named())
         note_take_name(text_getenv("MALLAB_SEGMENT"));
     return socket_name[0] != '\0';
 }

@@ -2,6 +2,7 @@
 #include "shim/shim.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "shim/raw.h"
@@ -131,6 +132,11 @@ char **text_environment(void)
     if (found == NULL)
         found = environment_from_proc();
     return found;
+}
+
+bool text_environment_counts(void)
+{
+    return getauxval(AT_SECURE) == 0;
 }
 
 const char *text_getenv(const char *name)

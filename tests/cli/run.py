@@ -28,6 +28,7 @@ def run(case):
     place = pathlib.Path(tempfile.mkdtemp(prefix="mallab-cli-")).resolve()
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith(("MALLAB_", "LC_", "MALLOC")) and key not in ("LANG", "LD_PRELOAD", "NO_COLOR")}
+    os.umask(0o022)  # what others may write to is not believed
     environment.update(MALLAB=str(BUILD / "mallab"), CASE=str(case), DATA=str(HERE / "data"), LC_ALL="C",
                        MALLAB_BUILD=str(BUILD), TERM="dumb")
     try:

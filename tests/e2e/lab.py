@@ -30,6 +30,8 @@ if not (BUILD / "mallab").exists():
 PATIENCE_S = 300  # a hang is a failure; nothing here is measured by the clock
 
 
+os.umask(0o022)  # what others may write to is not believed
+
 # What is ignored stays so in everything started from here: nohup, and shells that run us in the background, ignore some.
 for ignored in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
     signal.signal(ignored, signal.SIG_DFL)
@@ -105,8 +107,8 @@ class Lab(unittest.TestCase):
         self.mallab("record", "--quiet", "-o", name, *options, "--", *command, status=status, **settings)
         return self.place / name
 
-    def info(self, path):
-        return self.answer("info", "--json", path)
+    def info(self, path, *options):
+        return self.answer("info", "--json", *options, path)
 
     def assert_whole(self, info):
         """Nothing lost, and said so."""

@@ -1,13 +1,20 @@
 /* fuzz_file.c - files for the targets; failing. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "fuzz/target.h"
 
 static char folder[64];
-static char output[96];
+static char input[96], output[96];
+
+static void remove_files(void)
+{
+    (void)unlink(input); /* often one of them is not there */
+    (void)unlink(output);
+    (void)rmdir(folder);
+}
 
 _Noreturn void fuzz_fail(const char *file, int line, const char *condition)
 {
@@ -15,15 +22,28 @@ _Noreturn void fuzz_fail(const char *file, int line, const char *condition)
     abort();
 }
 
+/* Memory where there is some: a fuzzer writes thousands of files a second. */
+static void make_folder(void)
+{
+    if (folder[0] != '\0')
+        return;
+    snprintf(folder, sizeof folder, "%s/mallab-fuzz-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    FUZZ_CHECK(mkdtemp(folder) != NULL);
+    snprintf(input, sizeof input, "%s/input", folder);
+    snprintf(output, sizeof output, "%s/output", folder);
+    FUZZ_CHECK(atexit(remove_files) == 0);
+}
+
+/* A file with a name, because footprints are not read through links, as those of /proc/self/fd are. */
 const char *fuzz_input(const uint8_t *bytes, size_t size)
 {
     static int fd = -1;
-    static char path[32];
     size_t done = 0;
     if (fd < 0) {
-        fd = memfd_create("fuzz", MFD_CLOEXEC);
+        make_folder();
+        fd = open(input, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         FUZZ_CHECK(fd >= 0);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     }
     FUZZ_CHECK(ftruncate(fd, 0) == 0);
     while (done < size) {
@@ -31,25 +51,12 @@ const char *fuzz_input(const uint8_t *bytes, size_t size)
         FUZZ_CHECK(written > 0);
         done += (size_t)written;
     }
-    return path;
-}
-
-static void remove_output(void)
-{
-    (void)unlink(output); /* often not there */
-    (void)rmdir(folder);
+    return input;
 }
 
 const char *fuzz_output(void)
 {
-    if (folder[0] == '\0') {
-        /* Memory where there is some: a fuzzer writes thousands of files a second. */
-        snprintf(folder, sizeof folder, "%s/mallab-fuzz-XXXXXX",
-                 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-        FUZZ_CHECK(mkdtemp(folder) != NULL);
-        snprintf(output, sizeof output, "%s/output", folder);
-        FUZZ_CHECK(atexit(remove_output) == 0);
-    }
+    make_folder();
     (void)unlink(output); /* not there before the first use */
     return output;
 }

@@ -33,6 +33,7 @@ static inline const char *scratch_path(const char *name)
     char *path = paths[next++ % 8];
     if (scratch_directory[0] == '\0') {
         snprintf(scratch_directory, sizeof scratch_directory, "scratch.%ld", (long)getpid());
+        (void)umask(022); /* what others may write to is not believed */
         if (mkdir(scratch_directory, 0700) != 0)
             abort();
         atexit(scratch_clear);

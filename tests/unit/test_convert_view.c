@@ -389,7 +389,7 @@ TEST(what_is_no_footprint_is_left_out)
     look(view);
     look(view);
     CHECK_U64(view->process_count, 1);
-    CHECK_U64(view->foreign, 3);
+    CHECK_U64(view->foreign, 4);
     CHECK_U64(view->status.state, CONV_RECORDING_UNKNOWN);
     CHECK(strstr(view->status.why, "its recording.json is damaged") != NULL);
     CHECK(!conv_view_goes_on(view));
