@@ -27,3 +27,16 @@ bool fp_part_name(const char *name, size_t size, char *ret_stem, uint32_t *ret_w
     ret_stem[stem] = '\0';
     return true;
 }
+
+void fp_part_stem(const char *name, size_t name_size, char *ret_stem, size_t size)
+{
+    size_t length = 0;
+    for (; length < name_size && name[length] != '\0' && length + 1 < size; length++) {
+        const unsigned char byte = (unsigned char)name[length];
+        const bool leads = length == 0 && (byte == '.' || byte == '-');
+        ret_stem[length] = byte < ' ' || byte == 127 || byte == '/' || leads ? '_' : (char)byte;
+    }
+    ret_stem[length] = '\0';
+    if (length == 0)
+        memcpy(ret_stem, "process", sizeof "process");
+}

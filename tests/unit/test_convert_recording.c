@@ -382,7 +382,32 @@ TEST(a_name_tells_the_window)
     CHECK(!fp_part_name(longest, CONV_STEM_BYTES, stem, &window));
 }
 
-RUN_TESTS(T(a_collector_is_told_from_others), T(an_unfinished_json_need_not_name_its_collector),
+/* A recorded process may say that it is called anything. */
+TEST(a_name_is_a_files_whatever_it_is)
+{
+    static const struct {
+        const char *name, *stem;
+    } cases[] = {
+        {"python3", "python3"}, {"../../etc/cron.d/x", "_._.._etc_cron.d_x"},
+        {"..", "_."},           {"/", "_"},
+        {"a/b", "a_b"},         {"-rf", "_rf"},
+        {".hidden", "_hidden"}, {"line\nbreak\177", "line_break_"},
+        {"", "process"},        {"\303\251", "\303\251"},
+    };
+    char stem[16], unterminated[4] = {'a', '/', 'b', 'c'};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char long_enough[32];
+        fp_part_stem(cases[i].name, strlen(cases[i].name) + 1, long_enough, sizeof long_enough);
+        CHECK_STR(long_enough, cases[i].stem);
+    }
+    fp_part_stem(unterminated, sizeof unterminated, stem, sizeof stem);
+    CHECK_STR(stem, "a_bc");
+    fp_part_stem("0123456789abcdefghij", 21, stem, sizeof stem);
+    CHECK_STR(stem, "0123456789abcde");
+}
+
+RUN_TESTS(T(a_name_is_a_files_whatever_it_is), T(a_collector_is_told_from_others),
+          T(an_unfinished_json_need_not_name_its_collector),
           T(every_footprint_is_taken_in_the_order_of_names), T(what_is_no_footprint_is_passed_over_and_named),
           T(a_pipe_among_listed_footprints_keeps_nobody_waiting), T(nothing_written_is_said_so),
           T(a_json_cut_anywhere_is_made_up_for), T(a_footprint_may_grow_while_it_is_read),
