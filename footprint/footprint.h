@@ -35,7 +35,8 @@ enum fp_loss {
     FP_LOSS_BEFORE_START = 4, /* calls before the shim could attach */
     FP_LOSS_COLLECTOR = 5, /* the collector ended before it had written everything, or had no memory for it */
     FP_LOSS_CONFINED = 6,  /* a sandboxed thread for which the recorder would have had to ask the kernel */
-    FP_LOSS_COUNT = 7,
+    FP_LOSS_SPOILED = 7,   /* a recorded process wrote over what the recorder keeps in memory */
+    FP_LOSS_COUNT = 8,
 };
 
 /* fp_loss_name - "ring_full", ...: keys of JSON output. NULL outside the enum. */

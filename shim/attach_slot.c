@@ -193,6 +193,7 @@ enum taking attach_take_slot(const char *executable)
 {
     struct seg_header *segment = shim_segment.header;
     struct seg_slot *slot;
+    uint64_t claim;
     uint32_t pid;
 
     if (atomic_load_explicit(&segment->stopped, memory_order_relaxed))
@@ -206,6 +207,7 @@ enum taking attach_take_slot(const char *executable)
     find_namespace();
     shim_process->foreign = foreign;
     pid = foreign ? 0 : self.pid;
+    claim = seg_slot_word(SEG_SLOT_ATTACHING, pid);
     if (!may_follow(pid))
         return TAKING_NONE;
     for (;;) {
@@ -231,7 +233,12 @@ enum taking attach_take_slot(const char *executable)
     shim_process->lost_contact = 0;
     lane_forget_inherited();
     large_begin((shim_segment.fixed.flags & SEG_FLAG_RESIDENT) != 0, shim_segment.fixed.filters);
-    atomic_store_explicit(&slot->state, seg_slot_word(SEG_SLOT_ATTACHED, pid), memory_order_release);
+    /* A claim that stood for very long was taken back: whoever was stopped for so long is not recorded. */
+    if (!atomic_compare_exchange_strong_explicit(&slot->state, &claim, seg_slot_word(SEG_SLOT_ATTACHED, pid),
+                                                 memory_order_release, memory_order_relaxed)) {
+        atomic_fetch_add_explicit(&shim_segment.shared->unattached, 1, memory_order_relaxed);
+        return TAKING_NONE;
+    }
     lane_ring();
     return TAKING_DONE;
 }

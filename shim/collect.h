@@ -206,8 +206,10 @@ struct collect_image {
     uint32_t lane_capacity, lane_count;
     uint64_t events; /* of the parts that are kept; likewise bytes */
     uint64_t bytes;
-    uint64_t lost[FP_LOSS_COUNT]; /* ours; the slot's are added at the end */
-    uint64_t told[FP_LOSS_COUNT]; /* of all losses, those that stand in a trailer */
+    uint64_t lost[FP_LOSS_COUNT];     /* ours; the slot's are added at the end */
+    uint64_t own_lost[FP_LOSS_COUNT]; /* the slot's, as counts_take saw them last */
+    bool counts_spoiled;              /* there stood one that cannot be */
+    uint64_t told[FP_LOSS_COUNT];     /* of all losses, those that stand in a trailer */
     uint64_t stalls, stall_ns;
 };
 
@@ -266,6 +268,7 @@ struct collector {
     uint64_t
         claimed_ns[SEG_SLOT_COUNT]; /* since when a claim of an unknown process stands, 0 there is none */
     size_t running;
+    uint64_t refused; /* processes beyond what a recording lists */
     uint64_t serials_seen;
     bool attaching;       /* a slot was seen claimed and not yet attached */
     uint8_t *taken;       /* per chunk: 1 while it is in a queue */
@@ -301,6 +304,14 @@ static inline struct collect_image *collect_image_in(const struct collector *col
     if (slot >= SEG_SLOT_COUNT || collector->image_of_slot[slot] == 0 || collector->images == NULL)
         return NULL;
     return collector->images[collector->image_of_slot[slot] - 1];
+}
+
+/* collect_unattached - processes that found no slot, or none that they could keep. */
+static inline uint64_t collect_unattached(const struct collector *collector)
+{
+    const uint64_t told = atomic_load_explicit(&collector->segment.view.shared->unattached,
+                                               memory_order_relaxed);
+    return told < UINT32_MAX ? told + collector->refused : UINT32_MAX; /* whatever stands there */
 }
 
 /* collect_elapsed_ns - nanoseconds since recording began; of a recovered one, at its collector's last word. */
@@ -377,8 +388,15 @@ uint32_t decode_chunk(struct fp_columns *block, struct collect_lane *lane, const
 /* image_list - append to images; false: no memory. */
 bool image_list(struct collector *collector, struct collect_image *image);
 
-/* image_discover - open a footprint for every slot attached since the last look. */
-void image_discover(struct collector *collector);
+/* counts_take - note what the process of an image counts in its slot: losses and stalls. Before the slot is given away. */
+void counts_take(struct collector *collector, struct collect_image *image);
+
+/* image_discover - open a footprint for every slot attached since the last look, or as many as are taken in one round.
+ * Returns whether that was all. */
+bool image_discover(struct collector *collector);
+
+/* image_discover_all - likewise, all that have come by now. */
+void image_discover_all(struct collector *collector);
 
 /* image_check_ends - finish the images whose process ended or execed. thorough: ask also where the kernel would
  * not have told (exec under a plain preload, kernels without pidfd). */
@@ -511,8 +529,8 @@ bool whole_of_image(const struct collect_image *image);
  * ret_why  every cause, in words, with semicolons between; "" where it is whole. */
 bool whole_judge(const struct collector *collector, bool final, char *ret_why, size_t size);
 
-/* whole_lost - calls of an image that were lost so far, by cause: a process counts in its slot until it has ended. */
-uint64_t whole_lost(const struct collector *collector, const struct collect_image *image, unsigned cause);
+/* whole_lost - calls of an image that were lost so far, by cause; of one that has not ended, as counts_take saw them last. */
+uint64_t whole_lost(const struct collect_image *image, unsigned cause);
 
 /* ---- the disk's last bytes -------------------------------------------------------------------------------- */
 
@@ -557,10 +575,10 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
 /* recover_run - stop the segment, write everything in it, finish all footprints. */
 void recover_run(struct collector *collector);
 
-/* resume_footprint - go on with the footprint that a slot names. Returns false when there is none to go on with.
+/* resume_footprint - go on with the footprint that the note of the image's slot names. Returns false when there is none to go on with.
  * resume_list_former - list the images whose footprints are there and whose slots are not: they had ended before.
  * resume_remove_begun - remove footprints that do not say yet whose they are. */
-bool resume_footprint(struct collector *collector, struct collect_image *image, const struct seg_slot *slot);
+bool resume_footprint(struct collector *collector, struct collect_image *image);
 void resume_list_former(struct collector *collector);
 void resume_remove_begun(struct collector *collector);
 

@@ -122,12 +122,12 @@ static void cut_all(struct collector *collector)
     const struct timespec heeded = {0, HEED_NS};
     atomic_store_explicit(&segment->paused, collector->paused, memory_order_relaxed);
     clock_anchor(&collector->clock);
-    image_discover(collector); /* one that has come since this round began is cut like the others */
+    image_discover_all(collector); /* one that has come since this round began is cut like the others */
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
         if (collect_image_in(collector, slot) != NULL)
             cut_slot(collector, slot);
     (void)nanosleep(&heeded, NULL); /* shorter only leaves more chunks to be read while they are open */
-    image_discover(collector);
+    image_discover_all(collector);
     /* Again and again, because a lane may close the chunk that we are about to read, and come to the cut, while we read
      * another's. Then it has none before the cut any more: each pass leaves fewer. */
     for (unsigned pass = 0; pass < CUT_PASSES; pass++) {

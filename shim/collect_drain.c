@@ -124,7 +124,7 @@ uint32_t drain_scan(struct collector *collector)
         } else if (seg_chunk_state_of(word) == SEG_CHUNK_FULL) {
             /* Its process may have attached after our last look at the slots. */
             if (collect_image_in(collector, seg_chunk_slot_of(word)) == NULL)
-                image_discover(collector);
+                (void)image_discover(collector); /* found or not, as below */
             taken += take_chunk(collector, index, word, false);
         }
     }
@@ -192,7 +192,7 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
         if (block != NULL)
             (void)read_chunk(collector, image, lane, block, note, copy_of(chunk), &damaged); /* all of it */
         else
-            damaged += chunk_calls(chunk, note->split);
+            image->lost[FP_LOSS_COLLECTOR] += chunk_calls(copy_of(chunk), note->split);
         lane->next_chunk = taken->sequence + 1;
         done++;
     }
@@ -208,7 +208,7 @@ static uint32_t write_block(struct collector *collector, struct collect_image *i
     lane->queue_length -= done;
     lane->waiting_ns = clock_monotonic_ns();
     collect_beat(collector);
-    image->lost[FP_LOSS_COLLECTOR] += damaged;
+    image->lost[FP_LOSS_SPOILED] += damaged;
     return done;
 }
 
@@ -319,7 +319,7 @@ static void read_open_chunk(struct collector *collector, struct collect_image *i
     if (block->mark_count > 0)
         store_up_to(collector, image, lane, block, note, at);
     fp_columns_clear(block); /* stamps without marks: they are read again with what follows */
-    image->lost[FP_LOSS_COLLECTOR] += damaged;
+    image->lost[FP_LOSS_SPOILED] += damaged;
 }
 
 static uint64_t newest_cut(const struct collector *collector, const struct collect_image *image)
@@ -380,7 +380,7 @@ void drain_cut(struct collector *collector, struct collect_image *image)
 
 void drain_present(struct collector *collector)
 {
-    image_discover(collector); /* some may have come since this round began */
+    image_discover_all(collector); /* some may have come since this round began */
     /* Twice: a lane may close one chunk behind our back, and fill the next in front of us. */
     (void)drain_scan(collector);
     (void)drain_scan(collector);

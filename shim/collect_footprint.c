@@ -18,29 +18,17 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "footprint/part_name.h"
+
 #define NAMES_PER_PID      1000u
 #define RESERVE_WHEN_BELOW 65536u /* bytes free on the disk */
 
 /* ---- names --------------------------------------------------------------------------------------- */
 
-/* The program's name as a file name: no control characters, no leading dot, not long. */
-static void file_stem(const struct collect_image *image, char *ret_stem, size_t size)
-{
-    const char *name = image->program;
-    size_t length = 0;
-    for (; name[length] != '\0' && length + 1 < size; length++) {
-        const unsigned char byte = (unsigned char)name[length];
-        ret_stem[length] = byte < ' ' || byte == 127 || (length == 0 && byte == '.') ? '_' : (char)byte;
-    }
-    ret_stem[length] = '\0';
-    if (length == 0)
-        (void)snprintf(ret_stem, size, "process"); /* fits */
-}
-
 static void stem_of(const struct collect_image *image, uint32_t number, char *ret_stem, size_t size)
 {
     char name[96];
-    file_stem(image, name, sizeof name);
+    fp_part_stem(image->program, sizeof image->program, name, sizeof name);
     if (number == 1)
         (void)snprintf(ret_stem, size, "%s.%u", name, image->pid); /* fits */
     else
@@ -66,12 +54,21 @@ const char *image_file(const struct collect_image *image)
 
 /* ---- what a footprint says of itself --------------------------------------------------------------- */
 
-static const struct collect_image *image_of_serial(const struct collector *collector, uint64_t serial)
+/* Serials are never used twice, but a process can write what it likes: of several the one that has the parent's id, else the
+ * first that came. */
+static const struct collect_image *parent_of(const struct collector *collector,
+                                             const struct collect_image *image)
 {
-    for (size_t i = collector->image_count; serial != SEG_NOBODY && i-- > 0;)
-        if (collector->images[i]->serial == serial)
-            return collector->images[i];
-    return NULL;
+    const struct collect_image *found = NULL;
+    for (size_t i = collector->image_count; image->parent_serial != SEG_NOBODY && i-- > 0;) {
+        const struct collect_image *other = collector->images[i];
+        if (other->serial != image->parent_serial || other == image)
+            continue;
+        found = other;
+        if (other->pid == image->parent_pid)
+            break;
+    }
+    return found;
 }
 
 /* Meta data must be UTF-8 without newline: a program's path may be neither. */
@@ -90,7 +87,7 @@ static size_t describe(const struct collector *collector, const struct collect_i
     static char program[SEG_PROGRAM], executable[SEG_EXECUTABLE], parent_pid[12], fork_number[12], cpus[12],
         fork_of[160], window[12], part[24], begin[24];
     static struct utsname host;
-    const struct collect_image *parent = image_of_serial(collector, image->parent_serial);
+    const struct collect_image *parent = parent_of(collector, image);
     size_t count = 0;
     (void)snprintf(parent_pid, sizeof parent_pid, "%u", image->parent_pid);
     (void)snprintf(cpus, sizeof cpus, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
@@ -268,14 +265,13 @@ void image_store(struct collector *collector, struct collect_image *image, struc
 /* ---- end -------------------------------------------------------------------------------------------------- */
 
 /* What was lost since the trailer before, by cause. The process counts in its slot until it has ended. */
-static bool new_losses(struct collector *collector, const struct collect_image *image, uint64_t *ret_lost)
+static bool new_losses(struct collector *collector, struct collect_image *image, uint64_t *ret_lost)
 {
-    const struct seg_slot *slot = &collector->segment.view.slots[image->slot];
     uint64_t sum = 0;
+    if (!image->ended)
+        counts_take(collector, image);
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
-        const uint64_t counting = image->ended
-                                      ? 0
-                                      : atomic_load_explicit(&slot->lost[cause], memory_order_relaxed);
+        const uint64_t counting = image->ended ? 0 : image->own_lost[cause];
         ret_lost[cause] = image->lost[cause] + counting - image->told[cause];
         sum += ret_lost[cause];
     }

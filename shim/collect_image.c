@@ -9,12 +9,17 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define CLAIM_LONGEST_NS UINT64_C(10000000000)
+#define ADOPT_AT_ONCE    64u /* then chunks are drained again: each takes a file and some system calls */
+#define FOREIGN_WEIGHT   16u /* of one that all of /proc is looked through for */
+#define IMAGES_MOST      (1u << 18) /* of one recording: a kilobyte and a half each */
 
 static bool process_exists(uint32_t pid)
 {
@@ -47,6 +52,51 @@ bool image_list(struct collector *collector, struct collect_image *image)
     return true;
 }
 
+static bool has_ended(const struct collect_image *image)
+{
+    struct pollfd ended = {image->pidfd, POLLIN, 0};
+    return image->pidfd >= 0 ? poll(&ended, 1, 0) > 0 : !process_exists(image->pid);
+}
+
+/* Whether a process has its mappings at the same addresses after an exec, as debuggers arrange. True where it cannot be told. */
+static bool has_fixed_addresses(uint32_t pid)
+{
+    char path[40], text[16] = "";
+    uint64_t mode = 0;
+    FILE *file = fopen("/proc/sys/kernel/randomize_va_space", "re");
+    if (file != NULL) {
+        (void)!fgets(text, sizeof text, file); /* stays empty */
+        (void)fclose(file);                    /* only read */
+    }
+    if (text[0] == '0' || text[0] == '\0')
+        return true;
+    (void)snprintf(path, sizeof path, "/proc/%u/personality", pid); /* fits */
+    file = fopen(path, "re");
+    if (file == NULL)
+        return true;
+    if (fgets(text, sizeof text, file) != NULL)
+        mode = strtoull(text, NULL, 16);
+    (void)fclose(file); /* only read */
+    return (mode & ADDR_NO_RANDOMIZE) != 0;
+}
+
+/* Of two images of one pid, the one that the process is now. What the kernel shows decides; only where it does not, what the
+ * images say of themselves: a process may claim to be another. */
+static struct collect_image *later_of(const struct collector *collector, struct collect_image *image,
+                                      struct collect_image *fresh)
+{
+    struct collect_image *later = image->serial < fresh->serial ? fresh : image;
+    const enum mapped has = mapped_look(&collector->segment, image->pid, image->map_address);
+    const enum mapped has_fresh = mapped_look(&collector->segment, fresh->pid, fresh->map_address);
+    if (has == MAPPED_UNKNOWN || has_fresh == MAPPED_UNKNOWN || has_ended(image))
+        return later;
+    if (has != has_fresh)
+        return has == MAPPED_YES ? image : fresh;
+    if (has == MAPPED_YES && image->map_address == fresh->map_address && !has_fixed_addresses(fresh->pid))
+        return image; /* an exec would have put it elsewhere */
+    return later;
+}
+
 /* A second image of a pid in the table: the earlier has execed, or, where the later was forked, ended. The later may
  * be found first, when both came while we looked. */
 static void end_former_image(struct collector *collector, struct collect_image *fresh)
@@ -55,7 +105,7 @@ static void end_former_image(struct collector *collector, struct collect_image *
         struct collect_image *image = collect_image_in(collector, slot);
         if (image == NULL || image == fresh || image->pid != fresh->pid)
             continue;
-        const struct collect_image *later = image->serial < fresh->serial ? fresh : image;
+        const struct collect_image *later = later_of(collector, image, fresh);
         image_finish(collector, later == fresh ? image : fresh,
                      later->parent_serial != SEG_NOBODY ? IMAGE_EXIT : IMAGE_EXEC);
     }
@@ -93,7 +143,7 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
     collector->running++;
     control_adopt(collector, slot_index);
-    if (!collector->options.recover || !resume_footprint(collector, image, slot))
+    if (!collector->options.recover || !resume_footprint(collector, image))
         image_open_part(collector, image);
     if (pid == 0)
         image_finish(collector, image, IMAGE_EXIT);
@@ -101,16 +151,33 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
         end_former_image(collector, image);
 }
 
-/* A claim from another pid namespace does not say whose it is: one that stands for so long was killed within it. */
+/* A claim from another pid namespace does not say whose it is, and one that was forged says what it likes: one that stands for so
+ * long is nobody's. */
 static bool claimer_lives(struct collector *collector, uint32_t slot, uint64_t word)
 {
     const uint32_t pid = (uint32_t)(word >> 32);
     const uint64_t now = clock_monotonic_ns();
-    if (pid != 0)
-        return process_exists(pid);
+    if (pid != 0 && !process_exists(pid))
+        return false;
     if (collector->claimed_ns[slot] == 0)
         collector->claimed_ns[slot] = now;
     return now - collector->claimed_ns[slot] < CLAIM_LONGEST_NS;
+}
+
+/* Returns how much of a round's work it took. */
+static uint32_t adopt_or_refuse(struct collector *collector, uint32_t index)
+{
+    struct seg_slot *slot = &collector->segment.view.slots[index];
+    uint64_t word = atomic_load_explicit(&slot->state, memory_order_relaxed);
+    if ((word & 0xffffffff) != SEG_SLOT_ATTACHED)
+        return 0;
+    if (collector->image_count >= IMAGES_MOST) {
+        atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
+        collector->refused++;
+        return 0;
+    }
+    adopt(collector, index, slot, (uint32_t)(word >> 32));
+    return word >> 32 == 0 ? FOREIGN_WEIGHT : 1;
 }
 
 /* Images are listed, and files named, in the order in which the processes came. Few at a time. */
@@ -127,34 +194,45 @@ static void sort_by_serial(const struct seg_slot *slots, uint32_t *indexes, uint
 
 /* A serial is taken between the claim of a slot and its last store: so while the count stands still and no claim
  * was seen half done, there is nothing new. */
-void image_discover(struct collector *collector)
+bool image_discover(struct collector *collector)
 {
     struct seg_slot *slots = collector->segment.view.slots;
     const uint64_t serials = atomic_load_explicit(&collector->segment.view.shared->serials,
                                                   memory_order_seq_cst);
     if (serials == collector->serials_seen && !collector->attaching)
-        return;
-    uint32_t found[SEG_SLOT_COUNT], count = 0;
+        return true;
+    uint32_t found[SEG_SLOT_COUNT], count = 0, weight = 0;
     collector->serials_seen = serials;
     collector->attaching = false;
     for (uint32_t index = 0; index < SEG_SLOT_COUNT; index++) {
         uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_seq_cst);
-        if (collector->image_of_slot[index] != 0)
+        if (collector->image_of_slot[index] != 0 || word == SEG_SLOT_FREE)
             continue;
-        if ((word & 0xffffffff) != SEG_SLOT_ATTACHING)
-            collector->claimed_ns[index] = 0;
-        if ((word & 0xffffffff) == SEG_SLOT_ATTACHED)
+        if ((word & 0xffffffff) == SEG_SLOT_ATTACHED) {
             found[count++] = index;
-        else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING && claimer_lives(collector, index, word))
+            collector->claimed_ns[index] = 0;
+        } else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING && claimer_lives(collector, index, word)) {
             collector->attaching = true;
-        else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING &&
-                 !atomic_compare_exchange_strong(&slots[index].state, &word, SEG_SLOT_FREE))
+        } else if (!atomic_compare_exchange_strong(&slots[index].state, &word, SEG_SLOT_FREE)) {
             collector->attaching = true; /* it got to the end of its claim before it died */
+        } else {
+            collector->claimed_ns[index] = 0; /* nobody's, or nothing that a process of ours writes */
+        }
     }
     sort_by_serial(slots, found, count);
-    for (uint32_t i = 0; i < count; i++)
-        adopt(collector, found[i], &slots[found[i]],
-              (uint32_t)(atomic_load_explicit(&slots[found[i]].state, memory_order_relaxed) >> 32));
+    for (uint32_t i = 0; i < count && weight < ADOPT_AT_ONCE; i++)
+        weight += adopt_or_refuse(collector, found[i]);
+    if (weight >= ADOPT_AT_ONCE)
+        collector->attaching = true; /* there may be more */
+    return weight < ADOPT_AT_ONCE;
+}
+
+void image_discover_all(struct collector *collector)
+{
+    /* As many times as it takes for all slots: one that is taken is not free again before its image is written. */
+    for (uint32_t taken = 0; taken < SEG_SLOT_COUNT && !image_discover(collector);
+         taken += ADOPT_AT_ONCE / FOREIGN_WEIGHT)
+        ;
 }
 
 /* ---- lanes ------------------------------------------------------------------------------------------------- */
@@ -198,10 +276,8 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
     image->end = end;
     atomic_store_explicit(&slot->state, seg_slot_word(SEG_SLOT_ENDED, image->pid), memory_order_release);
     drain_image(collector, image);
-    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-        image->lost[cause] += atomic_load_explicit(&slot->lost[cause], memory_order_relaxed);
-    image->stalls = atomic_load_explicit(&slot->stalls, memory_order_relaxed);
-    image->stall_ns = atomic_load_explicit(&slot->stall_ns, memory_order_relaxed);
+    counts_take(collector, image);
+    fp_loss_add(image->lost, image->own_lost);
     image_close_part(collector, image);
     collect_beat(collector);
     collector->bytes_finished += image->bytes;
@@ -281,8 +357,9 @@ void image_check_ends(struct collector *collector, bool thorough)
         images[gone] = images[i];
         ends[gone++] = end;
     }
-    if (gone > 0)
-        image_discover(collector); /* a last image of a dead process tells that those before it execed */
+    /* A last image of a dead process tells that those before it execed. */
+    if (gone > 0 && !image_discover(collector))
+        gone = 0; /* it may be among those that are found in the next round */
     for (nfds_t i = 0; i < gone; i++)
         image_finish(collector, images[i], ends[i]); /* nothing, where the discovery did it */
     atomic_store_explicit(&collector->segment.view.header->crowded, collector->running == SEG_SLOT_COUNT,

@@ -19,7 +19,8 @@
 
 static json_t *number(uint64_t value)
 {
-    return json_integer((json_int_t)value);
+    return json_integer(value <= INT64_MAX ? (json_int_t)value
+                                           : INT64_MAX); /* as a process may have counted */
 }
 
 /* A name that is not UTF-8 is told as far as JSON can. */
@@ -238,32 +239,34 @@ static void put_state(json_t *object, const struct collector *collector)
     json_object_set_new(object, "collector", collector_object(collector));
 }
 
-static void add_stalls(const struct collector *collector, const struct collect_image *image, uint64_t *stalls,
-                       uint64_t *stall_ns)
+static void add_counts(struct collector *collector, struct collect_image *image, uint64_t *lost,
+                       uint64_t *stalls, uint64_t *stall_ns)
 {
-    const struct seg_slot *slot = &collector->segment.view.slots[image->slot];
-    *stalls += image->ended ? image->stalls : atomic_load_explicit(&slot->stalls, memory_order_relaxed);
-    *stall_ns += image->ended ? image->stall_ns : atomic_load_explicit(&slot->stall_ns, memory_order_relaxed);
+    if (!image->ended)
+        counts_take(collector, image);
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+        lost[cause] += whole_lost(image, cause);
+    if (__builtin_add_overflow(*stalls, image->stalls, stalls))
+        *stalls = UINT64_MAX;
+    if (__builtin_add_overflow(*stall_ns, image->stall_ns, stall_ns))
+        *stall_ns = UINT64_MAX;
 }
 
-static json_t *whole(const struct collector *collector, bool final)
+static json_t *whole(struct collector *collector, bool final)
 {
-    const struct seg_shared *shared = collector->segment.view.shared;
     uint64_t events = 0, bytes = 0, stalls = 0, stall_ns = 0, lost[FP_LOSS_COUNT] = {0};
-    const uint64_t unattached = atomic_load_explicit(&shared->unattached, memory_order_relaxed);
     char why[WHY_BYTES];
-    const bool complete = whole_judge(collector, final, why, sizeof why);
+    bool complete;
     json_t *object = json_object(), *processes = json_array();
 
     for (size_t i = 0; i < collector->image_count; i++) {
-        const struct collect_image *image = collector->images[i];
+        struct collect_image *image = collector->images[i];
+        add_counts(collector, image, lost, &stalls, &stall_ns);
         json_array_append_new(processes, process(image));
         events += image->events;
         bytes += image->bytes;
-        add_stalls(collector, image, &stalls, &stall_ns);
-        for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-            lost[cause] += whole_lost(collector, image, cause);
     }
+    complete = whole_judge(collector, final, why, sizeof why); /* behind the counts */
     json_object_set_new(object, "schema", json_string("mallab-recording/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "started_unix_ns", number(collector->clock.start_unix_ns));
@@ -276,7 +279,7 @@ static json_t *whole(const struct collector *collector, bool final)
     json_object_set_new(object, "lost", losses(lost));
     json_object_set_new(object, "stalls", number(stalls));
     json_object_set_new(object, "stall_ns", number(stall_ns));
-    json_object_set_new(object, "processes_unattached", number(unattached));
+    json_object_set_new(object, "processes_unattached", number(collect_unattached(collector)));
     put_unrecorded(object, collector);
     if (collector->options.recover)
         json_object_set_new(object, "recovered", json_true());

@@ -16,6 +16,7 @@
 #define LONG_SLEEP_NS  20000000u /* and has not been for long */
 #define IDLE_ROUNDS    5u        /* of napping before sleeping */
 #define SLEEP_ROUNDS   400u      /* of sleeping before sleeping long: two seconds */
+#define EMPTY_RINGS    16u       /* in a row: a process that attaches rings without work for us */
 #define LOOK_NS        50000000u /* between looks for execs */
 #define THREADS_NS     1000000000u /* and for dead threads, one system call a thread, and for chunks that wait */
 #define NOBODY_CAME_NS UINT64_C(10000000000)
@@ -45,11 +46,9 @@ static bool somebody_may_join(const struct collector *collector)
 
 static bool nobody_is_left(struct collector *collector)
 {
-    const uint64_t serials = atomic_load_explicit(&collector->segment.view.shared->serials,
-                                                  memory_order_acquire);
     if (collector->running > 0 || collector->control_open || somebody_may_join(collector))
         return false;
-    if (serials == 0 && collector->options.control_fd < 0) {
+    if (collector->image_count + collector->removed_processes == 0 && collector->options.control_fd < 0) {
         /* Under a plain preload our starter attaches at once, or never. */
         if (clock_monotonic_ns() - collector->started_ns > NOBODY_CAME_NS)
             return true;
@@ -70,12 +69,12 @@ static void set_closing(struct seg_header *segment, enum seg_closing closing)
 static bool may_close(struct collector *collector)
 {
     struct seg_header *segment = collector->segment.view.header;
-    image_discover(collector); /* whose children are looked for next */
+    image_discover_all(collector); /* whose children are looked for next */
     if (collector->running > 0 || mapped_unattached_remain(collector))
         return false;
     set_closing(segment, SEG_CLOSING);
     collector->attaching = true; /* look at every slot: a claim may stand there without a serial yet */
-    image_discover(collector);
+    image_discover_all(collector);
     if (collector->running > 0 || collector->attaching || mapped_unattached_remain(collector)) {
         set_closing(segment, SEG_OPEN);
         return false;
@@ -84,14 +83,20 @@ static bool may_close(struct collector *collector)
     return true;
 }
 
-static void rest(struct collector *collector, uint32_t idle_rounds)
+/* deaf: the bell was rung again and again for nothing, by somebody who writes where he should not. */
+static void rest(struct collector *collector, uint32_t idle_rounds, bool deaf)
 {
+    const struct timespec step = {0, STEP_NS};
     struct seg_shared *shared = collector->segment.view.shared;
     const bool sleep = idle_rounds > IDLE_ROUNDS;
     uint64_t duration = !sleep ? NAP_NS : idle_rounds > SLEEP_ROUNDS ? LONG_SLEEP_NS : SLEEP_NS;
     const uint32_t doorbell = atomic_load_explicit(&shared->doorbell, memory_order_acquire);
     if (control_is_due())
         return; /* one that comes from here on is found after the time-out, unless it ends the sleep */
+    if (deaf) {
+        (void)nanosleep(&step, NULL); /* a signal only shortens it */
+        return;
+    }
     atomic_store_explicit(&shared->asleep, sleep ? SEG_SLEEP : SEG_NAP, memory_order_seq_cst);
     for (; !sleep && duration > STEP_NS && image_bump_epochs(collector) &&
            atomic_load_explicit(&shared->doorbell, memory_order_acquire) == doorbell;
@@ -129,7 +134,7 @@ void loop_run(struct collector *collector)
     struct seg_header *segment = collector->segment.view.header;
     struct seg_shared *shared = collector->segment.view.shared;
     uint64_t looked_ns = 0, threads_ns = 0, left_ns = 0, doorbell = 0;
-    uint32_t idle_rounds = 0;
+    uint32_t idle_rounds = 0, empty_rings = 0;
     for (;;) {
         const uint64_t now = clock_monotonic_ns();
         const uint64_t rung = atomic_load_explicit(&shared->doorbell, memory_order_acquire);
@@ -138,7 +143,9 @@ void loop_run(struct collector *collector)
         atomic_store_explicit(&segment->heartbeat_ns, now, memory_order_relaxed);
         clock_anchor(&collector->clock);
         loop_share_clock(collector);
-        image_discover(collector);
+        collector->attaching = collector->attaching ||
+                               look;     /* the count of serials may have been written over */
+        (void)image_discover(collector); /* the others in the next round */
         (void)image_bump_epochs(collector);
         work = drain_scan(collector);
         work += drain_blocks(collector);
@@ -168,9 +175,10 @@ void loop_run(struct collector *collector)
             if (may_close(collector))
                 return;
         }
+        empty_rings = work == 0 && rung != doorbell ? empty_rings + 1 : 0;
         idle_rounds = work > 0 || rung != doorbell ? 0 : idle_rounds + 1;
         doorbell = rung;
         if (work < COLLECT_CHUNKS_PER_BLOCK)
-            rest(collector, idle_rounds);
+            rest(collector, idle_rounds, empty_rings > EMPTY_RINGS);
     }
 }

@@ -131,7 +131,7 @@ void recover_run(struct collector *collector)
     reopen_slots(collector->segment.view.slots);
     resume_remove_begun(collector);
     collector->attaching = true; /* look at every slot */
-    image_discover(collector);
+    image_discover_all(collector);
     (void)drain_scan(collector);
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
         struct collect_image *image = collect_image_in(collector, slot);

@@ -152,7 +152,7 @@ static void go_on_with(struct collector *collector, struct collect_image *image,
     fp_reader_close(reader);
 }
 
-bool resume_footprint(struct collector *collector, struct collect_image *image, const struct seg_slot *slot)
+bool resume_footprint(struct collector *collector, struct collect_image *image)
 {
     struct listing listing;
     struct collect_part *parts;
@@ -171,9 +171,10 @@ bool resume_footprint(struct collector *collector, struct collect_image *image, 
         go_on_with(collector, image, parts[i].file, parts[i].window, i + 1 == count);
     free(parts);
     /* The process' own losses stand in its slot, whether told or not; the others were the collector's. */
+    counts_take(collector, image);
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
-        const uint64_t own = atomic_load_explicit(&slot->lost[cause], memory_order_relaxed);
-        image->lost[cause] = image->told[cause] > own ? image->told[cause] - own : 0;
+        const uint64_t told = image->told[cause], own = image->own_lost[cause];
+        image->lost[cause] += told > own ? told - own : 0;
     }
     if (image->part_count > 0)
         return true;

@@ -42,11 +42,9 @@ bool whole_of_image(const struct collect_image *image)
     return image->part_count > 0;
 }
 
-uint64_t whole_lost(const struct collector *collector, const struct collect_image *image, unsigned cause)
+uint64_t whole_lost(const struct collect_image *image, unsigned cause)
 {
-    const struct seg_slot *slot = &collector->segment.view.slots[image->slot];
-    return image->lost[cause] +
-           (image->ended ? 0 : atomic_load_explicit(&slot->lost[cause], memory_order_relaxed));
+    return image->lost[cause] + (image->ended ? 0 : image->own_lost[cause]);
 }
 
 /* ---- the causes, those first by which most is missing ------------------------------------------------ */
@@ -56,8 +54,7 @@ static void judge_programs(const struct collector *collector, struct causes *cau
     const struct collect_notes *notes = &collector->notes;
     const struct collect_unrecorded *first = &notes->named[0];
     const uint64_t others = notes->more + (notes->named_count > 0 ? notes->named_count - 1 : 0);
-    const uint64_t unattached = atomic_load_explicit(&collector->segment.view.shared->unattached,
-                                                     memory_order_relaxed);
+    const uint64_t unattached = collect_unattached(collector);
     char process[32] = "", more[64] = "";
     if (notes->named_count > 0 && first->pid != 0)
         (void)snprintf(process, sizeof process, " (process %u)", first->pid); /* fits */
@@ -78,7 +75,7 @@ static void judge_losses(const struct collector *collector, struct causes *cause
     uint64_t lost[FP_LOSS_COUNT] = {0};
     for (size_t i = 0; i < collector->image_count; i++)
         for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-            lost[cause] += whole_lost(collector, collector->images[i], cause);
+            lost[cause] += whole_lost(collector->images[i], cause);
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
         if (lost[cause] != 0)
             add(causes, "%llu call%s lost (%s)", (unsigned long long)lost[cause],

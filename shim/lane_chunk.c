@@ -141,8 +141,8 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
         }
         /* A thousand that look every 2 ms would leave the collector no processor; it wakes them when there is room. */
         waits = atomic_load_explicit(&shared->space_waiters, memory_order_relaxed);
-        waits = waits < WAITS_MOST ? waits : WAITS_MOST;
-        (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS); /* whatever woke us, look again */
+        waits = waits == 0 ? 1 : waits < WAITS_MOST ? waits : WAITS_MOST; /* whatever stands there */
+        (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS);    /* whatever woke us, look again */
         confine_called();
         starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + waits : 0;
     }

@@ -48,7 +48,7 @@ TEST(stored_numbers_are_those_of_version_1)
         {"operator delete[](align,nothrow)", 32, FP_KIND_RELEASE, FP_EXTRA_ALIGNMENT},
     };
     static const char *const losses[] = {"ring_full",    "reentrant", "disk_full", "size_limit",
-                                         "before_start", "collector", "confined"};
+                                         "before_start", "collector", "confined",  "spoiled"};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         CHECK_U64(fp_call_from_name(calls[i].name), calls[i].number);
         CHECK_U64(fp_call_kind_of(calls[i].number), calls[i].kind);
