@@ -16,6 +16,8 @@
 #include "cli/progress.h"
 #include "cli/workloads.h"
 #include "convert/recording.h"
+#include "footprint/json_read.h"
+#include "footprint/memory_bound.h"
 #include "footprint/part_name.h"
 #include "footprint/words.h"
 #include "results/support.h"
@@ -131,6 +133,17 @@ static bool check_outputs(const struct work *work)
 
 /* ---- one ------------------------------------------------------------------------------------- */
 
+static unsigned processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+static unsigned jobs_at_once(const struct work *work)
+{
+    return work->each->jobs != 0 ? work->each->jobs : processors();
+}
+
 __attribute__((noreturn)) static void convert_one(const struct work *work, const struct job *job)
 {
     struct conv_options options = *work->each->options;
@@ -139,6 +152,7 @@ __attribute__((noreturn)) static void convert_one(const struct work *work, const
     take_signals(SIG_DFL, parents);
     options.process_file = job->process_file;
     options.in_place = true; /* the processors have their work */
+    fp_memory_share(jobs_at_once(work));
     if (dup2(job->answer, STDOUT_FILENO) < 0 || dup2(job->words, STDERR_FILENO) < 0)
         _exit(CLI_FAILED);
     code = cli_convert_file(work->verb, job->input, job->output, &options, true, CLI_PROGRESS_NEVER, true);
@@ -197,14 +211,13 @@ static void sum_up(const struct work *work, const struct job *job)
 
 static void end_job(struct work *work, struct job *job, int status)
 {
-    FILE *answer = lseek(job->answer, 0, SEEK_SET) == 0 ? fdopen(job->answer, "r") : NULL;
+    const struct fp_json_bound bound = {.text_bytes = FP_JSON_ANSWER_BYTES};
     job->pid = 0;
     job->code = WIFEXITED(status) ? WEXITSTATUS(status) : CLI_FAILED;
-    if (answer != NULL) {
-        job->report = job->code == CLI_DONE ? json_loadf(answer, 0, NULL) : NULL;
-        (void)fclose(answer); /* read to its end */
-        job->answer = -1;
-    }
+    if (job->code == CLI_DONE && lseek(job->answer, 0, SEEK_SET) == 0)
+        (void)fp_json_read(job->answer, &bound, &job->report, NULL); /* NULL stays */
+    (void)close(job->answer);                                        /* read to its end */
+    job->answer = -1;
     cli_progress_end(&work->line);
     if (WIFSIGNALED(status) && stop_signal == 0)
         cli_say(work->verb, "converting '%s' ended by signal %d", job->input, WTERMSIG(status));
@@ -213,12 +226,6 @@ static void end_job(struct work *work, struct job *job, int status)
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
-
-static unsigned processors(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-}
 
 static void tell_all(const struct work *work, int number)
 {
@@ -244,7 +251,7 @@ static void wait_for_one(struct work *work)
 
 static void run_jobs(struct work *work)
 {
-    const unsigned at_once = work->each->jobs != 0 ? work->each->jobs : processors();
+    const unsigned at_once = jobs_at_once(work);
     while (work->over < work->count && (stop_signal == 0 || work->begun > work->over)) {
         if (stop_signal != 0)
             tell_all(work, stop_signal);

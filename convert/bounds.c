@@ -13,6 +13,5 @@ enum fp_status conv_bound_told(enum fp_status status, const char *path, struct c
     return conv_fail(error, path, FP_ERR_LIMIT, 0, 0,
                      "takes more memory than %llu MiB, %s; --max-memory SIZE (or " FP_MEMORY_VARIABLE
                      ", in bytes) sets another bound",
-                     (unsigned long long)(fp_memory_bound() >> 20),
-                     fp_memory_is_asked() ? "as was asked" : "half of what there is");
+                     (unsigned long long)(fp_memory_bound() >> 20), fp_memory_reason());
 }

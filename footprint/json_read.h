@@ -27,8 +27,8 @@ struct fp_json_bound {
 #define FP_JSON_RESULT_BYTES  (UINT64_C(256) << 20)
 #define FP_JSON_RESULT_MEMORY (UINT64_C(2) << 30)
 
-/* not-recorded.json, and what our own programs tell each other. */
-#define FP_JSON_SMALL_BYTES (UINT64_C(1) << 20)
+/* What our own programs tell each other. */
+#define FP_JSON_ANSWER_BYTES (UINT64_C(16) << 20)
 
 /* fp_json_recording_bound - of the recording.json in a directory that holds so many files: each process has one or more. */
 struct fp_json_bound fp_json_recording_bound(uint64_t files);

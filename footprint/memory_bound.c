@@ -56,16 +56,30 @@ bool fp_memory_is_asked(void)
     return asked_bytes() != 0;
 }
 
+static unsigned sharers = 1;
+static _Atomic uint64_t bound; /* 0: the machine was not looked at yet */
+
 uint64_t fp_memory_bound(void)
 {
     const uint64_t asked = asked_bytes();
-    return asked != 0 ? asked : memory_there_is() / 2;
+    return (asked != 0 ? asked : memory_there_is() / 2) / sharers;
 }
 
-/* The machine is looked at once. */
+void fp_memory_share(unsigned processes)
+{
+    sharers = processes > 0 ? processes : 1;
+    atomic_store_explicit(&bound, 0, memory_order_relaxed);
+}
+
+const char *fp_memory_reason(void)
+{
+    if (sharers > 1)
+        return asked_bytes() != 0 ? "its share of what was asked" : "its share of half of what there is";
+    return asked_bytes() != 0 ? "as was asked" : "half of what there is";
+}
+
 bool fp_memory_take(uint64_t bytes)
 {
-    static _Atomic uint64_t bound;
     const uint64_t before = atomic_load_explicit(&held, memory_order_relaxed);
     uint64_t most = atomic_load_explicit(&bound, memory_order_relaxed);
     if (most == 0) {
@@ -83,6 +97,11 @@ bool fp_memory_take(uint64_t bytes)
 void fp_memory_give(uint64_t bytes)
 {
     (void)atomic_fetch_sub_explicit(&held, bytes, memory_order_relaxed);
+}
+
+uint64_t fp_memory_held(void)
+{
+    return atomic_load_explicit(&held, memory_order_relaxed);
 }
 
 bool fp_memory_change(uint64_t from_bytes, uint64_t to_bytes)

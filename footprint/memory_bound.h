@@ -19,6 +19,12 @@
 /* fp_memory_bound - in bytes. */
 uint64_t fp_memory_bound(void);
 
+/* fp_memory_reason - where it comes from, for a message: "as was asked", "half of what there is". Static. */
+const char *fp_memory_reason(void);
+
+/* fp_memory_share - this process is one of several at once: the bound is for all of them. */
+void fp_memory_share(unsigned processes);
+
 /* fp_memory_is_asked - whether somebody set it. */
 bool fp_memory_is_asked(void);
 
@@ -27,6 +33,9 @@ bool fp_memory_is_asked(void);
  * fp_memory_give - they were given back. */
 bool fp_memory_take(uint64_t bytes);
 void fp_memory_give(uint64_t bytes);
+
+/* fp_memory_held - what is counted at the moment: 0 where everything was given back. For tests. */
+uint64_t fp_memory_held(void);
 
 /* fp_memory_change - of something that grew or shrank: from so many bytes to so many. As fp_memory_take. */
 bool fp_memory_change(uint64_t from_bytes, uint64_t to_bytes);

@@ -196,8 +196,7 @@ static int too_large(const struct wl_summary *summary, const char *path)
         rep_complain(
             "'%s' takes more memory than %s MiB, %s: %s object slots, %u threads at once, %s windows; "
             "--max-memory SIZE (" FP_MEMORY_VARIABLE ", in bytes) sets another bound",
-            path, FP_GROUPED(fp_memory_bound() >> 20),
-            fp_memory_is_asked() ? "as was asked" : "half of what there is", FP_GROUPED(summary->id_max),
+            path, FP_GROUPED(fp_memory_bound() >> 20), fp_memory_reason(), FP_GROUPED(summary->id_max),
             summary->threads_at_once_max, FP_GROUPED(summary->windows));
         return EXIT_BAD_INPUT;
     }

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +16,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define NOTES_A_ROUND  256
-#define LIST_BYTES_MAX ((off_t)64 << 20) /* as convert/listing_json.c */
+#include "footprint/json_read.h"
+
+#define NOTES_A_ROUND 256
 
 static const char *base_name(const char *path)
 {
@@ -173,15 +173,14 @@ bool notes_take(struct collector *collector)
 
 static json_t *load(int directory_fd)
 {
-    struct stat facts;
     json_t *recording = NULL;
     const int fd = openat(directory_fd, "recording.json",
                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    if (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size <= LIST_BYTES_MAX)
-        recording = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL);
-    (void)close(fd); /* only read from */
+    const struct fp_json_bound bound = fp_json_directory_bound(directory_fd, fd);
+    (void)fp_json_read(fd, &bound, &recording, NULL); /* NULL stays */
+    (void)close(fd);                                  /* only read from */
     return recording;
 }
 

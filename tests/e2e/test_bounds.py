@@ -76,6 +76,12 @@ class Memory(Bounds):
                 self.refused(*verb, "--max-memory", "32M", path, words=["greedy.fp", "32 MiB", "as was asked",
                                                                          "--max-memory SIZE"])
         self.assertFalse((self.place / "out.wl").exists())
+        directory = self.place / "recording"
+        directory.mkdir()
+        path.rename(directory / "greedy.1.fp")
+        self.refused("convert", "--each", "-j", "4", "-o", "each", "--max-memory", "128M", directory,
+                     words=["32 MiB, its share of what was asked"])
+        (directory / "greedy.1.fp").rename(path)
         self.mallab("convert", "-q", "-o", "out.wl", "--max-memory", "400M", path, preexec_fn=confine)
         self.refused("replay", "--max-memory", "8M", "out.wl", words=["out.wl", "--max-memory SIZE"])
         self.refused("info", "out.wl", words=["MALLAB_MAX_MEMORY"], env={"MALLAB_MAX_MEMORY": str(8 << 20)})

@@ -1,8 +1,10 @@
 /* check_convert.c - whatever is converted without an error is a workload that its reader takes whole. */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "convert/convert.h"
+#include "footprint/memory_bound.h"
 #include "footprint/workload.h"
 #include "fuzz/target.h"
 
@@ -61,7 +63,7 @@ static void check_selection(const char *in, const char *out, const struct conv_o
     conv_report_release(&report);
 }
 
-void check_convert(const uint8_t *bytes, size_t size, const char *from)
+static void check_once(const uint8_t *bytes, size_t size, const char *from)
 {
     const char *in = fuzz_input(bytes, size);
     const char *out = fuzz_output();
@@ -87,4 +89,13 @@ void check_convert(const uint8_t *bytes, size_t size, const char *from)
     conv_survey_release(&survey);
     check_selection(in, out, &options, &report.survey, size);
     conv_report_release(&report);
+}
+
+/* Nobody is without a bound here, and what is counted against it is given back. */
+void check_convert(const uint8_t *bytes, size_t size, const char *from)
+{
+    const uint64_t held = fp_memory_held();
+    (void)setenv(FP_MEMORY_VARIABLE, "67108864", 0);
+    check_once(bytes, size, from);
+    FUZZ_CHECK(fp_memory_held() == held);
 }

@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "fuzz/target.h"
+
+#define MEMORY_BYTES ((rlim_t)512 << 20)
 
 static unsigned run_file(const char *path)
 {
@@ -48,9 +51,19 @@ static unsigned run_folder(const char *folder)
     return files;
 }
 
+/* What a small file asks for is refused long before. Sanitizers map far more for themselves. */
+static void bound_memory(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(MALLAB_SANITIZED)
+    const struct rlimit limit = {MEMORY_BYTES, MEMORY_BYTES};
+    FUZZ_CHECK(setrlimit(RLIMIT_DATA, &limit) == 0);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     unsigned files = 0;
+    bound_memory();
     for (int i = 1; i < argc; i++) {
         struct stat stat_;
         if (stat(argv[i], &stat_) == 0 && S_ISDIR(stat_.st_mode))

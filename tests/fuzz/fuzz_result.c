@@ -1,7 +1,9 @@
 /* fuzz_result.c - any bytes as a result's JSON, as `report`, `compare`, `check` and histories take it from whoever sends it: refused
  * in one line, or shown in every form, without a byte that drives a terminal. Held against itself it is comparable. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fuzz/target.h"
 #include "results/ci.h"
@@ -107,7 +109,11 @@ static void check_history(const json_t *result)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    json_t *result = json_loadb((const char *)bytes, size, JSON_REJECT_DUPLICATES, NULL);
+    const int fd = open(fuzz_input(bytes, size), O_RDONLY | O_CLOEXEC);
+    json_t *result = NULL;
+    FUZZ_CHECK(fd >= 0);
+    (void)res_json_parse(fd, &result, NULL); /* NULL stays */
+    (void)close(fd);                         /* only read from */
     if (result == NULL)
         return 0;
     char *problem = res_json_check(result);
