@@ -28,8 +28,9 @@
 
 /* Why calls are missing. Stored by number: append only. */
 enum fp_loss {
-    FP_LOSS_RING_FULL = 0,    /* the collector could not keep up, or was gone */
-    FP_LOSS_REENTRANT = 1,    /* a signal handler allocated while a record was being written */
+    FP_LOSS_RING_FULL = 0, /* the collector could not keep up, or was gone */
+    FP_LOSS_REENTRANT =
+        1, /* a signal handler called while a record was being stored, or left a call by a jump */
     FP_LOSS_DISK_FULL = 2,    /* the file system, a quota or RLIMIT_FSIZE refused */
     FP_LOSS_SIZE_LIMIT = 3,   /* --max-size was reached */
     FP_LOSS_BEFORE_START = 4, /* calls before the shim could attach */

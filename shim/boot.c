@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,37 @@ static bool in_one_object(const void *first, const void *second)
     return dladdr(first, &one) != 0 && dladdr(second, &other) != 0 && one.dli_fbase == other.dli_fbase;
 }
 
+struct search {
+    uintptr_t inside;
+    struct boot_object found;
+};
+
+static int is_inside(struct dl_phdr_info *object, size_t size, void *data)
+{
+    struct search *search = data;
+    uintptr_t first = UINTPTR_MAX, past = 0;
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        const uintptr_t begin = object->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type != PT_LOAD)
+            continue;
+        first = begin < first ? begin : first;
+        past = begin + segment->p_memsz > past ? begin + segment->p_memsz : past;
+    }
+    if (search->inside < first || search->inside >= past)
+        return 0;
+    search->found = (struct boot_object){first, past};
+    return 1;
+}
+
+/* Empty where it is in none. */
+static struct boot_object object_of(uintptr_t address)
+{
+    struct search search = {.inside = address};
+    (void)dl_iterate_phdr(is_inside, &search); /* what it returns is in there */
+    return search.found;
+}
+
 bool boot_resolve(void)
 {
     if (likely(atomic_load_explicit(&boot_done, memory_order_acquire)))
@@ -79,6 +111,10 @@ bool boot_resolve(void)
     *(void **)&shim_next.clock_gettime = next_of("clock_gettime");
     *(void **)&shim_next.malloc = next_of("malloc");
     shim_next.is_libc = in_one_object((void *)(uintptr_t)shim_next.malloc, (void *)(uintptr_t)abort);
+    if (!shim_next.is_libc) {
+        shim_next.allocator = object_of((uintptr_t)shim_next.malloc);
+        shim_next.ours = object_of((uintptr_t)boot_resolve);
+    }
     /* The program must not find our failed look-ups in its own dlerror(). */
     (void)dlerror();
     atomic_store_explicit(&boot_done, 1, memory_order_release);

@@ -19,6 +19,8 @@
 
 struct shim_confine shim_confine;
 
+static __thread uint32_t sections __attribute__((tls_model("initial-exec"))); /* that this thread is in */
+
 bool confine_may_call(void)
 {
     if (atomic_load_explicit(&shim_confine.filters, memory_order_relaxed) != 0)
@@ -26,6 +28,7 @@ bool confine_may_call(void)
     if (shim_process == NULL)
         return true; /* nobody of this process was recorded before: attaching is waited for by nobody */
     /* Either we see `filters`, or the one that is putting one up sees us: both sequentially consistent. */
+    sections++;
     atomic_fetch_add_explicit(&shim_process->calling, 1, memory_order_seq_cst);
     if (atomic_load_explicit(&shim_confine.filters, memory_order_seq_cst) == 0)
         return true;
@@ -35,8 +38,16 @@ bool confine_may_call(void)
 
 void confine_called(void)
 {
-    if (shim_process != NULL)
-        atomic_fetch_sub_explicit(&shim_process->calling, 1, memory_order_release);
+    if (sections == 0)
+        return; /* entered when there was no process to count in */
+    sections--;
+    atomic_fetch_sub_explicit(&shim_process->calling, 1, memory_order_release);
+}
+
+void confine_left(void)
+{
+    while (sections > 0)
+        confine_called();
 }
 
 /* Bounded: a handler may have interrupted a section of this very thread. */

@@ -38,6 +38,9 @@ static inline bool confine_is_on(void)
 bool confine_may_call(void);
 void confine_called(void);
 
+/* confine_left - a jump has left the sections that the calling thread was in, if any. */
+void confine_left(void);
+
 enum confine_what {
     CONFINE_CALLS = 1, /* system calls are about to be filtered */
     CONFINE_CLOCK = 2, /* the time stamp counter is about to be forbidden */

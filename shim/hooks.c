@@ -37,11 +37,11 @@ static void *boot_or_enomem(size_t alignment, size_t size)
 
 /* ---- malloc and free ---------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) void *malloc_slow(size_t size)
+static __attribute__((noinline)) void *malloc_slow(size_t size, const void *caller)
 {
     struct lane *lane;
     void *address;
-    const enum turn turn = turn_slow(&lane);
+    const enum turn turn = turn_slow(&lane, caller);
     if (turn == TURN_BOOT)
         return boot_or_enomem(0, size);
     address = shim_next.malloc(size);
@@ -63,7 +63,7 @@ void *malloc(size_t size)
     struct lane *lane = shim_lane;
     void *address;
     if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN))
-        return malloc_slow(size);
+        return malloc_slow(size, TURN_CALLER);
     lane_set_gate(lane, GATE_FORWARD);
     address = shim_next.malloc(size);
     lane_set_gate(lane, GATE_RECORD);
@@ -73,10 +73,10 @@ void *malloc(size_t size)
     return address;
 }
 
-static __attribute__((noinline)) void free_slow(void *address)
+static __attribute__((noinline)) void free_slow(void *address, const void *caller)
 {
     struct lane *lane;
-    const enum turn turn = turn_slow(&lane);
+    const enum turn turn = turn_slow(&lane, caller);
     if (turn == TURN_BOOT)
         return; /* only boot memory can exist by now, and it is never returned */
     if (turn == TURN_RECORD)
@@ -103,7 +103,7 @@ void free(void *address)
     if (unlikely(boot_owns(address)))
         return;
     if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN || large_suspects(address))) {
-        free_slow(address);
+        free_slow(address, TURN_CALLER);
         return;
     }
     lane_set_gate(lane, GATE_RECORD);
@@ -121,7 +121,7 @@ void *calloc(size_t count, size_t size)
 {
     struct lane *lane;
     void *address;
-    const enum turn turn = turn_take(&lane);
+    const enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT) {
         size_t bytes;
         if (__builtin_mul_overflow(count, size, &bytes))
@@ -155,7 +155,7 @@ void *realloc(void *address, size_t size)
 {
     struct lane *lane;
     void *result;
-    const enum turn turn = turn_take(&lane);
+    const enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT)
         return address != NULL ? move_from_boot(address, size) : boot_or_enomem(0, size);
     if (unlikely(boot_owns(address))) {
@@ -186,7 +186,7 @@ void *reallocarray(void *address, size_t count, size_t size)
 {
     struct lane *lane;
     void *result;
-    const enum turn turn = turn_take(&lane);
+    const enum turn turn = turn_take(&lane, TURN_CALLER);
     if (unlikely(turn == TURN_BOOT || boot_owns(address))) {
         size_t bytes;
         if (__builtin_mul_overflow(count, size, &bytes)) {
@@ -215,7 +215,7 @@ void free_sized(void *address, size_t size)
     enum turn turn;
     if (unlikely(boot_owns(address)))
         return;
-    turn = turn_take(&lane);
+    turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT)
         return;
     if (turn == TURN_RECORD)
@@ -234,7 +234,7 @@ void free_aligned_sized(void *address, size_t alignment, size_t size)
     enum turn turn;
     if (unlikely(boot_owns(address)))
         return;
-    turn = turn_take(&lane);
+    turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT)
         return;
     if (turn == TURN_RECORD)
@@ -253,7 +253,7 @@ int posix_memalign(void **ret_address, size_t alignment, size_t size)
 {
     struct lane *lane;
     int error;
-    const enum turn turn = turn_take(&lane);
+    const enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT) {
         void *address = boot_allocate(alignment, size);
         if (address == NULL)
@@ -279,11 +279,12 @@ static void *by_posix_memalign(size_t alignment, size_t size)
     return NULL;
 }
 
-static void *aligned(unsigned call, void *(*next)(size_t, size_t), size_t alignment, size_t size)
+static void *aligned(unsigned call, void *(*next)(size_t, size_t), size_t alignment, size_t size,
+                     const void *caller)
 {
     struct lane *lane;
     void *address;
-    const enum turn turn = turn_take(&lane);
+    const enum turn turn = turn_take(&lane, caller);
     if (turn == TURN_BOOT)
         return boot_or_enomem(alignment, size);
     if (next == NULL)
@@ -296,12 +297,12 @@ static void *aligned(unsigned call, void *(*next)(size_t, size_t), size_t alignm
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return aligned(FP_CALL_ALIGNED_ALLOC, shim_next.aligned_alloc, alignment, size);
+    return aligned(FP_CALL_ALIGNED_ALLOC, shim_next.aligned_alloc, alignment, size, TURN_CALLER);
 }
 
 void *memalign(size_t alignment, size_t size)
 {
-    return aligned(FP_CALL_MEMALIGN, shim_next.memalign, alignment, size);
+    return aligned(FP_CALL_MEMALIGN, shim_next.memalign, alignment, size, TURN_CALLER);
 }
 
 static size_t page_bytes(void)
@@ -313,7 +314,7 @@ void *valloc(size_t size)
 {
     struct lane *lane;
     void *address;
-    const enum turn turn = turn_take(&lane);
+    const enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT)
         return boot_or_enomem(PAGE_ALIGNMENT, size);
     address = shim_next.valloc != NULL ? shim_next.valloc(size) : by_posix_memalign(page_bytes(), size);
@@ -326,7 +327,7 @@ void *pvalloc(size_t size)
 {
     struct lane *lane;
     void *address;
-    const enum turn turn = turn_take(&lane);
+    const enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT)
         return boot_or_enomem(PAGE_ALIGNMENT, size);
     if (shim_next.pvalloc != NULL) {

@@ -38,16 +38,21 @@ int shim_personality(int version, int actions, uint64_t exception_class, void *e
     __asm__ volatile(".cfi_personality 0x1b, shim_personality") /* pc-relative, 32 bits */
 
 /* Note the operator on the lane. Returns the lane when this call is the outermost operator and has to finish. */
-static inline struct lane *operator_enter(unsigned call, size_t size, size_t extra, void *frame)
+static inline struct lane *operator_enter(unsigned call, size_t size, size_t extra, void *frame,
+                                          const void *caller)
 {
     struct lane *lane = shim_lane;
     if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN)) {
         /* slow: no lane yet, nested in something, or a stale note, which turn_slow clears */
-        if (turn_slow(&lane) != TURN_RECORD)
+        if (turn_slow(&lane, caller) != TURN_RECORD)
             return NULL;
         turn_done(lane);
-        if (lane_gate(lane) != GATE_OPEN)
+        if (lane_gate(lane) != GATE_OPEN) {
+            /* In a handler, within the allocator: the malloc that serves it is recorded, or it is not seen. */
+            if ((lane_gate(lane) & GATE_FORWARD) && !shim_next.is_libc)
+                lane_count_reentrant(lane);
             return NULL;
+        }
     }
     lane->as_size = size;
     lane->as_extra = extra;
@@ -92,7 +97,7 @@ static void *serve_without_next(size_t alignment, size_t size, bool nothrow)
 static in_our_frame void *new_unaligned(unsigned call, enum next_operator which, size_t size,
                                         const void *caller, void *frame)
 {
-    struct lane *lane = operator_enter(call, size, 0, frame);
+    struct lane *lane = operator_enter(call, size, 0, frame, caller);
     const new_plain next = (new_plain)boot_operator(which, caller);
     void *address = next != NULL ? next(size) : serve_without_next(0, size, false);
     return operator_leave(lane, call, address, size, 0, frame);
@@ -101,7 +106,7 @@ static in_our_frame void *new_unaligned(unsigned call, enum next_operator which,
 static in_our_frame void *new_nothrow(unsigned call, enum next_operator which, size_t size, const void *tag,
                                       const void *caller, void *frame)
 {
-    struct lane *lane = operator_enter(call, size, 0, frame);
+    struct lane *lane = operator_enter(call, size, 0, frame, caller);
     const new_two next = (new_two)boot_operator(which, caller);
     void *address = next != NULL ? next(size, (size_t)tag) : serve_without_next(0, size, true);
     return operator_leave(lane, call, address, size, 0, frame);
@@ -110,7 +115,7 @@ static in_our_frame void *new_nothrow(unsigned call, enum next_operator which, s
 static in_our_frame void *new_aligned(unsigned call, enum next_operator which, size_t size, size_t alignment,
                                       const void *caller, void *frame)
 {
-    struct lane *lane = operator_enter(call, size, alignment, frame);
+    struct lane *lane = operator_enter(call, size, alignment, frame, caller);
     const new_two next = (new_two)boot_operator(which, caller);
     void *address = next != NULL ? next(size, alignment) : serve_without_next(alignment, size, false);
     return operator_leave(lane, call, address, size, alignment, frame);
@@ -120,14 +125,14 @@ static in_our_frame void *new_aligned_nothrow(unsigned call, enum next_operator 
                                               size_t alignment, const void *tag, const void *caller,
                                               void *frame)
 {
-    struct lane *lane = operator_enter(call, size, alignment, frame);
+    struct lane *lane = operator_enter(call, size, alignment, frame, caller);
     const new_three next = (new_three)boot_operator(which, caller);
     void *address = next != NULL ? next(size, alignment, (size_t)tag)
                                  : serve_without_next(alignment, size, true);
     return operator_leave(lane, call, address, size, alignment, frame);
 }
 
-#define CALLER __builtin_return_address(0)
+#define CALLER TURN_CALLER
 #define FRAME  __builtin_frame_address(0)
 
 #define DEFINE_NEW(name, call)                                                                               \
@@ -172,14 +177,14 @@ DEFINE_NEW_ALIGNED_NOTHROW(_ZnamSt11align_val_tRKSt9nothrow_t, NEW_ARRAY_ALIGNED
 
 /* Returns whether the caller has to forward; ret_lane is NULL where nothing is recorded. */
 static inline bool delete_enter(unsigned call, void *address, size_t size, size_t alignment,
-                                struct lane **ret_lane)
+                                const void *caller, struct lane **ret_lane)
 {
     struct lane *lane;
     enum turn turn;
     *ret_lane = NULL;
     if (unlikely(boot_owns(address)))
         return false;
-    turn = turn_take(&lane);
+    turn = turn_take(&lane, caller);
     if (turn == TURN_BOOT)
         return false;
     if (turn == TURN_RECORD)
@@ -201,7 +206,7 @@ static inline void delete_leave(struct lane *lane)
     {                                                                                                        \
         struct lane *lane;                                                                                   \
         type next;                                                                                           \
-        if (!delete_enter(FP_CALL_##call, address, size_value, alignment_value, &lane))                      \
+        if (!delete_enter(FP_CALL_##call, address, size_value, alignment_value, CALLER, &lane))              \
             return;                                                                                          \
         next = (type)boot_operator(NEXT_##call, CALLER);                                                     \
         if (next != NULL)                                                                                    \

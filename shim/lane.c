@@ -146,10 +146,10 @@ static void lane_start(struct lane *lane)
     lane->gap_pending = false;
     lane->gap_lost = false;
     lane->cut = 0;
-    lane->gave_up = false;
+    lane->waiting = lane->gave_up = false;
     lane->armed = false;
     lane->exit_rounds = 0;
-    lane->as_call = 0;
+    lane->as_call = lane->nested = 0;
     lane->number = number;
     lane->thread_id = lane_thread = thread_id();
     lane->seen_clock = 0;
@@ -183,6 +183,12 @@ cold_path struct lane *lane_attach(void)
     }
     errno = saved;
     return lane;
+}
+
+void lane_attach_left(void)
+{
+    attaching = false;
+    confine_left();
 }
 
 void lane_count_confined(void)

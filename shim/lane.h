@@ -31,6 +31,8 @@ enum lane_gate {
     GATE_BUSY = GATE_FORWARD | GATE_RECORD,
 };
 
+#define LANE_NEST_MOST 3u
+
 enum lane_state {
     LANE_FREE = 0, /* also what a forked child reads */
     LANE_LIVE = 1,
@@ -61,9 +63,14 @@ struct lane {
     bool gap_pending;
     bool gap_lost; /* it is one of lost calls, not only of a pause */
     bool armed;    /* the thread-exit destructor is set */
+    bool waiting;  /* counted among space_waiters */
     bool gave_up;  /* waited in vain for a chunk, and none was free since */
     uint64_t as_size, as_extra;
     uintptr_t as_frame; /* stack address of the operator: a call from above it is not nested in it */
+    uint32_t nested;    /* calls that a handler's interrupted in the allocator, and what they were doing */
+    struct {
+        uint32_t gate, as_call;
+    } outer[LANE_NEST_MOST];
 };
 
 #pragma GCC visibility push(hidden) /* for declarations too: no detour over the GOT */
@@ -86,6 +93,11 @@ uint64_t lane_clock(void);
 
 /* lane_count_reentrant - note that a call could not be recorded because one was being recorded. */
 void lane_count_reentrant(struct lane *lane);
+
+/* lane_repair - a jump has left the storing of a record: what is half in place goes, and the lane can be stored into again.
+ * lane_attach_left - likewise of attaching, by the calling thread; it tries again at its next call. */
+void lane_repair(struct lane *lane);
+void lane_attach_left(void);
 
 /* lane_count_confined - count a call of a thread that has no lane because its process is confined. */
 void lane_count_confined(void);

@@ -1,6 +1,8 @@
 /* lane_chunk.c - the chunks that lanes fill: taken from the segment, waited for, handed to the collector.
  *
  * Laws of this file: those of lane.c. */
+#include <string.h>
+
 #include "shim/confine.h"
 #include "shim/lane_slow.h"
 #include "shim/raw.h"
@@ -127,6 +129,7 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     bool found = false;
     uint32_t starved = 0, waits;
     atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
+    lane->waiting = true;
     atomic_fetch_add_explicit(&shared->space_waiters, 1, memory_order_relaxed);
     while (!found && starved < STARVED_WAITS && !lane_collector_is_gone() &&
            !atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
@@ -148,9 +151,40 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     }
     lane->gave_up = !found;
     atomic_fetch_sub_explicit(&shared->space_waiters, 1, memory_order_relaxed);
+    lane->waiting = false;
     end = about_now_ns();
     atomic_fetch_add_explicit(&slot->stall_ns, end > start ? end - start : 0, memory_order_relaxed);
     return found;
+}
+
+/* The chunk that the lane took or gave away last: whether it still has it, and it is not the one of its cursor. */
+static bool is_still_open(const struct lane *lane)
+{
+    return atomic_load_explicit(&shim_segment.states[lane->chunk], memory_order_relaxed) ==
+           seg_chunk_word(SEG_CHUNK_OPEN, shim_process->slot_index, lane->number);
+}
+
+/* A chunk that was claimed, and not yet noted in the lane, stays as it is: empty, until the process has ended. */
+void lane_repair(struct lane *lane)
+{
+    struct seg_chunk_header *chunk = seg_chunk(&shim_segment, lane->chunk);
+    if (lane->waiting)
+        atomic_fetch_sub_explicit(&shim_segment.shared->space_waiters, 1, memory_order_relaxed);
+    lane->waiting = false;
+    if (lane->cursor != NULL) {
+        /* Words of a record that the cursor does not stand behind yet; the first one makes it a record. */
+        uint64_t *word = lane->cursor;
+        for (unsigned i = 0; i < RECORD_WORDS_MOST && ((uintptr_t)word & (SEG_CHUNK_BYTES - 1)) != 0; i++)
+            __atomic_store_n(word++, 0, __ATOMIC_RELEASE);
+    } else if (is_still_open(lane) && atomic_load_explicit(&chunk->magic, memory_order_relaxed) == 0) {
+        memset(chunk, 0, sizeof *chunk);
+        atomic_store_explicit(&shim_segment.states[lane->chunk], SEG_CHUNK_FREE, memory_order_release);
+    } else if (is_still_open(lane)) {
+        /* On its way into use, and empty, or out of it. */
+        lane->sequence = chunk->sequence + 1;
+        lane->cursor = (uint64_t *)(chunk + 1);
+        lane_close_chunk(lane);
+    }
 }
 
 static void populate(uint32_t index)
@@ -200,6 +234,8 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
         }
     }
     lane->gave_up = false;
+    lane->chunk = index; /* before it says whose it is: lane_repair goes by it */
+    atomic_signal_fence(memory_order_seq_cst);
     populate(index);
     chunk = seg_chunk(&shim_segment, index);
     chunk->sequence = lane->sequence++;
@@ -208,7 +244,6 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
     chunk->thread_id = lane->thread_id;
     chunk->cut = lane->cut;
     atomic_store_explicit(&chunk->magic, SEG_CHUNK_MAGIC, memory_order_release);
-    lane->chunk = index;
     lane->cursor = (uint64_t *)(chunk + 1);
     return true;
 }

@@ -204,8 +204,6 @@ static void fill_up(struct lane *lane, uintptr_t mask)
         store_first(lane, fp_record_epoch(FP_RECORD_EPOCH, lane->epoch), 1);
 }
 
-#define RECORD_WORDS_MOST 3u
-
 _Static_assert(LANE_GROUP_MANY / sizeof(uint64_t) >= 2 + 2 * RECORD_WORDS_MOST + 1,
                "a stamp, a gap, an epoch and a record fit one group");
 

@@ -6,6 +6,8 @@
 
 #pragma GCC visibility push(hidden) /* as in shim.h */
 
+#define RECORD_WORDS_MOST 3u
+
 /* lane_lose - count a call that is not recorded; a gap stands in its place. A mark that is no call is not counted. */
 void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause);
 

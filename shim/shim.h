@@ -62,6 +62,9 @@ struct shim_next {
     int (*clock_gettime)(clockid_t, struct timespec *); /* libc's, which makes no system call */
     void *operators[NEXT_OPERATOR_COUNT];
     bool is_libc; /* malloc is libc's own */
+    struct boot_object {
+        uintptr_t first, past;
+    } allocator, ours; /* where they lie in memory; empty where the allocator is libc */
 };
 
 extern struct shim_next shim_next;
@@ -76,6 +79,16 @@ void *boot_operator(enum next_operator which, const void *caller);
 
 /* boot_make_ready - look up all operators that the process has now: later the program may be confined. */
 void boot_make_ready(void);
+
+/* boot_is_allocators - whether a call from within the allocator that returns to this address is the allocator's: it returns into
+ * the same object, or, where a jump was its last instruction, into our hook. Never where the allocator is libc's, which calls
+ * none of its exported names. */
+static inline bool boot_is_allocators(const void *code)
+{
+    return (uintptr_t)code - shim_next.allocator.first <
+               shim_next.allocator.past - shim_next.allocator.first ||
+           (uintptr_t)code - shim_next.ours.first < shim_next.ours.past - shim_next.ours.first;
+}
 
 /* boot_allocate - memory for calls nested in boot_resolve; zeroed, never returned. NULL when used up. */
 void *boot_allocate(size_t alignment, size_t size);

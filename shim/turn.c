@@ -22,13 +22,57 @@ void turn_operator_left(struct lane *lane)
     lane_set_gate(lane, GATE_OPEN);
 }
 
+/* What the interrupted call did is not known: the allocator may have given out an object that nobody has. */
+void turn_left(void)
+{
+    struct lane *lane = shim_lane;
+    uint32_t gate;
+    lane_attach_left();
+    if (lane == NULL || atomic_load_explicit(&lane->state, memory_order_relaxed) == LANE_FREE)
+        return; /* a forked child, in its parent's handler */
+    gate = lane_gate(lane);
+    if (!(gate & GATE_BUSY))
+        return;
+    lane_set_gate(lane, GATE_RECORD);
+    if (gate & GATE_RECORD)
+        lane_repair(lane);
+    lane->as_call = lane->nested = 0;
+    lane_count_reentrant(lane);
+    lane_set_gate(lane, GATE_OPEN);
+}
+
+void turn_back(struct lane *lane)
+{
+    const uint32_t outer = --lane->nested;
+    lane->as_call = lane->outer[outer].as_call;
+    lane_set_gate(lane, lane->outer[outer].gate);
+}
+
+/* A call in the midst of the allocator that is not the allocator's: its record stands before what the interrupted call has
+ * to say yet. Returns whether it is to be recorded; else it is counted. */
+static bool interrupt(struct lane *lane, uint32_t gate)
+{
+    const uint32_t outer = lane->nested;
+    if (gate & GATE_RECORD || outer == LANE_NEST_MOST) {
+        lane_count_reentrant(lane);
+        return false;
+    }
+    lane->outer[outer].gate = gate;
+    lane->outer[outer].as_call = lane->as_call;
+    atomic_signal_fence(memory_order_seq_cst); /* as lane_set_gate: for handlers */
+    lane->nested = outer + 1;
+    lane->as_call = 0;
+    lane_set_gate(lane, GATE_FORWARD);
+    return true;
+}
+
 cold_path static bool attach_or_not(struct lane **ret_lane)
 {
     *ret_lane = lane_attach();
     return *ret_lane != NULL;
 }
 
-__attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane)
+__attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane, const void *caller)
 {
     struct lane *lane = shim_lane;
     uint32_t gate;
@@ -39,10 +83,13 @@ __attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane)
         return TURN_FORWARD;
     }
     gate = lane_gate(lane);
-    /* libc's allocator calls none of its exported names but for GATE_PASS: a call nested in it is a signal handler's,
-     * recorded because a realloc's two halves belong together. Other allocators' may be their own. */
-    if ((gate & GATE_RECORD) || ((gate & (GATE_FORWARD | GATE_PASS)) == GATE_FORWARD && shim_next.is_libc))
-        lane_count_reentrant(lane);
+    /* libc's allocator calls none of its exported names but for GATE_PASS. Other allocators' calls may be their own; what they
+     * have libc allocate for them is recorded, too. */
+    if ((gate & GATE_RECORD) ||
+        ((gate & (GATE_FORWARD | GATE_PASS)) == GATE_FORWARD && !boot_is_allocators(caller))) {
+        *ret_lane = lane;
+        return interrupt(lane, gate) ? TURN_RECORD : TURN_FORWARD;
+    }
     if (gate & GATE_BUSY)
         return TURN_FORWARD;
     if ((gate & GATE_AS) && operator_was_left(lane)) {

@@ -16,24 +16,37 @@ enum turn {
 };
 
 /* turn_slow - turn_take's cold half: no lane yet, or a gate that is not open. */
-enum turn turn_slow(struct lane **ret_lane);
+enum turn turn_slow(struct lane **ret_lane, const void *caller);
 
-/* turn_take - decide for the calling thread. ret_lane is set for TURN_RECORD only. */
-static inline enum turn turn_take(struct lane **ret_lane)
+/* turn_take - decide for the calling thread.
+ * ret_lane  is set for TURN_RECORD only.
+ * caller    what the hook returns to: a call nested in the allocator is its own where its own code makes it. */
+static inline enum turn turn_take(struct lane **ret_lane, const void *caller)
 {
     struct lane *lane = shim_lane;
     if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN))
-        return turn_slow(ret_lane);
+        return turn_slow(ret_lane, caller);
     lane_set_gate(lane, GATE_FORWARD);
     *ret_lane = lane;
     return TURN_RECORD;
 }
 
+#define TURN_CALLER __builtin_return_address(0) /* in the hook itself */
+
+/* turn_back - a call that interrupted another one is over: that one goes on. */
+void turn_back(struct lane *lane);
+
 /* turn_done - open the gate again, keeping an operator's mark. */
 static inline void turn_done(struct lane *lane)
 {
-    lane_set_gate(lane, lane->as_call != 0 ? GATE_AS : GATE_OPEN);
+    if (unlikely(lane->nested > 0))
+        turn_back(lane);
+    else
+        lane_set_gate(lane, lane->as_call != 0 ? GATE_AS : GATE_OPEN);
 }
+
+/* turn_left - the thread is about to jump, possibly out of a handler that interrupted a call of ours: then the call is over. */
+void turn_left(void);
 
 /* turn_operator_left - an exception leaves an operator: record its failure unless that was done. lane may be NULL. */
 void turn_operator_left(struct lane *lane);

@@ -97,14 +97,14 @@ static inline void set_up(uint32_t flags)
 static inline void allocate(unsigned call, uintptr_t address, size_t size, size_t extra)
 {
     struct lane *lane;
-    CHECK_U64(turn_take(&lane), TURN_RECORD);
+    CHECK_U64(turn_take(&lane, NULL), TURN_RECORD);
     turn_allocated(lane, call, (void *)address, size, extra);
 }
 
 static inline void release(uintptr_t address)
 {
     struct lane *lane;
-    CHECK_U64(turn_take(&lane), TURN_RECORD);
+    CHECK_U64(turn_take(&lane, NULL), TURN_RECORD);
     turn_done(turn_record(lane, FP_CALL_FREE, (void *)address, 0, 0));
 }
 

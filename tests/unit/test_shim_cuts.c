@@ -78,7 +78,7 @@ TEST(a_pause_does_not_hide_a_loss)
     set_up(0);
     release(16);
     lane_set_gate(shim_lane, GATE_RECORD);
-    CHECK_U64(turn_take(&inner), TURN_FORWARD);
+    CHECK_U64(turn_take(&inner, NULL), TURN_FORWARD);
     lane_set_gate(shim_lane, GATE_OPEN);
     cut_at(slot->epoch + 1, true);
     slot->epoch++;

@@ -202,15 +202,70 @@ TEST(epochs_step_with_several_lanes_only)
     CHECK_U64(shim_lane->seen_epoch, slot->epoch);
 }
 
+/* Where code of the allocator makes them; others come from a handler that interrupted it, and are recorded before its call. */
 TEST(nested_calls_are_the_allocators_own)
 {
+    static const char code[2];
     struct lane *lane, *inner;
     set_up(0);
-    CHECK_U64(turn_take(&lane), TURN_RECORD);
-    CHECK_U64(turn_take(&inner), TURN_FORWARD);
+    shim_next.allocator = (struct boot_object){(uintptr_t)code, (uintptr_t)code + 1};
+    CHECK_U64(turn_take(&lane, NULL), TURN_RECORD);
+    CHECK_U64(turn_take(&inner, code), TURN_FORWARD);
+    CHECK_U64(slot->lost[FP_LOSS_REENTRANT], 0);
+    CHECK_U64(turn_take(&inner, code + 1), TURN_RECORD);
+    turn_allocated(inner, FP_CALL_MALLOC, (void *)32, 2, 0);
+    CHECK_U64(lane_gate(lane), GATE_FORWARD);
     turn_allocated(lane, FP_CALL_MALLOC, (void *)16, 1, 0);
     CHECK_U64(slot->lost[FP_LOSS_REENTRANT], 0);
-    CHECK_U64(decode(0)->mark_count, 1);
+    CHECK_U64(decode(0)->mark_count, 2);
+    check_mark(decode(0), 0, FP_CALL_MALLOC, 32, 2, 0);
+    check_mark(decode(0), 1, FP_CALL_MALLOC, 16, 1, 0);
+    shim_next.allocator = (struct boot_object){0, 0};
+}
+
+/* Left wherever it is, a lane goes on: its next records are read, in chunks without a hole. */
+TEST(a_call_that_is_left_leaves_no_trace)
+{
+    const struct fp_block *block;
+    struct lane *lane;
+    set_up(0);
+    release(16);
+    CHECK_U64(turn_take(&lane, NULL), TURN_RECORD);
+    turn_left(); /* in the allocator */
+    CHECK_U64(slot->lost[FP_LOSS_REENTRANT], 1);
+    turn_left(); /* and again, not in it */
+    CHECK_U64(slot->lost[FP_LOSS_REENTRANT], 1);
+    lane_set_gate(lane, GATE_RECORD); /* all words of a record are in place, the cursor is before it */
+    lane->cursor[1] = lane->cursor[2] = UINT64_MAX;
+    lane->cursor[0] = fp_record_first(FP_RECORD_WIDE, FP_CALL_CALLOC, 4096);
+    turn_left();
+    CHECK_U64(slot->lost[FP_LOSS_REENTRANT], 2);
+    CHECK(lane->cursor[0] == 0 && lane->cursor[1] == 0 && lane->cursor[2] == 0);
+    release(32);
+    lane_set_gate(lane, GATE_RECORD); /* the chunk is as good as given away, but for its state */
+    lane->cursor = NULL;
+    turn_left();
+    CHECK_U64(seg_chunk_state_of(shim_segment.states[0]), SEG_CHUNK_FULL);
+    CHECK_U64(lane->sequence, 1);
+    release(48);
+    CHECK_U64(seg_chunk(&shim_segment, 1)->sequence, 1);
+    lane_set_gate(lane, GATE_RECORD); /* it is ours, and says so, but the cursor is not set */
+    lane->cursor = NULL;
+    lane->sequence = 1;
+    turn_left();
+    CHECK_U64(seg_chunk_state_of(shim_segment.states[1]), SEG_CHUNK_FULL);
+    CHECK_U64(lane->sequence, 2);
+    shim_segment.states[2] = seg_chunk_word(SEG_CHUNK_OPEN, shim_process->slot_index, lane->number);
+    lane_set_gate(lane, GATE_RECORD); /* claimed, and it does not say whose it is */
+    lane->chunk = 2;
+    seg_chunk(&shim_segment, 2)->sequence = 2;
+    turn_left();
+    CHECK_U64(shim_segment.states[2], SEG_CHUNK_FREE);
+    release(64);
+    CHECK_U64(seg_chunk(&shim_segment, 2)->sequence, 2);
+    block = decode(0);
+    CHECK_U64(block->mark_count, 2);
+    check_mark(decode(1), 0, FP_MARK_GAP, 0, 3, 0); /* where the next group begins */
 }
 
 /* A handler that allocates while a record is being stored: its call is lost, counted, and a gap is noted. */
@@ -221,8 +276,8 @@ TEST(handlers_calls_are_counted)
     set_up(0);
     release(16);
     lane_set_gate(shim_lane, GATE_RECORD);
-    CHECK_U64(turn_take(&inner), TURN_FORWARD);
-    CHECK_U64(turn_take(&inner), TURN_FORWARD);
+    CHECK_U64(turn_take(&inner, NULL), TURN_FORWARD);
+    CHECK_U64(turn_take(&inner, NULL), TURN_FORWARD);
     lane_set_gate(shim_lane, GATE_OPEN);
     CHECK_U64(slot->lost[FP_LOSS_REENTRANT], 2);
     for (int i = 0; i < 100; i++)
@@ -263,7 +318,7 @@ TEST(dropped_calls_leave_a_gap)
     for (int i = 0; i < 5000; i++)
         release(16);
     CHECK_U64(decode(0)->mark_count + slot->lost[FP_LOSS_RING_FULL], 5000);
-    CHECK_U64(turn_take(&lane), TURN_RECORD); /* half a realloc is no call */
+    CHECK_U64(turn_take(&lane, NULL), TURN_RECORD); /* half a realloc is no call */
     turn_done(turn_record(lane, FP_MARK_RESIZE_FROM, (void *)16, 0, 0));
     CHECK_U64(decode(0)->mark_count + slot->lost[FP_LOSS_RING_FULL], 5000);
     shim_segment.states[5] = SEG_CHUNK_FREE;
@@ -371,7 +426,8 @@ RUN_TESTS(T(calls_become_records), T(long_records_at_boundaries), T(chunks_follo
           T(stamps_stand_where_they_should), T(a_lane_that_calls_seldom_stamps_each_call),
           T(a_lane_that_calls_seldom_loses_nothing), T(stamps_before_every_call),
           T(epochs_step_with_several_lanes_only), T(nested_calls_are_the_allocators_own),
-          T(handlers_calls_are_counted), T(a_lane_in_need_takes_more_chunks_into_use),
-          T(dropped_calls_leave_a_gap), T(operators_name_the_call_that_serves_them),
-          T(an_operator_left_by_an_exception_has_failed), T(a_wiped_lane_attaches_again),
-          T(stopped_recordings_take_nothing_more), T(silences_are_waited_for_ever_shorter))
+          T(a_call_that_is_left_leaves_no_trace), T(handlers_calls_are_counted),
+          T(a_lane_in_need_takes_more_chunks_into_use), T(dropped_calls_leave_a_gap),
+          T(operators_name_the_call_that_serves_them), T(an_operator_left_by_an_exception_has_failed),
+          T(a_wiped_lane_attaches_again), T(stopped_recordings_take_nothing_more),
+          T(silences_are_waited_for_ever_shorter))
