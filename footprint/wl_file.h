@@ -1,4 +1,5 @@
-/* wl_file.h - the file under a workload being written: a temporary name until it is whole.
+/* wl_file.h - the file under a workload being written: without a name until it is whole, so that a killed writer leaves nothing;
+ * where a file system has no files without names (O_TMPFILE), with a temporary one.
  *
  * Private to footprint/ and convert/export/, whose files are to appear in the same way. */
 #ifndef MALLAB_FOOTPRINT_WL_FILE_H
@@ -14,12 +15,13 @@ struct wl_file {
     int fd;
     bool overwrite;
     char *path;      /* NULL for standard output */
-    char *temporary; /* NULL for standard output and after the end */
+    char *temporary; /* NULL for standard output, for a file without a name, and after the end */
     uint64_t bytes;  /* appended so far */
     struct fp_error error;
 };
 
-/* wl_file_create - open "PATH.PID.part" exclusively, or standard output for "-". error is filled on failure. */
+/* wl_file_create - open a file without a name in PATH's directory, else "PATH.PID.part" exclusively; or standard output for "-".
+ * error is filled on failure. */
 enum fp_status wl_file_create(struct wl_file *file, const char *path, bool overwrite);
 
 /* wl_file_adopt - write to a descriptor of the caller's, which stays open. */

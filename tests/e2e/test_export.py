@@ -5,6 +5,8 @@ import collections
 import csv
 import gzip
 import io
+import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -81,18 +83,27 @@ class Export(lab.Lab):
     def test_an_interrupted_export_leaves_nothing(self):
         _, workload = self.handover(150000)
         before = sorted(path.name for path in self.place.iterdir())
-        for name, output in (("csv", "ops.csv"), ("glibc-wl", "ops.glibc-wl"), ("text", "ops.txt")):
-            self.assertTrue(any(self.interrupted(name, output, workload) for _ in range(20)), "always too late")
+        for name, output, number in (("csv", "ops.csv", signal.SIGINT), ("glibc-wl", "ops.glibc-wl", signal.SIGTERM),
+                                     ("text", "ops.txt", signal.SIGTERM)):
+            self.assertTrue(any(self.interrupted(name, output, workload, number) for _ in range(20)), "always too late")
             self.assertEqual(sorted(path.name for path in self.place.iterdir()), before, name)
 
-    def interrupted(self, name, output, workload):
-        """Whether the signal came in time: while the output had its temporary name. A finished export is removed."""
+    def writes(self, pid):
+        """Whether a process has begun its output: a file without a name, or with a temporary one."""
+        try:
+            files = [os.readlink(path) for path in pathlib.Path(f"/proc/{pid}/fd").iterdir()]
+        except OSError:
+            return False
+        return any(name.startswith(f"{self.place.resolve()}/") and name.endswith((".part", " (deleted)")) for name in files)
+
+    def interrupted(self, name, output, workload, number):
+        """Whether the signal came in time: before the output had its name. A finished export is removed."""
         mallab = subprocess.Popen([lab.BUILD / "mallab", "convert", "--quiet", "--to", name, "-o", output, workload],
                                   cwd=self.place, stderr=subprocess.DEVNULL)
-        while mallab.poll() is None and not list(self.place.glob("*.part")):
+        while mallab.poll() is None and not self.writes(mallab.pid):
             time.sleep(0.0005)
-        mallab.send_signal(signal.SIGINT)
-        if mallab.wait(lab.PATIENCE_S) == -signal.SIGINT:
+        mallab.send_signal(number)
+        if mallab.wait(lab.PATIENCE_S) == -number:
             return True
         self.assertEqual(mallab.returncode, 0)
         (self.place / output).unlink()

@@ -1,7 +1,10 @@
 /* Shows: ops come back from a workload as they were given, with the ids that the writer handed out; every
  * order between threads within a window is held by the waits; cuts and flipped bits are noticed; the
  * summary's figures are those of a plain model; rewinding repeats everything. */
+#include <dirent.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -337,9 +340,67 @@ TEST(misuse_is_refused)
     writer = NULL;
     CHECK_U64(wl_writer_create(path, false, &options, NULL, 0, NULL, &writer), FP_ERR_EXISTS);
     CHECK_U64(wl_writer_create(path, true, &options, NULL, 0, NULL, &writer), FP_OK);
-    CHECK(access(wl_writer_temporary(writer), F_OK) == 0);
+    CHECK(wl_writer_temporary(writer) == NULL || access(wl_writer_temporary(writer), F_OK) == 0);
     wl_writer_abandon(writer);
     CHECK(access(path, F_OK) == 0);
+}
+
+static unsigned count_beside(void)
+{
+    char directory[sizeof path];
+    struct dirent **entries = NULL;
+    char *slash;
+    int count;
+    snprintf(directory, sizeof directory, "%s", path);
+    slash = strrchr(directory, '/');
+    if (slash == NULL)
+        abort();
+    *slash = '\0';
+    count = scandir(directory, &entries, NULL, NULL);
+    CHECK(count > 2);
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    return (unsigned)count;
+}
+
+TEST(a_killed_writer_leaves_nothing_and_keeps_what_was_there)
+{
+    const struct wl_writer_options options = {.window_ops = 4};
+    struct wl_writer *writer = NULL;
+    unsigned before;
+    int status = 0;
+    pid_t child;
+    fresh_path();
+    CHECK_U64(wl_writer_create(path, false, &options, NULL, 0, NULL, &writer), FP_OK);
+    if (wl_writer_temporary(writer) != NULL) {
+        wl_writer_abandon(writer);
+        printf("note: this file system has no files without names\n");
+        return;
+    }
+    CHECK_U64(wl_writer_finish(writer, 0, NULL, NULL, NULL), FP_OK);
+    before = count_beside();
+    for (int turn = 0; turn < 2; turn++) {
+        child = fork();
+        if (child == 0) {
+            if (wl_writer_create(path, true, &options, NULL, 0, NULL, &writer) == FP_OK)
+                (void)raise(turn == 0 ? SIGKILL : SIGTERM);
+            _exit(1);
+        }
+        CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+        CHECK_U64(count_beside(), before);
+    }
+    /* Over what is there, and not over it. */
+    writer = NULL;
+    CHECK_U64(wl_writer_create(path, true, &options, NULL, 0, NULL, &writer), FP_OK);
+    CHECK_U64(wl_writer_finish(writer, 0, NULL, NULL, NULL), FP_OK);
+    CHECK_U64(count_beside(), before);
+    CHECK(unlink(path) == 0);
+    writer = NULL;
+    CHECK_U64(wl_writer_create(path, false, &options, NULL, 0, NULL, &writer), FP_OK);
+    scratch_write(path, "x", 1); /* it came meanwhile */
+    CHECK_U64(wl_writer_finish(writer, 0, NULL, NULL, NULL), FP_ERR_EXISTS);
+    CHECK_U64(count_beside(), before);
 }
 
 static uint8_t bytes[1 << 20];
@@ -393,4 +454,4 @@ TEST(cuts_and_flipped_bits_are_noticed)
 RUN_TESTS(T(one_thread_comes_back), T(many_threads_come_back_in_order), T(packed_in_place_or_not),
           T(what_was_named_long_ago_stays_long_ago), T(empty_workloads_are_whole),
           T(a_dictionary_that_overflows_begins_anew), T(misuse_is_refused),
-          T(cuts_and_flipped_bits_are_noticed))
+          T(a_killed_writer_leaves_nothing_and_keeps_what_was_there), T(cuts_and_flipped_bits_are_noticed))
