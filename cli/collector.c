@@ -33,7 +33,7 @@ static bool make_socket(int *ret_ends)
 }
 
 static char **collector_arguments(const struct cli_record *record, const char *program, const char *directory,
-                                  int ready, int control)
+                                  int ready, int control, int library)
 {
     char **words = res_calloc(32, sizeof *words);
     size_t count = 0;
@@ -44,6 +44,10 @@ static char **collector_arguments(const struct cli_record *record, const char *p
     words[count++] = res_printf("%d", ready);
     words[count++] = res_strdup("--control-fd");
     words[count++] = res_printf("%d", control);
+    if (library >= 0) {
+        words[count++] = res_strdup("--library-fd");
+        words[count++] = res_printf("%d", library);
+    }
     const struct {
         const char *option;
         uint64_t value;
@@ -84,13 +88,14 @@ static char **collector_arguments(const struct cli_record *record, const char *p
 }
 
 static void become_collector(const struct cli_record *record, const char *program, const char *directory,
-                             int ready, int control)
+                             int ready, int control, int library)
 {
-    char **words = collector_arguments(record, program, directory, ready, control);
+    char **words = collector_arguments(record, program, directory, ready, control, library);
     const int null = cli_above_standard(open("/dev/null", O_RDWR | O_CLOEXEC));
     unsetenv("LD_PRELOAD"); /* it is not to be recorded, nor to run on an allocator under test */
     unsetenv("MALLAB_SEGMENT");
-    if (null < 0 || fcntl(ready, F_SETFD, 0) != 0 || fcntl(control, F_SETFD, 0) != 0)
+    if (null < 0 || fcntl(ready, F_SETFD, 0) != 0 || fcntl(control, F_SETFD, 0) != 0 ||
+        (library >= 0 && fcntl(library, F_SETFD, 0) != 0))
         _exit(CLI_RECORD_FAILED);
     /* It may outlive us: it must not keep the reader of our output waiting. It answers through `ready`. */
     dup2(null, STDIN_FILENO);
@@ -135,7 +140,7 @@ static void hear(struct cli_collector *collector, int ready)
 }
 
 bool cli_collector_start(const struct cli_record *record, const char *program, const char *directory,
-                         const int *not_its_own, struct cli_collector *ret_collector)
+                         const int *not_its_own, int library, struct cli_collector *ret_collector)
 {
     int ready[2] = {-1, -1};
     int control[2] = {-1, -1};
@@ -152,7 +157,7 @@ bool cli_collector_start(const struct cli_record *record, const char *program, c
         close(control[1]);
         close(not_its_own[0]);
         close(not_its_own[1]);
-        become_collector(record, program, directory, ready[1], control[0]);
+        become_collector(record, program, directory, ready[1], control[0], library);
     }
     const int error = errno;
     close(ready[1]);

@@ -24,6 +24,7 @@
 #include "cli/clock.h"
 #include "cli/collector.h"
 #include "cli/relay.h"
+#include "footprint/library_copy.h"
 #include "results/support.h"
 
 extern char **environ;
@@ -278,6 +279,27 @@ static char *check_shim(const char *shim)
     return NULL;
 }
 
+/* The library itself, or a copy where not every process of the tree may be able to read it: after a change of its user, say.
+ * Takes over shim, and returns what is to be preloaded. */
+static char *place_library(const struct cli_record *record, char *shim, int *ret_copy)
+{
+    char why[PATH_MAX + 64], path[PATH_MAX];
+    if (fp_library_is_for_all(shim, why, sizeof why))
+        return shim;
+    *ret_copy = cli_above_standard(fp_library_copy_make(shim, path, sizeof path));
+    if (*ret_copy < 0) {
+        cli_say(
+            record->verb,
+            "not every user can read libmallab.so (%s), and no place was found for a copy: a process of the "
+            "command that changes its user says so on stderr, and goes unrecorded; install mallab where all "
+            "can read it",
+            why);
+        return shim;
+    }
+    free(shim);
+    return res_strdup(path);
+}
+
 /* Another directory than was named is told at once, and even if we are to be quiet: the one that was named is there too,
  * and holds something else. */
 static void take_place(const struct cli_record *record, struct cli_collector *collector,
@@ -314,12 +336,14 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
     struct cli_collector collector = {.pid = -1, .control = -1};
     char *shim = cli_find_library("libmallab.so");
     char *program = cli_find_program("mallab-collect");
+    int copy = -1; /* of the library: its directory */
     recorded.problem = check_shim(shim);
     if (recorded.problem == NULL && program == NULL)
         recorded.problem = res_strdup(
             "mallab-collect is not there: it belongs beside mallab or into " MALLAB_LIBEXECDIR);
     if (recorded.problem != NULL)
         goto out;
+    shim = place_library(record, shim, &copy);
     cli_relay_prepare(arguments);
     if (!fork_command(path, arguments, shim, record, &command)) {
         recorded.problem = res_printf("no process for the command: %s", strerror(errno));
@@ -329,7 +353,7 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
     recorded.shown = shown_directory(record, recorded.directory);
     /* Else the command would never see the end of its pipe. */
     const int not_its_own[2] = {command.go, command.failed};
-    if (cli_collector_start(record, program, recorded.directory, not_its_own, &collector)) {
+    if (cli_collector_start(record, program, recorded.directory, not_its_own, copy, &collector)) {
         recorded.code = 0;
         recorded.collector = collector.pid;
         take_place(record, &collector, &recorded);
@@ -346,6 +370,7 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
 out:
     cli_relay_end();
     cli_close_end(&command.failed);
+    fp_library_copy_end(copy);
     free(collector.segment);
     free(shim);
     free(program);

@@ -28,6 +28,7 @@ struct collect_options {
     uint32_t leader_pid;     /* 0: whoever attaches first */
     int ready_fd;            /* -1: none */
     int control_fd;          /* -1: none */
+    int library_fd;          /* of the directory of a copy of the shim (footprint/library_copy.h); -1: none */
     bool no_follow;
     bool stamps; /* SEG_FLAG_STAMPS */
     bool drop;

@@ -2,6 +2,7 @@
  *
  * Started by `mallab record` or by the shim, never by a person. It says one line on the ready descriptor; a later
  * failure stands in recording.json and the footprints. */
+#include "footprint/library_copy.h"
 #include "shim/collect.h"
 
 #include <dirent.h>
@@ -78,7 +79,8 @@ static void close_inherited(const struct collect_options *options)
         return;
     while ((entry = readdir(open_ones)) != NULL) {
         const int fd = atoi(entry->d_name);
-        if (fd > 2 && fd != dirfd(open_ones) && fd != options->ready_fd && fd != options->control_fd)
+        if (fd > 2 && fd != dirfd(open_ones) && fd != options->ready_fd && fd != options->control_fd &&
+            fd != options->library_fd)
             (void)close(fd); /* not ours */
     }
     (void)closedir(open_ones); /* only read */
@@ -318,6 +320,7 @@ int main(int argc, char **argv)
     segment_remove(&collector.segment);
     reserve_release(&collector);
     code = write_last(&collector) ? EXIT_DONE : EXIT_FAILED;
+    fp_library_copy_end(collector.options.library_fd);
     release(&collector);
     return code;
 }

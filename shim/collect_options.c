@@ -14,6 +14,7 @@ const char COLLECT_USAGE[] =
     "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
     "                      [--clock auto|monotonic] [--order epochs|stamps] [--unique | --join]\n"
     "                      [--paused] [--window NS [--keep N]] [--only NAMES] [--no-residency]\n"
+    "                      [--library-fd N]\n"
     "       mallab-collect --recover --out DIR\n"
     "\n"
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
@@ -68,6 +69,11 @@ static bool parse_option(struct collect_options *options, int option, char *valu
             return false;
         options->control_fd = (int)number;
         return true;
+    case 'L':
+        if (!collect_parse_number(value, INT_MAX, &number))
+            return false;
+        options->library_fd = (int)number;
+        return true;
     case 'l':
         if (!collect_parse_number(value, INT_MAX, &number))
             return false;
@@ -109,30 +115,21 @@ static bool parse_option(struct collect_options *options, int option, char *valu
 int collect_parse_options(int argc, char **argv, struct collect_options *ret_options)
 {
     static const struct option LONG[] = {
-        {"out", required_argument, NULL, 'o'},
-        {"memory", required_argument, NULL, 'm'},
-        {"max-size", required_argument, NULL, 's'},
-        {"duration", required_argument, NULL, 'd'},
-        {"no-follow", no_argument, NULL, 'n'},
-        {"on-full", required_argument, NULL, 'f'},
-        {"ready-fd", required_argument, NULL, 'r'},
-        {"control-fd", required_argument, NULL, 'c'},
-        {"leader", required_argument, NULL, 'l'},
-        {"unique", no_argument, NULL, 'u'},
-        {"join", no_argument, NULL, 'j'},
-        {"clock", required_argument, NULL, 't'},
-        {"recover", no_argument, NULL, 'R'},
-        {"order", required_argument, NULL, 'e'},
-        {"paused", no_argument, NULL, 'p'},
-        {"window", required_argument, NULL, 'w'},
-        {"keep", required_argument, NULL, 'k'},
-        {"only", required_argument, NULL, 'y'},
-        {"no-residency", no_argument, NULL, 'x'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"out", required_argument, NULL, 'o'},      {"memory", required_argument, NULL, 'm'},
+        {"max-size", required_argument, NULL, 's'}, {"duration", required_argument, NULL, 'd'},
+        {"no-follow", no_argument, NULL, 'n'},      {"on-full", required_argument, NULL, 'f'},
+        {"ready-fd", required_argument, NULL, 'r'}, {"control-fd", required_argument, NULL, 'c'},
+        {"leader", required_argument, NULL, 'l'},   {"library-fd", required_argument, NULL, 'L'},
+        {"unique", no_argument, NULL, 'u'},         {"join", no_argument, NULL, 'j'},
+        {"clock", required_argument, NULL, 't'},    {"recover", no_argument, NULL, 'R'},
+        {"order", required_argument, NULL, 'e'},    {"paused", no_argument, NULL, 'p'},
+        {"window", required_argument, NULL, 'w'},   {"keep", required_argument, NULL, 'k'},
+        {"only", required_argument, NULL, 'y'},     {"no-residency", no_argument, NULL, 'x'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
     };
     int option;
-    *ret_options = (struct collect_options){.memory_bytes = MEMORY_DEFAULT, .ready_fd = -1, .control_fd = -1};
+    *ret_options = (struct collect_options){
+        .memory_bytes = MEMORY_DEFAULT, .ready_fd = -1, .control_fd = -1, .library_fd = -1};
     while ((option = getopt_long(argc, argv, "h", LONG, NULL)) != -1) {
         if (option == 'h')
             return 1;
