@@ -7,7 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#define OPEN_TRIES   100u
+#define OPEN_WAIT_NS 1000000
 
 static bool reads_others;
 static uid_t other_user;
@@ -95,11 +99,24 @@ static struct fp_error error_of_open(int directory_fd, const char *path, int sys
     return fp_error_make(FP_ERR_OPEN, sys_errno, 0, "cannot open");
 }
 
+/* While a collector looks whether anybody has its segment (shim/collect_mapped.c: a lease, for a moment), the file cannot be opened
+ * without waiting. */
+static int open_soon(int directory_fd, const char *path, int flags)
+{
+    const struct timespec moment = {0, OPEN_WAIT_NS};
+    int fd = openat(directory_fd, path, flags);
+    for (unsigned tries = 0; fd < 0 && errno == EWOULDBLOCK && tries < OPEN_TRIES; tries++) {
+        (void)nanosleep(&moment, NULL); /* a signal only shortens it */
+        fd = openat(directory_fd, path, flags);
+    }
+    return fd;
+}
+
 int fp_trusted_open(int directory_fd, const char *path, mode_t kind, enum fp_trusted_use use,
                     struct fp_error *ret_error)
 {
     const int access = use == FP_TRUSTED_SHARE ? O_RDWR : O_RDONLY;
-    const int fd = openat(directory_fd, path, access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const int fd = open_soon(directory_fd, path, access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     struct fp_error error;
     struct stat facts;
     enum fp_distrust distrust;

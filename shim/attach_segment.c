@@ -9,6 +9,9 @@
 #include "shim/attach.h"
 #include "shim/raw.h"
 
+#define OPEN_TRIES   100u
+#define OPEN_WAIT_NS 1000000u
+
 /* The segment's file, opened twice: what the collector tells is mapped by a descriptor that cannot write. */
 struct opened {
     int fd, told_fd;
@@ -75,6 +78,18 @@ const char ATTACH_OUT_OF_REACH[] =
     "cannot open the recording's shared memory: another root directory or /dev/shm, "
     "no descriptor free, or the recording has ended";
 
+/* While a collector looks whether anybody has its segment (collect_mapped.c), the file cannot be opened without waiting. */
+static long open_soon(const char *path, int flags)
+{
+    _Atomic uint32_t nobodys = 0;
+    long fd = raw_open(path, flags);
+    for (unsigned tries = 0; fd == -EWOULDBLOCK && tries < OPEN_TRIES; tries++) {
+        (void)raw_futex_wait(&nobodys, 0, OPEN_WAIT_NS); /* it ends by itself */
+        fd = raw_open(path, flags);
+    }
+    return fd;
+}
+
 /* A segment that may be believed (footprint/trust_rule.h), by the descriptors that are mapped then. In a user namespace below the
  * collector's, our user and the segment's have another number, and the same one.
  * Returns NULL on success, else the reason. */
@@ -91,7 +106,7 @@ static const char *open_segment(const char *path, struct opened *ret_opened)
     const uid_t user = (uid_t)raw_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
     struct stat told = {0};
     const char *reason = NULL;
-    const long fd = raw_open(path, O_RDWR | flags);
+    const long fd = open_soon(path, O_RDWR | flags);
     long told_fd;
     if (fd == -EACCES)
         return "cannot open the recording's shared memory, which is another user's: put 'mallab record' "

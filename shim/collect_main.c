@@ -89,7 +89,7 @@ static void close_inherited(const struct collect_options *options)
 static void settle(struct collector *collector)
 {
     static const int IGNORED[] = {SIGINT,  SIGTERM, SIGHUP,  SIGXFSZ, SIGPIPE,
-                                  SIGQUIT, SIGTSTP, SIGTTOU, SIGTTIN};
+                                  SIGQUIT, SIGTSTP, SIGTTOU, SIGTTIN, SIGIO};
     struct rlimit limit;
     sigset_t none;
     sigemptyset(&none);

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,9 +57,16 @@ static bool maps_some_image(const struct collector *collector, uint32_t pid)
     return false;
 }
 
+/* A lease for writing is given only on a file that nobody else has open, and what is mapped is open (fcntl(2)). It is given
+ * back at once: whoever opens the file meanwhile waits that long. */
+static bool nobody_maps(int fd)
+{
+    return fcntl(fd, F_SETLEASE, F_WRLCK) == 0 && fcntl(fd, F_SETLEASE, F_UNLCK) == 0;
+}
+
 bool mapped_unattached_remain(struct collector *collector)
 {
-    DIR *processes = opendir("/proc");
+    DIR *processes = nobody_maps(collector->segment.file.fd) ? NULL : opendir("/proc");
     const struct dirent *entry;
     bool found = false;
     if (processes == NULL)
