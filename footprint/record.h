@@ -12,6 +12,9 @@
  *                    CLOCK_MONOTONIC)
  *   FP_RECORD_LONG   any call or mark, two words: bits 4-11 call, 16-63 address; bits 0-31 size, 32-63 extra
  *
+ * A LONG whose call is FP_RECORD_THREAD is none: what follows is another thread's, whose lane has the number `size` and whose
+ * thread id is `extra`. It ends a group.
+ *
  * Nearly all calls of real programs fit one word, and the memory that records pass through on their way to another
  * processor is most of what recording costs. Addresses have 48 bits (user space on x86-64, and on aarch64
  * without LVA, ends below).
@@ -36,6 +39,8 @@ enum {
 };
 
 #define FP_RECORD_GROUP_BYTES 128u /* a lane stamps at each multiple (or fourth): 14 calls to a stamp */
+
+#define FP_RECORD_THREAD 255u /* no call and no mark (call.h) */
 
 #define FP_RECORD_SHORT_SIZE_BITS 16u
 #define FP_RECORD_ADDRESS_BITS    48u
@@ -104,6 +109,12 @@ static inline uint64_t fp_record_epoch(unsigned code, uint64_t epoch)
 static inline uint64_t fp_record_epoch_of(uint64_t word)
 {
     return word >> 4;
+}
+
+/* fp_record_is_thread - whether a first word is that of a FP_RECORD_THREAD. */
+static inline int fp_record_is_thread(uint64_t word)
+{
+    return (word & 0xffff) == (FP_RECORD_LONG | FP_RECORD_THREAD << 4);
 }
 
 #endif

@@ -104,6 +104,8 @@ enum fp_records_stop fp_records_take(struct fp_columns *columns, const uint64_t 
         }
         if (code == FP_RECORD_STAMP && count - *at >= 2)
             return FP_RECORDS_STAMP;
+        if (fp_record_is_thread(words[*at]) && count - *at >= 2)
+            return FP_RECORDS_THREAD;
         if (columns->mark_count == 0)
             columns_put_base(columns, *epoch);
         if (room == 0 || *epoch < columns->epoch || *epoch - columns->base_epoch > UINT32_MAX)
@@ -131,7 +133,9 @@ uint64_t fp_records_calls(const uint64_t *words, uint32_t count, uint32_t at)
                                 : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2
                                                                                     : 1;
         const bool whole = length <= count - at;
-        if (code == FP_RECORD_LONG || code == FP_RECORD_WIDE)
+        if (fp_record_is_thread(words[at]) && whole)
+            ; /* no call */
+        else if (code == FP_RECORD_LONG || code == FP_RECORD_WIDE)
             calls += !whole || call < FP_CALL_COUNT || !fp_mark_is_valid(call);
         else if (code != FP_RECORD_EPOCH && !(code == FP_RECORD_STAMP && whole))
             calls += code != resize_from;

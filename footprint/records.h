@@ -5,9 +5,10 @@
 #include "footprint/columns.h"
 
 enum fp_records_stop {
-    FP_RECORDS_END,   /* at a word of 0 or at the end */
-    FP_RECORDS_STAMP, /* at the two words of a stamp, which is the caller's to read: it knows the clock */
-    FP_RECORDS_FULL,  /* at a mark that needs a block of its own: no room, or its epoch is too far away */
+    FP_RECORDS_END,    /* at a word of 0 or at the end */
+    FP_RECORDS_STAMP,  /* at the two words of a stamp, which is the caller's to read: it knows the clock */
+    FP_RECORDS_THREAD, /* at the two words of FP_RECORD_THREAD, likewise */
+    FP_RECORDS_FULL,   /* at a mark that needs a block of its own: no room, or its epoch is too far away */
 };
 
 /* fp_records_take - append records to the block as far as they go without the caller.

@@ -4,7 +4,7 @@
  * notice ends. It prints nothing; it answers once on the ready descriptor and then only through its files.
  *
  *   image   one process image in a slot of the segment; becomes one footprint
- *   taken   a chunk that left its process's hands (FULL, or its writer is dead) and waits in a lane's queue
+ *   taken   a chunk that left its process's hands (FULL, or its writer is dead) and waits in a stream's queue
  *   round   one turn of the loop */
 #ifndef MALLAB_SHIM_COLLECT_H
 #define MALLAB_SHIM_COLLECT_H
@@ -147,22 +147,39 @@ bool segment_tell_path(const struct fp_segment_file *file, const char *directory
 
 /* ---- lanes, images ------------------------------------------------------------------------------- */
 
+/* A chunk of the segment, by its index. */
 struct taken_chunk {
-    uint32_t index;
     uint64_t sequence;
+    uint32_t next; /* 1 + index of the one behind it in its stream's queue, 0: none */
+    bool taken;    /* it is in a queue */
 };
 
+/* One thread's blocks in the footprint. */
 struct collect_lane {
     uint32_t number;
     uint32_t thread_id;
-    struct taken_chunk *queue; /* ascending sequence */
-    size_t queue_length, queue_capacity;
-    uint64_t waiting_ns; /* CLOCK_MONOTONIC at which the queue was empty or written last */
-    uint64_t next_chunk; /* sequence of the chunk that continues what is written */
     uint64_t next_block;
     uint64_t marks;
-    uint64_t epoch;   /* of the records being read */
-    uint64_t time_ns; /* newest stamp: times never decrease within a lane */
+};
+
+/* The chunks of one lane of the process (lane.h), which several threads have one after the other. */
+struct collect_stream {
+    struct collect_image *image;
+    struct collect_lane *lane;        /* whose records are being read */
+    uint32_t queue_first, queue_last; /* 1 + index, ascending sequence; 0: none */
+    uint32_t queue_length;
+    uint32_t rank;                          /* 1 + which of collector->waiting it is in; 0: none */
+    struct collect_stream *before, *behind; /* there */
+    bool is_left;                           /* the last chunk in the queue is of a thread that is gone */
+    uint64_t waiting_ns;                    /* CLOCK_MONOTONIC at which the queue was empty or written last */
+    uint64_t next_chunk;                    /* sequence of the chunk that continues what is written */
+    uint64_t epoch;                         /* of the records being read */
+    uint64_t time_ns;                       /* newest stamp: times never decrease within a lane */
+};
+
+/* Streams, the one that came first in front. */
+struct stream_list {
+    struct collect_stream *first, *last;
 };
 
 enum image_end {
@@ -203,8 +220,10 @@ struct collect_image {
     bool writing; /* false after a write failed: drain and count only */
     bool between; /* the last part is finished, and another begins with the next block */
     enum fp_loss stopped_by, limit_cause;
-    struct collect_lane **lanes; /* by number; NULL where nothing came yet */
+    struct collect_lane **lanes; /* by number; NULL where nothing came yet; likewise streams */
     uint32_t lane_capacity, lane_count;
+    struct collect_stream **streams;
+    uint32_t stream_capacity, stream_count;
     uint64_t events; /* of the parts that are kept; likewise bytes */
     uint64_t bytes;
     uint64_t lost[FP_LOSS_COUNT];     /* ours; the slot's are added at the end */
@@ -271,11 +290,15 @@ struct collector {
     size_t running;
     uint64_t refused; /* processes beyond what a recording lists */
     uint64_t serials_seen;
-    bool attaching;       /* a slot was seen claimed and not yet attached */
-    uint8_t *taken;       /* per chunk: 1 while it is in a queue */
-    uint32_t free_chunks; /* below ready, at the last scan */
+    bool attaching;             /* a slot was seen claimed and not yet attached */
+    struct taken_chunk *chunks; /* of the segment, by index */
+    struct stream_list
+        waiting[COLLECT_CHUNKS_PER_BLOCK]; /* those whose queue can be written, by its length less 1 */
+    uint32_t free_chunks;                  /* below ready, at the last scan */
     uint32_t taken_chunks;
-    uint64_t freed;             /* chunks freed since waiters were last told */
+    uint32_t freed;             /* chunks freed since waiters were last told */
+    uint64_t starved_ns;        /* CLOCK_MONOTONIC since when no chunk is free or taken; 0: one is */
+    uint64_t threads_ns;        /* likewise of the last look for dead threads */
     uint64_t bytes_finished;    /* of finished footprints that are kept */
     uint32_t window;            /* the present one's number, from 1; 0: not cut into windows */
     uint64_t window_begin_ns;   /* CLOCK_MONOTONIC */
@@ -341,6 +364,17 @@ static inline void collect_beat(struct collector *collector)
 void loop_run(struct collector *collector);
 void loop_share_clock(struct collector *collector);
 
+/* ---- queues ----------------------------------------------------------------------------------------- */
+
+/* queue_insert - put a chunk where its sequence says. left: it is of a thread that is gone.
+ * queue_drop - forget the first `count` chunks, which were written; next_chunk says what may follow.
+ * queue_longest - a stream with the most chunks that can be written now, of those that have at least `least`; of several the one
+ *                 that waits longest. One that was left counts as one with a block's worth: more may never come. NULL: none. */
+void queue_insert(struct collector *collector, struct collect_stream *stream, uint32_t index,
+                  uint64_t sequence, bool left);
+void queue_drop(struct collector *collector, struct collect_stream *stream, uint32_t count);
+struct collect_stream *queue_longest(const struct collector *collector, uint32_t least);
+
 /* ---- drain ------------------------------------------------------------------------------------------ */
 
 /* drain_scan - take every FULL chunk; without memory they stay where they are for the next round. Returns how many were taken. */
@@ -368,21 +402,32 @@ void drain_dead_threads(struct collector *collector);
 
 /* ---- decode ------------------------------------------------------------------------------------------ */
 
-/* decode_epoch - set the lane's epoch to that at a word of a chunk whose beginning was read by a collector that is dead. */
-void decode_epoch(struct collect_lane *lane, const struct seg_chunk_header *chunk, uint32_t end);
+/* Whose records stand at a word of a chunk. */
+struct decode_thread {
+    uint32_t lane, thread_id;
+};
+
+/* decode_skip - pass over a chunk's records up to the word `end`, which a collector that is dead has read.
+ * ret_epoch  the one in force there; untouched where none is told.
+ * Returns    whose the records from there on are. */
+struct decode_thread decode_skip(const struct seg_chunk_header *chunk, uint32_t end, uint64_t *ret_epoch);
 
 /* chunk_calls - how many calls stand in a chunk that were not written yet; for one that is given up. No memory.
  * written  words of it that were, its header among them; 0: none. */
 uint64_t chunk_calls(const struct seg_chunk_header *chunk, uint64_t written);
 
-/* decode_chunk - append a chunk's records to the block, from word number `first`, 0 for the first record.
+/* decode_chunk - append a chunk's records to the block, from word number `first`, 0 for the first record; one that begins another
+ * thread is passed over there.
  * damaged      counts words that are no record.
  * ret_at       the first word not read: 0 as yet in a chunk that its writer still has.
- * Returns      0 when the chunk is done; else the word to go on with after the block was written and cleared
- *              (it was full, or epochs were too far apart). */
-uint32_t decode_chunk(struct fp_columns *block, struct collect_lane *lane, const struct collect_clock *clock,
-                      const struct seg_chunk_header *chunk, uint32_t first, uint64_t *damaged,
-                      uint32_t *ret_at);
+ * Returns      0 when the chunk is done; else the word to go on with after the block was written and cleared: it was
+ *              full, epochs were too far apart, or another thread begins there (decode_thread_at). */
+uint32_t decode_chunk(struct fp_columns *block, struct collect_stream *stream,
+                      const struct collect_clock *clock, const struct seg_chunk_header *chunk, uint32_t first,
+                      uint64_t *damaged, uint32_t *ret_at);
+
+/* decode_thread_at - whether a word begins another thread, and whose. */
+bool decode_thread_at(const struct seg_chunk_header *chunk, uint32_t at, struct decode_thread *ret_thread);
 
 /* ---- images ------------------------------------------------------------------------------------------- */
 
@@ -427,7 +472,10 @@ uint64_t image_bytes_so_far(const struct collector *collector);
 /* image_store - write the marks of a block to the image's footprint, or count them as lost. */
 void image_store(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
                  struct fp_columns *block);
+
+/* image_lane, image_stream - that of a number, which may be new. NULL: no memory, or no number that can be. */
 struct collect_lane *image_lane(struct collect_image *image, uint32_t number);
+struct collect_stream *image_stream(struct collect_image *image, uint32_t number);
 
 /* ---- mapped ------------------------------------------------------------------------------------------- */
 

@@ -237,22 +237,31 @@ void image_discover_all(struct collector *collector)
 
 /* ---- lanes ------------------------------------------------------------------------------------------------- */
 
+/* Pointers by number, with room for one more number; what is new is NULL. Returns where they are now, NULL: no memory. */
+static void *with_room(void *pointers, uint32_t *capacity, uint32_t number)
+{
+    uint32_t wanted = *capacity > 0 ? *capacity : 8;
+    char *grown = pointers;
+    if (number < *capacity)
+        return pointers;
+    while (wanted <= number)
+        wanted *= 2;
+    grown = realloc(pointers, wanted * sizeof(void *));
+    if (grown == NULL)
+        return NULL;
+    memset(grown + *capacity * sizeof(void *), 0, (wanted - *capacity) * sizeof(void *));
+    *capacity = wanted;
+    return grown;
+}
+
 struct collect_lane *image_lane(struct collect_image *image, uint32_t number)
 {
-    if (number >= FP_LANES_MAX)
+    struct collect_lane **lanes = number < FP_LANES_MAX
+                                      ? with_room(image->lanes, &image->lane_capacity, number)
+                                      : NULL;
+    if (lanes == NULL)
         return NULL;
-    if (number >= image->lane_capacity) {
-        uint32_t capacity = image->lane_capacity > 0 ? image->lane_capacity : 8;
-        struct collect_lane **grown;
-        while (capacity <= number)
-            capacity *= 2;
-        grown = realloc(image->lanes, capacity * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        memset(grown + image->lane_capacity, 0, (capacity - image->lane_capacity) * sizeof *grown);
-        image->lanes = grown;
-        image->lane_capacity = capacity;
-    }
+    image->lanes = lanes;
     if (image->lanes[number] == NULL) {
         image->lanes[number] = calloc(1, sizeof **image->lanes);
         if (image->lanes[number] == NULL)
@@ -262,6 +271,25 @@ struct collect_lane *image_lane(struct collect_image *image, uint32_t number)
     if (number >= image->lane_count)
         image->lane_count = number + 1;
     return image->lanes[number];
+}
+
+struct collect_stream *image_stream(struct collect_image *image, uint32_t number)
+{
+    struct collect_stream **streams = number < FP_LANES_MAX
+                                          ? with_room(image->streams, &image->stream_capacity, number)
+                                          : NULL;
+    if (streams == NULL)
+        return NULL;
+    image->streams = streams;
+    if (image->streams[number] == NULL) {
+        image->streams[number] = calloc(1, sizeof **image->streams);
+        if (image->streams[number] == NULL)
+            return NULL;
+        image->streams[number]->image = image;
+    }
+    if (number >= image->stream_count)
+        image->stream_count = number + 1;
+    return image->streams[number];
 }
 
 /* ---- ends ----------------------------------------------------------------------------------------------------- */
@@ -284,14 +312,16 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
     if (image->pidfd >= 0)
         (void)close(image->pidfd);
     image->pidfd = -1;
-    for (uint32_t i = 0; i < image->lane_count; i++) {
-        if (image->lanes[i] != NULL)
-            free(image->lanes[i]->queue);
+    for (uint32_t i = 0; i < image->lane_count; i++)
         free(image->lanes[i]);
-    }
     free(image->lanes);
     image->lanes = NULL;
     image->lane_capacity = 0;
+    for (uint32_t i = 0; i < image->stream_count; i++)
+        free(image->streams[i]); /* in no list: drain_image has emptied its queue */
+    free(image->streams);
+    image->streams = NULL;
+    image->stream_capacity = image->stream_count = 0;
     collector->image_of_slot[image->slot] = 0;
     collector->running--;
     if (end == IMAGE_EXEC) {

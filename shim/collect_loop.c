@@ -11,6 +11,7 @@
 #include "shim/raw.h"
 
 #define NAP_NS         4000000u  /* while there is work: a round takes some 25 us, whatever it finds */
+#define WANTED_NS      200000u   /* while threads wait for a chunk: others give theirs back as they end, without a ring */
 #define STEP_NS        1000000u  /* between two steps of the epoch words, where somebody orders by them */
 #define SLEEP_NS       5000000u  /* while there is none */
 #define LONG_SLEEP_NS  20000000u /* and has not been for long */
@@ -18,7 +19,7 @@
 #define SLEEP_ROUNDS   400u      /* of sleeping before sleeping long: two seconds */
 #define EMPTY_RINGS    16u       /* in a row: a process that attaches rings without work for us */
 #define LOOK_NS        50000000u /* between looks for execs */
-#define THREADS_NS     1000000000u /* and for dead threads, one system call a thread, and for chunks that wait */
+#define SELDOM_NS      1000000000u /* and for threads that ended without a word, and for chunks that wait */
 #define NOBODY_CAME_NS UINT64_C(10000000000)
 #define JOIN_NS        UINT64_C(3000000000)
 #define LAST_CALLS_NS  20000000u /* for stores under way when --duration has passed */
@@ -88,8 +89,13 @@ static void rest(struct collector *collector, uint32_t idle_rounds, bool deaf)
 {
     const struct timespec step = {0, STEP_NS};
     struct seg_shared *shared = collector->segment.view.shared;
-    const bool sleep = idle_rounds > IDLE_ROUNDS;
-    uint64_t duration = !sleep ? NAP_NS : idle_rounds > SLEEP_ROUNDS ? LONG_SLEEP_NS : SLEEP_NS;
+    const bool wanted = collector->free_chunks == 0 &&
+                        atomic_load_explicit(&shared->space_waiters, memory_order_relaxed) > 0;
+    const bool sleep = idle_rounds > IDLE_ROUNDS && !wanted;
+    uint64_t duration = wanted                       ? WANTED_NS
+                        : !sleep                     ? NAP_NS
+                        : idle_rounds > SLEEP_ROUNDS ? LONG_SLEEP_NS
+                                                     : SLEEP_NS;
     const uint32_t doorbell = atomic_load_explicit(&shared->doorbell, memory_order_acquire);
     if (control_is_due())
         return; /* one that comes from here on is found after the time-out, unless it ends the sleep */
@@ -133,7 +139,7 @@ void loop_run(struct collector *collector)
 {
     struct seg_header *segment = collector->segment.view.header;
     struct seg_shared *shared = collector->segment.view.shared;
-    uint64_t looked_ns = 0, threads_ns = 0, left_ns = 0, doorbell = 0;
+    uint64_t looked_ns = 0, seldom_ns = 0, left_ns = 0, doorbell = 0;
     uint32_t idle_rounds = 0, empty_rings = 0;
     for (;;) {
         const uint64_t now = clock_monotonic_ns();
@@ -154,8 +160,8 @@ void loop_run(struct collector *collector)
         watch_control(collector);
         if (look)
             looked_ns = now;
-        if (now - threads_ns >= THREADS_NS) {
-            threads_ns = now;
+        if (now - seldom_ns >= SELDOM_NS) {
+            seldom_ns = now;
             drain_dead_threads(collector);
             drain_waiting(collector);
             reserve_renew(collector);

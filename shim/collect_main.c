@@ -217,8 +217,8 @@ static int prepare(struct collector *collector, bool *ret_joined)
     notes_open(collector);
     mapped_test(&collector->segment);
     fill_header(collector);
-    collector->taken = calloc(collector->segment.view.fixed.chunk_count, 1);
-    if (collector->taken == NULL) {
+    collector->chunks = calloc(collector->segment.view.fixed.chunk_count, sizeof *collector->chunks);
+    if (collector->chunks == NULL) {
         (void)fail(collector, "no memory for the table of chunks");
         return give_up(collector);
     }
@@ -269,7 +269,7 @@ static void release(struct collector *collector)
     }
     free(collector->images);
     free(collector->pauses);
-    free(collector->taken);
+    free(collector->chunks);
 }
 
 /* Without blocks that are held (not every file system has files without names) a full disk may refuse even this: it is

@@ -94,8 +94,8 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
     result = map_segment(&collector->segment, &seen, ret_reason);
     if (result != RECOVER_DONE)
         return result;
-    collector->taken = calloc(seen.fixed.chunk_count, 1);
-    if (collector->taken == NULL) {
+    collector->chunks = calloc(seen.fixed.chunk_count, sizeof *collector->chunks);
+    if (collector->chunks == NULL) {
         *ret_reason = "no memory for the table of chunks";
         return RECOVER_FAILED;
     }

@@ -4,6 +4,7 @@
  * needs no handler of ours at all: it finds its lane wiped (lane.h) and attaches at its first call, also after a
  * raw clone. A child of vfork shares our memory and goes on in its parent's lane until it execs. */
 #include "shim/confine.h"
+#include "shim/lane_slow.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -49,11 +50,12 @@ static void at_thread_exit(void *value)
     if (++lane->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, lane) == 0)
         return;
     lane_write_mark(FP_MARK_THREAD_EXIT, 0);
-    lane_set_gate(lane, GATE_RECORD);
-    lane_close_chunk(lane);
-    lane_set_gate(lane, GATE_OPEN);
-    /* libc frees a little more on this thread; the lane is given away only when the thread is gone */
+    /* libc frees a little more on this thread; the lane is given away only when the thread is gone. First the state: a signal
+     * handler may open another chunk in between. */
     atomic_store_explicit(&lane->state, LANE_EXITED, memory_order_release);
+    lane_set_gate(lane, GATE_RECORD);
+    lane_leave_chunk(lane);
+    lane_set_gate(lane, GATE_OPEN);
 }
 
 void fork_arm_process(void)

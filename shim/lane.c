@@ -43,13 +43,16 @@ static bool thread_is_gone(uint32_t thread_id)
 }
 
 /* A lane is free when nobody has taken it, or when its thread ran its last destructor and is gone for good. */
-static bool lane_try_claim(struct lane *lane)
+static bool lane_try_claim(struct lane *lane, uint32_t index)
 {
     uint32_t state = atomic_load_explicit(&lane->state, memory_order_relaxed);
     if (state == LANE_LIVE || (state == LANE_EXITED && !thread_is_gone(lane->thread_id)))
         return false;
-    return atomic_compare_exchange_strong_explicit(&lane->state, &state, LANE_LIVE, memory_order_acquire,
-                                                   memory_order_relaxed);
+    if (!atomic_compare_exchange_strong_explicit(&lane->state, &state, LANE_LIVE, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return false;
+    lane->stream = index - atomic_load_explicit(&lane_floor, memory_order_relaxed);
+    return true;
 }
 
 /* Memory for the lanes of a block and those behind it, where they have none. */
@@ -94,7 +97,7 @@ static struct lane *lane_extend(void)
             atomic_fetch_sub_explicit(&lane_high, 1, memory_order_relaxed);
             return NULL;
         }
-        if (lane_try_claim(lane))
+        if (lane_try_claim(lane, index))
             return lane;
     }
 }
@@ -105,8 +108,9 @@ static struct lane *lane_take(void)
     const uint32_t high = atomic_load_explicit(&lane_high, memory_order_relaxed);
     for (uint32_t tries = 0; tries < LANE_REUSE_TRIES && high > floor && tries < high - floor; tries++) {
         const uint32_t step = atomic_fetch_add_explicit(&lane_hint, 1, memory_order_relaxed);
-        struct lane *lane = lane_at(floor + step % (high - floor));
-        if (lane != NULL && lane_try_claim(lane))
+        const uint32_t index = floor + step % (high - floor);
+        struct lane *lane = lane_at(index);
+        if (lane != NULL && lane_try_claim(lane, index))
             return lane;
     }
     return lane_extend();
@@ -132,8 +136,13 @@ static void lane_start(struct lane *lane)
 {
     struct seg_slot *slot = shim_process->slot;
     const uint32_t number = atomic_fetch_add_explicit(&shim_process->lane_count, 1, memory_order_relaxed);
+    const uint32_t former = lane->thread_id;
     atomic_store_explicit(&slot->lane_count, number + 1, memory_order_relaxed);
-    lane->cursor = NULL;
+    lane->number = number;
+    lane->thread_id = lane_thread = thread_id();
+    lane_inherit_chunk(lane, former);
+    if (lane->cursor == NULL)
+        lane->cut = 0;
     lane->group_mask = (number == 0 ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1;
     if (shim_segment.fixed.flags & SEG_FLAG_STAMPS)
         lane->group_mask = 0;
@@ -141,17 +150,13 @@ static void lane_start(struct lane *lane)
     lane->stamp_clock = 0;
     lane->seldom_close = 0;
     lane->seldom = false;
-    lane->sequence = 0;
     lane->lost_pending = 0;
     lane->gap_pending = false;
     lane->gap_lost = false;
-    lane->cut = 0;
     lane->waiting = lane->gave_up = false;
     lane->armed = false;
     lane->exit_rounds = 0;
     lane->as_call = lane->nested = 0;
-    lane->number = number;
-    lane->thread_id = lane_thread = thread_id();
     lane->seen_clock = 0;
     /* The events so far were of fewer threads and may be millions: keep them out of the new thread's group. */
     lane->epoch = 0; /* no word's value: the first record goes the slow way */

@@ -50,9 +50,10 @@ struct lane {
     uint64_t seen_epoch;          /* docs/order.md: "remembered" epoch and clock */
     uint64_t seen_clock;
     uint64_t stamp_clock;  /* of the last stamp; 0: none yet */
-    uint64_t sequence;     /* of the next chunk */
+    uint64_t sequence;     /* of the stream's next chunk */
     uint64_t lost_pending; /* calls lost since the last FP_MARK_GAP */
-    uint32_t number;       /* within the slot */
+    uint32_t number;       /* within the slot, of the thread that has the lane now */
+    uint32_t stream;       /* of all threads that had it, one after the other: whose chunks these are */
     uint32_t thread_id;
     uint32_t chunk;        /* index, while cursor is not NULL */
     uint32_t exit_rounds;  /* destructor iterations seen */

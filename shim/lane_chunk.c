@@ -7,13 +7,10 @@
 #include "shim/lane_slow.h"
 #include "shim/raw.h"
 
-#define PAGE_BYTES    4096u /* the least of any processor that we run on */
-#define GROW_CHUNKS   64u
-#define WAIT_NS       2000000u /* one futex wait for room; short, so that a dead collector is noticed */
-#define WAITS_MOST    25u      /* of WAIT_NS, in one wait of many threads */
-#define STARVED_WAITS 50u      /* of WAIT_NS, in a row: so long other lanes are given to fill theirs */
-#define TURN_NS       5000u    /* about, of one turn of a confined process */
-#define STARVED_TURNS (STARVED_WAITS * WAIT_NS / TURN_NS)
+#define GROW_CHUNKS 64u
+#define WAIT_NS     2000000u /* one futex wait for room; short, so that a dead collector is noticed */
+#define WAITS_MOST  25u      /* of WAIT_NS, in one wait of many threads */
+#define TURN_NS     5000u    /* about, of one turn of a confined process */
 
 void lane_ring(void)
 {
@@ -34,24 +31,55 @@ void lane_wake(enum seg_sleep least)
         lane_ring();
 }
 
+static uint64_t word_of(const struct lane *lane, enum seg_chunk_state state)
+{
+    return seg_chunk_word(state, shim_process->slot_index, lane->stream,
+                          state == SEG_CHUNK_FULL ? 0 : lane->thread_id);
+}
+
 void lane_close_chunk(struct lane *lane)
 {
     if (lane->cursor == NULL)
         return;
     lane->cursor = NULL;
     /* release: the records are in place before the collector may look; pairs with its acquire load */
-    atomic_store_explicit(&shim_segment.states[lane->chunk],
-                          seg_chunk_word(SEG_CHUNK_FULL, shim_process->slot_index, lane->number),
+    atomic_store_explicit(&shim_segment.states[lane->chunk], word_of(lane, SEG_CHUNK_FULL),
                           memory_order_release);
     /* A missed ring costs the collector's time-out, no record. */
     lane_wake(SEG_SLEEP);
+}
+
+void lane_leave_chunk(struct lane *lane)
+{
+    if (lane->cursor != NULL)
+        atomic_store_explicit(&shim_segment.states[lane->chunk], word_of(lane, SEG_CHUNK_LEFT),
+                              memory_order_release); /* as above */
+}
+
+void lane_inherit_chunk(struct lane *lane, uint32_t former)
+{
+    /* Not where a handler's jump out of a store may have left words behind the cursor that are no record. */
+    const bool fits = lane_gate(lane) == GATE_OPEN && lane->number < FP_LANES_MAX;
+    uint64_t left = seg_chunk_word(SEG_CHUNK_LEFT, shim_process->slot_index, lane->stream, former);
+    if (lane->cursor == NULL)
+        return;
+    /* The collector may have taken it before us: then it is somebody else's by now, and has another word. */
+    if (!atomic_compare_exchange_strong_explicit(&shim_segment.states[lane->chunk], &left,
+                                                 word_of(lane, fits ? SEG_CHUNK_OPEN : SEG_CHUNK_FULL),
+                                                 memory_order_acq_rel, memory_order_relaxed))
+        lane->cursor = NULL;
+    else if (fits)
+        lane_begin_thread(lane);
+    else
+        lane->cursor = NULL;
 }
 
 /* The lowest free chunk: low indexes are in use first, so an index tells how short the pool is. */
 static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready, uint32_t *ret_index)
 {
     _Atomic uint64_t *states = shim_segment.states;
-    const uint64_t mine = seg_chunk_word(SEG_CHUNK_OPEN, shim_process->slot_index, lane->number);
+    const bool ends = atomic_load_explicit(&lane->state, memory_order_relaxed) == LANE_EXITED;
+    const uint64_t mine = word_of(lane, ends ? SEG_CHUNK_LEFT : SEG_CHUNK_OPEN);
     for (uint32_t index = first; index < ready; index++) {
         uint64_t word = atomic_load_explicit(&states[index], memory_order_relaxed);
         if (word != SEG_CHUNK_FREE)
@@ -89,10 +117,9 @@ static bool wait_in_turns(struct lane *lane, uint32_t *ret_index)
     const struct seg_header *segment = shim_segment.header;
     const uint64_t patience = lane_patience_ns() / TURN_NS;
     uint64_t heartbeat = 0, silent = 0;
-    uint32_t starved = 0;
     while (!claim_chunk(lane, ret_index)) {
         const uint64_t seen = atomic_load_explicit(&segment->heartbeat_ns, memory_order_relaxed);
-        if (starved >= STARVED_TURNS || lane_silence_is_given_up() ||
+        if (atomic_load_explicit(&segment->starved, memory_order_relaxed) || lane_silence_is_given_up() ||
             atomic_load_explicit(&segment->stopped, memory_order_relaxed))
             return false;
         silent = seen == heartbeat ? silent + 1 : 0;
@@ -101,7 +128,6 @@ static bool wait_in_turns(struct lane *lane, uint32_t *ret_index)
             lane_give_up(heartbeat);
             return false;
         }
-        starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + 1 : 0;
         confine_rest();
     }
     return true;
@@ -127,12 +153,12 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     const uint64_t start = about_now_ns();
     uint64_t end;
     bool found = false;
-    uint32_t starved = 0, waits;
+    uint32_t waits;
     atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
     lane->waiting = true;
     atomic_fetch_add_explicit(&shared->space_waiters, 1, memory_order_relaxed);
-    while (!found && starved < STARVED_WAITS && !lane_collector_is_gone() &&
-           !atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
+    while (!found && !atomic_load_explicit(&segment->starved, memory_order_relaxed) &&
+           !lane_collector_is_gone() && !atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
         const uint32_t space = atomic_load_explicit(&segment->space, memory_order_acquire);
         found = claim_chunk(lane, ret_index);
         if (found)
@@ -147,7 +173,6 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
         waits = waits == 0 ? 1 : waits < WAITS_MOST ? waits : WAITS_MOST; /* whatever stands there */
         (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS);    /* whatever woke us, look again */
         confine_called();
-        starved = atomic_load_explicit(&segment->starved, memory_order_relaxed) ? starved + waits : 0;
     }
     lane->gave_up = !found;
     atomic_fetch_sub_explicit(&shared->space_waiters, 1, memory_order_relaxed);
@@ -160,8 +185,8 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
 /* The chunk that the lane took or gave away last: whether it still has it, and it is not the one of its cursor. */
 static bool is_still_open(const struct lane *lane)
 {
-    return atomic_load_explicit(&shim_segment.states[lane->chunk], memory_order_relaxed) ==
-           seg_chunk_word(SEG_CHUNK_OPEN, shim_process->slot_index, lane->number);
+    const uint64_t word = atomic_load_explicit(&shim_segment.states[lane->chunk], memory_order_relaxed);
+    return word == word_of(lane, SEG_CHUNK_OPEN) || word == word_of(lane, SEG_CHUNK_LEFT);
 }
 
 /* A chunk that was claimed, and not yet noted in the lane, stays as it is: empty, until the process has ended. */
@@ -185,19 +210,6 @@ void lane_repair(struct lane *lane)
         lane->cursor = (uint64_t *)(chunk + 1);
         lane_close_chunk(lane);
     }
-}
-
-static void populate(uint32_t index)
-{
-    const uint64_t bit = UINT64_C(1) << (index % 64);
-    _Atomic uint64_t *word = &shim_process->populated[index / 64];
-    if (atomic_load_explicit(word, memory_order_relaxed) & bit)
-        return;
-    atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
-    /* Ours alone and zero until the first record. A store into each page now, and not one system call that does the same
-     * (MADV_POPULATE_WRITE): a sandbox that the program has put itself into may kill it for that one. */
-    for (uint32_t at = 0; at < SEG_CHUNK_BYTES; at += PAGE_BYTES)
-        __atomic_store_n((uint64_t *)((char *)seg_chunk(&shim_segment, index) + at), 0, __ATOMIC_RELAXED);
 }
 
 bool lane_open_chunk(struct lane *lane, unsigned call)
@@ -236,8 +248,9 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
     lane->gave_up = false;
     lane->chunk = index; /* before it says whose it is: lane_repair goes by it */
     atomic_signal_fence(memory_order_seq_cst);
-    populate(index);
     chunk = seg_chunk(&shim_segment, index);
+    /* Read before the first store: a fault for reading maps what lies around too, to be written as well, one for storing a page. */
+    (void)atomic_load_explicit(&chunk->magic, memory_order_relaxed);
     chunk->sequence = lane->sequence++;
     chunk->serial = shim_process->serial;
     chunk->lane = lane->number;

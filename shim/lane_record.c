@@ -204,6 +204,22 @@ static void fill_up(struct lane *lane, uintptr_t mask)
         store_first(lane, fp_record_epoch(FP_RECORD_EPOCH, lane->epoch), 1);
 }
 
+#define THREAD_WORDS 2u
+
+void lane_begin_thread(struct lane *lane)
+{
+    const uintptr_t mask = LANE_GROUP_MANY - 1;
+    while (((uintptr_t)lane->cursor & (SEG_CHUNK_BYTES - 1)) != 0) {
+        if (words_left(lane, mask) == THREAD_WORDS) {
+            /* At a group's end, so that the thread's first record has a stamp before it. */
+            store_long(lane, FP_RECORD_THREAD, 0, lane->number, lane->thread_id);
+            return;
+        }
+        store_first(lane, fp_record_epoch(FP_RECORD_EPOCH, lane->epoch), 1);
+    }
+    /* It is full: the next one's header says whose it is. */
+}
+
 _Static_assert(LANE_GROUP_MANY / sizeof(uint64_t) >= 2 + 2 * RECORD_WORDS_MOST + 1,
                "a stamp, a gap, an epoch and a record fit one group");
 

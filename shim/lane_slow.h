@@ -16,6 +16,17 @@ void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause);
  * Returns  whether there is one; else the loss is counted. */
 bool lane_open_chunk(struct lane *lane, unsigned call);
 
+/* lane_leave_chunk - of a thread that has run its last destructor: what libc still frees on it goes into the chunk that is open; the
+ *                    thread that has the lane next goes on in it, or the collector takes it.
+ * lane_inherit_chunk - go on in the chunk that the lane's last thread, which is gone, has left: a page and a chunk for each of many
+ *                      threads that make few calls would be most of what they cost. cursor is NULL where there is none.
+ *                      former: that thread's id. */
+void lane_leave_chunk(struct lane *lane);
+void lane_inherit_chunk(struct lane *lane, uint32_t former);
+
+/* lane_begin_thread - say in the chunk at the cursor, which is not NULL, that what follows is the present thread's. */
+void lane_begin_thread(struct lane *lane);
+
 #pragma GCC visibility pop
 
 #endif

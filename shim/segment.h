@@ -2,8 +2,9 @@
  *
  *   segment  a file of the collector's in /dev/shm, mapped MAP_SHARED by everybody, held open by nobody
  *   slot     one process image's line in the process table
- *   lane     one thread's stream of records; numbered within its slot
- *   chunk    SEG_CHUNK_BYTES of one lane: a header, then records (footprint/record.h)
+ *   lane     one thread's records; numbered within its slot
+ *   stream   the records of threads that had one struct lane, one after the other; likewise
+ *   chunk    SEG_CHUNK_BYTES of one stream: a header, then records (footprint/record.h)
  *
  * A segment is two parts, each of them whole pages:
  *
@@ -15,8 +16,10 @@
  * Any recorded process can write anything into the shared part, of other processes too: see seg_view below.
  *
  * Chunk life:  FREE -> OPEN (a process, compare-and-swap, owner in the same word)
- *                   -> FULL (its process; or the collector, once the thread or process is dead)
- *                   -> FREE (the collector, after writing and zeroing it)
+ *                   -> LEFT (its thread, which ends: libc still frees a little on it)
+ *                   -> OPEN (from LEFT: the thread that has the lane next, once the former is gone)
+ *                   -> FULL (its thread; or the collector, once the thread is dead)
+ *                   -> FREE (the collector, after writing and zeroing it, whatever it was when its process died)
  * A claim and its owner are one word, so a SIGKILL at any instruction leaves a state that tells whose chunk
  * it is. Records become visible by their first word, which is stored last; the collector reads a chunk only when it is
  * FULL (acquire, with the release that stored FULL) or when its writer is dead. */
@@ -179,14 +182,15 @@ enum seg_chunk_state {
     SEG_CHUNK_FREE = 0,
     SEG_CHUNK_OPEN = 1,
     SEG_CHUNK_FULL = 2,
+    SEG_CHUNK_LEFT = 3, /* open, of a thread that has run its destructors: it is about to end */
 };
 
 /* First 64 bytes of a chunk. magic is stored last (release): without it there are no records. */
 struct seg_chunk_header {
     _Atomic uint64_t magic;
-    uint64_t sequence; /* of this chunk within its lane, from 0 */
-    uint64_t serial;   /* of the process */
-    uint32_t lane;
+    uint64_t sequence; /* of this chunk within its stream, from 0 */
+    uint64_t serial;   /* of the process; for whoever looks at a segment by hand */
+    uint32_t lane;     /* of the first record; FP_RECORD_THREAD begins another's; likewise the next */
     uint32_t thread_id;
     uint64_t cut; /* behind which cut of its slot it stands */
     uint64_t unused[3];
@@ -210,10 +214,12 @@ static inline uint64_t seg_cut_epoch(uint64_t cut)
     return cut >> 1;
 }
 
-/* seg_chunk_word - a chunk's state word: state in bits 0-3, slot in 4-23, lane in 24-63. */
-static inline uint64_t seg_chunk_word(enum seg_chunk_state state, uint32_t slot, uint32_t lane)
+/* seg_chunk_word - a chunk's state word: state in bits 0-3, slot in 4-19, stream in 20-41; and in 42-63 the id of the thread that has
+ * it, which is below 2^22 (proc(5), pid_max): 0 where none has. */
+static inline uint64_t seg_chunk_word(enum seg_chunk_state state, uint32_t slot, uint32_t stream,
+                                      uint32_t thread_id)
 {
-    return (uint64_t)state | (uint64_t)slot << 4 | (uint64_t)lane << 24;
+    return (uint64_t)state | (uint64_t)slot << 4 | (uint64_t)stream << 20 | (uint64_t)thread_id << 42;
 }
 
 static inline enum seg_chunk_state seg_chunk_state_of(uint64_t word)
@@ -223,12 +229,17 @@ static inline enum seg_chunk_state seg_chunk_state_of(uint64_t word)
 
 static inline uint32_t seg_chunk_slot_of(uint64_t word)
 {
-    return (uint32_t)(word >> 4 & 0xfffff);
+    return (uint32_t)(word >> 4 & 0xffff);
 }
 
-static inline uint32_t seg_chunk_lane_of(uint64_t word)
+static inline uint32_t seg_chunk_stream_of(uint64_t word)
 {
-    return (uint32_t)(word >> 24);
+    return (uint32_t)(word >> 20 & 0x3fffff);
+}
+
+static inline uint32_t seg_chunk_thread_of(uint64_t word)
+{
+    return (uint32_t)(word >> 42);
 }
 
 static inline uint64_t seg_slot_word(enum seg_slot_state state, uint32_t pid)

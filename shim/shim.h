@@ -125,7 +125,6 @@ struct shim_process {
     _Atomic uint64_t given_up; /* heartbeat of the silence that was given up on; 0: none */
     _Atomic uint32_t silences; /* given up on so far */
     _Atomic uint32_t calling;  /* threads in a section of confine.h */
-    _Atomic uint64_t populated[SEG_CHUNKS_MOST / 64]; /* chunks whose pages this process has mapped */
 };
 
 /* Ordinary memory: children inherit the mapping and this. header is NULL while there is none. */

@@ -4,6 +4,7 @@
 #define MALLAB_TESTS_LANE_STAGE_H
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "shim/attach.h"
 #include "shim/collect.h"
@@ -113,6 +114,12 @@ static inline uint64_t state_of(uint32_t index)
     return shim_segment.states[index];
 }
 
+/* The word of a chunk that is full, or that the calling thread has. */
+static inline uint64_t own_word(enum seg_chunk_state state)
+{
+    return seg_chunk_word(state, 3, 0, state == SEG_CHUNK_FULL ? 0 : (uint32_t)gettid());
+}
+
 /* What the collector would read of a chunk. */
 static uint32_t decoded_events;
 
@@ -120,15 +127,16 @@ static inline const struct fp_block *decode(uint32_t index)
 {
     static struct fp_columns columns;
     static struct fp_block block;
-    static struct collect_lane lane;
+    static struct collect_stream stream;
     const struct collect_clock clock = {.kind = SEG_CLOCK_MONOTONIC, .ns_per_tick = 1};
     uint64_t damaged = 0;
     uint32_t words;
     if (columns.memory == NULL)
         CHECK(fp_columns_init(&columns));
     fp_columns_clear(&columns);
-    memset(&lane, 0, sizeof lane);
-    CHECK_U64(decode_chunk(&columns, &lane, &clock, seg_chunk(&shim_segment, index), 0, &damaged, &words), 0);
+    memset(&stream, 0, sizeof stream);
+    CHECK_U64(decode_chunk(&columns, &stream, &clock, seg_chunk(&shim_segment, index), 0, &damaged, &words),
+              0);
     CHECK_U64(damaged, 0);
     block = columns_view(&columns);
     decoded_events = fp_columns_events(&columns);

@@ -30,7 +30,7 @@ TEST(behind_a_cut_begins_another_chunk)
     first = note->cut;
     slot->epoch += 10;
     release(32);
-    CHECK_U64(state_of(0), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
+    CHECK_U64(state_of(0), own_word(SEG_CHUNK_FULL));
     CHECK_U64(decode(0)->mark_count, 1);
     CHECK_U64(decode(1)->mark_count, 1);
     CHECK_U64(seg_chunk(&shim_segment, 1)->cut, first);
@@ -57,7 +57,7 @@ TEST(a_pause_is_a_gap_of_nothing_lost)
     slot->epoch++;
     for (int i = 0; i < 100; i++)
         release(32);
-    CHECK_U64(state_of(0), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
+    CHECK_U64(state_of(0), own_word(SEG_CHUNK_FULL));
     CHECK_U64(state_of(1), SEG_CHUNK_FREE);
     cut_at(slot->epoch + 1, false);
     slot->epoch++;
@@ -101,7 +101,7 @@ TEST(stamps_heed_cuts_too)
     CHECK_U64(decode(0)->mark_count, 2);
     note->cut = seg_cut(1, true); /* long ago */
     release(48);
-    CHECK_U64(state_of(0), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
+    CHECK_U64(state_of(0), own_word(SEG_CHUNK_FULL));
     CHECK_U64(state_of(1), SEG_CHUNK_FREE);
     note->cut = seg_cut(2, false);
     release(64);

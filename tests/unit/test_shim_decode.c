@@ -9,7 +9,7 @@
 static _Alignas(SEG_CHUNK_BYTES) unsigned char chunk_bytes[SEG_CHUNK_BYTES];
 static struct fp_columns columns;
 static struct fp_block block; /* what is in it */
-static struct collect_lane lane;
+static struct collect_stream stream;
 static uint64_t damaged;
 static uint32_t words, next_word;
 static const struct collect_clock clock = {.kind = SEG_CLOCK_MONOTONIC, .first_ns = 0, .ns_per_tick = 1};
@@ -17,7 +17,7 @@ static const struct collect_clock clock = {.kind = SEG_CLOCK_MONOTONIC, .first_n
 static void set_up(void)
 {
     memset(chunk_bytes, 0, sizeof chunk_bytes);
-    memset(&lane, 0, sizeof lane);
+    memset(&stream, 0, sizeof stream);
     if (columns.memory == NULL)
         CHECK(fp_columns_init(&columns));
     fp_columns_clear(&columns);
@@ -61,8 +61,8 @@ static void put_stamp(uint64_t epoch, uint64_t time)
 
 static uint32_t decode(uint32_t first)
 {
-    const uint32_t next = decode_chunk(&columns, &lane, &clock, (const struct seg_chunk_header *)chunk_bytes,
-                                       first, &damaged, &words);
+    const uint32_t next = decode_chunk(&columns, &stream, &clock,
+                                       (const struct seg_chunk_header *)chunk_bytes, first, &damaged, &words);
     block = columns_view(&columns);
     return next;
 }

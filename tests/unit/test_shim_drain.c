@@ -1,19 +1,19 @@
 /* test_shim_drain.c - chunks that the collector has no memory for: those of a program that runs wait and are written later, whole and
  * in order; those of one that has ended are counted as lost. */
 #include "shim/collect.h"
-#include "unit/failing.h"
 #include "unit/harness.h"
 
 #define FIRST_WORD (SEG_CHUNK_HEADER / sizeof(uint64_t))
-#define CHUNKS     80u /* more than a lane's queue begins with */
+#define CHUNKS     80u
 #define SLOT       3u
 #define LOOKS      20u /* rounds without memory */
 
 static struct collector collector;
 static struct collect_image image;
-static struct collect_lane lane;
-static bool lane_fails;
-static uint64_t stored, looked_for;
+static struct collect_lane lanes[4];
+static struct collect_stream stream;
+static bool lane_fails, stream_fails;
+static uint64_t stored[4], looked_for;
 
 /* ---- the rest of the collector ------------------------------------------------------------------- */
 
@@ -32,8 +32,14 @@ void image_discover_all(struct collector *of)
 struct collect_lane *image_lane(struct collect_image *of, uint32_t number)
 {
     (void)of;
+    return lane_fails && number != 0 ? NULL : &lanes[number];
+}
+
+struct collect_stream *image_stream(struct collect_image *of, uint32_t number)
+{
     (void)number;
-    return lane_fails ? NULL : &lane;
+    stream.image = of;
+    return stream_fails ? NULL : &stream;
 }
 
 void image_store(struct collector *of, struct collect_image *to, struct collect_lane *by,
@@ -42,7 +48,7 @@ void image_store(struct collector *of, struct collect_image *to, struct collect_
     (void)of;
     (void)to;
     by->next_block++;
-    stored += fp_columns_events(block);
+    stored[by - lanes] += fp_columns_events(block);
     fp_columns_clear(block);
 }
 
@@ -65,24 +71,25 @@ static void set_up(void)
 {
     const uint64_t bytes = seg_view_at(NULL, CHUNKS).bytes; /* a multiple of a chunk's */
     free(collector.segment.view.header);
-    free(collector.taken);
+    free(collector.chunks);
     free(collector.images);
-    free(lane.queue);
     memset(&collector, 0, sizeof collector);
     memset(&image, 0, sizeof image);
-    memset(&lane, 0, sizeof lane);
+    memset(lanes, 0, sizeof lanes);
+    memset(&stream, 0, sizeof stream);
     collector.segment.view = seg_view_at(aligned_alloc(SEG_CHUNK_BYTES, bytes), CHUNKS);
     memset(collector.segment.view.header, 0, bytes);
     collector.segment.view.header->held = collector.segment.view.shared->ready = CHUNKS;
-    collector.taken = calloc(CHUNKS, 1);
+    collector.chunks = calloc(CHUNKS, sizeof *collector.chunks);
     collector.images = calloc(1, sizeof *collector.images);
     collector.images[0] = &image;
     collector.image_count = 1;
     collector.image_of_slot[SLOT] = 1;
     collector.segment.view.slots[SLOT].state = seg_slot_word(SEG_SLOT_ATTACHED, 1);
     image.slot = SLOT;
-    lane_fails = false;
-    stored = looked_for = 0;
+    lane_fails = stream_fails = false;
+    memset(stored, 0, sizeof stored);
+    looked_for = 0;
 }
 
 /* Three calls in three forms, a mark that is none, an epoch and a stamp. */
@@ -107,7 +114,7 @@ static void fill(uint32_t index, uint64_t sequence)
     memcpy(words, records, sizeof records);
     chunk->sequence = sequence;
     chunk->magic = SEG_CHUNK_MAGIC;
-    collector.segment.view.states[index] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0);
+    collector.segment.view.states[index] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0, 0);
 }
 
 static uint64_t count_free(void)
@@ -118,40 +125,159 @@ static uint64_t count_free(void)
     return count;
 }
 
-TEST(chunks_wait_for_a_lane)
+static void write_all(void)
+{
+    struct collect_stream *streams[] = {&stream};
+    image.streams = streams;
+    image.stream_count = 1;
+    drain_image(&collector, &image);
+    image.streams = NULL;
+    image.stream_count = 0;
+}
+
+TEST(chunks_wait_for_a_stream)
 {
     set_up();
     for (uint32_t i = 0; i < CHUNKS; i++)
         fill(i, i);
-    lane_fails = true;
+    stream_fails = true;
     for (unsigned round = 0; round < LOOKS; round++)
         CHECK_U64(drain_scan(&collector), 0);
     CHECK_U64(count_free(), 0);
-    lane_fails = false;
+    stream_fails = false;
     CHECK_U64(drain_scan(&collector), CHUNKS);
     CHECK_U64(collector.taken_chunks, CHUNKS);
     CHECK_U64(image.lost[FP_LOSS_COLLECTOR], 0);
 }
 
-TEST(chunks_wait_for_room_in_the_queue)
+/* In whatever order they are found, they are written in that of their sequence, and none before one that is missing. */
+TEST(chunks_are_written_in_their_order)
 {
-    struct collect_lane *lanes[] = {&lane};
-    uint32_t taken;
     set_up();
     for (uint32_t i = 0; i < CHUNKS; i++)
-        fill(i, i);
-    failing_arm(0);
-    taken = drain_scan(&collector); /* the first one's queue fails, the others' does not */
-    failing_disarm();
-    CHECK(failing_failed);
-    CHECK_U64(taken, CHUNKS - 1);
+        fill(i, i * 37 % CHUNKS); /* 37 and 80 have no common divisor */
+    collector.segment.view.states[CHUNKS - 1] = SEG_CHUNK_FREE;
+    CHECK_U64(drain_scan(&collector), CHUNKS - 1);
+    while (drain_blocks(&collector) > 0)
+        ;
+    CHECK_U64(stream.next_chunk, (CHUNKS - 1) * 37 % CHUNKS); /* the one that is missing */
+    CHECK_U64(stored[0], 3 * stream.next_chunk);
+    fill(CHUNKS - 1, stream.next_chunk);
     CHECK_U64(drain_scan(&collector), 1);
-    image.lanes = lanes;
-    image.lane_count = 1;
-    drain_image(&collector, &image);
-    CHECK_U64(stored, 3 * CHUNKS);
+    write_all();
+    CHECK_U64(stored[0], 3 * CHUNKS);
+    CHECK_U64(count_free(), CHUNKS);
+    CHECK(queue_longest(&collector, 1) == NULL);
+}
+
+/* ---- chunks of several threads --------------------------------------------------------------------- */
+
+/* A chunk in which three threads call after each other: twice, never, and three times. */
+static void fill_shared(uint32_t index, uint64_t sequence)
+{
+    const uint64_t call = fp_record_short(fp_record_code(FP_CALL_MALLOC), 0x1000, 8);
+    const uint64_t records[] = {
+        fp_record_epoch(FP_RECORD_STAMP, 1),
+        1000,
+        call,
+        call,
+        fp_record_first(FP_RECORD_LONG, FP_RECORD_THREAD, 0),
+        (uint64_t)502 << 32 | 2,
+        fp_record_first(FP_RECORD_LONG, FP_RECORD_THREAD, 0),
+        (uint64_t)503 << 32 | 3,
+        fp_record_epoch(FP_RECORD_STAMP, 2),
+        2000,
+        call,
+        call,
+        call,
+    };
+    struct seg_chunk_header *chunk = seg_chunk(&collector.segment.view, index);
+    memcpy((uint64_t *)chunk + FIRST_WORD, records, sizeof records);
+    chunk->sequence = sequence;
+    chunk->lane = 1;
+    chunk->thread_id = 501;
+    chunk->magic = SEG_CHUNK_MAGIC;
+    collector.segment.view.states[index] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0, 0);
+}
+
+TEST(each_thread_of_a_chunk_has_blocks_of_its_own)
+{
+    set_up();
+    fill_shared(0, 0);
+    fill_shared(1, 1);
+    CHECK_U64(drain_scan(&collector), 2);
+    write_all();
+    CHECK_U64(stored[1], 4);
+    CHECK_U64(stored[2], 0);
+    CHECK_U64(stored[3], 6);
+    CHECK_U64(lanes[1].next_block, 2);
+    CHECK_U64(lanes[1].thread_id, 501);
+    CHECK_U64(lanes[2].thread_id, 502);
+    CHECK_U64(lanes[3].thread_id, 503);
     CHECK_U64(image.lost[FP_LOSS_COLLECTOR], 0);
     CHECK_U64(count_free(), CHUNKS);
+}
+
+/* What a collector had written of such a chunk when it was killed, told by its note and the blocks in the file. */
+TEST(a_shared_chunk_is_recovered_where_it_was_left)
+{
+    static const struct {
+        struct seg_chunk_note note;
+        uint64_t blocks[4];
+        uint64_t first, third; /* calls that were not written */
+    } cases[] = {
+        {{0, 0, 0}, {0, 0, 0, 0}, 2, 3},                           /* not looked at */
+        {{1, 0, 0}, {0, 0, 0, 0}, 2, 3},                           /* read, not written */
+        {{1, 0, FIRST_WORD + 4}, {0, 0, 0, 0}, 2, 3},              /* about to write the first block */
+        {{1, 0, FIRST_WORD + 4}, {0, 1, 0, 0}, 0, 3},              /* it stands */
+        {{1, FIRST_WORD + 4, FIRST_WORD + 4}, {0, 1, 0, 0}, 0, 3}, /* and is being noted */
+        {{1, FIRST_WORD + 4, 0}, {0, 1, 0, 0}, 0, 3},
+        {{1, FIRST_WORD + 6, FIRST_WORD + 6}, {0, 1, 0, 0}, 0, 3}, /* the second has no calls */
+        {{1, FIRST_WORD + 6, 0}, {0, 1, 0, 0}, 0, 3},
+        {{1, FIRST_WORD + 6, 0}, {0, 1, 0, 1}, 0, 0}, /* all written, not freed */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        set_up();
+        collector.options.recover = true;
+        fill_shared(0, 0);
+        collector.segment.view.chunk_notes[0] = cases[i].note;
+        for (unsigned k = 0; k < 4; k++)
+            lanes[k].next_block = cases[i].blocks[k];
+        (void)drain_scan(&collector);
+        write_all();
+        CHECK_U64(stored[1], cases[i].first);
+        CHECK_U64(stored[3], cases[i].third);
+        CHECK_U64(count_free(), CHUNKS);
+        CHECK_U64(image.lost[FP_LOSS_COLLECTOR], 0);
+    }
+}
+
+/* A thread's blocks that there is no memory for are lost, and counted; those before them are not. */
+TEST(a_lane_without_memory_is_counted)
+{
+    set_up();
+    fill_shared(0, 0);
+    fill(1, 1);
+    seg_chunk(&collector.segment.view, 0)->lane = 0;
+    CHECK_U64(drain_scan(&collector), 2);
+    lane_fails = true;
+    write_all();
+    CHECK_U64(stored[0], 2 + 3);
+    CHECK_U64(image.lost[FP_LOSS_COLLECTOR], 3);
+    CHECK_U64(count_free(), CHUNKS);
+}
+
+TEST(numbers_that_no_lane_has_are_counted)
+{
+    set_up();
+    fill_shared(0, 0);
+    seg_chunk(&collector.segment.view, 0)->lane = 0;
+    ((uint64_t *)seg_chunk(&collector.segment.view, 0))[FIRST_WORD + 5] = UINT32_MAX;
+    CHECK_U64(drain_scan(&collector), 1);
+    lane_fails = true;
+    write_all();
+    CHECK_U64(stored[0], 2);
+    CHECK_U64(image.lost[FP_LOSS_COLLECTOR], 3);
 }
 
 TEST(what_ended_is_counted)
@@ -160,7 +286,7 @@ TEST(what_ended_is_counted)
     for (uint32_t i = 0; i < CHUNKS; i++)
         fill(i, i);
     collector.segment.view.chunk_notes[5].split = FIRST_WORD + 3; /* its malloc is written */
-    lane_fails = true;
+    stream_fails = true;
     drain_image(&collector, &image);
     CHECK_U64(image.lost[FP_LOSS_COLLECTOR], 3 * CHUNKS - 1);
     CHECK_U64(count_free(), CHUNKS);
@@ -184,5 +310,7 @@ TEST(chunks_wait_for_their_image)
     CHECK_U64(count_free(), CHUNKS - 1);
 }
 
-RUN_TESTS(T(chunks_wait_for_a_lane), T(chunks_wait_for_room_in_the_queue), T(what_ended_is_counted),
-          T(chunks_wait_for_their_image))
+RUN_TESTS(T(chunks_wait_for_a_stream), T(chunks_are_written_in_their_order),
+          T(each_thread_of_a_chunk_has_blocks_of_its_own), T(a_shared_chunk_is_recovered_where_it_was_left),
+          T(a_lane_without_memory_is_counted), T(numbers_that_no_lane_has_are_counted),
+          T(what_ended_is_counted), T(chunks_wait_for_their_image))

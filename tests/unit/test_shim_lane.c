@@ -1,4 +1,8 @@
 /* test_shim_lane.c - what stands in the chunks after each way through the hooks, and what is counted as lost. */
+#include <pthread.h>
+
+#include "footprint/records.h"
+#include "shim/lane_slow.h"
 #include "unit/lane_stage.h"
 
 TEST(calls_become_records)
@@ -15,7 +19,7 @@ TEST(calls_become_records)
     release(0x1000);
     release(0);
     chunk = seg_chunk(&shim_segment, 0);
-    CHECK_U64(state_of(0), seg_chunk_word(SEG_CHUNK_OPEN, 3, 0));
+    CHECK_U64(state_of(0), own_word(SEG_CHUNK_OPEN));
     CHECK_U64(chunk->serial, 77);
     CHECK_U64(chunk->sequence, 0);
     block = decode(0);
@@ -67,9 +71,9 @@ TEST(chunks_follow_each_other)
     set_up(0);
     for (uintptr_t i = 1; i <= 9000; i++)
         release(16 * i);
-    CHECK_U64(state_of(0), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
-    CHECK_U64(state_of(1), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
-    CHECK_U64(state_of(2), seg_chunk_word(SEG_CHUNK_OPEN, 3, 0));
+    CHECK_U64(state_of(0), own_word(SEG_CHUNK_FULL));
+    CHECK_U64(state_of(1), own_word(SEG_CHUNK_FULL));
+    CHECK_U64(state_of(2), own_word(SEG_CHUNK_OPEN));
     CHECK_U64(seg_chunk(&shim_segment, 2)->sequence, 2);
     CHECK_U64(decode(0)->mark_count + decode(1)->mark_count + decode(2)->mark_count, 9000);
 }
@@ -255,7 +259,7 @@ TEST(a_call_that_is_left_leaves_no_trace)
     turn_left();
     CHECK_U64(seg_chunk_state_of(shim_segment.states[1]), SEG_CHUNK_FULL);
     CHECK_U64(lane->sequence, 2);
-    shim_segment.states[2] = seg_chunk_word(SEG_CHUNK_OPEN, shim_process->slot_index, lane->number);
+    shim_segment.states[2] = own_word(SEG_CHUNK_OPEN);
     lane_set_gate(lane, GATE_RECORD); /* claimed, and it does not say whose it is */
     lane->chunk = 2;
     seg_chunk(&shim_segment, 2)->sequence = 2;
@@ -304,7 +308,7 @@ TEST(a_lane_in_need_takes_more_chunks_into_use)
         calls++;
     }
     CHECK_U64(shim_segment.shared->ready, held);
-    CHECK_U64(state_of(held - 1), seg_chunk_word(SEG_CHUNK_FULL, 3, 0));
+    CHECK_U64(state_of(held - 1), own_word(SEG_CHUNK_FULL));
     CHECK_U64(state_of(held), SEG_CHUNK_FREE);
     CHECK(calls > held * 3000);
 }
@@ -314,7 +318,7 @@ TEST(dropped_calls_leave_a_gap)
     struct lane *lane;
     set_up(SEG_FLAG_DROP);
     for (uint32_t index = 1; index < CHUNKS; index++)
-        shim_segment.states[index] = seg_chunk_word(SEG_CHUNK_FULL, 9, 0);
+        shim_segment.states[index] = seg_chunk_word(SEG_CHUNK_FULL, 9, 0, 0);
     for (int i = 0; i < 5000; i++)
         release(16);
     CHECK_U64(decode(0)->mark_count + slot->lost[FP_LOSS_RING_FULL], 5000);
@@ -389,6 +393,86 @@ TEST(a_wiped_lane_attaches_again)
     CHECK(shim_lane == NULL);
 }
 
+/* ---- threads that have a lane one after the other ------------------------------------------------------- */
+
+static void *call_and_end(void *calls)
+{
+    for (uintptr_t i = 0; i < (uintptr_t)calls; i++)
+        release(16);
+    /* fork.c: the last destructor, and what libc frees behind it */
+    atomic_store(&shim_lane->state, LANE_EXITED);
+    lane_leave_chunk(shim_lane);
+    release(32);
+    return NULL;
+}
+
+static void run_thread(uintptr_t calls)
+{
+    pthread_t thread;
+    CHECK_U64(pthread_create(&thread, NULL, call_and_end, (void *)calls), 0);
+    (void)pthread_join(thread, NULL); /* it was created */
+}
+
+TEST(a_lane_goes_on_in_the_chunk_that_its_last_thread_left)
+{
+    const struct seg_chunk_header *chunk;
+    struct decode_thread thread;
+    uint64_t epoch = 0;
+    uint32_t begun = 0;
+    set_up(0);
+    shim_lane = NULL;
+    for (uintptr_t i = 0; i < 3; i++)
+        run_thread(10);
+    CHECK_U64(slot->lane_count, 3);
+    chunk = seg_chunk(&shim_segment, 0);
+    CHECK_U64(seg_chunk_state_of(state_of(0)), SEG_CHUNK_LEFT);
+    CHECK_U64(state_of(1), SEG_CHUNK_FREE);
+    CHECK_U64(chunk->lane, 0);
+    for (uint32_t at = 0; at < SEG_CHUNK_BYTES / sizeof(uint64_t); at++)
+        if (decode_thread_at(chunk, at, &thread)) {
+            begun++;
+            CHECK_U64(thread.lane, begun);
+            CHECK(thread.thread_id != chunk->thread_id);
+            CHECK_U64((at + 2) * sizeof(uint64_t) % FP_RECORD_GROUP_BYTES, 0);
+            CHECK_U64(decode_skip(chunk, at, &epoch).lane, begun);
+            CHECK_U64(decode_skip(chunk, at - 1, &epoch).lane, begun - 1);
+        }
+    CHECK_U64(begun, 2);
+    CHECK_U64(seg_chunk_thread_of(state_of(0)), thread.thread_id);
+    CHECK_U64(fp_records_calls((const uint64_t *)chunk, SEG_CHUNK_BYTES / sizeof(uint64_t),
+                               SEG_CHUNK_HEADER / sizeof(uint64_t)),
+              3 * 11);
+}
+
+/* At each place in a chunk the next thread may find its end: no record is lost there, and none crosses it. */
+TEST(a_chunk_may_be_left_anywhere)
+{
+    for (uintptr_t calls = 3540; calls < 3600; calls++) {
+        uint64_t found = 0;
+        set_up(0);
+        shim_lane = NULL;
+        run_thread(calls);
+        run_thread(5);
+        for (uint32_t index = 0; index < 3; index++)
+            found += fp_records_calls((const uint64_t *)seg_chunk(&shim_segment, index),
+                                      SEG_CHUNK_BYTES / sizeof(uint64_t),
+                                      SEG_CHUNK_HEADER / sizeof(uint64_t));
+        CHECK_U64(found, calls + 1 + 5 + 1);
+    }
+}
+
+TEST(a_chunk_that_the_collector_took_is_not_gone_on_in)
+{
+    set_up(0);
+    shim_lane = NULL;
+    run_thread(10);
+    shim_segment.states[0] = seg_chunk_word(SEG_CHUNK_FULL, 3, 0, 0);
+    run_thread(10);
+    CHECK_U64(state_of(0), own_word(SEG_CHUNK_FULL));
+    CHECK_U64(seg_chunk(&shim_segment, 1)->lane, 1);
+    CHECK_U64(seg_chunk(&shim_segment, 1)->sequence, 1); /* of the stream, which goes on */
+}
+
 TEST(stopped_recordings_take_nothing_more)
 {
     set_up(0);
@@ -429,5 +513,6 @@ RUN_TESTS(T(calls_become_records), T(long_records_at_boundaries), T(chunks_follo
           T(a_call_that_is_left_leaves_no_trace), T(handlers_calls_are_counted),
           T(a_lane_in_need_takes_more_chunks_into_use), T(dropped_calls_leave_a_gap),
           T(operators_name_the_call_that_serves_them), T(an_operator_left_by_an_exception_has_failed),
-          T(a_wiped_lane_attaches_again), T(stopped_recordings_take_nothing_more),
-          T(silences_are_waited_for_ever_shorter))
+          T(a_wiped_lane_attaches_again), T(a_lane_goes_on_in_the_chunk_that_its_last_thread_left),
+          T(a_chunk_may_be_left_anywhere), T(a_chunk_that_the_collector_took_is_not_gone_on_in),
+          T(stopped_recordings_take_nothing_more), T(silences_are_waited_for_ever_shorter))

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Many threads that live for a moment, with little shared memory: each is a lane of its own, no call is lost where threads wait for
+room, and a collector that is killed among them leaves nothing out and nothing twice. Counted by a witness in the same process."""
+import json
+import os
+import random
+import signal
+import time
+
+import lab
+import witnessed
+
+STORM = lab.PROGRAMS / "storm"
+LEAST = 126  # calls of a thread
+SEED = 20261122
+
+
+class Storm(witnessed.Witnessed):
+    def check_storm(self, kind, threads, *options):
+        status, _, said = self.run_recorded(STORM, kind, threads, options=options)
+        self.assertEqual(status, 0, said)
+        info = self.judge(threads * LEAST, ["storm"])
+        self.assertEqual(info["threads"], threads + 1)
+
+    def test_joined(self):
+        self.check_storm("joined", 1500, "--memory", "1M", "--on-full", "wait")
+
+    def test_detached(self):
+        self.check_storm("detached", 800, "--memory", "1M", "--on-full", "wait")
+
+    def test_busy(self):
+        self.check_storm("busy", 64, "--memory", "4M", "--on-full", "wait")
+
+    def test_clock_at_every_call(self):
+        self.check_storm("joined", 300, "--memory", "1M", "--order", "stamps")
+
+    def test_windows(self):
+        """Windows begin while threads come and go, and a chunk is one's and then another's."""
+        process = self.start(STORM, "joined", 4000, options=["--window", "1h"])
+        recording = self.place / "recording"
+        lab.wait_for((recording / "recording.json").exists, "the recording")
+        while process.poll() is None:
+            lab.run([lab.BUILD / "mallab", "record", "--attach-to", recording, "--rotate"])  # fails once the program has ended
+        _, said = process.communicate(timeout=lab.PATIENCE_S)
+        self.assertEqual(process.returncode, 0, said)
+        info = self.judge(4000 * LEAST, ["storm"])
+        self.assertEqual(sum(window["events"] for window in info["window_list"]), info["events"])
+        self.assertGreater(len(info["window_list"]), 1)
+
+    def test_killed_collector(self):
+        chance = random.Random(SEED)
+        for number in range(4):
+            folder = self.place / f"recording-{number}"
+            for path in self.tallies.iterdir():
+                path.unlink()
+            folder.mkdir()
+            process = self.start(STORM, "joined", 4000, place=folder, options=["--memory", "2M"])
+            recording = folder / "recording"
+            lab.wait_for((recording / "recording.json").exists, "the recording")
+            time.sleep(chance.random() * 0.1)  # at any moment
+            pid = json.loads((recording / "recording.json").read_text())["collector"]["pid"]
+            os.kill(pid, signal.SIGKILL)
+            process.communicate(timeout=lab.PATIENCE_S)
+            lab.run([lab.BUILD / "mallab-collect", "--recover", "--out", recording])
+            self.assert_counted(recording)
+
+
+if __name__ == "__main__":
+    lab.main()
