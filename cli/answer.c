@@ -22,7 +22,7 @@ static const struct {
     {"color", "      --color WHEN", "auto, always or never%s [auto]"},
     {"progress", "      --progress", "progress on stderr, also when that is no terminal"},
     {"no-progress", "      --no-progress", "no progress on stderr"},
-    {"max-memory", "      --max-memory S", "what INPUT may take: 800M, 4G [half of what there is]"},
+    {"max-memory", "      --max-memory S", "what INPUT may take: 4G [1 GiB, 2000 times its size]"},
     {"help", "  -h, --help", "print this help"},
 };
 

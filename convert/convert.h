@@ -180,7 +180,7 @@ struct conv_options {
     bool salvage;          /* leave out damaged blocks, lines and records instead of refusing */
     bool by_event;         /* for tests: no short cut for plain calls; the workload is the same */
     bool in_place;         /* no threads of our own. The workload is the same */
-    uint64_t memory_bytes; /* bound on decoded blocks held at once, of each process; 0: 1 GiB */
+    uint64_t memory_bytes; /* bound on decoded blocks held at once, of each process; 0: fp_memory_bound() */
     struct conv_selection select;
     conv_progress_fn *progress;
     void *progress_data;

@@ -6,8 +6,7 @@
 
 #include "convert/image.h"
 #include "convert/inherit.h"
-
-#define BUFFER_BYTES_DEFAULT (UINT64_C(1) << 30)
+#include "footprint/memory_bound.h"
 
 /* ---- the index by lane --------------------------------------------------------------------- */
 
@@ -187,7 +186,7 @@ static enum fp_status run_inherited(struct image *image, const struct conv_sink 
 
 static uint64_t buffer_bytes(const struct image *image)
 {
-    return image->options.memory_bytes != 0 ? image->options.memory_bytes : BUFFER_BYTES_DEFAULT;
+    return image->options.memory_bytes != 0 ? image->options.memory_bytes : fp_memory_bound();
 }
 
 static enum fp_status set_out(struct image *image, const struct conv_sink *sink, struct conv_survey *survey,

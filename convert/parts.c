@@ -1,5 +1,6 @@
 /* parts.c - find, open and sum up an image's footprints. */
 #include "convert/parts.h"
+#include "footprint/memory_bound.h"
 #include "footprint/part_name.h"
 
 #include <dirent.h>
@@ -151,6 +152,7 @@ enum fp_status conv_parts_open(const char *path, enum conv_extent extent, struct
         if (status == FP_OK) {
             part->info = fp_reader_info(part->reader);
             ret_parts->tells_residency |= part->info->version >= 2;
+            fp_memory_input(part->info->file_bytes);
             if (!add_facts(ret_parts, part))
                 status = FP_ERR_MEMORY;
         }

@@ -13,6 +13,7 @@
 #include "convert/bounds.h"
 #include "convert/gunzip.h"
 #include "convert/input.h"
+#include "footprint/memory_bound.h"
 
 #define BUFFER_BYTES     65536u
 #define LONG_PIECE_BYTES (UINT64_C(1) << 20)
@@ -165,6 +166,7 @@ enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, st
         return status;
     }
     text->is_open = true;
+    fp_memory_input(conv_text_size(text));
     *ret_text = text;
     return FP_OK;
 }

@@ -59,10 +59,31 @@ bool fp_memory_is_asked(void)
 static unsigned sharers = 1;
 static _Atomic uint64_t bound; /* 0: the machine was not looked at yet */
 
+static _Atomic uint64_t input_bytes;
+static atomic_bool input_unknown;
+
+/* UINT64_MAX: as much as there is. */
+static uint64_t worth_of_input(void)
+{
+    const uint64_t bytes = atomic_load_explicit(&input_bytes, memory_order_relaxed);
+    if (bytes == 0 || bytes > UINT64_MAX / FP_MEMORY_RATIO / 2 ||
+        atomic_load_explicit(&input_unknown, memory_order_relaxed))
+        return UINT64_MAX;
+    return FP_MEMORY_BASE_BYTES + FP_MEMORY_RATIO * bytes;
+}
+
 uint64_t fp_memory_bound(void)
 {
     const uint64_t asked = asked_bytes();
-    return (asked != 0 ? asked : memory_there_is() / 2) / sharers;
+    return asked != 0 ? asked / sharers : lower(memory_there_is() / 2 / sharers, worth_of_input());
+}
+
+void fp_memory_input(uint64_t bytes)
+{
+    if (bytes == 0)
+        atomic_store_explicit(&input_unknown, true, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&input_bytes, bytes, memory_order_relaxed);
+    atomic_store_explicit(&bound, 0, memory_order_relaxed);
 }
 
 void fp_memory_share(unsigned processes)
@@ -73,6 +94,8 @@ void fp_memory_share(unsigned processes)
 
 const char *fp_memory_reason(void)
 {
+    if (asked_bytes() == 0 && fp_memory_bound() == worth_of_input())
+        return "1 GiB and 2,000 times the size of what is read";
     if (sharers > 1)
         return asked_bytes() != 0 ? "its share of what was asked" : "its share of half of what there is";
     return asked_bytes() != 0 ? "as was asked" : "half of what there is";

@@ -5,7 +5,8 @@
  * the same answer each time. One bound a process. No malloc.
  *
  *   bound   MALLAB_MAX_MEMORY of the environment, in bytes, which `--max-memory` sets: so it holds for the programs that
- *           are started, too. Else half of the least of: the machine's memory, the control group's limit, RLIMIT_AS and
+ *           are started, too. Else what the files are worth, FP_MEMORY_BASE_BYTES and FP_MEMORY_RATIO times their
+ *           sizes, but no more than half of the least of: the machine's memory, the control group's limit, RLIMIT_AS and
  *           RLIMIT_DATA. */
 #ifndef MALLAB_FOOTPRINT_MEMORY_BOUND_H
 #define MALLAB_FOOTPRINT_MEMORY_BOUND_H
@@ -16,8 +17,17 @@
 
 #define FP_MEMORY_VARIABLE "MALLAB_MAX_MEMORY"
 
+/* A recording takes about a byte for an event, and a live object about 110 bytes of memory; a loop of one call packs to a
+ * fiftieth of that. */
+#define FP_MEMORY_BASE_BYTES (UINT64_C(1) << 30)
+#define FP_MEMORY_RATIO      UINT64_C(2000)
+
 /* fp_memory_bound - in bytes. */
 uint64_t fp_memory_bound(void);
+
+/* fp_memory_input - a file is read that has so many bytes; 0: nobody knows, as of a pipe. From the first one on the files'
+ * sizes count; without any they do not. */
+void fp_memory_input(uint64_t bytes);
 
 /* fp_memory_reason - where it comes from, for a message: "as was asked", "half of what there is". Static. */
 const char *fp_memory_reason(void);

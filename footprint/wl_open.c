@@ -86,7 +86,8 @@ static enum fp_status build(struct wl_opening *opening, const struct wl_summary 
     if (!fp_memory_take(bytes))
         return wl_fail(&opening->error, FP_ERR_LIMIT, 0,
                        "its ids and threads take more memory than --max-memory SIZE (" FP_MEMORY_VARIABLE
-                       ", in bytes) allows, which is half of what there is unless it is set");
+                       ", in bytes) allows, which is half of what there is, or 1 GiB and 2,000 times its "
+                       "size, unless it is set");
     arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (arena == MAP_FAILED) {
         fp_memory_give(bytes);

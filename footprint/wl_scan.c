@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "footprint/bytes.h"
+#include "footprint/memory_bound.h"
 #include "footprint/wl_reader.h"
 #include "footprint/wl_touched.h"
 
@@ -40,6 +41,7 @@ static enum fp_status map_file(struct wl_opening *opening, const char *path)
     if (status == FP_OK) {
         opening->file = file;
         opening->file_bytes = (size_t)stat.st_size;
+        fp_memory_input(opening->file_bytes);
     }
     return status;
 }

@@ -9,6 +9,7 @@ import resource
 import shutil
 import sys
 import unittest
+import xml.etree.ElementTree
 import zipfile
 
 import hostile
@@ -85,6 +86,10 @@ class Memory(Bounds):
         self.mallab("convert", "-q", "-o", "out.wl", "--max-memory", "400M", path, preexec_fn=confine)
         self.refused("replay", "--max-memory", "8M", "out.wl", words=["out.wl", "--max-memory SIZE"])
         self.refused("info", "out.wl", words=["MALLAB_MAX_MEMORY"], env={"MALLAB_MAX_MEMORY": str(8 << 20)})
+
+    def test_a_size_is_asked_for(self):
+        for verb in ("convert", "info", "ab", "replay"):
+            self.assertIn(b"is no size for --max-memory", self.mallab(verb, "--max-memory", "much", "x", status=lab.MISUSE).stderr)
 
     def test_half_of_what_there_is(self):
         path = self.write("greedy.fp", hostile.footprint_of_mallocs(66))
@@ -202,6 +207,20 @@ class Names(Bounds):
                 if "md" in arguments:
                     self.assertIn("=1+1\\|", shown)
                     self.assertNotRegex(shown, "[^\\\\][|`<]\\\\u202e|[^\\\\]</script")
+
+    def test_check(self):
+        result = self.mallab("check", "--budget", "time<=+1%", "--md", "c.md", "--junit", "c.xml", "--benchmark", "c.json", "--github",
+                             self.result(), status=None)
+        self.assertIn(result.returncode, (lab.DONE, 4, 5), result.stderr)
+        shown = result.stdout.decode()
+        self.assertIn("%250A%3A%3Aerror" if "%3A%3Aerror" in shown else "%250A::error", shown)
+        for line in shown.splitlines():
+            if line.startswith("::"):
+                self.assertRegex(line, "^::(error|warning|notice) title=")
+        cases = xml.etree.ElementTree.parse(self.place / "c.xml").getroot().iter("testcase")
+        self.assertTrue(all(case.get("classname").startswith("=1+1|\\u202efdp.\\x1b[31m`</script>") for case in cases))
+        for name in ("c.md", "c.xml", "c.json"):
+            self.assert_plain((self.place / name).read_text())
 
     def test_page(self):
         result = self.mallab("report", "--format", "html", self.result(), status=None)
