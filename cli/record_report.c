@@ -18,6 +18,8 @@ void cli_record_warn_of_nothing(const struct cli_verb *verb, const char *directo
                 totals->other_names);
     else if (!totals->known)
         cli_say(verb, "nothing can be said of the recording: '%s/recording.json' cannot be read", directory);
+    else if (totals->processes == 0 && others_were_not)
+        cli_say(verb, "nothing was recorded: no program that ran could be");
     else if (totals->processes == 0)
         cli_say(verb,
                 "nothing was recorded: no process loaded the recorder. A wrapper that clears the "

@@ -24,6 +24,7 @@
 #include "cli/clock.h"
 #include "cli/collector.h"
 #include "cli/relay.h"
+#include "cli/target.h"
 #include "footprint/library_copy.h"
 #include "results/support.h"
 
@@ -84,12 +85,15 @@ struct command {
     int failed; /* read end: errno of an exec that failed */
 };
 
+/* shim: NULL where the command is to run without it. */
 static void set_environment(const char *directory, const char *shim, const char *segment, const char *only)
 {
     const char *before = getenv("LD_PRELOAD");
-    char *preload = before != NULL && *before != '\0' ? res_printf("%s:%s", shim, before) : res_strdup(shim);
+    char *preload = NULL;
+    if (shim != NULL)
+        preload = before != NULL && *before != '\0' ? res_printf("%s:%s", shim, before) : res_strdup(shim);
     if (setenv("MALLAB_OUT", directory, 1) != 0 || setenv("MALLAB_SEGMENT", segment, 1) != 0 ||
-        setenv("LD_PRELOAD", preload, 1) != 0)
+        (preload != NULL && setenv("LD_PRELOAD", preload, 1) != 0))
         _exit(CLI_RECORD_FAILED);
     if (only != NULL && setenv("MALLAB_ONLY", only, 1) != 0)
         _exit(CLI_RECORD_FAILED);
@@ -335,7 +339,7 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
     struct command command = {.pid = -1, .go = -1, .failed = -1};
     struct cli_collector collector = {.pid = -1, .control = -1};
     char *shim = cli_find_library("libmallab.so");
-    char *program = cli_find_program("mallab-collect");
+    char *program = cli_find_program("mallab-collect"), *without_us = NULL;
     int copy = -1; /* of the library: its directory */
     recorded.problem = check_shim(shim);
     if (recorded.problem == NULL && program == NULL)
@@ -345,7 +349,8 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
         goto out;
     shim = place_library(record, shim, &copy);
     cli_relay_prepare(arguments);
-    if (!fork_command(path, arguments, shim, record, &command)) {
+    without_us = cli_target_sanitizer(path);
+    if (!fork_command(path, arguments, without_us == NULL ? shim : NULL, record, &command)) {
         recorded.problem = res_printf("no process for the command: %s", strerror(errno));
         goto out;
     }
@@ -357,6 +362,8 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
         recorded.code = 0;
         recorded.collector = collector.pid;
         take_place(record, &collector, &recorded);
+        if (without_us != NULL)
+            cli_watch_tell(command.pid, path, without_us, collector.segment);
         run_both(record, &command, &collector, &recorded);
     } else {
         recorded.problem = with_limit(collector.problem);
@@ -372,6 +379,7 @@ out:
     cli_close_end(&command.failed);
     fp_library_copy_end(copy);
     free(collector.segment);
+    free(without_us);
     free(shim);
     free(program);
     *ret = recorded;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "footprint/sanitizer.h"
 #include "results/support.h"
 
 #define INTERPRETERS_MAX    5   /* as many scripts as the kernel follows (fs/exec.c, exec_binprm) */
@@ -163,6 +164,21 @@ static void check_elf(struct cli_target *target, const char *path, int fd, const
                    "'%s' is statically linked: no library can be preloaded into it; link it dynamically and "
                    "record that",
                    path));
+}
+
+static long read_at(int fd, void *bytes, size_t size, uint64_t offset)
+{
+    return offset <= INT64_MAX ? (long)pread(fd, bytes, size, (off_t)offset) : -1;
+}
+
+char *cli_target_sanitizer(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    const char *sanitizer = fd >= 0 ? sanitizer_of(fd, read_at) : NULL;
+    if (fd >= 0)
+        close(fd);
+    return sanitizer != NULL ? res_printf("%s%s%s", SANITIZER_OBSTACLE, sanitizer, SANITIZER_OBSTACLE_REST)
+                             : NULL;
 }
 
 const char *cli_target_obstacle(int fd, bool *ret_sure)

@@ -22,6 +22,10 @@ void cli_target_find(const char *command, struct cli_target *ret_target);
  * ret_sure   false where it depends on who runs it. */
 const char *cli_target_obstacle(int fd, bool *ret_sure);
 
+/* cli_target_sanitizer - why a program is run without the recorder, because a sanitizer's run-time library would end it; NULL: it
+ * is not. The caller's to free. */
+char *cli_target_sanitizer(const char *path);
+
 void cli_target_release(struct cli_target *target);
 
 #endif

@@ -127,13 +127,20 @@ static bool find_name(pid_t pid, struct cli_look *ret)
     return !is_ours(ret->name);
 }
 
-static const char *find_obstacle(pid_t pid, bool *ret_sure)
+static const char *find_obstacle(pid_t pid, bool *ret_sure, char *words, size_t size)
 {
     char path[64];
     const char *obstacle;
     snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     obstacle = fd >= 0 ? cli_target_obstacle(fd, ret_sure) : NULL;
+    if (obstacle == NULL && !was_preloaded(pid)) {
+        char *sanitized = cli_target_sanitizer(path);
+        snprintf(words, size, "%s", sanitized != NULL ? sanitized : "");
+        *ret_sure = sanitized != NULL;
+        obstacle = sanitized != NULL ? words : NULL;
+        free(sanitized);
+    }
     if (fd >= 0)
         close(fd);
     if (obstacle == NULL && !was_preloaded(pid)) {
@@ -182,6 +189,16 @@ static void tell_collector(const struct cli_look *seen, const char *segment)
     free(note);
 }
 
+void cli_watch_tell(pid_t pid, const char *path, const char *why, const char *segment)
+{
+    struct cli_look seen = {.pid = pid, .obstacle = why};
+    const char *slash = strrchr(path, '/');
+    char *plain = res_text_plain(slash != NULL ? slash + 1 : path);
+    snprintf(seen.name, sizeof seen.name, "%.63s", plain);
+    free(plain);
+    tell_collector(&seen, segment);
+}
+
 /* Returns whether it was there, unrecorded, long enough ago to be sure now. */
 static bool was_doubtful(struct cli_watch *watch, const struct cli_look *seen)
 {
@@ -212,9 +229,10 @@ static void look_at(struct cli_watch *watch, pid_t pid, const char *segment)
 {
     struct cli_look seen = {.pid = pid, .start_ticks = start_ticks(pid), .seen_ns = cli_now_ns()};
     bool sure = false;
+    char words[256]; /* as long as `seen` */
     if (seen.start_ticks == 0 || !find_name(pid, &seen) || is_recorded(pid, segment))
         return;
-    seen.obstacle = find_obstacle(pid, &sure);
+    seen.obstacle = find_obstacle(pid, &sure, words, sizeof words);
     seen.guessed = !sure;
     if (is_known(watch, &seen))
         return;

@@ -39,6 +39,10 @@ struct cli_watch {
     size_t doubtful_count;
 };
 
+/* cli_watch_tell - tell the collector that a process is not recorded, and why, as the process would itself.
+ * path  of its executable. */
+void cli_watch_tell(pid_t pid, const char *path, const char *why, const char *segment);
+
 /* cli_watch_until_end - wait until a child of ours can be waited for, looking at its tree meanwhile, and say what the collector
  * has to tell.
  * segment         path of the shared memory that recorded processes have mapped.

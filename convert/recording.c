@@ -121,7 +121,9 @@ static enum fp_status fail_without_process(const char *directory, const struct c
     if (error->cause.status != FP_OK)
         return error->cause.status;
     if (survey->recording_state == CONV_RECORDING_FINISHED)
-        return conv_fail(error, directory, FP_ERR_READ, 0, 0, "holds no footprint: no process was recorded");
+        return conv_fail(error, directory, FP_ERR_READ, 0, 0,
+                         "holds no footprint: no process was recorded%s%s",
+                         survey->recording_why[0] != '\0' ? ": " : "", survey->recording_why);
     if (survey->recording_state == CONV_RECORDING_UNKNOWN && passed->empty == 0)
         return conv_fail(
             error, directory, FP_ERR_READ, 0, 0,

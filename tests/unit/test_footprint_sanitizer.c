@@ -1,0 +1,83 @@
+/* Shows: the sanitizer of a program is told by the names that its dynamic linker is told, wherever in the table they stand; and a
+ * file with any of its bytes changed, or cut anywhere, is read within its bounds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/sanitizer.h"
+#include "unit/harness.h"
+
+#define STRINGS 8192u
+
+/* A program of three headers: one loaded segment with everything, the dynamic section, and the strings behind it. */
+static struct image {
+    ElfW(Ehdr) head;
+    ElfW(Phdr) headers[2];
+    ElfW(Dyn) dynamic[3];
+    char strings[STRINGS];
+} image;
+static size_t image_bytes;
+
+static long read_image(int fd, void *bytes, size_t size, uint64_t offset)
+{
+    const size_t rest = offset < image_bytes ? image_bytes - (size_t)offset : 0;
+    if (size > rest)
+        size = rest;
+    memcpy(bytes, (const char *)&image + (rest > 0 ? offset : 0), size);
+    return (long)size;
+}
+
+static void make(const char *name, size_t at)
+{
+    memset(&image, 0, sizeof image);
+    image_bytes = sizeof image;
+    memcpy(image.head.e_ident, ELFMAG, SELFMAG);
+    image.head.e_ident[EI_CLASS] = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+    image.head.e_phoff = offsetof(struct image, headers);
+    image.head.e_phentsize = sizeof image.headers[0];
+    image.head.e_phnum = 2;
+    image.headers[0] = (ElfW(Phdr)){.p_type = PT_LOAD, .p_vaddr = 4096, .p_filesz = sizeof image};
+    image.headers[1] = (ElfW(Phdr)){
+        .p_type = PT_DYNAMIC, .p_offset = offsetof(struct image, dynamic), .p_filesz = sizeof image.dynamic};
+    image.dynamic[0] = (ElfW(Dyn)){.d_tag = DT_STRTAB, .d_un.d_ptr = 4096 + offsetof(struct image, strings)};
+    image.dynamic[1] = (ElfW(Dyn)){.d_tag = DT_STRSZ, .d_un.d_val = STRINGS};
+    memset(image.strings, 'x', STRINGS);
+    for (size_t i = 0; i < STRINGS; i += 100)
+        image.strings[i] = '\0';
+    image.strings[at] = '\0';
+    memcpy(image.strings + at + 1, name, strlen(name) + 1);
+}
+
+TEST(a_name_is_found_wherever_it_stands)
+{
+    for (size_t at = 0; at < STRINGS - 32; at++) {
+        make("libasan.so.8", at);
+        CHECK_STR(sanitizer_of(3, read_image), "AddressSanitizer");
+    }
+    make("__tsan_init", 2040);
+    CHECK_STR(sanitizer_of(3, read_image), "ThreadSanitizer");
+    make("__tsan_initialize", 2040);
+    CHECK(sanitizer_of(3, read_image) == NULL);
+    make("not-libasan.so.8", 2040);
+    CHECK(sanitizer_of(3, read_image) == NULL);
+    make("libubsan.so.1", 2040);
+    CHECK(sanitizer_of(3, read_image) == NULL);
+}
+
+TEST(changed_bytes_are_read_within_bounds)
+{
+    const size_t heads = offsetof(struct image, strings);
+    for (size_t at = 0; at < heads; at++)
+        for (unsigned value = 0; value < 256; value += 15) {
+            make("libasan.so.8", 100);
+            ((unsigned char *)&image)[at] = (unsigned char)value;
+            (void)sanitizer_of(3,
+                               read_image); /* whatever it says: the sanitizers of this test's build watch */
+        }
+    for (size_t size = 0; size < heads + STRINGS - 100; size += 7) {
+        make("libasan.so.8", STRINGS - 100);
+        image_bytes = size;
+        CHECK(sanitizer_of(3, read_image) == NULL);
+    }
+}
+
+RUN_TESTS(T(a_name_is_found_wherever_it_stands), T(changed_bytes_are_read_within_bounds))
