@@ -85,8 +85,9 @@ struct collect_segment {
 };
 
 /* segment_create - make, map and lay out a segment; the header is published by segment_publish.
- * Returns true, or false with *ret_reason set. */
-bool segment_create(struct collect_segment *segment, const struct collect_options *options,
+ * directory_fd  of the recording; borrowed. The segment lies in it where there is no /dev/shm.
+ * Returns       true, or false with *ret_reason set. */
+bool segment_create(struct collect_segment *segment, const struct collect_options *options, int directory_fd,
                     const char **ret_reason);
 void segment_publish(struct collect_segment *segment);
 

@@ -122,9 +122,7 @@ static void fill_header(struct collector *collector)
     const struct collect_options *options = &collector->options;
     struct stat status;
     fixed->version = SEG_VERSION;
-    fixed->owner_uid = geteuid();
     fixed->collector_pid = (uint32_t)getpid();
-    fixed->collector_start = process_start_ticks(fixed->collector_pid);
     fixed->clock = collector->clock.kind;
     fixed->clock_first_ticks = collector->clock.first_ticks;
     fixed->clock_first_ns = collector->clock.first_ns;
@@ -209,7 +207,7 @@ static int prepare(struct collector *collector, bool *ret_joined)
     segment_remove_stale();
     clock_start(&collector->clock, collector->options.no_tsc);
     collector->options.out = collector->directory;
-    if (!segment_create(&collector->segment, &collector->options, &reason)) {
+    if (!segment_create(&collector->segment, &collector->options, collector->directory_fd, &reason)) {
         (void)fail(collector, "%s", reason);
         place_forget(collector);
         return EXIT_FAILED;

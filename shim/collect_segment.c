@@ -27,12 +27,11 @@
 #define BUMP_NS        1000u /* docs/order.md */
 #define NAME_TRIES     100
 
-static bool create_file(const char *folder, struct fp_segment_file *file)
+static bool create_file(int folder_fd, struct fp_segment_file *file)
 {
-    file->folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    for (int i = 0; file->folder_fd >= 0 && i < NAME_TRIES && fp_segment_name_make(file->name); i++) {
-        file->fd = openat(file->folder_fd, file->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                          0600);
+    file->folder_fd = folder_fd;
+    for (int i = 0; folder_fd >= 0 && i < NAME_TRIES && fp_segment_name_make(file->name); i++) {
+        file->fd = openat(folder_fd, file->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (file->fd >= 0)
             return true;
         if (errno != EEXIST)
@@ -81,10 +80,11 @@ static bool lay_out(struct collect_segment *segment, const struct collect_option
     return segment_grow(segment, READY_AT_START);
 }
 
-static bool create_in(struct collect_segment *segment, const struct collect_options *options,
+/* folder_fd: this function's to close; folder: its path, for others. */
+static bool create_in(struct collect_segment *segment, const struct collect_options *options, int folder_fd,
                       const char *folder)
 {
-    if (!create_file(folder, &segment->file))
+    if (!create_file(folder_fd, &segment->file))
         return false;
     /* Ours alone; whoever looks whether we live holds it for an instant. Where there are no locks we are taken to live. */
     (void)flock(segment->file.fd, LOCK_EX);
@@ -100,13 +100,15 @@ static bool create_in(struct collect_segment *segment, const struct collect_opti
     return false;
 }
 
-bool segment_create(struct collect_segment *segment, const struct collect_options *options,
+bool segment_create(struct collect_segment *segment, const struct collect_options *options, int directory_fd,
                     const char **ret_reason)
 {
-    if (create_in(segment, options, "/dev/shm"))
+    if (create_in(segment, options, open(FP_SEGMENT_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+                  FP_SEGMENT_FOLDER))
         return true;
     /* A container without /dev/shm: the output directory, where pages cost more. main() made it absolute. */
-    if (options->out[0] == '/' && create_in(segment, options, options->out))
+    if (options->out[0] == '/' &&
+        create_in(segment, options, fcntl(directory_fd, F_DUPFD_CLOEXEC, 0), options->out))
         return true;
     *ret_reason = "no shared memory: /dev/shm is not usable or full (try a smaller --memory)";
     return false;

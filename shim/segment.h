@@ -35,7 +35,7 @@
 #include "footprint/record.h"
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      9u                           /* bump with any change of this file's layouts */
+#define SEG_VERSION      10u                          /* bump with any change of this file's layouts */
 #define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
@@ -76,19 +76,16 @@ enum seg_flag {
  * (struct seg_view), and reads it there only. */
 struct seg_fixed {
     uint32_t version;
-    uint32_t owner_uid;
     uint32_t collector_pid;
     uint32_t clock;       /* enum seg_clock */
     uint32_t flags;       /* enum seg_flag */
     uint32_t chunk_count; /* with it, all offsets are known: seg_view_at */
     uint32_t filters; /* behind how many seccomp filters the collector tried what SEG_FLAG_RESIDENT takes */
-    uint32_t unused;
     uint64_t bump_ticks; /* clock units between two steps of the epoch word by one lane */
     uint64_t
         seldom_ticks; /* clock units: a lane whose group took as long calls seldom (lane_record.c); 0: none does */
     uint64_t clock_first_ticks, clock_first_ns, clock_start_unix_ns; /* struct collect_clock */
-    uint64_t collector_start; /* process_start_ticks of collector_pid; 0 unknown */
-    uint64_t pid_namespace;   /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
+    uint64_t pid_namespace; /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
 };
 
 /* The first page, in cache lines by writer. */

@@ -107,8 +107,14 @@ class Lab(unittest.TestCase):
         self.mallab("record", "--quiet", "-o", name, *options, "--", *command, status=status, **settings)
         return self.place / name
 
-    def info(self, path, *options):
-        return self.answer("info", "--json", *options, path)
+    def trusting(self, path):
+        """The option without which what a test made as another user is not read."""
+        path = self.place / path
+        owner = path.stat().st_uid if path.exists() else 0
+        return ["--trust-owner", str(owner)] if owner not in (0, os.geteuid()) else []
+
+    def info(self, path):
+        return self.answer("info", "--json", *self.trusting(path), path)
 
     def assert_whole(self, info):
         """Nothing lost, and said so."""
@@ -117,7 +123,7 @@ class Lab(unittest.TestCase):
 
     def convert(self, path):
         workload = pathlib.Path(str(path) + ".wl")
-        self.mallab("convert", "-o", workload, path)
+        self.mallab("convert", "-o", workload, *self.trusting(path), path)
         return workload
 
     def replay_everywhere(self, workload):
@@ -154,6 +160,15 @@ def wait_for(condition, what):
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {PATIENCE_S} s for {what}")
         time.sleep(0.01)
+
+
+def writes_into(pid, folder):
+    """Whether a process has begun an output there: a file without a name, or with a temporary one."""
+    try:
+        files = [os.readlink(path) for path in pathlib.Path(f"/proc/{pid}/fd").iterdir()]
+    except OSError:
+        return False
+    return any(name.startswith(f"{folder.resolve()}/") and name.endswith((".part", " (deleted)")) for name in files)
 
 
 def halt(pid):

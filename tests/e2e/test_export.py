@@ -5,8 +5,6 @@ import collections
 import csv
 import gzip
 import io
-import os
-import pathlib
 import signal
 import subprocess
 import time
@@ -88,19 +86,11 @@ class Export(lab.Lab):
             self.assertTrue(any(self.interrupted(name, output, workload, number) for _ in range(20)), "always too late")
             self.assertEqual(sorted(path.name for path in self.place.iterdir()), before, name)
 
-    def writes(self, pid):
-        """Whether a process has begun its output: a file without a name, or with a temporary one."""
-        try:
-            files = [os.readlink(path) for path in pathlib.Path(f"/proc/{pid}/fd").iterdir()]
-        except OSError:
-            return False
-        return any(name.startswith(f"{self.place.resolve()}/") and name.endswith((".part", " (deleted)")) for name in files)
-
     def interrupted(self, name, output, workload, number):
         """Whether the signal came in time: before the output had its name. A finished export is removed."""
         mallab = subprocess.Popen([lab.BUILD / "mallab", "convert", "--quiet", "--to", name, "-o", output, workload],
                                   cwd=self.place, stderr=subprocess.DEVNULL)
-        while mallab.poll() is None and not self.writes(mallab.pid):
+        while mallab.poll() is None and not lab.writes_into(mallab.pid, self.place):
             time.sleep(0.0005)
         mallab.send_signal(number)
         if mallab.wait(lab.PATIENCE_S) == -number:

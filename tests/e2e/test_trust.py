@@ -121,22 +121,21 @@ class Recordings(Users):
         self.assert_only_read(made)
 
     def test_nothing_is_taken_over(self):
-        """A killed collector's segment that says in itself that it is root's (S1), by its own name and by one of root's."""
+        """A killed collector's segment, by its own name and by one of root's (S1): whose it is, the file's owner tells, and no word in it."""
         made = self.theirs / "made"
         recording = self.going_on(made, **AS_NOBODY)
         self.recorder.kill()  # or it would recover what its collector left
         self.recorder.wait()
         os.kill(recording["collector"]["pid"], signal.SIGKILL)
         content = pathlib.Path(recording["segment_path"]).read_bytes()
-        forged = content[:12] + bytes(4) + content[16:]  # where the segment's header says whose it is
         for user in (NOBODY, 0):
-            path = self.segment(user, forged)
+            path = self.segment(user, content)
             with self.subTest(user=user):
                 self.forge(made, {**recording, "segment_path": str(path)})
                 self.assert_only_read(made, path)
                 # A new recording of root's looks for what killed collectors of its own left.
                 self.record(self.bin / "shim_churn", "10", name=f"own.{user}")
-                self.assertEqual(path.read_bytes(), forged)
+                self.assertEqual(path.read_bytes(), content)
 
     def test_a_pipe_for_a_segment(self):
         """Nobody waits for its other end."""

@@ -66,7 +66,7 @@ class Witnessed(lab.Lab):
         recording = self.assert_counted(folder)
         self.assertLessEqual(set(programs), {process["name"] for process in recording["processes"]})
         self.assertEqual(recording["events"], info["events"])
-        result = self.mallab("convert", "-o", self.place / "out.wl", folder)
+        result = self.mallab("convert", "-o", self.place / "out.wl", *self.trusting(folder), folder)
         self.assertNotIn(b"repaired", result.stderr)
         return info
 

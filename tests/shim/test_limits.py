@@ -16,7 +16,7 @@ CHURN = recorded.program('churn')
 PROCESSES = recorded.program('processes')
 THREADS = recorded.program('threads')
 COUNT = 300000
-PID_OFFSET = 16 # of collector_pid in struct seg_header
+PID_OFFSET = 12 # of collector_pid in struct seg_header
 EVENTS = 2 * COUNT # a free and a malloc a turn
 
 
