@@ -95,7 +95,7 @@ class Broken(lab.Lab):
                     self.assertIsNone(process.poll())
                 process.send_signal(number)
                 # The pipes end when both have: a run that lives on would hold them open.
-                process.communicate(timeout=60)
+                process.communicate(timeout=300)
                 self.assertEqual(process.returncode, -number)
 
     def test_broken_promises(self):

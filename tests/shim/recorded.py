@@ -6,6 +6,7 @@ does, and knows when it has ended; `preload` sets LD_PRELOAD only, and waits for
 import collections
 import json
 import os
+import signal
 import shutil
 import subprocess
 import sys
@@ -98,8 +99,20 @@ class Collector:
     def end_json(self):
         """recording.json alone, where there are too many footprints to look into each."""
         os.close(self.control)
-        check(self.process.wait(timeout=60), 0, 'exit status of mallab-collect')
+        check(self.process.wait(timeout=300), 0, 'exit status of mallab-collect')
         check(os.path.exists(self.segment), False, 'the segment is still there')
+        with open(os.path.join(self.directory, 'recording.json'), encoding='utf-8') as file:
+            return json.load(file)
+
+    def status(self):
+        """Its answer to a question how it stands."""
+        before = self.listing().get('answered', {}).get('status', 0)
+        self.process.send_signal(signal.SIGRTMIN + 3)
+        while self.listing().get('answered', {}).get('status', 0) == before:
+            time.sleep(0.005) # the test's time-out is the limit
+        return self.listing()
+
+    def listing(self):
         with open(os.path.join(self.directory, 'recording.json'), encoding='utf-8') as file:
             return json.load(file)
 
@@ -120,7 +133,7 @@ def record(command, options=(), env=None, status=0, **kwargs):
     return recording
 
 
-def wait_complete(directory, limit=60):
+def wait_complete(directory, limit=300):
     """The shim's own collector ends a moment after the program."""
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:

@@ -41,7 +41,9 @@ def test_drop():
                                stdout=subprocess.PIPE)
     check(process.stdout.readline(), b'half\n', 'the program does not wait')
     collector.process.send_signal(signal.SIGCONT)
-    time.sleep(0.3) # for chunks to become free; without any the gap would stand nowhere
+    ring = collector.status()['ring']
+    while ring['chunks_used'] == ring['chunks']: # without a free one the gap would stand nowhere
+        ring = collector.status()['ring']
     process.stdin.close()
     check(process.wait(timeout=100), 0, 'exit status')
     recording = collector.end()

@@ -18,7 +18,7 @@ ALL = 4 * COUNT
 
 def recover(directory, status=0):
     result = subprocess.run([recorded.COLLECT, '--recover', '--out', directory], env=recorded.clean_environment(),
-                            stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+                            stderr=subprocess.PIPE, text=True, timeout=300, check=False)
     check(result.returncode, status, 'exit status of --recover')
     return result.stderr
 
@@ -157,7 +157,7 @@ def test_damaged_segments():
                 segment.write(chance.choice((b'\xff' * 8, b'\0' * 8, chance.randbytes(8))))
             if turn % 10 == 9:
                 segment.truncate(chance.randrange(size))
-        result = subprocess.run([recorded.COLLECT, '--recover', '--out', collector.directory], timeout=60, check=False,
+        result = subprocess.run([recorded.COLLECT, '--recover', '--out', collector.directory], timeout=300, check=False,
                                 env=recorded.clean_environment(), stderr=subprocess.DEVNULL)
         check(result.returncode in (0, 1, 3), True, 'exit status %d in turn %d' % (result.returncode, turn))
         if os.path.exists(collector.segment):

@@ -89,7 +89,7 @@ def test_zombie():
     took = time.monotonic_ns() - began
     check(took < BOUND_NS, True, 'took %d ns' % took)
     collector.process.wait()
-    result = subprocess.run([recorded.COLLECT, '--recover', '--out', collector.directory], check=False, timeout=60,
+    result = subprocess.run([recorded.COLLECT, '--recover', '--out', collector.directory], check=False, timeout=300,
                             env=recorded.clean_environment())
     check(result.returncode, 0, 'exit status of --recover')
     footprint = recorded.Recording(collector.directory).only()
