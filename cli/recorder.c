@@ -85,13 +85,32 @@ struct command {
     int failed; /* read end: errno of an exec that failed */
 };
 
+/* The shim in front of what is preloaded already, but for another recording's shim, which lies elsewhere: two of them would
+ * record each other. */
+static char *preload_with(const char *shim)
+{
+    const char *before = getenv("LD_PRELOAD");
+    char *preload = res_strdup(shim);
+    for (const char *at = before != NULL ? before : ""; *at != '\0';) {
+        const size_t length = strcspn(at, ": ");
+        char *entry = res_printf("%.*s", (int)length, at);
+        const char *slash = strrchr(entry, '/');
+        if (length > 0 && strcmp(slash != NULL ? slash + 1 : entry, "libmallab.so") != 0) {
+            char *longer = res_printf("%s:%s", preload, entry);
+            free(preload);
+            preload = longer;
+        }
+        free(entry);
+        at += length;
+        at += strspn(at, ": ");
+    }
+    return preload;
+}
+
 /* shim: NULL where the command is to run without it. */
 static void set_environment(const char *directory, const char *shim, const char *segment, const char *only)
 {
-    const char *before = getenv("LD_PRELOAD");
-    char *preload = NULL;
-    if (shim != NULL)
-        preload = before != NULL && *before != '\0' ? res_printf("%s:%s", shim, before) : res_strdup(shim);
+    char *preload = shim != NULL ? preload_with(shim) : NULL;
     if (setenv("MALLAB_OUT", directory, 1) != 0 || setenv("MALLAB_SEGMENT", segment, 1) != 0 ||
         (preload != NULL && setenv("LD_PRELOAD", preload, 1) != 0))
         _exit(CLI_RECORD_FAILED);

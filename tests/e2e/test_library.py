@@ -56,6 +56,14 @@ class Library(lab.Lab):
         self.assertEqual((result.returncode, b"not recorded" in result.stderr), (0, False), result.stderr)
         self.assertIs(self.listing()["complete"], True)
 
+    def test_a_recording_in_a_recording(self):
+        """Each preloads a copy of its own; the inner command has only the inner one."""
+        inner = self.place / "inner"
+        script = f"{self.home}/mallab record -q -o {inner} -- {lab.PROGRAMS}/repeat 1000; exit 0"
+        self.record_from_home(script)
+        self.assertIs(self.listing()["complete"], True)
+        self.assertEqual(self.info(inner)["events"], 2000)
+
     def test_where_all_can_read_it_no_copy_is_made(self):
         os.chmod(self.place, 0o755)
         os.chmod(self.home, 0o755)
