@@ -5,6 +5,7 @@ exits 0, 1 on a failure, or 77 when every test in it was skipped (the reasons ar
 From Meson: MALLAB_BUILD (build directory), MALLAB_SOURCE (source directory). By hand both default to
 this file's own tree and its build/."""
 
+import atexit
 import glob
 import json
 import os
@@ -12,6 +13,7 @@ import pathlib
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -56,6 +58,27 @@ def run(command, **settings):
     return subprocess.run([str(part) for part in command], env=environment, timeout=PATIENCE_S, **settings)
 
 
+COPIES = []
+
+
+def reachable(path):
+    """A program of the build as another user may run it: itself, or where its parents let nobody pass (a clone below a home of
+    mode 0700) a copy, in one directory with mallab's own, which look for each other there."""
+    path = pathlib.Path(path)
+    if BUILD not in path.parents or all(parent.stat().st_mode & stat.S_IXOTH for parent in path.resolve().parents):
+        return path
+    if not COPIES:
+        COPIES.append(pathlib.Path(tempfile.mkdtemp(prefix="mallab-build-", dir="/tmp")))
+        atexit.register(shutil.rmtree, COPIES[0], ignore_errors=True)
+        COPIES[0].chmod(0o755)
+        for name in ("mallab", "mallab-collect", "libmallab.so"):
+            shutil.copy(BUILD / name, COPIES[0])
+    copy = COPIES[0] / path.name
+    if not copy.exists():
+        shutil.copy(path, copy)
+    return copy
+
+
 def needs(*programs):
     """Skip a test, by name, where a program that it runs is not installed."""
     missing = [program for program in programs if shutil.which(program) is None]
@@ -88,7 +111,8 @@ class Lab(unittest.TestCase):
     def mallab(self, *arguments, status=DONE, **settings):
         """Run the program; its exit status must be `status` (None: whatever it tells) and no signal may have ended it."""
         settings.setdefault("cwd", self.place)
-        result = run([BUILD / "mallab", *arguments], **settings)
+        program = BUILD / "mallab"
+        result = run([reachable(program) if "user" in settings else program, *arguments], **settings)
         said = result.stderr.decode(errors="replace") if result.stderr is not None else ""
         wanted = max(result.returncode, 0) if status is None else status
         self.assertEqual(result.returncode, wanted, f"mallab {' '.join(map(str, arguments))}\n{said}")

@@ -31,9 +31,14 @@ class Witnessed(lab.Lab):
     def start(self, *command, user=(), place=None, options=(), **settings):
         """A server under `mallab record`."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_")}
-        return subprocess.Popen([str(part) for part in [*user, lab.BUILD / "mallab", "record", "-o",
+        environment = {**environment, **self.environment, **settings.pop("env", {})}
+        program = lab.BUILD / "mallab"
+        if user:
+            program, *command = [lab.reachable(part) if isinstance(part, pathlib.Path) else part for part in (program, *command)]
+            environment["LD_PRELOAD"] = str(lab.reachable(TALLY))
+        return subprocess.Popen([str(part) for part in [*user, program, "record", "-o",
                                                         (place or self.place) / "recording", *options, "--", *command]],
-                                env={**environment, **self.environment, **settings.pop("env", {})},
+                                env=environment,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 cwd=place or self.place, **settings)
 
