@@ -7,6 +7,7 @@ import subprocess
 from programs import environment
 from recorders import Mallab, Peers, Plain, Witness
 from server import Server, missing_server
+from storms import storms
 
 TARGET_NS = {"pair": 5, "random": 10, "handover": 12, "python": 20}
 TARGET_OTHER_NS = {"python": 25}
@@ -35,6 +36,7 @@ class Recorder:
             self.loop("random", "one thread, 10,000 live objects, a random one replaced", 8_000_000)
             self.loop("handover", "two threads, each frees what the other allocated", 4_000_000, 2)
             self.threads()
+            storms(self)
             self.real_programs()
             self.server()
         self.full()
