@@ -81,6 +81,7 @@ struct collect_segment {
     bool grown_out; /* no more memory to be had */
     bool
         hold_all; /* memory is to be put behind all chunks, so that they can be filled while we cannot work */
+    bool by_need; /* or the processes do it for those that they need then: SEG_FLAG_BY_NEED */
     bool can_look; /* /proc/PID/map_files tells whether a process has the segment mapped */
 };
 
@@ -98,6 +99,9 @@ bool segment_grow(struct collect_segment *segment, uint32_t count);
 /* segment_hold_more - a step on the way there, once a round. */
 void segment_hold_more(struct collect_segment *segment);
 
+/* segment_take_beyond - what the processes have put memory behind is held from here on. */
+void segment_take_beyond(struct collect_segment *segment);
+
 /* segment_ready - chunks below this index may be in use. It never falls: where somebody wrote less into shared memory, that is
  * set right. */
 static inline uint32_t segment_ready(struct collect_segment *segment)
@@ -106,6 +110,8 @@ static inline uint32_t segment_ready(struct collect_segment *segment)
     if (seen < segment->ready)
         (void)atomic_compare_exchange_strong_explicit(&segment->view.shared->ready, &seen, segment->ready,
                                                       memory_order_relaxed, memory_order_relaxed);
+    if (segment->by_need)
+        segment_take_beyond(segment);
     seen = seg_ready(&segment->view);
     if (seen > segment->ready)
         segment->ready = seen;

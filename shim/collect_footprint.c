@@ -90,7 +90,8 @@ static size_t describe(const struct collector *collector, const struct collect_i
     const struct collect_image *parent = parent_of(collector, image);
     size_t count = 0;
     (void)snprintf(parent_pid, sizeof parent_pid, "%u", image->parent_pid);
-    (void)snprintf(cpus, sizeof cpus, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    if (cpus[0] == '\0') /* libc reads a file for it */
+        (void)snprintf(cpus, sizeof cpus, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
     printable(image->executable, executable, sizeof executable);
     meta[count++] = (struct fp_meta){"program", printable(image->program, program, sizeof program)};
     meta[count++] = (struct fp_meta){"executable", executable};

@@ -132,7 +132,8 @@ static void fill_header(struct collector *collector)
         memcpy(segment->directory, collector->directory, directory_size);
     loop_share_clock(collector);
     fixed->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0) |
-                   (options->stamps ? SEG_FLAG_STAMPS : 0) | (options->no_residency ? 0 : SEG_FLAG_RESIDENT);
+                   (options->stamps ? SEG_FLAG_STAMPS : 0) | (options->no_residency ? 0 : SEG_FLAG_RESIDENT) |
+                   (collector->segment.by_need ? SEG_FLAG_BY_NEED : 0);
     fixed->filters = collect_filters_passed();
     fixed->bump_ticks = (uint64_t)(1000.0 / collector->clock.ns_per_tick);
     fixed->seldom_ticks = (uint64_t)(SELDOM_NS / collector->clock.ns_per_tick);

@@ -126,7 +126,10 @@ void recover_run(struct collector *collector)
     const struct timespec last_calls = {0, LAST_CALLS_NS};
     atomic_store_explicit(&segment->stopped, 1, memory_order_seq_cst);
     atomic_store_explicit(&segment->closing, SEG_CLOSED, memory_order_seq_cst);
-    (void)nanosleep(&last_calls, NULL);                            /* cut short only costs stores under way */
+    (void)nanosleep(&last_calls, NULL); /* cut short only costs stores under way */
+    collector->segment.by_need = (collector->segment.view.fixed.flags & SEG_FLAG_BY_NEED) != 0;
+    if (collector->segment.by_need)
+        segment_take_beyond(&collector->segment);
     collector->segment.ready = seg_held(&collector->segment.view); /* whatever was written over `ready` */
     reopen_slots(collector->segment.view.slots);
     resume_remove_begun(collector);

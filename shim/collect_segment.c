@@ -76,8 +76,12 @@ static bool lay_out(struct collect_segment *segment, const struct collect_option
     if (area == MAP_FAILED)
         return false;
     segment->view = seg_view_at(area, (uint32_t)chunks);
+    if (!segment_grow(segment, READY_AT_START))
+        return false;
     segment->hold_all = room_is_ample(segment->file.fd, layout.bytes);
-    return segment_grow(segment, READY_AT_START);
+    segment->by_need = segment->hold_all &&
+                       madvise(seg_chunk(&segment->view, 0), SEG_CHUNK_BYTES, MADV_POPULATE_WRITE) == 0;
+    return true;
 }
 
 /* folder_fd: this function's to close; folder: its path, for others. */
@@ -138,14 +142,37 @@ static bool hold(struct collect_segment *segment, uint32_t until)
     return true;
 }
 
-/* Little by little: 128 MiB take 25 ms, which neither the start nor a program that is waiting for us is to pay. */
+/* Little by little: 128 MiB take 25 ms, which neither the start nor a program that is waiting for us is to pay. Where the
+ * processes help themselves, only some ahead, for those that may not: what is put behind chunks stays there when we and
+ * all of them are killed, until somebody recovers the recording. */
 void segment_hold_more(struct collect_segment *segment)
 {
     const uint32_t held = seg_held(&segment->view), all = segment->view.fixed.chunk_count;
-    if (!segment->hold_all || held == all)
+    if (!segment->hold_all || held == all ||
+        (segment->by_need && held >= segment_ready(segment) + HELD_AT_ONCE))
         return;
     if (!hold(segment, held + HELD_AT_ONCE < all ? held + HELD_AT_ONCE : all))
         segment->hold_all = false; /* somebody was faster */
+}
+
+void segment_take_beyond(struct collect_segment *segment)
+{
+    const uint32_t all = segment->view.fixed.chunk_count;
+    uint32_t beyond = atomic_load_explicit(&segment->view.shared->beyond, memory_order_acquire), held;
+    if (beyond > all)
+        beyond = all; /* whoever wrote that */
+    held = seg_held(&segment->view);
+    if (beyond <= held)
+        return;
+    /* Also where nothing more is to be had: what they have filled is there. Behind the last one of those there is none. */
+    segment->grown_out = false;
+    while (!hold(segment, beyond) && beyond > held + 1) {
+        segment->grown_out = false;
+        beyond = held + (beyond - held) / 2;
+    }
+    (void)seg_grow_ready(&segment->view,
+                         atomic_load_explicit(&segment->view.shared->ready, memory_order_relaxed),
+                         seg_held(&segment->view));
 }
 
 bool segment_grow(struct collect_segment *segment, uint32_t count)

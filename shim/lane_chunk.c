@@ -2,10 +2,15 @@
  *
  * Laws of this file: those of lane.c. */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "shim/confine.h"
 #include "shim/lane_slow.h"
 #include "shim/raw.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 
 #define GROW_CHUNKS 64u
 #define WAIT_NS     2000000u /* one futex wait for room; short, so that a dead collector is noticed */
@@ -98,7 +103,7 @@ static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready,
 
 /* The collector lets more chunks be used when half of those are in use. When none is free it is late, or does not work at
  * all: then whoever needs one lets more be used, of those that have memory behind them. */
-static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
+static bool claim_held(const struct lane *lane, uint32_t *ret_index)
 {
     const struct seg_view *view = &shim_segment;
     uint32_t ready = seg_ready(view), first = 0;
@@ -109,6 +114,38 @@ static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
         found = claim_below(lane, first, ready, ret_index);
     }
     return found;
+}
+
+/* When all that has memory behind it is in use, and still nobody works: there is memory, says the collector, and whoever takes a chunk
+ * puts it there, which fails where there is none after all and a store would be a SIGBUS. */
+static bool claim_beyond(const struct lane *lane, uint32_t *ret_index)
+{
+    const struct seg_view *view = &shim_segment;
+    _Atomic uint32_t *beyond = &view->shared->beyond;
+    uint32_t index, seen = atomic_load_explicit(beyond, memory_order_relaxed);
+    bool found;
+    if (!(view->fixed.flags & SEG_FLAG_BY_NEED) || !confine_may_call())
+        return false;
+    found = claim_below(lane, seg_held(view), view->fixed.chunk_count, &index);
+    if (found && raw_call(SYS_madvise, (long)seg_chunk(view, index), SEG_CHUNK_BYTES, MADV_POPULATE_WRITE, 0,
+                          0, 0) != 0) {
+        atomic_store_explicit(&view->states[index], SEG_CHUNK_FREE, memory_order_release);
+        found = false;
+    }
+    confine_called();
+    if (!found)
+        return false;
+    /* release: pairs with the acquire in segment_take_beyond */
+    while (seen <= index && !atomic_compare_exchange_weak_explicit(
+                                beyond, &seen, index + 1, memory_order_release, memory_order_relaxed))
+        ;
+    *ret_index = index;
+    return true;
+}
+
+static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
+{
+    return claim_held(lane, ret_index) || claim_beyond(lane, ret_index);
 }
 
 /* Wait for a free chunk without a system call, as long as the collector's heartbeat steps. A silence is measured in turns. */

@@ -62,7 +62,8 @@ enum seg_flag {
     SEG_FLAG_DROP = 1u << 0,      /* with no chunk free, lose the call instead of waiting */
     SEG_FLAG_NO_FOLLOW = 1u << 1, /* only leader_pid is recorded */
     SEG_FLAG_STAMPS = 1u << 2,    /* --order stamps: the clock, read at every call, is its epoch */
-    SEG_FLAG_RESIDENT = 1u << 3,  /* how much of large objects is in memory is noted (large.h) */
+    SEG_FLAG_BY_NEED = 1u << 4,  /* who finds no chunk with memory behind it puts some there (lane_chunk.c) */
+    SEG_FLAG_RESIDENT = 1u << 3, /* how much of large objects is in memory is noted (large.h) */
 };
 
 /* A cut: the epoch from which on all lanes of a process begin other chunks, and whether they record from there on or
@@ -127,6 +128,9 @@ struct seg_chunk_note {
 struct seg_shared {
     _Atomic uint32_t ready; /* chunks below this index are in use; at most `held`. Seldom written by a
                                process: one that finds none free while the collector does not work */
+    _Atomic uint32_t
+        beyond; /* with SEG_FLAG_BY_NEED: chunks below this index may be in use although not `held`; who
+                                took one has put memory behind it */
     _Alignas(64) _Atomic uint32_t doorbell; /* futex the collector sleeps on */
     _Atomic uint32_t asleep;                /* enum seg_sleep */
     _Atomic uint32_t space_waiters;

@@ -58,6 +58,11 @@ uint32_t reserve_block_chunks(const struct collector *of)
     return COLLECT_CHUNKS_PER_BLOCK;
 }
 
+void segment_take_beyond(struct collect_segment *segment)
+{
+    (void)segment;
+}
+
 bool segment_grow(struct collect_segment *segment, uint32_t count)
 {
     (void)segment;
