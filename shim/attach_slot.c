@@ -6,6 +6,7 @@
 
 #include "shim/attach.h"
 #include "shim/confine.h"
+#include "shim/filters.h"
 #include "shim/large.h"
 #include "shim/raw.h"
 
@@ -189,6 +190,14 @@ static struct seg_slot *wait_for_slot(uint32_t pid)
     return slot;
 }
 
+/* Filters that the image began behind, and the collector is not behind, were put up by whoever started it: what they forbid
+ * is not known. */
+static void heed_filters(void)
+{
+    if (!confine_is_on() && filters_confine(shim_segment.fixed.filters))
+        confine_begin(CONFINE_CALLS);
+}
+
 enum taking attach_take_slot(const char *executable)
 {
     struct seg_header *segment = shim_segment.header;
@@ -232,6 +241,7 @@ enum taking attach_take_slot(const char *executable)
     shim_process->note = &shim_segment.slot_notes[shim_process->slot_index];
     shim_process->lost_contact = 0;
     lane_forget_inherited();
+    heed_filters();
     large_begin((shim_segment.fixed.flags & SEG_FLAG_RESIDENT) != 0, shim_segment.fixed.filters);
     /* A claim that stood for very long was taken back: whoever was stopped for so long is not recorded. */
     if (!atomic_compare_exchange_strong_explicit(&slot->state, &claim, seg_slot_word(SEG_SLOT_ATTACHED, pid),

@@ -89,6 +89,11 @@ def test_children():
     check(int(child.info['meta']['parent_pid']), parent.info['pid'], 'process id of its parent')
 
 
+def test_begun_behind_filters():
+    """What another program put up before it became this one: only what attaching takes is asked for."""
+    whole('prctl', 'kill', 'futex,clock_gettime,tgkill,kill,mincore,socket,nanosleep:exec', SMALL)
+
+
 def test_unknown_child():
     """One that a raw clone made does not know who it is: its calls are counted as lost of its parent."""
     made = run('prctl', 'kill', WITHOUT_FUTEX + ':clone')
@@ -100,4 +105,4 @@ def test_unknown_child():
     check(footprint.info['lost'], {'confined': calls}, 'calls of the child: as many, and as many releases')
 
 
-recorded.main([test_tight, test_strict, test_no_clock, test_threads, test_children, test_unknown_child])
+recorded.main([test_tight, test_strict, test_no_clock, test_threads, test_children, test_begun_behind_filters, test_unknown_child])
