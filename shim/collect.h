@@ -18,6 +18,7 @@
 #include "footprint/segment_file.h"
 #include "shim/segment.h"
 
+#define COLLECT_UNATTACHED_MOST  (UINT64_C(1) << 22) /* process ids that Linux has; more is no count */
 #define COLLECT_CHUNKS_PER_BLOCK 16u /* 16 chunks of at most 4088 marks fit FP_BLOCK_MARKS_MAX */
 
 struct collect_options {
@@ -171,6 +172,7 @@ struct collect_lane {
 
 /* The chunks of one lane of the process (lane.h), which several threads have one after the other. */
 struct collect_stream {
+    uint32_t number;
     struct collect_image *image;
     struct collect_lane *lane;        /* whose records are being read */
     uint32_t queue_first, queue_last; /* 1 + index, ascending sequence; 0: none */
@@ -187,6 +189,13 @@ struct collect_stream {
 /* Streams, the one that came first in front. */
 struct stream_list {
     struct collect_stream *first, *last;
+};
+
+/* Those of an image that sent something (collect_lanes.c). */
+struct collect_numbered {
+    void **items;
+    uint32_t *places;
+    uint32_t count, place_count;
 };
 
 enum image_end {
@@ -213,6 +222,7 @@ struct collect_image {
     int pidfd;    /* -1: the kernel has none, or the process is gone */
     bool foreign; /* in a pid namespace below ours: thread ids are those of that one */
     uint32_t inner_pid;
+    uint64_t found_ns;       /* CLOCK_MONOTONIC */
     bool confirmed;          /* its pid was seen to map the segment: it means here what it means there */
     unsigned looks_unmapped; /* in a row */
     bool ended;
@@ -227,11 +237,9 @@ struct collect_image {
     bool writing; /* false after a write failed: drain and count only */
     bool between; /* the last part is finished, and another begins with the next block */
     enum fp_loss stopped_by, limit_cause;
-    struct collect_lane **lanes; /* by number; NULL where nothing came yet; likewise streams */
-    uint32_t lane_capacity, lane_count;
-    struct collect_stream **streams;
-    uint32_t stream_capacity, stream_count;
-    uint64_t events; /* of the parts that are kept; likewise bytes */
+    struct collect_numbered lanes, streams; /* of struct collect_lane, collect_stream */
+    uint32_t lane_end; /* 1 + the highest lane's number, 0: none; stays when they are released */
+    uint64_t events;   /* of the parts that are kept; likewise bytes */
     uint64_t bytes;
     uint64_t lost[FP_LOSS_COUNT];     /* ours; the slot's are added at the end */
     uint64_t own_lost[FP_LOSS_COUNT]; /* the slot's, as counts_take saw them last */
@@ -295,6 +303,7 @@ struct collector {
     uint64_t
         claimed_ns[SEG_SLOT_COUNT]; /* since when a claim of an unknown process stands, 0 there is none */
     size_t running;
+    uint64_t spoiled; /* chunks whose state no process of ours would write, and calls in those of nobody */
     uint64_t refused; /* processes beyond what a recording lists */
     uint64_t serials_seen;
     bool attaching;             /* a slot was seen claimed and not yet attached */
@@ -342,7 +351,7 @@ static inline uint64_t collect_unattached(const struct collector *collector)
 {
     const uint64_t told = atomic_load_explicit(&collector->segment.view.shared->unattached,
                                                memory_order_relaxed);
-    return told < UINT32_MAX ? told + collector->refused : UINT32_MAX; /* whatever stands there */
+    return collector->refused + (told < COLLECT_UNATTACHED_MOST ? told : 0); /* whatever stands there */
 }
 
 /* collect_elapsed_ns - nanoseconds since recording began; of a recovered one, at its collector's last word. */
@@ -451,6 +460,10 @@ bool image_discover(struct collector *collector);
 /* image_discover_all - likewise, all that have come by now. */
 void image_discover_all(struct collector *collector);
 
+/* image_some_remain - whether an image is of a process that runs: not one whose process was never seen to have the segment although
+ * that can be looked at for seconds, which is made up. */
+bool image_some_remain(const struct collector *collector);
+
 /* image_check_ends - finish the images whose process ended or execed. thorough: ask also where the kernel would
  * not have told (exec under a plain preload, kernels without pidfd). */
 void image_check_ends(struct collector *collector, bool thorough);
@@ -467,6 +480,9 @@ bool image_bump_epochs(struct collector *collector);
 void image_open_part(struct collector *collector, struct collect_image *image);
 void image_close_part(struct collector *collector, struct collect_image *image);
 
+/* image_forget_marks - another part begins: what lanes have stored is counted anew. */
+void image_forget_marks(struct collect_image *image);
+
 /* image_add_part - room for another part; counted by the caller. NULL: no memory. */
 struct collect_part *image_add_part(struct collect_image *image);
 
@@ -480,9 +496,11 @@ uint64_t image_bytes_so_far(const struct collector *collector);
 void image_store(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
                  struct fp_columns *block);
 
-/* image_lane, image_stream - that of a number, which may be new. NULL: no memory, or no number that can be. */
+/* image_lane, image_stream - that of a number, which may be new. NULL: no memory, or no number that can be.
+ * image_release_lanes - forget them all. */
 struct collect_lane *image_lane(struct collect_image *image, uint32_t number);
 struct collect_stream *image_stream(struct collect_image *image, uint32_t number);
+void image_release_lanes(struct collect_image *image);
 
 /* ---- mapped ------------------------------------------------------------------------------------------- */
 
@@ -494,9 +512,11 @@ enum mapped {
 
 /* mapped_look - whether a process has the segment at that address.
  * mapped_is - whether it is seen to have it there.
+ * mapped_anywhere - whether it has it at some address, or that cannot be told. Reads all of /proc/PID/maps.
  * mapped_test - find out whether this kernel shows mappings, by our own: sets can_look. */
 enum mapped mapped_look(const struct collect_segment *segment, uint32_t pid, uint64_t address);
 bool mapped_is(const struct collect_segment *segment, uint32_t pid, uint64_t address);
+bool mapped_anywhere(const struct collect_segment *segment, uint32_t pid);
 void mapped_test(struct collect_segment *segment);
 
 /* mapped_unattached_remain - whether some process has the segment mapped without having attached: a forked child

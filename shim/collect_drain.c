@@ -29,6 +29,17 @@ static struct fp_columns *block_for_use(void)
     return ready ? &decoded : NULL;
 }
 
+/* A chunk as it is now, of ours alone: its writer may store in it, and so may any other process that should not. A record's
+ * first word is stored last (release) and copied first (acquire): it is whole in the copy or not there. */
+static const struct seg_chunk_header *copy_of(const struct seg_chunk_header *chunk)
+{
+    static uint64_t copy[WORDS_PER_CHUNK];
+    const uint64_t *words = (const uint64_t *)chunk;
+    for (uint32_t i = 0; i < WORDS_PER_CHUNK; i++)
+        copy[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
+    return (const struct seg_chunk_header *)copy;
+}
+
 /* ---- taking -------------------------------------------------------------------------------------- */
 
 /* All of it is zeroed: behind its records a process that writes what it should not may have left something for the next. */
@@ -66,6 +77,24 @@ static bool was_written(struct collect_image *image, const struct seg_chunk_head
     return note->rest == 0;
 }
 
+/* Whether a chunk that goes to a stream at that place is one that a process of ours would send. */
+static bool is_next(const struct collector *collector, const struct collect_stream *stream, uint64_t sequence)
+{
+    /* A stream has no more chunks than there are; of a recovered one it is not known where it stood. */
+    return sequence >= stream->next_chunk &&
+           (collector->options.recover ||
+            sequence - stream->next_chunk < collector->segment.view.fixed.chunk_count);
+}
+
+/* Of no use to anybody: its calls are lost. */
+static void give_up_chunk(struct collector *collector, struct collect_image *image, uint32_t index,
+                          enum fp_loss cause)
+{
+    const struct seg_chunk_header *copy = copy_of(seg_chunk(&collector->segment.view, index));
+    image->lost[cause] += chunk_calls(copy, collector->segment.view.chunk_notes[index].split);
+    free_chunk(collector, index);
+}
+
 /* A chunk whose claimer died before its header was whole holds nothing. One that there is no memory for stays where it is,
  * so that the stream goes on behind it once there is some; `last`: nobody comes back, it is counted as lost.
  * Returns whether it was taken or freed. */
@@ -74,27 +103,49 @@ static bool take_chunk(struct collector *collector, uint32_t index, uint64_t wor
     const struct seg_chunk_header *chunk = seg_chunk(&collector->segment.view, index);
     struct seg_chunk_note *note = &collector->segment.view.chunk_notes[index];
     struct collect_image *image = collect_image_in(collector, seg_chunk_slot_of(word));
+    struct seg_chunk_header header;
     struct collect_stream *stream;
 
     if (!last && waits_for_image(collector, seg_chunk_slot_of(word)))
         return false;
+    if (image == NULL && !collector->options.recover)
+        collector->spoiled += chunk_calls(copy_of(chunk), note->split); /* of a slot that nobody has */
     if (image == NULL || atomic_load_explicit(&chunk->magic, memory_order_acquire) != SEG_CHUNK_MAGIC ||
-        (collector->options.recover && was_written(image, chunk, note))) {
+        (collector->options.recover && was_written(image, copy_of(chunk), note))) {
         free_chunk(collector, index);
         return true;
     }
+    memcpy(&header, chunk, sizeof header); /* once: it may change at any moment */
+    if (header.serial != image->serial || seg_chunk_stream_of(word) >= FP_LANES_MAX) {
+        give_up_chunk(collector, image, index, FP_LOSS_SPOILED);
+        return true;
+    }
     stream = image_stream(image, seg_chunk_stream_of(word));
-    if (stream == NULL) {
-        if (!last && seg_chunk_stream_of(word) < FP_LANES_MAX) /* of another number there is none ever */
-            return false;
-        image->lost[FP_LOSS_COLLECTOR] += chunk_calls(chunk, note->split);
-        free_chunk(collector, index);
+    if (stream == NULL && !last)
+        return false;
+    if (stream == NULL || !is_next(collector, stream, header.sequence)) {
+        give_up_chunk(collector, image, index, stream == NULL ? FP_LOSS_COLLECTOR : FP_LOSS_SPOILED);
         return true;
     }
     if (stream->queue_length == 0)
         stream->waiting_ns = clock_monotonic_ns();
-    queue_insert(collector, stream, index, chunk->sequence, seg_chunk_state_of(word) != SEG_CHUNK_FULL);
+    queue_insert(collector, stream, index, header.sequence, seg_chunk_state_of(word) != SEG_CHUNK_FULL);
     return true;
+}
+
+/* Whether a chunk's state word is one that no process of ours writes, or whose process is gone without an image. */
+static bool is_nobodys(struct collector *collector, uint64_t word)
+{
+    const uint32_t slot = seg_chunk_slot_of(word);
+    uint64_t state;
+    if (seg_chunk_state_of(word) > SEG_CHUNK_LEFT || seg_chunk_state_of(word) == SEG_CHUNK_FREE ||
+        slot >= SEG_SLOT_COUNT)
+        return true;
+    /* Who claims a chunk has attached before. */
+    state = atomic_load_explicit(&collector->segment.view.slots[slot].state, memory_order_acquire) &
+            0xffffffff;
+    return collect_image_in(collector, slot) == NULL && state != SEG_SLOT_ATTACHED &&
+           state != SEG_SLOT_ATTACHING;
 }
 
 uint32_t drain_scan(struct collector *collector)
@@ -115,6 +166,9 @@ uint32_t drain_scan(struct collector *collector)
             if (collect_image_in(collector, seg_chunk_slot_of(word)) == NULL)
                 (void)image_discover(collector); /* found or not, as below */
             taken += take_chunk(collector, index, word, false);
+        } else if (is_nobodys(collector, word)) {
+            free_chunk(collector, index);
+            collector->spoiled++;
         }
     }
     return taken;
@@ -166,17 +220,6 @@ static bool enter_chunk(struct collector *collector, struct collect_stream *stre
         store_block(collector, stream, block); /* what is of the thread before, all of it in chunks before */
     stream->lane = lane;
     return lane != NULL;
-}
-
-/* A chunk as it is now, of ours alone: its writer may store in it, and so may any other process that should not. A record's
- * first word is stored last (release) and copied first (acquire): it is whole in the copy or not there. */
-static const struct seg_chunk_header *copy_of(const struct seg_chunk_header *chunk)
-{
-    static uint64_t copy[WORDS_PER_CHUNK];
-    const uint64_t *words = (const uint64_t *)chunk;
-    for (uint32_t i = 0; i < WORDS_PER_CHUNK; i++)
-        copy[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
-    return (const struct seg_chunk_header *)copy;
 }
 
 /* The records of a chunk's copy that were not read yet, into the block, and into the file where that is full, or another thread's
@@ -385,8 +428,8 @@ static uint32_t chunks_before(const struct collector *collector, const struct co
 
 static void write_queues(struct collector *collector, struct collect_image *image, bool all)
 {
-    for (uint32_t i = 0; i < image->stream_count; i++) {
-        struct collect_stream *stream = image->streams[i];
+    for (uint32_t i = 0; i < image->streams.count; i++) {
+        struct collect_stream *stream = image->streams.items[i];
         uint32_t left = stream == NULL ? 0 : all ? stream->queue_length : chunks_before(collector, stream);
         uint32_t written = 1;
         while (left > 0 && written > 0) {
@@ -430,10 +473,11 @@ void drain_image(struct collector *collector, struct collect_image *image)
             seg_chunk_slot_of(word) == image->slot)
             (void)take_chunk(collector, index, word, true); /* taken or counted */
     }
-    for (uint32_t i = 0; i < image->stream_count; i++)
-        while (image->streams[i] != NULL && image->streams[i]->queue_length > 0)
-            (void)write_block(collector, image->streams[i], COLLECT_CHUNKS_PER_BLOCK,
-                              true); /* wakes are told below */
+    for (uint32_t i = 0; i < image->streams.count; i++) {
+        struct collect_stream *stream = image->streams.items[i];
+        while (stream->queue_length > 0)
+            (void)write_block(collector, stream, COLLECT_CHUNKS_PER_BLOCK, true); /* wakes are told below */
+    }
     wake_waiters(collector);
 }
 

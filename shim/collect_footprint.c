@@ -187,6 +187,14 @@ static enum fp_status create(struct collector *collector, struct collect_image *
     return status;
 }
 
+void image_forget_marks(struct collect_image *image)
+{
+    for (uint32_t i = 0; i < image->lanes.count; i++) {
+        struct collect_lane *lane = image->lanes.items[i];
+        lane->marks = 0;
+    }
+}
+
 void image_open_part(struct collector *collector, struct collect_image *image)
 {
     struct seg_slot_note *note = &collector->segment.view.slot_notes[image->slot];
@@ -205,9 +213,7 @@ void image_open_part(struct collector *collector, struct collect_image *image)
     image->part_count++;
     part->bytes = fp_writer_bytes(image->writer);
     image->bytes += part->bytes;
-    for (uint32_t i = 0; i < image->lane_count; i++)
-        if (image->lanes[i] != NULL)
-            image->lanes[i]->marks = 0;
+    image_forget_marks(image);
     atomic_store_explicit(&note->events, 0, memory_order_relaxed);
     (void)snprintf(note->file, sizeof note->file, "%s", part->file); /* fits */
 }
@@ -285,12 +291,11 @@ static void write_trailer(struct collector *collector, struct collect_image *ima
     struct collect_part *part = &image->parts[image->part_count - 1];
     struct statvfs space;
     struct stat file;
-    for (uint32_t i = 0; i < image->lane_count; i++) {
-        if (image->lanes[i] == NULL)
-            continue;
-        lanes[i].thread_id = image->lanes[i]->thread_id;
-        lanes[i].is_main = image->lanes[i]->thread_id == image->inner_pid;
-        lanes[i].marks = image->lanes[i]->marks;
+    for (uint32_t i = 0; i < image->lanes.count; i++) {
+        const struct collect_lane *lane = image->lanes.items[i];
+        lanes[lane->number] = (struct fp_lane){.thread_id = lane->thread_id,
+                                               .is_main = lane->thread_id == image->inner_pid,
+                                               .marks = lane->marks};
     }
     trailer->lanes = lanes;
     if (fstatvfs(collector->directory_fd, &space) == 0 &&
@@ -304,8 +309,7 @@ static void write_trailer(struct collector *collector, struct collect_image *ima
 
 void image_close_part(struct collector *collector, struct collect_image *image)
 {
-    struct fp_trailer trailer = {.end_time_ns = collect_elapsed_ns(collector),
-                                 .lane_count = image->lane_count};
+    struct fp_trailer trailer = {.end_time_ns = collect_elapsed_ns(collector), .lane_count = image->lane_end};
     struct fp_lane *lanes;
     const bool lost = new_losses(collector, image, trailer.lost);
     trailer.ran_on = image->ended && image->end == IMAGE_RUNNING;
@@ -314,7 +318,7 @@ void image_close_part(struct collector *collector, struct collect_image *image)
         image_open_part(collector, image); /* there must be a trailer that tells them */
     if (image->writer == NULL)
         return;
-    lanes = calloc(image->lane_count + 1, sizeof *lanes);
+    lanes = calloc(image->lane_end + 1, sizeof *lanes);
     if (lanes == NULL)
         return;
     write_trailer(collector, image, &trailer, lanes);

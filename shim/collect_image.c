@@ -17,9 +17,12 @@
 #include <unistd.h>
 
 #define CLAIM_LONGEST_NS UINT64_C(10000000000)
-#define ADOPT_AT_ONCE    64u /* then chunks are drained again: each takes a file and some system calls */
-#define FOREIGN_WEIGHT   16u /* of one that all of /proc is looked through for */
-#define IMAGES_MOST      (1u << 18) /* of one recording: a kilobyte and a half each */
+#define CLAIM_LONG_NS    UINT64_C(100000000) /* a thousand times what it takes: then it is looked who that is */
+#define MADE_UP_NS                                                                                           \
+    UINT64_C(2000000000)          /* so long a process may seem to be none before it is taken for none */
+#define ADOPT_AT_ONCE  64u        /* then chunks are drained again: each takes a file and some system calls */
+#define FOREIGN_WEIGHT 16u        /* of one that all of /proc is looked through for */
+#define IMAGES_MOST    (1u << 18) /* of one recording: a kilobyte and a half each */
 
 static bool process_exists(uint32_t pid)
 {
@@ -125,6 +128,7 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
         return;
     }
     image->slot = slot_index;
+    image->found_ns = clock_monotonic_ns();
     image->foreign = foreign;
     image->inner_pid = slot->inner_pid;
     image->pid = pid != 0 ? pid : slot->inner_pid; /* ended already: the only id that there is */
@@ -152,7 +156,7 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
 }
 
 /* A claim from another pid namespace does not say whose it is, and one that was forged says what it likes: one that stands for so
- * long is nobody's. */
+ * long is nobody's, and sooner one of a process without the segment. */
 static bool claimer_lives(struct collector *collector, uint32_t slot, uint64_t word)
 {
     const uint32_t pid = (uint32_t)(word >> 32);
@@ -161,6 +165,9 @@ static bool claimer_lives(struct collector *collector, uint32_t slot, uint64_t w
         return false;
     if (collector->claimed_ns[slot] == 0)
         collector->claimed_ns[slot] = now;
+    if (pid != 0 && now - collector->claimed_ns[slot] >= CLAIM_LONG_NS &&
+        !mapped_anywhere(&collector->segment, pid))
+        return false;
     return now - collector->claimed_ns[slot] < CLAIM_LONGEST_NS;
 }
 
@@ -235,61 +242,21 @@ void image_discover_all(struct collector *collector)
         ;
 }
 
-/* ---- lanes ------------------------------------------------------------------------------------------------- */
-
-/* Pointers by number, with room for one more number; what is new is NULL. Returns where they are now, NULL: no memory. */
-static void *with_room(void *pointers, uint32_t *capacity, uint32_t number)
+/* One whose leading thread has ended shows no mappings any more. */
+static bool is_made_up(const struct collector *collector, const struct collect_image *image)
 {
-    uint32_t wanted = *capacity > 0 ? *capacity : 8;
-    char *grown = pointers;
-    if (number < *capacity)
-        return pointers;
-    while (wanted <= number)
-        wanted *= 2;
-    grown = realloc(pointers, wanted * sizeof(void *));
-    if (grown == NULL)
-        return NULL;
-    memset(grown + *capacity * sizeof(void *), 0, (wanted - *capacity) * sizeof(void *));
-    *capacity = wanted;
-    return grown;
+    return !image->confirmed && collector->segment.can_look &&
+           clock_monotonic_ns() - image->found_ns >= MADE_UP_NS && !process_is_zombie(image->pid);
 }
 
-struct collect_lane *image_lane(struct collect_image *image, uint32_t number)
+bool image_some_remain(const struct collector *collector)
 {
-    struct collect_lane **lanes = number < FP_LANES_MAX
-                                      ? with_room(image->lanes, &image->lane_capacity, number)
-                                      : NULL;
-    if (lanes == NULL)
-        return NULL;
-    image->lanes = lanes;
-    if (image->lanes[number] == NULL) {
-        image->lanes[number] = calloc(1, sizeof **image->lanes);
-        if (image->lanes[number] == NULL)
-            return NULL;
-        image->lanes[number]->number = number;
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        const struct collect_image *image = collect_image_in(collector, slot);
+        if (image != NULL && !is_made_up(collector, image))
+            return true;
     }
-    if (number >= image->lane_count)
-        image->lane_count = number + 1;
-    return image->lanes[number];
-}
-
-struct collect_stream *image_stream(struct collect_image *image, uint32_t number)
-{
-    struct collect_stream **streams = number < FP_LANES_MAX
-                                          ? with_room(image->streams, &image->stream_capacity, number)
-                                          : NULL;
-    if (streams == NULL)
-        return NULL;
-    image->streams = streams;
-    if (image->streams[number] == NULL) {
-        image->streams[number] = calloc(1, sizeof **image->streams);
-        if (image->streams[number] == NULL)
-            return NULL;
-        image->streams[number]->image = image;
-    }
-    if (number >= image->stream_count)
-        image->stream_count = number + 1;
-    return image->streams[number];
+    return false;
 }
 
 /* ---- ends ----------------------------------------------------------------------------------------------------- */
@@ -312,16 +279,7 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
     if (image->pidfd >= 0)
         (void)close(image->pidfd);
     image->pidfd = -1;
-    for (uint32_t i = 0; i < image->lane_count; i++)
-        free(image->lanes[i]);
-    free(image->lanes);
-    image->lanes = NULL;
-    image->lane_capacity = 0;
-    for (uint32_t i = 0; i < image->stream_count; i++)
-        free(image->streams[i]); /* in no list: drain_image has emptied its queue */
-    free(image->streams);
-    image->streams = NULL;
-    image->stream_capacity = image->stream_count = 0;
+    image_release_lanes(image);
     collector->image_of_slot[image->slot] = 0;
     collector->running--;
     if (end == IMAGE_EXEC) {

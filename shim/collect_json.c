@@ -77,7 +77,7 @@ static json_t *process(const struct collect_image *image)
     json_object_set_new(object, "pid", number(image->pid));
     json_object_set_new(object, "parent_pid", number(image->parent_pid));
     json_object_set_new(object, "events", number(image->events));
-    json_object_set_new(object, "threads", number(image->lane_count));
+    json_object_set_new(object, "threads", number(image->lane_end));
     json_object_set_new(object, "bytes", number(image->bytes));
     json_object_set_new(object, "bytes_per_event",
                         json_real(image->events > 0 ? (double)image->bytes / (double)image->events : 0));
@@ -267,6 +267,7 @@ static json_t *whole(struct collector *collector, bool final)
         events += image->events;
         bytes += image->bytes;
     }
+    lost[FP_LOSS_SPOILED] += collector->spoiled;               /* nobody knows whose */
     complete = whole_judge(collector, final, why, sizeof why); /* behind the counts */
     json_object_set_new(object, "schema", json_string("mallab-recording/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));

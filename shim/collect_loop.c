@@ -48,7 +48,7 @@ static bool somebody_may_join(const struct collector *collector)
 
 static bool nobody_is_left(struct collector *collector)
 {
-    if (collector->running > 0 || collector->control_open || somebody_may_join(collector))
+    if (image_some_remain(collector) || collector->control_open || somebody_may_join(collector))
         return false;
     if (collector->image_count + collector->removed_processes == 0 && collector->options.control_fd < 0) {
         /* Under a plain preload our starter attaches at once, or never. */
@@ -66,22 +66,32 @@ static void set_closing(struct seg_header *segment, enum seg_closing closing)
     raw_futex_wake(&segment->closing, INT_MAX);
 }
 
+static void finish_all(struct collector *collector)
+{
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        struct collect_image *image = collect_image_in(collector, slot);
+        if (image != NULL)
+            image_finish(collector, image, IMAGE_RUNNING);
+    }
+}
+
 /* Whoever claims a slot from here on sees `closing` and waits what becomes of it; whoever claimed one before is
  * found by this last look. */
 static bool may_close(struct collector *collector)
 {
     struct seg_header *segment = collector->segment.view.header;
     image_discover_all(collector); /* whose children are looked for next */
-    if (collector->running > 0 || mapped_unattached_remain(collector))
+    if (image_some_remain(collector) || mapped_unattached_remain(collector))
         return false;
     set_closing(segment, SEG_CLOSING);
     collector->attaching = true; /* look at every slot: a claim may stand there without a serial yet */
     image_discover_all(collector);
-    if (collector->running > 0 || collector->attaching || mapped_unattached_remain(collector)) {
+    if (image_some_remain(collector) || collector->attaching || mapped_unattached_remain(collector)) {
         set_closing(segment, SEG_OPEN);
         return false;
     }
     set_closing(segment, SEG_CLOSED);
+    finish_all(collector);
     return true;
 }
 
@@ -122,11 +132,7 @@ static void stop_recording(struct collector *collector, enum collect_stop why)
     set_closing(collector->segment.view.header, SEG_CLOSED);
     (void)nanosleep(&last_calls, NULL); /* cut short only costs stores of other threads under way */
     (void)drain_scan(collector);
-    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        struct collect_image *image = collect_image_in(collector, slot);
-        if (image != NULL)
-            image_finish(collector, image, IMAGE_RUNNING);
-    }
+    finish_all(collector);
 }
 
 void loop_share_clock(struct collector *collector)

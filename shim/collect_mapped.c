@@ -42,6 +42,23 @@ void mapped_test(struct collect_segment *segment)
                         MAPPED_YES;
 }
 
+bool mapped_anywhere(const struct collect_segment *segment, uint32_t pid)
+{
+    const char *name = strrchr(segment->path, '/'); /* its folder may have another path there */
+    char path[32], line[512];
+    bool found = false;
+    FILE *maps;
+    (void)snprintf(path, sizeof path, "/proc/%u/maps", pid); /* fits */
+    maps = fopen(path, "re");
+    if (maps == NULL || name == NULL)
+        found = true; /* it cannot be told */
+    while (!found && fgets(line, sizeof line, maps) != NULL)
+        found = strstr(line, name) != NULL;
+    if (maps != NULL)
+        (void)fclose(maps); /* only read */
+    return found;
+}
+
 /* A forked child has the segment where its parent has it, and attaches at its first call. */
 static bool maps_some_image(const struct collector *collector, uint32_t pid)
 {

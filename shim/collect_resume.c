@@ -139,9 +139,7 @@ static void go_on_with(struct collector *collector, struct collect_image *image,
     if (reader == NULL)
         return;
     info = fp_reader_info(reader);
-    for (uint32_t i = 0; i < image->lane_count; i++)
-        if (image->lanes[i] != NULL)
-            image->lanes[i]->marks = 0;
+    image_forget_marks(image);
     usable = take_lanes(image, info);
     part = take_part(image, name, window, reader);
     fp_loss_add(image->told, info->trailer.lost);
@@ -215,8 +213,8 @@ static void list_former_part(struct collector *collector, struct collect_image *
     if (image->part_count == 0)
         describe_former(image, stem, reader);
     (void)take_part(image, found->file, found->window, reader); /* without memory it is left out */
-    if (info->lane_count > image->lane_count)
-        image->lane_count = info->lane_count;
+    if (info->lane_count > image->lane_end)
+        image->lane_end = info->lane_count;
     fp_loss_add(image->lost, info->trailer.lost);
     fp_reader_close(reader);
 }

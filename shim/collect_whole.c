@@ -76,6 +76,7 @@ static void judge_losses(const struct collector *collector, struct causes *cause
     for (size_t i = 0; i < collector->image_count; i++)
         for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
             lost[cause] += whole_lost(collector->images[i], cause);
+    lost[FP_LOSS_SPOILED] += collector->spoiled;
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
         if (lost[cause] != 0)
             add(causes, "%llu call%s lost (%s)", (unsigned long long)lost[cause],

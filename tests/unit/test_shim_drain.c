@@ -132,12 +132,12 @@ static uint64_t count_free(void)
 
 static void write_all(void)
 {
-    struct collect_stream *streams[] = {&stream};
-    image.streams = streams;
-    image.stream_count = 1;
+    void *streams[] = {&stream};
+    image.streams.items = streams;
+    image.streams.count = 1;
     drain_image(&collector, &image);
-    image.streams = NULL;
-    image.stream_count = 0;
+    image.streams.items = NULL;
+    image.streams.count = 0;
 }
 
 TEST(chunks_wait_for_a_stream)
