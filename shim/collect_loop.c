@@ -131,6 +131,8 @@ static void stop_recording(struct collector *collector, enum collect_stop why)
     atomic_store_explicit(&collector->segment.view.header->stopped, 1, memory_order_seq_cst);
     set_closing(collector->segment.view.header, SEG_CLOSED);
     (void)nanosleep(&last_calls, NULL); /* cut short only costs stores of other threads under way */
+    collector->attaching = true;        /* look at every slot: one that was taken since this round began */
+    image_discover(collector);
     (void)drain_scan(collector);
     finish_all(collector);
 }
