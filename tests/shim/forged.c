@@ -1,0 +1,106 @@
+/* forged.c - a recorded program, one of whose children drops to user 65534 and then writes into the recorder's shared memory.
+ *
+ *   forged COUNT     the parent and another child make COUNT mallocs of 7001 and 7002 bytes; the hostile one, in between, tries to
+ *                     make writable what it may only read, scribbles over the first shared page, and forges sixty slots with a
+ *                     slash in their names and chunks with the highest numbers of streams */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shim/segment.h"
+
+#define SLOTS_FORGED 60u
+#define WAIT_US      1000u
+
+static void use(size_t size, long count)
+{
+    for (long i = 0; i < count; i++) {
+        void *volatile object = malloc(size);
+        free(object);
+    }
+}
+
+/* By its own mappings, as any process can. */
+static struct seg_view find_segment(void)
+{
+    unsigned long from, to, base = 0, shared = 0;
+    struct seg_view view;
+    char line[512], access[8];
+    FILE *maps = fopen("/proc/self/maps", "re");
+    if (maps == NULL)
+        exit(2);
+    while (fgets(line, sizeof line, maps) != NULL)
+        if (strstr(line, "/mallab-") != NULL && strstr(line, "/dev/shm") != NULL &&
+            sscanf(line, "%lx-%lx %7s", &from, &to, access) == 3) {
+            base = base == 0 ? from : base;
+            shared = access[1] == 'w' ? from : shared;
+        }
+    (void)fclose(maps);
+    if (base == 0 || shared == base)
+        exit(3);
+    view = seg_view_at((void *)base, ((struct seg_header *)base)->fixed.chunk_count);
+    if ((unsigned long)view.shared != shared)
+        exit(4);
+    return view;
+}
+
+static void attack(void)
+{
+    const struct seg_view view = find_segment();
+    uint64_t serial = 1000000;
+    if (setgid(65534) != 0 || setuid(65534) != 0)
+        exit(5);
+    if (mprotect(view.header, view.shared_offset, PROT_READ | PROT_WRITE) == 0)
+        exit(6);
+    for (uint32_t i = 0; i < SLOTS_FORGED; i++) {
+        struct seg_slot *slot = &view.slots[SEG_SLOT_COUNT - 1 - i];
+        slot->serial = ++serial;
+        slot->inner_pid = (uint32_t)getpid();
+        slot->map_address = (uint64_t)(uintptr_t)view.header;
+        (void)snprintf(slot->program, sizeof slot->program, "../escaped%u", i);
+        atomic_store(&slot->state, seg_slot_word(SEG_SLOT_ATTACHED, (uint32_t)getpid()));
+        for (uint32_t index = 0; index < seg_ready(&view); index++) {
+            uint64_t word = SEG_CHUNK_FREE;
+            if (!atomic_compare_exchange_strong(
+                    &view.states[index], &word,
+                    seg_chunk_word(SEG_CHUNK_OPEN, SEG_SLOT_COUNT - 1 - i, FP_LANES_MAX - 1, 1)))
+                continue;
+            seg_chunk(&view, index)->serial = serial;
+            seg_chunk(&view, index)->lane = FP_LANES_MAX - 1;
+            atomic_store(&seg_chunk(&view, index)->magic, SEG_CHUNK_MAGIC);
+            atomic_store(&view.states[index],
+                         seg_chunk_word(SEG_CHUNK_FULL, SEG_SLOT_COUNT - 1 - i, FP_LANES_MAX - 1, 0));
+            break;
+        }
+        (void)usleep(WAIT_US);
+    }
+    for (uint32_t i = 0; i < sizeof *view.shared / 8; i++)
+        ((volatile uint64_t *)view.shared)[i] = UINT64_MAX - i;
+}
+
+int main(int argc, char **argv)
+{
+    const long count = argc > 1 ? atol(argv[1]) : 0;
+    int status = -1;
+    pid_t other, bad;
+    use(7001, count / 2);
+    bad = fork();
+    if (bad == 0) {
+        use(7003, 10);
+        attack();
+        _exit(0);
+    }
+    other = fork();
+    if (other == 0) {
+        use(7002, count);
+        _exit(0);
+    }
+    use(7001, count - count / 2);
+    if (waitpid(other, NULL, 0) != other || waitpid(bad, &status, 0) != bad || !WIFEXITED(status))
+        return 1;
+    return WEXITSTATUS(status);
+}

@@ -1,0 +1,37 @@
+"""A recorded process that has dropped to user 65534 writes into the recorder's shared memory: root's collector goes on, makes no
+file elsewhere, takes little memory, and the other processes' footprints are whole."""
+import os
+import subprocess
+import sys
+
+import recorded
+from recorded import check, check_whole
+
+FORGED = recorded.program('forged')
+COUNT = 20000
+MOST_BYTES = 100 << 20 # of the collector beside shared memory; sixty slots took 504 MB
+
+
+def test_forged_slots_and_words():
+    collector = recorded.Collector()
+    result = subprocess.run([FORGED, str(COUNT)], env=collector.environment(), check=False)
+    check(result.returncode, 0, 'exit status')
+    json = collector.end_json()
+    counted = {7001: 0, 7002: 0}
+    for process in json['processes']:
+        if process['events'] < COUNT:
+            continue # forged, and of a million threads each: not read here
+        footprint = recorded.Footprint(os.path.join(collector.directory, process['file']))
+        check_whole(footprint, process['file'])
+        for size in counted:
+            counted[size] += footprint.count('malloc', size)
+    check(counted, {7001: COUNT, 7002: COUNT}, 'calls of the others')
+    outside = [name for name in os.listdir(os.path.dirname(collector.directory)) if 'escaped' in name]
+    check(outside, [], 'files outside of the recording')
+    check(json['collector_bytes'] < MOST_BYTES, True, 'collector: %d bytes' % json['collector_bytes'])
+
+
+if os.geteuid() != 0:
+    print('only root can become another user')
+    sys.exit(77)
+recorded.main([test_forged_slots_and_words])
