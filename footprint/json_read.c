@@ -104,7 +104,7 @@ static enum fp_status read_all(int fd, uint64_t text_max, char **text, size_t *r
 enum fp_status fp_json_read(int fd, const struct fp_json_bound *bound, json_t **ret_root,
                             json_error_t *ret_error)
 {
-    json_error_t own, *error = ret_error != NULL ? ret_error : &own;
+    json_error_t own = {0}, *error = ret_error != NULL ? ret_error : &own;
     char *text = NULL;
     size_t size = 0;
     enum fp_status status;
