@@ -312,9 +312,10 @@ struct collector {
         waiting[COLLECT_CHUNKS_PER_BLOCK]; /* those whose queue can be written, by its length less 1 */
     uint32_t free_chunks;                  /* below ready, at the last scan */
     uint32_t taken_chunks;
-    uint32_t freed;             /* chunks freed since waiters were last told */
-    uint64_t starved_ns;        /* CLOCK_MONOTONIC since when no chunk is free or taken; 0: one is */
-    uint64_t threads_ns;        /* likewise of the last look for dead threads */
+    uint32_t freed;      /* chunks freed since waiters were last told */
+    uint64_t starved_ns; /* CLOCK_MONOTONIC since when no chunk is free or taken; 0: one is */
+    uint64_t threads_ns; /* likewise of the last look for dead threads */
+    uint64_t stuck_ns;   /* likewise since when all chunks wait for others that are missing; 0: they do not */
     uint64_t bytes_finished;    /* of finished footprints that are kept */
     uint32_t window;            /* the present one's number, from 1; 0: not cut into windows */
     uint64_t window_begin_ns;   /* CLOCK_MONOTONIC */
@@ -390,6 +391,9 @@ void queue_insert(struct collector *collector, struct collect_stream *stream, ui
                   uint64_t sequence, bool left);
 void queue_drop(struct collector *collector, struct collect_stream *stream, uint32_t count);
 struct collect_stream *queue_longest(const struct collector *collector, uint32_t least);
+
+/* queue_skip - go on with the first chunk of a queue, although one before it is missing. */
+void queue_skip(struct collector *collector, struct collect_stream *stream);
 
 /* ---- drain ------------------------------------------------------------------------------------------ */
 

@@ -17,6 +17,7 @@
 #define HUNGRY_LOOK_NS  UINT64_C(20000000) /* between looks for dead threads while no chunk is free */
 #define STARVED_NS                                                                                           \
     UINT64_C(100000000) /* so long the threads that have chunks are given to fill them, or to end */
+#define STUCK_NS   UINT64_C(50000000)   /* many rounds: what is only late has come by then */
 #define WAITING_NS UINT64_C(5000000000) /* for a block's worth of chunks; blocks of less compress less */
 
 static struct fp_columns decoded;
@@ -338,6 +339,31 @@ static void look_for_starvation(struct collector *collector)
                           none && now - collector->starved_ns >= STARVED_NS, memory_order_relaxed);
 }
 
+/* A chunk that somebody wrote over never comes, and those behind it in its stream wait. When all of the pool waits so, which
+ * would stop every program, what is there is written; what is missing counts as one call, as nobody knows how many it was. */
+static void skip_missing(struct collector *collector)
+{
+    const uint64_t now = clock_monotonic_ns();
+    if (collector->free_chunks > 0 || collector->taken_chunks == 0 || queue_longest(collector, 1) != NULL) {
+        collector->stuck_ns = 0;
+        return;
+    }
+    if (collector->stuck_ns == 0)
+        collector->stuck_ns = now;
+    if (now - collector->stuck_ns < STUCK_NS)
+        return;
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        struct collect_image *image = collect_image_in(collector, slot);
+        for (uint32_t i = 0; image != NULL && i < image->streams.count; i++) {
+            struct collect_stream *stream = image->streams.items[i];
+            if (stream->queue_length == 0)
+                continue;
+            image->lost[FP_LOSS_SPOILED]++;
+            queue_skip(collector, stream);
+        }
+    }
+}
+
 uint32_t drain_blocks(struct collector *collector)
 {
     uint32_t freed = 0;
@@ -346,6 +372,7 @@ uint32_t drain_blocks(struct collector *collector)
     grow_pool(collector);
     wake_waiters(collector);
     look_for_starvation(collector);
+    skip_missing(collector);
     while ((stream = queue_longest(collector, is_below(collector, 4) ? 1 : COLLECT_CHUNKS_PER_BLOCK)) !=
            NULL) {
         const uint32_t written = write_block(collector, stream, COLLECT_CHUNKS_PER_BLOCK, false);

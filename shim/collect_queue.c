@@ -100,3 +100,9 @@ struct collect_stream *queue_longest(const struct collector *collector, uint32_t
             return collector->waiting[rank - 1].first;
     return NULL;
 }
+
+void queue_skip(struct collector *collector, struct collect_stream *stream)
+{
+    stream->next_chunk = collector->chunks[stream->queue_first - 1].sequence;
+    rank_anew(collector, stream);
+}

@@ -315,7 +315,26 @@ TEST(chunks_wait_for_their_image)
     CHECK_U64(count_free(), CHUNKS - 1);
 }
 
-RUN_TESTS(T(chunks_wait_for_a_stream), T(chunks_are_written_in_their_order),
-          T(each_thread_of_a_chunk_has_blocks_of_its_own), T(a_shared_chunk_is_recovered_where_it_was_left),
-          T(a_lane_without_memory_is_counted), T(numbers_that_no_lane_has_are_counted),
-          T(what_ended_is_counted), T(chunks_wait_for_their_image))
+/* Somebody wrote over the first chunk: those behind it must not keep the pool for ever. */
+TEST(a_missing_chunk_does_not_stop_all)
+{
+    set_up();
+    for (uint32_t i = 0; i + 1 < CHUNKS; i++)
+        fill(i, i + 1);
+    collector.segment.view.states[CHUNKS - 1] = seg_chunk_word(SEG_CHUNK_OPEN, SLOT, 0, 1);
+    CHECK_U64(drain_scan(&collector), CHUNKS - 1);
+    collector.images[0]->streams.items = (void *[]){&stream};
+    collector.images[0]->streams.count = 1;
+    CHECK_U64(drain_blocks(&collector), 0);
+    CHECK(collector.stuck_ns != 0);
+    collector.stuck_ns = 1; /* long ago */
+    CHECK(drain_blocks(&collector) > 0);
+    CHECK_U64(image.lost[FP_LOSS_SPOILED], 1);
+    image.streams.items = NULL;
+    image.streams.count = 0;
+}
+
+RUN_TESTS(T(a_missing_chunk_does_not_stop_all), T(chunks_wait_for_a_stream),
+          T(chunks_are_written_in_their_order), T(each_thread_of_a_chunk_has_blocks_of_its_own),
+          T(a_shared_chunk_is_recovered_where_it_was_left), T(a_lane_without_memory_is_counted),
+          T(numbers_that_no_lane_has_are_counted), T(what_ended_is_counted), T(chunks_wait_for_their_image))
