@@ -182,8 +182,11 @@ struct collect_stream {
     bool is_left;                           /* the last chunk in the queue is of a thread that is gone */
     uint64_t waiting_ns;                    /* CLOCK_MONOTONIC at which the queue was empty or written last */
     uint64_t next_chunk;                    /* sequence of the chunk that continues what is written */
-    uint64_t epoch;                         /* of the records being read */
-    uint64_t time_ns;                       /* newest stamp: times never decrease within a lane */
+    uint64_t
+        missing; /* 1 + that of one that was missing while the pool was stuck, for so many scans; 0: none */
+    uint32_t missing_scans;
+    uint64_t epoch;   /* of the records being read */
+    uint64_t time_ns; /* newest stamp: times never decrease within a lane */
 };
 
 /* Streams, the one that came first in front. */
@@ -301,7 +304,8 @@ struct collector {
     size_t image_count, image_capacity;
     uint32_t image_of_slot[SEG_SLOT_COUNT]; /* index + 1 into images */
     uint64_t
-        claimed_ns[SEG_SLOT_COUNT]; /* since when a claim of an unknown process stands, 0 there is none */
+        claimed_ns[SEG_SLOT_COUNT];  /* since when a claim of an unknown process stands, 0 there is none */
+    uint64_t claims[SEG_SLOT_COUNT]; /* its word */
     size_t running;
     uint64_t spoiled; /* chunks whose state no process of ours would write, and calls in those of nobody */
     uint64_t refused; /* processes beyond what a recording lists */

@@ -17,8 +17,9 @@
 #define HUNGRY_LOOK_NS  UINT64_C(20000000) /* between looks for dead threads while no chunk is free */
 #define STARVED_NS                                                                                           \
     UINT64_C(100000000) /* so long the threads that have chunks are given to fill them, or to end */
-#define STUCK_NS   UINT64_C(50000000)   /* many rounds: what is only late has come by then */
-#define WAITING_NS UINT64_C(5000000000) /* for a block's worth of chunks; blocks of less compress less */
+#define MISSING_SCANS 3u
+#define STUCK_NS      UINT64_C(50000000)   /* many rounds: what is only late has come by then */
+#define WAITING_NS    UINT64_C(5000000000) /* for a block's worth of chunks; blocks of less compress less */
 
 static struct fp_columns decoded;
 
@@ -339,6 +340,16 @@ static void look_for_starvation(struct collector *collector)
                           none && now - collector->starved_ns >= STARVED_NS, memory_order_relaxed);
 }
 
+/* A scan may pass by a chunk, and find the one that was filled after it: the next scan finds both, however long one takes. */
+static bool is_missing_for_long(struct collect_stream *stream)
+{
+    if (stream->missing != stream->next_chunk + 1) {
+        stream->missing = stream->next_chunk + 1;
+        stream->missing_scans = 0;
+    }
+    return ++stream->missing_scans >= MISSING_SCANS;
+}
+
 /* A chunk that somebody wrote over never comes, and those behind it in its stream wait. When all of the pool waits so, which
  * would stop every program, what is there is written; what is missing counts as one call, as nobody knows how many it was. */
 static void skip_missing(struct collector *collector)
@@ -356,10 +367,10 @@ static void skip_missing(struct collector *collector)
         struct collect_image *image = collect_image_in(collector, slot);
         for (uint32_t i = 0; image != NULL && i < image->streams.count; i++) {
             struct collect_stream *stream = image->streams.items[i];
-            if (stream->queue_length == 0)
-                continue;
-            image->lost[FP_LOSS_SPOILED]++;
-            queue_skip(collector, stream);
+            if (stream->queue_length > 0 && is_missing_for_long(stream)) {
+                image->lost[FP_LOSS_SPOILED]++;
+                queue_skip(collector, stream);
+            }
         }
     }
 }

@@ -61,22 +61,24 @@ static bool has_ended(const struct collect_image *image)
     return image->pidfd >= 0 ? poll(&ended, 1, 0) > 0 : !process_exists(image->pid);
 }
 
-/* Whether a process has its mappings at the same addresses after an exec, as debuggers arrange. True where it cannot be told. */
+/* Whether a process has its mappings at the same addresses after an exec, as debuggers arrange. */
 static bool has_fixed_addresses(uint32_t pid)
 {
+    static char randomized; /* read once: later there may be no descriptor for it */
     char path[40], text[16] = "";
     uint64_t mode = 0;
-    FILE *file = fopen("/proc/sys/kernel/randomize_va_space", "re");
+    FILE *file = randomized == '\0' ? fopen("/proc/sys/kernel/randomize_va_space", "re") : NULL;
     if (file != NULL) {
         (void)!fgets(text, sizeof text, file); /* stays empty */
         (void)fclose(file);                    /* only read */
+        randomized = text[0];
     }
-    if (text[0] == '0' || text[0] == '\0')
+    if (randomized == '0')
         return true;
     (void)snprintf(path, sizeof path, "/proc/%u/personality", pid); /* fits */
     file = fopen(path, "re");
     if (file == NULL)
-        return true;
+        return false; /* rarely fixed */
     if (fgets(text, sizeof text, file) != NULL)
         mode = strtoull(text, NULL, 16);
     (void)fclose(file); /* only read */
@@ -163,8 +165,10 @@ static bool claimer_lives(struct collector *collector, uint32_t slot, uint64_t w
     const uint64_t now = clock_monotonic_ns();
     if (pid != 0 && !process_exists(pid))
         return false;
-    if (collector->claimed_ns[slot] == 0)
+    if (collector->claimed_ns[slot] == 0 || collector->claims[slot] != word) {
         collector->claimed_ns[slot] = now;
+        collector->claims[slot] = word;
+    }
     if (pid != 0 && now - collector->claimed_ns[slot] >= CLAIM_LONG_NS &&
         !mapped_anywhere(&collector->segment, pid))
         return false;
@@ -213,11 +217,12 @@ bool image_discover(struct collector *collector)
     collector->attaching = false;
     for (uint32_t index = 0; index < SEG_SLOT_COUNT; index++) {
         uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_seq_cst);
+        if ((word & 0xffffffff) != SEG_SLOT_ATTACHING)
+            collector->claimed_ns[index] = 0; /* the next claim is another */
         if (collector->image_of_slot[index] != 0 || word == SEG_SLOT_FREE)
             continue;
         if ((word & 0xffffffff) == SEG_SLOT_ATTACHED) {
             found[count++] = index;
-            collector->claimed_ns[index] = 0;
         } else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING && claimer_lives(collector, index, word)) {
             collector->attaching = true;
         } else if (!atomic_compare_exchange_strong(&slots[index].state, &word, SEG_SLOT_FREE)) {

@@ -327,7 +327,10 @@ TEST(a_missing_chunk_does_not_stop_all)
     collector.images[0]->streams.count = 1;
     CHECK_U64(drain_blocks(&collector), 0);
     CHECK(collector.stuck_ns != 0);
-    collector.stuck_ns = 1; /* long ago */
+    for (unsigned scan = 0; scan < 2; scan++) { /* it may have been passed by */
+        collector.stuck_ns = 1;                 /* long ago */
+        CHECK_U64(drain_blocks(&collector), 0);
+    }
     CHECK(drain_blocks(&collector) > 0);
     CHECK_U64(image.lost[FP_LOSS_SPOILED], 1);
     image.streams.items = NULL;
