@@ -27,6 +27,9 @@
 #define OWN_WORDS     4u                    /* state, serial, parent_serial, map_address */
 #define BYTES_MOST    (UINT64_C(320) << 20) /* of the collector, also with a sanitizer's shadow */
 
+#define SPOILED_STATE 15u  /* no process of ours writes it */
+#define SEEN_RESTS    100u /* of user_rest, for the collector to see it */
+
 static uint64_t random_state;
 static uint64_t scribbles = 20000;
 
@@ -218,12 +221,18 @@ static void scribble_all(const struct seg_view *view)
         uint64_t state = SEG_SLOT_ATTACHING; /* as above */
         (void)atomic_compare_exchange_strong(&view->slots[index].state, &state, UINT64_MAX);
     }
-    for (uint64_t word = SEG_CHUNK_FREE; !atomic_compare_exchange_strong(&view->states[0], &word, 15);
-         word = SEG_CHUNK_FREE)
-        user_rest();
-    while (atomic_load(&view->states[0]) == 15)
-        user_rest();
-    _exit(0);
+    /* Not of one chunk only: the collector may have it in a queue, behind one that was written over and never comes. */
+    for (uint32_t index = 0;; index = (index + 1) % view->fixed.chunk_count) {
+        uint64_t word = SEG_CHUNK_FREE;
+        const bool marked = atomic_compare_exchange_strong(&view->states[index], &word, SPOILED_STATE);
+        if (index == 0)
+            user_rest();
+        for (unsigned rests = 0; marked && rests < SEEN_RESTS; rests++) {
+            if (atomic_load(&view->states[index]) != SPOILED_STATE)
+                _exit(0);
+            user_rest();
+        }
+    }
 }
 
 /* ---- the recording -------------------------------------------------------------------------------------- */
