@@ -119,6 +119,19 @@ static inline uint32_t segment_ready(struct collect_segment *segment)
     return segment->ready;
 }
 
+/* segment_ready_all - likewise, and every chunk that is in use is below it: one may have been let be used by a process, and the
+ * word written over before we saw it. Looks at the states of all chunks that have memory. */
+static inline uint32_t segment_ready_all(struct collect_segment *segment)
+{
+    const uint32_t held = seg_held(&segment->view), ready = segment_ready(segment);
+    for (uint32_t index = held; index > ready; index--)
+        if (atomic_load_explicit(&segment->view.states[index - 1], memory_order_acquire) != SEG_CHUNK_FREE) {
+            segment->ready = index;
+            break;
+        }
+    return segment->ready;
+}
+
 /* room_is_ample - whether the machine, its control groups and the file system of fd have several times so many bytes of
  * memory free (collect_room.c). */
 bool room_is_ample(int fd, uint64_t bytes);

@@ -504,7 +504,7 @@ void drain_present(struct collector *collector)
 void drain_image(struct collector *collector, struct collect_image *image)
 {
     _Atomic uint64_t *states = collector->segment.view.states;
-    const uint32_t ready = segment_ready(&collector->segment);
+    const uint32_t ready = segment_ready_all(&collector->segment);
     for (uint32_t index = 0; index < ready; index++) {
         const uint64_t word = atomic_load_explicit(&states[index], memory_order_acquire);
         if (word != SEG_CHUNK_FREE && !collector->chunks[index].taken &&

@@ -86,20 +86,25 @@ static bool has_fixed_addresses(uint32_t pid)
 }
 
 /* Of two images of one pid, the one that the process is now. What the kernel shows decides; only where it does not, what the
- * images say of themselves: a process may claim to be another. */
+ * images say of themselves: a process may claim to be another.
+ * Returns NULL where it cannot be told: both stay until the process ends. */
 static struct collect_image *later_of(const struct collector *collector, struct collect_image *image,
                                       struct collect_image *fresh)
 {
     struct collect_image *later = image->serial < fresh->serial ? fresh : image;
-    const enum mapped has = mapped_look(&collector->segment, image->pid, image->map_address);
-    const enum mapped has_fresh = mapped_look(&collector->segment, fresh->pid, fresh->map_address);
-    if (has == MAPPED_UNKNOWN || has_fresh == MAPPED_UNKNOWN || has_ended(image))
+    enum mapped has, has_fresh;
+    if (!collector->segment.can_look || has_ended(image))
         return later;
+    has = mapped_look(&collector->segment, image->pid, image->map_address);
+    has_fresh = mapped_look(&collector->segment, fresh->pid, fresh->map_address);
+    if (has == MAPPED_NO && has_fresh == MAPPED_NO)
+        return later;
+    if (has == MAPPED_UNKNOWN || has_fresh == MAPPED_UNKNOWN)
+        return NULL;
     if (has != has_fresh)
         return has == MAPPED_YES ? image : fresh;
-    if (has == MAPPED_YES && image->map_address == fresh->map_address && !has_fixed_addresses(fresh->pid))
-        return image; /* an exec would have put it elsewhere */
-    return later;
+    /* An exec would have put it elsewhere, but for those. */
+    return image->map_address != fresh->map_address || has_fixed_addresses(fresh->pid) ? later : NULL;
 }
 
 /* A second image of a pid in the table: the earlier has execed, or, where the later was forked, ended. The later may
@@ -111,8 +116,9 @@ static void end_former_image(struct collector *collector, struct collect_image *
         if (image == NULL || image == fresh || image->pid != fresh->pid)
             continue;
         const struct collect_image *later = later_of(collector, image, fresh);
-        image_finish(collector, later == fresh ? image : fresh,
-                     later->parent_serial != SEG_NOBODY ? IMAGE_EXIT : IMAGE_EXEC);
+        if (later != NULL)
+            image_finish(collector, later == fresh ? image : fresh,
+                         later->parent_serial != SEG_NOBODY ? IMAGE_EXIT : IMAGE_EXEC);
     }
 }
 

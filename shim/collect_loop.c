@@ -159,7 +159,9 @@ void loop_run(struct collector *collector)
         clock_anchor(&collector->clock);
         loop_share_clock(collector);
         collector->attaching = collector->attaching ||
-                               look;     /* the count of serials may have been written over */
+                               look; /* the count of serials may have been written over */
+        if (look)
+            (void)segment_ready_all(&collector->segment);
         (void)image_discover(collector); /* the others in the next round */
         (void)image_bump_epochs(collector);
         work = drain_scan(collector);
