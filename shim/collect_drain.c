@@ -167,6 +167,10 @@ uint32_t drain_scan(struct collector *collector)
             /* Its process may have attached after our last look at the slots. */
             if (collect_image_in(collector, seg_chunk_slot_of(word)) == NULL)
                 (void)image_discover(collector); /* found or not, as below */
+            /* That may have finished images, and this chunk may be another's by now: the next scan finds it. */
+            if (collector->chunks[index].taken ||
+                atomic_load_explicit(&states[index], memory_order_acquire) != word)
+                continue;
             taken += take_chunk(collector, index, word, false);
         } else if (is_nobodys(collector, word)) {
             free_chunk(collector, index);

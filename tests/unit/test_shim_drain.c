@@ -13,6 +13,7 @@ static struct collect_image image;
 static struct collect_lane lanes[4];
 static struct collect_stream stream;
 static bool lane_fails, stream_fails;
+static bool claims_meanwhile; /* while the collector looks for processes, one claims the first chunk */
 static uint64_t stored[4], looked_for;
 
 /* ---- the rest of the collector ------------------------------------------------------------------- */
@@ -21,6 +22,8 @@ bool image_discover(struct collector *of)
 {
     (void)of;
     looked_for++;
+    if (claims_meanwhile)
+        collector.segment.view.states[0] = seg_chunk_word(SEG_CHUNK_OPEN, SLOT, 0, 1);
     return true;
 }
 
@@ -337,7 +340,21 @@ TEST(a_missing_chunk_does_not_stop_all)
     image.streams.count = 0;
 }
 
-RUN_TESTS(T(a_missing_chunk_does_not_stop_all), T(chunks_wait_for_a_stream),
-          T(chunks_are_written_in_their_order), T(each_thread_of_a_chunk_has_blocks_of_its_own),
-          T(a_shared_chunk_is_recovered_where_it_was_left), T(a_lane_without_memory_is_counted),
-          T(numbers_that_no_lane_has_are_counted), T(what_ended_is_counted), T(chunks_wait_for_their_image))
+/* A chunk is freed, claimed and filled while its former state is looked into. */
+TEST(a_chunk_that_changed_meanwhile_is_left)
+{
+    set_up();
+    fill(0, 0);
+    collector.segment.view.states[0] = seg_chunk_word(SEG_CHUNK_FULL, SLOT + 1, 0, 0);
+    claims_meanwhile = true;
+    CHECK_U64(drain_scan(&collector), 0);
+    claims_meanwhile = false;
+    CHECK_U64(collector.segment.view.states[0], seg_chunk_word(SEG_CHUNK_OPEN, SLOT, 0, 1));
+    CHECK_U64(seg_chunk(&collector.segment.view, 0)->magic, SEG_CHUNK_MAGIC);
+}
+
+RUN_TESTS(T(a_chunk_that_changed_meanwhile_is_left), T(a_missing_chunk_does_not_stop_all),
+          T(chunks_wait_for_a_stream), T(chunks_are_written_in_their_order),
+          T(each_thread_of_a_chunk_has_blocks_of_its_own), T(a_shared_chunk_is_recovered_where_it_was_left),
+          T(a_lane_without_memory_is_counted), T(numbers_that_no_lane_has_are_counted),
+          T(what_ended_is_counted), T(chunks_wait_for_their_image))
