@@ -4,6 +4,7 @@
 
 #include "footprint/words.h"
 #include "results/cells.h"
+#include "results/notes.h"
 #include "results/validation/recordings_report.h"
 
 double res_samples_spread(const json_t *samples, const char *key)
@@ -49,9 +50,10 @@ static void add_differences(struct res_text *text, const json_t *candidates)
     char *peak = widest_words(candidates, "peak_heap_bytes"),
          *mean = widest_words(candidates, "mean_heap_bytes"),
          *end = widest_words(candidates, "end_heap_bytes");
-    res_text_printf(text,
-                    "            they differ by up to %s in the heap's peak, %s in its mean, %s at its end\n",
-                    peak, mean, end);
+    char *words = res_printf("they differ by up to %s in the heap's peak, %s in its mean, %s at its end",
+                             peak, mean, end);
+    res_notes_add(text, "", words); /* spreads of thousands of per cent take a second line */
+    free(words);
     free(peak);
     free(mean);
     free(end);

@@ -90,6 +90,15 @@ TEST(a_reader_is_told_how_many_and_how_far_apart)
                "            they differ by up to 5.0 % in the heap's peak, 0.0 % in its mean, - at its end\n"
                "            and by up to 7 calls from the first, which has 1,000\n"
                "            recording 2 was left out: it is not whole\n");
+    /* Of a line no more than 100 columns. */
+    check_told("{\"recordings\":2,\"recordings_asked\":2}",
+               "[{\"predicted\":{\"recordings\":["
+               "{\"peak_heap_bytes\":1,\"mean_heap_bytes\":1,\"end_heap_bytes\":1},"
+               "{\"peak_heap_bytes\":20,\"mean_heap_bytes\":20,\"end_heap_bytes\":20}]}}]",
+               "recordings  predicted is the median of 2\n"
+               "            they differ by up to 1900.0 % in the heap's peak, 1900.0 % in its mean, 1900.0 % "
+               "at its\n"
+               "            end\n");
 }
 
 RUN_TESTS(T(of_passes_the_median_counts), T(what_is_left_out_predicts_nothing_and_is_named),
