@@ -35,8 +35,8 @@ function lossWords(workload) {
 }
 
 function incompleteness(workload) {
-  return workload.complete !== false ? null : element("ul", {class: "warnings"}, element("li", {},
-    `The recording is incomplete: ${workload.incomplete_why || "the cause is not told"}; ${lossWords(workload)}.`));
+  return workload.complete !== false ? null : element("p", {class: "incomplete"},
+    `The recording is not whole: ${workload.incomplete_why || "the cause is not told"}; ${lossWords(workload)}.`);
 }
 
 function warnings(result, workload) {
