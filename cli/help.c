@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/command_line.h"
-#include "cli/similar.h"
+#include "cli/base/cli.h"
+#include "cli/base/similar.h"
+#include "cli/options/command_line.h"
 
 static const char HELP[] = "usage: mallab help [VERB]\n"
                            "\n"

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/answer.h"
-#include "cli/cli.h"
+#include "cli/base/answer.h"
+#include "cli/base/cli.h"
 #include "convert/convert.h"
-#include "results/support.h"
+#include "results/measure/base/support.h"
 
 #define COLUMN 25 /* of the first description, where a help has none of its own */
 

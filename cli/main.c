@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/complete.h"
-#include "results/library.h"
+#include "cli/base/cli.h"
+#include "cli/complete/complete.h"
+#include "results/measure/candidate/library.h"
 
 static int run_verb(int argc, char **argv)
 {

@@ -10,13 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "convert/bounds.h"
+#include "convert/base/bounds.h"
+#include "convert/base/stats.h"
 #include "convert/export/export.h"
-#include "convert/pass.h"
-#include "convert/recording.h"
-#include "convert/select/plan.h"
-#include "convert/stats.h"
-#include "convert/workload_text.h"
+#include "convert/open/pass.h"
+#include "convert/recording/recording.h"
+#include "convert/select/selection_plan.h"
+#include "convert/text/workload_text.h"
 
 #define META_ENTRIES_MAX 8u
 

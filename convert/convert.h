@@ -15,13 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "footprint/call.h"
-#include "footprint/footprint.h"
-#include "footprint/status.h"
+#include "footprint/base/call.h"
+#include "footprint/base/status.h"
+#include "footprint/fp/footprint.h"
 
 #define CONV_PATH_BYTES   4096u
 #define CONV_SIZE_CLASSES 49u /* class 0: size 0; class k: 2^(k-1) .. 2^k - 1 bytes, up to 2^48 - 1 */
-#define CONV_CALLS        64u /* calls and marks by number (footprint/call.h) */
+#define CONV_CALLS        64u /* calls and marks by number (footprint/base/call.h) */
 
 enum conv_kind {
     CONV_KIND_UNKNOWN = 0,

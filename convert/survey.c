@@ -4,13 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/bounds.h"
-#include "convert/pass.h"
-#include "convert/recording.h"
-#include "convert/select/plan.h"
-#include "convert/stats.h"
-#include "convert/windows.h"
-#include "footprint/words.h"
+#include "convert/base/bounds.h"
+#include "convert/base/stats.h"
+#include "convert/open/pass.h"
+#include "convert/recording/recording.h"
+#include "convert/select/selection_plan.h"
+#include "convert/windows/window_counts.h"
+#include "footprint/base/words.h"
 
 static enum fp_status survey_input(const struct conv_input *input, const char *path,
                                    const struct conv_options *options, struct conv_survey *survey,

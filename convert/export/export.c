@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/input.h"
-#include "convert/pass.h"
+#include "convert/open/input.h"
+#include "convert/open/pass.h"
 
 /* The first is the default. docs/exporting.md tells of each. */
 static const struct conv_export_format FORMATS[] = {

@@ -10,7 +10,7 @@
 
 #include "convert/convert.h"
 #include "convert/export/export_file.h"
-#include "footprint/workload.h"
+#include "footprint/wl/workload.h"
 
 enum conv_lack {
     CONV_LACK_THREADS = 1 << 0,   /* all threads become one */

@@ -3,7 +3,7 @@
  * Line 1 is the next free id, padded as its converter did, which wrote it last. Then `m ID SIZE`, `c ID N SIZE`,
  * `r NEW OLD SIZE` (0: NULL) and `f ID`. A resized object keeps its id here, as when it did not move. */
 #include "convert/export/export.h"
-#include "convert/rewrite.h"
+#include "convert/ops/rewrite.h"
 
 #define FIRST_LINE_DIGITS 10
 

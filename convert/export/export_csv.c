@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "convert/export/export.h"
-#include "convert/rewrite.h"
+#include "convert/ops/rewrite.h"
 
 static const char HEADER[] =
     "op,thread,thread_id,time_ns,call,object,size_bytes,count,align_bytes,old_size_bytes,"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "footprint/wl_file.h"
+#include "footprint/wl/wl_file.h"
 
 #define CONV_EXPORT_BUFFER 65536u
 

@@ -14,10 +14,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "convert/base/glibc_wl.h"
 #include "convert/export/export.h"
-#include "convert/glibc_wl.h"
-#include "convert/input.h"
-#include "convert/rewrite.h"
+#include "convert/open/input.h"
+#include "convert/ops/rewrite.h"
 
 #define NUMBER_BYTES_MAX 10u /* of 64 bits, 7 a byte */
 #define NO_WAIT          UINT32_MAX

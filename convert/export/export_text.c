@@ -1,16 +1,16 @@
 /* export_text.c - a workload as text: an op a line, and all that its writer must know to make the same bytes again.
  *
- * docs/text.md is the grammar, convert/workload_text.c reads it. What follows from the ops by the writer's rules (waits,
+ * docs/text.md is the grammar, convert/text/workload_text.c reads it. What follows from the ops by the writer's rules (waits,
  * windows, figures of the summary) is not in it, or in comments only. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "convert/export/export.h"
-#include "convert/rewrite.h"
-#include "convert/workload_text.h"
+#include "convert/ops/rewrite.h"
+#include "convert/text/workload_text.h"
 
 #define ENTRY_BYTES_MAX  200u  /* of meta text on one line, before it is escaped */
-#define WINDOW_OPS_USUAL 8192u /* footprint/wl_writer.c's default */
+#define WINDOW_OPS_USUAL 8192u /* footprint/wl/wl_writer.c's default */
 
 struct texting {
     struct conv_export_job *job;

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/glibc_wl.h"
+#include "convert/base/glibc_wl.h"
 #include "convert/import/import.h"
 #include "convert/import/turns.h"
 

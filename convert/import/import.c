@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/workload.h"
+#include "footprint/wl/workload.h"
 
 /* ---- for formats --------------------------------------------------------------------------- */
 

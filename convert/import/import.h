@@ -14,8 +14,8 @@
 #define MALLAB_CONVERT_IMPORT_IMPORT_H
 
 #include "convert/import/lanes.h"
-#include "convert/input.h"
-#include "convert/text.h"
+#include "convert/open/input.h"
+#include "convert/text/text_input.h"
 
 #define CONV_IMPORT_BATCH 256u
 #define CONV_SALVAGE_BYTES                                                                                   \

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "convert/live.h"
-#include "footprint/workload.h"
+#include "convert/ops/live_table.h"
+#include "footprint/wl/workload.h"
 
 #define ENDED UINT32_MAX /* of a slot: the thread has ended */
 

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/pair.h"
-#include "footprint/status.h"
+#include "convert/ops/pair.h"
+#include "footprint/base/status.h"
 
 struct conv_lane_slot;
 

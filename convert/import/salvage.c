@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "convert/import/import.h"
-#include "footprint/words.h"
+#include "footprint/base/words.h"
 
 /* What was left out before anything was understood is not damage to a trace of this format: it is no such trace. */
 enum fp_status conv_import_give_up(struct conv_import *import)

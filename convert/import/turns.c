@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/live.h"
+#include "convert/ops/live_table.h"
 
 #define NOBODY UINT32_MAX
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/stats.h"
-#include "footprint/memory_bound.h"
+#include "convert/base/stats.h"
+#include "footprint/base/memory_bound.h"
 
 static bool reserve(struct conv_member *member, size_t count)
 {
@@ -64,7 +64,7 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
     return FP_OK;
 }
 
-/* What the pairing of a member's events counted may need another name at its end (image.c): keep it apart. */
+/* What the pairing of a member's events counted may need another name at its end (process_image.c): keep it apart. */
 static const enum conv_irregularity PAIRED[] = {CONV_FREE_OF_UNKNOWN, CONV_RESIZE_OF_UNKNOWN, CONV_LOST_FREE,
                                                 CONV_GAPS, CONV_PAUSES};
 #define PAIRED_COUNT (sizeof PAIRED / sizeof PAIRED[0])

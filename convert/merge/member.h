@@ -6,8 +6,8 @@
 #ifndef MALLAB_CONVERT_MERGE_MEMBER_H
 #define MALLAB_CONVERT_MERGE_MEMBER_H
 
-#include "convert/input.h"
 #include "convert/merge/regions.h"
+#include "convert/open/input.h"
 
 struct conv_member;
 

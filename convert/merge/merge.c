@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/base/stats.h"
 #include "convert/merge/member.h"
-#include "convert/recording.h"
-#include "convert/stats.h"
-#include "footprint/workload.h"
+#include "convert/recording/recording.h"
+#include "footprint/wl/workload.h"
 
 /* A member whose first event lies ahead keeps its descriptors while not more are open. */
 #define OPEN_AHEAD 64u

@@ -10,7 +10,7 @@
 #ifndef MALLAB_CONVERT_MERGE_MERGE_H
 #define MALLAB_CONVERT_MERGE_MERGE_H
 
-#include "convert/input.h"
+#include "convert/open/input.h"
 
 /* conv_merge_open - open the processes that a selection means.
  * directory  of the recording, already listed in survey (conv_recording_list).

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "convert/live.h"
-#include "convert/source.h"
+#include "convert/base/source.h"
+#include "convert/ops/live_table.h"
 
 #define FIRST_CAPACITY 256u
 #define WITHIN_REGION  ((UINT64_C(1) << CONV_REGION_BITS) - 1)

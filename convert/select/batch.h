@@ -2,7 +2,7 @@
 #ifndef MALLAB_CONVERT_SELECT_BATCH_H
 #define MALLAB_CONVERT_SELECT_BATCH_H
 
-#include "convert/source.h"
+#include "convert/base/source.h"
 
 #define CONV_BATCH_EVENTS 256u /* as order.c's: stays in the first-level cache */
 

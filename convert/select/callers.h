@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "convert/grow.h"
-#include "convert/source.h"
+#include "convert/base/grow.h"
+#include "convert/base/source.h"
 
 struct conv_callers {
     uint8_t *called; /* by lane */

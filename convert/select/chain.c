@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "convert/select/plan.h"
+#include "convert/select/selection_plan.h"
 
 /* The process' main thread, where its calls are selected; else the lane itself. */
 static bool home_of(void *data, uint32_t lane, uint32_t *ret_lane)

@@ -5,11 +5,11 @@
 #define MALLAB_CONVERT_SELECT_CHAIN_H
 
 #include "convert/convert.h"
-#include "convert/input.h"
+#include "convert/open/input.h"
 #include "convert/select/head.h"
 #include "convert/select/sample.h"
 #include "convert/select/section.h"
-#include "convert/select/threads.h"
+#include "convert/select/thread_filter.h"
 
 struct conv_chain {
     const struct conv_input *input;
@@ -22,7 +22,7 @@ struct conv_chain {
 };
 
 /* conv_chain_init - a chain that ends in `pairing`.
- * select    settled (plan.h); survey: counts go there; both borrowed until conv_chain_release, as input.
+ * select    settled (selection_plan.h); survey: counts go there; both borrowed until conv_chain_release, as input.
  * Returns   false: no memory; conv_chain_release accepts it in either case. The struct stays where it is. */
 bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *select,
                      const struct conv_input *input, struct conv_survey *survey, struct conv_sink pairing);

@@ -2,7 +2,7 @@
 #ifndef MALLAB_CONVERT_SELECT_HEAD_H
 #define MALLAB_CONVERT_SELECT_HEAD_H
 
-#include "convert/source.h"
+#include "convert/base/source.h"
 
 struct conv_head {
     uint64_t left; /* calls that may still pass; marks are no calls */

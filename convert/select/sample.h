@@ -10,9 +10,9 @@
 #define MALLAB_CONVERT_SELECT_SAMPLE_H
 
 #include "convert/convert.h"
+#include "convert/ops/track.h"
 #include "convert/select/batch.h"
 #include "convert/select/callers.h"
-#include "convert/track.h"
 
 struct conv_sample {
     uint32_t part, of;

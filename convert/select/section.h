@@ -7,7 +7,7 @@
 #ifndef MALLAB_CONVERT_SELECT_SECTION_H
 #define MALLAB_CONVERT_SELECT_SECTION_H
 
-#include "convert/heap.h"
+#include "convert/ops/heap.h"
 #include "convert/select/batch.h"
 #include "convert/select/callers.h"
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "footprint/workload.h"
+#include "footprint/wl/workload.h"
 
 #define ACTIVE_MAX 24u
 #define LIVE_MAX   4096u

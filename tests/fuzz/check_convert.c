@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "convert/convert.h"
-#include "footprint/memory_bound.h"
-#include "footprint/workload.h"
+#include "footprint/base/memory_bound.h"
+#include "footprint/wl/workload.h"
 #include "fuzz/target.h"
 
 static void check_report(const struct conv_report *report, const char *path)

@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "footprint/footprint.h"
+#include "footprint/fp/footprint.h"
 #include "fuzz/target.h"
 
 static void check_block_rules(const struct fp_block *block, const struct fp_block_entry *entry)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/workload.h"
+#include "footprint/wl/workload.h"
 #include "fuzz/target.h"
 
 /* By id of the file that is read. */

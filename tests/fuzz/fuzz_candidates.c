@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "fuzz/target.h"
-#include "results/run.h"
-#include "results/support.h"
-#include "results/variables.h"
+#include "results/measure/base/support.h"
+#include "results/measure/candidate/variables.h"
+#include "results/measure/run/run.h"
 
 static void check_environment(const struct res_candidate *candidate)
 {

@@ -2,7 +2,7 @@
  * takes, and say so or say why not. */
 #include <unistd.h>
 
-#include "convert/verify.h"
+#include "convert/check/verify.h"
 #include "fuzz/target.h"
 
 static void export_to(const char *in, const char *to)

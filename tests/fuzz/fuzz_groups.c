@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "fuzz/target.h"
-#include "replay/group_counts.h"
-#include "results/group/group_place.h"
+#include "replay/system/group_counts.h"
+#include "results/measure/run/control_group_place.h"
 
 static void check_directory(const char *directory, const char *mount)
 {

@@ -6,15 +6,15 @@
 #include <unistd.h>
 
 #include "fuzz/target.h"
-#include "results/ci.h"
-#include "results/compare.h"
-#include "results/history/history.h"
-#include "results/html/html.h"
-#include "results/json.h"
-#include "results/support.h"
-#include "results/table.h"
-#include "results/tune/tune_report.h"
-#include "results/validation/validation_report.h"
+#include "results/measure/base/support.h"
+#include "results/measure/result/result_json.h"
+#include "results/report/gate/ci.h"
+#include "results/report/gate/compare_results.h"
+#include "results/report/history/result_history.h"
+#include "results/report/html/html.h"
+#include "results/report/table/table.h"
+#include "results/report/table/tune_report.h"
+#include "results/report/table/validation_report.h"
 
 static const char BUDGET[] = "time<=+3%,rss-peak<=+5%,rss-mean<=64MiB,p99<=+10%,faults<=+5%";
 

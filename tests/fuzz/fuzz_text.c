@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/verify.h"
+#include "convert/check/verify.h"
 #include "fuzz/target.h"
 
 static const char MAGIC[] = "mallab-workload-text 1\n";

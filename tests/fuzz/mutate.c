@@ -2,7 +2,7 @@
  * Linked to libFuzzer's targets only. */
 #include <string.h>
 
-#include "footprint/bytes.h"
+#include "footprint/base/bytes.h"
 #include "fuzz/target.h"
 
 static uint32_t random_next(uint32_t *state)

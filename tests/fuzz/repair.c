@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/bytes.h"
-#include "footprint/window.h"
+#include "footprint/base/bytes.h"
+#include "footprint/wl/window.h"
 #include "fuzz/target.h"
 
 #define THREADS_MAX 1024u /* a summary of more is left alone */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/bytes.h"
+#include "footprint/base/bytes.h"
 
 size_t defect_truncated_header(struct image *image)
 {

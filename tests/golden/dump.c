@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-#include "footprint/footprint.h"
-#include "footprint/workload.h"
+#include "footprint/fp/footprint.h"
+#include "footprint/wl/workload.h"
 
 __attribute__((format(printf, 2, 3))) static void put(FILE *out, const char *format, ...)
 {

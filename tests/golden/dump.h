@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "footprint/status.h"
+#include "footprint/base/status.h"
 
 /* Where reading ended. stage: "open", "tail" (after the last good block), "block", "window" or "end"; number: of
  * the block or window that was refused. */

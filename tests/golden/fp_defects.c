@@ -1,8 +1,8 @@
 /* fp_defects.c - damaged footprints. */
 #include <string.h>
 
-#include "footprint/bytes.h"
-#include "footprint/marks.h"
+#include "footprint/base/bytes.h"
+#include "footprint/fp/marks.h"
 #include "golden/defects.h"
 
 #define HEADER BLOCK_HEADER_BYTES

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "footprint/footprint.h"
+#include "footprint/fp/footprint.h"
 #include "golden/scenes.h"
 #include "unit/random.h"
 

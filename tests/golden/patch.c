@@ -7,10 +7,10 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "footprint/bytes.h"
-#include "footprint/window.h"
-#include "footprint/wl_file.h"
-#include "footprint/workload.h"
+#include "footprint/base/bytes.h"
+#include "footprint/wl/window.h"
+#include "footprint/wl/wl_file.h"
+#include "footprint/wl/workload.h"
 
 #define TABLE_ENTRY_BYTES 8u
 

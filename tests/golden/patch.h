@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "footprint/blockio.h"
+#include "footprint/base/blockio.h"
 
 #define IMAGE_FOOTPRINT "MALLABFP"
 #define IMAGE_WORKLOAD  "MALLABWL"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "footprint/status.h"
+#include "footprint/base/status.h"
 
 struct scene {
     const char *name; /* with its ending, ".fp" or ".wl" */

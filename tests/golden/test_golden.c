@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "footprint/bytes.h"
+#include "footprint/base/bytes.h"
 #include "golden/defects.h"
 #include "golden/dump.h"
 #include "golden/scenes.h"

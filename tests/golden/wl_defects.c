@@ -3,8 +3,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "footprint/bytes.h"
-#include "footprint/window.h"
+#include "footprint/base/bytes.h"
+#include "footprint/wl/window.h"
 #include "golden/defects.h"
 
 #define HEADER BLOCK_HEADER_BYTES

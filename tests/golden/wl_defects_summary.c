@@ -1,6 +1,6 @@
 /* wl_defects_summary.c - damaged workloads: what their summary says of them, and the shares of large objects. */
-#include "footprint/bytes.h"
-#include "footprint/workload.h"
+#include "footprint/base/bytes.h"
+#include "footprint/wl/workload.h"
 #include "golden/defects.h"
 
 #define HEADER BLOCK_HEADER_BYTES

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "footprint/workload.h"
+#include "footprint/wl/workload.h"
 #include "golden/scenes.h"
 #include "unit/random.h"
 

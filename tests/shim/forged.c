@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shim/segment.h"
+#include "shim/shared/segment.h"
 
 #define SLOTS_FORGED 60u
 #define WAIT_US      1000u

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/footprint.h"
+#include "footprint/fp/footprint.h"
 
 struct totals {
     uint64_t by_call[64];

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "results/figures.h"
-#include "results/support.h"
+#include "results/measure/base/support.h"
+#include "results/measure/figures/figures.h"
 #include "statistics/samples.h"
 
 #define CANDIDATES 7u

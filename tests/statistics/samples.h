@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "results/experiment.h"
-#include "results/random.h"
+#include "results/measure/base/random.h"
+#include "results/measure/experiment/experiment.h"
 
 #define SAMPLES_STRETCH 10u
 #define MEMORY_ROUNDS   3u /* as `mallab ab` takes by default */

@@ -1,4 +1,4 @@
-/* sessions.c - how often the gate against an earlier result (results/sessions.h, results/check.h) is right, as JSON on stdout: for scripts/bench
+/* sessions.c - how often the gate against an earlier result (results/report/gate/bridge.h, results/report/gate/budget_check.h) is right, as JSON on stdout: for scripts/bench
  * verdict, and a small dose of it as a test.
  *
  *   sessions simulate EXPERIMENTS   pairs of experiments by models of noise (samples.h), machines and true changes
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/check.h"
-#include "results/sessions.h"
-#include "results/support.h"
+#include "results/measure/base/support.h"
+#include "results/report/gate/bridge.h"
+#include "results/report/gate/budget_check.h"
 #include "statistics/samples.h"
 #include "statistics/trial_series.h"
 

@@ -2,8 +2,8 @@
 #ifndef MALLAB_TESTS_STATISTICS_TRIAL_SERIES_H
 #define MALLAB_TESTS_STATISTICS_TRIAL_SERIES_H
 
-#include "results/experiment.h"
-#include "results/metric.h"
+#include "results/measure/experiment/experiment.h"
+#include "results/measure/figures/metric.h"
 
 /* trial_series - time of an entry. Its batches are the trial's: released by trial_series_drop, while the trial is there. */
 struct res_series trial_series(const struct res_trial *trial, size_t entry);

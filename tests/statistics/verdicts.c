@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/figures.h"
-#include "results/support.h"
-#include "results/until.h"
+#include "results/measure/base/support.h"
+#include "results/measure/experiment/until.h"
+#include "results/measure/figures/figures.h"
 #include "statistics/samples.h"
 
 #define EFFECT 1.03

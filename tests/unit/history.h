@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/lane.h"
-#include "footprint/footprint.h"
+#include "convert/order/lane_cursor.h"
+#include "footprint/fp/footprint.h"
 
 struct history_mark {
     uint64_t address;

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "shim/attach.h"
-#include "shim/collect.h"
-#include "shim/filters.h"
-#include "shim/turn.h"
+#include "shim/collect/collect.h"
+#include "shim/preload/attach.h"
+#include "shim/preload/turn.h"
+#include "shim/shared/filters.h"
 #include "unit/columns_view.h"
 #include "unit/harness.h"
 

@@ -3,7 +3,7 @@
 #ifndef MALLAB_TESTS_PAPER_H
 #define MALLAB_TESTS_PAPER_H
 
-#include "convert/check.h"
+#include "convert/check/ops_check.h"
 #include "unit/harness.h"
 #include "unit/random.h"
 #include "unit/scratch.h"

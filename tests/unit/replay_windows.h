@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "footprint/workload.h"
+#include "footprint/wl/workload.h"
 
 #define SOME_THREADS    24u
 #define SOME_WINDOWS    400u

@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "footprint/record.h"
-#include "shim/raw.h"
-#include "shim/segment.h"
+#include "footprint/fp/record.h"
+#include "shim/shared/raw.h"
+#include "shim/shared/segment.h"
 
 #define USER_CHUNK_WORDS (SEG_CHUNK_BYTES / sizeof(uint64_t))
 #define USER_CALLS_MOST  4000u

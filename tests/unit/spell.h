@@ -2,7 +2,7 @@
 #ifndef MALLAB_TESTS_SPELL_H
 #define MALLAB_TESTS_SPELL_H
 
-#include "footprint/workload.h"
+#include "footprint/wl/workload.h"
 #include "unit/harness.h"
 
 /* "m1:100 r1:300 f1@2": static, valid until the next call. R is a realloc of NULL. */

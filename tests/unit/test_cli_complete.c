@@ -1,5 +1,5 @@
 /* test_cli_complete - options and the words that they take, read from help texts. */
-#include "cli/complete.h"
+#include "cli/complete/complete.h"
 #include "harness.h"
 
 static const char HELP[] = "usage: mallab x [OPTION...] FILE\n"

@@ -1,8 +1,8 @@
 /* test_cli_warn - what disturbs is told once for each cause, and behind the rounds what of it went on. */
 #include <stdarg.h>
 
-#include "cli/cli.h"
-#include "cli/warn.h"
+#include "cli/base/cli.h"
+#include "cli/base/disturbance_warnings.h"
 #include "harness.h"
 
 static char said[1024];

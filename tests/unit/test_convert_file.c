@@ -1,6 +1,6 @@
 /* test_convert_file.c - whole files: footprints in, workloads out; foreign ones; recording directories; the same input gives the same bytes. */
 #include "convert/convert.h"
-#include "footprint/workload.h"
+#include "footprint/wl/workload.h"
 
 #include "unit/footprints.h"
 

@@ -2,7 +2,7 @@
  * tools put in, convert to an order in which every address alternates; without the signals some would not. */
 #include "convert/convert.h"
 #include "convert/import/import.h"
-#include "footprint/workload.h"
+#include "footprint/wl/workload.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 

@@ -5,7 +5,7 @@
 #include "convert/convert.h"
 #include "convert/import/import.h"
 #include "convert/import/turns.h"
-#include "footprint/workload.h"
+#include "footprint/wl/workload.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 #include "unit/traces.h"

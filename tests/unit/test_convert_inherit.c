@@ -1,5 +1,5 @@
 /* test_convert_inherit.c - a forked process begins with its parent's objects, and hostile families are survived. */
-#include "convert/inherit.h"
+#include "convert/order/inherit.h"
 
 #include <fcntl.h>
 

@@ -1,6 +1,6 @@
 /* test_convert_lane.c - what a lane's cursor puts to its marks: time between stamps, epochs that never
  * decrease, old addresses of reallocs, gaps, and buffers that go back. */
-#include "convert/lane.h"
+#include "convert/order/lane_cursor.h"
 
 #include "unit/harness.h"
 #include "unit/history.h"

@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "convert/base/source.h"
 #include "convert/convert.h"
-#include "convert/live.h"
 #include "convert/merge/regions.h"
-#include "convert/source.h"
+#include "convert/ops/live_table.h"
 #include "unit/harness.h"
 #include "unit/history.h"
 #include "unit/scratch.h"

@@ -1,5 +1,5 @@
 /* test_convert_pair.c - the rules of docs/irregularities.md, one by one: events in, ops of a workload out. */
-#include "convert/pair.h"
+#include "convert/ops/pair.h"
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 /* test_convert_recording.c - recordings that are not finished: written to now, left by a killed collector, copied,
  * with a damaged recording.json, with odd files among the footprints. */
-#include "convert/parts.h"
-#include "convert/recording.h"
-#include "footprint/part_name.h"
+#include "convert/recording/parts.h"
+#include "convert/recording/recording.h"
+#include "footprint/base/part_name.h"
 
 #include <sys/wait.h>
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "convert/convert.h"
-#include "footprint/workload.h"
+#include "footprint/wl/workload.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 #include "unit/traces.h"

@@ -2,10 +2,10 @@
  * objects that change hands between threads, reallocs across a section's beginning, samples against a plain model. */
 #include <unistd.h>
 
-#include "convert/pass.h"
+#include "convert/open/pass.h"
 #include "convert/select/list.h"
-#include "convert/select/plan.h"
 #include "convert/select/sample.h"
+#include "convert/select/selection_plan.h"
 #include "unit/harness.h"
 #include "unit/history.h"
 #include "unit/scratch.h"

@@ -1,7 +1,7 @@
 /* test_convert_view.c - a recording is followed while it grows: footprints that appear, grow by whole and by half blocks,
  * go on in further windows, vanish; processes that end; what recording.json tells at the moment; damage. At the end the
  * figures are those of convert. */
-#include "convert/view.h"
+#include "convert/view/view.h"
 
 #include "unit/recordings.h"
 

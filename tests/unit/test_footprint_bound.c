@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/memory_bound.h"
+#include "footprint/base/memory_bound.h"
 #include "unit/harness.h"
 
 TEST(what_is_asked_is_the_bound)

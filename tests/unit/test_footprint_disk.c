@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "footprint/footprint.h"
-#include "footprint/workload.h"
+#include "footprint/fp/footprint.h"
+#include "footprint/wl/workload.h"
 #include "unit/harness.h"
 
 static char directory[] = "/tmp/mallab-test-XXXXXX";

@@ -2,9 +2,9 @@
  * one line with cause, place and remedy, whatever room there is for it. */
 #include <errno.h>
 
-#include "footprint/call.h"
-#include "footprint/footprint.h"
-#include "footprint/status.h"
+#include "footprint/base/call.h"
+#include "footprint/base/status.h"
+#include "footprint/fp/footprint.h"
 #include "unit/harness.h"
 
 TEST(calls_have_names_that_lead_back)

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "footprint/footprint.h"
+#include "footprint/fp/footprint.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "footprint/bytes.h"
-#include "footprint/footprint.h"
+#include "footprint/base/bytes.h"
+#include "footprint/fp/footprint.h"
 #include "unit/harness.h"
 #include "unit/random.h"
 #include "unit/scratch.h"

@@ -2,7 +2,7 @@
  * pause lies; the others lie between what is noted around them; without pause_ns there is no such note, and an older version. */
 #include <unistd.h>
 
-#include "footprint/workload.h"
+#include "footprint/wl/workload.h"
 #include "unit/harness.h"
 #include "unit/random.h"
 

@@ -6,9 +6,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "footprint/footprint.h"
-#include "footprint/segment_file.h"
-#include "footprint/trusted.h"
+#include "footprint/base/segment_file.h"
+#include "footprint/base/trusted.h"
+#include "footprint/fp/footprint.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 

@@ -2,9 +2,9 @@
  * none is too many: a file from which any one is taken is refused, because its threads could race. */
 #include <unistd.h>
 
-#include "footprint/bytes.h"
-#include "footprint/window.h"
-#include "footprint/workload.h"
+#include "footprint/base/bytes.h"
+#include "footprint/wl/window.h"
+#include "footprint/wl/workload.h"
 #include "golden/patch.h"
 #include "unit/harness.h"
 #include "unit/random.h"

@@ -1,5 +1,5 @@
 /* test_footprint_words.c - numbers in words: grouped digits, and bytes in the unit that fits, in replay's lines as in tables. */
-#include "footprint/words.h"
+#include "footprint/base/words.h"
 #include "unit/harness.h"
 
 TEST(digits_are_grouped)

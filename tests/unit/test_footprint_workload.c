@@ -8,9 +8,9 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "footprint/bytes.h"
-#include "footprint/wl_writer.h"
-#include "footprint/workload.h"
+#include "footprint/base/bytes.h"
+#include "footprint/wl/wl_writer.h"
+#include "footprint/wl/workload.h"
 #include "unit/harness.h"
 #include "unit/random.h"
 #include "unit/scratch.h"

@@ -3,7 +3,7 @@
 #include <malloc.h>
 
 #include "harness.h"
-#include "replay/check.h"
+#include "replay/exec/promise_check.h"
 
 #define IDS 300u
 

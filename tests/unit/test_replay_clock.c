@@ -6,13 +6,13 @@
 #include <stdatomic.h>
 
 #include "harness.h"
-#include "replay/account.h"
-#include "replay/idle.h"
-#include "replay/pace.h"
-#include "replay/plan.h"
-#include "replay/real.h"
-#include "replay/recorded.h"
-#include "replay/sleepers.h"
+#include "replay/clock/account.h"
+#include "replay/clock/real.h"
+#include "replay/clock/recorded.h"
+#include "replay/clock/sleepers.h"
+#include "replay/exec/idle.h"
+#include "replay/exec/pace.h"
+#include "replay/exec/window_plan.h"
 
 #define SECOND REP_SECOND_NS
 #define ORIGIN (1000 * SECOND) /* of the recording */

@@ -2,8 +2,8 @@
 #include <sys/mman.h>
 
 #include "harness.h"
-#include "replay/code.h"
-#include "replay/loop.h"
+#include "replay/base/code.h"
+#include "replay/exec/loop.h"
 
 #define OPS_MAX   64u /* that a test executes at once */
 #define MIXED_OPS 4u

@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 
 #include "harness.h"
-#include "replay/meters.h"
+#include "replay/meters/meters.h"
 
 #define MIB UINT64_C(1048576)
 

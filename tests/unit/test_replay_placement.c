@@ -3,7 +3,7 @@
 #include "harness.h"
 #include "replay_windows.h"
 
-#include "replay/placement.h"
+#include "replay/meters/placement.h"
 
 /* ---- the simulated TLB ---------------------------------------------------------------------- */
 

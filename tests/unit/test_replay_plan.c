@@ -1,7 +1,7 @@
 /* test_replay_plan - a plan holds every op once, in its thread's order, and posts and waits where it must. */
 #include "harness.h"
-#include "replay/loop.h"
-#include "replay/plan.h"
+#include "replay/exec/loop.h"
+#include "replay/exec/window_plan.h"
 #include "replay_windows.h"
 
 /* Number within the window of a thread's ops, in turn. */

@@ -1,8 +1,8 @@
 /* test_replay_slices - windows cut at points of recorded time: nothing is lost, moved or repeated, every point has its
  * sample, and times that a file made up lead nowhere. */
 #include "harness.h"
-#include "replay/plan.h"
-#include "replay/slices.h"
+#include "replay/exec/slices.h"
+#include "replay/exec/window_plan.h"
 
 #define STEP_NS   1000u
 #define SPAN_NS   (REP_SLICE_POINTS * (uint64_t)STEP_NS)

@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 
 #include "harness.h"
-#include "replay/storage.h"
+#include "replay/base/storage.h"
 
 TEST(mappings_are_present)
 {

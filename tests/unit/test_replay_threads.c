@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "harness.h"
-#include "replay/slices.h"
-#include "replay/threads.h"
+#include "replay/exec/run_threads.h"
+#include "replay/exec/slices.h"
 #include "replay_windows.h"
 
 #define SEEDS 20u /* enough for orders that are rare: an ended opener that closes one more window */

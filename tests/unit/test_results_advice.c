@@ -1,11 +1,11 @@
 /* test_results_advice.c - what to do next: how many rounds, for how long; and what ended those that there were. */
 #include <math.h>
 
-#include "results/advice_rounds.h"
-#include "results/deploy.h"
-#include "results/notes.h"
-#include "results/steadiness.h"
-#include "results/table.h"
+#include "results/measure/figures/steadiness.h"
+#include "results/report/notes/advice_rounds.h"
+#include "results/report/notes/deploy.h"
+#include "results/report/notes/notes.h"
+#include "results/report/table/table.h"
 #include "unit/harness.h"
 
 /* An entry whose interval is so wide around its ratio; each of its 10 runs takes a second, and its warm-up. */

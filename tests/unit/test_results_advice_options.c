@@ -1,5 +1,5 @@
 /* test_results_advice_options.c - which candidate leads the advice: not the first of those that time does not tell apart. */
-#include "results/table.h"
+#include "results/report/table/table.h"
 #include "unit/harness.h"
 
 #define ROUNDS 8

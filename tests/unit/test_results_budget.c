@@ -1,8 +1,8 @@
 /* test_results_budget.c - budgets: what is read, which rule counts, and every way of writing one wrong with its place. */
 #include <math.h>
 
-#include "results/budget.h"
-#include "results/candidates.h"
+#include "results/measure/candidate/candidates.h"
+#include "results/report/gate/budget.h"
 #include "unit/harness.h"
 
 static void check_limit(const char *text, bool relative, double limit)

@@ -1,10 +1,10 @@
 /* test_results_check.c - outcomes against limits of known samples, and estimates whose truth is known. */
 #include <math.h>
 
-#include "results/check.h"
-#include "results/compare.h"
-#include "results/random.h"
-#include "results/support.h"
+#include "results/measure/base/random.h"
+#include "results/measure/base/support.h"
+#include "results/report/gate/budget_check.h"
+#include "results/report/gate/compare_results.h"
 #include "unit/harness.h"
 
 static const struct res_interval QUIET = {1, 1}, NOISY = {0.96, 1.04};

@@ -1,6 +1,6 @@
 /* test_results_disturbances - what is found on machines made of files: a quiet one, and one with everything wrong. */
 #include "harness.h"
-#include "results/disturbances.h"
+#include "results/measure/machine/disturbances.h"
 #include "unit/machine_files.h"
 
 static void make_quiet(void)

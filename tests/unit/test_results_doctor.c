@@ -1,8 +1,8 @@
 /* test_results_doctor - checks on machines made of files: a quiet one, one with everything wrong, one that tells nothing;
  * and the text, which fits its columns. */
 #include "harness.h"
-#include "results/doctor/doctor.h"
-#include "results/support.h"
+#include "results/measure/base/support.h"
+#include "results/measure/machine/doctor_checks.h"
 #include "unit/machine_files.h"
 
 static void make_quiet(void)

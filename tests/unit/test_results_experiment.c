@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "results/experiment.h"
-#include "results/figures.h"
-#include "results/json.h"
-#include "results/support.h"
-#include "results/table.h"
+#include "results/measure/base/support.h"
+#include "results/measure/experiment/experiment.h"
+#include "results/measure/figures/figures.h"
+#include "results/measure/result/result_json.h"
+#include "results/report/table/table.h"
 #include "unit/harness.h"
 
 #define HEAD "#!/bin/sh\n"

@@ -5,15 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/support.h"
-#include "results/validation/bss.h"
-#include "results/validation/disturbed.h"
-#include "results/validation/fidelity.h"
-#include "results/validation/files.h"
-#include "results/validation/image.h"
-#include "results/validation/reality.h"
-#include "results/validation/smaps.h"
-#include "results/validation/timed.h"
+#include "results/measure/base/support.h"
+#include "results/measure/validate/bss.h"
+#include "results/measure/validate/disturbed.h"
+#include "results/measure/validate/fidelity.h"
+#include "results/measure/validate/mapping_names.h"
+#include "results/measure/validate/program_image.h"
+#include "results/measure/validate/reality.h"
+#include "results/measure/validate/smaps.h"
+#include "results/measure/validate/timed.h"
 #include "unit/harness.h"
 
 #define CHECK_NEAR(actual, expected)                                                                         \

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "replay/group_counts.h"
-#include "results/group/group_place.h"
-#include "results/support.h"
+#include "replay/system/group_counts.h"
+#include "results/measure/base/support.h"
+#include "results/measure/run/control_group_place.h"
 #include "scratch.h"
 
 static char root[4096];

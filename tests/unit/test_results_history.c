@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "harness.h"
-#include "results/history/history.h"
-#include "results/json.h"
-#include "results/support.h"
+#include "results/measure/base/support.h"
+#include "results/measure/result/result_json.h"
+#include "results/report/history/result_history.h"
 
 /* A day's result; what is 0 or NULL is as in NORMAL. */
 struct day {

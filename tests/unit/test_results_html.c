@@ -1,6 +1,6 @@
 /* test_results_html.c - what reaches the page: nothing that ends its element, no raw sample, and every peak. */
-#include "results/html/html.h"
-#include "results/json.h"
+#include "results/measure/result/result_json.h"
+#include "results/report/html/html.h"
 #include "unit/harness.h"
 
 TEST(no_byte_of_a_string_ends_the_element)

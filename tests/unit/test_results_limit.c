@@ -1,9 +1,9 @@
 /* test_results_limit.c - p-values at a limit and of many tests at once, against tables; and verdicts of few memory passes by simulation. */
 #include <math.h>
 
-#include "results/limit.h"
-#include "results/random.h"
-#include "results/steady.h"
+#include "results/measure/base/random.h"
+#include "results/measure/figures/metric_limit.h"
+#include "results/measure/statistics/steady.h"
 #include "unit/harness.h"
 
 #define NEAR(actual, expected) (fabs((actual) - (expected)) < 1e-4)

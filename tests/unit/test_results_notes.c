@@ -1,9 +1,9 @@
 /* test_results_notes.c - words below a table: no line too wide, and a number stays with its unit. */
 #include "harness.h"
-#include "results/cells.h"
-#include "results/notes.h"
-#include "results/support.h"
-#include "results/table.h"
+#include "results/measure/base/support.h"
+#include "results/report/grid/cells.h"
+#include "results/report/notes/notes.h"
+#include "results/report/table/table.h"
 #include "unit/lines.h"
 
 TEST(a_number_is_not_parted_from_its_unit)

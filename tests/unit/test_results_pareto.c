@@ -1,6 +1,6 @@
 /* test_results_pareto.c - who beats whom: only what is beyond the noise, and never by being much worse elsewhere. */
-#include "results/entry_figures.h"
-#include "results/pareto.h"
+#include "results/measure/figures/entry_figures.h"
+#include "results/measure/figures/pareto.h"
 #include "unit/harness.h"
 
 #define ROUNDS 10

@@ -1,11 +1,11 @@
 /* test_results_passes - latency and syscalls passes with runs made up here: who takes part, what a failure or a stop
  * leaves, and the figures over the passes. */
 #include "harness.h"
-#include "results/experiment.h"
-#include "results/latency.h"
-#include "results/passes.h"
-#include "results/random.h"
-#include "results/support.h"
+#include "results/measure/base/random.h"
+#include "results/measure/base/support.h"
+#include "results/measure/experiment/experiment.h"
+#include "results/measure/experiment/passes.h"
+#include "results/measure/figures/latency_figures.h"
 
 #define ENTRIES 4u /* base, other, control, floor */
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/support.h"
-#include "results/validation/recordings_report.h"
+#include "results/measure/base/support.h"
+#include "results/report/table/recordings_report.h"
 #include "unit/harness.h"
 
 static struct res_recording *add_replayed(struct res_recordings *recordings, unsigned number, uint64_t ops)

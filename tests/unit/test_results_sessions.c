@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/check.h"
-#include "results/random.h"
-#include "results/sessions.h"
-#include "results/support.h"
-#include "results/two_samples.h"
+#include "results/measure/base/random.h"
+#include "results/measure/base/support.h"
+#include "results/measure/statistics/two_samples.h"
+#include "results/report/gate/bridge.h"
+#include "results/report/gate/budget_check.h"
 #include "unit/harness.h"
 
 #define ROUNDS  10u

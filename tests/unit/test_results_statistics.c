@@ -2,8 +2,8 @@
  * experiments whose truth is known. */
 #include <math.h>
 
-#include "results/random.h"
-#include "results/statistics.h"
+#include "results/measure/base/random.h"
+#include "results/measure/statistics/statistics.h"
 #include "unit/harness.h"
 
 #define CHECK_NEAR(actual, expected, tolerance)                                                              \

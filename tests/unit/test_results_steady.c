@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "results/random.h"
-#include "results/steadiness.h"
-#include "results/steady.h"
-#include "results/until.h"
+#include "results/measure/base/random.h"
+#include "results/measure/experiment/until.h"
+#include "results/measure/figures/steadiness.h"
+#include "results/measure/statistics/steady.h"
 #include "unit/harness.h"
 
 #define NEAR(actual, expected) (fabs((actual) - (expected)) < 1e-9)

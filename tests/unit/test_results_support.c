@@ -1,8 +1,8 @@
 /* test_results_support.c - words for people: units of time, and text from files that must not drive the
  * terminal. */
-#include "results/csv.h"
-#include "results/deploy.h"
-#include "results/support.h"
+#include "results/measure/base/support.h"
+#include "results/report/grid/csv.h"
+#include "results/report/notes/deploy.h"
 #include "unit/harness.h"
 
 static void plain(const char *text, const char *expected)

@@ -1,8 +1,8 @@
 /* test_results_table.c - which differences of a table have a colour: those that are shown, and large enough to act on. */
 #include <math.h>
 
-#include "results/json.h"
-#include "results/table.h"
+#include "results/measure/result/result_json.h"
+#include "results/report/table/table.h"
 #include "unit/harness.h"
 #include "unit/lines.h"
 

@@ -2,9 +2,9 @@
  * else, keeps to its budget, and one seed repeats it. */
 #include <math.h>
 
-#include "results/significance.h"
-#include "results/support.h"
-#include "results/tune/search.h"
+#include "results/measure/base/support.h"
+#include "results/measure/statistics/significance.h"
+#include "results/measure/tune/tune_search.h"
 #include "unit/harness.h"
 
 #define RUN_NS  UINT64_C(100000000)

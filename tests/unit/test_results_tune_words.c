@@ -1,6 +1,6 @@
 /* test_results_tune_words.c - what a search advises: nothing for less memory that is more in all, and a price where there is one. */
-#include "results/support.h"
-#include "results/tune/tune_words.h"
+#include "results/measure/base/support.h"
+#include "results/report/table/tune_words.h"
 #include "unit/harness.h"
 
 /* One setting with 10 % less of 20 MB at the peak, the default holds 6 MB before its first call. */

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/support.h"
-#include "results/validation/validation.h"
+#include "results/measure/base/support.h"
+#include "results/measure/validate/validation.h"
 #include "unit/harness.h"
 
 #define MB      1000000u

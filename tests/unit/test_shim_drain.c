@@ -1,6 +1,6 @@
 /* test_shim_drain.c - chunks that the collector has no memory for: those of a program that runs wait and are written later, whole and
  * in order; those of one that has ended are counted as lost. */
-#include "shim/collect.h"
+#include "shim/collect/collect.h"
 #include "unit/harness.h"
 
 #define FIRST_WORD (SEG_CHUNK_HEADER / sizeof(uint64_t))

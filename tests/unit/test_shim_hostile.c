@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "footprint/footprint.h"
+#include "footprint/fp/footprint.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 #include "unit/segment_user.h"

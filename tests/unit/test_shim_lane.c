@@ -1,8 +1,8 @@
 /* test_shim_lane.c - what stands in the chunks after each way through the hooks, and what is counted as lost. */
 #include <pthread.h>
 
-#include "footprint/records.h"
-#include "shim/lane_slow.h"
+#include "footprint/fp/records.h"
+#include "shim/preload/lane_slow.h"
 #include "unit/lane_stage.h"
 
 TEST(calls_become_records)

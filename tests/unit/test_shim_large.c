@@ -5,9 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shim/filters.h"
-#include "shim/large.h"
-#include "shim/shim.h"
+#include "shim/preload/large.h"
+#include "shim/preload/shim.h"
+#include "shim/shared/filters.h"
 #include "unit/harness.h"
 
 /* Whether malloc is glibc's: not under a sanitizer. */

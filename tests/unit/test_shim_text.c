@@ -1,5 +1,5 @@
 /* test_shim_text.c - the shim's strings and its memory of before the look-up. */
-#include "shim/shim.h"
+#include "shim/preload/shim.h"
 #include "unit/harness.h"
 
 #include <stdlib.h>

@@ -1,0 +1,57 @@
+/* json_bounds.h - values of our output that any input may have put out of JSON's bounds. */
+#ifndef MALLAB_CLI_BASE_JSON_BOUNDS_H
+#define MALLAB_CLI_BASE_JSON_BOUNDS_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <jansson.h>
+
+#include "convert/recording/recording.h"
+#include "results/measure/base/support.h"
+
+/* cli_json_number - an integer; the highest that JSON's have where it is more. A new reference. */
+static inline json_t *cli_json_number(uint64_t value)
+{
+    return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+/* cli_json_count - the number at a key; 0 where there is none, or none above 0. */
+static inline uint64_t cli_json_count(const json_t *object, const char *key)
+{
+    const json_int_t value = json_integer_value(json_object_get(object, key));
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+/* cli_json_recording - recording.json of a directory, as it stands. A new reference; NULL when it cannot be read. */
+static inline json_t *cli_json_recording(const char *directory)
+{
+    struct conv_error *error = res_calloc(
+        1, sizeof *error); /* who wants to know why calls conv_recording_load */
+    json_t *recording = NULL;
+    (void)conv_recording_load(directory, &recording, error);
+    free(error);
+    return recording;
+}
+
+/* cli_json_size_class - an object with the sizes that a class of a survey holds. A new reference. */
+static inline json_t *cli_json_size_class(unsigned number)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "from_bytes", cli_json_number(conv_survey_class_min(number)));
+    json_object_set_new(
+        object, "to_bytes",
+        cli_json_number(number + 1 < CONV_SIZE_CLASSES ? conv_survey_class_min(number + 1) - 1 : UINT64_MAX));
+    return object;
+}
+
+/* cli_json_text - a string without what is no plain text; null for none and for an empty one. A new reference. */
+static inline json_t *cli_json_text(const char *value)
+{
+    char *plain = res_text_plain(value != NULL ? value : "");
+    json_t *string = *plain != '\0' ? json_string(plain) : json_null();
+    free(plain);
+    return string;
+}
+
+#endif

@@ -1,0 +1,178 @@
+/* output.c - answers: whole files or none, JSON on stdout. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "footprint/base/output_place.h"
+#include "results/measure/base/support.h"
+
+static const char *remedy_of(int error)
+{
+    const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    return full ? "; free some space or choose another directory" : "";
+}
+
+static char *cannot_write(const char *path, int error)
+{
+    return res_printf("cannot write '%s': %s%s", path, strerror(error), remedy_of(error));
+}
+
+static char *directory_of(const char *path)
+{
+    char *copy = res_strdup(path);
+    char *directory = res_strdup(dirname(copy)); /* dirname may answer with static storage */
+    free(copy);
+    return directory;
+}
+
+/* The file that path means, or NULL with a problem. */
+static char *place_of(const char *path, char **ret_problem)
+{
+    struct stat facts;
+    char *place = NULL;
+    const enum fp_status status = fp_place(path, &place);
+    if (status == FP_ERR_FOREIGN && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode))
+        *ret_problem = res_printf("cannot write '%s': it is a directory: name a file in it", path);
+    else if (status == FP_ERR_FOREIGN)
+        *ret_problem = res_printf(
+            "cannot write '%s': it is no regular file, and would be replaced by one; '-o - >%s' writes to it",
+            path, path);
+    else if (status != FP_OK)
+        *ret_problem = cannot_write(path, errno);
+    return place;
+}
+
+bool cli_output_check(const char *path, bool force, char **ret_problem)
+{
+    struct stat facts;
+    if (strcmp(path, "-") == 0)
+        return true;
+    char *place = place_of(path, ret_problem);
+    if (place == NULL)
+        return false;
+    if (lstat(place, &facts) == 0) {
+        if (!force)
+            *ret_problem = res_printf("'%s' exists already: choose another name, or add --force", path);
+    } else if (errno != ENOENT) {
+        *ret_problem = cannot_write(path, errno);
+    }
+    char *directory = directory_of(place);
+    free(place);
+    if (*ret_problem == NULL && access(directory, F_OK) != 0 && errno == ENOENT)
+        *ret_problem = res_printf("cannot write '%s': there is no directory '%s'; make it first", path,
+                                  directory);
+    else if (*ret_problem == NULL && access(directory, W_OK | X_OK) != 0)
+        *ret_problem = cannot_write(path, errno);
+    free(directory);
+    return *ret_problem == NULL;
+}
+
+static bool write_whole(int fd, const char *text, size_t length)
+{
+    while (length > 0) {
+        const ssize_t count = write(fd, text, length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return false;
+        text += count;
+        length -= (size_t)count;
+    }
+    return true;
+}
+
+/* The new file takes the name only when that is free, or when it may be replaced. */
+static bool publish(const char *temporary, const char *path, bool force)
+{
+    if (force)
+        return rename(temporary, path) == 0;
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    /* A file system that cannot say "do not replace" can at least refuse a second link. */
+    if (link(temporary, path) != 0)
+        return false;
+    unlink(temporary);
+    return true;
+}
+
+bool cli_output_write(const char *path, bool force, const char *text, size_t length, char **ret_problem)
+{
+    if (strcmp(path, "-") == 0) {
+        cli_put(text, length);
+        return true;
+    }
+    char *place = place_of(path, ret_problem);
+    if (place == NULL)
+        return false;
+    char *temporary = res_printf("%s.XXXXXX", place);
+    const mode_t mask = umask(0);
+    umask(mask);
+    const int fd = mkostemp(temporary, O_CLOEXEC);
+    bool written = fd >= 0 && fchmod(fd, 0666 & ~mask) == 0 && write_whole(fd, text, length) &&
+                   fsync(fd) == 0;
+    int error = errno;
+    if (fd >= 0 && close(fd) != 0 && written) {
+        written = false;
+        error = errno;
+    }
+    if (written && !publish(temporary, place, force)) {
+        written = false;
+        error = errno;
+    }
+    if (!written) {
+        *ret_problem = error == EEXIST
+                           ? res_printf("'%s' exists already: choose another name, or add --force", path)
+                           : cannot_write(path, error);
+        if (fd >= 0)
+            unlink(temporary);
+    }
+    free(temporary);
+    free(place);
+    return written;
+}
+
+/* What stdout's first failure was: the stream remembers only that there was one. */
+static int stdout_error;
+
+void cli_put(const char *text, size_t length)
+{
+    errno = 0;
+    if (fwrite(text, 1, length, stdout) != length && stdout_error == 0)
+        stdout_error = errno;
+}
+
+int cli_stdout_end(int code)
+{
+    errno = 0;
+    if (fflush(stdout) != 0 && stdout_error == 0)
+        stdout_error = errno;
+    const bool failed = ferror(stdout) || stdout_error != 0;
+    if (!failed || stdout_error == EPIPE) /* who went has read what it wanted */
+        return code;
+    cli_say(NULL, "cannot write to standard output: %s%s",
+            stdout_error != 0 ? strerror(stdout_error) : "an earlier write failed", remedy_of(stdout_error));
+    return code == CLI_DONE ? CLI_FAILED : code;
+}
+
+int cli_print_json(json_t *value)
+{
+    char *text = json_dumps(value, JSON_INDENT(2));
+    json_decref(value);
+    if (text == NULL) {
+        cli_say(NULL, "no memory to print the answer");
+        return CLI_FAILED;
+    }
+    cli_put(text, strlen(text));
+    free(text);
+    cli_put("\n", 1);
+    return CLI_DONE;
+}

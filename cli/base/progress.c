@@ -1,0 +1,73 @@
+/* progress.c - how far, how fast, how long still. */
+#include "cli/base/progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "results/measure/base/support.h"
+
+#include "cli/base/clock.h"
+#include "footprint/base/words.h"
+
+#define FIRST_AFTER_NS   UINT64_C(1000000000)
+#define TERMINAL_STEP_NS UINT64_C(100000000)
+#define FILE_STEP_NS     UINT64_C(5000000000)
+
+void cli_progress_begin(struct cli_progress *progress, enum cli_progress_when when)
+{
+    const bool terminal = isatty(STDERR_FILENO) == 1;
+    *progress = (struct cli_progress){
+        .enabled = when == CLI_PROGRESS_ALWAYS || (when == CLI_PROGRESS_AUTO && terminal),
+        .in_place = terminal,
+        .begin_ns = cli_now_ns(),
+    };
+}
+
+void cli_progress_phase(struct cli_progress *progress, enum cli_progress_when when, unsigned number,
+                        unsigned of, const char *words)
+{
+    cli_progress_begin(progress, when);
+    progress->at_once = true;
+    if (!progress->enabled)
+        return;
+    fprintf(stderr, "%u of %u: %s\n", number, of, words);
+    fflush(stderr);
+}
+
+void cli_progress_show(struct cli_progress *progress, const char *what, const char *unit, uint64_t count,
+                       uint64_t done, uint64_t total)
+{
+    const uint64_t now = cli_now_ns();
+    const uint64_t elapsed = now - progress->begin_ns;
+    const uint64_t step = progress->in_place ? TERMINAL_STEP_NS : FILE_STEP_NS;
+    char number[32], remaining[32];
+    struct res_text line = {0};
+    if (!progress->enabled || (elapsed < FIRST_AFTER_NS && !progress->at_once) ||
+        now - progress->last_ns < step)
+        return;
+    progress->last_ns = now;
+    progress->shown = true;
+    res_text_printf(&line, "%s", what);
+    if (total > 0 && done <= total)
+        res_text_printf(&line, ", %.0f %%", (double)done * 100 / (double)total);
+    if (unit != NULL)
+        res_text_printf(&line, ", %s %s/s",
+                        fp_text_grouped((unsigned long long)((double)count * 1e9 / (double)elapsed), number),
+                        unit);
+    if (total > 0 && done > 0 && done <= total) {
+        const double left_ns = (double)elapsed * (double)(total - done) / (double)done;
+        res_text_printf(&line, ", %s left", res_text_duration(left_ns < 1e9 ? 1e9 : left_ns, remaining));
+    }
+    fprintf(stderr, progress->in_place ? "\r%s\033[K" : "%s\n", line.text);
+    fflush(stderr);
+    free(line.text);
+}
+
+void cli_progress_end(struct cli_progress *progress)
+{
+    if (progress->shown && progress->in_place)
+        fprintf(stderr, "\r\033[K");
+    progress->shown = false;
+}

@@ -1,0 +1,115 @@
+/* result_files.c - see result_files.h. */
+#include "cli/base/result_files.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/rescue.h"
+#include "cli/verbs/history_answer.h"
+#include "results/measure/base/support.h"
+#include "results/measure/result/result_json.h"
+
+int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
+{
+    char *problem = NULL;
+    if (answer->output != NULL && strcmp(answer->output, "-") == 0) {
+        answer->json = true;
+        answer->output = NULL;
+    }
+    if (answer->output == NULL || cli_keep_check(answer->output, answer->force, &problem))
+        return CLI_DONE;
+    cli_say(verb, "%s", problem);
+    free(problem);
+    return CLI_FAILED;
+}
+
+int cli_result_load(const struct cli_verb *verb, const char *path, json_t **ret_result)
+{
+    char *problem = NULL;
+    json_t *result = res_json_load(path, &problem);
+    if (result == NULL) {
+        cli_say(verb, "cannot read '%s': %s", path, problem);
+        free(problem);
+        return CLI_UNREADABLE;
+    }
+    *ret_result = result;
+    return CLI_DONE;
+}
+
+/* Where -o says it cannot be: then elsewhere, or it is the answer itself. Returns whether stdout is to have it. */
+static bool rescue(const struct cli_verb *verb, const struct cli_answer *answer, const char *document,
+                   const char *problem)
+{
+    char *path = cli_rescue(document);
+    /* Into a terminal nobody wants some megabytes of samples: what they tell is in the table. */
+    const bool printed = path == NULL && (answer->json || !isatty(STDOUT_FILENO));
+    if (path != NULL)
+        cli_say(verb, "%s; the result is kept as '%s' instead", problem, path);
+    else if (printed)
+        cli_say(verb, "%s; nor can the result be kept elsewhere: standard output has its JSON", problem);
+    else
+        cli_say(verb, "%s; nor can the result be kept elsewhere: only the table is left", problem);
+    free(path);
+    return printed;
+}
+
+int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, const json_t *result,
+                    char *(*show)(const json_t *result, const struct res_style *style))
+{
+    const struct res_style style = {
+        .utf8 = cli_locale_is_utf8(), .colour = answer->colour, .details = answer->details};
+    char *compact = json_dumps(result, JSON_INDENT(1));
+    char *problem = NULL, *kept = NULL;
+    int code = CLI_DONE;
+    bool printed = answer->json;
+    if (compact == NULL) {
+        cli_say(verb, "no memory to write the result");
+        return CLI_FAILED;
+    }
+    char *document = res_printf("%s\n", compact);
+    free(compact);
+    /* A limit of file sizes is an error as others. Nothing is started any more that would inherit it. */
+    (void)signal(SIGXFSZ, SIG_IGN);
+    /* Kept first: whoever reads our stdout may have gone. */
+    if (answer->output != NULL &&
+        !cli_keep(answer->output, answer->force, result, document, &kept, &problem)) {
+        printed = rescue(verb, answer, document, problem) || answer->json;
+        free(problem);
+        code = CLI_FAILED;
+    }
+    if (kept != NULL && !answer->quiet)
+        cli_say(verb, "kept as '%s'", kept);
+    free(kept);
+    char *shown = printed ? document : show(result, &style);
+    cli_put(shown, strlen(shown));
+    if (shown != document)
+        free(shown);
+    free(document);
+    return code;
+}
+
+int cli_work_directory(const struct cli_verb *verb, const char *keep, const char **ret_directory)
+{
+    struct stat facts;
+    const char *directory = keep != NULL ? keep : cli_temporary_directory(verb);
+    if (directory == NULL)
+        return CLI_FAILED;
+    if (keep != NULL && mkdir(keep, 0777) != 0 && errno != EEXIST) {
+        cli_say(verb, "cannot make '%s': %s", keep, strerror(errno));
+        return CLI_FAILED;
+    }
+    if (stat(directory, &facts) != 0 || !S_ISDIR(facts.st_mode)) {
+        cli_say(verb, "cannot keep anything in '%s': it is no directory", directory);
+        return CLI_FAILED;
+    }
+    if (access(directory, W_OK | X_OK) != 0) {
+        cli_say(verb, "cannot write into '%s': %s", directory, strerror(errno));
+        return CLI_FAILED;
+    }
+    *ret_directory = directory;
+    return CLI_DONE;
+}

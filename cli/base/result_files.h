@@ -1,0 +1,28 @@
+/* result_files.h - results as files: read, kept and shown; and what `ab`, `tune` and `validate` have in common around them. */
+#ifndef MALLAB_CLI_BASE_RESULT_FILES_H
+#define MALLAB_CLI_BASE_RESULT_FILES_H
+
+#include <jansson.h>
+
+#include "cli/base/answer.h"
+#include "results/measure/machine/disturbances.h"
+#include "results/report/table/table.h"
+
+/* cli_result_check - before long work: can the result be kept where -o says? A directory will do (history_answer.h). With "-" the
+ * JSON is the answer, as with --json. Returns CLI_DONE, or CLI_FAILED, told. */
+int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer);
+
+/* cli_result_load - read one. ret_result: a new reference. Returns CLI_DONE, or CLI_UNREADABLE, told. */
+int cli_result_load(const struct cli_verb *verb, const char *path, json_t **ret_result);
+
+/* cli_result_give - keep it where -o says; on stdout its JSON, or what show makes of it.
+ * Returns CLI_DONE, or CLI_FAILED, told, when it could not be kept: it is kept elsewhere then (rescue.h), or, where no place takes it and
+ * stdout is no terminal, its JSON is the answer. Shown it is in any case. */
+int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, const json_t *result,
+                    char *(*show)(const json_t *result, const struct res_style *style));
+
+/* cli_work_directory - that of --keep, made where it is not there; else a temporary one.
+ * ret_directory  borrowed, valid to the end. Returns CLI_DONE, or CLI_FAILED, told. */
+int cli_work_directory(const struct cli_verb *verb, const char *keep, const char **ret_directory);
+
+#endif

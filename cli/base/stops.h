@@ -1,0 +1,16 @@
+/* stops.h - Ctrl-C in the midst of an experiment: note it, end in order, then die of it. */
+#ifndef MALLAB_CLI_BASE_STOPS_H
+#define MALLAB_CLI_BASE_STOPS_H
+
+#include <signal.h>
+
+extern volatile sig_atomic_t cli_stopped_by; /* the signal; 0 while none came */
+
+/* cli_stops_take - from now on SIGINT, SIGTERM and SIGHUP are only noted; those that are ignored, as under nohup, stay so. */
+void cli_stops_take(void);
+
+/* cli_stops_end - when all is written: where a signal was noted, end by it, so that the shell sees that. Temporary files are
+ * removed before. Returns where none was. */
+void cli_stops_end(void);
+
+#endif

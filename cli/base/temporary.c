@@ -1,0 +1,52 @@
+/* temporary.c - one private directory for what nobody asked to keep. */
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "results/measure/base/support.h"
+
+static char *directory;
+static pid_t maker; /* a child must not remove what its parent still needs */
+
+static int remove_entry(const char *path, const struct stat *facts, int kind, struct FTW *place)
+{
+    (void)remove(path); /* what cannot be removed stays, in the user's temporary directory */
+    return 0;
+}
+
+void cli_tree_remove(const char *path)
+{
+    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void cli_temporary_remove(void)
+{
+    if (directory != NULL && getpid() == maker)
+        cli_tree_remove(directory);
+    free(directory);
+    directory = NULL;
+}
+
+const char *cli_temporary_directory(const struct cli_verb *verb)
+{
+    const char *parent = getenv("TMPDIR");
+    if (directory != NULL)
+        return directory;
+    if (parent == NULL || *parent != '/')
+        parent = "/tmp";
+    char *path = res_printf("%s/mallab-XXXXXX", parent);
+    if (mkdtemp(path) == NULL) {
+        cli_say(verb, "cannot make a temporary directory in '%s': %s; set TMPDIR to one that can be written",
+                parent, strerror(errno));
+        free(path);
+        return NULL;
+    }
+    directory = path;
+    maker = getpid();
+    atexit(cli_temporary_remove);
+    return directory;
+}

@@ -1,0 +1,57 @@
+/* complete.h - what may stand where on a command line, for the shells' completions (completion/).
+ *
+ * The options of a verb are taken from the text of its help, so that the two cannot differ. */
+#ifndef MALLAB_CLI_COMPLETE_COMPLETE_H
+#define MALLAB_CLI_COMPLETE_COMPLETE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/base/cli.h"
+
+/* The hidden first word of a command line by which the shells' functions ask. */
+#define CLI_COMPLETE "--complete"
+
+/* cli_complete - words that the last of these may become, on stdout.
+ * words  those behind `mallab`, the last one being completed; it may be empty. count > 0.
+ * Prints a line each: the whole word, and after a tab what it is; and directives, which begin with a colon:
+ *   :files EXT...   files of these endings (all, where there are none) and directories
+ *   :directories    directories
+ *   :nospace        more may follow the word at once
+ *   :command        a command line of its own begins behind the word '--'
+ * Returns an exit code; nothing to offer is no failure. */
+int cli_complete(int count, char **words);
+
+/* An option as help describes it. Strings are its own. */
+struct cli_help_option {
+    char *name;        /* "--output" or "-o" */
+    char *value;       /* "FILE"; NULL: it takes none */
+    bool optional;     /* --merge[=LIST] */
+    char *description; /* on one line */
+};
+
+struct cli_help_options {
+    struct cli_help_option *list;
+    size_t count;
+};
+
+/* cli_help_options_read - those of a help text: lines that begin with blanks and a '-', the names between commas, then the
+ * value, and behind two blanks the description, which goes on in lines that are further in. (complete_help.c) */
+void cli_help_options_read(const char *help, struct cli_help_options *ret_options);
+void cli_help_options_release(struct cli_help_options *options);
+
+/* cli_help_choices - the words that a description lists ("auto, always or never", or each in quotes), space-separated in
+ * the order of the text; "" where it lists none. The caller's to free. (complete_help.c) */
+char *cli_help_choices(const char *description);
+
+/* cli_complete_candidates - candidates for a list as of -a, of which the last one is `word`; list: several between commas.
+ * before: stands before it in the word. (complete_candidates.c) */
+void cli_complete_candidates(const char *before, const char *word, bool list);
+
+/* cli_complete_budget - metrics and candidates of a budget as of check --budget; likewise. (complete_budget.c) */
+void cli_complete_budget(const char *before, const char *word);
+
+/* cli_complete_offer - print a word, if it begins as `typed` does. */
+void cli_complete_offer(const char *typed, const char *before, const char *word, const char *description);
+
+#endif

@@ -1,0 +1,482 @@
+/* describe.c - what an input holds: as JSON and as text. */
+#include "cli/describe/describe.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/base/json_bounds.h"
+#include "cli/describe/describe_lists.h"
+#include "cli/verbs/workloads.h"
+#include "footprint/base/words.h"
+#include "record/unrecorded.h"
+#include "results/measure/base/support.h"
+
+#define BAR_COLUMNS 40
+
+static json_t *calls_object(const uint64_t *counts)
+{
+    json_t *object = json_object();
+    for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
+        if (counts[call] > 0)
+            json_object_set_new(object, fp_call_name(call), cli_json_number(counts[call]));
+    }
+    return object;
+}
+
+static json_t *sizes_array(const struct conv_survey *survey)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < CONV_SIZE_CLASSES; i++) {
+        if (survey->class_count[i] == 0)
+            continue;
+        json_t *object = cli_json_size_class(i);
+        json_object_set_new(object, "count", cli_json_number(survey->class_count[i]));
+        json_object_set_new(object, "bytes", cli_json_number(survey->class_bytes[i]));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+/* Words with ", " between them. */
+static json_t *words_array(const char *words)
+{
+    json_t *array = json_array();
+    while (*words != '\0') {
+        const size_t length = strcspn(words, ",");
+        char *word = res_printf("%.*s", (int)length, words);
+        if (length > 0)
+            json_array_append_new(array, cli_json_text(word));
+        free(word);
+        words += length + strspn(words + length, ", ");
+    }
+    return array;
+}
+
+static uint64_t processes_of(const struct conv_survey *survey)
+{
+    uint64_t chosen = 0;
+    if (survey->kind != CONV_KIND_RECORDING)
+        return 1;
+    for (size_t i = 0; i < survey->process_count; i++)
+        chosen += survey->processes[i].chosen;
+    return chosen;
+}
+
+/* Allocations and resizes to a size of which recorders note how much is in memory. */
+static uint64_t large_objects(const struct conv_survey *survey)
+{
+    uint64_t objects = 0;
+    for (unsigned size_class = 17; size_class < CONV_SIZE_CLASSES; size_class++)
+        objects += survey->class_count[size_class];
+    return objects;
+}
+
+_Static_assert(FP_LARGE_BYTES == 1u << 16, "class 17 begins with the first large size");
+
+static void set_numbers(json_t *object, const struct conv_survey *survey)
+{
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {
+        {"events", survey->events},
+        {"ops", survey->ops},
+        {"threads", survey->threads},
+        {"processes", processes_of(survey)},
+        {"forks", survey->forks},
+        {"thread_exits", survey->thread_exits},
+        {"duration_ns", survey->duration_ns},
+        {"start_unix_ns", survey->start_unix_ns},
+        {"requested_bytes", survey->requested_bytes},
+        {"live_peak_bytes", survey->live_bytes_peak},
+        {"live_peak_objects", survey->live_objects_peak},
+        {"live_end_bytes", survey->live_bytes_end},
+        {"live_end_objects", survey->live_objects_end},
+        {"inherited_objects", survey->inherited_objects},
+        {"inherited_bytes", survey->inherited_bytes},
+        {"events_removed", survey->events_removed},
+        {"left_bytes", survey->left_bytes},
+        {"left_objects", survey->left_objects},
+        {"large_objects", large_objects(survey)},
+        {"large_noted", survey->large.noted},
+        {"large_noted_bytes", survey->large.noted_bytes},
+        {"large_resident_bytes", survey->large.resident_bytes},
+        {"pauses", survey->pauses},
+        {"paused_ns", survey->paused_ns},
+        {"largest_request_bytes", survey->largest_size},
+        {"file_bytes", survey->file_bytes},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        json_object_set_new(object, numbers[i].key, cli_json_number(numbers[i].value));
+}
+
+json_t *cli_survey_json(const struct conv_survey *survey)
+{
+    json_t *object = json_object();
+    json_t *lost = json_object();
+    json_t *irregular = json_object();
+    char digest[24];
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        json_object_set_new(lost, fp_loss_name(i), cli_json_number(survey->lost[i]));
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++)
+        json_object_set_new(conv_irregularity_is_loss(i) ? lost : irregular, conv_irregularity_name(i),
+                            cli_json_number(survey->irregular[i]));
+    json_object_set_new(object, "schema", json_string("mallab-info/1"));
+    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
+    json_object_set_new(object, "kind", json_string(conv_kind_name(survey->kind)));
+    json_object_set_new(object, "file", cli_json_text(survey->input));
+    json_object_set_new(object, "program", cli_json_text(survey->program));
+    json_object_set_new(object, "pid",
+                        survey->process_id != 0 ? cli_json_number(survey->process_id) : json_null());
+    set_numbers(object, survey);
+    json_object_set_new(object, "bytes_per_event", json_real(survey->bytes_per_event));
+    json_object_set_new(object, "events_by_call", calls_object(survey->events_by_call));
+    json_object_set_new(object, "ops_by_call", calls_object(survey->ops_by_call));
+    json_object_set_new(object, "sizes", sizes_array(survey));
+    json_object_set_new(object, "complete", json_boolean(survey->complete));
+    json_object_set_new(object, "incomplete_why", cli_json_text(survey->incomplete_why));
+    json_object_set_new(object, "lacks", words_array(survey->lacks));
+    json_object_set_new(object, "live", json_string(conv_liveness_name(survey->live)));
+    json_object_set_new(object, "inherited_why", cli_json_text(survey->inherited_why));
+    json_object_set_new(object, "lost", lost);
+    json_object_set_new(object, "lost_known", json_boolean(conv_survey_knows_losses(survey)));
+    json_object_set_new(object, "irregularities", irregular);
+    if (survey->kind == CONV_KIND_WORKLOAD) {
+        snprintf(digest, sizeof digest, "%016llx", (unsigned long long)survey->digest);
+        json_object_set_new(object, "file_digest", json_string(digest));
+        json_object_set_new(object, "windows", cli_json_number(survey->windows));
+        json_object_set_new(object, "id_max", cli_json_number(survey->id_max));
+    }
+    if (survey->recording_state != CONV_RECORDING_NONE) {
+        json_object_set_new(object, "recording_state",
+                            json_string(conv_recording_state_name(survey->recording_state)));
+        json_object_set_new(object, "collector_pid",
+                            survey->collector_pid != 0 ? cli_json_number(survey->collector_pid)
+                                                       : json_null());
+        json_object_set_new(object, "unfinished_why", cli_json_text(survey->unfinished_why));
+        json_object_set_new(object, "stopped_why", cli_json_text(survey->stop_words));
+    }
+    if (survey->process_count > 0)
+        cli_survey_lists_json(object, survey);
+    json_object_set_new(object, "thread_list", cli_threads_json(survey));
+    json_object_set_new(object, "selection", cli_selection_json(&survey->selected));
+    return object;
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static void line(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void line(const char *name, const char *format, ...)
+{
+    va_list list;
+    printf("%-16s", name);
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+    putchar('\n');
+}
+
+static void print_plain(const char *name, const char *value)
+{
+    char *plain = res_text_plain(value);
+    line(name, "%s", plain);
+    free(plain);
+}
+
+static void print_start(uint64_t start_unix_ns)
+{
+    const time_t seconds = (time_t)(start_unix_ns / 1000000000u);
+    struct tm parts;
+    char words[64];
+    if (start_unix_ns != 0 && localtime_r(&seconds, &parts) != NULL &&
+        strftime(words, sizeof words, "%Y-%m-%d %H:%M:%S %z", &parts) > 0)
+        line("started", "%s", words);
+}
+
+/* Of a selection nobody knows what part of the file it takes. */
+static void print_events(const struct conv_survey *survey)
+{
+    char digits[32];
+    if (survey->bytes_per_event > 0)
+        line("events", "%s, %.2f bytes each", fp_text_grouped(survey->events, digits),
+             survey->bytes_per_event);
+    else
+        line("events", "%s", fp_text_grouped(survey->events, digits));
+}
+
+static void print_calls(const char *name, const uint64_t *counts, uint64_t total)
+{
+    char digits[32];
+    bool first = true;
+    for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
+        if (counts[call] == 0)
+            continue;
+        line(first ? name : "", "%14s  %5.1f %%  %s", fp_text_grouped(counts[call], digits),
+             total > 0 ? (double)counts[call] * 100 / (double)total : 0.0, fp_call_name(call));
+        first = false;
+    }
+}
+
+const char *cli_class_label(unsigned size_class, char *ret_text, size_t size)
+{
+    char least[32];
+    const uint64_t from = conv_survey_class_min(size_class);
+    if (from < 2)
+        snprintf(ret_text, size, "%llu", (unsigned long long)from);
+    else if (from < 1024)
+        snprintf(ret_text, size, "%llu-%llu", (unsigned long long)from, (unsigned long long)(2 * from - 1));
+    else {
+        static const char units[] = "KMGTPE";
+        unsigned unit = 0;
+        uint64_t value = from / 1024;
+        while (value >= 1024 && unit + 2 < sizeof units) {
+            value /= 1024;
+            unit++;
+        }
+        snprintf(least, sizeof least, "%llu %ciB", (unsigned long long)value, units[unit]);
+        snprintf(ret_text, size, "%s+", least);
+    }
+    return ret_text;
+}
+
+/* share: of the longest. What is there is seen: less than half a column is a point, or an eighth of one in UTF-8. */
+static void print_bar(double share, bool utf8)
+{
+    static const char *const PARTS[] = {"",       "\u258f", "\u258e", "\u258d",
+                                        "\u258c", "\u258b", "\u258a", "\u2589"};
+    unsigned eighths = (unsigned)(share * BAR_COLUMNS * 8 + 0.5);
+    if (share > 0 && eighths == 0)
+        eighths = 1;
+    const unsigned columns = utf8 ? eighths / 8 : (eighths + 4) / 8;
+    for (unsigned k = 0; k < columns; k++)
+        fputs(utf8 ? "\u2588" : "#", stdout);
+    if (utf8)
+        fputs(PARTS[eighths % 8], stdout);
+    else if (columns == 0 && share > 0)
+        putchar('.');
+}
+
+static void print_sizes(const struct conv_survey *survey, bool utf8)
+{
+    uint64_t most = 0;
+    char label[40], count[32], bytes[32];
+    unsigned first = CONV_SIZE_CLASSES, last = 0;
+    for (unsigned i = 0; i < CONV_SIZE_CLASSES; i++) {
+        if (survey->class_count[i] > 0) {
+            first = i < first ? i : first;
+            last = i;
+            most = survey->class_count[i] > most ? survey->class_count[i] : most;
+        }
+    }
+    if (most == 0)
+        return;
+    printf("\n%-13s %14s %9s\n", "bytes asked", "requests", "in all");
+    for (unsigned i = first; i <= last; i++) {
+        printf("%-13s %14s %9s%s", cli_class_label(i, label, sizeof label),
+               fp_text_grouped(survey->class_count[i], count),
+               fp_text_bytes((double)survey->class_bytes[i], bytes), survey->class_count[i] > 0 ? "  " : "");
+        print_bar((double)survey->class_count[i] / (double)most, utf8);
+        putchar('\n');
+    }
+}
+
+/* "exit" in the file says only that the process is gone; a signal may have ended it. A footprint with its trailer
+ * had an end, and where nothing is listed that is all there is to know. */
+/* Asked for, so nothing irregular. A footprint alone knows only where its threads noticed. */
+static void print_pauses(const struct conv_survey *survey)
+{
+    char count[32], span[32];
+    if (survey->pauses > 0)
+        line("paused", "%s time%s, %s in all, as asked", fp_text_grouped(survey->pauses, count),
+             survey->pauses == 1 ? "" : "s", res_text_duration((double)survey->paused_ns, span));
+    else if (survey->irregular[CONV_PAUSES] > 0)
+        line("paused", "as asked: %s place%s where a thread noticed it",
+             fp_text_grouped(survey->irregular[CONV_PAUSES], count),
+             survey->irregular[CONV_PAUSES] == 1 ? "" : "s");
+}
+
+static void print_losses(const struct conv_survey *survey)
+{
+    char digits[32];
+    bool lost = false;
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {
+        if (survey->lost[i] > 0)
+            line(lost ? "" : "lost", "%s calls: %s", fp_text_grouped(survey->lost[i], digits),
+                 fp_loss_name(i));
+        lost = lost || survey->lost[i] > 0;
+    }
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
+        if (!conv_irregularity_is_loss(i) || survey->irregular[i] == 0)
+            continue;
+        line(lost ? "" : "lost", i == CONV_DAMAGED_BLOCKS ? "up to %s calls left out: %s" : "%s left out: %s",
+             fp_text_grouped(survey->irregular[i], digits), conv_irregularity_name(i));
+        lost = true;
+    }
+    if (!lost && survey->recording_state == CONV_RECORDING_GOING_ON)
+        line("lost", "nothing so far");
+    else if (!conv_survey_knows_losses(survey))
+        line(lost ? "" : "lost", "%snot known: what %s was not counted", lost ? "and more, " : "",
+             survey->irregular[CONV_LOST_TAILS] > 0 ? "could not be read" : "was not written");
+    else if (!lost && survey->kind != CONV_KIND_WORKLOAD)
+        line("lost", "nothing");
+    bool irregular = false;
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
+        if (survey->irregular[i] == 0 || i == CONV_PAUSES || conv_irregularity_is_loss(i))
+            continue;
+        line(irregular ? "" : "irregular", "%s: %s%s", fp_text_grouped(survey->irregular[i], digits),
+             conv_irregularity_name(i), conv_irregularity_is_defect(i) ? " (repaired)" : "");
+        irregular = true;
+    }
+}
+
+/* Of several programs one stands for all; it need not be the one that was started. */
+static void print_program(const struct conv_survey *survey)
+{
+    bool others = false;
+    if (survey->program[0] == '\0')
+        return;
+    char *plain = res_text_plain(survey->program);
+    for (size_t i = 0; survey->kind == CONV_KIND_RECORDING && i < survey->process_count; i++)
+        others = others ||
+                 (survey->processes[i].chosen && strcmp(survey->processes[i].name, survey->program) != 0);
+    line("program", "%s%s", plain, others ? ", of the process with most calls" : "");
+    free(plain);
+}
+
+const char *cli_live_words(enum conv_liveness live)
+{
+    if (live == CONV_LIVE_LEFT)
+        return "what merged processes left behind when they ended stays live: live bytes, and a replay's "
+               "memory, are upper bounds";
+    return live == CONV_LIVE_PAUSED ? "what was made or released in pauses is not known: live bytes, and a "
+                                      "replay's memory, are not exact"
+                                    : "what was live when it begins is not known: live bytes, and a replay's "
+                                      "memory, are lower bounds";
+}
+
+/* Where earlier windows are gone it is not the whole time of recording. */
+static void print_duration(const struct conv_survey *survey)
+{
+    char one[32], two[32];
+    if (survey->duration_ns > 0 && survey->begin_ns > 0)
+        line("duration", "%s, from %s after recording began",
+             res_text_duration((double)survey->duration_ns, one),
+             res_text_duration((double)survey->begin_ns, two));
+    else
+        line("duration", "%s",
+             survey->duration_ns > 0 ? res_text_duration((double)survey->duration_ns, one) : "not recorded");
+}
+
+static void print_live(const struct conv_survey *survey)
+{
+    char one[32], two[32];
+    const bool is_sum = processes_of(survey) > 1 && survey->selected.merged_processes == 0;
+    line("live at peak", "%s; most objects %s%s", fp_text_bytes((double)survey->live_bytes_peak, one),
+         fp_text_grouped(survey->live_objects_peak, two),
+         is_sum ? " (sums: each process at its own peak, --merge has that of all)" : "");
+    line("live at end", "%s in %s object%s", fp_text_bytes((double)survey->live_bytes_end, one),
+         fp_text_grouped(survey->live_objects_end, two), survey->live_objects_end == 1 ? "" : "s");
+    if (survey->left_objects > 0)
+        line("left", "%s in %s object%s, by processes that ended before others",
+             fp_text_bytes((double)survey->left_bytes, one), fp_text_grouped(survey->left_objects, two),
+             survey->left_objects == 1 ? "" : "s");
+    if (survey->live != CONV_LIVE_KNOWN)
+        line("live", "%s", cli_live_words(survey->live));
+    if (survey->inherited_objects > 0)
+        line("inherited",
+             "%s in %s object%s alive before: the parent's, of earlier windows, made before the section",
+             fp_text_bytes((double)survey->inherited_bytes, one),
+             fp_text_grouped(survey->inherited_objects, two), survey->inherited_objects == 1 ? "" : "s");
+}
+
+/* Of objects that outlive a killed program, and of those that no recorder noted, all pages are taken to be in use. */
+static void print_large(const struct conv_survey *survey)
+{
+    char one[32], two[32], three[32];
+    const struct conv_large *large = &survey->large;
+    if (large_objects(survey) == 0)
+        return;
+    if (large->noted == 0)
+        line("large objects", "%s of 64 KiB and more; how much of them was in memory is not known",
+             fp_text_grouped(large_objects(survey), one));
+    else
+        line("large objects", "%s of 64 KiB and more; known of %s: %s, %.0f %% of them in memory",
+             fp_text_grouped(large_objects(survey), one), fp_text_grouped(large->noted, two),
+             fp_text_bytes((double)large->noted_bytes, three),
+             100.0 * (double)large->resident_bytes / (double)large->noted_bytes);
+}
+
+static void print_unrecorded(const struct conv_survey *survey)
+{
+    json_t *unrecorded = survey->kind == CONV_KIND_RECORDING ? cli_unrecorded_load(survey->input) : NULL;
+    const json_t *object;
+    size_t i;
+    json_array_foreach(unrecorded, i, object)
+    {
+        char *words = cli_unrecorded_words(object);
+        line(i == 0 ? "unrecorded" : "", "%s", words);
+        free(words);
+    }
+    json_decref(unrecorded);
+}
+
+void cli_survey_print(const struct conv_survey *survey, const char *path, bool utf8)
+{
+    char one[32];
+    const bool is_workload = survey->kind == CONV_KIND_WORKLOAD;
+    print_plain("file", path);
+    if (survey->file_bytes > 0)
+        line("kind", "%s, %s", conv_kind_name(survey->kind), fp_text_bytes((double)survey->file_bytes, one));
+    else
+        line("kind", "%s", conv_kind_name(survey->kind)); /* a pipe's text */
+    print_program(survey);
+    cli_selection_print(&survey->selected);
+    print_start(survey->start_unix_ns);
+    print_duration(survey);
+    print_pauses(survey);
+    if (survey->stop_words != NULL)
+        line("stopped", "%s", survey->stop_words);
+    if (!is_workload)
+        print_events(survey);
+    else
+        line("ops", "%s, %.2f bytes each", fp_text_grouped(survey->ops, one),
+             survey->ops > 0 ? (double)survey->file_bytes / (double)survey->ops : 0.0);
+    if (processes_of(survey) != 1)
+        line("processes", "%s", fp_text_grouped(processes_of(survey), one));
+    if (survey->kind != CONV_KIND_RECORDING && survey->process_count > 1)
+        line("processes", "%zu in the trace; this is process %u (convert --process takes another)",
+             survey->process_count, survey->process_id);
+    line("threads", "%s", fp_text_grouped(survey->threads, one));
+    line("requested", "%s", fp_text_bytes((double)survey->requested_bytes, one));
+    line("largest", "%s", fp_text_bytes((double)survey->largest_size, one));
+    print_live(survey);
+    print_large(survey);
+    if (survey->inherited_why[0] != '\0') {
+        char *why = res_text_plain(survey->inherited_why);
+        line("inherited", "not all is known: %s", why);
+        free(why);
+    }
+    if (survey->complete) {
+        line("complete", "yes");
+    } else {
+        char *why = res_text_plain(survey->incomplete_why);
+        line("complete", "no: %s", why);
+        free(why);
+    }
+    if (survey->lacks[0] != '\0')
+        print_plain("lacks", survey->lacks);
+    print_losses(survey);
+    if (survey->events_removed > 0)
+        line("removed", "%s calls, with the windows that are not kept",
+             fp_text_grouped(survey->events_removed, one));
+    print_unrecorded(survey);
+    print_calls("calls", is_workload ? survey->ops_by_call : survey->events_by_call,
+                is_workload ? survey->ops : survey->events);
+    print_sizes(survey, utf8);
+    cli_threads_print(survey);
+    cli_survey_lists_print(survey);
+}

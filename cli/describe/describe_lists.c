@@ -1,0 +1,231 @@
+/* describe_lists.c - windows, programs and processes of a recording, as JSON and as tables. */
+#include "cli/describe/describe_lists.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/base/json_bounds.h"
+#include "footprint/base/words.h"
+#include "record/unrecorded.h"
+#include "results/measure/base/support.h"
+
+#define PROCESSES_AT_A_GLANCE 10 /* with more, a table of programs comes before theirs */
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+static json_t *window_array(const struct conv_survey *survey)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < survey->window_list_count; i++) {
+        const struct conv_window *window = &survey->window_list[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "window", cli_json_number(window->number));
+        json_object_set_new(object, "begin_ns", cli_json_number(window->begin_ns));
+        json_object_set_new(object, "end_ns",
+                            window->end_ns > 0 ? cli_json_number(window->end_ns) : json_null());
+        json_object_set_new(object, "events", cli_json_number(window->events));
+        json_object_set_new(object, "live_end_bytes", cli_json_number(window->live_bytes_end));
+        json_object_set_new(object, "live_end_objects", cli_json_number(window->live_objects_end));
+        json_object_set_new(object, "lost", cli_json_number(window->lost));
+        json_object_set_new(object, "processes", cli_json_number(window->processes));
+        json_object_set_new(object, "file_bytes", cli_json_number(window->file_bytes));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+/* The hour that a window began at; without one, how long after the recording did. */
+static void begin_words(const struct conv_survey *survey, const struct conv_window *window, char *ret_text,
+                        size_t size)
+{
+    const time_t seconds = (time_t)((survey->start_unix_ns + window->begin_ns) / 1000000000u);
+    struct tm parts;
+    char duration[32];
+    if (survey->start_unix_ns == 0 || localtime_r(&seconds, &parts) == NULL ||
+        strftime(ret_text, size, "%m-%d %H:%M:%S", &parts) == 0)
+        snprintf(ret_text, size, "+%s", res_text_duration((double)window->begin_ns, duration));
+}
+
+static void print_windows(const struct conv_survey *survey)
+{
+    if (survey->window_list_count == 0)
+        return;
+    printf("\n%-7s %-14s %12s %13s %11s %11s  %s\n", "window", "began", "lasted", "events", "live at end",
+           "objects", "lost");
+    for (size_t i = 0; i < survey->window_list_count; i++) {
+        const struct conv_window *window = &survey->window_list[i];
+        char began[48], lasted[32] = "not known", events[32], bytes[32], objects[32], lost[32];
+        begin_words(survey, window, began, sizeof began);
+        if (window->end_ns > window->begin_ns)
+            (void)res_text_duration((double)(window->end_ns - window->begin_ns), lasted);
+        printf("%-7u %-14s %12s %13s %11s %11s  %s\n", window->number, began, lasted,
+               fp_text_grouped(window->events, events), fp_text_bytes((double)window->live_bytes_end, bytes),
+               fp_text_grouped(window->live_objects_end, objects),
+               window->lost > 0 ? fp_text_grouped(window->lost, lost) : "-");
+    }
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+struct program {
+    const char *name;
+    uint64_t processes, events;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct program *)a)->name, ((const struct program *)b)->name);
+}
+
+static int by_events(const void *a, const void *b)
+{
+    const struct program *one = a, *other = b;
+    if (one->events != other->events)
+        return one->events > other->events ? -1 : 1;
+    return strcmp(one->name, other->name);
+}
+
+/* By events; the caller frees them. Names are the survey's. */
+static struct program *find_programs(const struct conv_survey *survey, size_t *ret_count)
+{
+    struct program *programs = res_calloc(survey->process_count + 1, sizeof *programs);
+    size_t count = 0;
+    for (size_t i = 0; i < survey->process_count; i++)
+        programs[i] = (struct program){survey->processes[i].name, 1, survey->processes[i].events};
+    qsort(programs, survey->process_count, sizeof *programs, by_name);
+    for (size_t i = 0; i < survey->process_count; i++) {
+        if (count > 0 && strcmp(programs[count - 1].name, programs[i].name) == 0) {
+            programs[count - 1].processes++;
+            programs[count - 1].events += programs[i].events;
+        } else {
+            programs[count++] = programs[i];
+        }
+    }
+    qsort(programs, count, sizeof *programs, by_events);
+    *ret_count = count;
+    return programs;
+}
+
+static json_t *program_array(const struct conv_survey *survey)
+{
+    size_t count;
+    struct program *programs = find_programs(survey, &count);
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *object = json_object();
+        json_object_set_new(object, "name", cli_json_text(programs[i].name));
+        json_object_set_new(object, "processes", cli_json_number(programs[i].processes));
+        json_object_set_new(object, "events", cli_json_number(programs[i].events));
+        json_array_append_new(array, object);
+    }
+    free(programs);
+    return array;
+}
+
+static void print_programs(const struct conv_survey *survey)
+{
+    size_t count;
+    struct program *programs;
+    if (survey->process_count <= PROCESSES_AT_A_GLANCE)
+        return;
+    programs = find_programs(survey, &count);
+    printf("\n%-10s %25s  %s\n", "processes", "events", "program");
+    for (size_t i = 0; i < count; i++) {
+        char processes[32], events[32];
+        char *name = res_text_plain(programs[i].name);
+        printf("%-10s %25s  %s\n", fp_text_grouped(programs[i].processes, processes),
+               fp_text_grouped(programs[i].events, events), name);
+        free(name);
+    }
+    free(programs);
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+static json_t *process_array(const struct conv_survey *survey)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < survey->process_count; i++) {
+        const struct conv_process *process = &survey->processes[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "file", cli_json_text(process->file));
+        json_object_set_new(object, "name", cli_json_text(process->name));
+        json_object_set_new(object, "pid", cli_json_number(process->process_id));
+        json_object_set_new(object, "parent_pid", cli_json_number(process->parent_process_id));
+        json_object_set_new(object, "events", cli_json_number(process->events));
+        json_object_set_new(object, "ended", cli_json_text(process->ended));
+        json_object_set_new(object, "complete", json_boolean(process->complete));
+        json_object_set_new(object, "chosen", json_boolean(process->chosen));
+        json_object_set_new(object, "missing", json_boolean(process->missing));
+        json_object_set_new(object, "removed", json_boolean(process->removed));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static const char *end_of(const struct conv_process *process)
+{
+    if (strcmp(process->ended, "exit") == 0 || (process->ended[0] == '\0' && process->complete))
+        return "ended";
+    return process->ended[0] != '\0' ? process->ended : "unknown";
+}
+
+/* Those of another tool's trace have but their ids. */
+static void print_traced(const struct conv_survey *survey)
+{
+    char events[32];
+    printf("\n%-10s %14s\n", "process", "events");
+    for (size_t i = 0; i < survey->process_count; i++)
+        printf("%-10u %14s\n", survey->processes[i].process_id,
+               fp_text_grouped(survey->processes[i].events, events));
+}
+
+static void print_processes(const struct conv_survey *survey)
+{
+    if (survey->process_count == 0)
+        return;
+    if (survey->processes[0].file == NULL) {
+        print_traced(survey);
+        return;
+    }
+    printf("\n%-10s %-10s %14s  %-8s %s\n", "process", "parent", "events", "ended", "footprint");
+    for (size_t i = 0; i < survey->process_count; i++) {
+        const struct conv_process *process = &survey->processes[i];
+        char *file = res_text_plain(process->file);
+        char *ended = res_text_plain(end_of(process));
+        char events[32], more[64] = "";
+        if (process->windows > 1)
+            snprintf(more, sizeof more, " and %llu more", (unsigned long long)process->windows - 1);
+        printf("%-10u %-10u %14s  %-8s %s%s%s\n", process->process_id, process->parent_process_id,
+               fp_text_grouped(process->events, events), ended, process->removed ? "-" : file, more,
+               process->removed    ? " (its calls were in windows that are removed)"
+               : process->missing  ? " (missing)"
+               : process->complete ? ""
+                                   : " (not whole)");
+        free(file);
+        free(ended);
+    }
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+void cli_survey_lists_json(json_t *object, const struct conv_survey *survey)
+{
+    if (survey->kind == CONV_KIND_RECORDING) {
+        json_object_set_new(object, "window_list", window_array(survey));
+        json_object_set_new(object, "program_list", program_array(survey));
+        json_object_set_new(object, "not_recorded", cli_unrecorded_load(survey->input));
+    }
+    json_object_set_new(object, "process_list", process_array(survey));
+}
+
+void cli_survey_lists_print(const struct conv_survey *survey)
+{
+    if (survey->kind == CONV_KIND_RECORDING) {
+        print_windows(survey);
+        print_programs(survey);
+    }
+    print_processes(survey);
+}

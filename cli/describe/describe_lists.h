@@ -1,0 +1,15 @@
+/* describe_lists.h - the lists at the end of what is said of a recording: its windows, programs and processes. */
+#ifndef MALLAB_CLI_DESCRIBE_DESCRIBE_LISTS_H
+#define MALLAB_CLI_DESCRIBE_DESCRIBE_LISTS_H
+
+#include <jansson.h>
+
+#include "convert/convert.h"
+
+/* cli_survey_lists_json - set `process_list`; of a recording, `window_list` and `program_list` too. */
+void cli_survey_lists_json(json_t *object, const struct conv_survey *survey);
+
+/* cli_survey_lists_print - the same as tables on stdout; programs only where processes are many. */
+void cli_survey_lists_print(const struct conv_survey *survey);
+
+#endif

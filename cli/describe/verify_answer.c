@@ -1,0 +1,105 @@
+/* verify_answer.c - the answer of `mallab info --verify`, as text and as JSON. */
+#include "cli/describe/verify_answer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/base/json_bounds.h"
+#include "footprint/base/words.h"
+#include "results/measure/base/support.h"
+#include "results/measure/base/values.h"
+
+#define FIGURES 7
+
+struct figure {
+    const char *name;
+    uint64_t value;
+};
+
+/* What was looked at; returns how many figures there are. */
+static size_t figures_of(const struct conv_verdict *verdict, struct figure ret_figures[FIGURES])
+{
+    const struct figure workload[] = {{"ops", verdict->ops},
+                                      {"windows", verdict->windows},
+                                      {"threads", verdict->threads},
+                                      {"allocations", verdict->allocations},
+                                      {"waits", verdict->waits}};
+    const struct figure recorded[] = {{"events", verdict->events},
+                                      {"threads", verdict->threads},
+                                      {"processes", verdict->processes},
+                                      {"ordered_epochs", verdict->groups}};
+    const bool is_workload = verdict->kind == CONV_KIND_WORKLOAD || verdict->kind == CONV_KIND_TEXT;
+    const size_t count = is_workload ? sizeof workload / sizeof workload[0]
+                                     : sizeof recorded / sizeof recorded[0];
+    for (size_t i = 0; i < count; i++)
+        ret_figures[i] = is_workload ? workload[i] : recorded[i];
+    return count;
+}
+
+static void print_place(const struct conv_verdict *verdict)
+{
+    const struct conv_violation *violation = &verdict->violation;
+    if (violation->has_op)
+        printf("op              %" PRIu64 ", number %" PRIu64 " of its window\n", violation->op,
+               violation->op_in_window);
+    if (violation->has_window)
+        printf("window          %" PRIu64 "\n", violation->window);
+    if (violation->line > 0)
+        printf("line            %" PRIu64 "\n", violation->line);
+    if (violation->offset > 0)
+        printf("offset          %" PRIu64 "\n", violation->offset);
+}
+
+void cli_verdict_print(const struct conv_verdict *verdict)
+{
+    struct figure figures[FIGURES];
+    const size_t count = figures_of(verdict, figures);
+    char *file = res_text_plain(verdict->file);
+    char digits[32];
+    if (verdict->violation.fault == CONV_FAULT_NONE) {
+        printf("legal\n");
+        for (size_t i = 0; i < count; i++)
+            printf("%-16s%s\n", figures[i].name, fp_text_grouped(figures[i].value, digits));
+    } else {
+        printf("not legal: %s\n", verdict->violation.what);
+        printf("kind            %s\n", conv_fault_name(verdict->violation.fault));
+        print_place(verdict);
+        printf("file            %s\n", file);
+    }
+    free(file);
+}
+
+static json_t *violation_json(const struct conv_violation *violation)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "kind", json_string(conv_fault_name(violation->fault)));
+    json_object_set_new(object, "what", res_value_text(violation->what));
+    json_object_set_new(object, "window",
+                        violation->has_window ? cli_json_number(violation->window) : json_null());
+    json_object_set_new(object, "op", violation->has_op ? cli_json_number(violation->op) : json_null());
+    json_object_set_new(object, "op_in_window",
+                        violation->has_op ? cli_json_number(violation->op_in_window) : json_null());
+    json_object_set_new(object, "offset_bytes", cli_json_number(violation->offset));
+    json_object_set_new(object, "line", violation->line > 0 ? cli_json_number(violation->line) : json_null());
+    return object;
+}
+
+json_t *cli_verdict_json(const struct conv_verdict *verdict)
+{
+    const bool legal = verdict->violation.fault == CONV_FAULT_NONE;
+    struct figure figures[FIGURES];
+    const size_t count = figures_of(verdict, figures);
+    json_t *object = json_object(), *verify = json_object(), *checked = json_object();
+    for (size_t i = 0; i < count; i++)
+        json_object_set_new(checked, figures[i].name, cli_json_number(figures[i].value));
+    json_object_set_new(verify, "legal", json_boolean(legal));
+    json_object_set_new(verify, "checked", checked);
+    json_object_set_new(verify, "violation", legal ? json_null() : violation_json(&verdict->violation));
+    json_object_set_new(object, "schema", json_string("mallab-info/1"));
+    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
+    json_object_set_new(object, "kind", json_string(conv_kind_name(verdict->kind)));
+    json_object_set_new(object, "file", res_value_text(verdict->file));
+    json_object_set_new(object, "verify", verify);
+    return object;
+}

@@ -1,0 +1,165 @@
+/* options.c - misuse, and numbers with units. */
+#include <ctype.h>
+#include <langinfo.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "footprint/base/plain.h"
+
+__attribute__((format(printf, 2, 0))) static void say(const struct cli_verb *verb, const char *format,
+                                                      va_list list)
+{
+    char words[8192],
+        plain[2 * sizeof words]; /* paths, names and reasons of files: fit for a terminal, all of them */
+    vsnprintf(words, sizeof words, format, list);
+    (void)fp_text_plain(words, plain, sizeof plain);
+    fflush(stdout);
+    fprintf(stderr, "mallab%s%s: %s\n", verb != NULL ? " " : "", verb != NULL ? verb->name : "", plain);
+}
+
+void cli_say(const struct cli_verb *verb, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say(verb, format, list);
+    va_end(list);
+}
+
+int cli_misuse(const struct cli_verb *verb, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say(verb, format, list);
+    va_end(list);
+    if (verb == NULL || strcmp(verb->name, "help") == 0)
+        fprintf(stderr, "'mallab help' lists the verbs\n");
+    else
+        fprintf(stderr, "'mallab help %s' says how it is used\n", verb->name);
+    return CLI_MISUSE;
+}
+
+/* Digits with at most one point among them; strtod alone would take "inf", "0x10" and blanks. */
+static bool parse_decimal(const char *text, double *ret_value, const char **ret_rest)
+{
+    const size_t whole = strspn(text, "0123456789");
+    size_t length = whole;
+    if (whole == 0 || whole > 18)
+        return false;
+    if (text[length] == '.') {
+        const size_t part = strspn(text + length + 1, "0123456789");
+        if (part == 0 || part > 9)
+            return false;
+        length += 1 + part;
+    }
+    double scale = 0.1;
+    double value = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (i < whole) {
+            value = value * 10 + (text[i] - '0');
+        } else if (i > whole) {
+            value += (text[i] - '0') * scale;
+            scale /= 10;
+        }
+    }
+    *ret_value = value;
+    *ret_rest = text + length;
+    return true;
+}
+
+struct unit {
+    const char *name;
+    double factor;
+};
+
+static bool parse_with_unit(const char *text, const struct unit *units, size_t unit_count,
+                            uint64_t *ret_value)
+{
+    double value;
+    const char *rest;
+    if (!parse_decimal(text, &value, &rest))
+        return false;
+    for (size_t i = 0; i < unit_count; i++) {
+        if (strcasecmp(rest, units[i].name) == 0) {
+            const double product = round(value * units[i].factor);
+            if (product < 1 || product >= 9.2e18) /* what JSON and off_t hold */
+                return false;
+            *ret_value = (uint64_t)product;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cli_parse_size(const char *text, uint64_t *ret_bytes)
+{
+    static const struct unit units[] = {
+        {"", 1},         {"B", 1},      {"K", 1024},     {"KiB", 1024}, {"M", 0x1p20},
+        {"MiB", 0x1p20}, {"G", 0x1p30}, {"GiB", 0x1p30}, {"T", 0x1p40}, {"TiB", 0x1p40},
+    };
+    return parse_with_unit(text, units, sizeof units / sizeof units[0], ret_bytes);
+}
+
+bool cli_parse_duration(const char *text, uint64_t *ret_ns)
+{
+    static const struct unit units[] = {
+        {"", 1e9},   {"s", 1e9},    {"ms", 1e6},   {"us", 1e3},    {"ns", 1},
+        {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9},
+    };
+    return parse_with_unit(text, units, sizeof units / sizeof units[0], ret_ns);
+}
+
+bool cli_parse_count(const char *text, uint64_t least, uint64_t most, uint64_t *ret_count)
+{
+    const size_t length = strlen(text);
+    if (length == 0 || length > 19 || strspn(text, "0123456789") != length)
+        return false;
+    const uint64_t count = strtoull(text, NULL, 10);
+    if (count < least || count > most)
+        return false;
+    *ret_count = count;
+    return true;
+}
+
+uint64_t cli_draw_seed(void)
+{
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        seed = (uint64_t)now.tv_nsec * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)now.tv_sec;
+    }
+    return seed % 1000000000; /* short enough to be typed again */
+}
+
+bool cli_colour_by_default(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && (no_color == NULL || *no_color == '\0') && term != NULL &&
+           strcmp(term, "dumb") != 0;
+}
+
+bool cli_parse_color(const char *text, bool *ret_colour)
+{
+    if (strcmp(text, "always") == 0)
+        *ret_colour = true;
+    else if (strcmp(text, "never") == 0)
+        *ret_colour = false;
+    else if (strcmp(text, "auto") == 0)
+        *ret_colour = cli_colour_by_default();
+    else
+        return false;
+    return true;
+}
+
+bool cli_locale_is_utf8(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}

@@ -1,0 +1,166 @@
+/* select_options.c - words of the command line to a selection. */
+#include "cli/options/select_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/trusted.h"
+
+/* "12.5%" to millionths. */
+static bool parse_percent(const char *text, uint64_t *ret_millionths)
+{
+    const size_t length = strlen(text);
+    const size_t whole = strspn(text, "0123456789");
+    uint64_t value = 0, unit = CONV_SHARE_WHOLE / 100;
+    if (whole == 0 || whole > 3 || length < 2 || text[length - 1] != '%')
+        return false;
+    for (size_t i = 0; i < whole; i++)
+        value = value * 10 + (uint64_t)(text[i] - '0') * unit;
+    if (text[whole] == '.') {
+        const size_t part = strspn(text + whole + 1, "0123456789");
+        if (part == 0 || part > 4 || whole + 1 + part + 1 != length)
+            return false;
+        for (size_t i = 0; i < part; i++)
+            value += (uint64_t)(text[whole + 1 + i] - '0') * (unit /= 10);
+    } else if (whole + 1 != length) {
+        return false;
+    }
+    *ret_millionths = value;
+    return value <= CONV_SHARE_WHOLE;
+}
+
+bool cli_select_parse_when(const char *text, struct conv_when *ret_when)
+{
+    struct conv_when when = {.kind = CONV_WHEN_TIME};
+    if (strcmp(text, "end") == 0)
+        when = (struct conv_when){.kind = CONV_WHEN_SHARE, .value = CONV_SHARE_WHOLE};
+    else if (parse_percent(text, &when.value))
+        when.kind = CONV_WHEN_SHARE;
+    else if (strcmp(text, "0") == 0 || strcmp(text, "0s") == 0)
+        when.value = 0; /* no duration, but a time */
+    else if (!cli_parse_duration(text, &when.value))
+        return false;
+    *ret_when = when;
+    return true;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+bool cli_select_parse_share(const char *text, uint32_t *ret_part, uint32_t *ret_of)
+{
+    uint64_t part, of = CONV_SHARE_WHOLE, divisor;
+    if (!parse_percent(text, &part)) {
+        const char *slash = strchr(text, '/');
+        char first[24];
+        if (slash == NULL || (size_t)(slash - text) >= sizeof first)
+            return false;
+        memcpy(first, text, (size_t)(slash - text));
+        first[slash - text] = '\0';
+        if (!cli_parse_count(first, 1, CONV_SAMPLE_MAX, &part) ||
+            !cli_parse_count(slash + 1, 1, CONV_SAMPLE_MAX, &of))
+            return false;
+    }
+    if (part == 0 || part > of)
+        return false;
+    divisor = common_divisor(part, of);
+    *ret_part = part == of ? 0 : (uint32_t)(part / divisor);
+    *ret_of = part == of ? 0 : (uint32_t)(of / divisor);
+    return true;
+}
+
+/* A program's ("awk"), or PROGRAM.PID with more behind it or not: "awk.10962", "awk.10962.fp". */
+static bool is_name(const char *text)
+{
+    return text[0] != '\0' && text[0] != '.' && strchr(text, '/') == NULL &&
+           strspn(text, "0123456789.") != strlen(text);
+}
+
+static int trust_owner(const struct cli_verb *verb, const char *value)
+{
+    uid_t user;
+    if (!fp_trusted_find_user(value, &user))
+        return cli_misuse(verb, "--trust-owner: there is no user '%s'", value);
+    fp_trusted_also_read(user);
+    return -1;
+}
+
+int cli_select_take(const struct cli_verb *verb, int option, const char *value, struct conv_options *options)
+{
+    if (option == CLI_SELECT_TRUST_OWNER)
+        return trust_owner(verb, value);
+    struct conv_selection *select = &options->select;
+    const char *wrong;
+    uint64_t process;
+    switch (option) {
+    case CLI_SELECT_PROCESS:
+        options->process_id = 0;
+        options->process_file = NULL;
+        if (cli_parse_count(value, 1, UINT32_MAX, &process))
+            options->process_id = (uint32_t)process;
+        else if (is_name(value))
+            options->process_file = value;
+        else
+            return cli_misuse(verb, "'%s' is no process id, and no name of a program or footprint", value);
+        break;
+    case CLI_SELECT_MERGE:
+        select->merge = value != NULL ? value : "";
+        if (value != NULL && (value[0] == '\0' || value[0] == ',' || strstr(value, ",,") != NULL ||
+                              value[strlen(value) - 1] == ','))
+            return cli_misuse(verb, "--merge=LIST has an empty item: '%s'", value);
+        break;
+    case CLI_SELECT_THREADS:
+        wrong = conv_threads_check(value);
+        if (wrong != NULL)
+            return cli_misuse(verb, "--threads '%s': %s", value, wrong);
+        select->threads = value;
+        break;
+    case CLI_SELECT_FROM_TIME:
+        if (!cli_select_parse_when(value, &select->from) ||
+            (select->from.kind == CONV_WHEN_SHARE && select->from.value == CONV_SHARE_WHOLE))
+            return cli_misuse(verb, "'%s' is no time to begin at: write 90s, 5m or 25%%", value);
+        break;
+    case CLI_SELECT_TO_TIME:
+        if (!cli_select_parse_when(value, &select->to) || select->to.value == 0)
+            return cli_misuse(verb, "'%s' is no time to end at: write 90s, 5m, 25%% or end", value);
+        break;
+    case CLI_SELECT_SAMPLE:
+        if (!cli_select_parse_share(value, &select->sample_part, &select->sample_of))
+            return cli_misuse(verb, "'%s' is no share: write 1/8 or 10%%, of at most %u parts", value,
+                              CONV_SAMPLE_MAX);
+        break;
+    case CLI_SELECT_HEAD:
+        if (!cli_parse_count(value, 1, INT64_MAX, &select->head))
+            return cli_misuse(verb, "'%s' is no number of calls", value);
+        break;
+    default:
+        break;
+    }
+    return -1;
+}
+
+int cli_select_check(const struct cli_verb *verb, const struct conv_options *options)
+{
+    const struct conv_selection *select = &options->select;
+    if (select->merge != NULL && conv_process_asked(options))
+        return cli_misuse(verb, "--process is for one process, --merge for several: choose one of them");
+    if (select->from.kind == select->to.kind && select->from.kind != CONV_WHEN_NONE &&
+        select->from.value >= select->to.value)
+        return cli_misuse(verb, "--from-time is not before --to-time");
+    return -1;
+}
+
+bool cli_select_any(const struct conv_options *options)
+{
+    const struct conv_selection *select = &options->select;
+    return conv_process_asked(options) || select->merge != NULL || select->threads != NULL ||
+           select->from.kind != CONV_WHEN_NONE || select->to.kind != CONV_WHEN_NONE ||
+           select->sample_of != 0 || select->head != 0;
+}

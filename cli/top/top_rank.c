@@ -1,0 +1,97 @@
+/* top_rank.c - which threads and processes did most, and sums over all of them. */
+#include "cli/top/top_frame.h"
+
+static uint64_t gain(const struct conv_tally_lane *lane)
+{
+    return lane->events - lane->events_before;
+}
+
+static const struct conv_tally_lane *lane_of(const struct cli_top_thread *thread)
+{
+    return &thread->process->tally.lanes[thread->lane];
+}
+
+static bool is_busier(const struct cli_top_thread *a, const struct cli_top_thread *b)
+{
+    const struct conv_tally_lane *one = lane_of(a), *two = lane_of(b);
+    return gain(one) != gain(two) ? gain(one) > gain(two) : one->events > two->events;
+}
+
+/* What is shown is few: put each in its place among the best so far. */
+static size_t place_thread(struct cli_top_thread *best, size_t count, size_t most,
+                           struct cli_top_thread thread)
+{
+    size_t at = count < most ? count : most;
+    while (at > 0 && is_busier(&thread, &best[at - 1])) {
+        if (at < most)
+            best[at] = best[at - 1];
+        at--;
+    }
+    if (at < most)
+        best[at] = thread;
+    return count < most ? count + 1 : most;
+}
+
+size_t cli_top_threads(const struct conv_view *view, struct cli_top_thread *ret_threads, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->process_count; i++) {
+        const struct conv_view_process *process = view->processes[i];
+        for (uint32_t lane = 0; lane < process->tally.lane_count; lane++)
+            if (process->tally.lanes[lane].seen)
+                count = place_thread(ret_threads, count, most, (struct cli_top_thread){process, lane});
+    }
+    return count;
+}
+
+static bool goes_before(const struct conv_view *view, const struct conv_view_process *a,
+                        const struct conv_view_process *b)
+{
+    const uint64_t one = a->tally.events - a->tally.events_before;
+    const uint64_t two = b->tally.events - b->tally.events_before;
+    const bool runs = conv_view_is_running(view, a);
+    if (runs != conv_view_is_running(view, b))
+        return runs;
+    return one != two ? one > two : a->tally.events > b->tally.events;
+}
+
+size_t cli_top_processes(const struct conv_view *view, const struct conv_view_process **ret_processes,
+                         size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->process_count; i++) {
+        size_t at = count;
+        while (at > 0 && goes_before(view, view->processes[i], ret_processes[at - 1])) {
+            if (at < most)
+                ret_processes[at] = ret_processes[at - 1];
+            at--;
+        }
+        if (at < most)
+            ret_processes[at] = view->processes[i];
+        count += count < most;
+    }
+    return count;
+}
+
+const char *cli_top_program(const struct conv_view *view)
+{
+    const struct conv_view_process *most = NULL;
+    for (size_t i = 0; i < view->process_count; i++)
+        if (most == NULL || view->processes[i]->tally.events > most->tally.events)
+            most = view->processes[i];
+    return most != NULL ? most->name : "";
+}
+
+struct cli_top_numbers cli_top_count(const struct conv_view *view)
+{
+    struct cli_top_numbers numbers = {0};
+    for (size_t i = 0; i < view->process_count; i++) {
+        const struct conv_view_process *process = view->processes[i];
+        const bool runs = conv_view_is_running(view, process);
+        numbers.processes_running += runs;
+        numbers.threads += process->tally.threads;
+        if (runs)
+            numbers.threads_running += process->tally.threads - process->tally.threads_exited;
+    }
+    return numbers;
+}

@@ -1,0 +1,221 @@
+/* convert_report.c - what `mallab convert` says of what it made, as lines on stderr and as JSON. */
+#include "cli/verbs/convert_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/describe/describe.h"
+#include "cli/verbs/workloads.h"
+#include "convert/recording/recording.h"
+#include "footprint/base/words.h"
+#include "results/measure/base/support.h"
+
+#define RATE_SHOWN_MIN     1e4 /* events a second: below, 0.00 M would be told of what is but short */
+#define SAMPLE_OBJECTS_MIN 100 /* fewer at the peak say nothing of the whole's */
+
+static double scaled(const struct conv_selected *selected, uint64_t figure)
+{
+    return (double)figure * selected->sample_of / selected->sample_part;
+}
+
+/* What a sample makes of the figures, and of what it says nothing. */
+static void tell_sample(const struct cli_verb *verb, const struct conv_survey *survey)
+{
+    const struct conv_selected *selected = &survey->selected;
+    char ops[32], all[32], live[32], up[32], whole[32];
+    cli_say(verb, "sampled %u/%u: %s of %s ops; live peak %s, scaled up %s, of the whole %s",
+            selected->sample_part, selected->sample_of, fp_text_grouped(survey->ops, ops),
+            fp_text_grouped(selected->all_ops, all), fp_text_bytes((double)survey->live_bytes_peak, live),
+            fp_text_bytes(scaled(selected, survey->live_bytes_peak), up),
+            fp_text_bytes((double)selected->all_live_bytes_peak, whole));
+    cli_say(verb,
+            "a sample keeps sizes and lifetimes; contention, locality and what an allocator keeps per thread "
+            "are not those of the whole");
+    if (survey->live_objects_peak < SAMPLE_OBJECTS_MIN)
+        cli_say(
+            verb,
+            "the sample has %s object%s alive at most: too few for figures that stand for the whole; take a "
+            "larger share",
+            fp_text_grouped(survey->live_objects_peak, ops), survey->live_objects_peak == 1 ? "" : "s");
+}
+
+static void tell_selection(const struct cli_verb *verb, const struct conv_survey *survey, bool quiet)
+{
+    char digits[32];
+    const uint64_t foreign = survey->irregular[CONV_FOREIGN_CALLS];
+    const uint64_t others = survey->irregular[CONV_RELEASED_BY_OTHERS];
+    if (quiet)
+        return;
+    if (survey->selected.text[0] != '\0')
+        cli_say(verb, "selected: %s", survey->selected.text);
+    if (foreign > 0)
+        cli_say(verb, "%s releases by the selected threads of objects of others are left out",
+                fp_text_grouped(foreign, digits));
+    if (others > 0)
+        cli_say(verb, "%s objects that other threads released or resized are released by the selected ones",
+                fp_text_grouped(others, digits));
+    if (survey->selected.sample_of > 0)
+        tell_sample(verb, survey);
+}
+
+/* Programs that one process was, one after the other (exec), have one process id: they are chosen by their footprints. */
+static void tell_choice(const struct cli_verb *verb, const struct conv_survey *survey, const char *kind)
+{
+    const struct conv_process *chosen = NULL, *other = NULL;
+    char *name = res_text_plain(survey->program);
+    const char *quote = name[0] != '\0' ? "'" : "";
+    for (size_t i = 0; i < survey->process_count; i++)
+        if (survey->processes[i].chosen)
+            chosen = &survey->processes[i];
+    for (size_t i = 0; chosen != NULL && i < survey->process_count; i++)
+        if (&survey->processes[i] != chosen && survey->processes[i].process_id == chosen->process_id &&
+            survey->processes[i].file != NULL)
+            other = &survey->processes[i];
+    cli_say(verb, "the %s holds %zu processes; converted: process %u%s%s%s%s (--process chooses another)",
+            kind, survey->process_count, survey->process_id, name[0] != '\0' ? ", " : "", quote, name, quote);
+    if (other != NULL) {
+        char *this_file = res_text_plain(chosen->file), *other_file = res_text_plain(other->file);
+        cli_say(verb,
+                "process %u became another program by exec: converted is '%s' (--process %s chooses another)",
+                survey->process_id, this_file, other_file);
+        free(this_file);
+        free(other_file);
+    }
+    free(name);
+}
+
+static void tell_missing(const struct cli_verb *verb, const struct conv_survey *survey)
+{
+    size_t missing = 0, first = 0;
+    for (size_t i = survey->process_count; i-- > 0;)
+        if (survey->processes[i].missing) {
+            missing++;
+            first = i;
+        }
+    if (missing == 0)
+        return;
+    char *file = res_text_plain(survey->processes[first].file);
+    cli_say(verb, "the recording is not whole: footprint '%s'%s missing", file,
+            missing > 1 ? " and others are" : " is");
+    free(file);
+}
+
+/* What other processes lost is no fault of this workload, but may be what was wanted. */
+static void tell_others_losses(const struct cli_verb *verb, const struct conv_survey *survey)
+{
+    const struct conv_process *worst = NULL;
+    uint64_t most = 0;
+    char lost[32], kept[32];
+    for (size_t i = 0; i < survey->process_count; i++) {
+        const struct conv_process *process = &survey->processes[i];
+        if (process->chosen || conv_process_lost(process) <= most)
+            continue;
+        worst = process;
+        most = conv_process_lost(process);
+    }
+    if (worst == NULL)
+        return;
+    char *name = res_text_plain(worst->name);
+    cli_say(verb,
+            "the recording is not whole: of process %u, '%s', which is not converted, %s calls were lost and "
+            "%s kept",
+            worst->process_id, name, fp_text_grouped(most, lost), fp_text_grouped(worst->events, kept));
+    free(name);
+}
+
+void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *report, const char *output,
+                      bool by_file, bool quiet)
+{
+    const struct conv_survey *survey = &report->survey;
+    char ops[32], threads[32], span[32], speed[32] = "";
+    const double seconds = (double)report->elapsed_ns / 1e9;
+    /* What other tools wrote is no recording of ours. */
+    const char *kind = conv_trace_title(survey->kind) != NULL ? "trace" : "recording";
+    const double rate = seconds > 0 ? (double)survey->events / seconds : 0;
+    if (rate >= RATE_SHOWN_MIN)
+        snprintf(speed, sizeof speed, " (%.2f M events/s)", rate / 1e6);
+    if (!quiet)
+        cli_say(verb, "%s op%s of %s thread%s, %.2f bytes each, written to %s in %s%s",
+                fp_text_grouped(survey->ops, ops), survey->ops == 1 ? "" : "s",
+                fp_text_grouped(survey->threads, threads), survey->threads == 1 ? "" : "s",
+                survey->ops > 0 ? (double)report->bytes_out / (double)survey->ops : 0.0,
+                strcmp(output, "-") == 0 ? "stdout" : output,
+                res_text_duration((double)report->elapsed_ns, span), speed);
+    if (survey->ops == 0 && verb == &CLI_CONVERT) /* others say it of what they were given */
+        cli_say(verb, "'%s' holds no calls: there is nothing to replay", output);
+    for (size_t i = 0; i < report->lack_count; i++)
+        cli_say(verb, "%s cannot hold %s", report->format, report->lacks[i]);
+    tell_selection(verb, survey, quiet);
+    if (survey->process_count > 1 && survey->selected.merged_processes == 0 && !by_file)
+        tell_choice(verb, survey, kind);
+    tell_missing(verb, survey);
+    if (!by_file)
+        tell_others_losses(verb, survey);
+    if (survey->lacks[0] != '\0' && !quiet)
+        cli_say(verb, "what %s does not tell: %s (docs/importing.md)", conv_kind_name(survey->kind),
+                survey->lacks);
+    if (survey->inherited_objects > 0 && !quiet)
+        cli_say(verb,
+                "it begins with %s object%s that %s alive before: its parent's, of earlier windows, or made "
+                "before the section (%s)",
+                fp_text_grouped(survey->inherited_objects, ops), survey->inherited_objects == 1 ? "" : "s",
+                survey->inherited_objects == 1 ? "was" : "were",
+                fp_text_bytes((double)survey->inherited_bytes, span));
+    if (survey->inherited_why[0] != '\0')
+        cli_say(verb, "not all that process %u inherited is known: %s", survey->process_id,
+                survey->inherited_why);
+    if (survey->unfinished_why[0] != '\0')
+        cli_say(verb, "the recording is not finished, and taken as far as it is written: %s",
+                survey->unfinished_why);
+    if (!survey->complete && strcmp(survey->incomplete_why, survey->unfinished_why) != 0)
+        cli_say(verb, "the %s is not whole: %s", kind, survey->incomplete_why);
+    if (survey->left_objects > 0)
+        cli_say(verb,
+                "%s in %s objects was left by merged processes that ended before others: in a replay it "
+                "stays live",
+                fp_text_bytes((double)survey->left_bytes, span), fp_text_grouped(survey->left_objects, ops));
+    if (survey->live != CONV_LIVE_KNOWN)
+        cli_say(verb, "%s", cli_live_words(survey->live));
+    if (survey->irregular[CONV_UNRECORDED_OBJECTS] > 0)
+        cli_say(verb,
+                "left out: unrecorded_objects, %s calls on objects that were made while nothing was recorded",
+                fp_text_grouped(survey->irregular[CONV_UNRECORDED_OBJECTS], ops));
+    if (survey->irregular[CONV_UNRECORDED_FREES] > 0)
+        cli_say(verb,
+                "put in: unrecorded_frees, of %s objects that were released while nothing was recorded, when "
+                "their "
+                "addresses came again",
+                fp_text_grouped(survey->irregular[CONV_UNRECORDED_FREES], ops));
+    if (survey->irregular[CONV_DAMAGED_BLOCKS] > 0)
+        cli_say(verb, "left out: damaged_blocks, up to %s calls (docs/irregularities.md)",
+                fp_text_grouped(survey->irregular[CONV_DAMAGED_BLOCKS], ops));
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
+        if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i) && i != CONV_DAMAGED_BLOCKS)
+            cli_say(verb, "%s: %s, %s time%s (docs/irregularities.md)",
+                    conv_irregularity_is_loss(i) ? "left out" : "repaired", conv_irregularity_name(i),
+                    fp_text_grouped(survey->irregular[i], ops), survey->irregular[i] == 1 ? "" : "s");
+    }
+}
+
+static json_t *export_json(const struct conv_report *report)
+{
+    json_t *object = json_object();
+    json_t *lacks = json_array();
+    for (size_t i = 0; i < report->lack_count; i++)
+        json_array_append_new(lacks, json_string(report->lacks[i]));
+    json_object_set_new(object, "format", json_string(report->format));
+    json_object_set_new(object, "lacks", lacks);
+    return object;
+}
+
+int cli_convert_print(const struct conv_report *report, const char *output)
+{
+    json_t *object = cli_survey_json(&report->survey);
+    json_object_set_new(object, "schema", json_string("mallab-convert/1"));
+    json_object_set_new(object, "output", json_string(output));
+    json_object_set_new(object, "output_bytes", json_integer((json_int_t)report->bytes_out));
+    json_object_set_new(object, "elapsed_ns", json_integer((json_int_t)report->elapsed_ns));
+    json_object_set_new(object, "export", export_json(report));
+    return cli_print_json(object);
+}

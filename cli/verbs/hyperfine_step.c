@@ -1,0 +1,115 @@
+/* hyperfine_step.c - see hyperfine_step.h. */
+#include "cli/verbs/hyperfine_step.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/measure/base/support.h"
+#include "results/measure/experiment/hyperfine_runs.h"
+#include "results/measure/validate/timed.h"
+
+int cli_whole_check(const struct cli_verb *verb, struct cli_whole *whole, bool force)
+{
+    char *problem = NULL;
+    if (!whole->wanted)
+        return CLI_DONE;
+    whole->hyperfine = res_hyperfine_find();
+    if (whole->hyperfine == NULL) {
+        cli_say(
+            verb,
+            "--hyperfine: hyperfine is not on the path: apt-get install hyperfine, or leave the option out");
+        return CLI_FAILED;
+    }
+    if (whole->path == NULL || cli_output_check(whole->path, force, &problem))
+        return CLI_DONE;
+    cli_say(verb, "%s", problem);
+    free(problem);
+    return CLI_FAILED;
+}
+
+void cli_whole_release(struct cli_whole *whole)
+{
+    free(whole->hyperfine);
+    whole->hyperfine = NULL;
+}
+
+static void on_progress(void *context, const struct res_workload *workload, const char *entry,
+                        size_t runs_done, size_t runs_all)
+{
+    char *words = res_printf("%s: whole processes, %s", workload->name, entry);
+    cli_progress_show(context, words, NULL, 0, runs_done, runs_all);
+    free(words);
+}
+
+static bool say_failed(const struct cli_verb *verb, const json_t *workload, const json_t *entry)
+{
+    const char *failed = json_string_value(
+        json_object_get(json_object_get(entry, "whole_process"), "failed"));
+    if (failed == NULL)
+        return false;
+    cli_say(verb, "%s: %s as a whole process failed: %s",
+            json_string_value(json_object_get(workload, "name")),
+            json_string_value(json_object_get(entry, "name")), failed);
+    return true;
+}
+
+static int say_all_failed(const struct cli_verb *verb, const json_t *result)
+{
+    bool failed = false;
+    size_t index, number;
+    json_t *workload, *entry;
+    json_array_foreach(json_object_get(result, "workloads"), index, workload)
+    {
+        json_array_foreach(json_object_get(workload, "candidates"), number, entry)
+        {
+            failed |= say_failed(verb, workload, entry);
+        }
+        failed |= say_failed(verb, workload, json_object_get(workload, "floor"));
+    }
+    return failed ? CLI_FAILED : CLI_DONE;
+}
+
+int cli_whole_measure(const struct cli_verb *verb, const struct cli_whole *whole,
+                      const struct res_experiment *experiment, const char *directory,
+                      enum cli_progress_when when, json_t *result)
+{
+    struct cli_progress progress;
+    const struct res_whole_request request = {
+        .experiment = experiment,
+        .hyperfine = whole->hyperfine,
+        .directory = directory,
+        .progress = on_progress,
+        .context = &progress,
+    };
+    if (!whole->wanted || experiment->stopped)
+        return CLI_DONE;
+    cli_progress_begin(&progress, when);
+    const bool finished = res_whole_run(&request, result);
+    cli_progress_end(&progress);
+    if (!finished)
+        cli_say(verb, "interrupted: the rounds of hyperfine finished before are kept");
+    return say_all_failed(verb, result);
+}
+
+int cli_whole_export(const struct cli_verb *verb, const struct cli_whole *whole, bool force,
+                     const json_t *result)
+{
+    if (whole->path == NULL)
+        return CLI_DONE;
+    json_t *export = res_whole_export(result);
+    if (export == NULL) {
+        cli_say(verb, "no process was timed by hyperfine: '%s' is not written", whole->path);
+        return CLI_FAILED;
+    }
+    char *compact = json_dumps(export, JSON_INDENT(2));
+    char *document = res_printf("%s\n", compact != NULL ? compact : "{}");
+    char *problem = NULL;
+    const bool written = cli_output_write(whole->path, force, document, strlen(document), &problem);
+    if (!written)
+        cli_say(verb, "%s", problem);
+    free(problem);
+    free(document);
+    free(compact);
+    json_decref(export);
+    return written ? CLI_DONE : CLI_FAILED;
+}

@@ -1,0 +1,80 @@
+/* record_step.c - record a command for `ab` and `validate`. */
+#include "cli/verbs/record_step.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "record/recorder.h"
+#include "record/target.h"
+#include "results/measure/base/support.h"
+
+/* How the command ended, where the user has to know it. */
+static void tell_end(const struct cli_verb *verb, const struct cli_recorded *recorded, const char *name,
+                     bool again)
+{
+    if (recorded->code != 0)
+        cli_say(verb, "%s", recorded->problem);
+    else if (recorded->still_running != 0)
+        cli_say(verb,
+                "process %d that '%s' started still runs: record it apart with 'mallab record', and compare "
+                "when it "
+                "has ended",
+                (int)recorded->still_running, name);
+    else if (again)
+        return;
+    else if (WIFSIGNALED(recorded->status))
+        cli_say(verb, "'%s' was ended by signal %d; its recording is used", name, WTERMSIG(recorded->status));
+    else if (WEXITSTATUS(recorded->status) != 0)
+        cli_say(verb, "'%s' ended with exit code %d; its recording is used", name,
+                WEXITSTATUS(recorded->status));
+}
+
+/* Whether there is something to replay; tells what is wrong with the recording. */
+static bool is_usable(const struct cli_verb *verb, const char *directory, const char *name)
+{
+    const struct cli_totals totals = cli_record_totals(directory);
+    if (totals.events == 0) {
+        cli_record_warn_of_nothing(verb, directory, &totals, false);
+        cli_say(verb, "'%s' was run once, and there is nothing to replay: name a command that calls malloc",
+                name);
+    }
+    if (totals.lost > 0)
+        cli_say(verb, "the recording is not whole, calls were lost: %s", totals.lost_by_cause);
+    return totals.events > 0;
+}
+
+int cli_record_step(const struct cli_verb *verb, char **command, const struct cli_record_step *step,
+                    int *ret_status, char **ret_recording)
+{
+    const char *slash = strrchr(command[0], '/');
+    const char *name = slash != NULL ? slash + 1 : command[0];
+    char *recording = res_path_join(step->directory, name);
+    const struct cli_record record = {.directory = recording,
+                                      .stdout_to_stderr = step->shows_stdout,
+                                      .stdout_dropped = !step->shows_stdout,
+                                      .verb = verb,
+                                      .quiet = step->quiet};
+    struct cli_target target;
+    struct cli_recorded recorded = {0};
+    bool usable = false;
+    cli_target_find(command[0], &target);
+    if (target.code != 0) {
+        cli_say(verb, "%s", target.problem);
+    } else {
+        cli_record_run(&record, target.path, command, &recorded);
+        tell_end(verb, &recorded, name, step->again);
+        cli_news_report(&recorded.watch.news);
+        usable = recorded.code == 0 && recorded.still_running == 0 && is_usable(verb, recording, name);
+    }
+    if (ret_status != NULL)
+        *ret_status = recorded.status;
+    cli_target_release(&target);
+    cli_recorded_release(&recorded);
+    if (!usable) {
+        free(recording);
+        return CLI_FAILED;
+    }
+    *ret_recording = recording;
+    return CLI_DONE;
+}

@@ -1,0 +1,24 @@
+/* record_step.h - a command recorded as a step on the way to something else. */
+#ifndef MALLAB_CLI_VERBS_RECORD_STEP_H
+#define MALLAB_CLI_VERBS_RECORD_STEP_H
+
+#include "cli/base/cli.h"
+
+/* How it is recorded. */
+struct cli_record_step {
+    const char *directory; /* the recording is DIRECTORY/NAME */
+    bool quiet;
+    bool shows_stdout; /* of the command: on stderr, which the answer does not use; else nowhere */
+    bool again;        /* the caller has recorded it before, and judges itself how it ended this time */
+};
+
+/* cli_record_step - record a command; told in the name of `verb`: how it ended where that was not well, what of its tree was not
+ * recorded, what was lost.
+ * command        argv, ending in NULL.
+ * ret_status     how it ended, as from waitpid; may be NULL.
+ * ret_recording  path of the recording, the caller's to free; set on CLI_DONE.
+ * Returns        CLI_DONE when there is something to replay; else CLI_FAILED, told on stderr. */
+int cli_record_step(const struct cli_verb *verb, char **command, const struct cli_record_step *step,
+                    int *ret_status, char **ret_recording);
+
+#endif

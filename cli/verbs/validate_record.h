@@ -1,0 +1,43 @@
+/* validate_record.h - recording the command of `mallab validate`: the first time, and again. Private to cli/. */
+#ifndef MALLAB_CLI_VERBS_VALIDATE_RECORD_H
+#define MALLAB_CLI_VERBS_VALIDATE_RECORD_H
+
+#include "cli/base/progress.h"
+#include "cli/options/choice.h"
+#include "cli/options/validate_options.h"
+#include "results/measure/experiment/experiment.h"
+#include "results/measure/validate/recordings.h"
+
+/* A recording, converted. */
+struct cli_validate_recorded {
+    int status;                   /* of the command, as from waitpid */
+    char *path;                   /* of the workload; the caller's. NULL: it did not come so far */
+    struct res_workload workload; /* its name and path point into path */
+};
+
+/* cli_validate_record - record the command on the baseline, choose its process, convert it.
+ * directory  for recording and workload.
+ * again      it is a further recording.
+ * ret        path is the caller's to free in every case.
+ * Returns    CLI_DONE, also where it was stopped (stops.h), and path may be NULL then; else an exit code, told on stderr. */
+int cli_validate_record(const struct cli_validate_options *settings, const struct cli_choice *choice,
+                        const char *directory, bool again, struct cli_validate_recorded *ret);
+
+/* What further recordings are held against and made with; borrowed. */
+struct cli_validate_again {
+    const struct cli_validate_options *settings;
+    const struct cli_choice *choice;
+    const char *directory;
+    const struct cli_validate_recorded *first;
+    const struct res_trial *trial; /* of the first */
+    struct cli_progress *progress;
+    unsigned phase;                     /* of so many phases, the last */
+    void (*on_pipe)(int signal_number); /* what SIGPIPE did when we were started: so the command finds it */
+};
+
+/* cli_validate_again - record, convert and replay the further recordings, one after the other; each is removed before the next is
+ * made, unless --keep keeps them. One that fails or is not of the same run as the first is left out, told on stderr.
+ * recordings  of the validation, of which none was made yet. */
+void cli_validate_again(const struct cli_validate_again *again, struct res_recordings *recordings);
+
+#endif

@@ -1,0 +1,232 @@
+/* verb_ab.c - `mallab ab`: the whole way from a command to a table. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/disturbance_warnings.h"
+#include "cli/base/progress.h"
+#include "cli/base/result_files.h"
+#include "cli/base/stops.h"
+#include "cli/options/ab_options.h"
+#include "cli/options/choice.h"
+#include "cli/options/limit_options.h"
+#include "cli/verbs/hyperfine_step.h"
+#include "cli/verbs/record_step.h"
+#include "cli/verbs/workloads.h"
+#include "results/measure/base/support.h"
+#include "results/measure/experiment/profile.h"
+#include "results/measure/machine/disturbances.h"
+#include "results/measure/result/result_json.h"
+#include "results/report/table/table.h"
+
+struct ab {
+    struct cli_ab_options settings;
+    struct cli_choice choice;
+    struct cli_limit limit;
+    const char *directory; /* of recording and workloads */
+    char **paths;
+    struct res_workload *workloads;
+    size_t workload_count;
+    struct cli_progress progress;
+};
+
+/* ---- workloads ------------------------------------------------------------------------------ */
+
+/* named: as the user did. */
+static int add_workload(struct ab *ab, const char *input, const char *named)
+{
+    const struct cli_answer *answer = &ab->settings.answer;
+    const size_t number = ab->workload_count;
+    char *path = NULL;
+    const struct cli_prepare prepare = {
+        .directory = ab->directory,
+        .convert = &ab->settings.convert,
+        .force = answer->force,
+        .quiet = answer->quiet || answer->keep == NULL, /* of what is removed nobody needs the place */
+        .progress = answer->progress,
+    };
+    const int code = cli_workload_prepare(&CLI_AB, &prepare, input, number, &path);
+    if (code != CLI_DONE)
+        return code;
+    ab->paths = res_realloc(ab->paths, number + 1, sizeof *ab->paths);
+    ab->paths[number] = path;
+    ab->workloads = res_realloc(ab->workloads, number + 1, sizeof *ab->workloads);
+    ab->workload_count++;
+    return cli_workload_facts(&CLI_AB, path, named, &ab->workloads[number]);
+}
+
+static int prepare_workloads(struct ab *ab)
+{
+    const struct cli_ab_options *settings = &ab->settings;
+    char *recording = NULL;
+    int code = cli_work_directory(&CLI_AB, settings->answer.keep, &ab->directory);
+    const struct cli_record_step step = {
+        .directory = ab->directory, .quiet = settings->answer.quiet, .shows_stdout = true};
+    if (code == CLI_DONE && settings->command != NULL)
+        code = cli_record_step(&CLI_AB, settings->command, &step, NULL, &recording);
+    if (code == CLI_DONE && recording != NULL)
+        code = add_workload(ab, recording, settings->command[0]);
+    free(recording);
+    for (size_t i = 0; i < settings->input_count && code == CLI_DONE && cli_stopped_by == 0; i++)
+        code = add_workload(ab, settings->inputs[i], settings->inputs[i]);
+    return code;
+}
+
+/* ---- experiment ----------------------------------------------------------------------------- */
+
+static void on_progress(void *context, const struct res_workload *workload, const char *entry, unsigned round,
+                        size_t runs_done, size_t runs_all)
+{
+    struct cli_progress *progress = context;
+    char *words = round == 0                ? res_printf("%s: warm-up, %s", workload->name, entry)
+                  : round == RES_ROUND_PASS ? res_printf("%s: behind the rounds, %s", workload->name, entry)
+                                            : res_printf("%s: round %u, %s", workload->name, round, entry);
+    cli_progress_show(progress, words, NULL, 0, runs_done, runs_all);
+    free(words);
+}
+
+static bool any_failed(const struct res_experiment *experiment)
+{
+    bool failed = false;
+    for (size_t i = 0; i < experiment->trial_count; i++) {
+        const struct res_trial *trial = &experiment->trials[i];
+        for (size_t k = 0; k < trial->entry_count; k++) {
+            const struct res_entry *entry = &trial->entries[k];
+            if (entry->failed == NULL)
+                continue;
+            failed = true;
+            cli_say(&CLI_AB, "%s: %s%s failed: %s", trial->workload->name, entry->candidate->name,
+                    entry->is_control ? " (control)" : "", entry->failed);
+        }
+    }
+    return failed;
+}
+
+/* Once for each candidate, of the first workload in which it said something. The control and the floor have nothing to add. */
+static void tell_said(const struct res_experiment *experiment)
+{
+    for (size_t k = 0; k < experiment->options.candidate_count; k++) {
+        bool told = false;
+        for (size_t i = 0; i < experiment->trial_count && !told; i++) {
+            const struct res_entry *entry = &experiment->trials[i].entries[k];
+            told = entry->said != NULL;
+            if (told)
+                cli_say(&CLI_AB, "%s says: %s", entry->candidate->name, entry->said);
+        }
+    }
+}
+
+static int run_experiment(struct ab *ab)
+{
+    struct res_disturbances disturbances;
+    const struct cli_ab_options *settings = &ab->settings;
+    struct res_experiment experiment;
+    const struct res_options options = {
+        .workloads = ab->workloads,
+        .workload_count = ab->workload_count,
+        .candidates = ab->choice.candidates,
+        .candidate_count = ab->choice.candidate_count,
+        .floor = ab->choice.floor,
+        .rounds = (unsigned)settings->measure.rounds,
+        .until = settings->until,
+        .rounds_long = settings->rounds_long,
+        .time_budget_ns = settings->time_budget_ns,
+        .memory_rounds = (unsigned)settings->memory_rounds,
+        .idle_ms = cli_measure_idle_ms(&settings->measure),
+        .seed = cli_measure_seed(&settings->measure),
+        .touch = settings->measure.touch,
+        .timeout_ns = settings->measure.timeout_ns,
+        .limit_bytes = settings->measure.limit_bytes,
+        .group_place = cli_limit_place(&ab->limit),
+        .limit_by_why = ab->limit.why,
+        .check = settings->check,
+        .one_thread = settings->measure.one_thread,
+        .replay_options = settings->measure.options,
+        .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
+        .system_calls = !settings->no_syscalls,
+        .placement = !settings->no_placement,
+        .stop = &cli_stopped_by,
+        .progress = on_progress,
+        .context = &ab->progress,
+    };
+    /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */
+    signal(SIGPIPE, SIG_IGN);
+    res_disturbances_begin(&disturbances, "");
+    const size_t told = cli_warn_of(&CLI_AB, &settings->answer, &disturbances, 0);
+    cli_progress_begin(&ab->progress, settings->answer.progress);
+    res_experiment_run(&options, &experiment);
+    cli_progress_end(&ab->progress);
+    res_disturbances_end(&disturbances);
+    (void)cli_warn_of(&CLI_AB, &settings->answer, &disturbances, told);
+    if (!settings->answer.quiet)
+        tell_said(&experiment);
+    const bool failed = any_failed(&experiment);
+    int code = CLI_DONE;
+    if (experiment.stopped && experiment.trials[0].rounds == 0) {
+        cli_say(&CLI_AB, "stopped before the first round was finished: there is no result");
+        code = CLI_FAILED;
+    } else {
+        json_t *result = res_json_experiment(&experiment, ab->choice.missing, ab->choice.missing_count);
+        json_object_set(result, "disturbances", disturbances.list);
+        if (!experiment.stopped)
+            res_profile_add(result, &experiment);
+        const int whole = cli_whole_measure(&CLI_AB, &settings->whole, &experiment, ab->directory,
+                                            settings->answer.progress, result);
+        code = cli_result_give(&CLI_AB, &settings->answer, result, res_table_text);
+        if (code == CLI_DONE)
+            code = cli_whole_export(&CLI_AB, &settings->whole, settings->answer.force, result);
+        if (code == CLI_DONE)
+            code = whole;
+        json_decref(result);
+    }
+    res_disturbances_release(&disturbances);
+    res_experiment_release(&experiment);
+    return code == CLI_DONE && failed ? CLI_FAILED : code;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static void ab_release(struct ab *ab)
+{
+    for (size_t i = 0; i < ab->workload_count; i++)
+        free(ab->paths[i]);
+    free(ab->paths);
+    free(ab->workloads);
+    cli_choice_release(&ab->choice);
+    cli_limit_release(&ab->limit);
+}
+
+static int run_ab(int argc, char **argv)
+{
+    struct ab ab = {0};
+    int code = cli_ab_take_options(argc, argv, &ab.settings);
+    if (code >= 0)
+        return code;
+    code = cli_result_check(&CLI_AB, &ab.settings.answer);
+    if (code == CLI_DONE)
+        code = cli_whole_check(&CLI_AB, &ab.settings.whole, ab.settings.answer.force);
+    if (code == CLI_DONE)
+        code = cli_choose(&CLI_AB, ab.settings.measure.allocators, ab.settings.measure.baseline, &ab.choice);
+    if (code == CLI_DONE)
+        code = cli_limit_settle(&CLI_AB, &ab.settings.measure, &ab.limit);
+    if (code == CLI_DONE) {
+        cli_stops_take();
+        code = prepare_workloads(&ab);
+    }
+    if (code == CLI_DONE && cli_stopped_by != 0)
+        cli_say(&CLI_AB, "interrupted before the first round: there is no result");
+    else if (code == CLI_DONE)
+        code = run_experiment(&ab);
+    cli_whole_release(&ab.settings.whole);
+    ab_release(&ab);
+    cli_stops_end();
+    return code;
+}
+
+const struct cli_verb CLI_AB = {
+    .name = "ab",
+    .summary = "compare allocators on a recorded program: the main job",
+    .help = cli_ab_help,
+    .run = run_ab,
+};

@@ -1,0 +1,169 @@
+/* verb_allocators.c - `mallab allocators`: what can be compared on this machine. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/options/choice.h"
+#include "cli/options/command_line.h"
+#include "results/measure/base/support.h"
+#include "results/measure/candidate/variables.h"
+
+static const char HELP[] = "usage: mallab allocators [OPTION...]\n"
+                           "\n"
+                           "List the candidates: name, version and library of those that are here, the\n"
+                           "package to install of those that are not, and how a run proves which allocator\n"
+                           "served it. Each is a file in $MALLAB_ALLOCATORS, or where mallab was installed.\n"
+                           "\n"
+                           "      --json    print it as JSON\n"
+                           "@help\n"
+                           "\n"
+                           "example: mallab allocators\n"
+                           "exit codes: 0 done, 1 failed, 2 misuse\n";
+
+static json_t *text(const char *value)
+{
+    json_t *string = value != NULL ? json_string(value) : NULL;
+    return string != NULL ? string : json_null();
+}
+
+/* Each range with its values, and the environment of the candidate with the setting at VALUE. */
+static json_t *ranges_array(const struct res_candidate *candidate)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < candidate->range_count; i++) {
+        const struct res_range *range = &candidate->ranges[i];
+        json_t *object = json_object();
+        json_t *values = json_array();
+        json_t *environment = json_object();
+        struct res_candidate trial = {.name = candidate->name, .proof = candidate->proof};
+        free(res_setting_apply(&trial, range->setting, "VALUE")); /* checked when the file was read */
+        for (size_t k = 0; k < trial.variable_count; k++)
+            json_object_set_new(environment, trial.environment[k].name, text(trial.environment[k].value));
+        res_variables_free(trial.environment, trial.variable_count);
+        for (size_t k = 0; k < range->value_count; k++)
+            json_array_append_new(values, text(range->values[k]));
+        json_object_set_new(object, "setting", text(range->setting));
+        json_object_set_new(object, "text", text(range->text));
+        json_object_set_new(object, "values", values);
+        json_object_set_new(object, "environment", environment);
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static json_t *candidate_object(const struct res_candidate *candidate)
+{
+    json_t *object = json_object();
+    json_t *environment = json_object();
+    for (size_t i = 0; i < candidate->variable_count; i++)
+        json_object_set_new(environment, candidate->environment[i].name,
+                            text(candidate->environment[i].value));
+    json_t *expect = json_object();
+    for (size_t i = 0; i < candidate->expected_count; i++)
+        json_object_set_new(expect, candidate->expected[i].name, text(candidate->expected[i].value));
+    json_object_set_new(object, "name", text(candidate->name));
+    json_object_set_new(object, "description", text(candidate->description));
+    json_object_set_new(object, "found", json_boolean(candidate->found));
+    json_object_set_new(object, "version", text(candidate->version));
+    json_object_set_new(object, "library", text(candidate->path));
+    json_object_set_new(object, "library_name", text(candidate->library));
+    json_object_set_new(object, "method", json_string(candidate->preload != NULL ? "preload" : "linked"));
+    json_object_set_new(object, "proof", text(candidate->proof));
+    json_object_set_new(object, "package", text(candidate->package));
+    json_object_set_new(object, "missing", text(candidate->missing));
+    json_object_set_new(object, "program", text(candidate->program));
+    json_object_set_new(object, "environment", environment);
+    json_object_set_new(object, "settings_proven", json_boolean(candidate->settings == NULL));
+    json_object_set_new(object, "expect", expect);
+    json_object_set_new(object, "ranges", ranges_array(candidate));
+    json_object_set_new(object, "file", text(candidate->origin));
+    return object;
+}
+
+static int print_json(const struct res_registry *registry)
+{
+    json_t *object = json_object();
+    json_t *array = json_array();
+    for (size_t i = 0; i < registry->candidate_count; i++)
+        json_array_append_new(array, candidate_object(registry->candidates[i]));
+    json_object_set_new(object, "schema", json_string("mallab-allocators/1"));
+    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
+    json_object_set_new(object, "allocators", array);
+    return cli_print_json(object);
+}
+
+static const char *version_of(const struct res_candidate *candidate)
+{
+    return candidate->version != NULL ? candidate->version : "-";
+}
+
+/* "mallctl, linked", or the settings that make it differ from another candidate of the same library. */
+static void print_settings(const struct res_candidate *candidate, int indent)
+{
+    for (size_t i = 0; i < candidate->variable_count; i++)
+        printf("%*s%s=%s\n", indent, "", candidate->environment[i].name, candidate->environment[i].value);
+}
+
+static void print_table(const struct res_registry *registry)
+{
+    int name = (int)strlen("name"), version = (int)strlen("version"), proof = (int)strlen("proof");
+    for (size_t i = 0; i < registry->candidate_count; i++) {
+        const struct res_candidate *candidate = registry->candidates[i];
+        const int lengths[] = {
+            (int)strlen(candidate->name),
+            (int)strlen(version_of(candidate)),
+            candidate->proof != NULL ? (int)strlen(candidate->proof) : 7,
+        };
+        name = lengths[0] > name ? lengths[0] : name;
+        version = lengths[1] > version ? lengths[1] : version;
+        proof = lengths[2] > proof ? lengths[2] : proof;
+    }
+    printf("%-*s  %-*s  %-*s  %-7s  %s\n", name, "name", version, "version", proof, "proof", "how",
+           "library");
+    for (size_t i = 0; i < registry->candidate_count; i++) {
+        const struct res_candidate *candidate = registry->candidates[i];
+        printf("%-*s  %-*s  %-*s  %-7s  %s%s\n", name, candidate->name, version, version_of(candidate), proof,
+               candidate->proof != NULL ? candidate->proof : "address",
+               candidate->preload != NULL ? "preload" : "linked", candidate->found ? "" : "missing: ",
+               candidate->found ? (candidate->path != NULL ? candidate->path : "-") : candidate->missing);
+        print_settings(candidate, name + 2);
+    }
+}
+
+static int run_allocators(int argc, char **argv)
+{
+    static const struct option options[] = {
+        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_HELP_ROW,
+        {NULL, 0, NULL, 0},
+    };
+    struct res_registry registry = {0};
+    struct cli_answer answer = cli_answer_defaults();
+    struct cli_operands operands;
+    const struct cli_command_line line = {.verb = &CLI_ALLOCATORS, .options = options, .answer = &answer};
+    int code = cli_command_line_take(&line, argc, argv, &operands);
+    if (code < 0)
+        code = cli_command_line_none(&CLI_ALLOCATORS, &operands);
+    if (code >= 0)
+        return code;
+    code = cli_registry_load(&CLI_ALLOCATORS, &registry);
+    if (code == CLI_DONE) {
+        for (size_t i = 0; i < registry.candidate_count; i++)
+            (void)res_candidate_resolve(registry.candidates[i],
+                                        cli_program_directories()); /* shown as it comes out */
+        if (answer.json)
+            code = print_json(&registry);
+        else
+            print_table(&registry);
+    }
+    res_registry_release(&registry);
+    return code;
+}
+
+const struct cli_verb CLI_ALLOCATORS = {
+    .name = "allocators",
+    .summary = "list the allocators that can be compared",
+    .help = HELP,
+    .run = run_allocators,
+};

@@ -1,0 +1,124 @@
+/* verb_compare.c - `mallab compare`: the same candidates then and now. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/result_files.h"
+#include "cli/options/command_line.h"
+#include "results/measure/base/support.h"
+#include "results/report/gate/compare_results.h"
+
+static const char HELP[] = "usage: mallab compare [OPTION...] OLD.json NEW.json\n"
+                           "\n"
+                           "Show how the candidates of two results of 'mallab ab -o' moved: time, resident\n"
+                           "memory, faults, each with a 95 % interval, and whether that is more than noise.\n"
+                           "Results of other workloads do not compare and are refused; other machines,\n"
+                           "versions and settings are told.\n"
+                           "\n"
+                           "      --any-workload   compare results of different workloads all the same\n"
+                           "      --format FORMAT  table, md (Markdown), csv or json [table]\n"
+                           "@json-format\n"
+                           "  -o, --output OUT     write to a file; '-' is stdout [-]\n"
+                           "@force OUT\n"
+                           "@help\n"
+                           "\n"
+                           "example: mallab compare before.json after.json\n"
+                           "exit codes: 0 done, 1 failed or not comparable, 2 misuse, 3 a result is\n"
+                           "unreadable, damaged or too new\n";
+
+enum { OPTION_ANY_WORKLOAD = 256 };
+
+struct settings {
+    struct cli_answer answer;
+    bool any_workload;
+};
+
+static int take_option(int option, void *data)
+{
+    struct settings *settings = data;
+    settings->any_workload |= option == OPTION_ANY_WORKLOAD;
+    return -1;
+}
+
+static int take_options(int argc, char **argv, struct settings *ret_settings,
+                        struct cli_operands *ret_operands)
+{
+    static const struct option options[] = {
+        {"any-workload", no_argument, NULL, OPTION_ANY_WORKLOAD},
+        CLI_ANSWER_FORMAT_ROW,
+        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_OUTPUT_ROW,
+        CLI_ANSWER_FORCE_ROW,
+        CLI_ANSWER_HELP_ROW,
+        {NULL, 0, NULL, 0},
+    };
+    const struct cli_command_line line = {
+        .verb = &CLI_COMPARE,
+        .options = options,
+        .take = take_option,
+        .settings = ret_settings,
+        .answer = &ret_settings->answer,
+    };
+    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    ret_settings->answer.formats = 1u << CLI_FORMAT_TABLE | 1u << CLI_FORMAT_MARKDOWN | 1u << CLI_FORMAT_CSV |
+                                   1u << CLI_FORMAT_JSON;
+    const int code = cli_command_line_take(&line, argc, argv, ret_operands);
+    if (code < 0 && ret_operands->count != 2)
+        return cli_misuse(&CLI_COMPARE, "two results are compared: OLD.json NEW.json");
+    return code;
+}
+
+static char *show(const json_t *comparison, enum cli_format format)
+{
+    if (format == CLI_FORMAT_TABLE)
+        return res_compare_text(comparison);
+    if (format == CLI_FORMAT_MARKDOWN)
+        return res_compare_markdown(comparison);
+    if (format == CLI_FORMAT_CSV)
+        return res_compare_csv(comparison);
+    char *dumped = json_dumps(comparison, JSON_INDENT(1));
+    char *text = res_printf("%s\n", dumped != NULL ? dumped : "{}");
+    free(dumped);
+    return text;
+}
+
+static int compare(const json_t *earlier, const json_t *result, const struct settings *settings)
+{
+    char *problem = settings->any_workload ? NULL : res_compare_workloads_problem(earlier, result);
+    if (problem != NULL) {
+        cli_say(&CLI_COMPARE, "%s", problem);
+        free(problem);
+        return CLI_FAILED;
+    }
+    json_t *comparison = res_compare_results(earlier, result);
+    char *text = show(comparison, settings->answer.format);
+    const int code = cli_answer_write(&CLI_COMPARE, &settings->answer, text);
+    free(text);
+    json_decref(comparison);
+    return code;
+}
+
+static int run_compare(int argc, char **argv)
+{
+    struct settings settings;
+    struct cli_operands operands;
+    json_t *results[2] = {NULL, NULL};
+    int code = take_options(argc, argv, &settings, &operands);
+    if (code >= 0)
+        return code;
+    code = cli_answer_check(&CLI_COMPARE, &settings.answer);
+    for (int i = 0; i < 2 && code == CLI_DONE; i++)
+        code = cli_result_load(&CLI_COMPARE, operands.words[i], &results[i]);
+    if (code == CLI_DONE)
+        code = compare(results[0], results[1], &settings);
+    json_decref(results[0]);
+    json_decref(results[1]);
+    return code;
+}
+
+const struct cli_verb CLI_COMPARE = {
+    .name = "compare",
+    .summary = "the same candidates then and now",
+    .help = HELP,
+    .run = run_compare,
+};

@@ -1,0 +1,128 @@
+/* verb_doctor.c - `mallab doctor`: what on this machine spoils measurements or recordings. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/stops.h"
+#include "cli/doctor/doctor_programs.h"
+#include "cli/options/command_line.h"
+#include "results/measure/machine/machine.h"
+
+static const char HELP[] =
+    "usage: mallab doctor [OPTION...]\n"
+    "\n"
+    "Look at this machine for what spoils measurements, recordings and validations:\n"
+    "each check is ok, note (it limits what can be had) or bad (it spoils figures or\n"
+    "recordings), with what was seen, why it matters and what to do about it.\n"
+    "It looks for about a second.\n"
+    "\n"
+    "      --noise        also replay a workload made for it on glibc against itself,\n"
+    "                     ten rounds, some seconds: the difference below which\n"
+    "                     nothing can be told apart here\n"
+    "@json\n"
+    "@color\n"
+    "  -q, --quiet        leave out what is ok\n"
+    "@help\n"
+    "\n"
+    "example: mallab doctor --noise\n"
+    "exit codes: 0 nothing is bad, 1 something is bad, or failed, 2 misuse\n";
+
+/* Of `steal`, `others` and the like, which only show over time. */
+#define WINDOW_NS UINT64_C(1000000000)
+
+enum { OPTION_NOISE = 256 };
+
+struct settings {
+    struct cli_answer answer;
+    bool noise;
+};
+
+static int take_option(int option, void *data)
+{
+    struct settings *settings = data;
+    settings->noise |= option == OPTION_NOISE;
+    return -1;
+}
+
+static int take_options(int argc, char **argv, struct settings *ret_settings)
+{
+    static const struct option options[] = {
+        {"noise", no_argument, NULL, OPTION_NOISE},
+        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_COLOR_ROW,
+        CLI_ANSWER_QUIET_ROW,
+        CLI_ANSWER_HELP_ROW,
+        {NULL, 0, NULL, 0},
+    };
+    const struct cli_command_line line = {
+        .verb = &CLI_DOCTOR,
+        .options = options,
+        .take = take_option,
+        .settings = ret_settings,
+        .answer = &ret_settings->answer,
+    };
+    struct cli_operands operands;
+    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    const int code = cli_command_line_take(&line, argc, argv, &operands);
+    return code >= 0 ? code : cli_command_line_none(&CLI_DOCTOR, &operands);
+}
+
+static int give_out(const struct res_doctor *doctor, json_t *noise, const struct settings *settings)
+{
+    if (settings->answer.json) {
+        json_t *object = json_object();
+        json_object_set_new(object, "schema", json_string("mallab-doctor/1"));
+        json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
+        json_object_set_new(object, "machine", res_machine_describe());
+        json_object_set_new(object, "bad", json_integer((json_int_t)doctor->count[RES_DOCTOR_BAD]));
+        json_object_set_new(object, "notes", json_integer((json_int_t)doctor->count[RES_DOCTOR_NOTE]));
+        json_object_set(object, "checks", doctor->checks);
+        json_object_set(object, "noise", noise);
+        return cli_print_json(object);
+    }
+    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
+    char *text = res_doctor_text(doctor, &style, !settings->answer.quiet);
+    cli_put(text, strlen(text));
+    free(text);
+    return CLI_DONE;
+}
+
+static int run_doctor(int argc, char **argv)
+{
+    struct settings settings;
+    struct res_doctor doctor;
+    json_t *noise = json_null();
+    int code = take_options(argc, argv, &settings);
+    if (code >= 0)
+        return code;
+    cli_stops_take();
+    res_doctor_begin(&doctor, "");
+    res_doctor_measuring(&doctor, WINDOW_NS);
+    cli_doctor_replay(&doctor);
+    if (settings.noise && cli_stopped_by == 0)
+        code = cli_doctor_noise(&doctor, &noise);
+    else
+        code = CLI_DONE;
+    res_doctor_recording(&doctor);
+    res_doctor_validating(&doctor);
+    if (code == CLI_DONE)
+        code = cli_doctor_installed(&doctor);
+    if (code == CLI_DONE && cli_stopped_by == 0)
+        code = give_out(&doctor, noise, &settings);
+    else if (code == CLI_DONE)
+        code = CLI_FAILED;
+    if (code == CLI_DONE && doctor.count[RES_DOCTOR_BAD] > 0)
+        code = CLI_FAILED;
+    json_decref(noise);
+    res_doctor_release(&doctor);
+    cli_stops_end();
+    return code;
+}
+
+const struct cli_verb CLI_DOCTOR = {
+    .name = "doctor",
+    .summary = "say what on this machine spoils measurements",
+    .help = HELP,
+    .run = run_doctor,
+};

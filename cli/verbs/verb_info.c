@@ -1,0 +1,217 @@
+/* verb_info.c - `mallab info`: what a file holds, and whether it is complete. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/progress.h"
+#include "cli/base/result_files.h"
+#include "cli/describe/describe.h"
+#include "cli/describe/verify_answer.h"
+#include "cli/options/command_line.h"
+#include "cli/options/select_options.h"
+#include "cli/verbs/workloads.h"
+#include "convert/convert.h"
+#include "results/measure/base/support.h"
+#include "results/measure/result/result_json.h"
+#include "results/report/table/table.h"
+
+static const char HELP[] =
+    "usage: mallab info [OPTION...] FILE\n"
+    "\n"
+    "Say what a footprint, a recording, a workload, a trace or a result holds, and\n"
+    "whether it is complete.\n"
+    "\n"
+    "@json\n"
+    "      --from FORMAT    what FILE is, one of 'mallab help convert' [found out]\n"
+    "      --verify         prove it legal: read every block, execute every op of a\n"
+    "                       workload on paper; 'legal', or what is wrong first\n"
+    "      --salvage        leave out damaged blocks, lines and records, and count\n"
+    "                       them, instead of refusing the file\n"
+    "@max-memory\n"
+    "@color , for results\n"
+    "@progress\n"
+    "@no-progress\n"
+    "@help\n"
+    "\n"
+    "say what 'mallab convert' with these would make of a recording or a trace\n" CLI_SELECT_HELP "\n"
+    "example: mallab info mallab-web.4242\n"
+    "exit codes: 0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged, too new, or\n"
+    "            not legal (--verify)\n";
+
+enum {
+    OPTION_FROM = 256,
+    OPTION_VERIFY,
+    OPTION_SALVAGE,
+};
+
+struct settings {
+    struct cli_answer answer;
+    struct conv_options convert;
+    bool verify;
+    const char *path;
+};
+
+static int take_option(int option, void *data)
+{
+    struct settings *settings = data;
+    switch (option) {
+    case OPTION_FROM:
+        return cli_take_from(&CLI_INFO, optarg, &settings->convert.from);
+    case OPTION_VERIFY:
+        settings->verify = true;
+        break;
+    case OPTION_SALVAGE:
+        settings->convert.salvage = true;
+        break;
+    default:
+        break;
+    }
+    return -1;
+}
+
+static int take_options(int argc, char **argv, struct settings *ret_settings)
+{
+    static const struct option options[] = {
+        CLI_SELECT_OPTIONS,
+        {"from", required_argument, NULL, OPTION_FROM},
+        {"verify", no_argument, NULL, OPTION_VERIFY},
+        {"salvage", no_argument, NULL, OPTION_SALVAGE},
+        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_MAX_MEMORY_ROW,
+        CLI_ANSWER_COLOR_ROW,
+        CLI_ANSWER_PROGRESS_ROWS,
+        CLI_ANSWER_HELP_ROW,
+        {NULL, 0, NULL, 0},
+    };
+    const struct cli_command_line line = {
+        .verb = &CLI_INFO,
+        .options = options,
+        .take = take_option,
+        .settings = ret_settings,
+        .answer = &ret_settings->answer,
+        .select = &ret_settings->convert,
+    };
+    struct cli_operands operands;
+    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    int code = cli_command_line_take(&line, argc, argv, &operands);
+    if (code < 0)
+        code = cli_command_line_one(&CLI_INFO, &operands, "no file", "one file at a time");
+    if (code >= 0)
+        return code;
+    if (ret_settings->verify && ret_settings->convert.salvage)
+        return cli_misuse(&CLI_INFO, "--verify and --salvage contradict each other");
+    if (ret_settings->verify && cli_select_any(&ret_settings->convert))
+        return cli_misuse(&CLI_INFO, "--verify looks at all of a file: nothing can be selected");
+    ret_settings->path = operands.words[0];
+    return -1;
+}
+
+static int tell_result(const struct settings *settings)
+{
+    json_t *result;
+    const int code = cli_result_load(&CLI_INFO, settings->path, &result);
+    if (code != CLI_DONE)
+        return code;
+    if (settings->answer.json) {
+        json_object_set_new(result, "kind", json_string("result"));
+        res_json_put_complete(result, json_object_get(result, "workloads"),
+                              json_is_true(json_object_get(result, "stopped")));
+        return cli_print_json(result);
+    }
+    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
+    char *text = res_table_text(result, &style);
+    cli_put(text, strlen(text));
+    free(text);
+    json_decref(result);
+    return CLI_DONE;
+}
+
+static void show_progress(void *data, uint64_t events, uint64_t done, uint64_t total)
+{
+    cli_progress_show(data, "read", "events", events, done, total);
+}
+
+/* Options for reading a file, with a line of progress that cli_progress_end ends. */
+static struct conv_options begin_reading(const struct settings *settings, struct cli_progress *line)
+{
+    struct conv_options options = settings->convert;
+    options.progress = show_progress;
+    options.progress_data = line;
+    cli_progress_begin(line, settings->answer.progress);
+    return options;
+}
+
+static int tell_error(const struct conv_error *error)
+{
+    char text[CONV_PATH_BYTES + 512];
+    cli_say(&CLI_INFO, "%s", conv_error_text(error, text, sizeof text));
+    return conv_error_exit_code(error);
+}
+
+static int tell_survey(const struct settings *settings, struct conv_error *error)
+{
+    struct conv_survey survey = {0};
+    struct cli_progress line;
+    int code = CLI_DONE;
+    const struct conv_options options = begin_reading(settings, &line);
+    const enum fp_status status = conv_survey_file(settings->path, &options, &survey, error);
+    cli_progress_end(&line);
+    if (status != FP_OK)
+        return tell_error(error);
+    if (settings->answer.json)
+        code = cli_print_json(cli_survey_json(&survey));
+    else
+        cli_survey_print(&survey, settings->path, cli_locale_is_utf8());
+    conv_survey_release(&survey);
+    return code;
+}
+
+static int tell_verdict(const struct settings *settings, struct conv_error *error)
+{
+    struct conv_verdict *verdict = res_calloc(1, sizeof *verdict);
+    struct cli_progress line;
+    int code = CLI_DONE;
+    const struct conv_options options = begin_reading(settings, &line);
+    const enum fp_status status = conv_verify_file(settings->path, &options, verdict, error);
+    cli_progress_end(&line);
+    if (status != FP_OK)
+        code = tell_error(error);
+    else if (settings->answer.json)
+        code = cli_print_json(cli_verdict_json(verdict));
+    else
+        cli_verdict_print(verdict);
+    if (code == CLI_DONE && verdict->violation.fault != CONV_FAULT_NONE)
+        code = CLI_UNREADABLE;
+    free(verdict);
+    return code;
+}
+
+static int run_info(int argc, char **argv)
+{
+    struct settings settings;
+    int code = take_options(argc, argv, &settings);
+    if (code >= 0)
+        return code;
+    const char *path = settings.path;
+    const enum conv_kind kind = settings.convert.from == NULL ? conv_detect(path) : CONV_KIND_UNKNOWN;
+    if (cli_select_any(&settings.convert) &&
+        (kind == CONV_KIND_RESULT || kind == CONV_KIND_WORKLOAD || kind == CONV_KIND_TEXT))
+        return cli_misuse(&CLI_INFO, "'%s' is a %s: only of recordings and traces something can be selected",
+                          path, conv_kind_name(kind));
+    if (settings.verify && kind == CONV_KIND_RESULT)
+        return cli_misuse(&CLI_INFO, "'%s' is a result: there is nothing to verify in it", path);
+    if (kind == CONV_KIND_RESULT)
+        return tell_result(&settings);
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    code = settings.verify ? tell_verdict(&settings, error) : tell_survey(&settings, error);
+    free(error);
+    return code;
+}
+
+const struct cli_verb CLI_INFO = {
+    .name = "info",
+    .summary = "say what a recording, workload or result holds",
+    .help = HELP,
+    .run = run_info,
+};

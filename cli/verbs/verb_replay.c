@@ -1,0 +1,338 @@
+/* verb_replay.c - `mallab replay`: run the replay binary of one candidate. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/options/choice.h"
+#include "cli/options/command_line.h"
+#include "cli/options/limit_options.h"
+#include "cli/verbs/workloads.h"
+#include "convert/convert.h"
+#include "results/measure/base/support.h"
+#include "results/measure/run/run.h"
+#include "results/measure/run/stderr_limiter.h"
+
+static const char HELP[] =
+    "usage: mallab replay [OPTION...] WORKLOAD\n"
+    "\n"
+    "Execute a workload's calls once, on one allocator, in a process of its own, and\n"
+    "print time per call, resident memory, page faults and the allocator's proof.\n"
+    "One run says little about speed: 'mallab ab' compares, with repetitions.\n"
+    "\n"
+    "  -a, --allocator NAME  a candidate of 'mallab allocators', 'none' for the\n"
+    "                        harness alone, or the path of a library to preload;\n"
+    "                        with settings: jemalloc+narenas=1+tcache=false [glibc]\n"
+    "      --touch WHAT      what is written into new memory: none, page (a byte per\n"
+    "                        page) or full [page]\n"
+    "      --threads HOW     'recorded', or '1': as --one-thread; elsewhere --threads\n"
+    "                        selects threads by their ids [recorded]\n"
+    "      --one-thread      all threads' calls on one thread, in their order\n"
+    "      --latency         time every call by itself: percentiles by call and by\n"
+    "                        size; time per call as a whole is not measured then\n"
+    "      --syscalls        count the allocator's system calls by kind; nothing\n"
+    "                        is timed\n"
+    "      --placement       look where live objects lie: misses of a simulated TLB,\n"
+    "                        pages and cache lines they hold; nothing is timed\n"
+    "      --pin HOW         no; auto: each thread on a processor of its own; or\n"
+    "                        processors to keep to: 0,2-3 [no]\n"
+    "      --nice N          priority, from -20 (high) to 19 [as it is]\n"
+    "      --clock CLOCK     what the allocator is told when it asks for the time:\n"
+    "                        'real', or 'recorded', which moves with the calls, so\n"
+    "                        that it gives memory back as in the program [real]\n"
+    "      --pace SPEED      'max', 'real' (each call at its recorded time) or 'Nx',\n"
+    "                        N times as fast as that: 10x [max]\n"
+    "      --idle T          rest for T (5s, 500ms) after the last call, then look at\n"
+    "                        memory again; T passes on --clock; 0: none [0]\n"
+    "      --idle-with WHAT  'nothing', or 'calls': some in each tenth of a second\n"
+    "                        [calls on the recorded clock, else nothing]\n"
+    "      --timeout T       give up after T: 90s, 5m [never]\n"
+    "      --limit SIZE      let the allocator have no more: 64M, 1.5G [no limit]\n"
+    "      --limit-by WHAT   cgroup: what is in memory, as a container counts, whose\n"
+    "                        kernel kills at the limit; data: what is mapped, where\n"
+    "                        calls fail [cgroup where one can be made, else data]\n"
+    "      --limit-in DIR    make the cgroup in this directory of /sys/fs/cgroup\n"
+    "                        [mallab's own, else the one above it]\n"
+    "      --check           look whether the allocator keeps its promises\n"
+    "                        (alignment, overlap, contents) instead of measuring\n"
+    "@max-memory\n"
+    "@json\n"
+    "@help\n"
+    "\n"
+    "example: mallab replay -a jemalloc web.wl\n"
+    "exit codes: 0 done, 1 failed (also: another allocator served the calls),\n"
+    "2 misuse, 3 WORKLOAD unreadable, damaged or too new\n";
+
+enum {
+    OPTION_THREADS = 256,
+    OPTION_CHECK,
+    OPTION_LATENCY,
+    OPTION_SYSCALLS,
+    OPTION_PLACEMENT,
+    OPTION_CLOCK,
+    OPTION_PACE,
+    OPTION_IDLE_WITH,
+};
+
+struct settings {
+    struct cli_answer answer;
+    struct cli_measure measure;
+    const char *threads, *pace, *idle_with;
+    bool recorded_clock, check, latency, syscalls, placement;
+    const char *workload;
+};
+
+/* "4x", "0.5x": replay/exec/pace.h. */
+static bool is_speed(const char *text)
+{
+    const size_t digits = strspn(text, "0123456789.");
+    char *end;
+    const double speed = strtod(text, &end);
+    return strcmp(text, "max") == 0 || strcmp(text, "real") == 0 ||
+           (digits > 0 && end == text + digits && strcmp(text + digits, "x") == 0 && speed >= 0.001 &&
+            speed <= 1e6);
+}
+
+static int take_option(int option, void *data)
+{
+    struct settings *settings = data;
+    switch (option) {
+    case OPTION_THREADS:
+        if (strcmp(optarg, "recorded") != 0 && strcmp(optarg, "1") != 0)
+            return cli_misuse(&CLI_REPLAY, "--threads takes 'recorded' or '1', not '%s'", optarg);
+        settings->threads = optarg;
+        break;
+    case OPTION_CLOCK:
+        settings->recorded_clock = strcmp(optarg, "recorded") == 0;
+        if (!settings->recorded_clock && strcmp(optarg, "real") != 0)
+            return cli_misuse(&CLI_REPLAY, "--clock takes 'real' or 'recorded', not '%s'", optarg);
+        break;
+    case OPTION_PACE:
+        if (!is_speed(optarg))
+            return cli_misuse(
+                &CLI_REPLAY,
+                "--pace takes 'max', 'real' or a number of times from 0.001x to 1000000x, not '%s'", optarg);
+        settings->pace = optarg;
+        break;
+    case OPTION_IDLE_WITH:
+        if (strcmp(optarg, "calls") != 0 && strcmp(optarg, "nothing") != 0)
+            return cli_misuse(&CLI_REPLAY, "--idle-with takes 'calls' or 'nothing', not '%s'", optarg);
+        settings->idle_with = optarg;
+        break;
+    case OPTION_CHECK:
+        settings->check = true;
+        break;
+    case OPTION_LATENCY:
+        settings->latency = true;
+        break;
+    case OPTION_SYSCALLS:
+        settings->syscalls = true;
+        break;
+    case OPTION_PLACEMENT:
+        settings->placement = true;
+        break;
+    default:
+        break;
+    }
+    return -1;
+}
+
+static int passes_of(const struct settings *settings)
+{
+    return settings->check + settings->latency + settings->syscalls + settings->placement;
+}
+
+static int take_options(int argc, char **argv, struct settings *ret_settings)
+{
+    static const struct option options[] = {
+        {"allocator", required_argument, NULL, 'a'},
+        {"threads", required_argument, NULL, OPTION_THREADS},
+        CLI_MEASURE_ONE_THREAD_ROW,
+        {"clock", required_argument, NULL, OPTION_CLOCK},
+        {"pace", required_argument, NULL, OPTION_PACE},
+        {"idle-with", required_argument, NULL, OPTION_IDLE_WITH},
+        {"check", no_argument, NULL, OPTION_CHECK},
+        {"latency", no_argument, NULL, OPTION_LATENCY},
+        {"syscalls", no_argument, NULL, OPTION_SYSCALLS},
+        {"placement", no_argument, NULL, OPTION_PLACEMENT},
+        CLI_MEASURE_OPTIONS,
+        CLI_MEASURE_TOUCH_ROW,
+        CLI_MEASURE_IDLE_ROW,
+        CLI_MEASURE_TIMEOUT_ROW,
+        CLI_MEASURE_LIMIT_ROWS,
+        CLI_ANSWER_JSON_ROW,
+        CLI_ANSWER_MAX_MEMORY_ROW,
+        CLI_ANSWER_HELP_ROW,
+        {NULL, 0, NULL, 0},
+    };
+    const struct cli_command_line line = {
+        .verb = &CLI_REPLAY,
+        .options = options,
+        .take = take_option,
+        .settings = ret_settings,
+        .answer = &ret_settings->answer,
+        .measure = &ret_settings->measure,
+    };
+    struct cli_operands operands;
+    *ret_settings = (struct settings){.answer = cli_answer_defaults(), .measure = {.allocators = "glibc"}};
+    int code = cli_command_line_take(&line, argc, argv, &operands);
+    if (code < 0 && passes_of(ret_settings) > 1)
+        return cli_misuse(
+            &CLI_REPLAY,
+            "--check, --latency, --syscalls and --placement are passes of their own: one at a time");
+    if (code < 0)
+        code = cli_command_line_one(&CLI_REPLAY, &operands, "no workload", "one workload at a time");
+    ret_settings->workload = code < 0 ? operands.words[0] : NULL;
+    return code;
+}
+
+struct limited {
+    struct cli_limit limit;
+    struct res_group group; /* of the run, without a directory where it has none */
+    uint64_t bytes;
+};
+
+/* The group is removed here, too: after this we end by the same signal. */
+static bool ended_by_signal(void *context, int number)
+{
+    struct limited *limited = context;
+    json_t *killed = number == SIGKILL && limited->group.directory != NULL
+                         ? res_group_killed(&limited->group, limited->bytes)
+                         : NULL;
+    if (killed != NULL)
+        cli_say(&CLI_REPLAY, "%s", json_string_value(json_object_get(killed, "text")));
+    const bool told = killed != NULL;
+    json_decref(killed);
+    res_group_remove(&limited->group);
+    return told;
+}
+
+static int run_binary(const struct settings *settings, const struct res_candidate *candidate,
+                      struct limited *limited)
+{
+    const uint64_t timeout_ns = settings->measure.timeout_ns;
+    char *timeout = res_printf("%llu", (unsigned long long)((timeout_ns + 999999999) / 1000000000));
+    const char *extra[16] = {NULL};
+    size_t count = 0;
+    const struct res_run_request request = {
+        .candidate = candidate,
+        .workload = settings->workload,
+        .touch = settings->measure.touch,
+        .limit_bytes = settings->measure.limit_bytes,
+        .group = limited->group.directory != NULL ? &limited->group : NULL,
+        .check = settings->check,
+        .waste = passes_of(settings) == 0 && strcmp(candidate->name, "none") != 0,
+        .pass_option = settings->latency     ? "--latency"
+                       : settings->syscalls  ? "--syscalls"
+                       : settings->placement ? "--placement"
+                                             : NULL,
+        .more = settings->measure.options,
+        .recorded_clock = settings->recorded_clock,
+        .idle_ms = cli_measure_idle_ms(&settings->measure),
+        .as_text = !settings->answer.json,
+    };
+    if (settings->threads != NULL) {
+        extra[count++] = "--threads";
+        extra[count++] = settings->threads;
+    }
+    if (settings->pace != NULL) {
+        extra[count++] = "--pace";
+        extra[count++] = settings->pace;
+    }
+    if (settings->idle_with != NULL) {
+        extra[count++] = "--idle-with";
+        extra[count++] = settings->idle_with;
+    }
+    if (timeout_ns > 0) {
+        extra[count++] = "--timeout";
+        extra[count++] = timeout;
+    }
+    char **arguments = res_run_arguments(&request, extra);
+    char **environment = res_run_environment(candidate);
+    const int code = cli_sieve_run(&CLI_REPLAY, candidate->program, arguments, environment, ended_by_signal,
+                                   limited);
+    res_strings_free(arguments);
+    res_strings_free(environment);
+    free(timeout);
+    return code;
+}
+
+static int run_limited(const struct settings *settings, const struct res_candidate *candidate)
+{
+    struct limited limited = {.group = {.lock_fd = -1, .notes_fd = -1},
+                              .bytes = settings->measure.limit_bytes};
+    char *why = NULL;
+    int code = cli_limit_settle(&CLI_REPLAY, &settings->measure, &limited.limit);
+    const struct res_group_place *place = cli_limit_place(&limited.limit);
+    if (code == CLI_DONE && place != NULL && !res_group_make(place, &limited.group, &why)) {
+        cli_say(&CLI_REPLAY, "%s", why);
+        free(why);
+        code = CLI_FAILED;
+    }
+    if (code == CLI_DONE)
+        code = run_binary(settings, candidate, &limited);
+    res_group_remove(&limited.group);
+    cli_limit_release(&limited.limit);
+    return code;
+}
+
+/* Told here, where we know more than the replay binary does of what else it may be, and in our name. */
+static int check_workload(const char *path)
+{
+    const enum conv_kind kind = conv_detect(path);
+    struct res_workload workload;
+    struct stat facts;
+    if (kind == CONV_KIND_WORKLOAD)
+        return cli_workload_facts(&CLI_REPLAY, path, path, &workload);
+    if (strcmp(path, "-") == 0)
+        cli_say(&CLI_REPLAY,
+                "a workload is not read from a pipe, as it is mapped: name a file, which 'mallab "
+                "convert -o FILE.wl -' makes of a pipe");
+    else if (access(path, R_OK) != 0 || stat(path, &facts) != 0)
+        cli_say(&CLI_REPLAY, "cannot read '%s': %s", path, strerror(errno));
+    else if (kind == CONV_KIND_UNKNOWN && S_ISDIR(facts.st_mode))
+        cli_say(&CLI_REPLAY, "'%s' is a directory, not a workload: name one that 'mallab convert' made",
+                path);
+    else if (kind == CONV_KIND_UNKNOWN && facts.st_size == 0)
+        cli_say(&CLI_REPLAY, "'%s' is empty: name a workload that 'mallab convert' made", path);
+    else if (kind == CONV_KIND_UNKNOWN)
+        cli_say(&CLI_REPLAY, "'%s' is no workload: is it the right file?", path);
+    else
+        cli_say_other_kind(&CLI_REPLAY, path, kind);
+    return CLI_UNREADABLE;
+}
+
+static int run_replay(int argc, char **argv)
+{
+    struct settings settings;
+    struct res_registry registry = {0};
+    int code = take_options(argc, argv, &settings);
+    if (code >= 0)
+        return code;
+    code = check_workload(settings.workload);
+    if (code == CLI_DONE)
+        code = cli_registry_load(&CLI_REPLAY, &registry);
+    if (code == CLI_DONE) {
+        const struct res_candidate *candidate = cli_candidate_named(&CLI_REPLAY, &registry,
+                                                                    settings.measure.allocators, &code);
+        if (candidate != NULL && !candidate->found) {
+            cli_say(&CLI_REPLAY, "%s: %s", candidate->name, candidate->missing);
+            code = CLI_FAILED;
+        } else if (candidate != NULL) {
+            code = run_limited(&settings, candidate);
+        }
+    }
+    res_registry_release(&registry);
+    return code;
+}
+
+const struct cli_verb CLI_REPLAY = {
+    .name = "replay",
+    .summary = "run a workload once on one allocator",
+    .help = HELP,
+    .run = run_replay,
+};

@@ -1,0 +1,282 @@
+/* verb_validate.c - `mallab validate`: a replay's prediction beside the real program. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/progress.h"
+#include "cli/base/result_files.h"
+#include "cli/base/stops.h"
+#include "cli/options/choice.h"
+#include "cli/options/validate_options.h"
+#include "cli/verbs/validate_record.h"
+#include "record/target.h"
+#include "results/measure/base/support.h"
+#include "results/measure/experiment/profile.h"
+#include "results/measure/result/result_json.h"
+#include "results/report/table/validation_report.h"
+
+struct validate {
+    struct cli_validate_options settings;
+    struct cli_choice choice;
+    const char *directory;
+    char *program;                         /* what is executed */
+    struct cli_validate_recorded recorded; /* the first time */
+    struct cli_progress progress;
+    void (*on_pipe)(int signal_number); /* SIGPIPE, as we found it */
+};
+
+/* Recording, replays, real runs; further recordings, which come last, so that whoever stops them has a result. */
+static unsigned phases(const struct validate *validate)
+{
+    return validate->settings.recordings > 1 ? 4 : 3;
+}
+
+/* ---- what is replayed ----------------------------------------------------------------------- */
+
+static int prepare(struct validate *validate)
+{
+    const struct cli_validate_options *settings = &validate->settings;
+    const char *command = settings->command[0];
+    struct cli_target target;
+    cli_target_find(command, &target);
+    if (target.code == 0)
+        validate->program = res_strdup(target.path);
+    cli_target_release(&target);
+    char *phase = settings->recordings > 1
+                      ? res_printf("recording 1 of %u of '%s'", (unsigned)settings->recordings, command)
+                      : res_printf("recording '%s' once", command);
+    cli_progress_phase(&validate->progress, settings->answer.progress, 1, phases(validate), phase);
+    free(phase);
+    return cli_validate_record(settings, &validate->choice, validate->directory, false, &validate->recorded);
+}
+
+/* ---- runs ----------------------------------------------------------------------------------- */
+
+static void on_replay(void *context, const struct res_workload *workload, const char *entry, unsigned round,
+                      size_t runs_done, size_t runs_all)
+{
+    struct validate *validate = context;
+    char *words = round == 0                ? res_printf("replay, warm-up, %s", entry)
+                  : round == RES_ROUND_PASS ? res_printf("replay, placement, %s", entry)
+                                            : res_printf("replay, round %u of %u, %s", round,
+                                                         (unsigned)validate->settings.measure.rounds, entry);
+    cli_progress_show(&validate->progress, words, NULL, 0, runs_done, runs_all);
+    free(words);
+}
+
+static void on_real(void *context, const char *what, const char *entry, unsigned round, size_t runs_done,
+                    size_t runs_all)
+{
+    struct validate *validate = context;
+    char *words = round == 0 ? res_printf("real, %s, warm-up, %s", what, entry)
+                             : res_printf("real, %s, round %u of %u, %s", what, round,
+                                          (unsigned)validate->settings.measure.rounds, entry);
+    cli_progress_show(&validate->progress, words, NULL, 0, runs_done, runs_all);
+    free(words);
+}
+
+static void run_replays(struct validate *validate, struct res_experiment *ret_experiment)
+{
+    const struct cli_validate_options *settings = &validate->settings;
+    const struct res_options options = {
+        .workloads = &validate->recorded.workload,
+        .workload_count = 1,
+        .candidates = validate->choice.candidates,
+        .candidate_count = validate->choice.candidate_count,
+        .floor = validate->choice.floor,
+        .rounds = (unsigned)settings->measure.rounds,
+        .memory_rounds = RES_MEMORY_PASSES,
+        .seed = settings->measure.seed,
+        .touch = settings->measure.touch,
+        .timeout_ns = settings->measure.timeout_ns,
+        .placement = true,
+        .stop = &cli_stopped_by,
+        .progress = on_replay,
+        .context = validate,
+    };
+    cli_progress_phase(&validate->progress, settings->answer.progress, 2, phases(validate), "replays");
+    res_experiment_run(&options, ret_experiment);
+    cli_progress_end(&validate->progress);
+}
+
+static void run_real(struct validate *validate, const char *hyperfine, const char *apart,
+                     struct res_validation *ret_validation)
+{
+    const struct cli_validate_options *settings = &validate->settings;
+    const struct res_validation_options options = {
+        .path = validate->program,
+        .arguments = settings->command,
+        .process = validate->recorded.workload.program,
+        .whole = validate->recorded.workload.processes <= 1,
+        .exit_code = WIFSIGNALED(validate->recorded.status) ? 128 + WTERMSIG(validate->recorded.status)
+                                                            : WEXITSTATUS(validate->recorded.status),
+        .directory = cli_temporary_directory(&CLI_VALIDATE),
+        .hyperfine = hyperfine,
+        .apart = apart,
+        .candidates = validate->choice.candidates,
+        .candidate_count = validate->choice.candidate_count,
+        .rounds = (unsigned)settings->measure.rounds,
+        .seed = settings->measure.seed,
+        .timeout_ns = settings->measure.timeout_ns,
+        .step_ns = settings->step_ns,
+        .stop = &cli_stopped_by,
+        .progress = on_real,
+        .context = validate,
+    };
+    char *phase = res_printf("real runs of '%s', the first of each candidate as a warm-up",
+                             settings->command[0]);
+    cli_progress_phase(&validate->progress, settings->answer.progress, 3, phases(validate), phase);
+    free(phase);
+    res_validation_run(&options, ret_validation);
+    cli_progress_end(&validate->progress);
+}
+
+static void record_again(struct validate *validate, const struct res_experiment *experiment,
+                         struct res_validation *validation)
+{
+    const struct cli_validate_again again = {
+        .settings = &validate->settings,
+        .choice = &validate->choice,
+        .directory = validate->directory,
+        .first = &validate->recorded,
+        .trial = &experiment->trials[0],
+        .progress = &validate->progress,
+        .phase = phases(validate),
+        .on_pipe = validate->on_pipe,
+    };
+    validation->further.asked = (unsigned)validate->settings.recordings;
+    /* Without a real round there is nothing to hold a prediction against. */
+    if (validation->stopped || validation->rounds == 0)
+        validation->further.stopped = validation->stopped && again.settings->recordings > 1;
+    else
+        cli_validate_again(&again, &validation->further);
+}
+
+static bool tell_failures(const struct res_trial *trial, const struct res_validation *validation)
+{
+    bool failed = false;
+    for (size_t i = 0; i < validation->entry_count; i++) {
+        const struct res_validation_entry *entry = &validation->entries[i];
+        const char *control = entry->is_control ? " (control)" : "";
+        if (trial->entries[i].failed != NULL)
+            cli_say(&CLI_VALIDATE, "replay: %s%s failed: %s", entry->candidate->name, control,
+                    trial->entries[i].failed);
+        if (entry->failed != NULL)
+            cli_say(&CLI_VALIDATE, "%s%s failed: %s", entry->candidate->name, control, entry->failed);
+        failed = failed || trial->entries[i].failed != NULL || entry->failed != NULL;
+    }
+    return failed;
+}
+
+/* Stopped before a real round was finished: what there is is an experiment, as `ab` makes it. */
+static int give_replays(const struct validate *validate, const struct res_experiment *experiment)
+{
+    if (experiment->trials[0].rounds == 0) {
+        cli_say(&CLI_VALIDATE, "stopped before the first round was finished: there is no result");
+        return CLI_FAILED;
+    }
+    cli_say(&CLI_VALIDATE, "stopped before the first real round was finished: this is of the replays alone");
+    json_t *result = res_json_experiment(experiment, validate->choice.missing,
+                                         validate->choice.missing_count);
+    json_object_set_new(result, "stopped", json_true()); /* also where the replays themselves were finished */
+    const int code = cli_result_give(&CLI_VALIDATE, &validate->settings.answer, result, res_table_text);
+    json_decref(result);
+    return code;
+}
+
+static int run_all(struct validate *validate)
+{
+    char *hyperfine = res_hyperfine_find();
+    char *apart = cli_find_library("libmallab-apart.so");
+    struct res_experiment experiment;
+    struct res_validation validation = {0};
+    int code = CLI_DONE;
+    if (hyperfine == NULL)
+        cli_say(&CLI_VALIDATE,
+                "hyperfine is not installed (apt install hyperfine), timing with wait4(2) instead");
+    if (apart == NULL)
+        cli_say(&CLI_VALIDATE,
+                "libmallab-apart.so is not beside mallab, counting what the program maps itself as heap");
+    /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */
+    validate->on_pipe = signal(SIGPIPE, SIG_IGN);
+    run_replays(validate, &experiment);
+    if (!experiment.stopped)
+        run_real(validate, hyperfine, apart, &validation);
+    if (!experiment.stopped)
+        record_again(validate, &experiment, &validation);
+    if (experiment.stopped || (validation.stopped && validation.rounds == 0)) {
+        code = give_replays(validate, &experiment);
+    } else {
+        const bool failed = tell_failures(&experiment.trials[0], &validation);
+        json_t *result = res_json_experiment(&experiment, validate->choice.missing,
+                                             validate->choice.missing_count);
+        res_validation_add(result, &validation, &experiment.trials[0], validate->settings.measure.seed);
+        if (!experiment.stopped)
+            res_profile_add(result, &experiment);
+        code = cli_result_give(&CLI_VALIDATE, &validate->settings.answer, result, res_validation_text);
+        json_decref(result);
+        code = code == CLI_DONE && failed ? CLI_FAILED : code;
+    }
+    res_validation_release(&validation);
+    res_experiment_release(&experiment);
+    free(hyperfine);
+    free(apart);
+    return code;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+/* CMD runs many times and must find the same each time: for the recorded run too, there is nothing to read. */
+static int close_input(void)
+{
+    const int null = open("/dev/null", O_RDONLY);
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0) {
+        cli_say(&CLI_VALIDATE, "cannot open '/dev/null': %s", strerror(errno));
+        return CLI_FAILED;
+    }
+    if (null > STDIN_FILENO)
+        close(null);
+    return CLI_DONE;
+}
+
+static int run_validate(int argc, char **argv)
+{
+    struct validate validate = {0};
+    int code = cli_validate_take_options(argc, argv, &validate.settings);
+    if (code >= 0)
+        return code;
+    code = cli_result_check(&CLI_VALIDATE, &validate.settings.answer);
+    if (code == CLI_DONE)
+        code = cli_choose(&CLI_VALIDATE, validate.settings.measure.allocators,
+                          validate.settings.measure.baseline, &validate.choice);
+    if (code == CLI_DONE)
+        code = cli_work_directory(&CLI_VALIDATE, validate.settings.answer.keep, &validate.directory);
+    if (code == CLI_DONE)
+        code = close_input();
+    if (code == CLI_DONE) {
+        cli_stops_take();
+        code = prepare(&validate);
+    }
+    if (code == CLI_DONE && cli_stopped_by != 0)
+        cli_say(&CLI_VALIDATE, "interrupted before the first round: there is no result");
+    else if (code == CLI_DONE)
+        code = run_all(&validate);
+    cli_choice_release(&validate.choice);
+    free(validate.program);
+    free(validate.recorded.path);
+    cli_stops_end();
+    return code;
+}
+
+const struct cli_verb CLI_VALIDATE = {
+    .name = "validate",
+    .summary = "hold a replay's prediction against the real program",
+    .help = cli_validate_help,
+    .run = run_validate,
+};

@@ -1,0 +1,216 @@
+/* workloads.c - from whatever was given to workloads that can be replayed. */
+#include "cli/verbs/workloads.h"
+#include "cli/options/measure_options.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/options/select_options.h"
+#include "footprint/wl/workload.h"
+#include "record/recover.h"
+#include "record/target.h"
+#include "results/measure/base/support.h"
+#include "results/measure/result/json_kind.h"
+
+static uint64_t meta_number(const struct wl_reader *reader, const char *key)
+{
+    const char *value = wl_reader_meta(reader, key);
+    return value != NULL ? strtoull(value, NULL, 10) : 0;
+}
+
+int cli_workload_facts(const struct cli_verb *verb, const char *path, const char *input,
+                       struct res_workload *ret_workload)
+{
+    struct fp_error error;
+    struct wl_reader *reader;
+    char text[4096 + 512];
+    if (wl_reader_open(path, &error, &reader) != FP_OK) {
+        cli_say(verb, "cannot read %s", fp_error_text(&error, path, text, sizeof text));
+        return CLI_UNREADABLE;
+    }
+    const struct wl_summary *summary = wl_reader_summary(reader);
+    const char *slash = strrchr(path, '/');
+    *ret_workload = (struct res_workload){
+        .name = slash != NULL ? slash + 1 : path,
+        .path = path,
+        .file_digest = wl_reader_digest(reader),
+        .ops = summary->ops,
+        .duration_ns = summary->duration_ns,
+        .live_peak_bytes = summary->live_bytes_peak,
+        .threads = summary->thread_count,
+        .processes = meta_number(reader, "recording_processes"),
+        .merged_processes = meta_number(reader, "select_merged_processes"),
+    };
+    const char *program = wl_reader_meta(reader, "program");
+    const char *selection = wl_reader_meta(reader, "selection");
+    snprintf(ret_workload->selection, sizeof ret_workload->selection, "%s",
+             selection != NULL ? selection : "");
+    const char *complete = wl_reader_meta(reader, "complete"),
+               *why = wl_reader_meta(reader, "incomplete_why");
+    ret_workload->complete = complete == NULL || strcmp(complete, "yes") == 0;
+    ret_workload->lost_known = wl_reader_meta(reader, "lost_known") == NULL;
+    ret_workload->lost_calls = meta_number(reader, "lost_calls");
+    ret_workload->left_out_calls = meta_number(reader, "irregular_unrecorded_objects");
+    ret_workload->removed_calls = meta_number(reader, "events_removed");
+    const char *live = wl_reader_meta(reader, "live");
+    snprintf(ret_workload->live, sizeof ret_workload->live, "%s",
+             live != NULL ? live : conv_liveness_name(CONV_LIVE_KNOWN));
+    snprintf(ret_workload->incomplete_why, sizeof ret_workload->incomplete_why, "%s",
+             why != NULL ? why : "it was converted from an incomplete recording");
+    const uint64_t all_events = meta_number(reader, "recording_events");
+    snprintf(ret_workload->program, sizeof ret_workload->program, "%s", program != NULL ? program : "");
+    if (all_events == 0)
+        ret_workload->processes = 0;
+    else
+        ret_workload->events_share = (double)meta_number(reader, "process_events") / (double)all_events;
+    wl_reader_close(reader);
+    if (ret_workload->ops == 0) {
+        cli_say(verb, "'%s' holds no calls: there is nothing to replay", input);
+        return CLI_FAILED;
+    }
+    return CLI_DONE;
+}
+
+static const int INTERRUPTS[] = {SIGINT, SIGTERM, SIGHUP};
+
+static bool is_interrupt(int number)
+{
+    for (size_t i = 0; i < sizeof INTERRUPTS / sizeof INTERRUPTS[0]; i++)
+        if (INTERRUPTS[i] == number)
+            return true;
+    return false;
+}
+
+/* In a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */
+static int convert_in_child(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
+                            const char *output)
+{
+    struct conv_options options = *prepare->convert;
+    int status = 0;
+    options.overwrite = prepare->force;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        /* The caller only notes them, and ends in order; what it ignores, as under nohup, stays ignored. */
+        for (size_t i = 0; i < sizeof INTERRUPTS / sizeof INTERRUPTS[0]; i++)
+            if (signal(INTERRUPTS[i], SIG_DFL) == SIG_IGN)
+                signal(INTERRUPTS[i], SIG_IGN);
+        _exit(cli_convert_file(verb, input, output, &options, prepare->quiet, prepare->progress, false));
+    }
+    if (child < 0) {
+        cli_say(verb, "cannot convert '%s': no process: %s", input, strerror(errno));
+        return CLI_FAILED;
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (WIFSIGNALED(status) && is_interrupt(WTERMSIG(status))) {
+        cli_say(verb, "interrupted while '%s' was converted: nothing of that is kept", input);
+        return CLI_FAILED;
+    }
+    if (WIFSIGNALED(status)) {
+        cli_say(verb, "the conversion of '%s' was ended by signal %d", input, WTERMSIG(status));
+        return CLI_FAILED;
+    }
+    return WEXITSTATUS(status);
+}
+
+/* A name in the directory that no other input of this command line took. */
+static char *free_name(const char *directory, const char *input, size_t number)
+{
+    char *whole = cli_workload_name(input);
+    const char *slash = strrchr(whole, '/');
+    char *path = res_path_join(directory, slash != NULL ? slash + 1 : whole);
+    struct stat facts;
+    if (number > 0 && lstat(path, &facts) == 0) {
+        free(path);
+        path = res_printf("%s/%zu-%s", directory, number, slash != NULL ? slash + 1 : whole);
+    }
+    free(whole);
+    return path;
+}
+
+void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv_kind kind)
+{
+    const char *title = conv_trace_title(kind);
+    if (kind == CONV_KIND_RESULT) {
+        const char *remedy = "", *words = res_json_kind_of_file(path, &remedy);
+        if (words != NULL)
+            cli_say(verb, "'%s' is %s, nothing that can be replayed: %s", path, words, remedy);
+        else
+            cli_say(verb, "'%s' is JSON, but none of mallab's, nothing that can be replayed", path);
+        return;
+    }
+    char *name = cli_workload_name(path);
+    if (title != NULL)
+        cli_say(
+            verb,
+            "'%s' is a trace of format '%s' (%s), not a workload: 'mallab convert -o %s %s' makes one of it",
+            path, conv_kind_name(kind), title, name, path);
+    else
+        cli_say(verb, "'%s' is a %s, not a workload: 'mallab convert -o %s %s' makes one of it", path,
+                kind == CONV_KIND_TEXT ? "workload's text" : conv_kind_name(kind), name, path);
+    free(name);
+}
+
+/* `mallab ab ls`: a command, where recordings are named. Returns whether it was one. */
+static bool tell_command(const struct cli_verb *verb, const char *input)
+{
+    struct cli_target target;
+    struct stat facts;
+    const bool is_there = stat(input, &facts) == 0;
+    if (is_there && (!S_ISREG(facts.st_mode) || access(input, X_OK) != 0))
+        return false;
+    cli_target_find(input, &target);
+    const bool found = target.code == 0;
+    if (found && is_there)
+        cli_say(verb, "'%s' is a program, no recording: to record and replay it, 'mallab %s -- %s'", input,
+                verb->name, input);
+    else if (found)
+        cli_say(verb, "there is no file '%s'; to record and replay the command '%s', 'mallab %s -- %s'",
+                input, input, verb->name, input);
+    cli_target_release(&target);
+    return found;
+}
+
+int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
+                         size_t number, char **ret_path)
+{
+    const enum conv_kind kind = conv_detect(input);
+    if (kind == CONV_KIND_RECORDING)
+        (void)cli_recover(verb, input);
+    if (strcmp(input, "-") == 0) {
+        cli_say(verb, "a workload is not read from a pipe, as every run reads it anew: name a file, which "
+                      "'mallab convert -o FILE.wl -' makes of a pipe");
+        return CLI_MISUSE;
+    }
+    if (kind == CONV_KIND_UNKNOWN && prepare->convert->from == NULL && tell_command(verb, input))
+        return CLI_UNREADABLE;
+    if (kind == CONV_KIND_WORKLOAD && cli_select_any(prepare->convert)) {
+        const char *threads = prepare->convert->select.threads;
+        cli_say(verb, "'%s' is a workload already: select when it is converted%s", input,
+                threads != NULL && strcmp(threads, "1") == 0 ? CLI_ONE_THREAD_HINT : "");
+        return CLI_MISUSE;
+    }
+    if (kind == CONV_KIND_WORKLOAD) {
+        *ret_path = res_strdup(input);
+        return CLI_DONE;
+    }
+    if (kind == CONV_KIND_RESULT) {
+        cli_say_other_kind(verb, input, kind);
+        return CLI_UNREADABLE;
+    }
+    char *output = free_name(prepare->directory, input, number);
+    const int code = convert_in_child(verb, prepare, input, output);
+    if (code == CLI_DONE)
+        *ret_path = output;
+    else
+        free(output);
+    return code;
+}

@@ -1,0 +1,26 @@
+/* bounds.h - how much a file may ask of a conversion before it is refused.
+ *
+ * All bounds of this room on files that somebody else may have made; docs/importing.md has the table. A refused file gets
+ * FP_ERR_LIMIT with a message that names the bound and the way around it; nobody gets another bound by writing another
+ * file. What a format's grammar bounds (ids, lines) is with its format. */
+#ifndef MALLAB_CONVERT_BASE_BOUNDS_H
+#define MALLAB_CONVERT_BASE_BOUNDS_H
+
+#include "convert/convert.h"
+
+/* Layers of compression that are taken off. */
+#define CONV_LAYERS_MAX 1
+
+/* Bytes that a packed trace may unpack to: so many times what was read of it, and so many besides. Traces in text pack 10
+ * to 50 times, the emptiest loops several hundred times; gzip cannot do more than 1,032. */
+#define CONV_UNPACKED_RATIO_MAX  UINT64_C(1000)
+#define CONV_UNPACKED_FREE_BYTES (UINT64_C(64) << 20)
+
+/* Bytes that are unpacked into a temporary file (glibc-wl, which is read in many places at once). */
+#define CONV_SPOOL_BYTES_MAX (UINT64_C(64) << 30)
+
+/* conv_bound_told - at the end of a reading: a lack of memory that is our own bound (footprint/base/memory_bound.h) becomes
+ * FP_ERR_LIMIT, with error filled. Returns the status, or FP_ERR_LIMIT. */
+enum fp_status conv_bound_told(enum fp_status status, const char *path, struct conv_error *error);
+
+#endif

@@ -1,0 +1,38 @@
+/* descriptors.c - RLIMIT_NOFILE, raised while somebody needs it. */
+#include "convert/base/descriptors.h"
+
+#include <sys/resource.h>
+
+#include "convert/open/input.h"
+
+static unsigned users;
+static struct rlimit before; /* rlim_cur 0: nothing to put back */
+
+void conv_descriptors_raise(void)
+{
+    struct rlimit raised;
+    if (users++ > 0)
+        return;
+    if (getrlimit(RLIMIT_NOFILE, &before) != 0)
+        before.rlim_cur = 0;
+    raised = before;
+    raised.rlim_cur = raised.rlim_max;
+    if (before.rlim_cur != 0 && setrlimit(RLIMIT_NOFILE, &raised) != 0)
+        before.rlim_cur = 0;
+}
+
+void conv_descriptors_lower(void)
+{
+    if (--users == 0 && before.rlim_cur != 0)
+        (void)setrlimit(RLIMIT_NOFILE, &before); /* lowering it is always allowed */
+}
+
+enum fp_status conv_descriptors_failed(const char *path, struct conv_error *error)
+{
+    struct rlimit now = {0};
+    (void)getrlimit(RLIMIT_NOFILE, &now); /* cannot fail with these arguments */
+    return conv_fail(error, path, FP_ERR_LIMIT, 0, 0,
+                     "more footprints have to be open at once than this process may open files (%llu): raise "
+                     "'ulimit -Hn', or convert fewer processes (--merge=LIST) or windows",
+                     (unsigned long long)now.rlim_cur);
+}

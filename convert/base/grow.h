@@ -1,0 +1,28 @@
+/* grow.h - arrays with an item for each lane, whose numbers come in any order. */
+#ifndef MALLAB_CONVERT_BASE_GROW_H
+#define MALLAB_CONVERT_BASE_GROW_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* conv_grown - make sure that there is an item `number`; new ones are zero.
+ * items      NULL to begin with; to be replaced by what is returned, since it may have moved.
+ * capacity   how many there are; 0 to begin with.
+ * Returns    the items; NULL: no memory, and items and capacity are as before. */
+static inline void *conv_grown(void *items, size_t item_bytes, size_t *capacity, uint32_t number)
+{
+    const size_t more = ((size_t)number + 1) * 2;
+    char *grown;
+    if (number < *capacity)
+        return items;
+    grown = realloc(items, more * item_bytes);
+    if (grown == NULL)
+        return NULL;
+    memset(grown + *capacity * item_bytes, 0, (more - *capacity) * item_bytes);
+    *capacity = more;
+    return grown;
+}
+
+#endif

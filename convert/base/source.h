@@ -1,0 +1,71 @@
+/* source.h - events on their way from an input to the pairing, in one order of all lanes.
+ *
+ *   lane    one thread's stream of events; its number indexes whatever names threads
+ *   sink    takes events in batches, in order. It sees every batch before the source asks it again */
+#ifndef MALLAB_CONVERT_BASE_SOURCE_H
+#define MALLAB_CONVERT_BASE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "footprint/base/call.h"
+#include "footprint/base/status.h"
+#include "footprint/fp/footprint.h"
+
+#define CONV_ADDRESS_LIMIT                                                                                   \
+    (UINT64_C(1) << 48)   /* addresses and sizes are below: footprint/fp/record.h, workload.h */
+#define CONV_NEST_MAX 16u /* reallocs of one lane begun and not ended: signal handlers interrupting */
+
+/* Marks that only exist between source and sink; the numbers are free in footprint/base/call.h, but a damaged file may hold them. */
+enum {
+    CONV_MARK_COUNT =
+        61, /* what `extra` numbers (enum conv_irregularity) was seen: count it, if it comes so far */
+    CONV_MARK_RELEASE =
+        62, /* the object at address goes, by no call of the program: an op, but no event; extra as above */
+    CONV_MARK_LANE_END = 63, /* nothing more comes from this lane */
+};
+
+struct conv_event {
+    uint64_t time_ns;
+    uint64_t address;     /* result of an allocation or resize, argument of a release or RESIZE_FROM */
+    uint64_t old_address; /* results of realloc and reallocarray: the address of their RESIZE_FROM, else 0 */
+    uint64_t size;        /* shape of the call, see struct fp_shape */
+    uint64_t extra;
+    uint32_t lane;
+    uint8_t call;
+};
+
+static inline struct fp_shape conv_event_shape(const struct conv_event *event)
+{
+    return (struct fp_shape){.call = event->call, .size = event->size, .extra = event->extra};
+}
+
+/* Marks begin .. end - 1 of a decoded block, of one lane, with no event of another lane between them. */
+struct conv_slice {
+    const struct fp_block *block;
+    uint64_t block_number; /* differs from that of any other block of the pass */
+    uint32_t lane;
+    uint32_t begin, end;
+    uint32_t bound;   /* end of the slices of this block that will follow without another lane's events */
+    uint64_t time_q8; /* of the first mark, in 1/256 ns */
+    uint64_t step_q8; /* from mark to mark */
+    bool resizes;     /* reallocs of the lane are under way */
+};
+
+struct conv_sink {
+    void *data;
+    /* Takes count events, borrowed for the call. What it returns other than FP_OK ends the pass. */
+    enum fp_status (*events)(void *data, const struct conv_event *events, size_t count);
+    /* Takes marks as long as nothing about them is out of the ordinary: *ret_taken of them. The next is to be handed
+     * over as an event. NULL: everything is. */
+    enum fp_status (*marks)(void *data, const struct conv_slice *slice, uint32_t *ret_taken);
+    /* Whether an object stands at address after all events handed over so far; if so, ret_bytes receives its
+     * requested size. */
+    bool (*is_live)(void *data, uint64_t address, uint64_t *ret_bytes);
+    /* Takes objects that were there before the first event, as their allocations; before any calls (a section that
+     * begins amid reallocs has their RESIZE_FROM marks between them). NULL: they are of no interest. */
+    enum fp_status (*inherit)(void *data, const struct conv_event *objects, size_t count);
+};
+
+#endif

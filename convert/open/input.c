@@ -1,0 +1,109 @@
+/* input.c - open whatever a path leads to. */
+#include "convert/open/input.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "convert/merge/merge.h"
+#include "convert/open/pass.h"
+#include "convert/recording/recording.h"
+
+static enum fp_status open_recording(const char *path, const struct conv_options *options,
+                                     struct conv_survey *survey, struct conv_error *error,
+                                     struct conv_input *ret_input)
+{
+    struct conv_process *process;
+    char directory[CONV_PATH_BYTES];
+    enum fp_status status = conv_recording_list(path, survey, error);
+    if (status != FP_OK)
+        return status;
+    snprintf(directory, sizeof directory, "%s", survey->input);
+    if (options->select.merge != NULL)
+        return conv_merge_open(directory, options->select.merge, options, survey, error, ret_input);
+    status = conv_recording_choose(directory, options, survey, &process, error);
+    if (status != FP_OK)
+        return status;
+    if (process->events == 0 && survey->recording_state == CONV_RECORDING_GOING_ON)
+        return conv_fail(error, directory, FP_ERR_READ, 0, 0,
+                         "nothing is written yet%s: it is still being recorded (collector %u)",
+                         conv_process_asked(options) ? " of this process" : "", survey->collector_pid);
+    if ((size_t)snprintf(survey->input, sizeof survey->input, "%s/%s", directory, process->file) >=
+        sizeof survey->input)
+        return conv_fail(error, directory, FP_ERR_LIMIT, 0, 0, "the path is too long");
+    status = conv_footprint_open(survey->input, CONV_EXTENT_ALL, process, options, survey, error, ret_input);
+    if (status == FP_OK)
+        conv_footprint_refuse_empty(ret_input);
+    return status;
+}
+
+/* One process, which must be the one asked for. */
+static enum fp_status open_footprint(const struct conv_options *options, struct conv_survey *survey,
+                                     struct conv_error *error, struct conv_input *ret_input)
+{
+    const enum fp_status status = conv_footprint_open(survey->input, CONV_EXTENT_ONE, NULL, options, survey,
+                                                      error, ret_input);
+    char *slash = strrchr(survey->input, '/');
+    char *name = slash != NULL ? slash + 1 : survey->input;
+    if (status == FP_OK)
+        conv_footprint_refuse_empty(ret_input);
+    if (status != FP_OK || !conv_process_asked(options))
+        return status;
+    if (options->process_file != NULL
+            ? conv_process_is_file(&(struct conv_process){.file = name}, options->process_file) ||
+                  strcmp(survey->program, options->process_file) == 0
+            : options->process_id == survey->process_id)
+        return FP_OK;
+    ret_input->close(ret_input->data);
+    if (options->process_file != NULL)
+        return conv_fail(error, survey->input, FP_ERR_ARGUMENT, 0, 0, "is not '%.60s': leave out --process",
+                         options->process_file);
+    return conv_fail(error, survey->input, FP_ERR_ARGUMENT, 0, 0, "is of process %u, not of %u",
+                     survey->process_id, options->process_id);
+}
+
+bool conv_process_asked(const struct conv_options *options)
+{
+    return options->process_id != 0 || options->process_file != NULL;
+}
+
+enum fp_status conv_input_open(const char *path, const struct conv_options *options,
+                               struct conv_survey *survey, struct conv_error *ret_error,
+                               struct conv_input *ret_input)
+{
+    enum conv_kind kind;
+    struct stat stat_;
+    enum fp_status status = conv_resolve(path, options, &kind, ret_error);
+    if (status != FP_OK)
+        return status;
+    if (kind == CONV_KIND_UNKNOWN && stat(path, &stat_) == 0 && S_ISDIR(stat_.st_mode))
+        kind = CONV_KIND_RECORDING; /* its error says what is missing in the directory */
+    snprintf(survey->input, sizeof survey->input, "%s", path);
+    if (options->select.merge != NULL && kind != CONV_KIND_RECORDING && kind != CONV_KIND_WORKLOAD &&
+        kind != CONV_KIND_RESULT)
+        return conv_fail(
+            ret_error, path, FP_ERR_ARGUMENT, 0, 0,
+            kind == CONV_KIND_FOOTPRINT
+                ? "is one process, there is nothing to merge: name a recording's directory"
+                : "is no recording: --merge is for a recording's processes, --process PID chooses "
+                  "one of a trace that holds several");
+    if (options->process_file != NULL && kind != CONV_KIND_RECORDING && kind != CONV_KIND_FOOTPRINT &&
+        kind != CONV_KIND_WORKLOAD && kind != CONV_KIND_RESULT)
+        return conv_fail(ret_error, path, FP_ERR_ARGUMENT, 0, 0,
+                         "holds no footprints: --process takes a process id here, not '%.60s'",
+                         options->process_file);
+    switch (kind) {
+    case CONV_KIND_RECORDING:
+        return open_recording(path, options, survey, ret_error, ret_input);
+    case CONV_KIND_FOOTPRINT:
+        return open_footprint(options, survey, ret_error, ret_input);
+    case CONV_KIND_WORKLOAD:
+        (void)conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is a workload already");
+        return conv_no_remedy(ret_error);
+    case CONV_KIND_RESULT:
+        (void)conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is JSON, not something recorded");
+        return conv_no_remedy(ret_error);
+    default:
+        return conv_import_open(survey->input, kind, options, survey, ret_error, ret_input);
+    }
+}

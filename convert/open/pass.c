@@ -1,0 +1,122 @@
+/* pass.c - source, pairing and progress put together. */
+#include "convert/open/pass.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/select/chain.h"
+#include "convert/select/selection_plan.h"
+#include "convert/windows/census.h"
+
+#define PROGRESS_EVENTS (UINT64_C(1) << 20)
+
+struct pass {
+    const struct conv_input *input;
+    const struct conv_options *options;
+    struct conv_sink next; /* the selection's filters, or the pairing */
+    uint64_t events, next_progress;
+};
+
+void conv_incomplete(struct conv_survey *survey, const char *format, ...)
+{
+    va_list list;
+    survey->complete = false;
+    if (survey->incomplete_why[0] != '\0')
+        return;
+    va_start(list, format);
+    vsnprintf(survey->incomplete_why, sizeof survey->incomplete_why, format, list);
+    va_end(list);
+}
+
+static void count(struct pass *pass, size_t events)
+{
+    pass->events += events;
+    if (pass->events >= pass->next_progress && pass->options->progress != NULL) {
+        const struct conv_input *input = pass->input;
+        const uint64_t done = input->position != NULL ? input->position(input->data) : pass->events;
+        pass->next_progress = pass->events + PROGRESS_EVENTS;
+        pass->options->progress(pass->options->progress_data, pass->events, done, input->progress_total);
+    }
+}
+
+static enum fp_status take_events(void *data, const struct conv_event *events, size_t event_count)
+{
+    struct pass *pass = data;
+    count(pass, event_count);
+    return pass->next.events(pass->next.data, events, event_count);
+}
+
+static enum fp_status take_marks(void *data, const struct conv_slice *slice, uint32_t *ret_taken)
+{
+    struct pass *pass = data;
+    const enum fp_status status = pass->next.marks(pass->next.data, slice, ret_taken);
+    count(pass, *ret_taken);
+    return status;
+}
+
+static enum fp_status inherit(void *data, const struct conv_event *objects, size_t count)
+{
+    const struct pass *pass = data;
+    return pass->next.inherit(pass->next.data, objects, count);
+}
+
+static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
+{
+    const struct pass *pass = data;
+    return pass->next.is_live(pass->next.data, address, ret_bytes);
+}
+
+static void conclude(const struct conv_input *input, const struct conv_options *options,
+                     const struct conv_pair *pair, struct conv_survey *survey)
+{
+    survey->duration_ns = pair->last_time_ns;
+    input->conclude(input->data, pair->gap_calls, survey);
+    if (survey->events > 0 && !conv_plan_any(&options->select))
+        survey->bytes_per_event = (double)survey->file_bytes / (double)survey->events;
+}
+
+enum fp_status conv_pass_run(const struct conv_input *input, const struct conv_options *options,
+                             struct wl_writer *writer, struct conv_survey *survey, struct conv_error *error)
+{
+    struct pass pass = {.input = input, .options = options, .next_progress = PROGRESS_EVENTS};
+    struct conv_sink sink = {.data = &pass, .events = take_events, .is_live = is_live, .inherit = inherit};
+    struct conv_chain *chain = calloc(1, sizeof *chain);
+    struct conv_census census = {0};
+    struct conv_pair pair;
+    bool stopped = false;
+    enum fp_status status = FP_ERR_MEMORY;
+    error->cause.status = FP_OK;
+    if (chain == NULL)
+        return status;
+    if (conv_pair_init(&pair, writer, input->namer, survey)) {
+        struct conv_sink last = conv_pair_sink(&pair);
+        if (writer == NULL) { /* whoever only looks wants to see the threads */
+            conv_census_init(&census, last);
+            last = conv_census_sink(&census);
+        }
+        if (conv_chain_init(chain, &options->select, input, survey, last)) {
+            pass.next = chain->sink;
+            if (pass.next.marks != NULL && !options->by_event)
+                sink.marks = take_marks;
+            status = input->run(input->data, &sink, survey, error);
+        }
+        conv_pair_end(&pair);
+    }
+    if (status == FP_END) { /* the selection has all it wants */
+        stopped = true;
+        status = FP_OK;
+    }
+    if (status == FP_OK) {
+        conclude(input, options, &pair, survey);
+        status = conv_chain_conclude(chain, &options->select, stopped, pair.last_time_ns, survey, error);
+    }
+    if (status == FP_OK && writer == NULL && !conv_census_list(&census, input->namer, survey))
+        status = FP_ERR_MEMORY;
+    conv_census_release(&census);
+    conv_chain_release(chain);
+    free(chain);
+    conv_pair_release(&pair);
+    return status;
+}

@@ -1,0 +1,70 @@
+/* pair.h - pair addresses with objects, and hand ops to a workload writer.
+ *
+ * Takes events in one legal order (or an illegal one: the rules of docs/irregularities.md apply then)
+ * and keeps the table of live objects, which is all that grows: with live objects and with lanes. */
+#ifndef MALLAB_CONVERT_OPS_PAIR_H
+#define MALLAB_CONVERT_OPS_PAIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "convert/base/source.h"
+#include "convert/convert.h"
+#include "convert/ops/live_table.h"
+#include "footprint/wl/workload.h"
+
+/* Names lanes: called once a lane, before its first op. */
+struct conv_namer {
+    void *data;
+    void (*name)(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *ret_is_main);
+};
+
+/* An object between its RESIZE_FROM and the result. */
+struct conv_pending {
+    uint64_t address;
+    struct conv_object object;
+    bool known; /* false: no object stood at address */
+};
+
+struct conv_pair_lane {
+    uint32_t thread; /* the writer's number, UINT32_MAX before it is announced */
+    uint32_t pending_count;
+    struct conv_pending *pending; /* CONV_NEST_MAX entries, made when first needed */
+};
+
+struct conv_pair {
+    struct wl_writer *writer; /* NULL: count only */
+    struct conv_namer namer;
+    struct conv_survey *survey;
+    struct conv_live live;
+    struct conv_pair_lane *lanes;
+    size_t lane_capacity;
+    struct conv_straight *straight; /* pair_fast.h; NULL until it is used */
+    bool inheriting;                /* all ops so far are of objects that were there before */
+    uint64_t gap_calls;             /* that gap marks say are missing */
+    uint64_t last_time_ns;          /* highest seen: the order's time never decreases */
+};
+
+/* conv_pair_init - begin with no live objects.
+ * writer   borrowed, may be NULL. namer.name may be NULL when writer is.
+ * survey   borrowed; counts are added to it.
+ * Returns  false: no memory. conv_pair_release accepts it in either case. */
+bool conv_pair_init(struct conv_pair *pair, struct wl_writer *writer, struct conv_namer namer,
+                    struct conv_survey *survey);
+void conv_pair_release(struct conv_pair *pair);
+
+/* conv_pair_lane - a lane's entry, its thread announced to the writer. Returns FP_OK, FP_ERR_MEMORY, or the writer's. */
+enum fp_status conv_pair_lane(struct conv_pair *pair, uint32_t number, struct conv_pair_lane **ret_lane);
+
+/* conv_pair_resident - FP_MARK_RESIDENT of a live object. What cannot be (a share of more than all, of an object that is not
+ * large) is passed over. Returns FP_OK, or the writer's. */
+enum fp_status conv_pair_resident(struct conv_pair *pair, struct conv_object object, uint64_t share);
+
+/* conv_pair_end - after the last event, before the survey is read or the writer finished. */
+void conv_pair_end(struct conv_pair *pair);
+
+/* conv_pair_sink - the pairing as a sink; its data is pair. Errors: FP_ERR_MEMORY, and the writer's. */
+struct conv_sink conv_pair_sink(struct conv_pair *pair);
+
+#endif

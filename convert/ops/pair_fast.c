@@ -1,0 +1,438 @@
+/* pair_fast.c - marks to ops, as long as nothing is out of the ordinary.
+ *
+ *   plan  what a shape of the block comes to (pair_fast_plan.h)
+ *   root  what is known of an address that the block has named. A mark that names it again leads there by its number,
+ *         so that the table of live objects is looked at once for each address of a block and not for each mark.
+ *         Until roots are settled, the table's entry of such an address only says which root it is
+ *
+ * A workload's thread and time come as in pair.c: the time of an op is the highest that any event had by then. */
+#include "convert/ops/pair_fast.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/base/stats.h"
+#include "convert/ops/pair_fast_plan.h"
+#include "footprint/wl/wl_put.h"
+
+#define PREFETCH_AHEAD 16u /* marks: about a memory latency at 5 ns a mark */
+#define NO_MARK        UINT32_MAX
+#define IS_ROOT        (UINT32_C(1) << 31) /* of an entry's id: the rest is a root's number. Ids are below */
+
+struct root {
+    uint64_t address;
+    uint64_t bytes; /* of the object there */
+    uint32_t id;
+    bool live;
+};
+
+struct conv_straight {
+    struct plan *plans;
+    struct fp_shape *shapes; /* of the plans: the block's may be gone when they are added up */
+    uint32_t plan_count, plan_capacity;
+    uint64_t block_number;
+    uint32_t next;  /* mark of the block that comes after those taken */
+    uint32_t floor; /* marks before it have no root */
+    uint32_t root_count;
+    struct root roots[FP_BLOCK_MARKS_MAX];
+    uint32_t root_of[FP_BLOCK_MARKS_MAX]; /* mark -> root */
+};
+
+/* A slice being taken. */
+struct run {
+    struct conv_pair *pair;
+    struct conv_straight *straight;
+    struct wl_writer *writer;
+    const struct conv_slice *slice;
+    const struct fp_mark *marks;
+    uint32_t thread;
+    uint64_t least_ns; /* time of the event before */
+    uint32_t last;     /* mark of the newest op, or NO_MARK */
+    bool exact;  /* whether a pause may lie before the next op: writer->now_ns is the newest op's time then */
+    bool coarse; /* one may lie between any two ops of the slice */
+    enum fp_status status;
+};
+
+/* ---- roots ----------------------------------------------------------------------------------- */
+
+void conv_straight_settle(struct conv_pair *pair)
+{
+    struct conv_straight *straight = pair->straight;
+    if (straight == NULL)
+        return;
+    for (uint32_t i = 0; i < straight->root_count; i++) {
+        const struct root *root = &straight->roots[i];
+        struct conv_live_entry *entry;
+        if (i + PREFETCH_AHEAD < straight->root_count)
+            conv_live_prefetch(&pair->live, straight->roots[i + PREFETCH_AHEAD].address);
+        entry = conv_live_find(&pair->live, root->address);
+        if (root->live)
+            conv_live_set(entry, (struct conv_object){.id = root->id, .bytes = root->bytes});
+        else
+            conv_live_remove(&pair->live, entry);
+    }
+    straight->root_count = 0;
+    straight->floor = straight->next;
+}
+
+static __attribute__((noinline)) struct root *root_of_table(struct run *run, uint32_t mark)
+{
+    struct conv_straight *straight = run->straight;
+    struct conv_live *live = &run->pair->live;
+    const uint64_t address = run->marks[mark].address;
+    struct conv_live_entry *entry = conv_live_place(live, address);
+    const uint32_t number = straight->root_count; /* there is one at most for each mark of a block */
+    struct root *root = &straight->roots[number];
+    if (conv_live_is_empty(entry)) {
+        if (!conv_live_insert_at(live, entry, address, (struct conv_object){.id = number | IS_ROOT})) {
+            run->status = FP_ERR_MEMORY;
+            return NULL;
+        }
+        *root = (struct root){.address = address};
+    } else {
+        const struct conv_object object = conv_live_object(entry);
+        if (object.id & IS_ROOT) {
+            straight->root_of[mark] = object.id & ~IS_ROOT;
+            return &straight->roots[object.id & ~IS_ROOT];
+        }
+        *root = (struct root){.address = address, .bytes = object.bytes, .id = object.id, .live = true};
+        conv_live_set(entry, (struct conv_object){.id = number | IS_ROOT});
+    }
+    straight->root_of[mark] = number;
+    straight->root_count++;
+    return root;
+}
+
+/* The root of a mark's address. NULL: no memory, see run->status. */
+static inline struct root *root_of(struct run *run, uint32_t mark)
+{
+    struct conv_straight *straight = run->straight;
+    const uint32_t before = run->marks[mark].before;
+    if (before == 0 || mark - before < straight->floor)
+        return root_of_table(run, mark);
+    straight->root_of[mark] = straight->root_of[mark - before];
+    return &straight->roots[straight->root_of[mark]];
+}
+
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+/* Add up what the plans have counted. */
+static void fold(struct conv_pair *pair)
+{
+    struct conv_straight *straight = pair->straight;
+    struct conv_survey *survey = pair->survey;
+    for (uint32_t i = 0; i < straight->plan_count; i++) {
+        const struct fp_shape *shape = &straight->shapes[i];
+        struct plan *plan = &straight->plans[i];
+        if (plan->count == 0)
+            continue;
+        survey->events_by_call[shape->call] += plan->count;
+        if (plan->what != RESIZE_FROM && plan->what != RESIDENT) {
+            survey->events += plan->count;
+            survey->ops += plan->count;
+            survey->ops_by_call[shape->call] += plan->count;
+            wl_put_calls(pair->writer, shape->call, plan->count);
+        }
+        if (plan->what == ALLOCATE || plan->what == RESIZE) {
+            conv_stats_requests(survey, plan->bytes, plan->count);
+            wl_put_request(pair->writer, shape, plan->count);
+        }
+        plan->count = 0;
+    }
+}
+
+static bool make_plans(struct conv_straight *straight, const struct fp_block *block)
+{
+    if (block->shape_count > straight->plan_capacity) {
+        free(straight->plans);
+        free(straight->shapes);
+        straight->plan_count = 0;
+        straight->plan_capacity = block->shape_count + block->shape_count / 2;
+        straight->plans = malloc(straight->plan_capacity * sizeof *straight->plans);
+        straight->shapes = malloc(straight->plan_capacity * sizeof *straight->shapes);
+        if (straight->plans == NULL || straight->shapes == NULL) {
+            straight->plan_capacity = 0;
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < block->shape_count; i++) {
+        straight->shapes[i] = block->shapes[i];
+        straight->plans[i] = plan_of(&block->shapes[i]);
+    }
+    straight->plan_count = block->shape_count;
+    return true;
+}
+
+/* ---- one op ---------------------------------------------------------------------------------- */
+
+static inline uint64_t time_of(const struct run *run, uint32_t mark)
+{
+    const struct conv_slice *slice = run->slice;
+    const uint64_t time_ns = (slice->time_q8 + (mark - slice->begin) * slice->step_q8) >> 8;
+    return time_ns > run->least_ns ? time_ns : run->least_ns;
+}
+
+static inline void note_time(struct run *run, uint32_t mark)
+{
+    const uint64_t time_ns = time_of(run, mark);
+    if (time_ns > run->writer->now_ns)
+        run->writer->now_ns = time_ns;
+}
+
+static __attribute__((noinline)) bool find_index(struct run *run, const struct fp_shape *shape, bool fresh,
+                                                 uint16_t *index, uint32_t *dictionary)
+{
+    if (!wl_put_shape(run->writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra, index))
+        return false;
+    *dictionary = run->writer->dictionary;
+    return true;
+}
+
+static __attribute__((noinline)) bool make_ready(struct run *run, uint32_t mark)
+{
+    note_time(run, mark);
+    run->status = wl_put_ready(run->writer, run->thread);
+    return run->status == FP_OK;
+}
+
+/* The writer knows the newest op's time. */
+static void settle_time(struct run *run)
+{
+    if (run->last != NO_MARK)
+        note_time(run, run->last);
+}
+
+/* Nearly all ops follow the one before within a slice whose marks are close to each other: they need not come here. */
+static __attribute__((noinline)) bool come_to_pause(struct run *run, uint32_t mark)
+{
+    const uint64_t before_ns = run->writer->now_ns;
+    note_time(run, mark);
+    if (run->writer->ready_thread != run->thread)
+        run->status = wl_put_ready(run->writer, run->thread);
+    if (run->status != FP_OK)
+        return false;
+    wl_put_pause(run->writer, before_ns);
+    run->exact = run->coarse;
+    return true;
+}
+
+/* All that an op wants before it is put. False: it cannot be put, for run->status or because of its shape. */
+static inline bool begin(struct run *run, uint32_t mark, bool fresh, uint16_t *ret_index)
+{
+    struct wl_writer *writer = run->writer;
+    struct conv_straight *straight = run->straight;
+    const uint32_t shape = run->marks[mark].shape;
+    struct plan *plan = &straight->plans[shape];
+    uint16_t *index = fresh ? &plan->fresh_index : &plan->index;
+    uint32_t *dictionary = fresh ? &plan->fresh_dictionary : &plan->dictionary;
+    if (unlikely(run->exact) && !come_to_pause(run, mark))
+        return false;
+    if (unlikely(writer->ready_thread != run->thread) && !make_ready(run, mark))
+        return false;
+    if (wl_put_wants_time(writer)) {
+        note_time(run, mark);
+        wl_put_time(writer, writer->now_ns);
+    }
+    if (unlikely(*dictionary != writer->dictionary) &&
+        !find_index(run, &straight->shapes[shape], fresh, index, dictionary))
+        return false;
+    *ret_index = *index;
+    plan->count++;
+    run->last = mark;
+    return true;
+}
+
+static inline void end(struct run *run, uint32_t mark)
+{
+    struct wl_writer *writer = run->writer;
+    if (likely(writer->op_count < writer->window_ops))
+        return;
+    note_time(run, mark);
+    run->status = wl_window_flush(writer);
+}
+
+/* Each returns whether the mark was taken; false leaves everything as it was, unless run->status says why. */
+
+static inline bool allocate(struct run *run, uint32_t mark, bool fresh)
+{
+    const uint64_t bytes = run->straight->plans[run->marks[mark].shape].bytes;
+    struct root *root = root_of(run, mark);
+    uint16_t index;
+    if (unlikely(root == NULL || root->live) || !begin(run, mark, fresh, &index))
+        return false;
+    root->id = wl_put_allocate(run->writer, run->thread, index, bytes);
+    root->bytes = bytes;
+    root->live = true;
+    end(run, mark);
+    return true;
+}
+
+static inline bool release(struct run *run, uint32_t mark, bool sized)
+{
+    struct root *root = root_of(run, mark);
+    uint16_t index;
+    if (unlikely(root == NULL || !root->live) ||
+        (sized && unlikely(run->straight->shapes[run->marks[mark].shape].size != root->bytes)) ||
+        !begin(run, mark, false, &index))
+        return false;
+    wl_put_release(run->writer, run->thread, index, root->id, root->bytes);
+    root->live = false;
+    end(run, mark);
+    return true;
+}
+
+static bool release_of_null(struct run *run, uint32_t mark)
+{
+    uint16_t index;
+    if (!begin(run, mark, false, &index))
+        return false;
+    wl_put_release_of_null(run->writer, run->thread, index);
+    end(run, mark);
+    return true;
+}
+
+static inline bool is_address(uint64_t address)
+{
+    return address - 1 < CONV_ADDRESS_LIMIT - 1;
+}
+
+/* A realloc's two marks: nothing of its lane happened between them. */
+static bool resize(struct run *run, uint32_t from)
+{
+    struct conv_straight *straight = run->straight;
+    const struct fp_mark *result = &run->marks[from + 1];
+    struct root *old, *fresh;
+    uint64_t bytes;
+    uint16_t index;
+    if (from + 1 >= run->slice->end || run->slice->resizes || !is_address(result->address) ||
+        straight->plans[result->shape].what != RESIZE)
+        return false;
+    old = root_of(run, from);
+    fresh = old != NULL ? root_of(run, from + 1) : NULL;
+    if (fresh == NULL || !old->live || (fresh != old && fresh->live) || !begin(run, from + 1, false, &index))
+        return false;
+    bytes = straight->plans[result->shape].bytes;
+    wl_put_resize(run->writer, run->thread, index, old->id, old->bytes, bytes);
+    old->live = false;
+    *fresh = (struct root){.address = fresh->address, .id = old->id, .bytes = bytes, .live = true};
+    straight->plans[run->marks[from].shape].count++;
+    end(run, from + 1);
+    return true;
+}
+
+/* No op: what comes next says more of the object. */
+static bool note_resident(struct run *run, uint32_t mark)
+{
+    struct root *root = root_of(run, mark);
+    if (root == NULL)
+        return false;
+    run->straight->plans[run->marks[mark].shape].count++;
+    settle_time(run);
+    run->exact = true; /* any number of these may lie between two ops */
+    if (root->live)
+        run->status = conv_pair_resident(run->pair, (struct conv_object){root->id, root->bytes},
+                                         run->straight->shapes[run->marks[mark].shape].extra);
+    return true;
+}
+
+/* ---- a slice --------------------------------------------------------------------------------- */
+
+/* Returns how many marks were taken, 0 for none. */
+static inline uint32_t take_mark(struct run *run, uint32_t mark)
+{
+    const uint64_t address = run->marks[mark].address;
+    const unsigned what = run->straight->plans[run->marks[mark].shape].what;
+    if (unlikely(!is_address(address)))
+        return address == 0 && (what == RELEASE || what == RELEASE_SIZED) && release_of_null(run, mark);
+    switch (what) {
+    case ALLOCATE:
+        return allocate(run, mark, false);
+    case RELEASE:
+        return release(run, mark, false);
+    case RELEASE_SIZED:
+        return release(run, mark, true);
+    case RESIZE_FROM:
+        return resize(run, mark) ? 2 : 0;
+    case RESIDENT:
+        return note_resident(run, mark);
+    case RESIZE:
+        return !run->slice->resizes && allocate(run, mark, true);
+    default:
+        return 0;
+    }
+}
+
+static bool make_straight(struct conv_pair *pair)
+{
+    if (pair->straight == NULL)
+        pair->straight = calloc(1, sizeof *pair->straight);
+    return pair->straight != NULL;
+}
+
+/* Be where the slice begins: in its block, and behind whatever others took of that. */
+static bool come_to(struct conv_pair *pair, const struct conv_slice *slice)
+{
+    struct conv_straight *straight = pair->straight;
+    if (slice->block_number == straight->block_number && slice->begin == straight->next)
+        return true;
+    straight->next = slice->begin;
+    conv_straight_settle(pair); /* which raises the floor */
+    if (slice->block_number == straight->block_number)
+        return true;
+    fold(pair);
+    straight->block_number = slice->block_number;
+    return make_plans(straight, slice->block);
+}
+
+enum fp_status conv_straight_take(struct conv_pair *pair, const struct conv_slice *slice, uint32_t *ret_taken)
+{
+    const struct fp_block *block = slice->block;
+    struct conv_pair_lane *lane;
+    struct run run = {.pair = pair, .writer = pair->writer, .slice = slice, .marks = block->marks};
+    uint32_t mark = slice->begin;
+    *ret_taken = 0;
+    if (!make_straight(pair) || !come_to(pair, slice) ||
+        !wl_put_room_for_ids(run.writer, slice->end - slice->begin))
+        return FP_ERR_MEMORY;
+    run.straight = pair->straight;
+    run.status = conv_pair_lane(pair, slice->lane, &lane);
+    if (run.status != FP_OK)
+        return run.status;
+    run.thread = lane->thread;
+    run.least_ns = pair->last_time_ns;
+    run.last = NO_MARK;
+    run.exact = true;
+    /* A resize has two marks, and a nanosecond is lost to rounding. */
+    run.coarse = (slice->step_q8 >> 7) + 1 >= run.writer->pause_ns;
+    while (mark < slice->end && run.status == FP_OK) {
+        const uint32_t ahead = mark + PREFETCH_AHEAD < block->mark_count ? mark + PREFETCH_AHEAD : mark;
+        /* Without a branch, for which marks name a new address is anybody's guess: the others ask for address 0. */
+        const uint64_t is_new = block->marks[ahead].before == 0;
+        uint32_t taken;
+        conv_live_prefetch(&pair->live, block->marks[ahead].address & (0 - is_new));
+        taken = take_mark(&run, mark);
+        if (unlikely(taken == 0))
+            break;
+        mark += taken;
+    }
+    settle_time(&run);
+    if (mark > slice->begin)
+        pair->last_time_ns = time_of(&run, mark - 1);
+    pair->straight->next = mark;
+    wl_put_live(run.writer, &pair->survey->live_bytes_end, &pair->survey->live_bytes_peak,
+                &pair->survey->live_objects_end, &pair->survey->live_objects_peak);
+    *ret_taken = mark - slice->begin;
+    return run.status;
+}
+
+void conv_straight_end(struct conv_pair *pair)
+{
+    if (pair->straight == NULL)
+        return;
+    conv_straight_settle(pair);
+    fold(pair);
+    free(pair->straight->plans);
+    free(pair->straight->shapes);
+    free(pair->straight);
+    pair->straight = NULL;
+}

@@ -1,0 +1,87 @@
+/* track.h - which addresses hold an object, with a number of the caller's to each: the rules of pair.c without ops.
+ * Private to convert/.
+ *
+ *   tag      what the caller keeps of an object; 32 bits
+ *   moving   between a realloc's two marks: the address is free for others, the object not yet gone
+ *   step     what one event did
+ *
+ * Whoever leaves out events on their way to the pairing must itself know what stands where (source.h, is_live), and to
+ * which object an address belongs. Memory: 16 bytes an entry (live_table.h), and the reallocs under way. */
+#ifndef MALLAB_CONVERT_OPS_TRACK_H
+#define MALLAB_CONVERT_OPS_TRACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "convert/base/source.h"
+#include "convert/ops/live_table.h"
+
+enum conv_track_what {
+    CONV_TRACK_MARK = 0, /* no call, or an impossible one: nothing changed */
+    CONV_TRACK_VOID,     /* a call on no object: of NULL, or a failed one */
+    CONV_TRACK_UNKNOWN,  /* a release of an address that holds nothing */
+    CONV_TRACK_BORN,     /* an object stands at the event's address: put it in */
+    CONV_TRACK_GONE,     /* `object` was released */
+    CONV_TRACK_MOVING,   /* a realloc begins: of `object`, or of nothing known */
+    CONV_TRACK_MOVED,    /* it returned: `object` stands at the event's address now: put it in */
+    CONV_TRACK_STAYED,   /* it failed: `object` stands where it stood */
+};
+
+struct conv_track_step {
+    enum conv_track_what what;
+    bool known;   /* object is one */
+    bool matched; /* a result whose realloc's first mark was seen; object.id is what was noted there */
+    struct conv_object object; /* id is the tag */
+    bool evicted; /* something stood at the address of what was born or moved: its release was lost */
+    struct conv_object evictee;
+    uint64_t bytes; /* asked for by what was born or moved */
+};
+
+struct conv_track_pending {
+    uint64_t address;
+    struct conv_object object;
+    bool known;
+};
+
+struct conv_track_lane {
+    struct conv_track_pending *pending; /* CONV_NEST_MAX entries, made when first needed; innermost last */
+    uint32_t count;
+};
+
+struct conv_track {
+    struct conv_live live;
+    struct conv_track_lane *lanes;
+    size_t lane_capacity;
+    /* An object whose realloc never returned and whose place is taken: gone unseen. NULL: of no interest. */
+    void (*lost)(void *data, struct conv_object object);
+    void *lost_data;
+};
+
+/* conv_track_init - nothing is alive. Returns false: no memory; conv_track_release accepts it in either case. */
+bool conv_track_init(struct conv_track *track);
+void conv_track_release(struct conv_track *track);
+
+/* conv_track_take - one event, in the order of all lanes.
+ * ret_step  what it did. After BORN and MOVED the address is empty: conv_track_put comes next.
+ * Returns   FP_OK; FP_ERR_MEMORY. */
+enum fp_status conv_track_take(struct conv_track *track, const struct conv_event *event,
+                               struct conv_track_step *ret_step);
+
+/* conv_track_put - an object at an address that holds none. False: no memory. */
+bool conv_track_put(struct conv_track *track, uint64_t address, uint32_t tag, uint64_t bytes);
+
+/* conv_track_remove - the object at an address, if there is one: ret_object. */
+bool conv_track_remove(struct conv_track *track, uint64_t address, struct conv_object *ret_object);
+
+/* conv_track_note - the tag of the realloc that this lane began last: what its result will find in object.id.
+ * After CONV_TRACK_MOVING only. */
+void conv_track_note(struct conv_track *track, uint32_t lane, uint32_t tag);
+
+/* conv_track_settle - reallocs under way, of all lanes, count as not begun. */
+enum fp_status conv_track_settle(struct conv_track *track);
+
+/* conv_track_is_live - as is_live of a sink (source.h). */
+bool conv_track_is_live(const struct conv_track *track, uint64_t address, uint64_t *ret_bytes);
+
+#endif

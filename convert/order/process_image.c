@@ -1,0 +1,346 @@
+/* process_image.c - a process image as an input: its footprints' blocks by lane, its lanes' names, what its trailers say. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/order/inherit.h"
+#include "convert/order/process_image.h"
+#include "footprint/base/memory_bound.h"
+
+/* ---- the index by lane --------------------------------------------------------------------- */
+
+/* Blocks of one lane stand in the file in their order; a jump in their numbers is a loss. Where the image's first
+ * window is not there, a lane begins with whatever comes first. */
+static enum fp_status check_sequence(struct image *image, const struct conv_part *part,
+                                     const struct fp_block_entry *entry, uint64_t *next_sequence,
+                                     struct conv_block_note *note, struct conv_error *error)
+{
+    if (*next_sequence == 0 && !image->parts.from_begin)
+        *next_sequence = entry->sequence;
+    if (entry->sequence < *next_sequence)
+        return conv_fail(error, part->path, FP_ERR_CORRUPT, 0, entry->offset,
+                         "a block of a thread comes after its successors");
+    note->after_missing = entry->sequence > *next_sequence;
+    image->missing_blocks += entry->sequence - *next_sequence;
+    *next_sequence = entry->sequence + 1;
+    return FP_OK;
+}
+
+/* Sort a part's blocks by lane. fill and next_sequence: an entry for each lane. */
+static enum fp_status sort_part(struct image *image, const struct conv_part *part, size_t *fill,
+                                uint64_t *next_sequence, struct conv_error *error)
+{
+    enum fp_status status = FP_OK;
+    for (size_t i = 0; i < part->info->block_count && status == FP_OK; i++) {
+        const struct fp_block_entry *entry = &part->info->blocks[i];
+        struct conv_block_note *note = &image->notes[fill[entry->lane]++];
+        *note = (struct conv_block_note){
+            .index = part->first_block + i, .base_epoch = entry->base_epoch, .mark_count = entry->mark_count};
+        status = check_sequence(image, part, entry, &next_sequence[entry->lane], note, error);
+    }
+    return status;
+}
+
+/* Sort the blocks by lane, counting. fill and next_sequence: a zeroed entry for each lane. */
+static enum fp_status sort_blocks(struct image *image, size_t *fill, uint64_t *next_sequence,
+                                  struct conv_error *error)
+{
+    const struct conv_parts *parts = &image->parts;
+    enum fp_status status = FP_OK;
+    for (size_t p = 0; p < parts->count; p++)
+        for (size_t i = 0; i < parts->parts[p].info->block_count; i++)
+            image->first[parts->parts[p].info->blocks[i].lane + 1]++;
+    for (size_t i = 0; i < parts->lane_count; i++) {
+        image->first[i + 1] += image->first[i];
+        fill[i] = image->first[i];
+    }
+    for (size_t p = 0; p < parts->count && status == FP_OK; p++)
+        status = sort_part(image, &parts->parts[p], fill, next_sequence, error);
+    return status;
+}
+
+static enum fp_status index_lanes(struct image *image, struct conv_error *error)
+{
+    const size_t lanes = image->parts.lane_count;
+    uint64_t *next_sequence = calloc(lanes + 1, sizeof *next_sequence);
+    size_t *fill = calloc(lanes + 1, sizeof *fill);
+    enum fp_status status;
+    image->notes = calloc(image->parts.block_count + 1, sizeof *image->notes);
+    image->first = calloc(lanes + 2, sizeof *image->first);
+    if (next_sequence != NULL && fill != NULL && image->notes != NULL && image->first != NULL)
+        status = sort_blocks(image, fill, next_sequence, error);
+    else
+        status = conv_fail(error, image->path, FP_ERR_MEMORY, 0, 0, "no memory for the index of blocks");
+    free(next_sequence);
+    free(fill);
+    return status;
+}
+
+static const struct conv_block_note *notes_of(void *data, uint32_t lane, size_t *ret_count)
+{
+    const struct image *image = data;
+    *ret_count = image->first[lane + 1] - image->first[lane];
+    return image->notes + image->first[lane];
+}
+
+/* Every shape of a block is that of a mark. */
+static bool holds_calls(const struct fp_block *block)
+{
+    for (uint32_t i = 0; i < block->shape_count; i++)
+        if (fp_call_kind_of(block->shapes[i].call) != FP_KIND_NONE)
+            return true;
+    return false;
+}
+
+static enum fp_status load(void *data, size_t index, struct fp_block_buffer *buffer,
+                           struct fp_block *ret_block)
+{
+    struct image *image = data;
+    const struct conv_part *part = conv_parts_of_block(&image->parts, index);
+    const enum fp_status status = conv_ahead_block(image->ahead, part->reader, index - part->first_block,
+                                                   buffer, ret_block);
+    if (status == FP_OK) {
+        image->has_calls = image->has_calls || holds_calls(ret_block);
+        return FP_OK;
+    }
+    if (image->options.salvage && (status == FP_ERR_CORRUPT || status == FP_ERR_CHECKSUM)) {
+        const uint32_t marks = part->info->blocks[index - part->first_block].mark_count;
+        image->survey->irregular[CONV_SALVAGED_BLOCKS]++;
+        image->survey->irregular[CONV_DAMAGED_BLOCKS] += marks;
+        image->survey->lost_marks += marks;
+        return FP_END;
+    }
+    (void)conv_fail_with(image->error, part->path, fp_reader_error(part->reader));
+    image->error->salvageable = status == FP_ERR_CORRUPT || status == FP_ERR_CHECKSUM;
+    return status;
+}
+
+static void want(void *data, size_t index)
+{
+    struct image *image = data;
+    const struct conv_part *part = conv_parts_of_block(&image->parts, index);
+    if (image->ahead == NULL)
+        image->ahead = conv_ahead_start();
+    conv_ahead_want(image->ahead, part->reader, index - part->first_block);
+}
+
+/* ---- lanes' names -------------------------------------------------------------------------- */
+
+/* Thread ids stand in the trailer. Without one they are made up: the process id for lane 0, which is the
+ * main thread in any program that allocates before it starts threads, and numbers after it. */
+static void name_lane(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *ret_is_main)
+{
+    const struct image *image = data;
+    const struct conv_parts *parts = &image->parts;
+    if (parts->has_trailer && lane < parts->lane_count) {
+        *ret_thread_id = parts->lanes[lane].thread_id;
+        *ret_is_main = parts->lanes[lane].is_main;
+        for (uint32_t i = 0; i < lane && *ret_is_main; i++)
+            *ret_is_main = !parts->lanes[i].is_main; /* at most one, whatever the file says */
+    } else {
+        *ret_thread_id = parts->parts[0].info->process_id + lane;
+        *ret_is_main = lane == 0;
+    }
+}
+
+static void find_main_lane(struct image *image)
+{
+    for (uint32_t lane = 0; lane < image->parts.lane_count; lane++) {
+        uint32_t thread_id;
+        bool is_main;
+        name_lane(image, lane, &thread_id, &is_main);
+        if (is_main)
+            image->main_lane = lane;
+    }
+}
+
+static uint32_t home(void *data, uint32_t lane)
+{
+    (void)lane; /* one process has one main thread */
+    return ((const struct image *)data)->main_lane;
+}
+
+/* ---- the pass ------------------------------------------------------------------------------ */
+
+/* A forked process begins with its parent's objects, a window with those of the windows before it; on the main
+ * thread. */
+static enum fp_status run_inherited(struct image *image, const struct conv_sink *sink,
+                                    struct conv_survey *survey)
+{
+    const struct conv_parts *parts = &image->parts;
+    struct conv_estate estate;
+    enum fp_status status;
+    if (image->options.no_inherited || sink->inherit == NULL || parts->lane_count == 0 ||
+        (conv_parts_meta(parts, "fork_of") == NULL && parts->from_begin))
+        return FP_OK;
+    status = conv_inherit(parts->parts[0].path, parts, &image->options, &estate);
+    snprintf(survey->inherited_why, sizeof survey->inherited_why, "%s", estate.why);
+    for (size_t i = 0; i < estate.count; i++)
+        estate.objects[i].lane = image->main_lane;
+    if (status == FP_OK)
+        status = sink->inherit(sink->data, estate.objects, estate.count);
+    conv_estate_release(&estate);
+    return status;
+}
+
+static uint64_t buffer_bytes(const struct image *image)
+{
+    return image->options.memory_bytes != 0 ? image->options.memory_bytes : fp_memory_bound();
+}
+
+static enum fp_status set_out(struct image *image, const struct conv_sink *sink, struct conv_survey *survey,
+                              struct conv_error *error)
+{
+    const enum fp_status status = run_inherited(image, sink, survey);
+    if (status != FP_OK)
+        return status;
+    image->blocks = (struct conv_blocks){.data = image,
+                                         .lane_count = image->parts.lane_count,
+                                         .base_ns = image->parts.begin_ns,
+                                         .notes = notes_of,
+                                         .load = load,
+                                         .want = image->options.in_place ? NULL : want};
+    image->survey = survey;
+    image->error = error;
+    survey->irregular[CONV_MISSING_BLOCKS] += image->missing_blocks;
+    return FP_OK;
+}
+
+/* What is damaged, or not all there, and has no call left is no input; what is whole and empty is. */
+static enum fp_status check_left(const struct image *image, struct conv_error *error)
+{
+    const struct conv_part *cut = image->parts.cut;
+    const struct fp_error *tail = cut != NULL ? &cut->info->tail_error : NULL;
+    if (!image->refuse_empty || image->has_calls)
+        return FP_OK;
+    if (image->survey->irregular[CONV_SALVAGED_BLOCKS] > 0)
+        return conv_fail(error, image->path, FP_ERR_CORRUPT, 0, image->parts.parts[0].info->blocks[0].offset,
+                         "no call is left: all blocks that hold calls are damaged");
+    if (tail != NULL)
+        return conv_fail(error, cut->path, tail->status, 0, tail->offset, "no call is left: %s",
+                         tail->what != NULL ? tail->what : "it is damaged");
+    return FP_OK;
+}
+
+static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_survey *survey,
+                          struct conv_error *error)
+{
+    struct image *image = data;
+    enum fp_status status = set_out(image, sink, survey, error);
+    if (status == FP_OK)
+        status = conv_order_run(&image->blocks, buffer_bytes(image), 0, sink, survey);
+    return status == FP_OK ? check_left(image, error) : status;
+}
+
+static enum fp_status step(void *data, const struct conv_sink *sink, struct conv_survey *survey,
+                           struct conv_error *error)
+{
+    struct image *image = data;
+    enum fp_status status = FP_OK;
+    if (image->order == NULL) {
+        status = set_out(image, sink, survey, error);
+        image->blocks.want = NULL; /* of many images, each would have a thread */
+        if (status == FP_OK)
+            status = conv_order_open(&image->blocks, buffer_bytes(image), 0, survey, &image->order);
+    }
+    return status == FP_OK ? conv_order_step(image->order, sink) : status;
+}
+
+static void close_image(void *data)
+{
+    struct image *image = data;
+    conv_order_close(image->order);
+    conv_ahead_stop(image->ahead);
+    conv_parts_close(&image->parts);
+    free(image->notes);
+    free(image->first);
+    free(image);
+}
+
+/* A file that ends early was not finished, which happens; one that goes on with something else is damaged. */
+static enum fp_status check_tail(const struct image *image, struct conv_error *error)
+{
+    const struct conv_part *cut = image->parts.cut;
+    if (cut == NULL || cut->info->has_trailer || cut->info->tail_error.status == FP_ERR_TRUNCATED ||
+        image->options.salvage)
+        return FP_OK;
+    (void)conv_fail_with(error, cut->path, &cut->info->tail_error);
+    error->salvageable = image->parts.mark_count > 0;
+    return error->cause.status;
+}
+
+static void take_list(struct image *image, const struct conv_process *listed)
+{
+    image->ran_on = image->parts.ran_on;
+    image->uncounted = image->parts.uncounted;
+    if (listed == NULL)
+        return;
+    memcpy(image->listed, listed->lost, sizeof image->listed);
+    image->until_ns = listed->until_ns;
+    image->events_removed = listed->events_removed;
+    image->ran_on |= listed->ran_on;
+    image->uncounted |= listed->uncounted;
+}
+
+enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
+                                   const struct conv_process *listed, const struct conv_options *options,
+                                   struct conv_survey *survey, struct conv_error *ret_error,
+                                   struct conv_input *ret_input)
+{
+    struct image *image = calloc(1, sizeof *image);
+    const struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};
+    const char *program;
+    enum fp_status status;
+    if (image == NULL)
+        return conv_fail_with(ret_error, path, &cause);
+    image->path = path;
+    image->extent = extent;
+    image->options = *options;
+    status = conv_parts_open(path, extent, &image->parts, ret_error);
+    if (status == FP_OK && image->parts.count == 0)
+        status = conv_fail(ret_error, path, FP_ERR_OPEN, ENOENT, 0, "cannot open");
+    if (status == FP_OK)
+        status = check_tail(image, ret_error);
+    if (status == FP_OK)
+        status = index_lanes(image, ret_error);
+    if (status != FP_OK) {
+        close_image(image);
+        return status;
+    }
+    find_main_lane(image);
+    take_list(image, listed);
+    program = conv_parts_meta(&image->parts, "program");
+    survey->kind = CONV_KIND_FOOTPRINT;
+    snprintf(survey->program, sizeof survey->program, "%s", program != NULL ? program : "");
+    survey->process_id = image->parts.parts[0].info->process_id;
+    survey->start_unix_ns = image->parts.parts[0].info->start_unix_ns + image->parts.begin_ns;
+    survey->file_bytes = image->parts.file_bytes;
+    *ret_input = (struct conv_input){
+        .data = image,
+        .namer = {.data = image, .name = name_lane},
+        .source = "footprint",
+        .progress_total = image->parts.mark_count,
+        .end_ns = image->parts.has_trailer && image->parts.end_time_ns > image->parts.begin_ns
+                      ? image->parts.end_time_ns - image->parts.begin_ns
+                      : 0,
+        .lane_count = image->parts.lane_count,
+        .tells_residency = image->parts.tells_residency,
+        .run = run,
+        .step = step,
+        .home = home,
+        .conclude = conv_image_conclude,
+        .close = close_image,
+    };
+    return FP_OK;
+}
+
+void conv_footprint_refuse_empty(const struct conv_input *input)
+{
+    ((struct image *)input->data)->refuse_empty = true;
+}
+
+const struct conv_parts *conv_footprint_parts(const struct conv_input *input)
+{
+    return &((const struct image *)input->data)->parts;
+}

@@ -1,0 +1,280 @@
+/* choose.c - which processes of a recording are meant. */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/base/stats.h"
+#include "convert/open/input.h"
+#include "convert/recording/recording.h"
+#include "footprint/base/part_name.h"
+#include "footprint/base/words.h"
+
+#define NAMED_MOST 6u /* in one message */
+
+bool conv_process_is_file(const struct conv_process *process, const char *name)
+{
+    char stem[CONV_STEM_BYTES], other[CONV_STEM_BYTES];
+    uint32_t window;
+    if (strcmp(process->file, name) == 0)
+        return true;
+    if (!fp_part_name(process->file, CONV_STEM_BYTES, stem, &window))
+        return false;
+    return strcmp(stem, name) == 0 || (window != 0 && fp_part_name(name, CONV_STEM_BYTES, other, &window) &&
+                                       window != 0 && strcmp(stem, other) == 0);
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+/* only: of that name, by their footprints; NULL for all, by their ids. */
+static void name_some(const struct conv_survey *survey, const char *only, char *ret_text, size_t size)
+{
+    size_t used = 0, count = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; i < survey->process_count && used < size; i++) {
+        const struct conv_process *process = &survey->processes[i];
+        const char *name = process->name != NULL ? process->name : ""; /* traces have none */
+        if (only != NULL && strcmp(name, only) != 0)
+            continue;
+        if (count++ >= NAMED_MOST)
+            continue;
+        if (only != NULL)
+            used += (size_t)snprintf(ret_text + used, size - used, "%s %u (%.40s)", count > 1 ? "," : "",
+                                     process->process_id, process->file);
+        else
+            used += (size_t)snprintf(ret_text + used, size - used, "%s %u%s%.30s", count > 1 ? "," : "",
+                                     process->process_id, name[0] != '\0' ? " " : "", name);
+    }
+    if (count > NAMED_MOST && used < size)
+        snprintf(ret_text + used, size - used, " and %zu more ('mallab info' lists them)",
+                 count - NAMED_MOST);
+}
+
+void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size)
+{
+    name_some(survey, NULL, ret_text, size);
+}
+
+static enum fp_status fail_missing(const char *directory, const struct conv_process *process,
+                                   const char *remedy, struct conv_error *error)
+{
+    char path[2 * CONV_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", directory, process->file);
+    return conv_fail(error, path, FP_ERR_OPEN, 0, 0, "is missing, and recording.json lists it: %s", remedy);
+}
+
+/* Nothing is wrong with the recording, there is only nothing to convert. */
+static enum fp_status fail_removed(const char *directory, const struct conv_process *process,
+                                   struct conv_error *error)
+{
+    return conv_fail(error, directory, FP_ERR_READ, 0, 0,
+                     "holds nothing of process %u (%.60s): its calls were in windows that are removed",
+                     process->process_id, process->name);
+}
+
+/* ---- one ------------------------------------------------------------------------------------ */
+
+static bool is_asked_for(const struct conv_process *process, const struct conv_options *options,
+                         const struct conv_process *named)
+{
+    if (named != NULL)
+        return process == named;
+    if (options->process_file != NULL)
+        return conv_process_is_file(process, options->process_file);
+    return options->process_id == 0 || process->process_id == options->process_id;
+}
+
+/* Where no footprint goes by what is asked for, a program may: the one process that has the name.
+ * ret_named  NULL when it is no program's. */
+static enum fp_status find_named(const char *directory, const struct conv_survey *survey, const char *name,
+                                 const struct conv_process **ret_named, struct conv_error *error)
+{
+    size_t count = 0;
+    char names[400];
+    *ret_named = NULL;
+    for (size_t i = 0; i < survey->process_count; i++)
+        if (conv_process_is_file(&survey->processes[i], name))
+            return FP_OK;
+    for (size_t i = 0; i < survey->process_count; i++)
+        if (strcmp(survey->processes[i].name, name) == 0) {
+            *ret_named = &survey->processes[i];
+            count++;
+        }
+    if (count <= 1)
+        return FP_OK;
+    name_some(survey, name, names, sizeof names);
+    return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0,
+                     "holds %zu processes '%.60s': choose one by its id or its footprint's name:%s", count,
+                     name, names);
+}
+
+/* Calls that it made, kept or lost: a full disk must not make another process the busiest one. */
+static uint64_t calls_of(const struct conv_process *process)
+{
+    return conv_add_saturating(process->events, conv_process_lost(process));
+}
+
+static bool is_better(const struct conv_process *process, const struct conv_process *than, bool salvage)
+{
+    if (than == NULL)
+        return true;
+    if (process->removed != than->removed)
+        return !process->removed;
+    if (process->absent != than->absent)
+        return !process->absent; /* nothing of it can be converted: conv_choice_judge tells */
+    if (salvage && process->missing != than->missing)
+        return !process->missing;
+    return calls_of(process) > calls_of(than);
+}
+
+enum fp_status conv_recording_choose(const char *directory, const struct conv_options *options,
+                                     struct conv_survey *survey, struct conv_process **ret_process,
+                                     struct conv_error *error)
+{
+    struct conv_process *best = NULL;
+    const struct conv_process *named = NULL;
+    char names[200];
+    enum fp_status status = FP_OK;
+    if (options->process_file != NULL)
+        status = find_named(directory, survey, options->process_file, &named, error);
+    if (status != FP_OK)
+        return status;
+    for (size_t i = 0; i < survey->process_count; i++) {
+        struct conv_process *process = &survey->processes[i];
+        if (is_asked_for(process, options, named) && is_better(process, best, options->salvage))
+            best = process;
+    }
+    *ret_process = best;
+    if (best == NULL) {
+        conv_processes_name(survey, names, sizeof names);
+        if (options->process_file != NULL)
+            return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0,
+                             "holds no footprint and no program '%.60s', only those of%s",
+                             options->process_file, names);
+        return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process %u, only%s",
+                         options->process_id, names);
+    }
+    if (best->missing)
+        return fail_missing(directory, best,
+                            options->process_id == 0 && options->process_file == NULL && !options->salvage
+                                ? "copy the recording again; --salvage takes another process"
+                                : "copy the recording again, or choose another process",
+                            error);
+    if (best->removed)
+        return fail_removed(directory, best, error);
+    best->chosen = true;
+    return FP_OK;
+}
+
+uint64_t conv_process_lost(const struct conv_process *process)
+{
+    uint64_t lost = 0;
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        lost = conv_add_saturating(lost, process->lost[i]);
+    return lost;
+}
+
+void conv_choice_judge(const struct conv_options *options, struct conv_survey *survey)
+{
+    const struct conv_process *chosen = NULL, *busier = NULL;
+    char digits[FP_TEXT_BYTES];
+    if (conv_process_asked(options) || options->select.merge != NULL)
+        return;
+    for (size_t i = 0; i < survey->process_count; i++)
+        if (survey->processes[i].chosen)
+            chosen = &survey->processes[i];
+    for (size_t i = 0; chosen != NULL && i < survey->process_count; i++) {
+        const struct conv_process *other = &survey->processes[i];
+        if (other->absent && calls_of(other) > calls_of(busier != NULL ? busier : chosen))
+            busier = other;
+    }
+    if (busier != NULL)
+        conv_incomplete(survey,
+                        "process %u (%.60s) made more calls than this one, and all %s of them were lost: no "
+                        "footprint of it could be written",
+                        busier->process_id, busier->name, fp_text_grouped(calls_of(busier), digits));
+}
+
+/* ---- several -------------------------------------------------------------------------------- */
+
+static bool is_meant(const struct conv_process *process, const char *item)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%u", process->process_id);
+    return strcmp(item, number) == 0 || fnmatch(item, process->name, 0) == 0 ||
+           conv_process_is_file(process, item);
+}
+
+/* ret_removed: one that is meant and has nothing left, NULL for none. */
+static bool choose_item(struct conv_survey *survey, const char *item, const struct conv_process **ret_removed)
+{
+    bool met = false;
+    *ret_removed = NULL;
+    for (size_t i = 0; i < survey->process_count; i++) {
+        struct conv_process *process = &survey->processes[i];
+        if (process->absent || (item[0] != '\0' && !is_meant(process, item)))
+            continue;
+        if (process->removed)
+            *ret_removed = process;
+        else
+            process->chosen = met = true;
+    }
+    return met;
+}
+
+enum fp_status conv_recording_choose_some(const char *directory, const char *list, struct conv_survey *survey,
+                                          struct conv_error *error)
+{
+    enum fp_status status = FP_OK;
+    for (const char *at = list; status == FP_OK; at++) {
+        const size_t length = strcspn(at, ",");
+        const struct conv_process *removed;
+        char names[200], *item = strndup(at, length);
+        if (item == NULL) {
+            status = conv_fail(error, directory, FP_ERR_MEMORY, 0, 0, "no memory for the list of processes");
+        } else if (!choose_item(survey, item, &removed)) {
+            conv_processes_name(survey, names, sizeof names);
+            status = removed != NULL ? fail_removed(directory, removed, error)
+                                     : conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0,
+                                                 "holds no process '%.40s', only%s", item, names);
+        }
+        free(item);
+        at += length;
+        if (*at == '\0')
+            break;
+    }
+    return status;
+}
+
+enum fp_status conv_recording_leave_missing(const char *directory, const struct conv_options *options,
+                                            struct conv_survey *survey, struct conv_error *error)
+{
+    const struct conv_process *first = NULL;
+    size_t missing = 0, left = 0;
+    for (size_t i = 0; i < survey->process_count; i++) {
+        struct conv_process *process = &survey->processes[i];
+        if (!process->chosen)
+            continue;
+        if (!process->missing) {
+            left++;
+            continue;
+        }
+        if (!options->salvage)
+            return fail_missing(directory, process,
+                                "copy the recording again, or leave it out with --salvage", error);
+        process->chosen = false;
+        if (missing++ == 0)
+            first = process;
+    }
+    if (missing == 0)
+        return FP_OK;
+    if (left == 0)
+        return fail_missing(directory, first, "as are all others that are meant; copy the recording again",
+                            error);
+    if (missing == 1)
+        conv_incomplete(survey, "left out: footprint '%.100s' is missing", first->file);
+    else
+        conv_incomplete(survey, "left out: %zu footprints are missing, '%.100s' the first of them", missing,
+                        first->file);
+    return FP_OK;
+}

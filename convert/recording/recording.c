@@ -1,0 +1,191 @@
+/* recording.c - which processes a recording directory holds: as its recording.json says, else by its footprints. */
+#include "convert/recording/process_list.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/open/input.h"
+#include "convert/recording/recording.h"
+
+void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYTES])
+{
+    static const char name[] = "recording.json";
+    const char *slash = strrchr(path, '/');
+    const char *last = slash != NULL ? slash + 1 : path;
+    if (strcmp(last, name) != 0)
+        snprintf(ret_directory, CONV_PATH_BYTES, "%s", path);
+    else if (slash == NULL)
+        snprintf(ret_directory, CONV_PATH_BYTES, ".");
+    else
+        snprintf(ret_directory, CONV_PATH_BYTES, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+static char *copy_of(const char *text)
+{
+    return strdup(text != NULL ? text : "");
+}
+
+bool conv_listing_add(struct conv_survey *survey, const struct conv_process *facts, const char *file,
+                      const char *name, const char *ended)
+{
+    struct conv_process *processes = realloc(survey->processes,
+                                             (survey->process_count + 1) * sizeof *processes);
+    struct conv_process *process;
+    if (processes == NULL)
+        return false;
+    survey->processes = processes;
+    process = &processes[survey->process_count++];
+    *process = *facts;
+    process->file = copy_of(file);
+    process->name = copy_of(name);
+    process->ended = copy_of(ended);
+    return process->file != NULL && process->name != NULL && process->ended != NULL;
+}
+
+void conv_listing_explain(struct conv_survey *survey, const char *format, ...)
+{
+    const size_t used = strlen(survey->unfinished_why);
+    const size_t mark = used > 0 && used + 2 < sizeof survey->unfinished_why ? 2 : 0; /* "; " */
+    va_list list;
+    memcpy(survey->unfinished_why + used, "; ", mark);
+    va_start(list, format);
+    vsnprintf(survey->unfinished_why + used + mark, sizeof survey->unfinished_why - used - mark, format,
+              list);
+    va_end(list);
+}
+
+enum fp_status conv_listing_look(const char *directory, const char *file, struct conv_process *process,
+                                 char *ret_name, size_t name_size, struct fp_error *ret_error)
+{
+    char path[2 * CONV_PATH_BYTES];
+    struct fp_reader *reader = NULL;
+    const struct fp_reader_info *info;
+    const char *program, *parent;
+    enum fp_status status;
+    snprintf(path, sizeof path, "%s/%s", directory, file);
+    status = fp_reader_open(path, ret_error, &reader);
+    if (status != FP_OK)
+        return status;
+    info = fp_reader_info(reader);
+    process->events = info->mark_count;
+    process->process_id = info->process_id;
+    parent = fp_reader_meta(reader, "parent_pid");
+    process->parent_process_id = parent != NULL ? (uint32_t)strtoul(parent, NULL, 10) : 0;
+    process->complete = info->has_trailer && fp_loss_sum(info->trailer.lost) == 0;
+    program = fp_reader_meta(reader, "program");
+    if (program != NULL)
+        snprintf(ret_name, name_size, "%s", program);
+    fp_reader_close(reader);
+    return FP_OK;
+}
+
+/* Returns FP_OK also for a damaged file, which survey->recording_state and error tell then. */
+static enum fp_status read_json(const char *directory, struct conv_survey *survey, struct conv_error *error)
+{
+    char path[CONV_PATH_BYTES + 32];
+    json_t *root = NULL;
+    enum fp_status status = conv_recording_load(directory, &root, error);
+    if (status != FP_OK && status != FP_ERR_CORRUPT)
+        return status;
+    survey->recording_state = CONV_RECORDING_UNKNOWN;
+    if (status == FP_OK && root == NULL) {
+        conv_listing_explain(survey, "it has no recording.json");
+        return FP_OK;
+    }
+    snprintf(path, sizeof path, "%s/recording.json", directory);
+    if (status == FP_OK)
+        status = conv_listing_take_json(directory, path, root, survey, error);
+    json_decref(root);
+    if (status != FP_ERR_CORRUPT)
+        return status;
+    conv_survey_release(survey); /* of half a list nothing is believed */
+    survey->recording_state = CONV_RECORDING_UNKNOWN;
+    conv_listing_explain(survey, "its recording.json is damaged (%s)", error->what);
+    return FP_OK;
+}
+
+/* error: what is wrong with recording.json, if anything. */
+static enum fp_status fail_without_process(const char *directory, const struct conv_survey *survey,
+                                           const struct conv_passed_over *passed, struct conv_error *error)
+{
+    char path[2 * CONV_PATH_BYTES];
+    if (passed->damaged > 0) {
+        snprintf(path, sizeof path, "%s/%s", directory, passed->file);
+        return conv_fail_with(error, path, &passed->cause);
+    }
+    if (survey->recording_state == CONV_RECORDING_GOING_ON)
+        return conv_fail(error, directory, FP_ERR_READ, 0, 0, "nothing is written yet: %s",
+                         survey->unfinished_why);
+    if (error->cause.status != FP_OK)
+        return error->cause.status;
+    if (survey->recording_state == CONV_RECORDING_FINISHED)
+        return conv_fail(error, directory, FP_ERR_READ, 0, 0,
+                         "holds no footprint: no process was recorded%s%s",
+                         survey->recording_why[0] != '\0' ? ": " : "", survey->recording_why);
+    if (survey->recording_state == CONV_RECORDING_UNKNOWN && passed->empty == 0)
+        return conv_fail(
+            error, directory, FP_ERR_READ, 0, 0,
+            "is a directory without a footprint (*.fp): name the one that 'mallab record' wrote");
+    return conv_fail(error, directory, FP_ERR_READ, 0, 0, "nothing was written: %s", survey->unfinished_why);
+}
+
+static void explain_passed_over(const struct conv_passed_over *passed, struct conv_survey *survey)
+{
+    if (passed->empty > 0)
+        conv_listing_explain(survey, "%zu footprint%s nothing%s", passed->empty,
+                             passed->empty == 1 ? " holds" : "s hold",
+                             survey->recording_state == CONV_RECORDING_GOING_ON ? " yet" : "");
+    if (passed->damaged > 0)
+        conv_listing_explain(survey, "left out: '%.60s' (%.60s)%s", passed->file,
+                             passed->cause.what != NULL ? passed->cause.what
+                                                        : fp_status_name(passed->cause.status),
+                             passed->damaged > 1 ? " and others" : "");
+}
+
+void conv_recording_judge(struct conv_survey *survey, bool of_one)
+{
+    if (survey->recording_why[0] != '\0')
+        conv_incomplete(survey, "%s%s", of_one ? "elsewhere in the recorded tree: " : "",
+                        survey->recording_why);
+}
+
+enum fp_status conv_recording_list(const char *path, struct conv_survey *survey, struct conv_error *error)
+{
+    char directory[CONV_PATH_BYTES];
+    struct conv_passed_over passed = {0};
+    uint64_t events = 0;
+    enum fp_status status;
+    conv_recording_directory(path, directory);
+    memset(error, 0, sizeof *error);
+    survey->kind = CONV_KIND_RECORDING;
+    snprintf(survey->input, sizeof survey->input, "%s", directory);
+    status = read_json(directory, survey, error);
+    if (status == FP_OK && survey->recording_state == CONV_RECORDING_ENDED_EARLY) {
+        /* It may have finished between our look at its file and our look for its process: then the file is new. */
+        survey->unfinished_why[0] = '\0';
+        survey->collector_pid = 0;
+        status = read_json(directory, survey, error);
+    }
+    if (status != FP_OK || survey->process_count > 0)
+        return status;
+    status = conv_listing_scan(directory, survey, &passed, error);
+    if (status == FP_OK)
+        status = conv_listing_tell_ends(directory, survey, error);
+    if (status != FP_OK)
+        return status;
+    if (survey->process_count == 0)
+        return fail_without_process(directory, survey, &passed, error);
+    if (survey->recording_state == CONV_RECORDING_FINISHED) {
+        survey->recording_state = CONV_RECORDING_UNKNOWN;
+        conv_listing_explain(survey, "its recording.json lists no process");
+    }
+    for (size_t i = 0; i < survey->process_count; i++)
+        events += survey->processes[i].events;
+    if (events == 0 && survey->recording_state == CONV_RECORDING_GOING_ON)
+        conv_listing_explain(survey, "nothing is written yet");
+    explain_passed_over(&passed, survey);
+    memset(error, 0, sizeof *error); /* a damaged recording.json was made up for */
+    return FP_OK;
+}

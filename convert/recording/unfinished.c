@@ -1,0 +1,154 @@
+/* unfinished.c - whether the collector of an unfinished recording is still at work.
+ *
+ * recording.json names it by process id, start time, boot and pid namespace (docs/format.md), so that neither a later
+ * process of that id nor one of another machine is taken for it; and names the directory that it writes to, so that a
+ * copy of a recording is not taken for the recording. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "convert/recording/recording.h"
+#include "footprint/base/segment_file.h"
+
+#define STAT_FIELD_START 22 /* proc(5) */
+
+static uint64_t number_of(const json_t *object, const char *key)
+{
+    const json_int_t value = json_integer_value(json_object_get(object, key));
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+static bool first_line(const char *path, char *ret_line, size_t size)
+{
+    FILE *file = fopen(path, "re");
+    bool read;
+    if (file == NULL)
+        return false;
+    read = fgets(ret_line, (int)size, file) != NULL;
+    (void)fclose(file); /* only read from */
+    if (read)
+        ret_line[strcspn(ret_line, "\n")] = '\0';
+    return read;
+}
+
+static bool is_this_boot(const json_t *collector)
+{
+    const char *recorded = json_string_value(json_object_get(collector, "boot_id"));
+    char boot[64];
+    return recorded != NULL && first_line("/proc/sys/kernel/random/boot_id", boot, sizeof boot) &&
+           strcmp(recorded, boot) == 0;
+}
+
+static bool is_this_namespace(const json_t *collector)
+{
+    const uint64_t recorded = number_of(collector, "pid_namespace");
+    struct stat mine;
+    return recorded == 0 || stat("/proc/self/ns/pid", &mine) != 0 || mine.st_ino == recorded;
+}
+
+static bool is_copy(const json_t *collector, const char *directory)
+{
+    const uint64_t recorded = number_of(collector, "directory_inode");
+    struct stat found;
+    return recorded != 0 && stat(directory, &found) == 0 && found.st_ino != recorded;
+}
+
+/* The same process, by its start time, and not one that is dead and only not waited for. */
+static bool runs(uint32_t pid, uint64_t start_ticks)
+{
+    char path[64], stat_line[1024];
+    const char *at;
+    if (pid == 0 || (kill((pid_t)pid, 0) != 0 && errno == ESRCH))
+        return false;
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    if (!first_line(path, stat_line, sizeof stat_line) || (at = strrchr(stat_line, ')')) == NULL)
+        return true; /* it may be hidden from us: the process id must do */
+    if (strncmp(at, ") Z", 3) == 0 || strncmp(at, ") X", 3) == 0)
+        return false;
+    for (unsigned field = 2; field < STAT_FIELD_START && at != NULL; field++) { /* ')' ends the second */
+        at = strchr(at, ' ');
+        if (at != NULL)
+            at++;
+    }
+    return at == NULL || start_ticks == 0 || strtoull(at, NULL, 10) == start_ticks;
+}
+
+/* The recording's segment, if the recording is ours: of another user's nothing is touched but to be read. */
+static bool open_segment(const json_t *root, const char *directory, struct fp_segment_file *ret_file)
+{
+    const char *path = json_string_value(json_object_get(root, "segment_path"));
+    const int fd = fp_trusted_open(AT_FDCWD, directory, S_IFDIR, FP_TRUSTED_OWN, NULL);
+    const bool opened = fd >= 0 && fp_segment_open(fd, path, FP_TRUSTED_OWN, ret_file, NULL);
+    if (fd >= 0)
+        (void)close(fd); /* only looked into */
+    return opened;
+}
+
+/* A collector of another pid namespace, as in a container: it locks its shared memory for as long as it lives.
+ * Returns false where that cannot be looked at from here. */
+static bool told_by_lock(const json_t *root, const char *directory, bool *ret_alive)
+{
+    struct fp_segment_file segment;
+    if (!open_segment(root, directory, &segment))
+        return false;
+    *ret_alive = fp_segment_is_held(segment.fd);
+    fp_segment_close(&segment);
+    return true;
+}
+
+static void say(struct conv_survey *survey, enum conv_recording_state state, const char *why)
+{
+    survey->recording_state = state;
+    snprintf(survey->unfinished_why, sizeof survey->unfinished_why, "%s", why);
+}
+
+bool conv_unfinished_is_left(const json_t *root, const char *directory)
+{
+    const json_t *collector = json_object_get(root, "collector");
+    struct fp_segment_file segment;
+    if (!json_is_object(collector) || !is_this_boot(collector) || !open_segment(root, directory, &segment))
+        return false;
+    fp_segment_close(&segment);
+    return true;
+}
+
+void conv_unfinished_judge(const json_t *root, const char *directory, struct conv_survey *survey)
+{
+    const json_t *collector = json_object_get(root, "collector");
+    const uint64_t pid = number_of(collector, "pid");
+    bool alive = false;
+    survey->collector_pid = pid <= INT32_MAX ? (uint32_t)pid : 0;
+    if (!json_is_object(collector)) {
+        say(survey, CONV_RECORDING_UNKNOWN, "its collector had not finished");
+    } else if (is_copy(collector, directory)) {
+        say(survey, CONV_RECORDING_COPIED, "it was copied before its collector had finished");
+    } else if (is_this_boot(collector) && !is_this_namespace(collector) &&
+               !told_by_lock(root, directory, &alive)) {
+        say(survey, CONV_RECORDING_OUT_OF_SIGHT,
+            "its collector had not finished, and cannot be seen from here (another pid namespace)");
+    } else if (is_this_boot(collector) &&
+               (alive || (is_this_namespace(collector) &&
+                          runs(survey->collector_pid, number_of(collector, "start_ticks"))))) {
+        say(survey, CONV_RECORDING_GOING_ON, "");
+        snprintf(survey->unfinished_why, sizeof survey->unfinished_why,
+                 "it is still being recorded (collector %u)", survey->collector_pid);
+    } else {
+        say(survey, CONV_RECORDING_ENDED_EARLY,
+            conv_unfinished_is_left(root, directory)
+                ? "its collector ended before it had finished; what it left in shared memory is written by "
+                  "'mallab convert' and 'mallab ab'"
+                : "its collector ended before it had finished");
+    }
+}
+
+bool conv_unfinished_process_gone(const json_t *root, uint32_t pid)
+{
+    const json_t *collector = json_object_get(root, "collector");
+    return json_is_object(collector) && is_this_boot(collector) && is_this_namespace(collector) &&
+           !runs(pid, 0);
+}

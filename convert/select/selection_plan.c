@@ -1,0 +1,242 @@
+/* selection_plan.c - settle a selection, and say it. */
+#include "convert/select/selection_plan.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/open/pass.h"
+
+bool conv_plan_any(const struct conv_selection *select)
+{
+    return select->threads != NULL || select->from.kind != CONV_WHEN_NONE ||
+           select->to.kind != CONV_WHEN_NONE || select->sample_of != 0 || select->head != 0;
+}
+
+/* ---- times --------------------------------------------------------------------------------- */
+
+static bool is_share(const struct conv_when *moment)
+{
+    return moment->kind == CONV_WHEN_SHARE;
+}
+
+/* How long the whole input lasts, by reading it. */
+static enum fp_status measure(const char *path, const struct conv_options *options, uint64_t *ret_ns,
+                              struct conv_error *error)
+{
+    struct conv_options whole = *options;
+    struct conv_input input = {0};
+    struct conv_survey *survey;
+    enum fp_status status;
+    if (strcmp(path, "-") == 0)
+        return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0,
+                         "a share of its time cannot be told from a pipe: give times, or a file");
+    survey = calloc(1, sizeof *survey);
+    if (survey == NULL)
+        return conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for reading");
+    whole.select = (struct conv_selection){.merge = options->select.merge};
+    whole.progress = NULL;
+    status = conv_input_open(path, &whole, survey, error, &input);
+    if (status == FP_OK) {
+        status = conv_pass_run(&input, &whole, NULL, survey, error);
+        *ret_ns = survey->duration_ns;
+        input.close(input.data);
+    }
+    conv_survey_release(survey);
+    free(survey);
+    return status;
+}
+
+/* A time, or none where it is the beginning (value 0). */
+static void settle_when(struct conv_when *moment, uint64_t duration_ns)
+{
+    if (is_share(moment))
+        *moment = (struct conv_when){
+            .kind = CONV_WHEN_TIME,
+            .value = (uint64_t)((unsigned __int128)duration_ns * moment->value / CONV_SHARE_WHOLE)};
+}
+
+static enum fp_status settle_times(const char *path, const struct conv_input *input,
+                                   struct conv_options *options, struct conv_error *error)
+{
+    struct conv_when *from = &options->select.from, *to = &options->select.to;
+    uint64_t duration_ns = input->end_ns;
+    if (to->kind == CONV_WHEN_SHARE && to->value >= CONV_SHARE_WHOLE)
+        to->kind = CONV_WHEN_NONE;
+    if (from->kind != CONV_WHEN_NONE && from->value == 0)
+        from->kind = CONV_WHEN_NONE;
+    if ((is_share(from) || is_share(to)) && duration_ns == 0) {
+        const enum fp_status status = measure(path, options, &duration_ns, error);
+        if (status != FP_OK)
+            return status;
+        if (duration_ns == 0)
+            return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0,
+                             "has no recorded time of which a share could be taken");
+    }
+    settle_when(from, duration_ns);
+    settle_when(to, duration_ns);
+    if (to->kind == CONV_WHEN_TIME && to->value <= (from->kind == CONV_WHEN_TIME ? from->value : 0))
+        return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0, "the section ends before it begins");
+    return FP_OK;
+}
+
+/* ---- words --------------------------------------------------------------------------------- */
+
+static void add(struct conv_selected *selected, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add(struct conv_selected *selected, const char *format, ...)
+{
+    size_t used = strlen(selected->text);
+    va_list list;
+    if (used > 0)
+        used += (size_t)snprintf(selected->text + used, sizeof selected->text - used, "; ");
+    if (used >= sizeof selected->text)
+        return;
+    va_start(list, format);
+    vsnprintf(selected->text + used, sizeof selected->text - used, format, list);
+    va_end(list);
+}
+
+static const char *seconds(uint64_t ns, char ret_text[32])
+{
+    size_t length = (size_t)snprintf(ret_text, 32, "%" PRIu64 ".%09" PRIu64, ns / 1000000000u,
+                                     ns % 1000000000u);
+    while (ret_text[length - 1] == '0')
+        ret_text[--length] = '\0';
+    if (ret_text[length - 1] == '.')
+        ret_text[--length] = '\0';
+    snprintf(ret_text + length, 32 - length, " s");
+    return ret_text;
+}
+
+/* The words are made from the facts alone, so that a workload's are those of its conversion. */
+static void word(struct conv_selected *selected)
+{
+    char from[32], to[32];
+    selected->text[0] = '\0';
+    if (selected->merged_processes > 0)
+        add(selected, "%" PRIu64 " process%s merged", selected->merged_processes,
+            selected->merged_processes == 1 ? "" : "es");
+    if (selected->threads[0] != '\0')
+        add(selected, "threads %s", selected->threads);
+    if (selected->from_ns > 0 && selected->to_ns > 0)
+        add(selected, "%s to %s", seconds(selected->from_ns, from), seconds(selected->to_ns, to));
+    else if (selected->from_ns > 0)
+        add(selected, "from %s", seconds(selected->from_ns, from));
+    else if (selected->to_ns > 0)
+        add(selected, "up to %s", seconds(selected->to_ns, to));
+    if (selected->sample_of > 0)
+        add(selected, "sampled %u/%u", selected->sample_part, selected->sample_of);
+    if (selected->head > 0)
+        add(selected, "first %" PRIu64 " calls", selected->head);
+}
+
+/* Lists may be long: cut at a comma. */
+static void take_threads(const char *list, char *ret_text, size_t size)
+{
+    char *cut;
+    if ((size_t)snprintf(ret_text, size, "%s", list) < size)
+        return;
+    cut = ret_text + size - 5;
+    while (cut > ret_text && *cut != ',')
+        cut--;
+    memcpy(cut, ",...", 5);
+}
+
+enum fp_status conv_plan_settle(const char *path, const struct conv_input *input,
+                                struct conv_options *options, struct conv_survey *survey,
+                                struct conv_error *error)
+{
+    struct conv_selection *select = &options->select;
+    struct conv_selected *selected = &survey->selected;
+    const char *wrong = select->threads != NULL ? conv_threads_check(select->threads) : NULL;
+    enum fp_status status;
+    if (wrong != NULL)
+        return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0, "%s", wrong);
+    if (select->threads != NULL && strcmp(select->threads, "all") == 0)
+        select->threads = NULL;
+    if (select->sample_of != 0 && (select->sample_part == 0 || select->sample_part > select->sample_of ||
+                                   select->sample_of > CONV_SAMPLE_MAX))
+        return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0, "a sample is a share between 0 and 1");
+    if (select->sample_part == select->sample_of)
+        select->sample_part = select->sample_of = 0;
+    status = settle_times(path, input, options, error);
+    if (status != FP_OK)
+        return status;
+    selected->from_ns = select->from.kind == CONV_WHEN_TIME ? select->from.value : 0;
+    selected->to_ns = select->to.kind == CONV_WHEN_TIME ? select->to.value : 0;
+    selected->sample_part = select->sample_part;
+    selected->sample_of = select->sample_of;
+    selected->head = select->head;
+    if (select->threads != NULL)
+        take_threads(select->threads, selected->threads, sizeof selected->threads);
+    word(selected);
+    if (survey->start_unix_ns != 0)
+        survey->start_unix_ns += selected->from_ns;
+    return FP_OK;
+}
+
+/* ---- meta data ----------------------------------------------------------------------------- */
+
+struct entry {
+    const char *key;
+    size_t offset;
+};
+
+#define ENTRY(member)                                                                                        \
+    {                                                                                                        \
+        "select_" #member, offsetof(struct conv_selected, member)                                            \
+    }
+static const struct entry NUMBERS[] = {
+    ENTRY(merged_processes),
+    ENTRY(from_ns),
+    ENTRY(to_ns),
+    ENTRY(head),
+    ENTRY(all_ops),
+    ENTRY(all_live_bytes_peak),
+    ENTRY(all_live_objects_peak),
+};
+
+enum fp_status conv_plan_write(struct wl_writer *writer, const struct conv_selected *selected)
+{
+    enum fp_status status = FP_OK;
+    char value[32];
+    if (selected->text[0] == '\0')
+        return FP_OK;
+    status = wl_writer_note(writer, "selection", selected->text);
+    if (status == FP_OK && selected->threads[0] != '\0')
+        status = wl_writer_note(writer, "select_threads", selected->threads);
+    if (status == FP_OK && selected->sample_of > 0) {
+        snprintf(value, sizeof value, "%u/%u", selected->sample_part, selected->sample_of);
+        status = wl_writer_note(writer, "select_sample", value);
+    }
+    for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0] && status == FP_OK; i++) {
+        const uint64_t *number = (const void *)((const char *)selected + NUMBERS[i].offset);
+        if (*number == 0)
+            continue;
+        snprintf(value, sizeof value, "%" PRIu64, *number);
+        status = wl_writer_note(writer, NUMBERS[i].key, value);
+    }
+    return status;
+}
+
+void conv_plan_read(const struct wl_reader *reader, struct conv_selected *ret_selected)
+{
+    const char *threads = wl_reader_meta(reader, "select_threads");
+    const char *sample = wl_reader_meta(reader, "select_sample");
+    *ret_selected = (struct conv_selected){0};
+    if (wl_reader_meta(reader, "selection") == NULL)
+        return;
+    snprintf(ret_selected->threads, sizeof ret_selected->threads, "%s", threads != NULL ? threads : "");
+    if (sample != NULL && sscanf(sample, "%u/%u", &ret_selected->sample_part, &ret_selected->sample_of) != 2)
+        ret_selected->sample_part = ret_selected->sample_of = 0;
+    for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0]; i++) {
+        const char *value = wl_reader_meta(reader, NUMBERS[i].key);
+        uint64_t *number = (void *)((char *)ret_selected + NUMBERS[i].offset);
+        *number = value != NULL ? strtoull(value, NULL, 10) : 0;
+    }
+    word(ret_selected);
+}

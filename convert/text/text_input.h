@@ -1,0 +1,76 @@
+/* text_input.h - lines or bytes of an input, plain or compressed, from a file or standard input (libarchive, zlib).
+ *
+ * gzip, bzip2, xz, zstd, and zip with one member are unpacked on the way. Memory is one buffer: a line
+ * longer than CONV_LINE_BYTES_MAX is an error. Offsets count bytes of the unpacked text. Lines, bytes or
+ * a spool: an input is read in one of these ways. */
+#ifndef MALLAB_CONVERT_TEXT_TEXT_INPUT_H
+#define MALLAB_CONVERT_TEXT_TEXT_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "convert/convert.h"
+
+#define CONV_LINE_BYTES_MAX 32768u /* names of C++ functions, command lines */
+#define CONV_TEXT_VIEW_MAX  4096u  /* bytes that can be asked for at once */
+
+struct conv_text;
+
+struct conv_line {
+    const char *at; /* without line end and carriage return; not terminated */
+    size_t length;
+    uint64_t number; /* from 1 */
+    uint64_t offset;
+    bool has_end; /* false: the text ends without a newline here */
+    bool is_long; /* with conv_text_salvage: it is longer than CONV_LINE_BYTES_MAX, and length is 0 */
+    bool goes_on; /* and this is not its first piece */
+};
+
+/* conv_text_open - open path, "-" for standard input. ret_text is the caller's: conv_text_close. Standard input of
+ * which nothing was taken before it was closed is there again, from its beginning.
+ * Returns FP_OK; FP_ERR_OPEN, FP_ERR_READ, FP_ERR_CORRUPT (of a compressed form), FP_ERR_FOREIGN (empty, a
+ * zip without a file), FP_ERR_MEMORY, with ret_error filled. */
+enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, struct conv_text **ret_text);
+
+/* conv_text_peek - the text's first bytes, up to 64 KiB, before any line was taken. Valid until the next call.
+ * ret_whole   nothing follows them. */
+enum fp_status conv_text_peek(struct conv_text *text, struct conv_error *ret_error, const char **ret_bytes,
+                              size_t *ret_size, bool *ret_whole);
+
+/* conv_text_line - the next line. ret_line is valid until the next call.
+ * Returns FP_OK; FP_END; FP_ERR_READ, FP_ERR_CORRUPT (damaged archive, line too long), FP_ERR_READ too for a second
+ * file in the archive, with ret_error filled. */
+enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_error,
+                              struct conv_line *ret_line);
+
+/* conv_text_salvage - from now on a line that is too long is skipped and told as such, and what cannot be unpacked is
+ * the text's end: conv_text_damage then says why, in words of its own until close, and sets the offset; else it returns NULL. */
+void conv_text_salvage(struct conv_text *text, bool salvage);
+const char *conv_text_damage(const struct conv_text *text, uint64_t *ret_offset);
+
+/* conv_text_view - what comes next: `least` bytes or more (at most CONV_TEXT_VIEW_MAX are asked for), fewer only at the
+ * end, then 0. Valid until the next call. conv_text_skip takes them: count is at most what was in view.
+ * conv_text_offset - of what comes next, in the unpacked bytes.
+ * Returns as conv_text_line, but FP_END. */
+enum fp_status conv_text_view(struct conv_text *text, struct conv_error *ret_error, size_t least,
+                              const uint8_t **ret_bytes, size_t *ret_size);
+void conv_text_skip(struct conv_text *text, size_t count);
+uint64_t conv_text_offset(const struct conv_text *text);
+
+/* conv_text_spool - all of it, before any was taken, in a file that can be read at any place (pread): the input's own
+ * where it is a plain file, else one without a name in $TMPDIR, /var/tmp or /tmp, which goes with its descriptor.
+ * ret_fd    the caller's to close.
+ * Returns   FP_OK; as conv_text_line; FP_ERR_WRITE when the disk is full. */
+enum fp_status conv_text_spool(struct conv_text *text, struct conv_error *ret_error, int *ret_fd,
+                               uint64_t *ret_size);
+
+/* conv_text_position - bytes read of the file as it stands on disk, for progress. */
+uint64_t conv_text_position(const struct conv_text *text);
+
+/* conv_text_size - bytes of that file; 0: unknown, as of a pipe. */
+uint64_t conv_text_size(const struct conv_text *text);
+
+void conv_text_close(struct conv_text *text);
+
+#endif

@@ -1,0 +1,410 @@
+/* workload_text.c - lines of a workload text -> a workload writer. Every line is hostile until it is understood. */
+#include "convert/text/workload_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/open/input.h"
+#include "convert/ops/rewrite.h"
+#include "convert/text/text_input.h"
+#include "convert/text/workload_line.h"
+
+#define ENTRIES_MAX     64u    /* as the workload's format */
+#define ENTRY_BYTES_MAX 65536u /* likewise */
+#define ZSTD_LEVEL_MAX  19u
+#define PROGRESS_LINES  (UINT64_C(1) << 20)
+
+struct reading {
+    const char *path;
+    int descriptor;
+    struct conv_text *text;
+    const struct conv_options *options;
+    struct conv_error *error;
+    struct conv_line line;
+    struct wl_writer_options writer_options;
+    uint32_t sized_object;    /* that the op of the line before gave its size; 0: none */
+    struct wl_writer *writer; /* NULL as long as the head goes on */
+    struct conv_rewrite rewrite;
+    uint32_t thread_count;
+    uint64_t time_ns;
+    bool has_main, ended;
+    /* The head's entries, "key=value" each, terminated; meta first. */
+    char *entries[ENTRIES_MAX];
+    bool is_note[ENTRIES_MAX];
+    size_t entry_count, entry_bytes;
+};
+
+static enum fp_status fail(struct reading *reading, const char *what)
+{
+    const enum fp_status status = conv_fail(reading->error, reading->path, FP_ERR_CORRUPT, 0,
+                                            reading->line.offset, "%s", what);
+    reading->error->line = reading->line.number;
+    return status;
+}
+
+static enum fp_status writer_failed(struct reading *reading, enum fp_status status)
+{
+    const struct fp_error *cause = reading->writer != NULL ? wl_writer_error(reading->writer) : NULL;
+    if (status == FP_ERR_MEMORY || cause == NULL || cause->status != status)
+        return conv_fail(reading->error, reading->path, FP_ERR_MEMORY, 0, 0, "no memory for a workload");
+    conv_fail_with(reading->error, reading->path, cause);
+    if (status == FP_ERR_WRITE)
+        reading->error->output = true;
+    else
+        reading->error->line = reading->line.number;
+    return status;
+}
+
+/* ---- the head ------------------------------------------------------------------------------ */
+
+static int hex_digit(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* Append what follows the keyword and one blank, unescaped, to the newest entry. */
+static enum fp_status append_entry(struct reading *reading, const char *at, const char *end)
+{
+    char **entry = &reading->entries[reading->entry_count - 1];
+    const size_t old = strlen(*entry), room = (size_t)(end - at);
+    char *grown, *to;
+    reading->entry_bytes += room;
+    if (reading->entry_bytes > ENTRY_BYTES_MAX)
+        return fail(reading, "more than 64 KiB of meta data");
+    grown = realloc(*entry, old + room + 1);
+    if (grown == NULL)
+        return writer_failed(reading, FP_ERR_MEMORY);
+    *entry = grown;
+    to = grown + old;
+    *to = '\0';
+    while (at < end) {
+        char byte = *at++;
+        if (byte == '\\') {
+            if (end - at < 3 || at[0] != 'x' || hex_digit(at[1]) < 0 || hex_digit(at[2]) < 0)
+                return fail(reading, "a backslash that is not \\x and two digits 0-9, a-f");
+            byte = (char)(hex_digit(at[1]) << 4 | hex_digit(at[2]));
+            at += 3;
+        }
+        if (byte == '\0' || byte == '\n')
+            return fail(reading, "meta data with a zero or a line's end");
+        *to++ = byte;
+        *to = '\0';
+    }
+    return FP_OK;
+}
+
+static enum fp_status take_entry(struct reading *reading, const struct conv_words *words, bool is_note,
+                                 bool is_more)
+{
+    const char *at = words->at;
+    if (reading->writer != NULL)
+        return fail(reading, "meta data after the first thread, time or op");
+    if (is_more && reading->entry_count == 0)
+        return fail(reading, "'more' without 'meta' or 'note' before it");
+    if (!is_more) {
+        if (reading->entry_count == ENTRIES_MAX)
+            return fail(reading, "more than 64 entries of meta data");
+        reading->entries[reading->entry_count] = calloc(1, 1);
+        if (reading->entries[reading->entry_count] == NULL)
+            return writer_failed(reading, FP_ERR_MEMORY);
+        reading->is_note[reading->entry_count++] = is_note;
+    }
+    if (at < words->end)
+        at++;
+    return append_entry(reading, at, words->end);
+}
+
+static bool split_entries(struct reading *reading, struct fp_meta *ret_entries)
+{
+    for (size_t i = 0; i < reading->entry_count; i++) {
+        char *equals = strchr(reading->entries[i], '=');
+        if (equals == NULL || equals == reading->entries[i])
+            return false;
+        *equals = '\0';
+        ret_entries[i] = (struct fp_meta){reading->entries[i], equals + 1};
+    }
+    return true;
+}
+
+/* The head has ended: meta data and options are known. */
+static enum fp_status begin_body(struct reading *reading)
+{
+    struct fp_meta entries[ENTRIES_MAX], meta[ENTRIES_MAX];
+    struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for writing"};
+    size_t meta_count = 0;
+    enum fp_status status;
+    if (reading->writer != NULL)
+        return FP_OK;
+    if (!split_entries(reading, entries))
+        return fail(reading, "an entry of meta data before this line is not of the form key=value");
+    for (size_t i = 0; i < reading->entry_count; i++)
+        if (!reading->is_note[i])
+            meta[meta_count++] = entries[i];
+    if (reading->options->window_ops != 0)
+        reading->writer_options.window_ops = reading->options->window_ops;
+    if (reading->options->zstd_level != 0)
+        reading->writer_options.zstd_level = reading->options->zstd_level;
+    reading->writer_options.descriptor = reading->descriptor;
+    reading->writer_options.in_place = reading->options->in_place;
+    status = wl_writer_create(reading->path, false, &reading->writer_options, meta, meta_count, &cause,
+                              &reading->writer);
+    if (status != FP_OK) {
+        conv_fail_with(reading->error, reading->path, &cause);
+        reading->error->output = status == FP_ERR_WRITE;
+        return status;
+    }
+    reading->rewrite.writer = reading->writer;
+    for (size_t i = 0; i < reading->entry_count && status == FP_OK; i++)
+        if (reading->is_note[i])
+            status = wl_writer_note(reading->writer, entries[i].key, entries[i].value);
+    return status == FP_OK ? FP_OK : writer_failed(reading, status);
+}
+
+static enum fp_status take_option(struct reading *reading, struct conv_words *words, bool is_window_ops)
+{
+    uint64_t number;
+    if (reading->writer != NULL)
+        return fail(reading, "an option after the first thread, time or op");
+    if (!conv_next_number(words, is_window_ops ? WL_WINDOW_OPS_MAX : ZSTD_LEVEL_MAX, &number) ||
+        number == 0 || !conv_at_end(words))
+        return fail(reading, is_window_ops ? "window_ops takes a number from 1 to 65536"
+                                           : "zstd_level takes a number from 1 to 19");
+    if (is_window_ops)
+        reading->writer_options.window_ops = (uint32_t)number;
+    else
+        reading->writer_options.zstd_level = (int)number;
+    return FP_OK;
+}
+
+static enum fp_status take_shares(struct reading *reading, struct conv_words *words)
+{
+    if (reading->writer != NULL)
+        return fail(reading, "an option after the first thread, time or op");
+    if (!conv_at_end(words))
+        return fail(reading, "after 'shares' comes nothing");
+    reading->writer_options.touched = true;
+    return FP_OK;
+}
+
+static enum fp_status take_pauses(struct reading *reading, struct conv_words *words)
+{
+    if (reading->writer != NULL)
+        return fail(reading, "an option after the first thread, time or op");
+    if (!conv_at_end(words))
+        return fail(reading, "after 'pauses' comes nothing");
+    reading->writer_options.pause_ns = UINT64_MAX; /* what the text says, and nothing else */
+    return FP_OK;
+}
+
+/* ---- the body ------------------------------------------------------------------------------ */
+
+static enum fp_status take_thread(struct reading *reading, struct conv_words *words)
+{
+    uint64_t number, thread_id;
+    bool is_main = false, exited = false;
+    struct conv_word word;
+    uint32_t thread;
+    enum fp_status status;
+    if (!conv_next_number(words, UINT32_MAX, &number) || number != reading->thread_count)
+        return fail(reading, "threads are numbered from 0, one after the other");
+    if (!conv_next_number(words, UINT32_MAX, &thread_id))
+        return fail(reading, "no thread id below 2^32");
+    while (conv_next_word(words, &word)) {
+        bool *flag = conv_word_is(&word, "main") ? &is_main : conv_word_is(&word, "exited") ? &exited : NULL;
+        if (flag == NULL || *flag)
+            return fail(reading, "after the thread id comes 'main', 'exited' or nothing");
+        *flag = true;
+    }
+    if (is_main && reading->has_main)
+        return fail(reading, "a second main thread");
+    reading->has_main = reading->has_main || is_main;
+    status = wl_writer_thread(reading->writer, (uint32_t)thread_id, is_main, &thread);
+    if (status != FP_OK)
+        return writer_failed(reading, status);
+    if (exited)
+        wl_writer_thread_exit(reading->writer, thread);
+    reading->thread_count++;
+    return FP_OK;
+}
+
+static enum fp_status take_time(struct reading *reading, struct conv_words *words)
+{
+    uint64_t time_ns;
+    if (!conv_next_number(words, UINT64_MAX, &time_ns) || !conv_at_end(words))
+        return fail(reading, "no time in nanoseconds");
+    if (time_ns < reading->time_ns)
+        return fail(reading, "times never fall");
+    reading->time_ns = time_ns;
+    wl_writer_note_time(reading->writer);
+    return FP_OK;
+}
+
+static enum fp_status take_cut(struct reading *reading, struct conv_words *words)
+{
+    const enum fp_status status = conv_at_end(words) ? wl_writer_cut(reading->writer) : FP_ERR_CORRUPT;
+    if (status == FP_ERR_CORRUPT)
+        return fail(reading, "after 'cut' comes nothing");
+    return status == FP_OK ? FP_OK : writer_failed(reading, status);
+}
+
+static enum fp_status take_op(struct reading *reading, const struct conv_word *first,
+                              struct conv_words *words)
+{
+    uint64_t thread;
+    struct wl_op op;
+    const char *what;
+    enum fp_status status;
+    if (!conv_number_of(first, UINT32_MAX, &thread))
+        return fail(reading, "not a line of this format");
+    if (thread >= reading->thread_count)
+        return fail(reading, "an op of a thread that no line 'thread' before it names");
+    what = conv_parse_op(words, &op);
+    if (what != NULL)
+        return fail(reading, what);
+    status = conv_rewrite_op(&reading->rewrite, (uint32_t)thread, &op, reading->time_ns, &what);
+    reading->sized_object = fp_call_kind_of(op.call) != FP_KIND_RELEASE ? op.id : 0;
+    if (status == FP_OK)
+        return FP_OK;
+    return status == FP_ERR_CORRUPT && what != NULL ? fail(reading, what) : writer_failed(reading, status);
+}
+
+static enum fp_status take_touched(struct reading *reading, struct conv_words *words)
+{
+    uint64_t share;
+    enum fp_status status;
+    if (!reading->writer_options.touched)
+        return fail(reading, "a share without the line 'shares' before the first thread, time or op");
+    if (!conv_next_number(words, FP_SHARE_WHOLE - 1, &share) || !conv_at_end(words))
+        return fail(reading, "touched takes a number from 0 to 255");
+    if (reading->sized_object == 0)
+        return fail(reading, "touched stands behind an op that gives an object its size");
+    status = wl_writer_touched(reading->writer, reading->rewrite.objects[reading->sized_object].written_id,
+                               (uint32_t)share);
+    reading->sized_object = 0;
+    return status == FP_OK ? FP_OK : writer_failed(reading, status);
+}
+
+static enum fp_status take_end(struct reading *reading, struct conv_words *words)
+{
+    uint64_t end_ns;
+    struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for the summary"};
+    enum fp_status status;
+    if (!conv_next_number(words, UINT64_MAX, &end_ns) || !conv_at_end(words))
+        return fail(reading, "no time in nanoseconds after 'end'");
+    if (end_ns / FP_TIME_UNIT_NS < reading->time_ns / FP_TIME_UNIT_NS)
+        return fail(reading, "the end lies before the last op");
+    status = wl_writer_finish(reading->writer, end_ns, NULL, NULL, &cause);
+    reading->writer = NULL;
+    reading->ended = true;
+    if (status != FP_OK) {
+        conv_fail_with(reading->error, reading->path, &cause);
+        reading->error->output = true;
+    }
+    return status;
+}
+
+static enum fp_status take_line(struct reading *reading)
+{
+    struct conv_words words = {reading->line.at, reading->line.at + reading->line.length};
+    struct conv_word first;
+    enum fp_status status;
+    if (!conv_next_word(&words, &first))
+        return FP_OK;
+    if (reading->ended)
+        return fail(reading, "something follows the line 'end'");
+    if (conv_word_is(&first, "shares"))
+        return take_shares(reading, &words);
+    if (conv_word_is(&first, "pauses"))
+        return take_pauses(reading, &words);
+    if (conv_word_is(&first, "window_ops") || conv_word_is(&first, "zstd_level"))
+        return take_option(reading, &words, first.at[0] == 'w');
+    if (conv_word_is(&first, "meta") || conv_word_is(&first, "note") || conv_word_is(&first, "more"))
+        return take_entry(reading, &words, conv_word_is(&first, "note"), conv_word_is(&first, "more"));
+    status = begin_body(reading);
+    if (status != FP_OK)
+        return status;
+    if (conv_word_is(&first, "thread"))
+        return take_thread(reading, &words);
+    if (conv_word_is(&first, "time"))
+        return take_time(reading, &words);
+    if (conv_word_is(&first, "touched"))
+        return take_touched(reading, &words);
+    if (conv_word_is(&first, "cut"))
+        return take_cut(reading, &words);
+    if (conv_word_is(&first, "end"))
+        return take_end(reading, &words);
+    return take_op(reading, &first, &words);
+}
+
+static enum fp_status check_first_line(struct reading *reading)
+{
+    const enum fp_status status = conv_text_line(reading->text, reading->error, &reading->line);
+    const struct conv_word first = {reading->line.at, reading->line.length};
+    if (status != FP_OK && status != FP_END)
+        return status;
+    if (status == FP_OK && conv_word_is(&first, CONV_TEXT_MAGIC))
+        return FP_OK;
+    if (status == FP_OK && first.length > strlen(CONV_TEXT_NAME) &&
+        memcmp(first.at, CONV_TEXT_NAME, strlen(CONV_TEXT_NAME)) == 0)
+        (void)conv_fail(reading->error, reading->path, FP_ERR_FOREIGN, 0, 0,
+                        "is a workload text of another version; this one reads version 1");
+    else
+        (void)conv_fail(reading->error, reading->path, FP_ERR_FOREIGN, 0, 0,
+                        "is no workload text: its first line is not '%s'", CONV_TEXT_MAGIC);
+    return conv_no_remedy(reading->error);
+}
+
+static enum fp_status read_lines(struct reading *reading)
+{
+    enum fp_status status = check_first_line(reading);
+    while (status == FP_OK &&
+           (status = conv_text_line(reading->text, reading->error, &reading->line)) == FP_OK) {
+        status = take_line(reading);
+        if (reading->options->progress != NULL && reading->line.number % PROGRESS_LINES == 0)
+            reading->options->progress(reading->options->progress_data, reading->line.number,
+                                       conv_text_position(reading->text), 0);
+    }
+    if (status != FP_END)
+        return status;
+    if (reading->ended)
+        return FP_OK;
+    status = conv_fail(reading->error, reading->path, FP_ERR_TRUNCATED, 0, reading->line.offset,
+                       "the text ends without its line 'end'");
+    reading->error->line = reading->line.number;
+    return status;
+}
+
+enum fp_status conv_workload_text_read(const char *path, int descriptor, const struct conv_options *options,
+                                       struct conv_error *error)
+{
+    struct reading reading = {.path = path, .descriptor = descriptor, .options = options, .error = error};
+    enum fp_status status = conv_text_open(path, error, &reading.text);
+    if (status != FP_OK)
+        return status;
+    conv_rewrite_init(&reading.rewrite, NULL);
+    status = read_lines(&reading);
+    conv_rewrite_release(&reading.rewrite);
+    wl_writer_abandon(reading.writer);
+    for (size_t i = 0; i < reading.entry_count; i++)
+        free(reading.entries[i]);
+    conv_text_close(reading.text);
+    return status;
+}
+
+bool conv_workload_text_detect(const char *path)
+{
+    struct conv_error *error = calloc(1, sizeof *error);
+    struct conv_text *text = NULL;
+    const char *bytes;
+    size_t size;
+    bool whole, found = false;
+    if (error != NULL && conv_text_open(path, error, &text) == FP_OK &&
+        conv_text_peek(text, error, &bytes, &size, &whole) == FP_OK)
+        found = size >= strlen(CONV_TEXT_NAME) && memcmp(bytes, CONV_TEXT_NAME, strlen(CONV_TEXT_NAME)) == 0;
+    if (text != NULL)
+        conv_text_close(text);
+    free(error);
+    return found;
+}

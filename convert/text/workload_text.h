@@ -1,0 +1,23 @@
+/* workload_text.h - workloads as text (docs/text.md), read back. Private to convert/. */
+#ifndef MALLAB_CONVERT_TEXT_WORKLOAD_TEXT_H
+#define MALLAB_CONVERT_TEXT_WORKLOAD_TEXT_H
+
+#include "convert/convert.h"
+#include "footprint/wl/workload.h"
+
+#define CONV_TEXT_MAGIC "mallab-workload-text 1" /* the first line; the number changes with the grammar */
+#define CONV_TEXT_NAME  "mallab-workload-text "
+
+/* conv_workload_text_detect - whether a text begins as one; "-" is looked at without taking anything from it. */
+bool conv_workload_text_detect(const char *path);
+
+/* conv_workload_text_read - make a workload of a text.
+ * path        "-" for standard input; may be compressed (convert/text/text_input.h).
+ * descriptor  where the workload goes, sequentially; stays open.
+ * options     window_ops and zstd_level go before those of the text; progress counts bytes.
+ * Returns     FP_OK; FP_ERR_VERSION (of the text), FP_ERR_TRUNCATED (no line `end`), FP_ERR_CORRUPT with the line, and
+ *             those of conv_text_line and the writer; error is filled. Memory: 16 bytes for the highest object. */
+enum fp_status conv_workload_text_read(const char *path, int descriptor, const struct conv_options *options,
+                                       struct conv_error *error);
+
+#endif

@@ -1,0 +1,82 @@
+/* census.c - calls by lane. */
+#include "convert/windows/census.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void conv_census_init(struct conv_census *census, struct conv_sink next)
+{
+    *census = (struct conv_census){.next = next};
+}
+
+void conv_census_release(struct conv_census *census)
+{
+    free(census->events);
+    free(census->order);
+    *census = (struct conv_census){0};
+}
+
+static bool reserve(struct conv_census *census, uint32_t lane)
+{
+    const size_t capacity = ((size_t)lane + 1) * 2;
+    uint64_t *events = realloc(census->events, capacity * sizeof *events);
+    uint32_t *order;
+    if (events == NULL)
+        return false;
+    census->events = events;
+    memset(events + census->capacity, 0, (capacity - census->capacity) * sizeof *events);
+    order = realloc(census->order, capacity * sizeof *order);
+    if (order == NULL)
+        return false;
+    census->order = order;
+    census->capacity = capacity;
+    return true;
+}
+
+static enum fp_status take_events(void *data, const struct conv_event *events, size_t count)
+{
+    struct conv_census *census = data;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t lane = events[i].lane;
+        if (events[i].call >= FP_CALL_COUNT)
+            continue; /* a mark */
+        if (lane >= census->capacity && !reserve(census, lane))
+            return FP_ERR_MEMORY;
+        if (census->events[lane]++ == 0)
+            census->order[census->count++] = lane;
+    }
+    return census->next.events(census->next.data, events, count);
+}
+
+static enum fp_status inherit(void *data, const struct conv_event *objects, size_t count)
+{
+    const struct conv_census *census = data;
+    return census->next.inherit(census->next.data, objects, count);
+}
+
+static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
+{
+    const struct conv_census *census = data;
+    return census->next.is_live(census->next.data, address, ret_bytes);
+}
+
+struct conv_sink conv_census_sink(struct conv_census *census)
+{
+    return (struct conv_sink){.data = census, .events = take_events, .is_live = is_live, .inherit = inherit};
+}
+
+bool conv_census_list(const struct conv_census *census, struct conv_namer namer, struct conv_survey *survey)
+{
+    struct conv_thread *list = calloc(census->count + 1, sizeof *list);
+    if (list == NULL)
+        return false;
+    for (size_t i = 0; i < census->count; i++) {
+        const uint32_t lane = census->order[i];
+        namer.name(namer.data, lane, &list[i].thread_id, &list[i].is_main);
+        list[i].events = census->events[lane];
+    }
+    free(survey->thread_list);
+    survey->thread_list = list;
+    survey->thread_count = census->count;
+    return true;
+}

@@ -1,0 +1,177 @@
+/* json_read.c - see json_read.h. */
+#include "footprint/base/json_read.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_BYTES 65536u
+
+/* Bytes that jansson 2.14 and glibc's malloc take for each, rounded up: an object with its first table, an array with its
+ * first slots, a pair of an object besides its key, an element with its value. */
+#define OBJECT_BYTES  256u
+#define ARRAY_BYTES   128u
+#define PAIR_BYTES    96u
+#define ELEMENT_BYTES 64u
+
+/* The text's last byte is jansson's. */
+__attribute__((format(printf, 3, 4))) static enum fp_status refuse(json_error_t *error, enum fp_status status,
+                                                                   const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(error->text, sizeof error->text - 1, format, list);
+    va_end(list);
+    return status;
+}
+
+/* What parsing will take, before it begins. Damaged text is the parser's to find: nothing is taken to be balanced. */
+static enum fp_status weigh(const char *text, size_t size, uint64_t memory_max, json_error_t *error)
+{
+    uint64_t memory = size + ELEMENT_BYTES;
+    unsigned depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < size; i++) {
+        switch (text[i]) {
+        case '"':
+            quoted = !quoted;
+            continue;
+        case '\\':
+            i += quoted;
+            continue;
+        case '{':
+        case '[':
+            memory += quoted ? 0 : text[i] == '{' ? OBJECT_BYTES : ARRAY_BYTES;
+            depth += !quoted;
+            break;
+        case '}':
+        case ']':
+            depth -= !quoted && depth > 0;
+            continue;
+        case ':':
+        case ',':
+            memory += quoted ? 0 : text[i] == ':' ? PAIR_BYTES : ELEMENT_BYTES;
+            break;
+        default:
+            continue;
+        }
+        if (depth > FP_JSON_DEPTH_MAX)
+            return refuse(error, FP_ERR_LIMIT, "its values are nested more than %u deep", FP_JSON_DEPTH_MAX);
+        if (memory > memory_max)
+            return refuse(error, FP_ERR_LIMIT, "its values take more than %llu MiB of memory",
+                          (unsigned long long)(memory_max >> 20));
+    }
+    return FP_OK;
+}
+
+/* text_max + 1 bytes at most: one more than allowed tells that there are too many. */
+static enum fp_status read_all(int fd, uint64_t text_max, char **text, size_t *ret_size, json_error_t *error)
+{
+    size_t size = 0, room = 0;
+    for (;;) {
+        ssize_t got;
+        if (size == room) {
+            const size_t more = room == 0 ? FIRST_BYTES : room * 2;
+            char *grown = realloc(*text, more);
+            if (grown == NULL)
+                return refuse(error, FP_ERR_MEMORY, "no memory for %zu bytes", more);
+            *text = grown;
+            room = more;
+        }
+        got = read(fd, *text + size, room - size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return refuse(error, FP_ERR_READ, "cannot be read behind byte %zu", size);
+        if (got == 0)
+            break;
+        size += (size_t)got;
+        if (size > text_max)
+            return refuse(error, FP_ERR_LIMIT, "it is larger than %llu KiB",
+                          (unsigned long long)(text_max >> 10));
+    }
+    *ret_size = size;
+    return FP_OK;
+}
+
+enum fp_status fp_json_read(int fd, const struct fp_json_bound *bound, json_t **ret_root,
+                            json_error_t *ret_error)
+{
+    json_error_t own = {0}, *error = ret_error != NULL ? ret_error : &own;
+    char *text = NULL;
+    size_t size = 0;
+    enum fp_status status;
+    int saved;
+    memset(error, 0, sizeof *error);
+    status = read_all(fd, bound->text_bytes, &text, &size, error);
+    saved = errno;
+    if (status == FP_OK)
+        status = weigh(text, size, bound->memory_bytes != 0 ? bound->memory_bytes : bound->text_bytes * 8,
+                       error);
+    if (status == FP_OK) {
+        json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, error);
+        if (root != NULL)
+            *ret_root = root;
+        else
+            status = FP_ERR_CORRUPT;
+    }
+    free(text);
+    errno = saved;
+    return status;
+}
+
+enum fp_status fp_json_read_path(const char *path, const struct fp_json_bound *bound, json_t **ret_root,
+                                 json_error_t *ret_error)
+{
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat facts;
+    enum fp_status status = FP_ERR_OPEN;
+    if (ret_error != NULL)
+        memset(ret_error, 0, sizeof *ret_error);
+    if (fd < 0)
+        return FP_ERR_OPEN;
+    if (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode))
+        status = fp_json_read(fd, bound, ret_root, ret_error);
+    else
+        errno = S_ISDIR(facts.st_mode) ? EISDIR : EINVAL;
+    const int saved = errno;
+    (void)close(fd); /* only read from */
+    errno = saved;
+    return status;
+}
+
+struct fp_json_bound fp_json_recording_bound(uint64_t files)
+{
+    return (struct fp_json_bound){.text_bytes = FP_JSON_RECORDING_BYTES + files * FP_JSON_PER_PROCESS_BYTES};
+}
+
+static uint64_t count_entries(int directory_fd)
+{
+    const int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    uint64_t count = 0;
+    if (directory == NULL) {
+        if (fd >= 0)
+            (void)close(fd); /* only looked at */
+        return 0;
+    }
+    while ((entry = readdir(directory)) != NULL)
+        count += entry->d_name[0] != '.' && strcmp(entry->d_name, "recording.json") != 0;
+    (void)closedir(directory); /* only read */
+    return count;
+}
+
+struct fp_json_bound fp_json_directory_bound(int directory_fd, int json_fd)
+{
+    struct stat facts;
+    const bool usual = fstat(json_fd, &facts) == 0 && (uint64_t)facts.st_size <= FP_JSON_RECORDING_BYTES;
+    return fp_json_recording_bound(usual || directory_fd < 0 ? 0 : count_entries(directory_fd));
+}

@@ -1,0 +1,54 @@
+/* json_read.h - read a JSON file of ours that anybody may have written.
+ *
+ * A parsed value takes up to a hundred times the memory of its text ("{},"), so besides the text's length what it will take
+ * is estimated and bounded before it is parsed. A library of its own (jansson): libfootprint itself knows no JSON. */
+#ifndef MALLAB_FOOTPRINT_BASE_JSON_READ_H
+#define MALLAB_FOOTPRINT_BASE_JSON_READ_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "footprint/base/status.h"
+
+/* What a file may ask for; docs/format.md, "Bounds". */
+struct fp_json_bound {
+    uint64_t text_bytes;   /* of the file */
+    uint64_t memory_bytes; /* of what it is parsed into, as estimated; 0: 8 times text_bytes */
+};
+
+/* Objects and arrays within each other. Ours have ten levels at most. */
+#define FP_JSON_DEPTH_MAX 64u
+
+/* recording.json, besides what its processes take (fp_json_recording_bound). */
+#define FP_JSON_RECORDING_BYTES   (UINT64_C(16) << 20)
+#define FP_JSON_PER_PROCESS_BYTES UINT64_C(4096)
+
+/* Results, which hold a sample for each window of each run: one of 1000 rounds is some 100 MB, in memory ten times that. */
+#define FP_JSON_RESULT_BYTES  (UINT64_C(256) << 20)
+#define FP_JSON_RESULT_MEMORY (UINT64_C(2) << 30)
+
+/* What our own programs tell each other. */
+#define FP_JSON_ANSWER_BYTES (UINT64_C(16) << 20)
+
+/* fp_json_recording_bound - of the recording.json in a directory that holds so many files: each process has one or more. */
+struct fp_json_bound fp_json_recording_bound(uint64_t files);
+
+/* fp_json_directory_bound - the same, with the files counted where that matters.
+ * directory_fd  of the recording; borrowed, its position is not changed. -1: nothing is counted.
+ * json_fd       of its recording.json: one of usual size is bounded without looking at the directory. */
+struct fp_json_bound fp_json_directory_bound(int directory_fd, int json_fd);
+
+/* fp_json_read - parse what a descriptor holds from its position on: a file or a pipe. Duplicate keys are refused.
+ * fd         borrowed; read to its end, unless refused.
+ * ret_root   a new reference, on FP_OK only.
+ * ret_error  may be NULL. Its text says what is wrong, its line and position where. FP_ERR_LIMIT: the text names the bound.
+ * Returns    FP_OK; FP_ERR_READ with errno set; FP_ERR_LIMIT; FP_ERR_CORRUPT; FP_ERR_MEMORY. */
+enum fp_status fp_json_read(int fd, const struct fp_json_bound *bound, json_t **ret_root,
+                            json_error_t *ret_error);
+
+/* fp_json_read_path - the same of a file by its name, which must be regular: nobody waits for a pipe. FP_ERR_OPEN with errno
+ * set where it is not. For files that only their owner is asked about; those of others go through a descriptor. */
+enum fp_status fp_json_read_path(const char *path, const struct fp_json_bound *bound, json_t **ret_root,
+                                 json_error_t *ret_error);
+
+#endif

@@ -1,0 +1,139 @@
+/* trusted.c - open, look at what was opened, keep it or say what is against it. */
+#include "footprint/base/trusted.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OPEN_TRIES   100u
+#define OPEN_WAIT_NS 1000000
+
+static bool reads_others;
+static uid_t other_user;
+
+void fp_trusted_also_read(uid_t user)
+{
+    reads_others = true;
+    other_user = user;
+}
+
+bool fp_trusted_reads_others(void)
+{
+    return reads_others;
+}
+
+char *fp_trusted_user(uid_t user, char *ret_name, size_t size)
+{
+    const struct passwd *entry = getpwuid(user);
+    if (entry != NULL && entry->pw_name != NULL && entry->pw_name[0] != '\0')
+        snprintf(ret_name, size, "%s", entry->pw_name);
+    else
+        snprintf(ret_name, size, "%lu", (unsigned long)user);
+    return ret_name;
+}
+
+bool fp_trusted_find_user(const char *text, uid_t *ret_user)
+{
+    const struct passwd *entry = getpwnam(text);
+    char *end;
+    unsigned long long number;
+    if (entry != NULL) {
+        *ret_user = entry->pw_uid;
+        return true;
+    }
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+    errno = 0;
+    number = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0' || number >= (uid_t)-1)
+        return false;
+    *ret_user = (uid_t)number;
+    return true;
+}
+
+static struct fp_error error_of_kind(const struct stat *facts, mode_t kind)
+{
+    if (kind == S_IFDIR)
+        return fp_error_make(FP_ERR_OPEN, ENOTDIR, 0, "cannot open");
+    if (S_ISDIR(facts->st_mode))
+        return fp_error_make(FP_ERR_READ, EISDIR, 0, "cannot read");
+    return fp_error_make(FP_ERR_FOREIGN, 0, 0, "not a regular file");
+}
+
+struct fp_error fp_trusted_error(enum fp_distrust distrust, const struct stat *facts)
+{
+    static const char *const words[] = {
+        [FP_TRUSTED] = "is trusted",
+        [FP_DISTRUST_KIND] = "is of another kind",
+        [FP_DISTRUST_OWNER] = "belongs to another user",
+        [FP_DISTRUST_WRITABLE] = "can be written to by its group or by others",
+        [FP_DISTRUST_NAMES] = "has several names (hard links)",
+        [FP_DISTRUST_LINK] = "is a symbolic link",
+    };
+    struct fp_error error = fp_error_make(FP_ERR_UNTRUSTED, 0, 0, words[distrust]);
+    error.distrust = distrust;
+    (void)fp_trusted_user(facts->st_uid, error.owner, sizeof error.owner);
+    return error;
+}
+
+static enum fp_distrust judge(const struct stat *facts, mode_t kind, enum fp_trusted_use use)
+{
+    const bool only_read = use == FP_TRUSTED_READ;
+    const enum fp_distrust distrust = fp_distrust(facts, kind, geteuid(), only_read);
+    if (distrust == FP_DISTRUST_OWNER && only_read && reads_others)
+        return fp_distrust(facts, kind, other_user, true);
+    return distrust;
+}
+
+static struct fp_error error_of_open(int directory_fd, const char *path, int sys_errno)
+{
+    struct stat facts;
+    if (sys_errno == ELOOP && fstatat(directory_fd, path, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISLNK(facts.st_mode))
+        return fp_trusted_error(FP_DISTRUST_LINK, &facts);
+    return fp_error_make(FP_ERR_OPEN, sys_errno, 0, "cannot open");
+}
+
+/* While a collector looks whether anybody has its segment (shim/collect/collect_mapped.c: a lease, for a moment), the file cannot be opened
+ * without waiting. */
+static int open_soon(int directory_fd, const char *path, int flags)
+{
+    const struct timespec moment = {0, OPEN_WAIT_NS};
+    int fd = openat(directory_fd, path, flags);
+    for (unsigned tries = 0; fd < 0 && errno == EWOULDBLOCK && tries < OPEN_TRIES; tries++) {
+        (void)nanosleep(&moment, NULL); /* a signal only shortens it */
+        fd = openat(directory_fd, path, flags);
+    }
+    return fd;
+}
+
+int fp_trusted_open(int directory_fd, const char *path, mode_t kind, enum fp_trusted_use use,
+                    struct fp_error *ret_error)
+{
+    const int access = use == FP_TRUSTED_SHARE ? O_RDWR : O_RDONLY;
+    const int fd = open_soon(directory_fd, path, access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct fp_error error;
+    struct stat facts;
+    enum fp_distrust distrust;
+    if (fd < 0) {
+        error = error_of_open(directory_fd, path, errno);
+    } else if (fstat(fd, &facts) != 0) {
+        error = fp_error_make(FP_ERR_READ, errno, 0, "cannot read");
+    } else {
+        distrust = judge(&facts, kind, use);
+        if (distrust == FP_TRUSTED)
+            return fd;
+        error = distrust == FP_DISTRUST_KIND ? error_of_kind(&facts, kind)
+                                             : fp_trusted_error(distrust, &facts);
+    }
+    if (fd >= 0)
+        (void)close(fd); /* nothing was done with it */
+    if (ret_error != NULL)
+        *ret_error = error;
+    return -1;
+}

@@ -1,0 +1,216 @@
+/* columns.c - blocks under construction: their memory, the dictionary of shapes, and what is made at the end. */
+#include "footprint/fp/columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/fp/columns_put.h"
+#include "footprint/fp/record.h"
+
+#define TABLE_MASK ((1u << SHAPE_TABLE_BITS) - 1)
+
+/* Header flags: bits 0-2 hold the shift by which all literals of the block were divided. */
+#define FLAG_SHIFT_MASK 7u
+
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+bool fp_columns_init(struct fp_columns *columns)
+{
+    memset(columns, 0, sizeof *columns);
+    columns->memory = calloc(1, sizeof *columns->memory);
+    if (columns->memory == NULL)
+        return false;
+    for (unsigned call = 0; call <= UINT8_MAX; call++)
+        if (fp_record_code(call) != 0)
+            columns->short_calls[fp_record_code(call)] = (uint8_t)call;
+    fp_columns_clear(columns);
+    return true;
+}
+
+void fp_columns_release(struct fp_columns *columns)
+{
+    free(columns->memory);
+    memset(columns, 0, sizeof *columns);
+}
+
+void fp_columns_clear(struct fp_columns *columns)
+{
+    struct columns_memory *memory = columns->memory;
+    memset(memory->epochs, 0, columns->epoch_bytes);
+    columns->mark_count = columns->shape_count = columns->stamp_count = columns->literal_count = 0;
+    columns->address_bytes = columns->epoch_bytes = 0;
+    columns->other_count = 0;
+    /* Entries of former generations count as empty, so the tables are wiped only once in 65535 blocks. */
+    if (columns->generation == COLUMNS_GENERATION_LIMIT) {
+        memset(memory->seen, 0, sizeof memory->seen);
+        memset(memory->direct, 0, sizeof memory->direct);
+        memset(memory->table, 0, sizeof memory->table);
+        columns->generation = 0;
+    }
+    columns->generation++;
+}
+
+/* ---- shapes, stamps ------------------------------------------------------------------------------- */
+
+#define OTHERS_MAX (sizeof((struct fp_columns *)NULL)->others / sizeof(uint16_t))
+
+static uint32_t new_entry(struct fp_columns *columns, const struct fp_shape *shape)
+{
+    const uint32_t index = columns->shape_count++;
+    columns->memory->shapes[index] = *shape;
+    if (shape->call >= FP_CALL_COUNT && columns->other_count++ < OTHERS_MAX)
+        columns->others[columns->other_count - 1] = (uint16_t)index;
+    return columns->generation << 16 | index;
+}
+
+uint32_t columns_new_short_shape(struct fp_columns *columns, uint64_t word)
+{
+    const uint8_t call = columns->short_calls[word & FP_RECORD_CODE_MASK];
+    return new_entry(columns,
+                     &(struct fp_shape){call, word >> FP_RECORD_ADDRESS_BITS, fp_record_extra(call)});
+}
+
+static uint32_t hashed_shape(struct fp_columns *columns, const struct fp_shape *shape)
+{
+    const uint64_t mixed = (shape->size * 64 + shape->call + shape->extra * UINT64_C(0x632be59bd9b4e019)) *
+                           UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t at = (uint32_t)(mixed >> (64 - SHAPE_TABLE_BITS));
+    for (; columns->memory->table[at] >> 16 == columns->generation; at = (at + 1) & TABLE_MASK) {
+        const uint32_t index = columns->memory->table[at] & 0xffff;
+        const struct fp_shape *known = &columns->memory->shapes[index];
+        if (known->size == shape->size && known->call == shape->call && known->extra == shape->extra)
+            return index;
+    }
+    columns->memory->table[at] = new_entry(columns, shape);
+    return columns->memory->table[at] & 0xffff;
+}
+
+uint32_t columns_shape(struct fp_columns *columns, const struct fp_shape *shape)
+{
+    const unsigned code = fp_record_code(shape->call);
+    uint32_t *entry;
+    if (code == 0 || shape->extra != fp_record_extra(shape->call) ||
+        shape->size >> FP_RECORD_SHORT_SIZE_BITS != 0)
+        return hashed_shape(columns, shape);
+    entry = &columns->memory->direct[code << FP_RECORD_SHORT_SIZE_BITS | shape->size];
+    if (*entry >> 16 != columns->generation)
+        *entry = new_entry(columns, shape);
+    return *entry & 0xffff;
+}
+
+void fp_columns_stamp(struct fp_columns *columns, uint64_t time_ns)
+{
+    /* Two stamps before one mark (a wide record stood between): the later one tells more. */
+    if (columns->stamp_count > 0 &&
+        columns->memory->stamps[columns->stamp_count - 1].mark == columns->mark_count)
+        columns->stamp_count--;
+    columns->memory->stamps[columns->stamp_count++] = (struct fp_stamp){columns->mark_count, time_ns};
+}
+
+/* Counted at the end and by shape: a count for each mark would cost as much as its stamp, and in most blocks all marks
+ * that are no calls are of one shape, the first halves of reallocs. */
+uint32_t fp_columns_events(const struct fp_columns *columns)
+{
+    const uint16_t *const mark_shapes = columns->memory->mark_shapes;
+    uint32_t events = columns->mark_count;
+    if (columns->other_count > OTHERS_MAX) {
+        for (uint32_t i = 0; i < columns->mark_count; i++)
+            events -= columns->memory->shapes[mark_shapes[i]].call >= FP_CALL_COUNT;
+        return events;
+    }
+    for (uint32_t other = 0; other < columns->other_count; other++)
+        for (uint32_t i = 0; i < columns->mark_count; i++)
+            events -= mark_shapes[i] == columns->others[other];
+    return events;
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------- */
+
+static struct column shape_column(const struct fp_columns *columns, uint8_t *at)
+{
+    const uint8_t *const begin = at;
+    for (uint32_t i = 0; i < columns->shape_count; i++)
+        at = put_shape(at, &columns->memory->shapes[i]);
+    return (struct column){begin, (size_t)(at - begin)};
+}
+
+/* put_varint for up to 28 bits without a branch: literals are near and far at random. Needs room for four bytes. */
+static inline uint8_t *put_middle_varint(uint8_t *at, uint32_t value)
+{
+    const uint32_t more = (value > 0x7f) + (value > 0x3fff) + (value > 0x1fffff);
+    const uint32_t spread = (value & 0x7f) | (value << 1 & 0x7f00) | (value << 2 & 0x7f0000) |
+                            (value << 3 & 0x7f000000);
+    put_u32(at, spread | (0x00808080u & ((1u << 8 * more) - 1)));
+    return at + 1 + more;
+}
+
+/* The shift that fits all literals is known at the end only. */
+static struct column literal_column(const struct fp_columns *columns, uint8_t *at, unsigned *ret_shift)
+{
+    const uint8_t *begin = at;
+    uint64_t any = (uint64_t)1 << FLAG_SHIFT_MASK;
+    uint64_t last = 0;
+    unsigned shift;
+    for (uint32_t i = 0; i < columns->literal_count; i++)
+        any |= columns->memory->literals[i];
+    shift = (unsigned)__builtin_ctzll(any);
+    for (uint32_t i = 0; i < columns->literal_count; i++) {
+        const uint64_t literal = columns->memory->literals[i] >> shift;
+        const uint64_t step = zigzag((int64_t)(literal - last));
+        at = step >> 28 == 0 ? put_middle_varint(at, (uint32_t)step) : put_varint(at, step);
+        last = literal;
+    }
+    *ret_shift = shift;
+    return (struct column){begin, (size_t)(at - begin)};
+}
+
+static void stamp_columns(const struct fp_columns *columns, uint8_t *gap, uint8_t *time,
+                          struct column ret_columns[MARKS_COLUMNS])
+{
+    const uint8_t *const first_gap = gap, *const first_time = time;
+    const struct fp_stamp *last = columns->memory->stamps; /* less itself is 0: the first time is the base */
+    uint32_t mark = 0;
+    for (uint32_t i = 0; i < columns->stamp_count; i++) {
+        const struct fp_stamp *stamp = &columns->memory->stamps[i];
+        gap = put_varint(gap, stamp->mark - mark);
+        time = put_varint(time, stamp->time_ns / FP_TIME_UNIT_NS - last->time_ns / FP_TIME_UNIT_NS);
+        mark = stamp->mark;
+        last = stamp;
+    }
+    ret_columns[MARKS_STAMP_GAP] = (struct column){first_gap, (size_t)(gap - first_gap)};
+    ret_columns[MARKS_STAMP_TIME] = (struct column){first_time, (size_t)(time - first_time)};
+}
+
+static void split_shapes(struct columns_memory *memory, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        memory->shape_low[i] = (uint8_t)memory->mark_shapes[i];
+    for (uint32_t i = 0; i < count; i++)
+        memory->shape_high[i] = (uint8_t)(memory->mark_shapes[i] >> 8);
+}
+
+void columns_finish(struct fp_columns *columns, uint32_t lane, uint64_t sequence,
+                    struct block_header *ret_header, struct column ret_columns[MARKS_COLUMNS])
+{
+    struct columns_memory *memory = columns->memory;
+    const uint32_t count = columns->mark_count;
+    unsigned shift;
+    split_shapes(memory, count);
+    ret_columns[MARKS_SHAPES] = shape_column(columns, memory->shape_list);
+    ret_columns[MARKS_SHAPE_LOW] = (struct column){memory->shape_low, count};
+    ret_columns[MARKS_SHAPE_HIGH] = (struct column){memory->shape_high,
+                                                    columns->shape_count > 256 ? count : 0};
+    ret_columns[MARKS_ADDRESS] = (struct column){memory->address, columns->address_bytes};
+    ret_columns[MARKS_LITERAL] = literal_column(columns, memory->literal, &shift);
+    ret_columns[MARKS_EPOCH] = (struct column){memory->epochs, columns->epoch_bytes};
+    stamp_columns(columns, memory->stamp_gaps, memory->stamp_times, ret_columns);
+    *ret_header = (struct block_header){
+        .type = BLOCK_MARKS,
+        .flags = (uint8_t)shift,
+        .lane = lane,
+        .count = count,
+        .sequence = sequence,
+        .base = columns->base_epoch,
+        .base_time = columns->stamp_count > 0 ? memory->stamps[0].time_ns / FP_TIME_UNIT_NS : 0,
+    };
+}

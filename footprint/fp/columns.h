@@ -1,0 +1,55 @@
+/* columns.h - a block of marks under construction, already in the form in which its columns are stored.
+ *
+ * Two ways lead in: fp_records_take (records.h) for what a lane stored, marks_encode (marks.h) for marks from elsewhere.
+ * A mark never stands in memory as such: what is known of it goes straight to where the column wants it.
+ *
+ *   seen     which mark named an address last. Direct-mapped and lossy: an address that another one has pushed out is
+ *            told as a literal once more. An address below 2^48 and its entry determine each other (seen_place), so
+ *            that nothing has to be looked up to be sure
+ *   shapes   numbered as they appear; found by code and size (direct) where the record had one word, else by hash
+ *
+ * One thread at a time. All arrays are as large as a block can make them, and what is not used is never touched. */
+#ifndef MALLAB_FOOTPRINT_FP_COLUMNS_H
+#define MALLAB_FOOTPRINT_FP_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "footprint/fp/footprint.h"
+
+struct columns_memory; /* columns_put.h */
+
+struct fp_columns {
+    uint32_t mark_count, shape_count, stamp_count;
+    uint32_t literal_count;
+    uint64_t base_epoch; /* of the first mark */
+    uint64_t epoch;      /* of the last one */
+    size_t address_bytes, epoch_bytes;
+    uint32_t generation;
+    uint32_t other_count; /* shapes that are no calls: which, of the first of them */
+    uint16_t others[4];
+    uint8_t short_calls[16]; /* fp_record_code backwards */
+    struct columns_memory *memory;
+};
+
+/* fp_columns_init - zeroed memory becomes an empty block. Returns false without memory; release it all the same. */
+bool fp_columns_init(struct fp_columns *columns);
+void fp_columns_release(struct fp_columns *columns);
+
+/* fp_columns_clear - empty the block. */
+void fp_columns_clear(struct fp_columns *columns);
+
+/* fp_columns_events - how many of the marks are calls. Not in a block that marks_encode made. */
+uint32_t fp_columns_events(const struct fp_columns *columns);
+
+/* fp_columns_stamp - the time before the mark that comes next. Of two before one mark the later stays.
+ * time_ns   not below the block's former ones. */
+void fp_columns_stamp(struct fp_columns *columns, uint64_t time_ns);
+
+/* fp_writer_columns - append a block of at least one mark to a footprint; results as of fp_writer_block. The block stays as
+ * it is. */
+enum fp_status fp_writer_columns(struct fp_writer *writer, struct fp_columns *columns, uint32_t lane,
+                                 uint64_t sequence);
+
+#endif

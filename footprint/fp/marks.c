@@ -1,0 +1,217 @@
+/* marks.c - columns of a marks block. */
+#include "footprint/fp/marks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/fp/columns_put.h"
+
+/* Header flags: bits 0-2 hold the shift by which all literals of the block were divided. */
+#define FLAG_SHIFT_MASK 7u
+
+static bool block_is_valid(const struct fp_block *block)
+{
+    uint32_t mark = 0;
+    uint64_t time_ns = 0;
+    if (block->mark_count == 0 || block->mark_count > FP_BLOCK_MARKS_MAX || block->shape_count == 0 ||
+        block->shape_count > block->mark_count || block->stamp_count > block->mark_count + 1 ||
+        block->lane >= FP_LANES_MAX)
+        return false;
+    for (uint32_t i = 0; i < block->shape_count; i++)
+        if (!fp_mark_is_valid(block->shapes[i].call))
+            return false;
+    for (uint32_t i = 0; i < block->stamp_count; i++) {
+        if (block->stamps[i].mark < mark || block->stamps[i].mark > block->mark_count ||
+            block->stamps[i].time_ns < time_ns)
+            return false;
+        mark = block->stamps[i].mark;
+        time_ns = block->stamps[i].time_ns;
+    }
+    return true;
+}
+
+/* Returns false when an index or an epoch is out of order. */
+static bool put_marks(struct fp_columns *columns, const struct fp_block *block)
+{
+    columns_put_base(columns, block->base_epoch);
+    for (uint32_t i = 0; i < block->mark_count; i++) {
+        const struct fp_mark *mark = &block->marks[i];
+        struct columns_put put;
+        if (mark->shape >= block->shape_count || block->base_epoch > UINT64_MAX - mark->epoch ||
+            block->base_epoch + mark->epoch < columns->epoch)
+            return false;
+        columns_put_epoch(columns, block->base_epoch + mark->epoch);
+        put = columns_put_at(columns);
+        columns_put_mark(&put, mark->address, mark->shape);
+        columns_put_done(columns, &put);
+    }
+    return true;
+}
+
+enum fp_status marks_encode(struct fp_columns *columns, const struct fp_block *block,
+                            struct block_header *ret_header, struct column ret_columns[MARKS_COLUMNS])
+{
+    if (!block_is_valid(block))
+        return FP_ERR_ARGUMENT;
+    fp_columns_clear(columns);
+    if (!put_marks(columns, block))
+        return FP_ERR_ARGUMENT;
+    memcpy(columns->memory->shapes, block->shapes, block->shape_count * sizeof *block->shapes);
+    if (block->stamp_count > 0)
+        memcpy(columns->memory->stamps, block->stamps, block->stamp_count * sizeof *block->stamps);
+    columns->shape_count = block->shape_count;
+    columns->stamp_count = block->stamp_count;
+    columns_finish(columns, block->lane, block->sequence, ret_header, ret_columns);
+    return FP_OK;
+}
+
+size_t marks_scratch_bytes(uint32_t count)
+{
+    /* shapes 21, low and high 2, address 3, literal 10, epoch 5, stamps (count + 1) times 3 + 10 */
+    return (size_t)count * (SHAPE_BYTES_MAX + 2 + 3 + 10 + 5) + ((size_t)count + 1) * 13;
+}
+
+/* ---- decoding ------------------------------------------------------------------------------ */
+
+static bool grow(void **array, size_t *capacity, size_t count, size_t size)
+{
+    void *grown;
+    if (count <= *capacity)
+        return true;
+    grown = realloc(*array, count * size);
+    if (grown == NULL)
+        return false;
+    *array = grown;
+    *capacity = count;
+    return true;
+}
+
+static struct cursor cursor_of(const struct column *column)
+{
+    return (struct cursor){column->bytes, column->bytes + column->size, false};
+}
+
+static enum fp_status decode_shapes(const struct column *column, uint32_t mark_count,
+                                    struct fp_block_buffer *buffer, uint32_t *ret_count)
+{
+    struct cursor cursor = cursor_of(column);
+    uint32_t count = 0;
+    while (cursor.at < cursor.end) {
+        struct fp_shape shape;
+        if (count == mark_count)
+            return FP_ERR_CORRUPT;
+        if (count == buffer->shapes_capacity &&
+            !grow((void **)&buffer->shapes, &buffer->shapes_capacity, count * 2 < 64 ? 64 : (size_t)count * 2,
+                  sizeof *buffer->shapes))
+            return FP_ERR_MEMORY;
+        shape.call = get_byte(&cursor);
+        shape.size = get_varint(&cursor);
+        shape.extra = get_varint(&cursor);
+        if (cursor.bad || !fp_mark_is_valid(shape.call))
+            return FP_ERR_CORRUPT;
+        buffer->shapes[count++] = shape;
+    }
+    *ret_count = count;
+    return count > 0 ? FP_OK : FP_ERR_CORRUPT;
+}
+
+static enum fp_status decode_stamps(const struct block_header *header, const struct column *gaps,
+                                    const struct column *times, struct fp_block_buffer *buffer,
+                                    uint32_t *ret_count)
+{
+    struct cursor gap = cursor_of(gaps);
+    struct cursor time = cursor_of(times);
+    const uint64_t units_max = UINT64_MAX / FP_TIME_UNIT_NS;
+    uint64_t units = header->base_time;
+    uint64_t mark = 0;
+    uint32_t count = 0;
+    if (!grow((void **)&buffer->stamps, &buffer->stamps_capacity, gaps->size, sizeof *buffer->stamps))
+        return FP_ERR_MEMORY;
+    while (gap.at < gap.end) {
+        const uint64_t marks = get_varint(&gap);
+        const uint64_t step = get_varint(&time);
+        /* Against what is left, because a sum could wrap and then decrease. */
+        if (count > header->count || marks > header->count - mark || units > units_max ||
+            step > units_max - units)
+            return FP_ERR_CORRUPT;
+        mark += marks;
+        units += step;
+        buffer->stamps[count++] = (struct fp_stamp){(uint32_t)mark, units * FP_TIME_UNIT_NS};
+    }
+    *ret_count = count;
+    return cursor_done(&gap) && cursor_done(&time) ? FP_OK : FP_ERR_CORRUPT;
+}
+
+static bool decode_marks(const struct block_header *header, const struct column *columns,
+                         uint32_t shape_count, struct fp_mark *marks)
+{
+    struct cursor code = cursor_of(&columns[MARKS_ADDRESS]);
+    struct cursor literal = cursor_of(&columns[MARKS_LITERAL]);
+    struct cursor epochs = cursor_of(&columns[MARKS_EPOCH]);
+    const uint8_t *low = columns[MARKS_SHAPE_LOW].bytes;
+    const uint8_t *high = shape_count > 256 ? columns[MARKS_SHAPE_HIGH].bytes : NULL;
+    const unsigned shift = header->flags & FLAG_SHIFT_MASK;
+    uint64_t last = 0;
+    uint64_t epoch = 0;
+    if (columns[MARKS_SHAPE_LOW].size != header->count ||
+        columns[MARKS_SHAPE_HIGH].size != (high != NULL ? header->count : 0))
+        return false;
+    for (uint32_t i = 0; i < header->count; i++) {
+        const uint64_t distance = get_varint(&code);
+        const uint32_t shape = low[i] | (high != NULL ? (uint32_t)high[i] << 8 : 0);
+        const uint64_t step = get_varint(&epochs);
+        uint64_t address = 0;
+        uint16_t before = 0;
+        if (distance > ADDRESS_NULL) {
+            if (distance - 1 > i)
+                return false;
+            before = (uint16_t)(distance - 1); /* fits: a block has at most 65,536 marks */
+            address = marks[i - before].address;
+        } else if (distance == ADDRESS_LITERAL) {
+            last += (uint64_t)unzigzag(get_varint(&literal));
+            address = last << shift;
+        }
+        if (shape >= shape_count || step > UINT32_MAX - epoch)
+            return false;
+        epoch += step;
+        marks[i] = (struct fp_mark){address, (uint16_t)shape, before, (uint32_t)epoch};
+    }
+    return cursor_done(&code) && cursor_done(&literal) && cursor_done(&epochs) &&
+           header->base <= UINT64_MAX - epoch;
+}
+
+enum fp_status marks_decode(const struct block_header *header, const struct column columns[MARKS_COLUMNS],
+                            struct fp_block_buffer *buffer, struct fp_block *ret_block, const char **ret_what)
+{
+    uint32_t shape_count = 0;
+    uint32_t stamp_count = 0;
+    enum fp_status status;
+    if (!grow((void **)&buffer->marks, &buffer->marks_capacity, header->count, sizeof *buffer->marks)) {
+        *ret_what = "no memory for a block";
+        return FP_ERR_MEMORY;
+    }
+    *ret_what = "shapes of a block are damaged";
+    status = decode_shapes(&columns[MARKS_SHAPES], header->count, buffer, &shape_count);
+    if (status != FP_OK)
+        return status;
+    *ret_what = "times of a block are damaged";
+    status = decode_stamps(header, &columns[MARKS_STAMP_GAP], &columns[MARKS_STAMP_TIME], buffer,
+                           &stamp_count);
+    if (status != FP_OK)
+        return status;
+    *ret_what = "marks of a block are damaged";
+    if (!decode_marks(header, columns, shape_count, buffer->marks))
+        return FP_ERR_CORRUPT;
+    *ret_block = (struct fp_block){
+        .lane = header->lane,
+        .sequence = header->sequence,
+        .base_epoch = header->base,
+        .mark_count = header->count,
+        .shape_count = shape_count,
+        .stamp_count = stamp_count,
+        .marks = buffer->marks,
+        .shapes = buffer->shapes,
+        .stamps = buffer->stamps,
+    };
+    return FP_OK;
+}

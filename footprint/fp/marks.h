@@ -1,0 +1,41 @@
+/* marks.h - a block of marks as columns, and back. Private to footprint/.
+ *
+ * docs/format.md, "Marks block", specifies the columns. Addresses are told as the number of marks
+ * since the same address was last named in the block: allocators hand out again what was freed, and
+ * programs free what they allocated, so most distances are small and repeat. */
+#ifndef MALLAB_FOOTPRINT_FP_MARKS_H
+#define MALLAB_FOOTPRINT_FP_MARKS_H
+
+#include "footprint/base/blockio.h"
+#include "footprint/fp/columns.h"
+#include "footprint/fp/footprint.h"
+
+enum marks_column {
+    MARKS_SHAPES = 0,
+    MARKS_SHAPE_LOW,
+    MARKS_SHAPE_HIGH,
+    MARKS_ADDRESS,
+    MARKS_LITERAL,
+    MARKS_EPOCH,
+    MARKS_STAMP_GAP,
+    MARKS_STAMP_TIME,
+    MARKS_COLUMNS,
+};
+
+/* marks_encode - turn a block into columns.
+ * columns     emptied first; ret_columns points into it.
+ * ret_header  type, flags, lane, count, sequence, base and base_time filled in.
+ * Returns     FP_OK; FP_ERR_ARGUMENT when the block breaks the rules of struct fp_block. */
+enum fp_status marks_encode(struct fp_columns *columns, const struct fp_block *block,
+                            struct block_header *ret_header, struct column ret_columns[MARKS_COLUMNS]);
+
+/* marks_scratch_bytes - most bytes that the columns of a block of count marks can hold. */
+size_t marks_scratch_bytes(uint32_t count);
+
+/* marks_decode - the reverse, checking everything that struct fp_block promises.
+ * Returns   FP_OK; FP_ERR_CORRUPT with *ret_what; FP_ERR_MEMORY. */
+enum fp_status marks_decode(const struct block_header *header, const struct column columns[MARKS_COLUMNS],
+                            struct fp_block_buffer *buffer, struct fp_block *ret_block,
+                            const char **ret_what);
+
+#endif

@@ -1,0 +1,145 @@
+/* records.c - records of a lane into columns. */
+#include "footprint/fp/records.h"
+
+#include "footprint/fp/columns_put.h"
+
+#define LOOK_AHEAD 16u /* records: about a memory latency */
+
+static inline bool is_short(uint64_t word)
+{
+    return (word & FP_RECORD_CODE_MASK) - 1 < FP_RECORD_SHORT_CODES;
+}
+
+/* Code and size of a record of one word are its place in the table: neighbouring sizes share lines of the cache,
+ * where a hash would scatter them. */
+static inline uint64_t direct_place(uint64_t word)
+{
+    const uint64_t turned = word << FP_RECORD_SHORT_SIZE_BITS | word >> FP_RECORD_ADDRESS_BITS;
+    return turned & (((FP_RECORD_CODE_MASK + 1) << FP_RECORD_SHORT_SIZE_BITS) - 1);
+}
+
+static inline uint64_t short_address(uint64_t word)
+{
+    return word & ((UINT64_C(1) << FP_RECORD_ADDRESS_BITS) - 1) & ~(uint64_t)FP_RECORD_CODE_MASK;
+}
+
+/* Records of one word from `at` to before `end`, as far as they go; there is room for them in the block.
+ * ahead   words that may be read behind `end`. */
+static inline __attribute__((always_inline)) const uint64_t *take_run(struct fp_columns *columns,
+                                                                      struct columns_put *put,
+                                                                      const uint64_t *at, const uint64_t *end,
+                                                                      unsigned ahead)
+{
+    struct columns_memory *const memory = put->memory;
+    for (; at < end; at++) {
+        const uint64_t word = *at;
+        uint32_t *const entry = &memory->direct[direct_place(word)];
+        uint32_t shape = *entry ^ put->generation;
+        if (ahead > 0)
+            __builtin_prefetch(&memory->seen[seen_place(seen_mix(short_address(at[ahead])))], 1);
+        if (__builtin_expect(shape > 0xffff, 0)) {
+            /* Codes of other records have no entries. */
+            if (!is_short(word))
+                break;
+            *entry = columns_new_short_shape(columns, word);
+            shape = *entry & 0xffff;
+        }
+        columns_put_mark(put, short_address(word), shape);
+    }
+    return at;
+}
+
+/* Records of one word up to the next other one; the block has room for end - at. */
+static uint32_t take_short(struct fp_columns *columns, const uint64_t *words, uint32_t at, uint32_t end)
+{
+    struct columns_put put = columns_put_at(columns);
+    const uint64_t *stop = words + at;
+    if (end - at > LOOK_AHEAD)
+        stop = take_run(columns, &put, stop, words + end - LOOK_AHEAD, LOOK_AHEAD);
+    if (words + end - stop <= LOOK_AHEAD)
+        stop = take_run(columns, &put, stop, words + end, 0);
+    columns_put_done(columns, &put);
+    return (uint32_t)(stop - words);
+}
+
+/* A record of two or three words. Returns how many it took, 0: it is none. */
+static uint32_t take_long(struct fp_columns *columns, const uint64_t *words, uint32_t left, uint64_t epoch)
+{
+    struct columns_put put;
+    const uint64_t first = words[0];
+    const unsigned code = first & FP_RECORD_CODE_MASK;
+    const uint8_t call = (uint8_t)(first >> 4);
+    struct fp_shape shape = {.call = call};
+    uint32_t taken;
+    if (code == FP_RECORD_LONG && left >= 2) {
+        shape.size = words[1] & 0xffffffff;
+        shape.extra = words[1] >> 32;
+        taken = 2;
+    } else if (code == FP_RECORD_WIDE && left >= 3) {
+        shape.size = words[1];
+        shape.extra = words[2];
+        taken = 3;
+    } else {
+        return 0;
+    }
+    if (!fp_mark_is_valid(call))
+        return 0;
+    columns_put_epoch(columns, epoch);
+    put = columns_put_at(columns);
+    columns_put_mark(&put, first >> 16, columns_shape(columns, &shape));
+    columns_put_done(columns, &put);
+    return taken;
+}
+
+enum fp_records_stop fp_records_take(struct fp_columns *columns, const uint64_t *words, uint32_t count,
+                                     uint32_t *at, uint64_t *epoch, uint64_t *damaged)
+{
+    while (*at < count && words[*at] != 0) {
+        const unsigned code = words[*at] & FP_RECORD_CODE_MASK;
+        const uint32_t room = FP_BLOCK_MARKS_MAX - columns->mark_count;
+        uint32_t taken;
+        if (code == FP_RECORD_EPOCH) {
+            *epoch = fp_record_epoch_of(words[(*at)++]);
+            continue;
+        }
+        if (code == FP_RECORD_STAMP && count - *at >= 2)
+            return FP_RECORDS_STAMP;
+        if (fp_record_is_thread(words[*at]) && count - *at >= 2)
+            return FP_RECORDS_THREAD;
+        if (columns->mark_count == 0)
+            columns_put_base(columns, *epoch);
+        if (room == 0 || *epoch < columns->epoch || *epoch - columns->base_epoch > UINT32_MAX)
+            return FP_RECORDS_FULL;
+        if (is_short(words[*at])) {
+            columns_put_epoch(columns, *epoch);
+            *at = take_short(columns, words, *at, count - *at < room ? count : *at + room);
+            continue;
+        }
+        taken = take_long(columns, words + *at, count - *at, *epoch);
+        *damaged += taken == 0;
+        *at += taken > 0 ? taken : 1;
+    }
+    return FP_RECORDS_END;
+}
+
+uint64_t fp_records_calls(const uint64_t *words, uint32_t count, uint32_t at)
+{
+    const unsigned resize_from = fp_record_code(FP_MARK_RESIZE_FROM);
+    uint64_t calls = 0;
+    while (at < count && words[at] != 0) {
+        const unsigned code = words[at] & FP_RECORD_CODE_MASK;
+        const uint8_t call = (uint8_t)(words[at] >> 4);
+        const uint32_t length = code == FP_RECORD_WIDE                              ? 3
+                                : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2
+                                                                                    : 1;
+        const bool whole = length <= count - at;
+        if (fp_record_is_thread(words[at]) && whole)
+            ; /* no call */
+        else if (code == FP_RECORD_LONG || code == FP_RECORD_WIDE)
+            calls += !whole || call < FP_CALL_COUNT || !fp_mark_is_valid(call);
+        else if (code != FP_RECORD_EPOCH && !(code == FP_RECORD_STAMP && whole))
+            calls += code != resize_from;
+        at += whole ? length : 1;
+    }
+    return calls;
+}

@@ -1,0 +1,259 @@
+/* wl_decode.c - columns of a window -> ops, runs, waits, times. */
+#include "footprint/wl/wl_decode.h"
+
+#include <string.h>
+
+#include "footprint/base/bytes.h"
+#include "footprint/wl/wl_times.h"
+
+static struct cursor cursor_of(const struct column *column)
+{
+    return (struct cursor){column->bytes, column->bytes + column->size, false};
+}
+
+void wl_decode_reset(struct wl_decoder *decoder)
+{
+    struct ids *ids = &decoder->ids;
+    memset(ids->next, 0, ((size_t)ids->capacity + 1) * sizeof *ids->next);
+    memset(ids->threads, 0, (size_t)decoder->thread_count * sizeof *ids->threads);
+    ids->used = 0;
+    ids->pool = 0;
+    ids->window = 0;
+    ids->touched_count = 0;
+    memset(decoder->history, 0, WINDOW_HISTORY * sizeof *decoder->history);
+    memset(decoder->touched, 0, ((size_t)ids->capacity + 1) * sizeof *decoder->touched);
+    decoder->waits_tag = 0;
+    memset(decoder->waits_threads, 0, (size_t)decoder->thread_count * sizeof *decoder->waits_threads);
+    memset(decoder->thread_ops, 0, (size_t)decoder->thread_count * sizeof *decoder->thread_ops);
+    decoder->last_literal = 0;
+    decoder->shape_count = 0;
+    decoder->live_objects = 0;
+    decoder->end_units = 0;
+    decoder->refused = 0;
+}
+
+static bool decode_shapes(struct wl_decoder *decoder, const struct block_header *header,
+                          const struct column *column)
+{
+    struct cursor cursor = cursor_of(column);
+    if ((header->flags & WINDOW_FLAG_RESET) != 0)
+        decoder->shape_count = 0;
+    while (cursor.at < cursor.end) {
+        const uint8_t call = get_byte(&cursor);
+        struct fp_shape shape = {.call = call & (uint8_t)~SHAPE_FRESH};
+        const bool fresh = (call & SHAPE_FRESH) != 0;
+        const enum fp_call_kind kind = fresh ? FP_KIND_ALLOCATE : fp_call_kind_of(shape.call);
+        if (decoder->shape_count == WINDOW_SHAPES_MAX)
+            return false;
+        shape.size = get_varint(&cursor);
+        shape.extra = get_varint(&cursor);
+        if (cursor.bad || !shape_to_op(&shape, fresh, &decoder->shapes[decoder->shape_count]) ||
+            (kind != FP_KIND_RELEASE && fp_shape_bytes(&shape) > decoder->summary->largest_size))
+            return false;
+        decoder->kinds[decoder->shape_count++] = (uint8_t)kind;
+    }
+    return true;
+}
+
+/* Whether the summary, by which replay starts and ends threads, has these ops of a thread in this window. */
+static bool count_run(struct wl_decoder *decoder, uint32_t thread, uint64_t length, uint64_t window)
+{
+    const struct wl_thread *known = &decoder->summary->threads[thread];
+    if (window < known->first_window || window > known->last_window ||
+        length > known->ops - decoder->thread_ops[thread])
+        return false;
+    decoder->thread_ops[thread] += length;
+    return true;
+}
+
+static bool decode_runs(struct wl_decoder *decoder, const struct block_header *header,
+                        const struct column *column, uint32_t *ret_count)
+{
+    struct cursor cursor = cursor_of(column);
+    uint32_t ops = 0;
+    uint32_t count = 0;
+    while (ops < header->count) {
+        const uint64_t thread = get_varint(&cursor);
+        const uint64_t length = get_varint(&cursor);
+        if (cursor.bad || thread >= decoder->thread_count || length == 0 || length > header->count - ops ||
+            !count_run(decoder, (uint32_t)thread, length, header->sequence))
+            return false;
+        decoder->runs[count++] = (struct wl_run){(uint32_t)thread, (uint32_t)length};
+        ops += (uint32_t)length;
+    }
+    *ret_count = count;
+    return cursor_done(&cursor);
+}
+
+/* What the loop over a run's ops works with, away from memory that its stores might seem to change. */
+struct run_cursor {
+    struct cursor codes, literals;
+    struct ids ids;
+    uint32_t last_literal;
+    uint64_t live_objects;
+};
+
+/* The id that an op on an existing object names; IDS_LIVE when the file is damaged. */
+static inline uint32_t decode_id(struct run_cursor *at, const uint32_t *history, uint64_t op_number)
+{
+    const uint64_t code = get_varint(&at->codes);
+    uint32_t id;
+    if (likely(code > ID_NULL)) {
+        if (unlikely(code - 1 >= WINDOW_HISTORY || code - 1 > op_number))
+            return IDS_LIVE;
+        id = history[(op_number - (code - 1)) % WINDOW_HISTORY];
+    } else if (code == ID_NULL) {
+        return at->codes.bad ? IDS_LIVE : 0;
+    } else {
+        at->last_literal += (uint32_t)unzigzag(get_varint(&at->literals));
+        id = at->last_literal;
+    }
+    return likely(ids_is_live(&at->ids, id)) ? id : IDS_LIVE;
+}
+
+static bool refuse(struct wl_decoder *decoder, uint32_t op)
+{
+    decoder->refused = op + 1;
+    return false;
+}
+
+static bool decode_run(struct wl_decoder *decoder, const struct column *columns,
+                       struct run_cursor *run_cursor, const struct wl_run *run, uint64_t first_op,
+                       uint32_t first)
+{
+    struct run_cursor at = *run_cursor;
+    const uint8_t *low = columns[WINDOW_SHAPE_LOW].bytes;
+    const uint8_t *high = columns[WINDOW_SHAPE_HIGH].size > 0 ? columns[WINDOW_SHAPE_HIGH].bytes : NULL;
+    const struct wl_op *const shapes = decoder->shapes;
+    const uint8_t *const kinds = decoder->kinds;
+    uint32_t *const history = decoder->history;
+    struct wl_op *const ops = decoder->ops;
+    const uint32_t shape_count = decoder->shape_count, thread = run->thread, end = first + run->op_count;
+    for (uint32_t i = first; i < end; i++) {
+        const uint32_t shape = low[i] | (high != NULL ? (uint32_t)high[i] << 8 : 0);
+        uint32_t id;
+        if (unlikely(shape >= shape_count))
+            return refuse(decoder, i);
+        if (kinds[shape] == FP_KIND_ALLOCATE) {
+            id = ids_take(&at.ids, thread);
+            if (unlikely(id == 0))
+                return refuse(decoder, i);
+            at.live_objects++;
+        } else {
+            id = decode_id(&at, history, first_op + i);
+            if (unlikely(id == IDS_LIVE || (id == 0 && kinds[shape] != FP_KIND_RELEASE)))
+                return refuse(decoder, i);
+            if (id != 0 && kinds[shape] == FP_KIND_RELEASE) {
+                ids_give(&at.ids, thread, id);
+                at.live_objects--;
+            }
+        }
+        history[(first_op + i) % WINDOW_HISTORY] = id;
+        ops[i] = shapes[shape];
+        ops[i].id = id;
+    }
+    *run_cursor = at;
+    return true;
+}
+
+static bool decode_ops(struct wl_decoder *decoder, const struct block_header *header,
+                       const struct column *columns, uint32_t run_count)
+{
+    struct run_cursor at = {.codes = cursor_of(&columns[WINDOW_IDS]),
+                            .literals = cursor_of(&columns[WINDOW_LITERALS]),
+                            .ids = decoder->ids,
+                            .last_literal = decoder->last_literal,
+                            .live_objects = decoder->live_objects};
+    uint32_t first = 0;
+    const size_t high = columns[WINDOW_SHAPE_HIGH].size;
+    if (columns[WINDOW_SHAPE_LOW].size != header->count || (high != 0 && high != header->count))
+        return false;
+    for (uint32_t i = 0; i < run_count; i++) {
+        if (!decode_run(decoder, columns, &at, &decoder->runs[i], header->base, first))
+            return false;
+        first += decoder->runs[i].op_count;
+    }
+    ids_end_window(&at.ids);
+    decoder->ids = at.ids;
+    decoder->last_literal = at.last_literal;
+    decoder->live_objects = at.live_objects;
+    return cursor_done(&at.codes) && cursor_done(&at.literals);
+}
+
+static bool decode_waits(struct wl_decoder *decoder, const struct block_header *header,
+                         const struct column *column, uint32_t *ret_count)
+{
+    struct cursor cursor = cursor_of(column);
+    uint64_t op = 0;
+    uint32_t count = 0;
+    while (cursor.at < cursor.end) {
+        const uint64_t step = get_varint(&cursor);
+        const uint64_t back = get_varint(&cursor);
+        if (cursor.bad || step >= header->count || (count > 0 && step == 0))
+            return false;
+        op += step;
+        if (op >= header->count || back == 0 || back > op)
+            return false;
+        decoder->waits[count++] = (struct wl_wait){(uint32_t)op, (uint32_t)(op - back)};
+    }
+    *ret_count = count;
+    return true;
+}
+
+enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_header *header,
+                                const struct column columns[WINDOW_COLUMNS], struct wl_window *ret_window,
+                                const char **ret_what)
+{
+    struct cursor facts = cursor_of(&columns[WINDOW_FACTS]);
+    const uint64_t length = get_varint(&facts);
+    const uint64_t end_units = header->base_time + length;
+    struct wl_window window = {
+        .facts =
+            {
+                .first_op = header->base,
+                .start_ns = header->base_time * FP_TIME_UNIT_NS,
+                .end_ns = end_units * FP_TIME_UNIT_NS,
+                .live_bytes = get_varint(&facts),
+                .live_objects = get_varint(&facts),
+                .live_bytes_peak = get_varint(&facts),
+            },
+        .op_count = header->count,
+        .time_count = (header->count + WL_TIME_STRIDE - 1) / WL_TIME_STRIDE,
+        .ops = decoder->ops,
+        .runs = decoder->runs,
+        .waits = decoder->waits,
+        .times_ns = decoder->times_ns,
+        .noted = decoder->noted,
+    };
+    *ret_what = "facts of a window are damaged";
+    if (!cursor_done(&facts) || end_units < length || end_units > UINT64_MAX / FP_TIME_UNIT_NS ||
+        header->base_time < decoder->end_units || window.facts.end_ns > decoder->summary->duration_ns ||
+        window.facts.live_bytes > window.facts.live_bytes_peak ||
+        window.facts.live_bytes_peak > decoder->summary->live_bytes_peak)
+        return FP_ERR_CORRUPT;
+    decoder->end_units = end_units;
+    *ret_what = "shapes of a window are damaged";
+    if (!decode_shapes(decoder, header, &columns[WINDOW_SHAPES]))
+        return FP_ERR_CORRUPT;
+    *ret_what = "thread runs of a window are damaged";
+    if (!decode_runs(decoder, header, &columns[WINDOW_RUNS], &window.run_count))
+        return FP_ERR_CORRUPT;
+    *ret_what = "ops of a window are damaged";
+    if (!decode_ops(decoder, header, columns, window.run_count))
+        return FP_ERR_CORRUPT;
+    *ret_what = "live objects of a window are not those of its ops";
+    if (window.facts.live_objects != decoder->live_objects ||
+        decoder->live_objects > decoder->summary->live_objects_peak)
+        return FP_ERR_CORRUPT;
+    *ret_what = "waits of a window are damaged";
+    if (!decode_waits(decoder, header, &columns[WINDOW_WAITS], &window.wait_count))
+        return FP_ERR_CORRUPT;
+    *ret_what = "waits of a window let threads race for an object";
+    if (!wl_waits_hold(decoder, &window))
+        return FP_ERR_CORRUPT;
+    *ret_what = "times of a window are damaged";
+    if (!wl_times_decode(decoder, header, &columns[WINDOW_TIMES], end_units, &window))
+        return FP_ERR_CORRUPT;
+    *ret_window = window;
+    return FP_OK;
+}

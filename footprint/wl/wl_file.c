@@ -1,0 +1,196 @@
+/* wl_file.c - no name or a temporary one, appending, the name in the end. */
+#include "footprint/wl/wl_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "footprint/base/bytes.h"
+#include "footprint/base/output_place.h"
+#include "footprint/wl/window.h"
+
+static enum fp_status fail(struct wl_file *file, enum fp_status status, int sys_errno, const char *what)
+{
+    file->error = fp_error_make(status, sys_errno, file->bytes, what);
+    return status;
+}
+
+#define DESCRIPTOR_PATH_BYTES 32u
+
+/* The name by which a descriptor's file is linked to another. */
+static void name_descriptor(int fd, char ret_path[DESCRIPTOR_PATH_BYTES])
+{
+    snprintf(ret_path, DESCRIPTOR_PATH_BYTES, "/proc/self/fd/%d", fd);
+}
+
+/* A file without a name in the directory of path; -1 where that cannot be, or could not be given a name later. */
+static int create_nameless(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char directory[PATH_MAX], named[DESCRIPTOR_PATH_BYTES];
+    const int length = slash != NULL
+                           ? snprintf(directory, sizeof directory, "%.*s", (int)(slash - path) + 1, path)
+                           : snprintf(directory, sizeof directory, ".");
+    const int fd = length > 0 && (size_t)length < sizeof directory
+                       ? open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644)
+                       : -1;
+    if (fd < 0)
+        return -1;
+    name_descriptor(fd, named);
+    if (access(named, F_OK) == 0)
+        return fd;
+    (void)close(fd); /* nothing stands in it */
+    return -1;
+}
+
+/* "PATH.PID.part". NULL: no memory. */
+static char *temporary_of(const char *path)
+{
+    char *temporary;
+    return asprintf(&temporary, "%s.%ld.part", path, (long)getpid()) >= 0 ? temporary : NULL;
+}
+
+/* A link does not replace what stands there; a rename does. Returns -1 with errno set. */
+static int link_nameless(const struct wl_file *file)
+{
+    char named[DESCRIPTOR_PATH_BYTES], *temporary;
+    int result;
+    name_descriptor(file->fd, named);
+    result = linkat(AT_FDCWD, named, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW);
+    if (result == 0 || errno != EEXIST || !file->overwrite)
+        return result;
+    temporary = temporary_of(file->path);
+    if (temporary == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    result = linkat(AT_FDCWD, named, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW);
+    if (result == 0 && (result = rename(temporary, file->path)) != 0) {
+        const int saved = errno;
+        (void)unlink(temporary); /* ours, by the link above */
+        errno = saved;
+    }
+    free(temporary);
+    return result;
+}
+
+enum fp_status wl_file_create(struct wl_file *file, const char *path, bool overwrite)
+{
+    enum fp_status status;
+    *file = (struct wl_file){.fd = -1, .overwrite = overwrite};
+    if (strcmp(path, "-") == 0) {
+        file->fd = STDOUT_FILENO;
+        return FP_OK;
+    }
+    status = fp_place(path, &file->path);
+    if (status == FP_ERR_FOREIGN)
+        return fail(file, FP_ERR_OPEN, 0, "is no regular file");
+    if (status != FP_OK)
+        return fail(file, status, errno, "cannot create");
+    if (!overwrite && access(path, F_OK) == 0)
+        return fail(file, FP_ERR_EXISTS, 0, "exists already");
+    file->fd = create_nameless(file->path);
+    if (file->fd >= 0)
+        return FP_OK;
+    file->temporary = temporary_of(file->path);
+    if (file->temporary == NULL)
+        return fail(file, FP_ERR_MEMORY, 0, "no memory for a name");
+    file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (file->fd < 0) {
+        const int sys_errno = errno;
+        free(file->temporary); /* not ours to remove */
+        file->temporary = NULL;
+        return fail(file, FP_ERR_OPEN, sys_errno, "cannot create");
+    }
+    return FP_OK;
+}
+
+void wl_file_adopt(struct wl_file *file, int descriptor)
+{
+    *file = (struct wl_file){.fd = descriptor};
+}
+
+enum fp_status wl_file_append(struct wl_file *file, const void *bytes, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t written = write(file->fd, (const char *)bytes + done, size - done);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return fail(file, FP_ERR_WRITE, written < 0 ? errno : ENOSPC, "cannot write");
+        done += (size_t)written;
+    }
+    file->bytes += size;
+    return FP_OK;
+}
+
+/* Takes errno. */
+static enum fp_status fail_to_name(struct wl_file *file)
+{
+    return errno == EEXIST ? fail(file, FP_ERR_EXISTS, 0, "exists already")
+                           : fail(file, FP_ERR_WRITE, errno, "cannot rename");
+}
+
+/* Without overwrite the rename must not replace what came to stand there meanwhile. Old kernels and some file systems know no
+ * RENAME_NOREPLACE; link does the same in two steps. */
+static enum fp_status rename_temporary(struct wl_file *file)
+{
+    int result;
+    if (file->overwrite) {
+        result = rename(file->temporary, file->path);
+    } else {
+        result = renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_NOREPLACE);
+        if (result != 0 && (errno == EINVAL || errno == ENOSYS)) {
+            result = link(file->temporary, file->path);
+            if (result == 0)
+                (void)unlink(file->temporary); /* the file stands under its name; a left link does no harm */
+        }
+    }
+    if (result != 0)
+        return fail_to_name(file);
+    free(file->temporary);
+    file->temporary = NULL;
+    return FP_OK;
+}
+
+enum fp_status wl_file_finish(struct wl_file *file)
+{
+    int result;
+    if (file->path == NULL) {
+        file->fd = -1;
+        return FP_OK;
+    }
+    result = fdatasync(file->fd);
+    if (result == 0 && file->temporary == NULL && link_nameless(file) != 0)
+        return fail_to_name(file);
+    if (close(file->fd) != 0)
+        result = -1;
+    file->fd = -1;
+    if (result != 0)
+        return fail(file, FP_ERR_WRITE, errno, "cannot write");
+    return file->temporary == NULL ? FP_OK : rename_temporary(file);
+}
+
+void wl_file_abandon(struct wl_file *file)
+{
+    if (file->path != NULL && file->fd >= 0)
+        (void)close(file->fd); /* the file is about to go */
+    if (file->temporary != NULL)
+        (void)unlink(file->temporary); /* nothing more can be done about it */
+    free(file->temporary);
+    free(file->path);
+    *file = (struct wl_file){.fd = -1};
+}
+
+void wl_footer_make(uint64_t offset, uint8_t footer[WORKLOAD_FOOTER_BYTES])
+{
+    memcpy(footer, WORKLOAD_FOOTER_MAGIC, 8);
+    put_u64(footer + 8, offset);
+    put_u64(footer + 16, XXH64(footer, 16, 0));
+}

@@ -1,0 +1,150 @@
+/* wl_reader.c - what an open workload says of itself, and its windows, one after the other. */
+#include <sys/mman.h>
+
+#include "footprint/base/bytes.h"
+#include "footprint/base/memory_bound.h"
+#include "footprint/wl/wl_reader.h"
+#include "footprint/wl/wl_touched.h"
+
+const struct wl_summary *wl_reader_summary(const struct wl_reader *reader)
+{
+    return &reader->summary;
+}
+
+const char *wl_reader_meta(const struct wl_reader *reader, const char *key)
+{
+    return meta_find(reader->meta, reader->meta_count, key);
+}
+
+size_t wl_reader_meta_all(const struct wl_reader *reader, const struct fp_meta **ret_meta)
+{
+    *ret_meta = reader->meta;
+    return reader->meta_count;
+}
+
+size_t wl_reader_meta_first(const struct wl_reader *reader)
+{
+    return reader->meta_first;
+}
+
+uint64_t wl_reader_offset(const struct wl_reader *reader)
+{
+    return reader->window_at;
+}
+
+bool wl_reader_refused(const struct wl_reader *reader, uint32_t *ret_op)
+{
+    if (reader->decoder.refused == 0)
+        return false;
+    *ret_op = reader->decoder.refused - 1;
+    return true;
+}
+
+const void *wl_reader_bytes(const struct wl_reader *reader, size_t *ret_size)
+{
+    *ret_size = reader->file_bytes;
+    return reader->file;
+}
+
+uint64_t wl_reader_digest(const struct wl_reader *reader)
+{
+    return reader->digest;
+}
+
+static void enter_room(struct wl_decoder *decoder, const struct window_room *room)
+{
+    decoder->ops = room->ops;
+    decoder->runs = room->runs;
+    decoder->waits = room->waits;
+    decoder->times_ns = room->times_ns;
+    decoder->noted = room->noted;
+}
+
+size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched **ret_touched)
+{
+    *ret_touched = reader->touched;
+    return reader->touched_count;
+}
+
+uint32_t wl_reader_version(const struct wl_reader *reader)
+{
+    return get_u16(reader->file + 8);
+}
+
+/* The shares of a window's ops. */
+static bool take_touched(struct wl_reader *reader, struct wl_window *window)
+{
+    const uint64_t first = window->facts.first_op;
+    size_t next = reader->next_touched;
+    window->touched = reader->touched + next;
+    for (; next < reader->touched_count && reader->touched[next].op - first < window->op_count; next++)
+        if (!wl_touched_fits(&window->ops[reader->touched[next].op - first]))
+            return false;
+    window->touched_count = (uint32_t)(next - reader->next_touched);
+    reader->next_touched = next;
+    return true;
+}
+
+enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_window)
+{
+    struct column columns[WINDOW_COLUMNS];
+    struct block_header header;
+    struct wl_window window;
+    const char *what = NULL;
+    const size_t at = reader->at;
+    enum fp_status status;
+    if (at == reader->windows_end)
+        return FP_END;
+    reader->window_at = at;
+    reader->decoder.refused = 0;
+    status = wl_scan_block(reader->file, at, reader->windows_end, &header, &reader->error);
+    if (status != FP_OK)
+        return status;
+    /* The scan at open saw the same, but the mapping shows what the file holds now. */
+    if (header.type != BLOCK_WINDOW || header.count == 0 || header.count > reader->summary.window_ops_max ||
+        header.sequence != reader->next_window || header.base != reader->next_op)
+        return wl_fail(&reader->error, FP_ERR_CORRUPT, at, "a window is out of order");
+    status = wl_arena_unpack(reader, at, &header, WINDOW_COLUMNS, columns);
+    if (status != FP_OK)
+        return status;
+    enter_room(&reader->decoder, &reader->rooms[reader->next_window % 2]);
+    status = wl_decode_window(&reader->decoder, &header, columns, &window, &what);
+    if (status != FP_OK)
+        return wl_fail(&reader->error, status, at + BLOCK_HEADER_BYTES, what);
+    if (header.sequence + 1 == reader->summary.windows &&
+        (window.facts.live_bytes != reader->summary.live_bytes_end ||
+         window.facts.live_objects != reader->summary.live_objects_end))
+        return wl_fail(&reader->error, FP_ERR_CORRUPT, at,
+                       "what is live at the end is not what the summary says");
+    if (!take_touched(reader, &window))
+        return wl_fail(&reader->error, FP_ERR_CORRUPT, at,
+                       "a share is told of an op that gives no object its size");
+    reader->at = at + BLOCK_HEADER_BYTES + header.payload_bytes;
+    reader->next_window++;
+    reader->next_op += header.count;
+    *ret_window = window;
+    return FP_OK;
+}
+
+void wl_reader_rewind(struct wl_reader *reader)
+{
+    reader->at = reader->first_window;
+    reader->next_window = 0;
+    reader->next_op = 0;
+    reader->next_touched = 0;
+    wl_decode_reset(&reader->decoder);
+}
+
+const struct fp_error *wl_reader_error(const struct wl_reader *reader)
+{
+    return &reader->error;
+}
+
+void wl_reader_close(struct wl_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    (void)munmap((void *)(uintptr_t)reader->file, reader->file_bytes); /* cannot fail for a whole mapping */
+    fp_memory_give(reader->arena_bytes);
+    (void)munmap(reader, reader->arena_bytes);
+}

@@ -1,0 +1,370 @@
+/* watch.c - look at a tree of processes from outside, ever more seldom while it lasts. */
+#include "record/watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/clock.h"
+#include "record/target.h"
+#include "results/measure/base/support.h"
+
+#define LOOK_FIRST_NS UINT64_C(1000000)
+#define LOOK_LAST_NS  UINT64_C(250000000)
+#define DOUBT_NS      UINT64_C(500000000) /* for a program that is being loaded to reach the recorder */
+#define TREE_MAX      4096
+
+bool cli_watch_maps_file(pid_t pid, const char *path)
+{
+    char maps[64], line[PATH_MAX + 256];
+    bool found = false;
+    snprintf(maps, sizeof maps, "/proc/%d/maps", (int)pid);
+    FILE *file = fopen(maps, "re");
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
+        found = strstr(line, path) != NULL;
+    if (file != NULL)
+        fclose(file);
+    return found;
+}
+
+/* ---- one process ---------------------------------------------------------------------------- */
+
+/* Field 22 of its stat: tells a process from a later one of the same id. 0 for one that is gone or a zombie. */
+static uint64_t start_ticks(pid_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return 0;
+    const bool got = fgets(text, sizeof text, file) != NULL;
+    fclose(file);
+    const char *at = got ? strrchr(text, ')') : NULL;
+    if (at == NULL || strlen(at) < 3 || at[2] == 'Z' || at[2] == 'X')
+        return 0;
+    for (int field = 2; field < 22 && at != NULL; field++) {
+        at = strchr(at, ' ');
+        at = at != NULL ? at + 1 : NULL;
+    }
+    return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+static char *read_whole(pid_t pid, const char *name, size_t *ret_size)
+{
+    char path[64];
+    char *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return NULL;
+    for (size_t got = 1; got > 0; size += got) {
+        text = res_realloc(text, size + 4096 + 1, 1);
+        got = fread(text + size, 1, 4096, file);
+    }
+    text[size] = '\0';
+    *ret_size = size;
+    fclose(file);
+    return text;
+}
+
+/* Of the environment that it was started with. True when that cannot be told: of a process that is loading or ending,
+ * neither environment nor command line can be read. */
+static bool was_preloaded(pid_t pid)
+{
+    size_t size = 0, command_size = 0;
+    /* In this order: both appear at one time, late in an exec. */
+    char *command = read_whole(pid, "cmdline", &command_size);
+    char *environment = read_whole(pid, "environ", &size);
+    bool found = environment == NULL;
+    for (size_t at = 0; !found && at < size; at += strlen(environment + at) + 1)
+        found = strncmp(environment + at, "LD_PRELOAD=", 11) == 0 &&
+                strstr(environment + at, "libmallab.so") != NULL;
+    if (!found && size == 0)
+        found = command == NULL || command_size == 0;
+    free(environment);
+    free(command);
+    return found;
+}
+
+static bool is_ours(const char *name)
+{
+    return strcmp(name, "mallab") == 0 || strcmp(name, "mallab-collect") == 0 ||
+           strncmp(name, "mallab-replay-", 14) == 0;
+}
+
+/* Both by /proc/PID/exe, which works whatever the process's root, and whether or not the file is still there.
+ * Returns false for a process that cannot be looked at, that is one of ours, or a thread of the kernel's. */
+static bool find_name(pid_t pid, struct cli_look *ret)
+{
+    char path[64], target[PATH_MAX];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    const ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length <= 0)
+        return false;
+    target[length] = '\0';
+    char *deleted = strstr(target, " (deleted)");
+    if (deleted != NULL)
+        *deleted = '\0';
+    const char *slash = strrchr(target, '/');
+    char *plain = res_text_plain(slash != NULL ? slash + 1 : target);
+    snprintf(ret->name, sizeof ret->name, "%.63s", plain);
+    free(plain);
+    return !is_ours(ret->name);
+}
+
+static const char *find_obstacle(pid_t pid, bool *ret_sure, char *words, size_t size)
+{
+    char path[64];
+    const char *obstacle;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    obstacle = fd >= 0 ? cli_target_obstacle(fd, ret_sure) : NULL;
+    if (obstacle == NULL && !was_preloaded(pid)) {
+        char *sanitized = cli_target_sanitizer(path);
+        snprintf(words, size, "%s", sanitized != NULL ? sanitized : "");
+        *ret_sure = sanitized != NULL;
+        obstacle = sanitized != NULL ? words : NULL;
+        free(sanitized);
+    }
+    if (fd >= 0)
+        close(fd);
+    if (obstacle == NULL && !was_preloaded(pid)) {
+        *ret_sure = true;
+        obstacle =
+            "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears it";
+    }
+    if (obstacle == NULL) {
+        *ret_sure = false;
+        obstacle =
+            "could not reach the recording: it runs as another user, in another root directory, or under a "
+            "limit of its address space";
+    }
+    return obstacle;
+}
+
+/* ---- what was seen ----------------------------------------------------------------------------- */
+
+static bool is_known(const struct cli_watch *watch, const struct cli_look *seen)
+{
+    for (size_t i = 0; i < watch->news.unrecorded_count; i++)
+        if (strcmp(watch->news.unrecorded[i].name, seen->name) == 0 &&
+            (seen->guessed || strcmp(watch->news.unrecorded[i].why, seen->obstacle) == 0))
+            return true;
+    return false;
+}
+
+/* As a process of the tree would tell it itself (shim/collect/collect_notes.c). One that finds the queue full is told at the next
+ * look, and one that finds nobody is no news any more. */
+static void tell_collector(const struct cli_look *seen, const char *segment)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *slash = strrchr(segment, '/');
+    const char *name = slash != NULL ? slash + 1 : segment;
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    char *note = res_printf("%s%c%s%c%d%s", seen->name, '\0', seen->obstacle, '\0', (int)seen->pid,
+                            seen->guessed ? "?" : "");
+    size_t length = strlen(seen->name) + 1 + strlen(seen->obstacle) + 1;
+    length += strlen(note + length);
+    snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s", name);
+    if (fd >= 0)
+        (void)!sendto(fd, note, length, MSG_NOSIGNAL, (const struct sockaddr *)&address,
+                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(address.sun_path + 1)));
+    if (fd >= 0)
+        close(fd);
+    free(note);
+}
+
+void cli_watch_tell(pid_t pid, const char *path, const char *why, const char *segment)
+{
+    struct cli_look seen = {.pid = pid, .obstacle = why};
+    const char *slash = strrchr(path, '/');
+    char *plain = res_text_plain(slash != NULL ? slash + 1 : path);
+    snprintf(seen.name, sizeof seen.name, "%.63s", plain);
+    free(plain);
+    tell_collector(&seen, segment);
+}
+
+/* Returns whether it was there, unrecorded, long enough ago to be sure now. */
+static bool was_doubtful(struct cli_watch *watch, const struct cli_look *seen)
+{
+    for (size_t i = 0; i < watch->doubtful_count; i++) {
+        struct cli_look *before = &watch->doubtful[i];
+        if (before->pid == seen->pid && before->start_ticks == seen->start_ticks &&
+            strcmp(before->name, seen->name) == 0)
+            return seen->seen_ns - before->seen_ns >= DOUBT_NS;
+    }
+    if (watch->doubtful_count < CLI_WATCH_MAX)
+        watch->doubtful[watch->doubtful_count++] = *seen;
+    else
+        watch->doubtful[seen->pid % CLI_WATCH_MAX] =
+            *seen; /* the older one is named at another time, or never */
+    return false;
+}
+
+/* Also by a recording within this one. Its segment lies where ours does. */
+static bool is_recorded(pid_t pid, const char *segment)
+{
+    char any[PATH_MAX];
+    const char *slash = strrchr(segment, '/');
+    snprintf(any, sizeof any, "%.*s/mallab-", slash != NULL ? (int)(slash - segment) : 0, segment);
+    return cli_watch_maps_file(pid, any);
+}
+
+static void look_at(struct cli_watch *watch, pid_t pid, const char *segment)
+{
+    struct cli_look seen = {.pid = pid, .start_ticks = start_ticks(pid), .seen_ns = cli_now_ns()};
+    bool sure = false;
+    char words[256]; /* as long as `seen` */
+    if (seen.start_ticks == 0 || !find_name(pid, &seen) || is_recorded(pid, segment))
+        return;
+    seen.obstacle = find_obstacle(pid, &sure, words, sizeof words);
+    seen.guessed = !sure;
+    if (is_known(watch, &seen))
+        return;
+    if (!sure && !was_doubtful(watch, &seen))
+        return;
+    /* It may have ended or become another program while we looked: then what we saw was of two. */
+    struct cli_look again = {.pid = pid};
+    if (start_ticks(pid) == seen.start_ticks && find_name(pid, &again) &&
+        strcmp(again.name, seen.name) == 0 && !is_recorded(pid, segment))
+        tell_collector(&seen, segment);
+}
+
+/* The processes of a look, and of the one before: whoever was in the tree once stays in it, also as a daemon whose
+ * parent has ended. */
+struct tree {
+    pid_t pids[TREE_MAX];
+    uint64_t start_ticks[TREE_MAX];
+    size_t count;
+};
+
+static void add_children(struct tree *tree, pid_t parent)
+{
+    char path[64];
+    const struct dirent *task;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
+    DIR *tasks = opendir(path);
+    while (tasks != NULL && (task = readdir(tasks)) != NULL) {
+        char children[PATH_MAX];
+        int child;
+        snprintf(children, sizeof children, "%s/%.20s/children", path, task->d_name);
+        FILE *file = task->d_name[0] != '.' ? fopen(children, "re") : NULL;
+        while (file != NULL && tree->count < TREE_MAX && fscanf(file, "%d", &child) == 1)
+            tree->pids[tree->count++] = child;
+        if (file != NULL)
+            fclose(file);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+}
+
+static bool is_in(const struct tree *tree, pid_t pid)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        if (tree->pids[i] == pid)
+            return true;
+    return false;
+}
+
+static void look_at_tree(struct cli_watch *watch, pid_t command, const char *segment)
+{
+    static struct tree trees[2];
+    static int now;
+    struct tree *tree = &trees[now], *before = &trees[!now];
+    size_t adopted = 0;
+    now = !now;
+    tree->count = 1;
+    tree->pids[0] = command;
+    for (size_t i = 0; i < tree->count; i++) {
+        const pid_t pid = tree->pids[i];
+        tree->start_ticks[i] = start_ticks(pid);
+        look_at(watch, pid, segment);
+        if (watch->alone)
+            return;
+        add_children(tree, pid);
+        /* At the end of what hangs together: the next one that was left behind, with what hangs on it. */
+        while (i + 1 == tree->count && tree->count < TREE_MAX && adopted < before->count) {
+            const pid_t left = before->pids[adopted];
+            const uint64_t start = before->start_ticks[adopted++];
+            if (start != 0 && !is_in(tree, left) && start_ticks(left) == start)
+                tree->pids[tree->count++] = left;
+        }
+    }
+}
+
+/* ---- the wait --------------------------------------------------------------------------------------- */
+
+/* Until a child ends, or a signal or the time does it; news are taken as they come. */
+static void pause_between(struct cli_watch *watch, const sigset_t *ends, uint64_t pause_ns)
+{
+    const uint64_t until = cli_now_ns() + pause_ns;
+    const int children = signalfd(-1, ends, SFD_CLOEXEC | SFD_NONBLOCK);
+    /* poll passes over negative ones */
+    struct pollfd either[] = {{children, POLLIN, 0}, {watch->news.fd, POLLIN, 0}};
+    struct signalfd_siginfo end;
+    for (uint64_t now = cli_now_ns(); now < until; now = cli_now_ns()) {
+        const int ready = poll(either, 2, (int)((until - now + 999999) / 1000000));
+        cli_news_take(&watch->news);
+        if ((either[1].revents & (POLLHUP | POLLERR)) != 0) /* it has ended, as we hear in another way too */
+            either[1].fd = -1;
+        if (ready <= 0 || either[0].revents != 0 || either[1].revents == 0)
+            break;
+    }
+    if (children >= 0) {
+        (void)!read(children, &end, sizeof end); /* another child's end brings only one more look */
+        close(children);
+    }
+}
+
+/* As the first process of a container we are given every orphan; nobody else waits for those. */
+static void reap_adopted(pid_t command, pid_t collector)
+{
+    siginfo_t info = {0};
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0 &&
+           info.si_pid != command && info.si_pid != collector) {
+        (void)waitpid(info.si_pid, NULL, WNOHANG); /* dead, as we were told */
+        info.si_pid = 0;
+    }
+}
+
+void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, pid_t *collector,
+                         int *ret_collector_status)
+{
+    uint64_t pause_ns = LOOK_FIRST_NS;
+    sigset_t ends, before;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &ends,
+                &before); /* so that one between the question and the pause cuts the pause short */
+    for (;;) {
+        siginfo_t info = {0};
+        if (waitid(P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0)
+            break;
+        if (*collector > 0 && waitpid(*collector, ret_collector_status, WNOHANG) == *collector) {
+            *collector = -1;
+            cli_news_of_death(&watch->news, *ret_collector_status);
+        }
+        reap_adopted(command, *collector);
+        if (!watch->news.over)
+            look_at_tree(watch, command, segment);
+        pause_between(watch, &ends, pause_ns);
+        if (pause_ns < LOOK_LAST_NS)
+            pause_ns *= 2;
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}

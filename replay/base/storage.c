@@ -1,0 +1,112 @@
+/* storage.c - populated mappings, and the pool of thread stacks. */
+#include "replay/base/storage.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "footprint/base/memory_bound.h"
+#include "replay/system/proc.h"
+
+#define PAGE_BYTES 4096u
+
+/* Bytes that the kernel thinks it can give without swapping; 0 when it does not say. */
+static uint64_t available_bytes(void)
+{
+    uint64_t kilobytes = 0;
+    (void)rep_proc_number("/proc/meminfo", "MemAvailable:", &kilobytes); /* 0 then */
+    return kilobytes * 1024;
+}
+
+static bool total_bytes(size_t count, size_t element_bytes, size_t *ret_bytes)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes > SIZE_MAX / 2)
+        return false;
+    bytes = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    *ret_bytes = bytes > 0 ? bytes : PAGE_BYTES;
+    return true;
+}
+
+static void *map_populated(size_t bytes)
+{
+    const uint64_t available = available_bytes();
+    if ((available != 0 && bytes > available / 2) || !fp_memory_take(bytes))
+        return NULL;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
+                        0);
+    if (memory != MAP_FAILED)
+        return memory;
+    fp_memory_give(bytes);
+    return NULL;
+}
+
+void *rep_storage_map(size_t count, size_t element_bytes)
+{
+    size_t bytes;
+    return total_bytes(count, element_bytes, &bytes) ? map_populated(bytes) : NULL;
+}
+
+void rep_storage_unmap(void *memory, size_t count, size_t element_bytes)
+{
+    size_t bytes;
+    if (memory == NULL || !total_bytes(count, element_bytes, &bytes))
+        return;
+    (void)munmap(memory, bytes); /* cannot fail for a mapping of ours */
+    fp_memory_give(bytes);
+}
+
+/* What the C library itself puts on a thread's stack: static thread-local storage above all, which a library
+ * with large __thread variables (the thread sanitizer, say) makes far more than PTHREAD_STACK_MIN. glibc tells
+ * it to no public function; this private one is what other language runtimes ask too. */
+static size_t stack_overhead_bytes(void)
+{
+    size_t (*minimum)(const pthread_attr_t *);
+    void *found = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");
+    pthread_attr_t attributes;
+    size_t bytes = PTHREAD_STACK_MIN;
+    memcpy(&minimum, &found, sizeof minimum);
+    if (found != NULL && pthread_attr_init(&attributes) == 0) {
+        bytes = minimum(&attributes);
+        (void)pthread_attr_destroy(&attributes); /* frees nothing */
+    }
+    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+bool rep_stacks_init(struct rep_stacks *stacks, uint32_t count)
+{
+    const size_t stack_bytes = REP_STACK_BYTES + stack_overhead_bytes();
+    const size_t step = stack_bytes + PAGE_BYTES;
+    char *memory = rep_storage_map(count, step);
+    uint32_t *free_numbers = rep_storage_map(count, sizeof *free_numbers);
+    if (memory == NULL || free_numbers == NULL) {
+        rep_storage_unmap(memory, count, step);
+        rep_storage_unmap(free_numbers, count, sizeof *free_numbers);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        /* Without the guard (the limit of mappings is reached) the stack works all the same. */
+        (void)mprotect(memory + i * step, PAGE_BYTES, PROT_NONE);
+        free_numbers[i] = count - 1 - i;
+    }
+    *stacks = (struct rep_stacks){memory, stack_bytes, free_numbers, count, count};
+    return true;
+}
+
+void *rep_stacks_take(struct rep_stacks *stacks, uint32_t *ret_number)
+{
+    if (stacks->free_count == 0)
+        return NULL;
+    const uint32_t number = stacks->free_numbers[--stacks->free_count];
+    *ret_number = number;
+    return stacks->memory + number * (stacks->stack_bytes + PAGE_BYTES) + PAGE_BYTES;
+}
+
+void rep_stacks_give(struct rep_stacks *stacks, uint32_t number)
+{
+    assert(number < stacks->count && stacks->free_count < stacks->count);
+    stacks->free_numbers[stacks->free_count++] = number;
+}

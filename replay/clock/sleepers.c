@@ -1,0 +1,290 @@
+/* sleepers.c - who sleeps until when. Laws of this file:
+ *
+ *   - nothing allocates: it runs in the midst of the allocator's waits;
+ *   - `lock` is held for a few instructions and never while waiting. A sleeper takes it with its own mutex held, so
+ *     nobody who has it may want a sleeper's mutex. Conditions are therefore signalled without their mutex, and again
+ *     until the sleeper has answered: it may have been about to wait when the first signal passed. */
+#include "replay/clock/sleepers.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "replay/clock/real.h"
+#include "replay/clock/recorded.h"
+
+#define SLEEPERS_MAX 256 /* jemalloc has one for each processor at most */
+#define YIELDS       32  /* then real sleeps: the thread may need our processor */
+#define NAP_NS       20000
+#define LOST_MAX     3u /* then nobody is waited for any more, or a run could take hours */
+
+enum sleeper_state {
+    UNUSED = 0,
+    AWAKE = 1,
+    ASLEEP = 2,
+    DUE = 3,       /* its moment has come; it has not returned from its wait yet */
+    SIGNALLED = 4, /* its condition was signalled; likewise */
+    LOST = 5,
+};
+
+struct sleeper {
+    enum sleeper_state state;
+    uint64_t moment;      /* of rep_recorded_now; REP_NEVER */
+    uint64_t real_moment; /* of CLOCK_MONOTONIC, for a sleep that began before the recorded clock */
+    pthread_cond_t *cond;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of sleepers[] */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* one at a time wakes sleepers; taken before lock */
+static struct sleeper sleepers[SLEEPERS_MAX];
+static _Atomic unsigned lost;
+/* Giving back gigabytes takes a second: who needs longer waits for something else. */
+static uint64_t patience_ns = 5000000000u;
+static _Atomic uint64_t earliest = REP_NEVER; /* moment of those asleep */
+static _Atomic unsigned awake;                /* AWAKE, DUE, SIGNALLED */
+
+static _Thread_local struct sleeper *own;
+static pthread_key_t at_exit;
+static pthread_once_t at_exit_made = PTHREAD_ONCE_INIT;
+
+static bool counts_as_awake(enum sleeper_state state)
+{
+    return state == AWAKE || state == DUE || state == SIGNALLED;
+}
+
+/* With the lock. */
+static void set_state(struct sleeper *sleeper, enum sleeper_state state)
+{
+    uint64_t first = REP_NEVER;
+    const bool rises = counts_as_awake(state) && !counts_as_awake(sleeper->state);
+    const bool rests = !counts_as_awake(state) && counts_as_awake(sleeper->state);
+    /* Who changes is seen as awake or by its moment, without a gap between: rep_sleepers_let_pass has no lock. */
+    if (rises)
+        atomic_fetch_add(&awake, 1);
+    sleeper->state = state;
+    for (size_t i = 0; i < SLEEPERS_MAX; i++) {
+        if (sleepers[i].state == ASLEEP && sleepers[i].moment < first)
+            first = sleepers[i].moment;
+    }
+    atomic_store(&earliest, first);
+    if (rests)
+        atomic_fetch_sub(&awake, 1);
+}
+
+static void change_state(struct sleeper *sleeper, enum sleeper_state state)
+{
+    pthread_mutex_lock(&lock);
+    set_state(sleeper, state);
+    pthread_mutex_unlock(&lock);
+}
+
+static void forget(void *sleeper)
+{
+    change_state(sleeper, UNUSED);
+}
+
+static void make_at_exit(void)
+{
+    (void)pthread_key_create(&at_exit, forget); /* without it, threads that ended would be called lost */
+}
+
+/* The calling thread's entry; NULL for workers, the first thread, and when all entries are taken. */
+static struct sleeper *entry_of_thread(void)
+{
+    if (own != NULL || rep_recorded_is_worker() || gettid() == getpid())
+        return own;
+    (void)pthread_once(&at_exit_made, make_at_exit);
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < SLEEPERS_MAX && own == NULL; i++) {
+        if (sleepers[i].state == UNUSED) {
+            own = &sleepers[i];
+            set_state(own, AWAKE);
+        }
+    }
+    if (own == NULL)
+        lost++;
+    pthread_mutex_unlock(&lock);
+    if (own != NULL)
+        (void)pthread_setspecific(at_exit, own); /* the first keys of a thread need no memory */
+    return own;
+}
+
+static uint64_t later(uint64_t moment, uint64_t span)
+{
+    return span > REP_NEVER - moment ? REP_NEVER : moment + span;
+}
+
+/* On the machine's clock. */
+static int wait_really(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t moment)
+{
+    if (moment == REP_NEVER)
+        return rep_real_wait(cond, mutex);
+    return rep_real_wait_until(cond, mutex, CLOCK_MONOTONIC, moment);
+}
+
+static void fall_asleep(struct sleeper *self, pthread_cond_t *cond, uint64_t span_ns)
+{
+    pthread_mutex_lock(&lock);
+    self->cond = cond;
+    self->real_moment = later(rep_real_ns(CLOCK_MONOTONIC), span_ns);
+    self->moment = rep_recorded_runs() ? later(rep_recorded_now(), span_ns) : REP_NEVER;
+    set_state(self, ASLEEP);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Whether to wait on after the machine's wait returned; with what the caller is to be told. */
+static bool sleeps_on(struct sleeper *self, int *result)
+{
+    bool on = false;
+    pthread_mutex_lock(&lock);
+    if (self->state == DUE)
+        *result = ETIMEDOUT;
+    else if (self->state == SIGNALLED)
+        *result = 0;
+    else if (*result == ETIMEDOUT && rep_recorded_runs())
+        on = true; /* it began to wait by the machine's clock, before this one ran */
+    if (!on)
+        set_state(self, AWAKE);
+    pthread_mutex_unlock(&lock);
+    return on;
+}
+
+int rep_sleepers_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t span_ns)
+{
+    struct sleeper *self = entry_of_thread();
+    int result;
+    if (self == NULL)
+        return wait_really(cond, mutex, later(rep_real_ns(CLOCK_MONOTONIC), span_ns));
+    fall_asleep(self, cond, span_ns);
+    do
+        result = wait_really(cond, mutex, rep_recorded_runs() ? REP_NEVER : self->real_moment);
+    while (sleeps_on(self, &result));
+    return result;
+}
+
+void rep_sleepers_sleep(uint64_t span_ns)
+{
+    if (entry_of_thread() == NULL) {
+        rep_real_sleep_until(later(rep_real_ns(CLOCK_MONOTONIC), span_ns));
+        return;
+    }
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    while (rep_sleepers_wait(&cond, &mutex, span_ns) == 0)
+        continue; /* nobody else has this condition: it returned for no reason. Sleeping anew errs by a wake-up */
+    pthread_mutex_unlock(&mutex);
+}
+
+void rep_sleepers_signal(const pthread_cond_t *cond)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < SLEEPERS_MAX; i++) {
+        if (sleepers[i].state == ASLEEP && sleepers[i].cond == cond)
+            set_state(&sleepers[i], SIGNALLED);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void rep_sleepers_begin(void)
+{
+    const uint64_t now = rep_real_ns(CLOCK_MONOTONIC);
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < SLEEPERS_MAX; i++) {
+        struct sleeper *sleeper = &sleepers[i];
+        if (sleeper->state != ASLEEP)
+            continue;
+        sleeper->moment = sleeper->real_moment;
+        if (sleeper->moment != REP_NEVER)
+            sleeper->moment = sleeper->real_moment > now ? sleeper->real_moment - now : 0;
+        set_state(sleeper, ASLEEP);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+bool rep_sleepers_let_pass(uint64_t elapsed_ns)
+{
+    return (atomic_load(&awake) == 0 && atomic_load(&earliest) > elapsed_ns) ||
+           atomic_load(&lost) >= LOST_MAX;
+}
+
+/* Call again those who may have missed it. With patience at its end, those who do not sleep are lost. */
+static void call_again(bool patient)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < SLEEPERS_MAX; i++) {
+        struct sleeper *sleeper = &sleepers[i];
+        if (sleeper->state == DUE || sleeper->state == SIGNALLED)
+            (void)rep_real_broadcast(sleeper->cond); /* it is within its wait until it has had the lock */
+        if (!patient && counts_as_awake(sleeper->state)) {
+            lost++;
+            set_state(sleeper, LOST);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void wait_until_all_sleep(void)
+{
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+    const uint64_t start = rep_real_ns(CLOCK_MONOTONIC);
+    for (unsigned tries = 0; atomic_load(&awake) > 0 && atomic_load(&lost) < LOST_MAX; tries++) {
+        call_again(rep_real_ns(CLOCK_MONOTONIC) - start < patience_ns);
+        if (tries < YIELDS)
+            (void)sched_yield();
+        else
+            (void)rep_real_sleep(CLOCK_MONOTONIC, 0, &nap, NULL); /* an interruption does not matter */
+    }
+}
+
+/* Wake the first of those whose moment comes until then; false when there is none. */
+static bool wake_first(uint64_t elapsed_ns)
+{
+    struct sleeper *first = NULL;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < SLEEPERS_MAX; i++) {
+        struct sleeper *sleeper = &sleepers[i];
+        if (sleeper->state == ASLEEP && sleeper->moment <= elapsed_ns &&
+            (first == NULL || sleeper->moment < first->moment))
+            first = sleeper;
+    }
+    if (first != NULL) {
+        rep_recorded_raise(first->moment);
+        set_state(first, DUE);
+        (void)rep_real_broadcast(first->cond);
+    }
+    pthread_mutex_unlock(&lock);
+    return first != NULL;
+}
+
+void rep_sleepers_wake_until(uint64_t elapsed_ns)
+{
+    pthread_mutex_lock(&turn);
+    do
+        wait_until_all_sleep();
+    while (wake_first(elapsed_ns));
+    rep_recorded_raise(elapsed_ns);
+    pthread_mutex_unlock(&turn);
+}
+
+unsigned rep_sleepers_known(void)
+{
+    unsigned known = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < SLEEPERS_MAX; i++)
+        known += sleepers[i].state != UNUSED;
+    pthread_mutex_unlock(&lock);
+    return known;
+}
+
+unsigned rep_sleepers_lost(void)
+{
+    return atomic_load(&lost);
+}
+
+void rep_sleepers_set_patience(uint64_t ns)
+{
+    patience_ns = ns;
+}

@@ -1,0 +1,72 @@
+/* ticks.c - choosing and calibrating the clock. */
+#include "replay/clock/ticks.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COST_SAMPLES 2001     /* odd: the median is a sample */
+#define RATE_SPAN_NS 10000000 /* a pair of reads is about 100 ns apart at worst: 1 in 100,000 */
+
+/* Whether the processor's flags promise a counter that neither stops nor changes its rate. The first
+ * processor's entry fits the buffer many times over. */
+static bool counter_is_steady(void)
+{
+#if defined(__x86_64__)
+    char text[8192];
+    const int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t length = read(fd, text, sizeof text - 1);
+    (void)close(fd); /* it was only read */
+    if (length <= 0)
+        return false;
+    text[length] = '\0';
+    return strstr(text, " constant_tsc") != NULL && strstr(text, " nonstop_tsc") != NULL;
+#else
+    return false;
+#endif
+}
+
+/* The median of back-to-back reads; sorted by insertion, because qsort may call malloc. */
+static uint64_t measure_cost(const struct rep_clock *clock)
+{
+    static uint64_t sorted[COST_SAMPLES];
+    for (int i = 0; i < COST_SAMPLES; i++) {
+        const uint64_t start = rep_ticks(clock);
+        const uint64_t span = rep_ticks(clock) - start;
+        int at = i;
+        for (; at > 0 && sorted[at - 1] > span; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = span;
+    }
+    return sorted[COST_SAMPLES / 2];
+}
+
+void rep_clock_init(struct rep_clock *clock)
+{
+    *clock = (struct rep_clock){.counter = counter_is_steady()};
+    clock->cost_ticks = measure_cost(clock);
+    clock->start_ns = rep_monotonic_ns();
+    clock->start_ticks = rep_ticks(clock);
+}
+
+void rep_clock_rate(struct rep_clock *clock)
+{
+    if (!clock->counter) {
+        clock->ns_per_tick = 1;
+        return;
+    }
+    uint64_t now_ns;
+    do
+        now_ns = rep_monotonic_ns();
+    while (now_ns - clock->start_ns < RATE_SPAN_NS);
+    clock->ns_per_tick = (double)(now_ns - clock->start_ns) / (double)(rep_ticks(clock) - clock->start_ticks);
+}
+
+double rep_clock_ns(const struct rep_clock *clock, uint64_t ticks)
+{
+    assert(clock->ns_per_tick > 0);
+    return (double)ticks * clock->ns_per_tick;
+}

@@ -1,0 +1,57 @@
+/* ticks.h - the clock that times runs of ops, read twice a run.
+ *
+ *   tick  one step of the time stamp counter where /proc/cpuinfo calls it constant and nonstop,
+ *         else one nanosecond of CLOCK_MONOTONIC
+ *   cost  ticks that pass between two reads with nothing between them: subtracted once a run
+ *
+ * Ticks become nanoseconds only after the last op: the rate is measured over the run itself. */
+#ifndef MALLAB_REPLAY_CLOCK_TICKS_H
+#define MALLAB_REPLAY_CLOCK_TICKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "replay/clock/real.h"
+
+struct rep_clock {
+    bool counter; /* ticks are the time stamp counter's */
+    uint64_t cost_ticks;
+    uint64_t start_ticks; /* read together at rep_clock_init */
+    uint64_t start_ns;
+    double ns_per_tick; /* 0 until rep_clock_rate */
+};
+
+static inline uint64_t rep_monotonic_ns(void)
+{
+    return rep_real_ns(CLOCK_MONOTONIC);
+}
+
+/* rep_ticks - now. The fence keeps the ops of the run on its own side of the read; cpuid would too, but
+ * traps for microseconds on virtual machines. */
+static inline uint64_t rep_ticks(const struct rep_clock *clock)
+{
+#if defined(__x86_64__)
+    if (clock->counter) {
+        _mm_lfence();
+        return __rdtsc();
+    }
+#else
+    (void)clock; /* no counter is known to be constant here */
+#endif
+    return rep_monotonic_ns();
+}
+
+/* rep_clock_init - choose the clock, measure its cost, note the start. */
+void rep_clock_init(struct rep_clock *clock);
+
+/* rep_clock_rate - measure ns_per_tick over the time since rep_clock_init, waiting (busy) until that is
+ * long enough for 1 part in 10,000. Call after the last op. */
+void rep_clock_rate(struct rep_clock *clock);
+
+/* rep_clock_ns - ticks in nanoseconds; only after rep_clock_rate. */
+double rep_clock_ns(const struct rep_clock *clock, uint64_t ticks);
+
+#endif

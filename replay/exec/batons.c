@@ -1,0 +1,82 @@
+/* batons.c - which thread runs next. */
+#include <errno.h>
+
+#include "replay/exec/exec.h"
+
+#define STANDBY_TRIES 64u /* threads looked at for an idle one */
+
+/* Make the thread itself. Whoever starts its first part does it, not the opener: so it costs no thread more
+ * than one sleep, and several begin side by side. */
+static void create(struct rep_exec *exec, struct rep_thread *thread)
+{
+    pthread_attr_t attributes;
+    rep_watch_pause();
+    int error = pthread_attr_init(&attributes);
+    if (error == 0)
+        error = pthread_attr_setstack(&attributes, thread->stack, exec->stacks.stack_bytes);
+    if (error == 0)
+        error = pthread_create(&thread->handle, &attributes, rep_thread_main, thread);
+    (void)pthread_attr_destroy(&attributes); /* frees nothing */
+    rep_watch_resume();
+    if (error == 0)
+        return;
+    const struct rep_failure failure = {.thread = thread->number, .sys_errno = error};
+    exec->options->fail(exec->options->context, &failure);
+}
+
+bool rep_baton_start(struct rep_exec *exec)
+{
+    const uint32_t index = atomic_fetch_add_explicit(&exec->next_part, 1, memory_order_relaxed);
+    if (index >= exec->now->plan.part_count)
+        return false;
+    struct rep_thread *thread = &exec->threads[exec->now->plan.parts[index].thread];
+    thread->baton = true;
+    rep_gate_signal(&thread->gate, REP_GATE_GO);
+    if (thread->state == THREAD_UNBORN) { /* nobody else has this part, so nobody else looks at its state */
+        thread->state = THREAD_ALIVE;
+        create(exec, thread);
+    }
+    return true;
+}
+
+/* Relaxed: what the taker writes is published by `unfinished`. */
+bool rep_ahead_take(struct rep_exec *exec)
+{
+    return !atomic_load_explicit(&exec->ahead_taken, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&exec->ahead_taken, true, memory_order_relaxed);
+}
+
+bool rep_baton_standby(struct rep_exec *exec)
+{
+    struct rep_thread *thread = exec->standby;
+    if (thread == NULL || !rep_ahead_take(exec))
+        return false;
+    thread->baton = true;
+    rep_gate_signal(&thread->gate, REP_GATE_GO);
+    return true;
+}
+
+static bool is_idle(const struct rep_exec *exec, const struct rep_thread *thread)
+{
+    return thread->state == THREAD_ALIVE && thread->part == NULL && thread != exec->late;
+}
+
+/* The first thread before all: programs often have it wait for the others. Then some others, going on where the last
+ * search ended: it finds the last stand-by at once, and a window costs the same however many threads there are. */
+void rep_standby_choose(struct rep_exec *exec, struct rep_thread *self)
+{
+    const uint32_t count = exec->options->summary->thread_count;
+    exec->standby = NULL;
+    if (exec->first != self && is_idle(exec, exec->first)) {
+        exec->standby = exec->first;
+        return;
+    }
+    for (uint32_t tries = 0; tries < count && tries < STANDBY_TRIES; tries++) {
+        struct rep_thread *thread = &exec->threads[exec->standby_from];
+        if (thread != self && is_idle(exec, thread)) {
+            exec->standby = thread;
+            return;
+        }
+        exec->standby_from = exec->standby_from + 1 < count ? exec->standby_from + 1 : 0;
+    }
+}

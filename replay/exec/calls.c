@@ -1,0 +1,216 @@
+/* calls.c - the allocator's functions, found by name as the program's own calls would be bound. */
+#include "replay/exec/calls.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/exec/loop.h"
+
+#define PAGE_MASK ((size_t)REP_PAGE_BYTES - 1)
+
+static struct rep_calls resolved; /* what the substitutes below stand on */
+
+static void *substitute_reallocarray(void *object, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return resolved.realloc(object, bytes);
+}
+
+static void substitute_free_sized(void *object, size_t size)
+{
+    resolved.free(object);
+}
+
+static void substitute_free_aligned_sized(void *object, size_t alignment, size_t size)
+{
+    resolved.free(object);
+}
+
+static void *substitute_aligned_alloc(size_t alignment, size_t size)
+{
+    void *object = NULL;
+    const size_t least = alignment < sizeof(void *) ? sizeof(void *) : alignment;
+    return resolved.posix_memalign(&object, least, size) == 0 ? object : NULL;
+}
+
+static void *substitute_valloc(size_t size)
+{
+    return resolved.memalign(REP_PAGE_BYTES, size);
+}
+
+static void *substitute_pvalloc(size_t size)
+{
+    return resolved.memalign(REP_PAGE_BYTES, (size + PAGE_MASK) & ~PAGE_MASK);
+}
+
+/* The operators' substitutes are what libstdc++'s do with a malloc; they are needed only where no C++
+ * library is in the process. */
+static void *substitute_new(size_t size)
+{
+    return resolved.malloc(size != 0 ? size : 1);
+}
+
+static void *substitute_new_nothrow(size_t size, const void *nothrow)
+{
+    return substitute_new(size);
+}
+
+static void *substitute_new_aligned(size_t size, size_t alignment)
+{
+    return substitute_aligned_alloc(alignment, size != 0 ? size : 1);
+}
+
+static void *substitute_new_aligned_nothrow(size_t size, size_t alignment, const void *nothrow)
+{
+    return substitute_new_aligned(size, alignment);
+}
+
+static void substitute_delete(void *object)
+{
+    resolved.free(object);
+}
+
+static void substitute_delete_nothrow(void *object, const void *nothrow)
+{
+    resolved.delete_plain[0](object);
+}
+
+static void substitute_delete_sized(void *object, size_t size)
+{
+    resolved.delete_plain[0](object);
+}
+
+static void substitute_delete_aligned(void *object, size_t alignment)
+{
+    resolved.delete_plain[0](object);
+}
+
+static void substitute_delete_sized_aligned(void *object, size_t size, size_t alignment)
+{
+    resolved.delete_aligned[0](object, alignment);
+}
+
+static void substitute_delete_aligned_nothrow(void *object, size_t alignment, const void *nothrow)
+{
+    resolved.delete_aligned[0](object, alignment);
+}
+
+typedef void (*function)(void);
+
+/* One row a function: where its address goes, its name, what else to take. Order matters: substitutes use
+ * rows above theirs. */
+struct row {
+    uint8_t call;
+    size_t member; /* offset in struct rep_calls */
+    const char *name;
+    function substitute; /* NULL: the allocator must have it */
+};
+
+#define ROW(call, member, name, substitute)                                                                  \
+    {                                                                                                        \
+        call, offsetof(struct rep_calls, member), name, (function)(substitute)                               \
+    }
+#define NT "RKSt9nothrow_t"
+#define AL "St11align_val_t"
+
+static const struct row ROWS[] = {
+    ROW(FP_CALL_MALLOC, malloc, "malloc", NULL),
+    ROW(FP_CALL_FREE, free, "free", NULL),
+    ROW(FP_CALL_CALLOC, calloc, "calloc", NULL),
+    ROW(FP_CALL_REALLOC, realloc, "realloc", NULL),
+    ROW(FP_CALL_POSIX_MEMALIGN, posix_memalign, "posix_memalign", NULL),
+    ROW(FP_CALL_REALLOCARRAY, reallocarray, "reallocarray", substitute_reallocarray),
+    ROW(FP_CALL_FREE_SIZED, free_sized, "free_sized", substitute_free_sized),
+    ROW(FP_CALL_FREE_ALIGNED_SIZED, free_aligned_sized, "free_aligned_sized", substitute_free_aligned_sized),
+    ROW(FP_CALL_ALIGNED_ALLOC, aligned_alloc, "aligned_alloc", substitute_aligned_alloc),
+    ROW(FP_CALL_MEMALIGN, memalign, "memalign", substitute_aligned_alloc),
+    ROW(FP_CALL_VALLOC, valloc, "valloc", substitute_valloc),
+    ROW(FP_CALL_PVALLOC, pvalloc, "pvalloc", substitute_pvalloc),
+    ROW(FP_CALL_NEW, new_plain[0], "_Znwm", substitute_new),
+    ROW(FP_CALL_NEW_ARRAY, new_plain[1], "_Znam", substitute_new),
+    ROW(FP_CALL_NEW_NOTHROW, new_nothrow[0], "_Znwm" NT, substitute_new_nothrow),
+    ROW(FP_CALL_NEW_ARRAY_NOTHROW, new_nothrow[1], "_Znam" NT, substitute_new_nothrow),
+    ROW(FP_CALL_NEW_ALIGNED, new_aligned[0], "_Znwm" AL, substitute_new_aligned),
+    ROW(FP_CALL_NEW_ARRAY_ALIGNED, new_aligned[1], "_Znam" AL, substitute_new_aligned),
+    ROW(FP_CALL_NEW_ALIGNED_NOTHROW, new_aligned_nothrow[0], "_Znwm" AL NT, substitute_new_aligned_nothrow),
+    ROW(FP_CALL_NEW_ARRAY_ALIGNED_NOTHROW, new_aligned_nothrow[1], "_Znam" AL NT,
+        substitute_new_aligned_nothrow),
+    ROW(FP_CALL_DELETE, delete_plain[0], "_ZdlPv", substitute_delete),
+    ROW(FP_CALL_DELETE_ARRAY, delete_plain[1], "_ZdaPv", substitute_delete),
+    ROW(FP_CALL_DELETE_NOTHROW, delete_nothrow[0], "_ZdlPv" NT, substitute_delete_nothrow),
+    ROW(FP_CALL_DELETE_ARRAY_NOTHROW, delete_nothrow[1], "_ZdaPv" NT, substitute_delete_nothrow),
+    ROW(FP_CALL_DELETE_SIZED, delete_sized[0], "_ZdlPvm", substitute_delete_sized),
+    ROW(FP_CALL_DELETE_ARRAY_SIZED, delete_sized[1], "_ZdaPvm", substitute_delete_sized),
+    ROW(FP_CALL_DELETE_ALIGNED, delete_aligned[0], "_ZdlPv" AL, substitute_delete_aligned),
+    ROW(FP_CALL_DELETE_ARRAY_ALIGNED, delete_aligned[1], "_ZdaPv" AL, substitute_delete_aligned),
+    ROW(FP_CALL_DELETE_SIZED_ALIGNED, delete_sized_aligned[0], "_ZdlPvm" AL, substitute_delete_sized_aligned),
+    ROW(FP_CALL_DELETE_ARRAY_SIZED_ALIGNED, delete_sized_aligned[1], "_ZdaPvm" AL,
+        substitute_delete_sized_aligned),
+    ROW(FP_CALL_DELETE_ALIGNED_NOTHROW, delete_aligned_nothrow[0], "_ZdlPv" AL NT,
+        substitute_delete_aligned_nothrow),
+    ROW(FP_CALL_DELETE_ARRAY_ALIGNED_NOTHROW, delete_aligned_nothrow[1], "_ZdaPv" AL NT,
+        substitute_delete_aligned_nothrow),
+};
+
+static const void *library_base(void *address)
+{
+    Dl_info info;
+    return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
+}
+
+/* Whether a function found in the process may serve. In libc it may only when libc is the provider: its
+ * functions hand out its own heap. The operators of libstdc++ go through malloc and free, and may. */
+static bool may_serve(void *address, const void *provider, const void *libc)
+{
+    if (address == NULL)
+        return false;
+    const void *base = library_base(address);
+    return base == provider || base != libc;
+}
+
+const char *rep_calls_resolve(struct rep_calls *ret_calls, uint64_t *ret_substituted)
+{
+    const void *provider = library_base(dlsym(RTLD_DEFAULT, "malloc"));
+    const void *libc = library_base(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
+    uint64_t substituted = 0;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        const struct row *row = &ROWS[i];
+        void *found = dlsym(RTLD_DEFAULT, row->name);
+        if (!may_serve(found, provider, libc)) {
+            if (row->substitute == NULL)
+                return row->name;
+            memcpy(&found, &row->substitute, sizeof found);
+            substituted |= UINT64_C(1) << row->call;
+        }
+        memcpy((char *)&resolved + row->member, &found, sizeof found);
+    }
+    *ret_calls = resolved;
+    *ret_substituted = substituted;
+    return NULL;
+}
+
+const size_t rep_touch_step = REP_PAGE_BYTES;
+
+void rep_watch(void)
+{
+}
+
+void rep_watch_pause(void)
+{
+}
+
+void rep_watch_resume(void)
+{
+}
+
+uint64_t rep_watch_count(void)
+{
+    return 0;
+}

@@ -1,0 +1,127 @@
+/* execute.c - the ops of a part: timed, or checked one by one. */
+#include <errno.h>
+
+#include "replay/exec/exec.h"
+
+/* The thread that this one is, once it executes ops. */
+static _Thread_local struct rep_thread *current;
+
+bool rep_exec_where(uint64_t *ret_first, uint64_t *ret_last, uint32_t *ret_thread)
+{
+    if (current == NULL || current->at_count == 0)
+        return false;
+    const struct rep_exec *exec = current->exec;
+    const uint64_t begin = exec->now->window.facts.first_op;
+    *ret_first = begin + rep_plan_locate(&exec->now->plan, &exec->now->window, current->at);
+    *ret_last = begin +
+                rep_plan_locate(&exec->now->plan, &exec->now->window, current->at + current->at_count - 1);
+    *ret_thread = current->number;
+    return true;
+}
+
+static void fail_at(struct rep_exec *exec, uint32_t thread, uint32_t index, const char *problem)
+{
+    const uint32_t op = rep_plan_locate(&exec->now->plan, &exec->now->window, index);
+    const struct rep_failure failure = {.op = exec->now->window.facts.first_op + op,
+                                        .thread = thread,
+                                        .call = &exec->now->window.ops[op],
+                                        .sys_errno = errno,
+                                        .problem = problem};
+    exec->options->fail(exec->options->context, &failure);
+}
+
+static uint32_t thread_of_op(const struct wl_window *window, uint32_t op)
+{
+    const struct wl_run *run = window->runs;
+    while (op >= run->op_count)
+        op -= run++->op_count;
+    return run->thread;
+}
+
+static uint32_t executing_thread(const struct rep_exec *exec, const struct rep_thread *self, uint32_t index)
+{
+    return exec->now->plan.serial ? thread_of_op(&exec->now->window, index) : self->number;
+}
+
+/* One op after the other, and nothing is timed. */
+static void execute_checked(struct rep_exec *exec, struct rep_thread *self, uint32_t op_first,
+                            uint32_t op_count)
+{
+    struct rep_check_problem problem;
+    for (uint32_t i = 0; i < op_count; i++) {
+        const uint32_t index = op_first + i;
+        const uint64_t number = exec->now->window.facts.first_op +
+                                rep_plan_locate(&exec->now->plan, &exec->now->window, index);
+        self->at = index;
+        self->at_count = 1;
+        errno = 0;
+        if (!rep_check_op(exec->options->check, &exec->now->plan.ops[index], number, &problem))
+            fail_at(exec, executing_thread(exec, self, index), index,
+                    problem.text[0] != '\0' ? problem.text : NULL);
+    }
+    self->at_count = 0;
+}
+
+/* Time one run of ops. */
+static void execute_run(struct rep_exec *exec, struct rep_thread *self, uint32_t op_first, uint32_t op_count)
+{
+    current = self;
+    if (exec->options->check != NULL) {
+        execute_checked(exec, self, op_first, op_count);
+        return;
+    }
+    self->at = op_first;
+    self->at_count = op_count;
+    const struct rep_clock *clock = exec->options->clock;
+    const struct wl_op *ops = &exec->now->plan.ops[op_first];
+    const uint8_t *code = &exec->now->plan.code[op_first];
+    if (exec->options->syscalls != NULL)
+        rep_syscalls_inside(exec->options->syscalls, true);
+    errno = 0; /* of this run, if it fails: what was left by others explains nothing */
+    const uint64_t start = rep_ticks(clock);
+    const size_t done = rep_loop_run(exec->options->loop, ops, code, op_count);
+    const uint64_t end = rep_ticks(clock);
+    if (exec->options->syscalls != NULL)
+        rep_syscalls_inside(exec->options->syscalls, false);
+    if (end > start) /* counters of two processors may differ by a few ticks */
+        self->ticks += end - start;
+    self->runs++;
+    self->at_count = 0;
+    if (done == op_count)
+        return;
+    const uint32_t index = op_first + (uint32_t)done;
+    fail_at(exec, executing_thread(exec, self, index), index, NULL);
+}
+
+void rep_execute_segment(struct rep_exec *exec, struct rep_thread *self, const struct rep_segment *segment)
+{
+    if (exec->options->latency != NULL)
+        rep_latency_enter(exec->options->latency, segment->op_first);
+    if (exec->pace == NULL) {
+        execute_run(exec, self, segment->op_first, segment->op_count);
+        return;
+    }
+    for (uint32_t done = 0; done < segment->op_count;) {
+        const uint32_t first = segment->op_first + done;
+        const uint64_t *times_ns = &exec->now->plan.times_ns[first];
+        const uint32_t step = (uint32_t)rep_pace_step(times_ns, segment->op_count - done);
+        rep_pace_reach(exec->pace, times_ns[0]);
+        execute_run(exec, self, first, step);
+        done += step;
+    }
+}
+
+void rep_execute_part(struct rep_exec *exec, struct rep_thread *self)
+{
+    const struct rep_part *part = self->part;
+    const struct rep_plan *plan = &exec->now->plan;
+    for (uint32_t i = 0; i < part->segment_count; i++) {
+        const struct rep_segment *segment = &plan->segments[part->segment_first + i];
+        for (uint32_t j = 0; j < segment->wait_count; j++)
+            rep_wait_for(exec, self, &plan->waits[segment->wait_first + j]);
+        rep_execute_segment(exec, self, segment);
+        if (segment->post)
+            rep_post(self, segment->op_first - part->op_first + segment->op_count);
+        rep_digest_add(&self->digest, &plan->ops[segment->op_first], segment->op_count);
+    }
+}

@@ -1,0 +1,47 @@
+/* idle.h - what is left in memory when the program has nothing more to do.
+ *
+ * An allocator without threads of its own looks at the clock only when it is called, and gives back only then. So two
+ * kinds of rest are told apart:
+ *
+ *   nothing  no call at all: what a process does that sleeps in poll()
+ *   calls    every REP_IDLE_STEP_NS some small objects are allocated and freed again, by the first thread: what a service
+ *            does that answers a health check, flushes a log. REP_IDLE_OBJECTS, so that the caches before the
+ *            allocator's slow path do not hide them all */
+#ifndef MALLAB_REPLAY_EXEC_IDLE_H
+#define MALLAB_REPLAY_EXEC_IDLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "replay/exec/calls.h"
+#include "replay/exec/pace.h"
+#include "replay/exec/promise_check.h"
+
+#define REP_IDLE_STEP_NS     100000000u
+#define REP_IDLE_STEPS_MAX   600u  /* of a longer rest each step is longer */
+#define REP_IDLE_CHECK_STEPS 150u  /* where promises are checked: 300,000 calls */
+#define REP_IDLE_OBJECTS     1000u /* of 16 to 1,024 bytes, some 500 kB together */
+
+/* rep_idle - let span_ns pass: of the recorded clock at once, else of the machine's.
+ * slots  room of REP_IDLE_OBJECTS, mapped by the caller; NULL: nothing is called. */
+void rep_idle(const struct rep_pace *pace, const struct rep_calls *calls, void **slots, uint64_t span_ns);
+
+/* rep_idle_check - the calls of a rest with calls, each looked at as an op is. On the recorded clock time passes between
+ * them, on the machine's none does: a check measures nothing.
+ * check    of a run that is over; has room for REP_IDLE_OBJECTS ids behind last_id, none of them live.
+ * Returns  true; false at the first broken promise, with ret_problem as rep_check_op fills it; rep_idle_where tells the
+ *          call. */
+bool rep_idle_check(const struct rep_pace *pace, struct rep_check *check, uint32_t last_id,
+                    struct rep_check_problem *ret_problem);
+
+/* A call of the rest. */
+struct rep_idle_call {
+    uint64_t number;  /* from 0 */
+    const char *name; /* "malloc" or "free" */
+    uint64_t size_bytes;
+};
+
+/* rep_idle_where - from a signal handler too: the call that the rest is in; false before the rest and after it. */
+bool rep_idle_where(struct rep_idle_call *ret_call);
+
+#endif

@@ -1,0 +1,110 @@
+/* run_threads.h - execute a workload: its threads as threads, its windows one after the other.
+ *
+ *   at rest   between two windows: every thread has finished its part, none has begun the next
+ *   opener    the thread that finished a window last, or the first thread at the start. It ends the
+ *             window (at_rest) and lets the next begin
+ *   prepare   to fetch and plan the next window. It is done beside the current one by a thread whose processor no
+ *             part needs, and is a part of finishing the window; with serial it is done in between
+ *   baton     the right to be running. There are as many as processors; a thread that finishes or must wait
+ *             hands its baton to a thread whose part has not begun. So no more threads compete than there
+ *             are processors, and none is preempted by another within a timed run
+ *
+ * Recorded threads become real ones when their first part starts and end, through the
+ * allocator's thread exit, after their last if their exit was recorded. The process's first thread executes
+ * the recorded main thread and nothing else.
+ *
+ * Memory: stacks and states are mapped by rep_exec_init. pthread_create makes one call of the malloc under
+ * test, for the vector of thread-local storage (some 300 bytes), as it did in the recorded program. */
+#ifndef MALLAB_REPLAY_EXEC_RUN_THREADS_H
+#define MALLAB_REPLAY_EXEC_RUN_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "footprint/wl/workload.h"
+#include "replay/clock/ticks.h"
+#include "replay/exec/loop.h"
+#include "replay/exec/pace.h"
+#include "replay/exec/promise_check.h"
+#include "replay/exec/window_plan.h"
+#include "replay/meters/latency_pass.h"
+#include "replay/system/binding.h"
+#include "replay/system/syscalls.h"
+
+/* An op that the allocator answered with NULL; or, with call NULL, a thread that could not be created. */
+struct rep_failure {
+    uint64_t op;     /* number within the workload, from 0 */
+    uint32_t thread; /* of the workload */
+    const struct wl_op *call;
+    int sys_errno;       /* as the allocator left it; or why there is no thread */
+    const char *problem; /* of a checking run: which promise was broken; NULL: it was NULL */
+};
+
+/* Times of one window, once it is over. */
+struct rep_window_times {
+    uint64_t allocator_ticks; /* timed runs of all threads, the clock's cost subtracted */
+    uint64_t runs;            /* how many there were */
+    bool timed;               /* false: all of the window comes before the start, see rep_exec_options */
+};
+
+struct rep_exec_options {
+    const struct rep_loop *loop;
+    const struct rep_clock *clock;
+    const struct wl_summary *summary;
+    uint64_t
+        untimed_ops; /* of the begin, that are not what is measured: windows that hold no others count only in ops
+                             and digest */
+    struct rep_check *check; /* execute all ops one by one by this, and time nothing; NULL: do not check */
+    bool serial;             /* all ops on the calling thread, in the one recorded order */
+    unsigned processors;
+    struct rep_latency *latency;       /* of the latency pass; NULL in others */
+    struct rep_syscalls *syscalls;     /* of the syscalls pass; NULL in others */
+    const struct rep_binding *binding; /* NULL: threads run where the kernel puts them */
+    struct rep_pace
+        *pace; /* NULL, or follows no clock: windows run through without a look at recorded time */
+
+    /* Hand out the next window, as wl_reader_next does: what it points at must last until the call after the next.
+     * Called by any thread, by one at a time, while others execute the window before. */
+    enum fp_status (*next)(void *context, struct wl_window *ret_window);
+    /* A window is over and all threads rest. Called by any thread; must not use the allocator. */
+    void (*at_rest)(void *context, const struct wl_window *window, const struct rep_window_times *times);
+    /* The run cannot go on. Called by any thread, in the midst of others; must not return. */
+    __attribute__((noreturn)) void (*fail)(void *context, const struct rep_failure *failure);
+    void *context;
+};
+
+/* What a run adds up to. */
+struct rep_exec_totals {
+    uint64_t ops, untimed_ops;
+    uint64_t
+        windows; /* that are timed. What follows is of those too, but for the digest and threads_started */
+    uint64_t timed_runs;
+    uint64_t waits;      /* how often a thread found another's op not yet done */
+    uint64_t sleeps;     /* and slept until it was */
+    uint64_t wait_ticks; /* how long, summed over threads */
+    uint64_t prepare_ns; /* fetching and planning windows; with serial nothing else runs then */
+    uint64_t prepare_faults_minor, prepare_faults_major; /* page faults of that, not the allocator's */
+    uint64_t digest;
+    uint32_t threads_started;
+};
+
+struct rep_exec;
+
+/* rep_exec_init - map everything that the run will need. options is borrowed until rep_exec_end.
+ * Returns   NULL when it does not fit into memory. */
+struct rep_exec *rep_exec_init(const struct rep_exec_options *options);
+
+/* rep_exec_run - execute all windows; afterwards the threads still alive rest.
+ * Returns   FP_OK; what options.next returned if that was neither FP_OK nor FP_END; FP_ERR_CORRUPT when a
+ *           window breaks a promise of the summary. */
+enum fp_status rep_exec_run(struct rep_exec *exec);
+
+/* rep_exec_where - which ops the calling thread is in the midst of, for a signal handler: numbers within the workload.
+ * A timed run is known as a whole only; a checking one to the op.
+ * Returns   false when it is in none. */
+bool rep_exec_where(uint64_t *ret_first, uint64_t *ret_last, uint32_t *ret_thread);
+
+/* rep_exec_end - let the threads that are left end, and add up. Only after rep_exec_run returned FP_OK. */
+void rep_exec_end(struct rep_exec *exec, struct rep_exec_totals *ret_totals);
+
+#endif

@@ -1,0 +1,240 @@
+/* latency_pass.c - stand-ins that time, and the sorting of what they timed. */
+#include "replay/meters/latency_pass.h"
+
+#include <string.h>
+
+#include "replay/base/storage.h"
+
+#define COST_SAMPLES 2001 /* odd: the median is a sample */
+
+/* ---- the stand-ins -------------------------------------------------------------------------- */
+
+/* Their signatures are the allocator's, so what they need stands here: one pass a process. */
+static struct rep_calls real;
+static struct rep_clock timer;
+static _Thread_local uint64_t *entry; /* where the next call's ticks go */
+
+/* The second fence keeps the call from beginning before the clock is read. */
+static inline uint64_t begin(void)
+{
+    const uint64_t ticks = rep_ticks(&timer);
+#if defined(__x86_64__)
+    _mm_lfence();
+#endif
+    return ticks;
+}
+
+static inline void end(uint64_t start)
+{
+    const uint64_t now = rep_ticks(&timer);
+    *entry++ = now > start ? now - start : 0; /* counters of two processors may differ by a few ticks */
+}
+
+#define RETURNING(name, type, member, parameters, arguments)                                                 \
+    static type timed_##name parameters                                                                      \
+    {                                                                                                        \
+        const uint64_t start = begin();                                                                      \
+        type result = real.member arguments;                                                                 \
+        end(start);                                                                                          \
+        return result;                                                                                       \
+    }
+#define PLAIN(name, member, parameters, arguments)                                                           \
+    static void timed_##name parameters                                                                      \
+    {                                                                                                        \
+        const uint64_t start = begin();                                                                      \
+        real.member arguments;                                                                               \
+        end(start);                                                                                          \
+    }
+
+RETURNING(malloc, void *, malloc, (size_t size), (size))
+RETURNING(calloc, void *, calloc, (size_t count, size_t size), (count, size))
+RETURNING(realloc, void *, realloc, (void *object, size_t size), (object, size))
+RETURNING(reallocarray, void *, reallocarray, (void *object, size_t count, size_t size),
+          (object, count, size))
+RETURNING(posix_memalign, int, posix_memalign, (void **object, size_t align, size_t size),
+          (object, align, size))
+RETURNING(aligned_alloc, void *, aligned_alloc, (size_t align, size_t size), (align, size))
+RETURNING(memalign, void *, memalign, (size_t align, size_t size), (align, size))
+RETURNING(valloc, void *, valloc, (size_t size), (size))
+RETURNING(pvalloc, void *, pvalloc, (size_t size), (size))
+PLAIN(free, free, (void *object), (object))
+PLAIN(free_sized, free_sized, (void *object, size_t size), (object, size))
+PLAIN(free_aligned_sized, free_aligned_sized, (void *object, size_t align, size_t size),
+      (object, align, size))
+
+/* Operators: each with its array form. */
+#define RETURNING_TWO(name, parameters, arguments)                                                           \
+    RETURNING(name##_0, void *, name[0], parameters, arguments)                                              \
+    RETURNING(name##_1, void *, name[1], parameters, arguments)
+#define PLAIN_TWO(name, parameters, arguments)                                                               \
+    PLAIN(name##_0, name[0], parameters, arguments)                                                          \
+    PLAIN(name##_1, name[1], parameters, arguments)
+
+RETURNING_TWO(new_plain, (size_t size), (size))
+RETURNING_TWO(new_nothrow, (size_t size, const void *nothrow), (size, nothrow))
+RETURNING_TWO(new_aligned, (size_t size, size_t align), (size, align))
+RETURNING_TWO(new_aligned_nothrow, (size_t size, size_t align, const void *nothrow), (size, align, nothrow))
+PLAIN_TWO(delete_plain, (void *object), (object))
+PLAIN_TWO(delete_nothrow, (void *object, const void *nothrow), (object, nothrow))
+PLAIN_TWO(delete_sized, (void *object, size_t size), (object, size))
+PLAIN_TWO(delete_aligned, (void *object, size_t align), (object, align))
+PLAIN_TWO(delete_sized_aligned, (void *object, size_t size, size_t align), (object, size, align))
+PLAIN_TWO(delete_aligned_nothrow, (void *object, size_t align, const void *nothrow), (object, align, nothrow))
+
+#define BOTH(name)                                                                                           \
+    {                                                                                                        \
+        timed_##name##_0, timed_##name##_1                                                                   \
+    }
+
+static const struct rep_calls STAND_INS = {
+    .malloc = timed_malloc,
+    .calloc = timed_calloc,
+    .realloc = timed_realloc,
+    .reallocarray = timed_reallocarray,
+    .free = timed_free,
+    .free_sized = timed_free_sized,
+    .free_aligned_sized = timed_free_aligned_sized,
+    .posix_memalign = timed_posix_memalign,
+    .aligned_alloc = timed_aligned_alloc,
+    .memalign = timed_memalign,
+    .valloc = timed_valloc,
+    .pvalloc = timed_pvalloc,
+    .new_plain = BOTH(new_plain),
+    .new_nothrow = BOTH(new_nothrow),
+    .new_aligned = BOTH(new_aligned),
+    .new_aligned_nothrow = BOTH(new_aligned_nothrow),
+    .delete_plain = BOTH(delete_plain),
+    .delete_nothrow = BOTH(delete_nothrow),
+    .delete_sized = BOTH(delete_sized),
+    .delete_aligned = BOTH(delete_aligned),
+    .delete_sized_aligned = BOTH(delete_sized_aligned),
+    .delete_aligned_nothrow = BOTH(delete_aligned_nothrow),
+};
+
+void rep_latency_enter(struct rep_latency *latency, uint32_t index)
+{
+    entry = &latency->ticks[index];
+}
+
+/* ---- before the first op -------------------------------------------------------------------- */
+
+uint32_t rep_size_class(uint64_t bytes)
+{
+    if (bytes <= 8)
+        return bytes > 0;
+    const uint32_t size_class = 64u - (uint32_t)__builtin_clzll(bytes - 1) - 2u;
+    return size_class < REP_CLASSES ? size_class : REP_CLASSES - 1;
+}
+
+uint64_t rep_size_class_max(uint32_t size_class)
+{
+    return size_class == 0 ? 0 : UINT64_C(4) << size_class;
+}
+
+static bool map_histograms(struct rep_latency *latency, const struct wl_summary *summary)
+{
+    latency->all = rep_storage_map(1, sizeof *latency->all);
+    for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
+        if (summary->ops_by_call[call] == 0)
+            continue;
+        latency->by_call[call] = rep_storage_map(REP_CLASSES, sizeof *latency->by_call[call]);
+        if (latency->by_call[call] == NULL)
+            return false;
+    }
+    return latency->all != NULL;
+}
+
+bool rep_latency_init(struct rep_latency *latency, const struct wl_summary *summary, uint64_t untimed,
+                      struct rep_calls *calls)
+{
+    const uint64_t ops = summary->ops > untimed ? summary->ops - untimed : 0;
+    *latency = (struct rep_latency){
+        .steps = REP_STEPS_MAX,
+        .by_time = summary->duration_ns > 0,
+        .first = summary->duration_ns > 0 ? 0 : untimed,
+        .span = summary->duration_ns > 0 ? summary->duration_ns : ops,
+    };
+    if (latency->span < REP_STEPS_MAX)
+        latency->steps = latency->span > 0 ? (uint32_t)latency->span : 1;
+    latency->map = rep_storage_map(latency->steps, sizeof *latency->map);
+    latency->ticks = rep_storage_map(summary->window_ops_max, sizeof *latency->ticks);
+    latency->class_of = rep_storage_map((size_t)summary->id_max + 1, sizeof *latency->class_of);
+    latency->next = rep_storage_map((size_t)summary->thread_count + 1, sizeof *latency->next);
+    if (latency->map == NULL || latency->ticks == NULL || latency->class_of == NULL ||
+        latency->next == NULL || !map_histograms(latency, summary))
+        return false;
+    real = *calls;
+    *calls = STAND_INS;
+    return true;
+}
+
+/* As in the stand-ins, with nothing called; sorted by insertion, because qsort may call malloc. */
+void rep_latency_calibrate(struct rep_latency *latency, const struct rep_clock *clock)
+{
+    static uint64_t sorted[COST_SAMPLES];
+    timer = *clock;
+    for (int i = 0; i < COST_SAMPLES; i++) {
+        uint64_t span = 0;
+        entry = &span;
+        end(begin());
+        int at = i;
+        for (; at > 0 && sorted[at - 1] > span; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = span;
+    }
+    entry = NULL;
+    latency->cost_ticks = sorted[COST_SAMPLES / 2];
+}
+
+/* ---- at rest -------------------------------------------------------------------------------- */
+
+static uint64_t bytes_of(const struct wl_op *op)
+{
+    if (op->call == FP_CALL_CALLOC || op->call == FP_CALL_REALLOCARRAY)
+        return op->size * op->count;
+    return op->size;
+}
+
+/* Nanoseconds or ops, whichever the steps are of. */
+static uint32_t step_of(const struct rep_latency *latency, const struct wl_window *window, uint32_t op)
+{
+    const uint32_t sample = op / WL_TIME_STRIDE;
+    uint64_t at = latency->ops + op;
+    if (latency->by_time)
+        at = sample < window->time_count ? window->times_ns[sample] : window->facts.start_ns;
+    at = at > latency->first ? at - latency->first : 0;
+    if (at >= latency->span)
+        return latency->steps - 1;
+    return (uint32_t)((unsigned __int128)at * latency->steps / latency->span);
+}
+
+/* One op in the recorded order, so that the class of an object is that of its last size. */
+static void sort_op(struct rep_latency *latency, const struct wl_window *window, uint32_t number,
+                    uint32_t index, bool timed)
+{
+    const struct wl_op *op = &window->ops[number];
+    uint8_t *size_class = &latency->class_of[op->id];
+    if (fp_call_kind_of(op->call) != FP_KIND_RELEASE)
+        *size_class = (uint8_t)rep_size_class(bytes_of(op));
+    if (!timed)
+        return;
+    const uint64_t ticks = latency->ticks[index];
+    const uint64_t net = ticks > latency->cost_ticks ? ticks - latency->cost_ticks : 0;
+    rep_histogram_add(latency->all, net);
+    rep_histogram_add(&latency->by_call[op->call][op->id == 0 ? 0 : *size_class], net);
+    latency->map[step_of(latency, window, number)][rep_histogram_bucket(net) >> REP_MAP_SHIFT]++;
+}
+
+void rep_latency_window(struct rep_latency *latency, const struct rep_plan *plan,
+                        const struct wl_window *window, bool timed)
+{
+    uint32_t number = 0;
+    for (uint32_t part = 0; part < plan->part_count; part++)
+        latency->next[plan->parts[part].thread] = plan->parts[part].op_first;
+    for (uint32_t i = 0; i < window->run_count; i++) {
+        uint32_t *next = &latency->next[window->runs[i].thread];
+        for (uint32_t left = window->runs[i].op_count; left > 0; left--, number++)
+            sort_op(latency, window, number, plan->serial ? number : (*next)++, timed);
+    }
+    latency->ops += window->op_count;
+}

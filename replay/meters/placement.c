@@ -1,0 +1,135 @@
+/* placement.c - moments, walks, sums. */
+#include "replay/meters/placement.h"
+
+#include "replay/base/storage.h"
+
+bool rep_placement_init(struct rep_placement *placement, const struct wl_summary *summary, uint64_t untimed,
+                        void *const *slots)
+{
+    const uint64_t measured = summary->ops > untimed ? summary->ops - untimed : 0;
+    /* At a window's end the live ids are at most all ids. */
+    *placement = (struct rep_placement){
+        .slots = slots,
+        .visited_max = summary->id_max,
+        .first_op = untimed,
+        .step_ops = measured / (REP_PLACEMENT_MOMENTS + 1) + 1,
+        .peak_live_bytes = summary->live_bytes_peak,
+    };
+    placement->keys = rep_storage_map(placement->visited_max, sizeof *placement->keys);
+    placement->scratch = rep_storage_map(placement->visited_max, sizeof *placement->scratch);
+    return placement->keys != NULL && placement->scratch != NULL &&
+           rep_ages_init(&placement->ages, summary) &&
+           rep_alignment_init(&placement->alignment, summary->id_max);
+}
+
+static unsigned distance_class(uint64_t from, uint64_t to)
+{
+    const uint64_t bytes = from < to ? to - from : from - to;
+    return bytes == 0 ? 0 : 64u - (unsigned)__builtin_clzll(bytes);
+}
+
+/* The visited objects in the order of the walk, as keys. */
+static void collect(struct rep_placement *placement, struct rep_placement_sample *sample)
+{
+    const struct rep_ages *ages = &placement->ages;
+    for (uint32_t thread = 0; thread < ages->thread_count; thread++) {
+        for (uint32_t id = rep_ages_oldest(ages, thread); id != 0; id = rep_ages_next(ages, id)) {
+            const uint32_t bytes = ages->sizes[id] - 1;
+            if (bytes == 0 || bytes > REP_SMALL_BYTES || placement->slots[id] == NULL)
+                continue;
+            placement->keys[sample->objects++] = rep_cover_key(placement->slots[id], bytes);
+            sample->bytes += bytes;
+        }
+    }
+}
+
+static void compare_neighbours(const uint64_t *keys, struct rep_placement_sample *sample)
+{
+    for (uint64_t i = 1; i < sample->objects; i++) {
+        const uint64_t from = rep_cover_address(keys[i - 1]), to = rep_cover_address(keys[i]);
+        sample->next++;
+        sample->next_same_page += from / REP_PAGE_BYTES == to / REP_PAGE_BYTES;
+        sample->next_distance[distance_class(from, to)]++;
+    }
+}
+
+static uint64_t page_of(uint64_t key)
+{
+    return rep_cover_address(key) / REP_PAGE_BYTES;
+}
+
+static uint64_t misses_of_second_walk(const uint64_t *keys, uint64_t count)
+{
+    struct rep_tlb tlb = {0};
+    uint64_t misses = 0;
+    for (uint64_t i = count; i > 0 && rep_tlb_earlier(&tlb, page_of(keys[i - 1]));)
+        i--; /* the first walk, as far as it is still seen at its end */
+    for (uint64_t i = 0; i < count; i++)
+        misses += !rep_tlb_visit(&tlb, page_of(keys[i]));
+    return misses;
+}
+
+static void look(struct rep_placement *placement, const struct wl_window *window,
+                 struct rep_placement_sample *ret_sample)
+{
+    struct rep_placement_sample sample = {
+        .taken = true,
+        .ops = window->facts.first_op + window->op_count,
+        .time_ns = window->facts.end_ns,
+        .live_objects = placement->ages.objects,
+    };
+    collect(placement, &sample);
+    compare_neighbours(placement->keys, &sample);
+    sample.tlb_misses = misses_of_second_walk(placement->keys, sample.objects);
+    rep_cover_count(placement->keys, placement->scratch, sample.objects, &sample.pages, &sample.lines);
+    *ret_sample = sample;
+}
+
+void rep_placement_window(struct rep_placement *placement, const struct wl_window *window)
+{
+    const uint64_t ops = window->facts.first_op + window->op_count;
+    rep_ages_follow(&placement->ages, window);
+    rep_alignment_window(&placement->alignment, window, placement->slots);
+    if (ops <= placement->first_op)
+        return;
+    const uint64_t steps = (ops - placement->first_op) / placement->step_ops;
+    /* A window longer than a step has one moment, and those that it skips are none. */
+    if (steps > 0 && placement->moment_count < REP_PLACEMENT_MOMENTS &&
+        (placement->moment_count == 0 ||
+         steps > (placement->moments[placement->moment_count - 1].ops - placement->first_op) /
+                     placement->step_ops))
+        look(placement, window, &placement->moments[placement->moment_count++]);
+    if (!placement->peak.taken && window->facts.live_bytes_peak >= placement->peak_live_bytes)
+        look(placement, window, &placement->peak);
+}
+
+struct rep_placement_sample rep_placement_total(const struct rep_placement *placement)
+{
+    struct rep_placement_sample total = {0};
+    for (uint32_t i = 0; i < placement->moment_count; i++) {
+        const struct rep_placement_sample *moment = &placement->moments[i];
+        total.live_objects += moment->live_objects;
+        total.objects += moment->objects;
+        total.bytes += moment->bytes;
+        total.tlb_misses += moment->tlb_misses;
+        total.next += moment->next;
+        total.next_same_page += moment->next_same_page;
+        total.pages += moment->pages;
+        total.lines += moment->lines;
+        for (unsigned k = 0; k < REP_DISTANCES; k++)
+            total.next_distance[k] += moment->next_distance[k];
+    }
+    total.taken = total.objects > 0;
+    return total;
+}
+
+uint64_t rep_placement_distance(const struct rep_placement_sample *sample)
+{
+    uint64_t below = 0;
+    for (unsigned k = 0; k < 64; k++) {
+        below += sample->next_distance[k];
+        if (below > 0 && 2 * below >= sample->next)
+            return (uint64_t)1 << k;
+    }
+    return 0;
+}

@@ -1,0 +1,71 @@
+/* placement.h - where an allocator puts live objects: what the program's own code will find, which no replay executes.
+ *
+ *   moment    the end of the first window behind a REP_PLACEMENT_MOMENTS + 1 th of the measured ops, behind two of them, ...;
+ *             and one more: the end of the window in which live bytes are highest
+ *   visited   live objects of 1 .. REP_SMALL_BYTES requested bytes. Larger ones have pages to themselves wherever they are put
+ *   walk      a visit of each of these objects by its first byte: thread after thread of those that allocated them, the
+ *             oldest object of a thread first (ages.h)
+ *   miss      a visit whose page is not at hand in the simulated TLB (tlb.h), in the second of two walks, one behind the
+ *             other: the first only fills it. So what fits into the TLB misses nothing
+ *   next      of two visits, one behind the other in a walk: both in one page, or not; and how far apart
+ *   cover     pages and lines that hold at least one byte of a visited object (cover.h)
+ *
+ * Deterministic for an allocator that is: kernel's choice of where mappings begin changes nothing, as it moves them by whole
+ * pages. With several threads the allocator's choices may follow who came first.
+ *
+ * The pass executes the ops as a time pass does; nothing is timed. */
+#ifndef MALLAB_REPLAY_METERS_PLACEMENT_H
+#define MALLAB_REPLAY_METERS_PLACEMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "replay/base/alignment.h"
+#include "replay/base/cover.h"
+#include "replay/meters/ages.h"
+#include "replay/meters/tlb.h"
+
+#define REP_PLACEMENT_MOMENTS 16u
+#define REP_DISTANCES         65u /* [0]: 0 bytes; [k]: 2^(k-1) .. 2^k - 1 */
+
+/* Of one moment, or summed over several. */
+struct rep_placement_sample {
+    bool taken;
+    uint64_t ops, time_ns;   /* executed so far, inherited ones included; recorded */
+    uint64_t live_objects;   /* of all sizes */
+    uint64_t objects, bytes; /* visited; as requested */
+    uint64_t tlb_misses;
+    uint64_t next, next_same_page; /* pairs of visits, and of those in one page */
+    uint64_t next_distance[REP_DISTANCES];
+    uint64_t pages, lines;
+};
+
+struct rep_placement {
+    void *const *slots; /* by object id */
+    struct rep_ages ages;
+    struct rep_alignment alignment; /* looked at in passing, in every window */
+    uint64_t *keys, *scratch;       /* of the objects visited */
+    uint64_t visited_max;
+    uint64_t first_op, step_ops; /* of what is measured; between two moments */
+    uint64_t peak_live_bytes;
+    struct rep_placement_sample moments[REP_PLACEMENT_MOMENTS];
+    uint32_t moment_count;
+    struct rep_placement_sample peak;
+};
+
+/* rep_placement_init - map all that the pass takes (32 bytes an object id), before the first op.
+ * untimed   ops at the begin that are not measured.
+ * Returns   false when it does not fit. */
+bool rep_placement_init(struct rep_placement *placement, const struct wl_summary *summary, uint64_t untimed,
+                        void *const *slots);
+
+/* rep_placement_window - a window is over and all threads rest: follow it, and look if this is a moment. */
+void rep_placement_window(struct rep_placement *placement, const struct wl_window *window);
+
+/* rep_placement_total - the sum over the moments, the one of the peak left out; not taken where nothing was visited. */
+struct rep_placement_sample rep_placement_total(const struct rep_placement *placement);
+
+/* rep_placement_distance - the smallest 2^k that at least half of the pairs' distances lie below, in bytes; 0 without pairs. */
+uint64_t rep_placement_distance(const struct rep_placement_sample *sample);
+
+#endif

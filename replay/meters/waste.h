@@ -1,0 +1,69 @@
+/* waste.h - where resident memory goes beyond what the program asked for, as far as the allocator tells.
+ *
+ *   rounding   usable less requested bytes, summed over the live objects (malloc_usable_size)
+ *   cached     free memory that the allocator counts as its own: in thread caches, bins, free runs and pages. Its count,
+ *              resident or not
+ *   metadata   what it needs for its own books, by its own count
+ *              both less what it counted before the first op, as resident is. Where that is below 0 it is unknown: memory that was
+ *              free before, and mostly not resident, has been handed out since (small heaps), and nobody tells how much
+ *              of the rest is resident
+ *   rest       resident less live, rounding, cached and metadata: what nobody names. Negative where objects or cached
+ *              memory are not resident
+ *
+ * Two samples: at the window's end at which live bytes are highest, and at the end. The peak itself lies within a window, where
+ * threads do not rest; the end of the window that has it may be long after, with a tenth of it live. Both outside of timed code.
+ * Which objects are live is read from the workload a second time then, so that no other window is disturbed. */
+#ifndef MALLAB_REPLAY_METERS_WASTE_H
+#define MALLAB_REPLAY_METERS_WASTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "replay/base/live_sizes.h"
+
+#define REP_WASTE_STATISTICS_MAX 12u
+#define REP_WASTE_UNKNOWN        INT64_MIN
+
+struct rep_waste_sample {
+    bool taken;
+    uint64_t ops;     /* executed before it */
+    uint64_t time_ns; /* recorded */
+    uint64_t live_bytes, live_objects, resident_bytes;
+    /* REP_WASTE_UNKNOWN where nobody tells. */
+    int64_t usable_bytes, rounding_bytes, cached_bytes, metadata_bytes, rest_bytes, huge_page_bytes;
+    /* As the allocator names them. */
+    struct {
+        const char *name;
+        uint64_t bytes;
+    } statistics[REP_WASTE_STATISTICS_MAX];
+    uint32_t statistic_count;
+};
+
+struct rep_waste {
+    const char *kind; /* of proof, see allocator_proof.h */
+    void **slots;     /* by object id */
+    struct wl_reader *reader;
+    struct rep_live live;
+    uint64_t highest_live_bytes;    /* over the ends of windows */
+    struct rep_waste_sample before; /* the first op: only what the allocator counts */
+    struct rep_waste_sample peak, end;
+};
+
+/* rep_waste_init - open the workload a second time, read it for the highest live bytes, map what following it takes, and ask the allocator what it counts;
+ * before the first op. Returns false when that cannot be had. */
+bool rep_waste_init(struct rep_waste *waste, const char *path, const char *kind, void **slots);
+
+/* rep_waste_is_due - whether live bytes are highest at this window's end. */
+bool rep_waste_is_due(const struct rep_waste *waste, const struct wl_window *window);
+
+/* rep_waste_sample - at rest, after `ops` ops. resident_bytes: at this moment; time_ns: recorded. */
+void rep_waste_sample(struct rep_waste *waste, struct rep_waste_sample *ret_sample, uint64_t ops,
+                      uint64_t time_ns, uint64_t resident_bytes);
+
+/* ---- for allocator_statistics.c ------------------------------------------------------------------------ */
+
+/* rep_statistics - ask the allocator; fills statistics, cached_bytes and metadata_bytes of a sample whose other fields
+ * are set. Does nothing for a kind that tells nothing. */
+void rep_statistics(const char *kind, struct rep_waste_sample *sample);
+
+#endif

@@ -1,0 +1,58 @@
+/* outcome.h - what a run is told as: text for people, one JSON object for programs.
+ *
+ * Made after the last measurement, because both need malloc. */
+#ifndef MALLAB_REPLAY_OUTCOME_OUTCOME_H
+#define MALLAB_REPLAY_OUTCOME_OUTCOME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "footprint/wl/workload.h"
+#include "replay/clock/account.h"
+#include "replay/exec/run_threads.h"
+#include "replay/meters/counters.h"
+#include "replay/meters/latency_pass.h"
+#include "replay/meters/meters.h"
+#include "replay/meters/placement.h"
+#include "replay/meters/waste.h"
+#include "replay/proof/allocator_proof.h"
+#include "replay/proof/settings.h"
+#include "replay/system/binding.h"
+#include "replay/system/run_limit.h"
+#include "replay/system/syscalls.h"
+
+struct rep_outcome {
+    const char *candidate;
+    const char *binary;         /* the allocator this program is linked for */
+    const char *workload;       /* path as given */
+    const char *incomplete_why; /* what the recording that it is of lacks; NULL: nothing, as far as it says */
+    uint64_t workload_digest;
+    const struct wl_summary *summary;
+    const struct rep_proof *proof;
+    const struct rep_settings *settings;
+    const struct rep_meters *meters;
+    const struct rep_clock *clock; /* its rate is known */
+    const struct rep_exec_totals *totals;
+    const struct rep_latency *latency;     /* NULL: not the latency pass */
+    const struct rep_syscalls *syscalls;   /* NULL: not the syscalls pass */
+    const struct rep_placement *placement; /* NULL: not the placement pass */
+    const struct rep_counters *counters;
+    const struct rep_binding *binding;
+    uint64_t substituted; /* calls.h */
+    const char *touch;
+    bool serial;
+    unsigned processors;
+    const struct rep_check *check; /* NULL: measured, not checked */
+    const struct rep_waste *waste; /* NULL: not looked at */
+    const struct rep_limit *limit; /* its bytes are 0: there was none */
+    unsigned idle_ms;              /* 0: no idling, and no idle figure */
+    const char *idle_with;         /* "calls" or "nothing" */
+    const struct rep_account *account;
+};
+
+/* rep_outcome_text / rep_outcome_json - print to standard output.
+ * Return    false when it could not be written, or memory ran out. */
+bool rep_outcome_text(const struct rep_outcome *outcome);
+bool rep_outcome_json(const struct rep_outcome *outcome);
+
+#endif

@@ -1,0 +1,214 @@
+/* outcome_latency.c - the latency pass as JSON and as a table. */
+#include "replay/outcome/outcome_parts.h"
+#include "replay/outcome/outcome_set.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "footprint/base/call.h"
+#include "footprint/base/words.h"
+
+static const struct {
+    const char *key;
+    double share;
+} PERCENTILES[] = {{"p50_ns", 0.5}, {"p90_ns", 0.9}, {"p99_ns", 0.99}, {"p99_9_ns", 0.999}};
+
+/* Ticks as nanoseconds with a tenth: what a clock of some nanoseconds a step can tell. */
+static double nanoseconds(const struct rep_clock *clock, double ticks)
+{
+    return (double)(uint64_t)(ticks * clock->ns_per_tick * 10 + 0.5) / 10;
+}
+
+/* ---- sums over classes or calls -------------------------------------------------------------- */
+
+static struct rep_histogram *of_call(const struct rep_latency *latency, unsigned call)
+{
+    static struct rep_histogram sum;
+    memset(&sum, 0, sizeof sum);
+    for (unsigned i = 0; latency->by_call[call] != NULL && i < REP_CLASSES; i++)
+        rep_histogram_merge(&sum, &latency->by_call[call][i]);
+    return &sum;
+}
+
+static struct rep_histogram *of_class(const struct rep_latency *latency, unsigned size_class)
+{
+    static struct rep_histogram sum;
+    memset(&sum, 0, sizeof sum);
+    for (unsigned call = 1; call < FP_CALL_COUNT; call++)
+        if (latency->by_call[call] != NULL)
+            rep_histogram_merge(&sum, &latency->by_call[call][size_class]);
+    return &sum;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void set_figures(json_t *object, const struct rep_histogram *histogram, const struct rep_clock *clock)
+{
+    set(object, "count", json_integer((json_int_t)histogram->count));
+    set(object, "mean_ns", json_real(rep_histogram_mean(histogram) * clock->ns_per_tick));
+    for (size_t i = 0; i < sizeof PERCENTILES / sizeof PERCENTILES[0]; i++)
+        set(object, PERCENTILES[i].key,
+            json_real(nanoseconds(clock, rep_histogram_percentile(histogram, PERCENTILES[i].share))));
+    set(object, "max_ns", json_real(nanoseconds(clock, (double)histogram->max)));
+}
+
+/* Only buckets that hold something: three arrays of equal length. */
+static json_t *buckets_json(const struct rep_histogram *histogram, const struct rep_clock *clock)
+{
+    json_t *low = json_array(), *high = json_array(), *count = json_array(), *object = json_object();
+    for (uint32_t i = 0; i < REP_HISTOGRAM_BUCKETS; i++) {
+        if (histogram->buckets[i] == 0)
+            continue;
+        append(low, json_real(nanoseconds(clock, (double)rep_histogram_low(i))));
+        append(high, json_real(nanoseconds(clock, (double)rep_histogram_low(i + 1))));
+        append(count, json_integer((json_int_t)histogram->buckets[i]));
+    }
+    set(object, "low_ns", low);
+    set(object, "high_ns", high);
+    set(object, "count", count);
+    return object;
+}
+
+static json_t *whole_json(const struct rep_histogram *histogram, const struct rep_clock *clock)
+{
+    json_t *object = json_object();
+    set_figures(object, histogram, clock);
+    set(object, "histogram", buckets_json(histogram, clock));
+    return object;
+}
+
+static json_t *calls_json(const struct rep_latency *latency, const struct rep_clock *clock)
+{
+    json_t *array = json_array();
+    for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
+        const struct rep_histogram *sum = of_call(latency, call);
+        if (sum->count == 0)
+            continue;
+        json_t *object = whole_json(sum, clock);
+        set(object, "call", json_string(fp_call_name(call)));
+        append(array, object);
+    }
+    return array;
+}
+
+static json_t *classes_json(const struct rep_latency *latency, const struct rep_clock *clock)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < REP_CLASSES; i++) {
+        const struct rep_histogram *sum = of_class(latency, i);
+        if (sum->count == 0)
+            continue;
+        json_t *object = json_object();
+        set_figures(object, sum, clock);
+        set(object, "size_max_bytes", json_integer((json_int_t)rep_size_class_max(i)));
+        append(array, object);
+    }
+    return array;
+}
+
+static json_t *pairs_json(const struct rep_latency *latency, const struct rep_clock *clock)
+{
+    json_t *array = json_array();
+    for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
+        for (unsigned i = 0; latency->by_call[call] != NULL && i < REP_CLASSES; i++) {
+            if (latency->by_call[call][i].count == 0)
+                continue;
+            json_t *object = json_object();
+            set(object, "call", json_string(fp_call_name(call)));
+            set(object, "size_max_bytes", json_integer((json_int_t)rep_size_class_max(i)));
+            set_figures(object, &latency->by_call[call][i], clock);
+            append(array, object);
+        }
+    }
+    return array;
+}
+
+static json_t *map_json(const struct rep_latency *latency, const struct rep_clock *clock)
+{
+    json_t *object = json_object(), *rows = json_array(), *cells = json_array();
+    for (uint32_t row = 0; row < REP_MAP_ROWS; row++)
+        append(rows, json_real(nanoseconds(clock, (double)rep_histogram_low(row << REP_MAP_SHIFT))));
+    for (uint32_t step = 0; step < latency->steps; step++) {
+        for (uint32_t row = 0; row < REP_MAP_ROWS; row++) {
+            const json_int_t count = latency->map[step][row];
+            if (count > 0)
+                append(cells, json_pack("[i, i, I]", (int)step, (int)row, count));
+        }
+    }
+    set(object, "over", json_string(latency->by_time ? "recorded time" : "ops"));
+    set(object, "steps", json_integer(latency->steps));
+    set(object, latency->by_time ? "span_ns" : "span_ops", json_integer((json_int_t)latency->span));
+    set(object, "row_low_ns", rows);
+    set(object, "cells", cells);
+    return object;
+}
+
+json_t *rep_latency_json(const struct rep_latency *latency, const struct rep_clock *clock)
+{
+    json_t *object = whole_json(latency->all, clock);
+    set(object, "clock_cost_ns", json_real(rep_clock_ns(clock, latency->cost_ticks)));
+    set(object, "relative_error_max", json_real(REP_HISTOGRAM_REL_ERR));
+    set(object, "touch_timed", json_false());
+    set(object, "by_call", calls_json(latency, clock));
+    set(object, "by_size_class", classes_json(latency, clock));
+    set(object, "by_call_and_size_class", pairs_json(latency, clock));
+    set(object, "map", map_json(latency, clock));
+    if (!incomplete)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static void print_ns(double ns)
+{
+    printf(" %9.*f", ns < 99.95 ? 1 : 0, ns);
+}
+
+static void print_row(const char *name, const struct rep_histogram *histogram, const struct rep_clock *clock)
+{
+    char digits[32];
+    printf("%-28s %11s", name, fp_text_grouped(histogram->count, digits));
+    print_ns(rep_histogram_mean(histogram) * clock->ns_per_tick);
+    for (size_t i = 0; i < sizeof PERCENTILES / sizeof PERCENTILES[0]; i++)
+        print_ns(nanoseconds(clock, rep_histogram_percentile(histogram, PERCENTILES[i].share)));
+    print_ns(nanoseconds(clock, (double)histogram->max));
+    printf("\n");
+}
+
+/* "up to 8 B", "up to 1 KiB" ... "up to 256 TiB": powers of two, named by their upper end. */
+static void name_class(unsigned size_class, char *ret_name, size_t size)
+{
+    static const char UNITS[] = "\0KMGT";
+    uint64_t bytes = rep_size_class_max(size_class);
+    unsigned unit = 0;
+    for (; bytes >= 1024 && unit < 4; unit++)
+        bytes /= 1024;
+    snprintf(ret_name, size, "up to %" PRIu64 " %sB", bytes,
+             unit == 0 ? "" : (char[]){UNITS[unit], 'i', '\0'});
+    if (size_class == 0)
+        snprintf(ret_name, size, "0 B or NULL");
+}
+
+void rep_latency_text(const struct rep_latency *latency, const struct rep_clock *clock)
+{
+    char name[32];
+    printf("\n%-28s %11s %9s %9s %9s %9s %9s %9s\n", "latency, ns", "calls", "mean", "p50", "p90", "p99",
+           "p99.9", "max");
+    print_row("all", latency->all, clock);
+    for (unsigned call = 1; call < FP_CALL_COUNT; call++)
+        if (of_call(latency, call)->count > 0)
+            print_row(fp_call_name(call), of_call(latency, call), clock);
+    for (unsigned i = 0; i < REP_CLASSES; i++) {
+        const struct rep_histogram *sum = of_class(latency, i);
+        name_class(i, name, sizeof name);
+        if (sum->count > 0)
+            print_row(name, sum, clock);
+    }
+    printf("\nEach call alone; %.1f ns that the clock takes are subtracted; new memory is touched between "
+           "calls,\n"
+           "not in them. Percentiles are exact to %.1f %%.\n",
+           rep_clock_ns(clock, latency->cost_ticks), 100 * REP_HISTOGRAM_REL_ERR);
+}

@@ -1,0 +1,165 @@
+/* outcome_text.c - a run as lines for people. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "footprint/base/words.h"
+#include "replay/outcome/outcome.h"
+#include "replay/outcome/outcome_parts.h"
+
+#define BEHIND_TOLD_NS 10000000u            /* less may be a single turn of another program */
+#define BELOW          "                  " /* a line that goes on stands below its values */
+
+static void say(const char *key, const char *value)
+{
+    printf("%-18s%s\n", key, value);
+}
+
+static void say_bytes(const char *key, double bytes)
+{
+    char text[FP_TEXT_BYTES];
+    say(key, fp_text_bytes(bytes, text));
+}
+
+static void say_waste(const char *key, const struct rep_waste_sample *sample)
+{
+    /* Parts that add up to more than is resident leave no rest: so much of them is not in memory. */
+    const int64_t rest = sample->rest_bytes < 0 ? REP_WASTE_UNKNOWN : sample->rest_bytes;
+    const struct {
+        const char *word;
+        int64_t bytes;
+    } parts[] = {
+        {"live", (int64_t)sample->live_bytes},
+        {"rounding", sample->rounding_bytes},
+        {"cached", sample->cached_bytes},
+        {"metadata", sample->metadata_bytes},
+        {"rest", rest},
+        {"in huge pages", sample->huge_page_bytes},
+    };
+    char text[FP_TEXT_BYTES], resident[FP_TEXT_BYTES + 16];
+    snprintf(resident, sizeof resident, "%s resident", fp_text_bytes((double)sample->resident_bytes, text));
+    say(key, resident);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        printf("%s%s %s", i % 4 == 0 ? i == 0 ? BELOW : ",\n" BELOW : ", ", parts[i].word,
+               parts[i].bytes == REP_WASTE_UNKNOWN ? "unavailable"
+                                                   : fp_text_bytes((double)parts[i].bytes, text));
+    if (sample->rest_bytes < 0)
+        printf(";\n" BELOW "%s of these parts are not resident",
+               fp_text_bytes(-(double)sample->rest_bytes, text));
+    printf("\n");
+}
+
+static void say_count(const char *key, uint64_t value)
+{
+    char digits[32];
+    printf("%-18s%s\n", key, fp_text_grouped(value, digits));
+}
+
+/* Functions that the workload calls and the allocator does not have. */
+static void say_stand_ins(const struct rep_outcome *outcome)
+{
+    const char *before = "stand-ins for     ";
+    for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
+        if ((outcome->substituted >> call & 1) == 0 || outcome->summary->ops_by_call[call] == 0)
+            continue;
+        printf("%s%s", before, fp_call_name(call));
+        before = ", ";
+    }
+    if (before[0] == ',')
+        printf("\n");
+}
+
+static void say_limit(const struct rep_limit *limit)
+{
+    char bytes[FP_TEXT_BYTES], peak[FP_TEXT_BYTES];
+    if (limit->bytes == 0)
+        return;
+    printf("%-18s%s, kept to, by %s", "limit", fp_text_bytes((double)limit->bytes, bytes), limit->by);
+    if (limit->has_peak)
+        printf("; the kernel counted %s at the peak", fp_text_bytes((double)limit->peak_bytes, peak));
+    if (limit->at_limit > 0)
+        printf("; it ran into it %s time%s, and the kernel took pages back", FP_GROUPED(limit->at_limit),
+               limit->at_limit == 1 ? "" : "s");
+    printf("\n");
+}
+
+/* The words are a file's. */
+static void say_incomplete(const char *why)
+{
+    char plain[512];
+    size_t i = 0;
+    for (; why[i] != '\0' && i + 1 < sizeof plain; i++)
+        plain[i] = (unsigned char)why[i] < ' ' || why[i] == 127 ? '?' : why[i];
+    plain[i] = '\0';
+    printf("%-18sthe recording is not whole: %s\n", "recorded", plain);
+}
+
+bool rep_outcome_text(const struct rep_outcome *outcome)
+{
+    const struct rep_meters *meters = outcome->meters;
+    const struct rep_exec_totals *totals = outcome->totals;
+    char digest[17], digits[32];
+    snprintf(digest, sizeof digest, "%016" PRIx64, totals->digest);
+    say("candidate", outcome->candidate);
+    say("malloc from", outcome->proof->malloc_library);
+    if (outcome->proof->version[0] != '\0')
+        say("version", outcome->proof->version);
+    for (uint32_t i = 0; i < outcome->settings->count; i++) {
+        const struct rep_setting *setting = &outcome->settings->list[i];
+        printf("%-18s%s=%s, says %s\n", i == 0 ? "settings" : "", setting->name, setting->asked,
+               setting->from);
+    }
+    say_stand_ins(outcome);
+    say("workload", outcome->workload);
+    if (outcome->incomplete_why != NULL)
+        say_incomplete(outcome->incomplete_why);
+    say_count("ops", totals->ops);
+    if (totals->untimed_ops > 0)
+        printf("%-18s%s of them, untimed: they create what was there before\n", "inherited",
+               fp_text_grouped(totals->untimed_ops, digits));
+    printf("%-18s%" PRIu32 "%s\n", "threads", outcome->summary->thread_count,
+           outcome->serial && outcome->summary->thread_count > 1 ? ", replayed on one" : "");
+    say("digest", digest);
+    if (outcome->check != NULL)
+        printf("%-18s%s objects verified, no promise broken; not timed\n", "checked",
+               fp_text_grouped((uint64_t)atomic_load(&outcome->check->verified), digits));
+    say_limit(outcome->limit);
+    if (rep_outcome_is_time_pass(outcome))
+        printf("%-18s%.1f\n", "ns/op", rep_outcome_ns_per_op(outcome));
+    else if (outcome->check == NULL)
+        say("ns/op", outcome->latency != NULL || outcome->syscalls != NULL
+                         ? "not measured: in this pass calls are watched one by one, which takes time"
+                     : outcome->placement != NULL
+                         ? "not measured: in this pass objects are walked between the calls"
+                         : "not measured: the recorded clock moves between the calls, which takes time");
+    /* With several threads it goes on beside the calls, where a processor is free. */
+    printf("%-18s%.1f ms, %s %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
+           outcome->serial ? "of it" : "and of some processor", (double)totals->prepare_ns / 1e6);
+    if (outcome->account->behind_most_ns > BEHIND_TOLD_NS)
+        printf("%-18sbehind its pace by up to %.0f ms, by %.0f ms at the end:\n"
+               "%-18sthe calls, and preparing them, take longer than %gx leaves\n",
+               "pace", (double)outcome->account->behind_most_ns / 1e6,
+               (double)outcome->account->behind_end_ns / 1e6, "", outcome->account->speed);
+    printf("%-18s%s, asked %s times\n", "clock", outcome->account->recorded ? "recorded" : "real",
+           fp_text_grouped(outcome->account->asks.asked, digits));
+    say_bytes("live peak", (double)outcome->summary->live_bytes_peak);
+    say_bytes("resident peak", (double)meters->peak_bytes);
+    say_bytes("resident mean", meters->mean_bytes);
+    say_bytes("resident end", (double)meters->end_bytes);
+    if (outcome->idle_ms > 0)
+        say_bytes("resident idle", (double)meters->idle_bytes);
+    if (outcome->waste != NULL && outcome->waste->peak.taken)
+        say_waste("near live peak", &outcome->waste->peak);
+    if (outcome->waste != NULL)
+        say_waste("at end", &outcome->waste->end);
+    if (rep_account_doubt(outcome->account) != NULL)
+        say("note", rep_account_doubt(outcome->account));
+    say_count("page faults", meters->faults_minor - totals->prepare_faults_minor);
+    rep_counters_text(outcome->counters);
+    if (outcome->syscalls != NULL)
+        rep_syscalls_text(outcome->syscalls);
+    if (outcome->placement != NULL)
+        rep_placement_text(outcome->placement);
+    if (outcome->latency != NULL)
+        rep_latency_text(outcome->latency, outcome->clock);
+    return fflush(stdout) == 0 && !ferror(stdout);
+}

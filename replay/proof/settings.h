@@ -1,0 +1,103 @@
+/* settings.h - that the allocator runs with the settings that were asked for: each one read back from it.
+ *
+ *   setting    a name and a value in the allocator's own words: "opt.narenas" = "1"
+ *   asked      as the environment, or an expectation of the candidate's, says it
+ *   found      as the allocator says it
+ *   variable   one of the environment; it may carry several settings (MALLOC_CONF) or one
+ *
+ * Allocators ignore a misspelt setting, most of them in silence, and the figures would be another candidate's. So a run
+ * whose settings cannot be read back, or read otherwise, fails before the first op.
+ *
+ * Who tells: jemalloc mallctl, mimalloc mi_option_get, tcmalloc its properties and flags. glibc has no such call: its
+ * loader lists the tunables that it accepted, and rep_settings_after measures those that show in what malloc does.
+ * Nothing here uses the allocator before the first op. */
+#ifndef MALLAB_REPLAY_PROOF_SETTINGS_H
+#define MALLAB_REPLAY_PROOF_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "replay/exec/calls.h"
+
+#define REP_SETTINGS_MAX     64u
+#define REP_SETTING_TEXT_MAX 128u
+
+struct rep_setting {
+    char name[REP_SETTING_TEXT_MAX];
+    char asked[REP_SETTING_TEXT_MAX];
+    char found[REP_SETTING_TEXT_MAX]; /* "" when nobody tells, which only `unproven` lets pass */
+    bool unread;                      /* nobody tells of it, and it may pass all the same */
+    const char *from;                 /* who told: "mallctl", "mi_option_get", ...; "nobody" */
+};
+
+struct rep_settings {
+    const char *kind; /* of proof, see allocator_proof.h */
+    bool unproven;    /* variables that no allocator of this kind is known to read may pass, shown as such */
+    uint32_t count;
+    struct rep_setting list[REP_SETTINGS_MAX];
+    const char *named[REP_SETTINGS_MAX]; /* variables that the candidate sets */
+    uint32_t named_count;
+    char why[1024]; /* the first thing that failed, for one line on stderr */
+};
+
+/* rep_settings_name - note a variable that the candidate sets: it must be proven whatever it is. Those that the
+ * allocator's kind is known to read are looked at also when nobody names them.
+ * variable  borrowed. Returns false when there are too many. */
+bool rep_settings_name(struct rep_settings *settings, const char *variable);
+
+/* rep_settings_expect - note "NAME=VALUE", which the allocator must confirm.
+ * Returns   false when it is not of this form, too long or one too many. */
+bool rep_settings_expect(struct rep_settings *settings, const char *text);
+
+/* rep_settings_check - before the first op: read all back. kind must be set.
+ * Returns   false with why set. */
+bool rep_settings_check(struct rep_settings *settings);
+
+/* rep_settings_after - after the last measurement: measure what can be measured by allocating (glibc: tcache_count,
+ * mmap_threshold, arena_max). Returns false with why set. */
+bool rep_settings_after(struct rep_settings *settings, const struct rep_calls *calls);
+
+/* rep_settings_names - tell which settings the allocator knows, each as a user names it behind "CANDIDATE+": "narenas". kind
+ * must be set. For people: it may use stdio and the allocator, so nothing is to be measured afterwards.
+ * told      called for each; the name is valid during the call, length bytes, not terminated. */
+typedef void rep_settings_told(const char *name, size_t length);
+void rep_settings_names(const struct rep_settings *settings, rep_settings_told *told);
+
+/* ---- for the files settings_*.c -------------------------------------------------------------- */
+
+/* What an allocator's kind brings. */
+struct rep_settings_kind {
+    const char *kind;
+    const char
+        *symbol; /* that only its library exports: tells the kind where `address` is all that is proven */
+    const char *family; /* beginning of the variables that it reads; NULL: only those that take() accepts */
+    /* Put the settings of a variable onto the list. Returns false, why untouched, when it reads no such variable;
+     * also false, why set, when the value cannot be understood. */
+    bool (*take)(struct rep_settings *settings, const char *variable, const char *value);
+    /* Fill found and from. Returns false when nobody tells: why may say more. */
+    bool (*read)(struct rep_settings *settings, struct rep_setting *setting);
+    bool (*after)(struct rep_settings *settings,
+                  const struct rep_calls *calls); /* NULL: nothing to measure */
+    void (*names)(rep_settings_told *told);       /* as rep_settings_names */
+};
+
+extern const struct rep_settings_kind rep_settings_glibc, rep_settings_jemalloc, rep_settings_mimalloc,
+    rep_settings_tcmalloc;
+
+/* rep_settings_add - append; a name that is there already gets the new value, as the last one counts.
+ * Returns   false with why set when a text is too long, or there are too many. */
+bool rep_settings_add(struct rep_settings *settings, const char *name, size_t name_length, const char *value,
+                      size_t value_length);
+
+/* rep_settings_number - a whole decimal or 0x number, nothing behind it. */
+bool rep_settings_number(const char *text, long long *ret_number);
+
+/* rep_settings_symbol - dlsym by name into a function or data pointer. Returns false when there is none. */
+bool rep_settings_symbol(const char *name, void *ret_pointer);
+
+/* rep_settings_refuse - set why, unless it is set. Returns false. */
+bool rep_settings_refuse(struct rep_settings *settings, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

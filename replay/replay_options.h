@@ -1,0 +1,46 @@
+/* replay_options.h - the command line of mallab-replay-NAME. */
+#ifndef MALLAB_REPLAY_REPLAY_OPTIONS_H
+#define MALLAB_REPLAY_REPLAY_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "replay/exec/loop.h"
+#include "replay/exec/pace.h"
+#include "replay/proof/settings.h"
+#include "replay/system/binding.h"
+#include "replay/system/run_limit.h"
+
+enum rep_exit {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,
+    EXIT_MISUSE = 2,
+    EXIT_BAD_INPUT = 3,
+};
+
+/* All text is borrowed from argv. */
+struct rep_options {
+    const char *workload; /* NULL with settings_only */
+    const char *candidate;
+    const char *expected_library; /* NULL: what this program is linked against */
+    const char *proof_kind;       /* NULL: by what is expected */
+    const char *touch_name;
+    enum rep_touch touch;
+    unsigned idle_ms, timeout_s; /* 0: no idle time; no timeout */
+    struct rep_limit_options limit;
+    const char *idle_with; /* "calls" or "nothing"; NULL: by the clock */
+    struct rep_pace pace;
+    bool expects_clock;
+    bool settings_only; /* print what settings there are, check those that were given, and end */
+    bool json, serial, check, waste, report_failure;
+    bool latency, syscalls, placement; /* passes: at most one of these and check */
+    struct rep_binding binding;
+    struct rep_settings *settings; /* the caller's: named and expected ones are noted there */
+};
+
+/* rep_options_parse - fill options from the command line; calls no malloc. Ends the program for --help and, with a line
+ * on stderr, for misuse.
+ * settings  zeroed by the caller; borrowed for the options' life. */
+void rep_options_parse(int argc, char **argv, struct rep_settings *settings, struct rep_options *ret_options);
+
+#endif

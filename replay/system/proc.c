@@ -1,0 +1,23 @@
+/* proc.c - see proc.h. */
+#include "replay/system/proc.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool rep_proc_number(const char *path, const char *key, uint64_t *ret_number)
+{
+    char text[4096];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t length = read(fd, text, sizeof text - 1);
+    (void)close(fd); /* it was only read */
+    text[length > 0 ? length : 0] = '\0';
+    const char *at = strstr(text, key);
+    if (at == NULL)
+        return false;
+    *ret_number = strtoull(at + strlen(key), NULL, 10);
+    return true;
+}

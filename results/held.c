@@ -1,8 +1,0 @@
-/* held.c - memory before the first call weighs as much as memory after it. */
-#include "results/held.h"
-
-/* Comparisons with NAN are false. */
-bool res_held_outweighed(struct res_held own, struct res_held baseline)
-{
-    return own.bytes + own.start_bytes >= baseline.bytes + baseline.start_bytes;
-}

@@ -1,0 +1,159 @@
+/* support.c - memory, strings and words for the programs' rooms. */
+#include "results/measure/base/support.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "footprint/base/plain.h"
+
+static void die_of_memory(void)
+{
+    static const char message[] = "mallab: out of memory\n";
+    ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
+    (void)written; /* nowhere left to tell it */
+    exit(1);       /* not _exit: temporary files are removed by atexit */
+}
+
+void *res_calloc(size_t count, size_t size)
+{
+    void *memory = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
+    if (memory == NULL)
+        die_of_memory();
+    return memory;
+}
+
+void *res_realloc(void *memory, size_t count, size_t size)
+{
+    if (size > 0 && count > SIZE_MAX / size)
+        die_of_memory();
+    void *moved = realloc(memory, count * size > 0 ? count * size : 1);
+    if (moved == NULL)
+        die_of_memory();
+    return moved;
+}
+
+char *res_strdup(const char *text)
+{
+    return res_strndup(text, strlen(text));
+}
+
+char *res_strndup(const char *text, size_t length_max)
+{
+    const size_t length = strnlen(text, length_max);
+    char *copy = res_calloc(length + 1, 1);
+    memcpy(copy, text, length);
+    return copy;
+}
+
+char *res_printf(const char *format, ...)
+{
+    char *text = NULL;
+    va_list list;
+    va_start(list, format);
+    int length = vasprintf(&text, format, list);
+    va_end(list);
+    if (length < 0)
+        die_of_memory();
+    return text;
+}
+
+void res_text_add(struct res_text *text, const char *bytes, size_t length)
+{
+    if (length > SIZE_MAX / 4 || text->length > SIZE_MAX / 4)
+        die_of_memory();
+    if (text->length + length + 1 > text->capacity) {
+        text->capacity = (text->length + length + 1) * 2;
+        text->text = res_realloc(text->text, text->capacity, 1);
+    }
+    memcpy(text->text + text->length, bytes, length);
+    text->length += length;
+    text->text[text->length] = '\0';
+}
+
+void res_text_printf(struct res_text *text, const char *format, ...)
+{
+    char *more = NULL;
+    va_list list;
+    va_start(list, format);
+    int length = vasprintf(&more, format, list);
+    va_end(list);
+    if (length < 0)
+        die_of_memory();
+    res_text_add(text, more, (size_t)length);
+    free(more);
+}
+
+size_t res_text_columns(const char *text)
+{
+    size_t columns = 0;
+    for (const char *byte = text; *byte != '\0'; byte++) {
+        if (((unsigned char)*byte & 0xc0) != 0x80)
+            columns++;
+    }
+    return columns;
+}
+
+char *res_text_plain(const char *text)
+{
+    const size_t size = strlen(text) * FP_PLAIN_GROWTH + 1;
+    char *plain = res_calloc(size, 1);
+    (void)fp_text_plain(text, plain, size); /* it has room */
+    return plain;
+}
+
+char *res_text_duration(double duration_ns, char *ret_text)
+{
+    const double seconds = duration_ns / 1e9;
+    if (duration_ns < 1e3)
+        snprintf(ret_text, 32, "%.0f ns", duration_ns);
+    else if (duration_ns < 1e6)
+        snprintf(ret_text, 32, "%.3g us", duration_ns / 1e3);
+    else if (duration_ns < 1e9)
+        snprintf(ret_text, 32, "%.3g ms", duration_ns / 1e6);
+    else if (seconds < 100)
+        snprintf(ret_text, 32, "%.3g s", seconds);
+    else if (seconds < 5999.5)
+        snprintf(ret_text, 32, "%.0f min %02.0f s", (double)((long)(seconds + 0.5) / 60),
+                 (double)((long)(seconds + 0.5) % 60));
+    else if (seconds < 1e12)
+        snprintf(ret_text, 32, "%ld h %02ld min", (long)seconds / 3600, (long)seconds / 60 % 60);
+    else
+        snprintf(ret_text, 32, "%.3g s", seconds);
+    return ret_text;
+}
+
+char *res_path_join(const char *directory, const char *name)
+{
+    return res_printf("%s/%s", directory, name);
+}
+
+char *res_find_program(const char *const *directories, const char *name)
+{
+    for (; *directories != NULL; directories++) {
+        char *path = res_path_join(*directories, name);
+        struct stat facts;
+        if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0)
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+bool res_file_begin(const char *root, const char *path, char *ret_text, size_t size)
+{
+    char *full = res_printf("%s%s", root, path);
+    FILE *file = fopen(full, "re");
+    size_t length = 0;
+    free(full);
+    if (file != NULL) {
+        length = fread(ret_text, 1, size - 1, file);
+        fclose(file);
+    }
+    ret_text[length] = '\0';
+    return file != NULL;
+}

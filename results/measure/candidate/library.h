@@ -1,0 +1,31 @@
+/* library.h - what a shared library is, without loading it into this process.
+ *
+ * The allocator is loaded by a child that is thrown away: an allocator's constructor may start threads, read the
+ * environment, or replace what this process uses. */
+#ifndef MALLAB_RESULTS_MEASURE_CANDIDATE_LIBRARY_H
+#define MALLAB_RESULTS_MEASURE_CANDIDATE_LIBRARY_H
+
+#include <stdbool.h>
+
+/* Strings belong to the caller. */
+struct res_library {
+    char *path; /* the file, symbolic links resolved; NULL when it cannot be loaded */
+    char *
+        version; /* what the library says of itself, else the digits behind ".so." of its file; may be NULL */
+    char *problem; /* the loader's words when it cannot be loaded */
+};
+
+/* res_library_probe - find a library as the loader would.
+ * name         "libjemalloc.so.2" or a path.
+ * ret_library  all three fields are set, unused ones to NULL.
+ * Returns      true when it can be loaded. Not for processes with threads: it forks and goes on in the child. */
+bool res_library_probe(const char *name, struct res_library *ret_library);
+
+/* The hidden first word of a program's command line by which res_library_probe starts the program again; its main
+ * then returns res_library_answer(second word). A program without it only finds libraries that dlopen can load. */
+#define RES_LIBRARY_PROBE "--probe-library"
+
+/* res_library_answer - tell on stdout what the library of this name is that was preloaded. Returns an exit code. */
+int res_library_answer(const char *name);
+
+#endif

@@ -1,0 +1,439 @@
+/* experiment.c - warm up, then rounds in shuffled order. */
+#include "results/measure/experiment/experiment.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "results/measure/base/random.h"
+#include "results/measure/base/support.h"
+#include "results/measure/experiment/until.h"
+
+/* A run after the warm-up that takes this many times as long has hung: noise on shared machines is 4-33 %. */
+#define HANGS_AFTER_TIMES 20u
+#define HANGS_AFTER_NS    UINT64_C(60000000000)
+
+enum phase {
+    PHASE_CHECK,
+    PHASE_WARM_UP,
+    PHASE_ROUND,
+    PHASE_MEMORY,
+    PHASE_PASS,
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+struct state {
+    const struct res_options *options;
+    struct res_random random;
+    size_t runs_done, runs_all;
+    bool stopped;
+};
+
+static size_t entries_of(const struct res_options *options)
+{
+    return options->candidate_count + 1 + (options->floor != NULL ? 1 : 0);
+}
+
+static unsigned memory_rounds_of(const struct res_options *options, const struct res_workload *workload)
+{
+    if (workload->duration_ns == 0)
+        return 0; /* there is no time to tell */
+    return options->memory_rounds < options->rounds ? options->memory_rounds : options->rounds;
+}
+
+static size_t pass_runs_of(const struct res_options *options)
+{
+    return res_passes_runs(&(struct res_passes_plan){.candidates = options->candidate_count,
+                                                     .floor = options->floor != NULL,
+                                                     .latency = options->latency_passes,
+                                                     .syscalls = options->system_calls,
+                                                     .placement = options->placement});
+}
+
+static size_t runs_of(const struct res_options *options, const struct res_workload *workload)
+{
+    return entries_of(options) * (options->rounds + 1) +
+           (options->candidate_count + 1) * memory_rounds_of(options, workload) +
+           (options->check ? options->candidate_count : 0) + pass_runs_of(options);
+}
+
+static void trial_init(struct res_trial *trial, const struct res_options *options,
+                       const struct res_workload *workload)
+{
+    *trial = (struct res_trial){
+        .workload = workload,
+        .entry_count = entries_of(options),
+        .candidate_count = options->candidate_count,
+        .entries = res_calloc(entries_of(options), sizeof *trial->entries),
+    };
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        struct res_entry *entry = &trial->entries[i];
+        entry->is_control = i == options->candidate_count;
+        entry->is_floor = i > options->candidate_count;
+        entry->candidate = entry->is_floor     ? options->floor
+                           : entry->is_control ? options->candidates[0]
+                                               : options->candidates[i];
+        entry->runs = res_calloc(options->rounds, sizeof *entry->runs);
+        entry->memory_runs = res_calloc(options->rounds, sizeof *entry->memory_runs);
+    }
+}
+
+static void fail(struct res_entry *entry, char *reason)
+{
+    free(entry->failed);
+    entry->failed = reason;
+}
+
+uint64_t res_experiment_patience_ns(uint64_t like_ns)
+{
+    return like_ns != 0 ? like_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS : 0;
+}
+
+/* A run that takes as long has hung. Before an entry's warm-up the baseline's same run has to do: no allocator that is
+ * worth comparing is so much slower. */
+static uint64_t patience_ns(const struct res_trial *trial, const struct res_entry *entry, enum phase phase)
+{
+    const struct res_entry *baseline = &trial->entries[0];
+    uint64_t like_ns = entry->warmup_ns;
+    if (phase == PHASE_CHECK)
+        like_ns = baseline->check_ns;
+    else if (like_ns == 0)
+        like_ns = baseline->warmup_ns;
+    return res_experiment_patience_ns(like_ns);
+}
+
+/* ret_failure: the run's end in numbers, when it failed; NULL: not asked for. */
+static enum res_run_state run_any(struct state *state, struct res_trial *trial, struct res_entry *entry,
+                                  enum phase phase, unsigned round, const char *option,
+                                  struct res_run *ret_run, char **ret_reason, json_t **ret_failure)
+{
+    const struct res_options *options = state->options;
+    /* The waste is looked at in the warm-up: it is split on the clock of the resident figures. */
+    const bool recorded = phase == PHASE_MEMORY || (phase == PHASE_WARM_UP && !entry->is_floor &&
+                                                    memory_rounds_of(options, trial->workload) > 0);
+    const struct res_run_request request = {
+        .candidate = entry->candidate,
+        .workload = trial->workload->path,
+        .touch = options->touch,
+        .timeout_ns = options->timeout_ns != 0 ? options->timeout_ns : patience_ns(trial, entry, phase),
+        .timeout_asked = options->timeout_ns != 0,
+        .limit_bytes = entry->is_floor ? 0 : options->limit_bytes,
+        .place = options->group_place,
+        .check = phase == PHASE_CHECK,
+        .waste = phase == PHASE_WARM_UP && !entry->is_floor && !entry->is_control,
+        .ret_failure = ret_failure,
+        .pass_option = option,
+        .more = options->replay_options,
+        .recorded_clock = recorded,
+        .idle_ms = phase == PHASE_MEMORY ? options->idle_ms : 0,
+        .stop = options->stop,
+    };
+    if (options->progress != NULL)
+        options->progress(options->context, trial->workload,
+                          entry->is_control ? "control" : entry->candidate->name, round, state->runs_done,
+                          state->runs_all);
+    const enum res_run_state outcome = res_run_once(&request, ret_run, ret_reason);
+    state->runs_done++;
+    if (outcome == RES_RUN_STOPPED)
+        state->stopped = true;
+    return outcome;
+}
+
+/* A run of the check, the warm-up or a round: what fails in it is out. */
+static enum res_run_state run_entry(struct state *state, struct res_trial *trial, struct res_entry *entry,
+                                    enum phase phase, unsigned round, struct res_run *ret_run)
+{
+    char *reason = NULL;
+    json_t *failure = NULL;
+    const enum res_run_state outcome = run_any(state, trial, entry, phase, round, NULL, ret_run, &reason,
+                                               &failure);
+    if (outcome == RES_RUN_FAILED) {
+        fail(entry, reason);
+        json_decref(entry->failure);
+        entry->failure = failure;
+    }
+    return outcome;
+}
+
+const char *res_digest_agreed(const char *const *digests, size_t count)
+{
+    const char *agreed = NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t votes = 0;
+        for (size_t k = 0; digests[i] != NULL && k < count; k++)
+            votes += digests[k] != NULL && strcmp(digests[i], digests[k]) == 0;
+        if (votes > most) {
+            most = votes;
+            agreed = digests[i];
+        }
+    }
+    return agreed;
+}
+
+static void check_digest(struct res_trial *trial, struct res_entry *entry, const struct res_run *run)
+{
+    if (strcmp(run->digest, trial->digest) != 0)
+        fail(entry, res_printf("it executed other ops than the others: digest %.32s instead of %.32s",
+                               run->digest, trial->digest));
+}
+
+/* The recorded times and the live bytes at samples are the workload's: every run of a kind repeats them. They are kept
+ * once for the trial, and a run keeps only what it measured, or what is different. */
+static void share_samples(json_t **shared, const struct res_run *run)
+{
+    static const char *const keys[] = {"time_ns", "live_bytes"};
+    json_t *samples = json_object_get(run->json, "samples");
+    for (size_t i = 0; json_is_object(samples) && i < sizeof keys / sizeof keys[0]; i++) {
+        json_t *own = json_object_get(samples, keys[i]);
+        if (own == NULL)
+            continue;
+        if (*shared == NULL)
+            *shared = json_object();
+        if (json_object_get(*shared, keys[i]) == NULL)
+            json_object_set(*shared, keys[i], own);
+        if (json_equal(json_object_get(*shared, keys[i]), own))
+            json_object_del(samples, keys[i]);
+    }
+}
+
+/* One run of each candidate that looks whether it keeps its promises; those that do not are out. */
+static void check(struct state *state, struct res_trial *trial)
+{
+    for (size_t i = 0; i < trial->candidate_count && !state->stopped; i++) {
+        struct res_entry *entry = &trial->entries[i];
+        struct res_run run = {0};
+        if (run_entry(state, trial, entry, PHASE_CHECK, 0, &run) != RES_RUN_OK)
+            continue;
+        entry->check_ns = run.elapsed_ns;
+        entry->check = json_incref(json_object_get(run.json, "check"));
+        res_run_release(&run);
+    }
+    if (trial->entries[0].failed != NULL)
+        fail(res_trial_control(trial), res_strdup("the baseline failed its check"));
+}
+
+static void warm_up(struct state *state, struct res_trial *trial)
+{
+    struct res_run *runs = res_calloc(trial->entry_count, sizeof *runs);
+    const char **digests = res_calloc(trial->entry_count, sizeof *digests);
+    for (size_t i = 0; i < trial->entry_count && !state->stopped; i++) {
+        struct res_entry *entry = &trial->entries[i];
+        if (entry->failed != NULL) {
+            state->runs_done++;
+        } else if (run_entry(state, trial, entry, PHASE_WARM_UP, 0, &runs[i]) == RES_RUN_OK) {
+            entry->warmup_ns = runs[i].elapsed_ns;
+            entry->said = runs[i].said;
+            runs[i].said = NULL;
+            entry->waste = json_incref(json_object_get(runs[i].json, "waste"));
+            digests[i] = runs[i].digest;
+        }
+    }
+    const char *agreed = res_digest_agreed(digests, trial->entry_count);
+    if (agreed != NULL)
+        trial->digest = res_strdup(agreed);
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        if (digests[i] != NULL)
+            check_digest(trial, &trial->entries[i], &runs[i]);
+        res_run_release(&runs[i]);
+    }
+    free(digests);
+    free(runs);
+}
+
+/* Rounds that were not finished are dropped: samples are paired. */
+static void drop_unfinished(struct res_trial *trial)
+{
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        struct res_entry *entry = &trial->entries[i];
+        while (entry->run_count > trial->rounds)
+            res_run_release(&entry->runs[--entry->run_count]);
+        while (entry->memory_count > trial->memory_rounds)
+            res_run_release(&entry->memory_runs[--entry->memory_count]);
+    }
+}
+
+/* One pass of a round: the timed one, or that for memory. */
+static void run_round(struct state *state, struct res_trial *trial, unsigned round, bool memory)
+{
+    size_t *order = res_calloc(trial->entry_count, sizeof *order);
+    for (size_t i = 0; i < trial->entry_count; i++)
+        order[i] = i;
+    res_shuffle(&state->random, order, trial->entry_count);
+    for (size_t i = 0; i < trial->entry_count && !state->stopped; i++) {
+        struct res_entry *entry = &trial->entries[order[i]];
+        struct res_run run = {0};
+        if (memory && entry->is_floor)
+            continue; /* it has no memory */
+        if (entry->failed != NULL) {
+            state->runs_done++;
+            continue;
+        }
+        if (run_entry(state, trial, entry, memory ? PHASE_MEMORY : PHASE_ROUND, round + 1, &run) !=
+            RES_RUN_OK)
+            continue;
+        json_object_set_new(run.json, "round", json_integer((json_int_t)round + 1));
+        json_object_set_new(run.json, "position", json_integer((json_int_t)i + 1));
+        check_digest(trial, entry, &run);
+        share_samples(memory ? &trial->memory_samples : &trial->samples, &run);
+        if (memory) {
+            assert(entry->memory_count < state->options->rounds);
+            entry->memory_runs[entry->memory_count++] = run;
+            continue;
+        }
+        if (entry->run_count > 0 && run.batch_count != entry->runs[0].batch_count)
+            fail(entry, res_strdup("its runs were cut in different numbers of batches"));
+        assert(entry->run_count < state->options->rounds);
+        entry->runs[entry->run_count++] = run;
+    }
+    if (!state->stopped && memory)
+        trial->memory_rounds = round + 1;
+    else if (!state->stopped)
+        trial->rounds = round + 1;
+    else
+        drop_unfinished(trial);
+    free(order);
+}
+
+/* ---- behind the rounds ---------------------------------------------------------------------- */
+
+struct passing {
+    struct state *state;
+    struct res_trial *trial;
+    struct res_run run; /* the last one */
+};
+
+static const json_t *run_pass(void *context, struct res_entry *entry, const char *option, char **ret_reason)
+{
+    struct passing *passing = context;
+    res_run_release(&passing->run);
+    if (run_any(passing->state, passing->trial, entry, PHASE_PASS, RES_ROUND_PASS, option, &passing->run,
+                ret_reason, NULL) != RES_RUN_OK)
+        return NULL;
+    if (strcmp(passing->run.digest, passing->trial->digest) != 0) {
+        *ret_reason = res_strdup("it executed other ops than in the rounds");
+        return NULL;
+    }
+    return passing->run.json;
+}
+
+static void run_passes(struct state *state, struct res_trial *trial)
+{
+    const struct res_options *options = state->options;
+    struct passing passing = {.state = state, .trial = trial};
+    const struct res_passes_runner runner = {.run = run_pass, .context = &passing};
+    if (trial->digest != NULL && options->system_calls && !state->stopped)
+        (void)res_passes_syscalls(trial, &runner); /* state tells of a stop */
+    if (trial->digest != NULL && options->placement && !state->stopped)
+        (void)res_passes_placement(trial, &runner);
+    if (trial->digest != NULL && !state->stopped)
+        (void)res_passes_latency(trial, options->latency_passes, &state->random, &runner);
+    res_run_release(&passing.run);
+}
+
+/* The time budget that is left, in equal parts for the workloads that are left. Those that stop early leave theirs to the others. */
+static uint64_t share_ns(const struct res_options *options, uint64_t begun_ns, size_t workload)
+{
+    const uint64_t spent_ns = now_ns() - begun_ns;
+    if (options->time_budget_ns == 0)
+        return 0;
+    if (spent_ns >= options->time_budget_ns)
+        return 1; /* spent: the fewest rounds that there are */
+    return (options->time_budget_ns - spent_ns) / (options->workload_count - workload) + 1;
+}
+
+static void run_rounds(struct state *state, struct res_trial *trial, uint64_t share)
+{
+    const struct res_options *options = state->options;
+    const unsigned memory_rounds = memory_rounds_of(options, trial->workload);
+    const size_t runs_before = state->runs_done;
+    const uint64_t begun_ns = now_ns();
+    bool ended = false;
+    if (options->check)
+        check(state, trial);
+    warm_up(state, trial);
+    for (unsigned round = 0; !ended && !state->stopped; round++) {
+        run_round(state, trial, round, false);
+        if (round < memory_rounds && !state->stopped)
+            run_round(state, trial, round, true);
+        trial->elapsed_ns = now_ns() - begun_ns;
+        ended = !state->stopped && res_until_ended(trial, options, share, trial->elapsed_ns);
+    }
+    if (state->stopped)
+        trial->ended = RES_ENDED_INTERRUPT;
+    else /* rounds that were not needed count as done, for the progress of what follows */
+        state->runs_done = runs_before + runs_of(options, trial->workload) - pass_runs_of(options);
+}
+
+void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment)
+{
+    struct state state = {
+        .options = options,
+        .random = res_random_from(options->seed),
+    };
+    const uint64_t begun_ns = now_ns();
+    for (size_t i = 0; i < options->workload_count; i++)
+        state.runs_all += runs_of(options, &options->workloads[i]);
+    assert(options->candidate_count > 0 && options->rounds > 0);
+    *ret_experiment = (struct res_experiment){
+        .options = *options,
+        .trials = res_calloc(options->workload_count, sizeof *ret_experiment->trials),
+    };
+    for (size_t i = 0; i < options->workload_count && !state.stopped; i++) {
+        struct res_trial *trial = &ret_experiment->trials[ret_experiment->trial_count++];
+        trial_init(trial, options, &options->workloads[i]);
+        run_rounds(&state, trial, share_ns(options, begun_ns, i));
+        run_passes(&state, trial);
+    }
+    ret_experiment->stopped = state.stopped;
+}
+
+void res_experiment_release(struct res_experiment *experiment)
+{
+    for (size_t i = 0; i < experiment->trial_count; i++) {
+        struct res_trial *trial = &experiment->trials[i];
+        for (size_t k = 0; k < trial->entry_count; k++) {
+            for (size_t run = 0; run < trial->entries[k].run_count; run++)
+                res_run_release(&trial->entries[k].runs[run]);
+            for (size_t run = 0; run < trial->entries[k].memory_count; run++)
+                res_run_release(&trial->entries[k].memory_runs[run]);
+            free(trial->entries[k].runs);
+            free(trial->entries[k].memory_runs);
+            free(trial->entries[k].failed);
+            free(trial->entries[k].said);
+            json_decref(trial->entries[k].failure);
+            json_decref(trial->entries[k].check);
+            json_decref(trial->entries[k].waste);
+            res_passes_release(&trial->entries[k].passes);
+        }
+        free(trial->entries);
+        free(trial->digest);
+        json_decref(trial->samples);
+        json_decref(trial->memory_samples);
+    }
+    free(experiment->trials);
+    *experiment = (struct res_experiment){0};
+}
+
+bool res_trial_has_memory(const struct res_trial *trial)
+{
+    return trial->memory_rounds > 0;
+}
+
+struct res_entry *res_trial_control(const struct res_trial *trial)
+{
+    return &trial->entries[trial->candidate_count];
+}
+
+struct res_entry *res_trial_floor(const struct res_trial *trial)
+{
+    return trial->entry_count > trial->candidate_count + 1 ? &trial->entries[trial->candidate_count + 1]
+                                                           : NULL;
+}

@@ -1,0 +1,41 @@
+/* until.h - how long an experiment goes on: a number of rounds, until the intervals are narrow, or until its time is spent.
+ *
+ *   width   of an interval of a ratio: its high end less its low end, as a share of the ratio
+ *
+ * Rounds are added for the *width* alone, whatever the interval holds. To stop as soon as a verdict falls would let noise choose its
+ * moment: with a look after each round, a fair coin would be called unfair in far more than 5 % of the cases. The width says nothing about
+ * where the interval lies; `scripts/bench verdict` shows that false verdicts stay below 5 % (docs/statistics.md). */
+#ifndef MALLAB_RESULTS_MEASURE_EXPERIMENT_UNTIL_H
+#define MALLAB_RESULTS_MEASURE_EXPERIMENT_UNTIL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "results/measure/experiment/experiment.h"
+#include "results/measure/statistics/statistics.h"
+
+#define RES_UNTIL_ROUNDS_LEAST                                                                               \
+    16u /* for --until: where half of the rounds are disturbed, the test of 8 can call nothing different (steady.h) */
+/* Where neither --until nor --time-budget ends an experiment before, and -n does not say: so many rounds of short runs; of long ones
+ * those that five minutes hold, but never fewer than RES_UNTIL_ROUNDS_LONG. On a machine whose neighbours come and go for minutes a run of
+ * 10 ms takes a thousand rounds to be told from one 3 % slower, and they take two minutes (docs/statistics.md). */
+#define RES_UNTIL_ROUNDS_MAX  1000u
+#define RES_UNTIL_ROUNDS_LONG 200u
+#define RES_UNTIL_LONG_NS     (5 * 60 * UINT64_C(1000000000))
+
+/* res_until_width - the widest interval of time against the baseline: of the candidates that have not failed and of the control, since a
+ * verdict needs both. NAN when there is none. */
+double res_until_width(const struct res_trial *trial, uint64_t seed);
+
+/* res_until_ended - whether the trial's rounds are enough, looked at when a round is finished.
+ * share_ns   of the time budget, this workload's; 0: none
+ * elapsed_ns since this workload was begun; rounds took this long
+ * Sets trial->ended when they are: never before RES_ROUNDS_FOR_VERDICT rounds (or options->rounds_least), for the width with RES_UNTIL_ROUNDS_LEAST at
+ * first and then when an eighth more rounds are there, because looking takes time too. */
+bool res_until_ended(struct res_trial *trial, const struct res_options *options, uint64_t share_ns,
+                     uint64_t elapsed_ns);
+
+/* res_ended_name - "rounds", "until", "time_budget", "rounds_max" or "interrupt". */
+const char *res_ended_name(enum res_ended ended);
+
+#endif

@@ -1,0 +1,28 @@
+/* memory_limit.h - a memory limit in a result: who died of it, who ran into it and went on, and the words for both.
+ *
+ *   limit  of an experiment: `limit_bytes`, and `limit_by`, the kernel's means (replay/system/run_limit.h)
+ *   at it  a run that reached the limit of its group; the kernel took pages back, of the allocator or of files, and it went
+ *          on. It had no room left: a container of that size is too small by little */
+#ifndef MALLAB_RESULTS_MEASURE_FIGURES_MEMORY_LIMIT_H
+#define MALLAB_RESULTS_MEASURE_FIGURES_MEMORY_LIMIT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "results/measure/experiment/experiment.h"
+
+/* res_limit_by - the JSON's word for the means of an experiment's limit; NULL when there is none. */
+const char *res_limit_by(const struct res_options *options);
+
+/* res_failure_is_death - whether the allocator ended the run, or the kernel for its sake, which is what a memory limit is
+ * set for; else something else went wrong. failure: of a run or an entry; may be NULL. */
+bool res_failure_is_death(const json_t *failure);
+
+/* res_limit_entry - `limit` of an entry, over all its runs that tell; a new reference, JSON's null without a limit. */
+json_t *res_limit_entry(const struct res_options *options, const struct res_entry *entry);
+
+/* res_limit_words - of a workload of a result, for the line below the table. Returns a text, the caller's; NULL when
+ * there was no limit. */
+char *res_limit_words(const json_t *result, const json_t *workload);
+
+#endif

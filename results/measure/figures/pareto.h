@@ -1,0 +1,36 @@
+/* pareto.h - which candidates nothing beats on both time and memory, beyond noise.
+ *
+ * One candidate beats another when it is shown to be better in one of time per op and peak resident memory, and in the
+ * other is shown to be better too, or by its interval at most RES_PARETO_MARGIN worse; a loss within the margin counts for
+ * nothing, though shown. Where both would so beat each other (some time for some memory, both within the margin), neither does.
+ * What the noise hides beats nobody: on a loud machine all candidates stay unbeaten.
+ * Each pair is compared as a candidate is with the baseline: paired ratios by round, their interval, and the control's
+ * as noise (statistics.h); for pairs with the baseline the verdicts of the result stand.
+ * Source  V. Pareto's order of alternatives; the margin is that of a non-inferiority test: G. Piaggio et al., "Reporting
+ *         of noninferiority and equivalence randomized trials", JAMA 308 (2012). */
+#ifndef MALLAB_RESULTS_MEASURE_FIGURES_PARETO_H
+#define MALLAB_RESULTS_MEASURE_FIGURES_PARETO_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RES_PARETO_MARGIN 0.05 /* of a ratio; from here on the advice calls noise large, too */
+
+/* What the mark says below a table. "Surely": by the whole interval, which alone supports a claim that one beats another;
+ * by the median it would be made of candidates that may well be 30 % slower. */
+#define RES_PARETO_LEGEND                                                                                    \
+    "unbeaten: no other is shown better in time or peak and surely at most 5 % worse in the other"
+
+/* More are not compared, whatever a file says: pairs take time. */
+#define RES_PARETO_CANDIDATES_MAX 24u
+#define RES_PARETO_ROUNDS_MAX     100u /* the first ones of each */
+
+/* res_pareto - for each candidate of a workload of a result (result_json.h), in its order: the names of those that beat it, an
+ * empty array where none does, null where it has no figures or there are too few rounds for any verdict. A new reference. */
+json_t *res_pareto(const json_t *workload);
+
+/* res_pareto_is_unbeaten - whether the element of that array is an empty one, of at least two that were compared. */
+bool res_pareto_is_unbeaten(const json_t *pareto, size_t candidate);
+
+#endif

@@ -1,0 +1,273 @@
+/* disturbances.c - /proc and /sys, before and after. */
+#include "results/measure/machine/disturbances.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "footprint/base/words.h"
+#include "results/measure/base/json_values.h"
+#include "results/measure/base/support.h"
+
+/* A quarter of the processors busy with something else already costs rounds their turn. */
+#define LOAD_PER_PROCESSOR 0.25
+/* Percent of the time in which some thread waited for a processor. Replays run no more threads than there are. */
+#define PRESSURE_PERCENT 5.0
+/* Percent of all processor time. Differences of 1-3 % are what is looked for. */
+#define STOLEN_PERCENT 1.0
+#define OTHERS_PERCENT 5.0
+/* Percent of memory. The kernel begins to reclaim before the last page is gone. */
+#define AVAILABLE_PERCENT 10.0
+
+#define CPUS_MAX 1024
+
+enum { TICKS_ALL, TICKS_IDLE, TICKS_STOLEN };
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* The first bytes of a file below the root; "" when there is none. */
+static void read_text(const struct res_disturbances *disturbances, const char *path, char *ret_text,
+                      size_t size)
+{
+    (void)res_file_begin(disturbances->root, path, ret_text, size);
+}
+
+static void read_word(const struct res_disturbances *disturbances, const char *path, char *ret_text,
+                      size_t size)
+{
+    read_text(disturbances, path, ret_text, size);
+    ret_text[strcspn(ret_text, " \n")] = '\0';
+}
+
+/* The number behind a key at the beginning of a line; NAN when there is none. */
+static double number_after(const char *text, const char *key)
+{
+    const size_t length = strlen(key);
+    for (const char *line = text; line != NULL && *line != '\0'; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, length) == 0)
+            return strtod(line + length, NULL);
+    }
+    return NAN;
+}
+
+static double pressed_us(const struct res_disturbances *disturbances)
+{
+    char text[512];
+    read_text(disturbances, "/proc/pressure/cpu", text, sizeof text);
+    const char *total = strncmp(text, "some ", 5) == 0 ? strstr(text, "total=") : NULL;
+    return total != NULL ? strtod(total + 6, NULL) : NAN;
+}
+
+static double swapped_pages(const struct res_disturbances *disturbances)
+{
+    static char text[65536];
+    read_text(disturbances, "/proc/vmstat", text, sizeof text);
+    return number_after(text, "pswpin ") + number_after(text, "pswpout ");
+}
+
+/* user nice system idle iowait irq softirq steal; guests are in user. */
+static void processor_ticks(const struct res_disturbances *disturbances, double *ret_ticks)
+{
+    char text[512];
+    read_text(disturbances, "/proc/stat", text, sizeof text);
+    char *at = text + (strncmp(text, "cpu ", 4) == 0 ? 4 : strlen(text));
+    ret_ticks[TICKS_ALL] = ret_ticks[TICKS_IDLE] = ret_ticks[TICKS_STOLEN] = 0;
+    for (int column = 0; column < 8; column++) {
+        const double ticks = strtod(at, &at);
+        ret_ticks[TICKS_ALL] += ticks;
+        ret_ticks[TICKS_IDLE] += column == 3 || column == 4 ? ticks : 0;
+        ret_ticks[TICKS_STOLEN] += column == 7 ? ticks : 0;
+    }
+}
+
+/* ---- telling -------------------------------------------------------------------------------- */
+
+/* Takes text. */
+static void add(struct res_disturbances *disturbances, const char *kind, const char *when, double value,
+                const char *unit, char *text, const char *remedy)
+{
+    json_array_append_new(disturbances->list,
+                          json_pack("{s:s, s:s, s:o, s:s, s:s, s:s}", "kind", kind, "when", when, "value",
+                                    res_json_number(value), "unit", unit, "text", text, "remedy", remedy));
+    free(text);
+}
+
+static void look_at_frequency(struct res_disturbances *disturbances)
+{
+    char path[128], word[64];
+    for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu);
+        read_word(disturbances, path, word, sizeof word);
+        if (word[0] == '\0')
+            break;
+        if (strcmp(word, "performance") == 0)
+            continue;
+        char *plain = res_text_plain(word);
+        add(disturbances, "governor", "before", cpu, "processor",
+            res_printf("the frequency governor of processor %d is %s", cpu, plain),
+            "set it to performance: cpupower frequency-set -g performance");
+        free(plain);
+        break;
+    }
+    read_word(disturbances, "/sys/devices/system/cpu/intel_pstate/no_turbo", word, sizeof word);
+    const bool intel = strcmp(word, "0") == 0;
+    read_word(disturbances, "/sys/devices/system/cpu/cpufreq/boost", word, sizeof word);
+    if (intel)
+        add(disturbances, "turbo", "before", 1, "on",
+            res_strdup("turbo is on: the clock rate depends on heat"),
+            "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo");
+    else if (strcmp(word, "1") == 0)
+        add(disturbances, "turbo", "before", 1, "on",
+            res_strdup("boost is on: the clock rate depends on heat"),
+            "echo 0 > /sys/devices/system/cpu/cpufreq/boost");
+}
+
+static void look_at_load(struct res_disturbances *disturbances)
+{
+    char text[512];
+    read_text(disturbances, "/proc/loadavg", text, sizeof text);
+    const double load = text[0] != '\0' ? strtod(text, NULL) : 0;
+    if (load > LOAD_PER_PROCESSOR * get_nprocs())
+        add(disturbances, "load", "before", load, "threads",
+            res_printf("the load is %.1f on %d processors", load, get_nprocs()),
+            "end what else runs, or wait for it");
+    read_text(disturbances, "/proc/pressure/cpu", text, sizeof text);
+    const char *some = strncmp(text, "some ", 5) == 0 ? strstr(text, "avg10=") : NULL;
+    const double percent = some != NULL ? strtod(some + 6, NULL) : 0;
+    if (percent > PRESSURE_PERCENT)
+        add(disturbances, "pressure", "before", percent, "percent",
+            res_printf("threads waited for a processor in %.0f %% of the last 10 s", percent),
+            "end what else runs, or wait for it");
+}
+
+static void look_at_memory(struct res_disturbances *disturbances, const char *when)
+{
+    char text[4096];
+    read_text(disturbances, "/proc/meminfo", text, sizeof text);
+    const double total = number_after(text, "MemTotal:"), available = number_after(text, "MemAvailable:");
+    const double percent = 100 * available / total;
+    if (percent < AVAILABLE_PERCENT)
+        add(disturbances, "memory", when, percent, "percent",
+            res_printf("only %.0f %% of memory is available", percent), "end what holds it");
+}
+
+static void look_at_huge_pages(struct res_disturbances *disturbances)
+{
+    char text[128];
+    read_text(disturbances, "/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
+    if (strstr(text, "[always]") != NULL)
+        add(disturbances, "huge_pages", "before", NAN, "mode",
+            res_strdup(
+                "transparent huge pages are given to every mapping (always): memory depends on chance"),
+            "use what production has; else echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
+}
+
+static void look_at_power(struct res_disturbances *disturbances)
+{
+    static const char PATH[] = "/sys/class/power_supply";
+    char *full = res_printf("%s%s", disturbances->root, PATH);
+    DIR *supplies = opendir(full);
+    const struct dirent *supply;
+    free(full);
+    while (supplies != NULL && (supply = readdir(supplies)) != NULL) {
+        char path[512], type[32], status[32];
+        snprintf(path, sizeof path, "%s/%s/type", PATH, supply->d_name);
+        read_word(disturbances, path, type, sizeof type);
+        snprintf(path, sizeof path, "%s/%s/status", PATH, supply->d_name);
+        read_word(disturbances, path, status, sizeof status);
+        if (strcmp(type, "Battery") != 0 || strcmp(status, "Discharging") != 0)
+            continue;
+        add(disturbances, "battery", "before", NAN, "state", res_strdup("the machine runs on battery"),
+            "plug it in");
+        break;
+    }
+    if (supplies != NULL)
+        closedir(supplies);
+}
+
+void res_disturbances_begin(struct res_disturbances *disturbances, const char *root)
+{
+    *disturbances = (struct res_disturbances){.root = res_strdup(root), .list = json_array()};
+    look_at_frequency(disturbances);
+    look_at_load(disturbances);
+    look_at_memory(disturbances, "before");
+    look_at_huge_pages(disturbances);
+    look_at_power(disturbances);
+    disturbances->begin_ns = now_ns();
+    (void)getrusage(RUSAGE_CHILDREN, &disturbances->children); /* cannot fail */
+    processor_ticks(disturbances, disturbances->processor_ticks);
+    disturbances->swapped_pages = swapped_pages(disturbances);
+    disturbances->pressed_us = pressed_us(disturbances);
+}
+
+/* Processor time of our children since the begin, in ticks. */
+static double own_ticks(const struct res_disturbances *disturbances)
+{
+    const struct rusage *then = &disturbances->children;
+    struct rusage now;
+    (void)getrusage(RUSAGE_CHILDREN, &now);
+    const double seconds = (double)(now.ru_utime.tv_sec - then->ru_utime.tv_sec + now.ru_stime.tv_sec -
+                                    then->ru_stime.tv_sec) +
+                           (double)(now.ru_utime.tv_usec - then->ru_utime.tv_usec + now.ru_stime.tv_usec -
+                                    then->ru_stime.tv_usec) /
+                               1e6;
+    return seconds * (double)sysconf(_SC_CLK_TCK);
+}
+
+static void look_at_processors(struct res_disturbances *disturbances)
+{
+    double ticks[3];
+    processor_ticks(disturbances, ticks);
+    for (int i = 0; i < 3; i++)
+        ticks[i] -= disturbances->processor_ticks[i];
+    if (!(ticks[TICKS_ALL] > 0))
+        return;
+    const double stolen = 100 * ticks[TICKS_STOLEN] / ticks[TICKS_ALL];
+    const double busy = ticks[TICKS_ALL] - ticks[TICKS_IDLE] - ticks[TICKS_STOLEN];
+    const double others = 100 * (busy - own_ticks(disturbances)) / ticks[TICKS_ALL];
+    if (stolen > STOLEN_PERCENT)
+        add(disturbances, "steal", "during", stolen, "percent",
+            res_printf("the hypervisor took %.1f %% of processor time", stolen),
+            "measure on a machine whose processors are not shared");
+    if (others > OTHERS_PERCENT)
+        add(disturbances, "others", "during", others, "percent",
+            res_printf("other programs used %.0f %% of processor time", others),
+            "end them, or keep replays apart from them with --pin");
+}
+
+void res_disturbances_end(struct res_disturbances *disturbances)
+{
+    const double elapsed_us = (double)(now_ns() - disturbances->begin_ns) / 1e3;
+    const double pressed = 100 * (pressed_us(disturbances) - disturbances->pressed_us) / elapsed_us;
+    const double swapped = swapped_pages(disturbances) - disturbances->swapped_pages;
+    look_at_processors(disturbances);
+    if (pressed > PRESSURE_PERCENT)
+        add(disturbances, "pressure", "during", pressed, "percent",
+            res_printf("threads waited for a processor in %.0f %% of the time", pressed),
+            "end what else runs, or give replays processors of their own with --pin");
+    if (swapped > 0)
+        add(disturbances, "swapping", "during", swapped, "pages",
+            res_printf("%s pages were swapped in or out", FP_GROUPED((uint64_t)swapped)),
+            "free memory, or swapoff -a");
+    look_at_memory(disturbances, "after");
+}
+
+void res_disturbances_release(struct res_disturbances *disturbances)
+{
+    free(disturbances->root);
+    json_decref(disturbances->list);
+    *disturbances = (struct res_disturbances){0};
+}

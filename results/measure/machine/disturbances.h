@@ -1,0 +1,37 @@
+/* disturbances.h - what of the machine's state or doings disturbs a measurement, looked at once before an experiment
+ * and once after it.
+ *
+ *   before   a governor other than `performance`, turbo, load, pressure on the processors (PSI), huge pages for
+ *            everyone, little free memory, running on battery
+ *   after    what happened meanwhile: time stolen by the hypervisor, processors used by others than our own runs,
+ *            pressure, swapping; and free memory again
+ *
+ * Each is an object {kind, when, value, unit, text, remedy}: text says what was seen, remedy what to do about it.
+ * What the kernel does not tell (no cpufreq, no PSI) is no disturbance. Thresholds stand in the .c file, each with
+ * its reason. */
+#ifndef MALLAB_RESULTS_MEASURE_MACHINE_DISTURBANCES_H
+#define MALLAB_RESULTS_MEASURE_MACHINE_DISTURBANCES_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+struct res_disturbances {
+    char *root;   /* before /proc and /sys */
+    json_t *list; /* found so far */
+    uint64_t begin_ns;
+    struct rusage children;    /* of our ended children at the begin */
+    double processor_ticks[3]; /* of /proc/stat at the begin: all, idle, stolen */
+    double swapped_pages, pressed_us;
+};
+
+/* res_disturbances_begin - look around, and note the counters.
+ * root  "" is this machine; a directory holding proc/ and sys/ for tests. */
+void res_disturbances_begin(struct res_disturbances *disturbances, const char *root);
+
+/* res_disturbances_end - look again, and add what happened since. Our own children must have been waited for. */
+void res_disturbances_end(struct res_disturbances *disturbances);
+
+void res_disturbances_release(struct res_disturbances *disturbances);
+
+#endif

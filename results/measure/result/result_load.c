@@ -1,0 +1,160 @@
+/* result_load.c - results read from JSON, and checked: files may come from anywhere. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "footprint/base/json_read.h"
+#include "footprint/base/memory_bound.h"
+#include "results/measure/base/support.h"
+#include "results/measure/result/json_kind.h"
+#include "results/measure/result/result_json.h"
+#include "results/report/table/tune_report.h"
+#include "results/report/table/validation_report.h"
+
+#define WORKLOADS_MAX 4096u
+
+static bool has_string(const json_t *object, const char *key)
+{
+    return json_is_string(json_object_get(object, key));
+}
+
+static bool has_count(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) && json_integer_value(value) >= 0;
+}
+
+static bool entry_is_valid(const json_t *entry, bool is_floor)
+{
+    return has_string(entry, "name") && json_is_object(json_object_get(entry, "time")) &&
+           (is_floor || json_is_object(json_object_get(entry, "resident"))) &&
+           json_is_array(json_object_get(entry, "runs"));
+}
+
+static const char *workload_defect(const json_t *workload)
+{
+    const json_t *candidates = json_object_get(workload, "candidates");
+    const json_t *floor = json_object_get(workload, "floor");
+    size_t index;
+    json_t *candidate;
+    if (!has_string(workload, "name") || !has_count(workload, "ops") || !has_count(workload, "threads") ||
+        !has_count(workload, "duration_ns") || !has_count(workload, "live_peak_bytes") ||
+        !has_count(workload, "rounds"))
+        return "a workload lacks name, ops, threads, duration_ns, live_peak_bytes or rounds";
+    if (json_array_size(candidates) == 0)
+        return "a workload has no candidates";
+    json_array_foreach(candidates, index, candidate)
+    {
+        if (!entry_is_valid(candidate, false))
+            return "a candidate lacks name, time, resident or runs";
+    }
+    if (!entry_is_valid(json_object_get(workload, "control"), false))
+        return "a workload has no valid control";
+    if (!json_is_null(floor) && !entry_is_valid(floor, true))
+        return "a workload has no valid floor";
+    return NULL;
+}
+
+char *res_json_check(const json_t *result)
+{
+    const char *schema = json_string_value(json_object_get(result, "schema"));
+    const json_t *workloads = json_object_get(result, "workloads");
+    size_t index;
+    json_t *workload;
+    const char *remedy = "", *other = res_json_kind(schema, &remedy);
+    const bool is_result = schema != NULL && strncmp(schema, RES_SCHEMA_NAME, strlen(RES_SCHEMA_NAME)) == 0;
+    if (!is_result && other != NULL)
+        return res_printf("it is %s, no result: %s", other, remedy);
+    if (!is_result)
+        return res_strdup("it is no result of 'mallab ab' (no schema " RES_SCHEMA ")");
+    if (atoi(schema + strlen(RES_SCHEMA_NAME)) > RES_SCHEMA_MAJOR)
+        return res_printf("it has schema %.40s, this mallab reads up to " RES_SCHEMA
+                          ": read it with the mallab that wrote it, or a newer one",
+                          schema);
+    if (!has_string(result, "baseline") || !has_count(result, "rounds") || !has_count(result, "seed") ||
+        !json_is_object(json_object_get(result, "machine")) ||
+        !json_is_array(json_object_get(result, "missing")))
+        return res_strdup("baseline, rounds, seed, machine or missing is not there");
+    if (!json_is_array(workloads) || json_array_size(workloads) > WORKLOADS_MAX)
+        return res_strdup("workloads is no array of a sensible size");
+    json_array_foreach(workloads, index, workload)
+    {
+        const char *defect = workload_defect(workload);
+        if (defect != NULL)
+            return res_strdup(defect);
+    }
+    const char *defect = res_validation_check(result);
+    defect = defect != NULL ? defect : res_tune_check(result);
+    return defect != NULL ? res_strdup(defect) : NULL;
+}
+
+enum fp_status res_json_parse(int fd, json_t **ret_result, json_error_t *ret_error)
+{
+    struct fp_json_bound bound = {FP_JSON_RESULT_BYTES, FP_JSON_RESULT_MEMORY};
+    if (fp_memory_is_asked())
+        bound = (struct fp_json_bound){fp_memory_bound(), fp_memory_bound()};
+    return fp_json_read(fd, &bound, ret_result, ret_error);
+}
+
+char *res_json_unread(const char *path, enum fp_status status, const json_error_t *error)
+{
+    if (status != FP_ERR_CORRUPT)
+        return res_printf("%s%s", error->text,
+                          status == FP_ERR_LIMIT ? "; " FP_MEMORY_VARIABLE " in the environment, in bytes, "
+                                                   "sets another bound"
+                                                 : "");
+    char begin[8] = "";
+    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
+    const size_t length = file != NULL ? fread(begin, 1, sizeof begin, file) : sizeof begin;
+    if (file != NULL)
+        fclose(file);
+    if (length == 0)
+        return res_strdup("it is empty");
+    if (strncmp(begin, "MALLAB", 6) == 0)
+        return res_strdup(
+            "it is a footprint or a workload, no result: 'mallab ab -o RESULT.json' makes one of it");
+    char *plain = res_text_plain(error->text);
+    char *problem = res_printf("no JSON: %s at byte %d%s", plain, error->position,
+                               json_error_code(error) == json_error_premature_end_of_input
+                                   ? ": it is cut off; copy it again, or measure anew"
+                                   : "");
+    free(plain);
+    return problem;
+}
+
+json_t *res_json_load(const char *path, char **ret_problem)
+{
+    json_error_t error;
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    if (file == NULL) {
+        *ret_problem = res_strdup(strerror(errno));
+        return NULL;
+    }
+    struct stat facts;
+    if (fstat(fileno(file), &facts) == 0 && S_ISDIR(facts.st_mode)) {
+        fclose(file);
+        *ret_problem = res_strdup("is a directory: name a result in it");
+        return NULL;
+    }
+    json_t *result = NULL;
+    const enum fp_status status = res_json_parse(fileno(file), &result, &error);
+    const int saved = errno;
+    if (file != stdin)
+        fclose(file);
+    if (result == NULL) {
+        *ret_problem = status == FP_ERR_READ ? res_strdup(strerror(saved))
+                                             : res_json_unread(path, status, &error);
+        return NULL;
+    }
+    char *problem = res_json_check(result);
+    if (problem != NULL) {
+        json_decref(result);
+        char *plain = res_text_plain(problem);
+        free(problem);
+        *ret_problem = plain;
+        return NULL;
+    }
+    return result;
+}

@@ -1,0 +1,204 @@
+/* significance.c - signed ranks, signs, Student's t, and many at once. Sources stand in the header. */
+#include "results/measure/statistics/significance.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "results/measure/base/support.h"
+
+/* ---- signed ranks --------------------------------------------------------------------------- */
+
+static int by_size(const void *left, const void *right)
+{
+    const double a = fabs(*(const double *)left), b = fabs(*(const double *)right);
+    return (a > b) - (a < b);
+}
+
+/* Ranks twice over, so that the middle ones of ties are whole. logs: sorted by size. */
+static void rank_twice(const double *logs, size_t count, size_t *ret_ranks)
+{
+    for (size_t first = 0, next; first < count; first = next) {
+        next = first + 1;
+        while (next < count && fabs(logs[next]) == fabs(logs[first]))
+            next++;
+        for (size_t i = first; i < next; i++)
+            ret_ranks[i] = first + 1 + next;
+    }
+}
+
+/* The share of all choices of signs whose negative ranks add up to `most` or less. */
+static double share_up_to(const size_t *ranks, size_t count, size_t most)
+{
+    double *ways = res_calloc(most + 1, sizeof *ways);
+    double sum = 0;
+    ways[0] = 1;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t total = most + 1; total-- > 0;) {
+            ways[total] /= 2;
+            if (total >= ranks[i])
+                ways[total] += ways[total - ranks[i]] / 2;
+        }
+    }
+    for (size_t total = 0; total <= most; total++)
+        sum += ways[total];
+    free(ways);
+    return sum;
+}
+
+double res_signed_rank_p(const double *ratios, size_t count)
+{
+    double logs[RES_SIGNED_RANK_MAX];
+    size_t ranks[RES_SIGNED_RANK_MAX];
+    size_t kept = 0, negative = 0, positive = 0;
+    for (size_t i = 0; i < count && kept < RES_SIGNED_RANK_MAX; i++) {
+        if (ratios[i] != 1)
+            logs[kept++] = log(ratios[i]);
+    }
+    if (kept == 0)
+        return 1;
+    qsort(logs, kept, sizeof *logs, by_size);
+    rank_twice(logs, kept, ranks);
+    for (size_t i = 0; i < kept; i++)
+        *(logs[i] < 0 ? &negative : &positive) += ranks[i];
+    const size_t less = negative < positive ? negative : positive;
+    return fmin(1, 2 * share_up_to(ranks, kept, less));
+}
+
+/* ---- Student -------------------------------------------------------------------------------- */
+
+/* The share of t's distribution within -t .. t. */
+static double within(double t, size_t degrees)
+{
+    const double angle = atan(t / sqrt((double)degrees));
+    const double cosine = cos(angle), square = cosine * cosine;
+    const bool odd = degrees % 2 == 1;
+    double term = odd ? cosine : 1, sum = 0;
+    for (size_t i = odd ? 1 : 0; i + 2 <= degrees; i += 2) {
+        sum += term;
+        term *= square * (double)(i + 1) / (double)(i + 2);
+    }
+    return odd ? 2 / M_PI * (angle + sin(angle) * sum) : sin(angle) * sum;
+}
+
+/* Of the logarithms of samples. */
+struct mean {
+    double value, error; /* error NAN under 2 samples */
+};
+
+static struct mean mean_of(const double *samples, size_t count)
+{
+    struct mean mean = {0, NAN};
+    double squares = 0;
+    for (size_t i = 0; i < count; i++)
+        mean.value += log(samples[i]) / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += pow(log(samples[i]) - mean.value, 2);
+    if (count > 1)
+        mean.error = sqrt(squares / (double)(count - 1) / (double)count);
+    return mean;
+}
+
+/* Samples that are all the same have an error of rounding only. */
+static bool is_certain(const struct mean *mean)
+{
+    return mean->error <= 1e-12;
+}
+
+double res_student_p(const double *ratios, size_t count)
+{
+    const struct mean mean = mean_of(ratios, count);
+    if (count < 2)
+        return 1;
+    if (is_certain(&mean))
+        return fabs(mean.value) <= 1e-12 ? 1 : 0;
+    return fmax(0, 1 - within(fabs(mean.value) / mean.error, count - 1));
+}
+
+double res_student_tail(double t, size_t freedom)
+{
+    const double outside = fmax(0, 1 - within(fabs(t), freedom)) / 2;
+    return t > 0 ? outside : 1 - outside;
+}
+
+static const struct res_tails NO_TAILS = {1, 1};
+
+/* distance: of the figure's logarithm above the limit's, in units of error; certain: there is no error. */
+static struct res_tails tails_of(double distance, bool certain, double error, size_t freedom)
+{
+    if (certain)
+        return distance > 1e-12 ? (struct res_tails){.above = 0, .below = 1}
+                                : (struct res_tails){.above = 1, .below = 0};
+    return (struct res_tails){.above = res_student_tail(distance / error, freedom),
+                              .below = res_student_tail(-distance / error, freedom)};
+}
+
+struct res_tails res_student_tails(const double *samples, size_t count, double limit)
+{
+    const struct mean mean = mean_of(samples, count);
+    if (count < 2 || !isfinite(mean.value) || !(limit > 0))
+        return NO_TAILS;
+    return tails_of(mean.value - log(limit), is_certain(&mean), mean.error, count - 1);
+}
+
+struct res_tails res_interval_tails(const struct res_estimate *estimate, size_t freedom, double limit)
+{
+    const struct res_interval interval = estimate->interval;
+    if (!(estimate->value > 0) || !(interval.low > 0) || !isfinite(interval.high) || !(limit > 0))
+        return NO_TAILS;
+    const double distance = log(estimate->value / limit);
+    /* Intervals need not lie evenly around their figure: the side towards the limit counts. */
+    const double reach = distance > 0 ? log(estimate->value / interval.low)
+                                      : log(interval.high / estimate->value);
+    return tails_of(distance, reach <= 1e-12, reach / res_student_quantile(freedom), freedom);
+}
+
+/* ---- signs ---------------------------------------------------------------------------------- */
+
+#define EXACT_MOST 1000u /* signs whose number of choices a double still holds */
+
+/* The share of all choices of `count` signs with at least `least` of one kind. */
+static double share_from(size_t least, size_t count)
+{
+    double share = ldexp(1, -(int)count), sum = 0; /* of i of one kind */
+    for (size_t i = 0; i <= count; i++) {
+        if (count > EXACT_MOST)
+            share = exp(lgamma((double)count + 1) - lgamma((double)i + 1) - lgamma((double)(count - i) + 1) -
+                        (double)count * log(2));
+        sum += i >= least ? share : 0;
+        share *= (double)(count - i) / (double)(i + 1);
+    }
+    return fmin(sum, 1);
+}
+
+struct res_tails res_sign_tails(const double *samples, size_t count, double limit)
+{
+    size_t above = 0;
+    for (size_t i = 0; i < count; i++)
+        above += samples[i] > limit;
+    return (struct res_tails){.above = share_from(above, count), .below = share_from(count - above, count)};
+}
+
+/* ---- many at once --------------------------------------------------------------------------- */
+
+static int by_value(const void *left, const void *right)
+{
+    const double a = **(double *const *)left, b = **(double *const *)right;
+    return (a > b) - (a < b);
+}
+
+void res_holm(double *p_values, size_t count)
+{
+    double **sorted = res_calloc(count + 1, sizeof *sorted);
+    size_t tested = 0;
+    double most = 0;
+    for (size_t i = 0; i < count; i++)
+        if (p_values[i] <= 1)
+            sorted[tested++] = &p_values[i];
+    qsort(sorted, tested, sizeof *sorted, by_value);
+    for (size_t i = 0; i < tested; i++) {
+        most = fmax(most, fmin(1, *sorted[i] * (double)(tested - i)));
+        *sorted[i] = most;
+    }
+    free(sorted);
+}

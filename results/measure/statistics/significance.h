@@ -1,0 +1,52 @@
+/* significance.h - how often chance alone would show a difference as large: p-values, of one comparison and of many.
+ *
+ *   two-sided  whether there is a difference at all
+ *   tails      one-sided, at a limit (struct res_tails): whether a figure is above it, and whether it is not
+ *   many       of m comparisons with nothing to find one in 20 would show something: the smallest p has to be below 0.05 / m. For a
+ *              search that is asked of all of them (Bonferroni), else of one after the other (res_holm)
+ * Pure; ratios and limits are positive where logarithms are taken. */
+#ifndef MALLAB_RESULTS_MEASURE_STATISTICS_SIGNIFICANCE_H
+#define MALLAB_RESULTS_MEASURE_STATISTICS_SIGNIFICANCE_H
+
+#include <stddef.h>
+
+#include "results/measure/statistics/statistics.h"
+
+#define RES_SIGNED_RANK_MAX 60u /* ratios; more are cut off */
+
+/* res_signed_rank_p - Wilcoxon's signed-rank test of the logarithms against 0, exact: no shape of the noise is supposed but that it
+ * is as likely up as down, which shuffled rounds see to. Outliers, of which shared machines have many, count by rank only.
+ * Returns   1 when there is nothing but zeros. The least possible is 2^(1 - count): 10 ratios reach 0.002.
+ * Source    F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1 (1945); zeros left out, middle ranks
+ *           for ties, and the distribution counted over all signs of the ranks that there are. */
+double res_signed_rank_p(const double *ratios, size_t count);
+
+/* res_student_p - Student's test of the mean logarithm against 0: for memory, of which there are few samples with little noise.
+ * Returns   1 under 2 ratios; 0 or 1 when all are the same, and not or exactly 1.
+ * Source    "Student", Biometrika 6 (1908); the probability by the finite sums for whole degrees of freedom in M. Abramowitz,
+ *           I. Stegun, "Handbook of Mathematical Functions" (1964), 26.7.3 and 26.7.4. */
+double res_student_p(const double *ratios, size_t count);
+
+/* res_student_tail - the share of Student's t that lies above `t`; freedom > 0. Source: the same. */
+double res_student_tail(double t, size_t freedom);
+
+/* res_student_tails - whether the mean logarithm is above that of the limit: for passes, of which there are few with little noise. Samples that are
+ * all the same leave no doubt. Both 1 under 2 samples. */
+struct res_tails res_student_tails(const double *samples, size_t count, double limit);
+
+/* res_sign_tails - whether the median is above the limit: the sign test, exact whatever the samples' distribution. A sample at the limit is not
+ * above it. The least p of 8 samples is 0.004.
+ * Source  J. Arbuthnot, "An argument for divine providence", Philosophical Transactions 27 (1710); W. J. Conover, "Practical
+ *         nonparametric statistics" (1971), chapter 3. */
+struct res_tails res_sign_tails(const double *samples, size_t count, double limit);
+
+/* res_interval_tails - tails from an estimate whose 95 % interval is Student's, with so much freedom: where nothing but the interval is there.
+ * An interval that is one point leaves no doubt. Both 1 where the estimate is not finite or not positive. */
+struct res_tails res_interval_tails(const struct res_estimate *estimate, size_t freedom, double limit);
+
+/* res_holm - p-values of `count` comparisons that are made at once, in place: each as large as it has to be so that those below a
+ * level are all chance in no more than that share of the families, whatever depends on what. NAN and what is above 1 are left out.
+ * Source  S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979). */
+void res_holm(double *p_values, size_t count);
+
+#endif

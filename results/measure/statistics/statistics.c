@@ -1,0 +1,196 @@
+/* statistics.c - medians, intervals and verdicts. The formulas' sources stand in the header. */
+#include "results/measure/statistics/statistics.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/measure/base/random.h"
+#include "results/measure/base/support.h"
+
+static int by_value(const void *left, const void *right)
+{
+    const double a = *(const double *)left;
+    const double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double quantile_of_sorted(const double *sorted, size_t count, double part)
+{
+    const double position = (double)(count - 1) * part;
+    const size_t below = (size_t)position;
+    const double rest = position - (double)below;
+    if (below + 1 >= count)
+        return sorted[count - 1];
+    return sorted[below] + rest * (sorted[below + 1] - sorted[below]);
+}
+
+double res_quantile(const double *samples, size_t count, double part)
+{
+    assert(count > 0 && part >= 0 && part <= 1);
+    double *sorted = res_calloc(count, sizeof *sorted);
+    memcpy(sorted, samples, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_value);
+    const double quantile = quantile_of_sorted(sorted, count, part);
+    free(sorted);
+    return quantile;
+}
+
+double res_median(const double *samples, size_t count)
+{
+    return res_quantile(samples, count, 0.5);
+}
+
+double res_median_deviation(const double *samples, size_t count)
+{
+    const double median = res_median(samples, count);
+    double *distances = res_calloc(count, sizeof *distances);
+    for (size_t i = 0; i < count; i++)
+        distances[i] = fabs(samples[i] - median);
+    const double deviation = res_median(distances, count);
+    free(distances);
+    return deviation;
+}
+
+double res_interquartile(const double *samples, size_t count)
+{
+    return res_quantile(samples, count, 0.75) - res_quantile(samples, count, 0.25);
+}
+
+struct res_interval res_bootstrap_median(const double *samples, size_t count, uint64_t seed)
+{
+    assert(count > 0);
+    struct res_random random = res_random_from(seed);
+    double *drawn = res_calloc(count, sizeof *drawn);
+    double *medians = res_calloc(RES_RESAMPLES, sizeof *medians);
+    for (size_t i = 0; i < RES_RESAMPLES; i++) {
+        for (size_t k = 0; k < count; k++)
+            drawn[k] = samples[res_random_below(&random, count)];
+        qsort(drawn, count, sizeof *drawn, by_value);
+        medians[i] = quantile_of_sorted(drawn, count, 0.5);
+    }
+    qsort(medians, RES_RESAMPLES, sizeof *medians, by_value);
+    const struct res_interval interval = {
+        .low = quantile_of_sorted(medians, RES_RESAMPLES, 0.025),
+        .high = quantile_of_sorted(medians, RES_RESAMPLES, 0.975),
+    };
+    free(medians);
+    free(drawn);
+    return interval;
+}
+
+double res_student_quantile(size_t freedom)
+{
+    static const double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                                       2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+                                       2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+    const size_t known = sizeof quantiles / sizeof quantiles[0];
+    assert(freedom > 0);
+    if (freedom <= known)
+        return quantiles[freedom - 1];
+    const double z = 1.959964, nu = (double)freedom;
+    return z + (pow(z, 3) + z) / (4 * nu) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * nu * nu);
+}
+
+struct res_interval res_expanded_interval(double *resamples, size_t count, size_t few)
+{
+    assert(count > 0 && few > 0);
+    qsort(resamples, count, sizeof *resamples, by_value);
+    double part = 0.5;
+    if (few >
+        1) /* the normal distribution's share below -t, t stretched for the variance of so few that is too small */
+        part = erfc(res_student_quantile(few - 1) * sqrt((double)few / (double)(few - 1)) / sqrt(2)) / 2;
+    return (struct res_interval){.low = quantile_of_sorted(resamples, count, part),
+                                 .high = quantile_of_sorted(resamples, count, 1 - part)};
+}
+
+struct res_interval res_student_ratio(const double *samples, size_t count)
+{
+    double sum = 0, squares = 0;
+    if (count < 2)
+        return (struct res_interval){NAN, NAN};
+    for (size_t i = 0; i < count; i++)
+        sum += log(samples[i]);
+    const double mean = sum / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (log(samples[i]) - mean) * (log(samples[i]) - mean);
+    const double reach = res_student_quantile(count - 1) *
+                         sqrt(squares / (double)(count - 1) / (double)count);
+    return (struct res_interval){exp(mean - reach), exp(mean + reach)};
+}
+
+double res_quiet_ns(const uint64_t *const *rounds, size_t round_count, size_t batch_count)
+{
+    assert(round_count > 0);
+    double sum = 0;
+    for (size_t batch = 0; batch < batch_count; batch++) {
+        uint64_t least = rounds[0][batch];
+        for (size_t round = 1; round < round_count; round++) {
+            if (rounds[round][batch] < least)
+                least = rounds[round][batch];
+        }
+        sum += (double)least;
+    }
+    return sum;
+}
+
+static bool inside_control(const struct res_comparison *comparison)
+{
+    const struct res_interval control = comparison->control;
+    if (!comparison->has_control || !(control.low > 0))
+        return false;
+    const double low = fmin(control.low, 1 / control.high);
+    const double high = fmax(control.high, 1 / control.low);
+    return comparison->ratio >= low && comparison->ratio <= high;
+}
+
+enum res_verdict res_judge(const struct res_comparison *comparison)
+{
+    const struct res_interval interval = comparison->interval;
+    const size_t needed = comparison->rounds_needed > 0 ? comparison->rounds_needed : RES_ROUNDS_FOR_VERDICT;
+    if (comparison->rounds < needed || !isfinite(comparison->ratio) || !isfinite(interval.low) ||
+        !isfinite(interval.high))
+        return RES_UNDECIDED;
+    if ((interval.low <= 1 && interval.high >= 1) || comparison->p_value > RES_P_VALUE_MOST ||
+        fabs(comparison->ratio - 1) < comparison->worth || inside_control(comparison))
+        return RES_SAME;
+    if (isfinite(comparison->quiet_ratio) && (comparison->quiet_ratio < 1) != (comparison->ratio < 1))
+        return RES_UNDECIDED;
+    const struct res_interval typical = comparison->typical;
+    if (typical.high > 0 && (comparison->ratio < 1 ? typical.low > 1 : typical.high < 1))
+        return RES_UNDECIDED;
+    return comparison->ratio < 1 ? RES_FASTER : RES_SLOWER;
+}
+
+static const char *const TIME_NAMES[] = {
+    [RES_UNDECIDED] = "undecided",
+    [RES_SAME] = "same",
+    [RES_FASTER] = "faster",
+    [RES_SLOWER] = "slower",
+};
+
+static const char *const MEMORY_NAMES[] = {
+    [RES_UNDECIDED] = "undecided",
+    [RES_SAME] = "same",
+    [RES_FASTER] = "less",
+    [RES_SLOWER] = "more",
+};
+
+const char *res_verdict_name(enum res_verdict verdict)
+{
+    return TIME_NAMES[verdict];
+}
+
+const char *res_verdict_memory_name(enum res_verdict verdict)
+{
+    return MEMORY_NAMES[verdict];
+}
+
+enum res_verdict res_verdict_from(const char *name)
+{
+    for (int verdict = RES_SAME; name != NULL && verdict <= RES_SLOWER; verdict++)
+        if (strcmp(name, TIME_NAMES[verdict]) == 0 || strcmp(name, MEMORY_NAMES[verdict]) == 0)
+            return (enum res_verdict)verdict;
+    return RES_UNDECIDED;
+}

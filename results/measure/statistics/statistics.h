@@ -1,0 +1,139 @@
+/* statistics.h - what is computed from the runs of an experiment, and how.
+ *
+ *   sample    one run's figure; samples of one round belong together (same minutes, same machine state)
+ *   ratio     candidate over baseline in the same round; 1.02 is 2 % more than the baseline
+ *   interval  95 % bootstrap interval of the median
+ *   quiet     least time of each batch over the rounds, added up: what the code takes when nothing disturbs it
+ *   typical   median over the rounds of whole-run times: what was really seen
+ *
+ * All functions are pure: same samples and seed, same figures. Nothing prints. Samples are finite doubles. */
+#ifndef MALLAB_RESULTS_MEASURE_STATISTICS_STATISTICS_H
+#define MALLAB_RESULTS_MEASURE_STATISTICS_STATISTICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RES_ROUNDS_FOR_VERDICT 8u /* DESIGN.md, section 5: fewer rounds print no verdict */
+/* Of a median's 95 % interval. The widest that rounds give, from the least to the greatest, misses it in 1 of 2^(rounds - 1): below 6 in
+ * more than 5 %. Likewise of as few all swaps of names (steady.h) are fewer than 1 / 0.05. */
+#define RES_ROUNDS_FOR_INTERVAL 6u
+#define RES_ROUNDS_FOR_MEMORY   3u /* memory repeats within some per cent: its interval needs no more */
+#ifndef RES_RESAMPLES              /* tests/fuzz draws fewer: it looks for crashes */
+#define RES_RESAMPLES 2000u
+#endif
+#define RES_MEMORY_WORTH                                                                                     \
+    0.001 /* of a ratio of memory: it repeats so well that a single page would be a verdict, printed as +0.0 % */
+#define RES_COLOUR_LEAST                                                                                     \
+    0.01 /* part by which a shown difference has to differ from 1 for a colour: less is known, and no reason to act (docs/statistics.md) */
+
+struct res_interval {
+    double low;
+    double high;
+};
+
+/* A figure or ratio with its 95 % interval; all NAN where it cannot be had. */
+struct res_estimate {
+    double value;
+    struct res_interval interval;
+    double p_value; /* of a test whether a ratio is 1; 0 where there is no test beside the interval */
+};
+
+/* The logarithm of a ratio with its standard error, which itself is known with so many degrees of freedom; value NAN where there is no ratio. */
+struct res_logarithm {
+    double value, error, freedom;
+};
+
+/* One-sided p-values at a limit: how often chance alone would lead as far above it as the figure lies, were it not above; and as far below. 1 where
+ * there is no test. */
+struct res_tails {
+    double above, below;
+};
+
+enum res_verdict {
+    RES_UNDECIDED = 0,
+    RES_SAME = 1,
+    RES_FASTER = 2, /* for memory: less */
+    RES_SLOWER = 3, /* for memory: more */
+};
+
+/* res_verdict_name - "undecided", "same", "faster", "slower": the words of the JSON for time. */
+const char *res_verdict_name(enum res_verdict verdict);
+
+/* res_verdict_memory_name - "undecided", "same", "less", "more": those for memory. */
+const char *res_verdict_memory_name(enum res_verdict verdict);
+
+/* res_verdict_from - a verdict from either's words; RES_UNDECIDED for others and NULL. */
+enum res_verdict res_verdict_from(const char *name);
+
+/* res_quantile - the value below which a part of the samples lies, 0 <= part <= 1, count > 0.
+ * Source  R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996),
+ *         definition 7: linear between the order statistics around (count - 1) * part. */
+double res_quantile(const double *samples, size_t count, double part);
+
+/* res_median - res_quantile at one half: the middle sample, or the mean of the middle two. */
+double res_median(const double *samples, size_t count);
+
+/* res_median_deviation - median of the distances from the median, not scaled to a normal distribution's sigma.
+ * Source  F. R. Hampel, "The influence curve and its role in robust estimation", JASA 69 (1974). */
+double res_median_deviation(const double *samples, size_t count);
+
+/* res_interquartile - distance between the quartiles by res_quantile. */
+double res_interquartile(const double *samples, size_t count);
+
+/* res_bootstrap_median - 95 % interval of the median.
+ * Draws `count` samples with replacement RES_RESAMPLES times and takes the 2.5 % and 97.5 % quantiles of the medians.
+ * seed      the same seed gives the same interval.
+ * Returns   the interval; both ends are the sample when count is 1. count > 0.
+ * Source    B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13, percentile interval. */
+struct res_interval res_bootstrap_median(const double *samples, size_t count, uint64_t seed);
+
+/* res_student_quantile - the 97.5 % quantile of Student's t; freedom > 0. Above 30 degrees of freedom within 0.0003, by
+ * the first terms of its expansion around the normal distribution's.
+ * Source  M. Abramowitz, I. A. Stegun, "Handbook of mathematical functions" (1964), 26.7.5. */
+double res_student_quantile(size_t freedom);
+
+/* res_expanded_interval - 95 % interval of what was resampled: quantiles of the resamples as far out as Student's t lies, where
+ * the plain 2.5 % and 97.5 % would lie as the normal distribution's do.
+ * resamples  figures of `count` resamples, sorted in place; finite.
+ * few        samples that they were drawn from; with 1 both ends are the median of the resamples.
+ * Source     T. C. Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69 (2015), section 5.3. */
+struct res_interval res_expanded_interval(double *resamples, size_t count, size_t few);
+
+/* res_student_ratio - 95 % interval of ratios of which there are few: Student's, of the mean of their logarithms.
+ * samples   positive. Returns  NAN twice under 2 samples.
+ * Source    W. S. Gosset ("Student"), "The probable error of a mean", Biometrika 6 (1908). */
+struct res_interval res_student_ratio(const double *samples, size_t count);
+
+/* res_quiet_ns - sum over batches of the least time over the rounds.
+ * rounds       rounds[r] points at batch_count times in ns of round r; round_count > 0.
+ * Source       DESIGN.md, section 5: whole-run totals on shared machines spread 4-33 %, batch minima about 3 %. */
+double res_quiet_ns(const uint64_t *const *rounds, size_t round_count, size_t batch_count);
+
+/* What a verdict is made from. */
+struct res_comparison {
+    double ratio;                 /* to the baseline */
+    struct res_interval interval; /* of that ratio */
+    double p_value;               /* of a test whether it is 1; 0: there is none beside the interval */
+    double quiet_ratio;           /* ratio of the quiet figures, where ratio is of whole runs; NAN: none */
+    struct res_interval typical;  /* of the ratio of whole runs; NAN or 0 when there is none */
+    size_t rounds;
+    size_t rounds_needed; /* for a verdict; 0: RES_ROUNDS_FOR_VERDICT */
+    double worth;         /* of the ratio: less is `same` whatever is sure of it; 0: everything counts */
+    bool has_control;     /* control is set: the baseline against itself */
+    struct res_interval control;
+};
+
+#define RES_P_VALUE_MOST 0.05 /* with more a difference may be chance */
+
+/* res_judge - the verdict.
+ * undecided  under the rounds needed, or the figures are not numbers
+ * same       the interval contains 1, or the p-value is above RES_P_VALUE_MOST, or the ratio lies inside the control's interval taken in both directions
+ *            (noise of +3 % in A/A would as well have been -3 %); that includes every interval that lies inside it
+ *            or nearer to 1 than what is worth a verdict
+ * undecided  the quiet ratio lies on the other side of 1, or the whole interval of typical does: then what is left out as disturbance
+ *            may be the allocator's own
+ * faster, slower  otherwise, ratio below or above 1 */
+enum res_verdict res_judge(const struct res_comparison *comparison);
+
+#endif

@@ -1,0 +1,48 @@
+/* screen.h - what the samples of a search say of its points: estimates, their noise, who is dominated, who ranks before whom.
+ *
+ *   estimate   of the logarithm of a ratio to the default: the median of its samples; -0.05 is about 5 % less
+ *   noise      standard deviation of one such sample, pooled: over what all points' samples differ within a point, and over
+ *              the default's own successive runs. A point alone has two or three samples, too few to tell
+ *   interval   estimate -+ 2 noise / sqrt(samples)
+ *   dominated  another point's (or the default's) interval lies below the point's by one figure, and by the other not above
+ *
+ * Nothing here is a verdict: the best of many tries looks better than it is (judge.h). */
+#ifndef MALLAB_RESULTS_MEASURE_TUNE_SCREEN_H
+#define MALLAB_RESULTS_MEASURE_TUNE_SCREEN_H
+
+#include "results/measure/tune/space.h"
+
+#define RES_TUNE_WORTH 0.01 /* a share of time or memory below which nobody sets a variable */
+
+/* The default's own samples, in the order in which they were taken: logarithms of figures. */
+struct res_tune_default {
+    double *times, *memories;
+    size_t time_count, memory_count;
+};
+
+struct res_tune_noise {
+    double time, memory; /* INFINITY while nothing is known */
+};
+
+/* res_tune_noise_of - pooled; over all points that have samples. */
+struct res_tune_noise res_tune_noise_of(const struct res_tune_space *space,
+                                        const struct res_tune_default *reference);
+
+/* res_tune_time_of / res_tune_memory_of - estimates; 0 (as the default) without samples.
+ * res_tune_error - of an estimate of that many samples: noise / sqrt(count); INFINITY without. */
+double res_tune_time_of(const struct res_tune_point *point);
+double res_tune_memory_of(const struct res_tune_point *point);
+double res_tune_error(double noise, size_t count);
+
+/* res_tune_drop_dominated - points that are alive to RES_TUNE_DOMINATED. */
+void res_tune_drop_dominated(const struct res_tune_space *space, const struct res_tune_noise *noise);
+
+/* res_tune_rank - points by estimates, the best first: by layers of the front (nothing in the first layer is beaten by time and
+ * memory at once, the second is the first without the first, ...); in a layer its fastest, its smallest, then by the sum.
+ * points  count of them, reordered. */
+void res_tune_rank(struct res_tune_point **points, size_t count);
+
+/* res_tune_alive - the points that are. Returns a list, to be freed; its length in ret_count. */
+struct res_tune_point **res_tune_alive(const struct res_tune_space *space, size_t *ret_count);
+
+#endif

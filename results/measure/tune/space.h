@@ -1,0 +1,85 @@
+/* space.h - what a search for settings may try: points, each a candidate with values for some of its settings.
+ *
+ *   base      a candidate as it is, with the settings that its file declares worth trying ([ranges], ranges.h); the first
+ *             base is the default that everything is set against
+ *   point     a base with values chosen for some settings. A base without any is a point too, but the first: that is
+ *             not searched, it runs beside the points
+ *   single    a point with one setting: one factor at a time from the base
+ *   combined  with several, made of singles that promised something (combine.h)
+ *
+ * Points are named as in -a (variables.h): jemalloc+narenas=1+tcache=false. */
+#ifndef MALLAB_RESULTS_MEASURE_TUNE_SPACE_H
+#define MALLAB_RESULTS_MEASURE_TUNE_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "results/measure/base/random.h"
+#include "results/measure/candidate/candidates.h"
+
+#define RES_TUNE_SETTINGS_MAX 5u   /* of one point */
+#define RES_TUNE_POINTS_MAX   200u /* with the files' own candidates below RES_CANDIDATES_MAX */
+
+/* A value for a setting: base->ranges[range].values[value]. */
+struct res_tune_choice {
+    size_t range, value;
+};
+
+enum res_tune_state {
+    RES_TUNE_UNTRIED = 0, /* the budget ended before */
+    RES_TUNE_ALIVE,       /* tried, and nothing against it */
+    RES_TUNE_FAILED,      /* a run of it did: why */
+    RES_TUNE_DOMINATED,   /* another is better by time and memory, beyond the noise */
+    RES_TUNE_OUTRANKED,   /* others did better when the field was halved */
+    RES_TUNE_SIMPLIFIED,  /* a part of its settings did as well (simplify.h) */
+    RES_TUNE_FINALIST,
+};
+
+struct res_tune_point {
+    size_t base; /* index into the space's bases */
+    struct res_tune_choice choices[RES_TUNE_SETTINGS_MAX];
+    size_t choice_count;
+    char *name;
+    enum res_tune_state state;
+    char *why;        /* it failed; NULL */
+    double *times;    /* logarithms of the paired ratios to the default, one for each round of the search */
+    double *memories; /* likewise, of the passes for memory */
+    size_t time_count, memory_count;
+    const struct res_candidate *candidate; /* for replays.h; NULL before its first run */
+};
+
+struct res_tune_space {
+    const struct res_candidate *const *bases; /* borrowed */
+    size_t base_count;
+    struct res_tune_point **points; /* each stays where it is until the release */
+    size_t point_count;
+    size_t declared; /* singles that the files declare; more than there are points when they are too many */
+};
+
+/* res_tune_space_init - all singles, and the other bases as they are.
+ * bases   borrowed; the first is the default.
+ * random  draws the order: of each setting the ends of its range come first, then its middle, then what lies between, so that
+ *         a short budget sees every setting. */
+void res_tune_space_init(struct res_tune_space *space, const struct res_candidate *const *bases,
+                         size_t base_count, struct res_random *random);
+
+/* res_tune_space_add - one more point.
+ * choices  are put into the order of the ranges; no range twice.
+ * Returns  NULL when there is such a point, when its name would be too long, or when there are too many. */
+struct res_tune_point *res_tune_space_add(struct res_tune_space *space, size_t base,
+                                          const struct res_tune_choice *choices, size_t choice_count);
+
+/* res_tune_space_find - the point with these choices, in the order of the ranges; NULL: there is none. */
+struct res_tune_point *res_tune_space_find(const struct res_tune_space *space, size_t base,
+                                           const struct res_tune_choice *choices, size_t choice_count);
+
+void res_tune_space_release(struct res_tune_space *space);
+
+/* res_tune_state_name - "untried", "alive", "failed", "dominated", "outranked", "simplified", "finalist": the words of the JSON. */
+const char *res_tune_state_name(enum res_tune_state state);
+
+/* res_tune_count - points in a state. */
+size_t res_tune_count(const struct res_tune_space *space, enum res_tune_state state);
+
+#endif

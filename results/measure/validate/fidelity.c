@@ -1,0 +1,220 @@
+/* fidelity.c - the formulas of fidelity.h. */
+#include "results/measure/validate/fidelity.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "results/measure/base/support.h"
+
+static struct res_levels plus(struct res_levels left, struct res_levels right)
+{
+    return (struct res_levels){left.peak_bytes + right.peak_bytes, left.mean_bytes + right.mean_bytes,
+                               left.end_bytes + right.end_bytes};
+}
+
+static struct res_levels constant(double bytes)
+{
+    return (struct res_levels){bytes, bytes, bytes};
+}
+
+static double error_of(double predicted, double real)
+{
+    return real > 0 ? predicted / real - 1 : NAN;
+}
+
+static struct res_levels errors_of(struct res_levels predicted, struct res_levels real)
+{
+    return (struct res_levels){error_of(predicted.peak_bytes, real.peak_bytes),
+                               error_of(predicted.mean_bytes, real.mean_bytes),
+                               error_of(predicted.end_bytes, real.end_bytes)};
+}
+
+struct res_fidelity res_fidelity_of(const struct res_levels *rest, const struct res_fidelity_sample *sample)
+{
+    struct res_fidelity fidelity = {
+        .real_total = sample->total,
+        .real_heap = sample->heap,
+        .predicted_total = plus(plus(*rest, constant(sample->startup_total_bytes)), sample->replayed),
+        .predicted_heap = plus(constant(sample->startup_heap_bytes), sample->replayed),
+    };
+    fidelity.predicted_total.peak_bytes -= sample->missed_bytes;
+    fidelity.error_total = errors_of(fidelity.predicted_total, fidelity.real_total);
+    fidelity.error_heap = errors_of(fidelity.predicted_heap, fidelity.real_heap);
+    return fidelity;
+}
+
+static double level_median(const struct res_fidelity *all, size_t count, size_t level_at)
+{
+    double *known = res_calloc(count, sizeof *known);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double bytes = *(const double *)((const char *)&all[i] + level_at);
+        if (isfinite(bytes))
+            known[found++] = bytes;
+    }
+    const double median = found > 0 ? res_median(known, found) : NAN;
+    free(known);
+    return median;
+}
+
+static struct res_levels medians_of(const struct res_fidelity *all, size_t count, size_t levels_at)
+{
+    return (struct res_levels){
+        level_median(all, count, levels_at + offsetof(struct res_levels, peak_bytes)),
+        level_median(all, count, levels_at + offsetof(struct res_levels, mean_bytes)),
+        level_median(all, count, levels_at + offsetof(struct res_levels, end_bytes)),
+    };
+}
+
+struct res_fidelity res_fidelity_median(const struct res_fidelity *all, size_t count)
+{
+    struct res_fidelity median = all[0];
+    median.predicted_total = medians_of(all, count, offsetof(struct res_fidelity, predicted_total));
+    median.predicted_heap = medians_of(all, count, offsetof(struct res_fidelity, predicted_heap));
+    median.error_total = errors_of(median.predicted_total, median.real_total);
+    median.error_heap = errors_of(median.predicted_heap, median.real_heap);
+    return median;
+}
+
+bool res_fidelity_is_small(const struct res_fidelity *fidelity)
+{
+    return fidelity->real_heap.peak_bytes < RES_HEAP_JUDGED &&
+           fidelity->predicted_heap.peak_bytes < RES_HEAP_JUDGED;
+}
+
+void res_fidelity_leave_heap(struct res_fidelity *fidelity)
+{
+    fidelity->error_heap = constant(NAN);
+}
+
+double res_fidelity_sampled_peak(const double *totals, const double *samples, size_t count)
+{
+    double least = INFINITY, most = 0, highest = 0;
+    bool known = count > 0;
+    for (size_t i = 0; i < count; i++) {
+        known = known && isfinite(totals[i]);
+        least = fmin(least, totals[i]);
+        most = fmax(most, totals[i]);
+        highest = fmax(highest, samples[i]);
+    }
+    if (count == 0)
+        return NAN;
+    return known && most <= least * (1 + RES_RUNS_ALIKE) ? highest : res_median(samples, count);
+}
+
+/* ---- peaks that do not fall together -------------------------------------------------------- */
+
+static double highest(const struct res_course *course)
+{
+    double most = 0;
+    for (size_t i = 0; i < course->count; i++)
+        most = fmax(most, course->bytes[i]);
+    return most;
+}
+
+/* The share of the whole that has passed at a moment. */
+static double share_at(const struct res_course *course, size_t i)
+{
+    return course->at[i] / course->at[course->count - 1];
+}
+
+double res_fidelity_missed(const struct res_course *rest, const struct res_course *replayed)
+{
+    double together = 0;
+    size_t at = 0;
+    if (rest->count == 0 || replayed->count == 0 || !(rest->at[rest->count - 1] > 0) ||
+        !(replayed->at[replayed->count - 1] > 0))
+        return 0;
+    for (size_t i = 0; i < replayed->count; i++) {
+        /* What rest was from the sample before to the one behind may have met it: samples are not of the same moments, and
+         * when between two of its own rest fell is not known. */
+        const bool between = at > 0 && i > 0 && share_at(rest, at) > share_at(replayed, i - 1);
+        double met = fmax(rest->bytes[between ? at - 1 : at], rest->bytes[at]);
+        while (at + 1 < rest->count && share_at(rest, at) < share_at(replayed, i))
+            met = fmax(met, rest->bytes[++at]);
+        together = fmax(together, met + replayed->bytes[i]);
+    }
+    return fmax(highest(rest) + highest(replayed) - together, 0);
+}
+
+/* ---- order ---------------------------------------------------------------------------------- */
+
+void res_fidelity_order(const struct res_fidelity *fidelities, size_t count, size_t *ret_pairs,
+                        size_t *ret_right)
+{
+    size_t pairs = 0, right = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = i + 1; k < count; k++) {
+            const double left = fidelities[i].real_total.peak_bytes,
+                         other = fidelities[k].real_total.peak_bytes;
+            const double apart = left - other;
+            /* Written so that a missing figure makes no pair. */
+            if (!(fabs(apart) > RES_BAR_DISTINCT * fmin(left, other)))
+                continue;
+            const double predicted = fidelities[i].predicted_total.peak_bytes -
+                                     fidelities[k].predicted_total.peak_bytes;
+            if (!isfinite(predicted))
+                continue;
+            pairs++;
+            right += apart > 0 ? predicted > 0 : predicted < 0;
+        }
+    }
+    *ret_pairs = pairs;
+    *ret_right = right;
+}
+
+const char *res_sign_name(enum res_sign sign)
+{
+    static const char *const names[] = {"unknown", "noise", "right", "wrong"};
+    return names[sign];
+}
+
+/* Median and interval of the paired ratios. */
+static double ratio_of(const double *candidate, const double *baseline, size_t rounds, uint64_t seed,
+                       struct res_interval *ret_interval)
+{
+    double *ratios = res_calloc(rounds, sizeof *ratios);
+    bool usable = rounds > 0;
+    for (size_t i = 0; i < rounds; i++) {
+        usable = usable && baseline[i] > 0 && candidate[i] >= 0 && isfinite(baseline[i]) &&
+                 isfinite(candidate[i]);
+        ratios[i] = candidate[i] / baseline[i];
+    }
+    *ret_interval = usable && rounds >= RES_ROUNDS_FOR_INTERVAL ? res_bootstrap_median(ratios, rounds, seed)
+                                                                : (struct res_interval){NAN, NAN};
+    const double ratio = usable ? res_median(ratios, rounds) : NAN;
+    free(ratios);
+    return ratio;
+}
+
+struct res_time_check res_time_check_of(const double *candidate_ns, const double *baseline_ns,
+                                        const double *control_ns, size_t rounds, double predicted_ns,
+                                        uint64_t seed)
+{
+    struct res_time_check check = {.real_ns = NAN, .predicted_ns = predicted_ns};
+    struct res_comparison comparison = {.quiet_ratio = NAN, .rounds = rounds};
+    check.ratio = ratio_of(candidate_ns, baseline_ns, rounds, seed, &check.interval);
+    if (control_ns != NULL)
+        comparison.has_control = isfinite(
+            ratio_of(control_ns, baseline_ns, rounds, seed, &comparison.control));
+    comparison.ratio = check.ratio;
+    comparison.interval = check.interval;
+    check.verdict = res_judge(&comparison);
+    if (!isfinite(check.ratio))
+        return check;
+    double *differences = res_calloc(rounds, sizeof *differences);
+    for (size_t i = 0; i < rounds; i++)
+        differences[i] = candidate_ns[i] - baseline_ns[i];
+    check.real_ns = res_median(differences, rounds);
+    free(differences);
+    if (!isfinite(predicted_ns))
+        check.sign = RES_SIGN_UNKNOWN;
+    else if (check.verdict == RES_FASTER)
+        check.sign = predicted_ns < 0 ? RES_SIGN_RIGHT : RES_SIGN_WRONG;
+    else if (check.verdict == RES_SLOWER)
+        check.sign = predicted_ns > 0 ? RES_SIGN_RIGHT : RES_SIGN_WRONG;
+    else
+        check.sign = RES_SIGN_NOISE;
+    return check;
+}

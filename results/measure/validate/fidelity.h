@@ -1,0 +1,117 @@
+/* fidelity.h - how far a replay's prediction is from the real program: the formulas, and nothing else.
+ *
+ *   level     peak, mean over time, end; of resident memory, in bytes
+ *   total     resident memory of the process, all kinds (VmHWM, VmRSS)
+ *   heap      what of it the allocator brought (smaps.h). Its peak is the highest sample, or the exact peak of anonymous memory
+ *             less the most that was not the heap's at any sample, whichever is more: both can only be too low, as far as
+ *             samples see that most. Of several runs the highest sample is that of all of them where their exact totals are
+ *             within RES_RUNS_ALIKE of each other, else the median of theirs. Where reading the mappings disturbed the program
+ *             all levels are of the runs without: disturbed.h
+ *   startup   what a process holds because of its allocator before it first calls it. heap: the heap's part of a program
+ *             that never calls it. total: that, and what the allocator's libraries bring (mapping_names.h)
+ *   replayed  resident memory of the replay, less what stood before its first op
+ *   rest      total less heap, from real runs of the baseline; its peak: the highest sample, or the exact peak of the total
+ *             less the peak of the heap, whichever is more: both can only be too low
+ *   missed    what highest rest and highest replayed are more than the highest of their sum at one moment; each taken at its
+ *             share of the whole duration, as the recorded run took longer than others. 0 where the moments are not known
+ *
+ *   predicted heap(c)   = startup heap(c) + replayed(c)
+ *   predicted total(c)  = rest + startup total(c) + replayed(c), for the peak less missed(c)
+ *   error               = predicted / real - 1
+ *
+ * each for every level. Of several recordings of one program each has a prediction of its own, with what its own course missed, and
+ * what is predicted is their median, level by level: one recording is one run, and runs differ. `rest` is held to be the same under every candidate, but for those libraries: a program does not map
+ * other memory or touch other files because malloc is another one. A real process holds the startup, which the replay has subtracted.
+ * All functions are pure. A figure that cannot be had is NAN, and so is what depends on it. */
+#ifndef MALLAB_RESULTS_MEASURE_VALIDATE_FIDELITY_H
+#define MALLAB_RESULTS_MEASURE_VALIDATE_FIDELITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "results/measure/statistics/statistics.h"
+
+#define RES_BAR_TOTAL    0.03           /* DESIGN.md, section 7: peak resident, of the total */
+#define RES_BAR_HEAP     0.10           /* of the heap's part */
+#define RES_HEAP_JUDGED  (256.0 * 1024) /* bytes: see res_fidelity_is_small */
+#define RES_RUNS_ALIKE   0.01
+#define RES_BAR_DISTINCT 0.05 /* the order of two candidates counts when they really differ by more */
+
+struct res_levels {
+    double peak_bytes, mean_bytes, end_bytes;
+};
+
+struct res_fidelity_sample {
+    struct res_levels total, heap; /* real */
+    struct res_levels replayed;
+    double startup_total_bytes, startup_heap_bytes;
+    double missed_bytes;
+};
+
+struct res_fidelity {
+    struct res_levels real_total, real_heap, predicted_total, predicted_heap;
+    struct res_levels error_total, error_heap; /* ratios less 1, not bytes */
+};
+
+struct res_fidelity res_fidelity_of(const struct res_levels *rest, const struct res_fidelity_sample *sample);
+
+/* res_fidelity_median - of the predictions from several recordings of one program, level by level. A level that is not finite is
+ * as if its recording had not been. What is real is the first's, and the errors are those of the medians.
+ * count  > 0. */
+struct res_fidelity res_fidelity_median(const struct res_fidelity *all, size_t count);
+
+/* res_fidelity_is_small - whether the heap is too small to judge: its peak below RES_HEAP_JUDGED, real and predicted. A tenth
+ * of that are six pages, and more than that is in the definitions alone (docs/fidelity.md): the stack of a thread, 8 to 100 KiB,
+ * counts as heap, an allocator's first pages lie in one mapping or in another, and kernels before 6.2 tell RssAnon within 64
+ * pages a processor, just that bound. False where a peak is not known. */
+bool res_fidelity_is_small(const struct res_fidelity *fidelity);
+
+/* res_fidelity_leave_heap - forget the errors of the heap: no figure says how good its prediction is. */
+void res_fidelity_leave_heap(struct res_fidelity *fidelity);
+
+/* A course of memory: bytes at moments that do not decrease. */
+struct res_course {
+    const double *at, *bytes;
+    size_t count;
+};
+
+/* res_fidelity_missed - see `missed` above. 0 when one of both has no moments, or all at the same time. */
+double res_fidelity_missed(const struct res_course *rest, const struct res_course *replayed);
+
+/* res_fidelity_sampled_peak - the peak of what was sampled in several runs: each run may have missed it, and none can have
+ * exceeded it. So where the runs were alike, their exact totals within RES_RUNS_ALIKE of each other, it is the highest sample
+ * of all; else each had a peak of its own, and it is their median. NAN of no runs; a total of NAN is not alike. */
+double res_fidelity_sampled_peak(const double *totals, const double *samples, size_t count);
+
+/* res_fidelity_order - pairs of candidates whose real peaks (total) differ by more than RES_BAR_DISTINCT of the smaller
+ * one, and how many of them the prediction has in the same order. */
+void res_fidelity_order(const struct res_fidelity *fidelities, size_t count, size_t *ret_pairs,
+                        size_t *ret_right);
+
+/* Processor time of the real program, candidate against baseline, and what the replay predicts of it. */
+enum res_sign {
+    RES_SIGN_UNKNOWN = 0, /* a figure is missing */
+    RES_SIGN_NOISE = 1,   /* reality shows no difference beyond its noise, or has too few rounds to tell */
+    RES_SIGN_RIGHT = 2,
+    RES_SIGN_WRONG = 3,
+};
+
+struct res_time_check {
+    double real_ns;               /* median over rounds of candidate less baseline */
+    double ratio;                 /* median over rounds of candidate over baseline */
+    struct res_interval interval; /* 95 % of that ratio */
+    enum res_verdict verdict;     /* by res_judge against the control */
+    double predicted_ns;          /* of all calls, candidate less baseline: res_figures_slower_ns */
+    enum res_sign sign;
+};
+
+/* res_sign_name - "unknown", "noise", "right", "wrong". */
+const char *res_sign_name(enum res_sign sign);
+
+/* res_time_check_of - samples of the same rounds.
+ * control  the baseline once more in each round; NULL: the candidate is the control itself. */
+struct res_time_check res_time_check_of(const double *candidate_ns, const double *baseline_ns,
+                                        const double *control_ns, size_t rounds, double predicted_ns,
+                                        uint64_t seed);
+
+#endif

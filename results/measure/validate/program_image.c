@@ -1,0 +1,242 @@
+/* program_image.c - /proc/PID: names, statm, status, smaps, maps. */
+#include "results/measure/validate/program_image.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "results/measure/base/support.h"
+#include "results/measure/validate/smaps.h"
+
+#define MAPS_BYTES_MAX (64u << 20) /* half a million mappings: more than the kernel allows by default */
+
+/* ---- files of /proc ------------------------------------------------------------------------- */
+
+static int open_proc(pid_t pid, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Into storage of the caller's, terminated. Returns the length, 0 when it cannot be read. */
+static size_t read_small(pid_t pid, const char *name, char *ret_text, size_t size)
+{
+    const int fd = open_proc(pid, name);
+    if (fd < 0)
+        return 0;
+    const ssize_t length = read(fd, ret_text, size - 1);
+    close(fd);
+    ret_text[length > 0 ? length : 0] = '\0';
+    return length > 0 ? (size_t)length : 0;
+}
+
+static void read_large(pid_t pid, const char *name, struct res_text *ret_text)
+{
+    static char bytes[1 << 16]; /* one thread */
+    const int fd = open_proc(pid, name);
+    ssize_t length;
+    if (fd < 0)
+        return;
+    while (ret_text->length < MAPS_BYTES_MAX && (length = read(fd, bytes, sizeof bytes)) > 0)
+        res_text_add(ret_text, bytes, (size_t)length);
+    close(fd);
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static void base_name(const char *path, char *ret_name)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(ret_name, RES_IMAGE_NAMES, "%.*s", (int)RES_IMAGE_NAMES - 1, slash != NULL ? slash + 1 : path);
+}
+
+void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns)
+{
+    char text[PATH_MAX + 32];
+    *image = (struct res_image){.pid = pid, .begin_ns = now_ns, .last_ns = now_ns, .series_every = 1};
+    if (read_small(pid, "cmdline", text, sizeof text) > 0)
+        base_name(text, image->called); /* the first word ends in a zero byte */
+    snprintf(text, sizeof text, "/proc/%d/exe", (int)pid);
+    char target[PATH_MAX];
+    const ssize_t length = readlink(text, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    base_name(target, image->executable);
+}
+
+bool res_image_is(const struct res_image *image, const char *name)
+{
+    return strncmp(image->called, name, RES_IMAGE_NAMES - 1) == 0 ||
+           strncmp(image->executable, name, RES_IMAGE_NAMES - 1) == 0;
+}
+
+/* ---- figures -------------------------------------------------------------------------------- */
+
+static uint64_t above(uint64_t value, uint64_t base)
+{
+    return value > base ? value - base : 0;
+}
+
+static bool take_field(const char *text, const char *key, uint64_t *ret_bytes)
+{
+    const char *at = strstr(text, key);
+    unsigned long long kilobytes;
+    if (at == NULL || sscanf(at + strlen(key), "%llu kB", &kilobytes) != 1)
+        return false;
+    *ret_bytes = kilobytes * 1024;
+    return true;
+}
+
+bool res_status_parse(const char *text, struct res_status *ret_status)
+{
+    struct res_status status;
+    if (!take_field(text, "\nVmHWM:", &status.peak_bytes) ||
+        !take_field(text, "\nVmRSS:", &status.resident_bytes) ||
+        !take_field(text, "\nRssAnon:", &status.anonymous_bytes) ||
+        !take_field(text, "\nRssFile:", &status.file_bytes) ||
+        !take_field(text, "\nRssShmem:", &status.shared_bytes))
+        return false;
+    *ret_status = status;
+    return true;
+}
+
+static void keep_in_series(struct res_image *image, const struct res_moment *moment)
+{
+    if (image->series_skipped + 1 < image->series_every) {
+        image->series_skipped++;
+        return;
+    }
+    image->series_skipped = 0;
+    if (image->series_count == RES_SAMPLED_MAX) {
+        for (size_t i = 0; i < RES_SAMPLED_MAX / 2; i++)
+            image->series[i] = image->series[2 * i];
+        image->series_count = RES_SAMPLED_MAX / 2;
+        image->series_every *= 2;
+    }
+    image->series[image->series_count++] = *moment;
+}
+
+/* Libc's own data are the program's in the first place. */
+static const char *allocator_of(const char *library)
+{
+    const char *slash = library != NULL ? strrchr(library, '/') : NULL;
+    return slash != NULL && strncmp(slash, "/libc.so", 8) != 0 && strncmp(slash, "/libc-", 6) != 0 ? library
+                                                                                                   : NULL;
+}
+
+static bool read_statm(pid_t pid, uint64_t *ret_anonymous, uint64_t *ret_others)
+{
+    char text[128];
+    unsigned long long resident, shared;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (read_small(pid, "statm", text, sizeof text) == 0 ||
+        sscanf(text, "%*u %llu %llu", &resident, &shared) != 2 || resident == 0)
+        return false; /* it ends: its memory is gone already */
+    *ret_anonymous = above(resident, shared) * page;
+    *ret_others = shared * page;
+    return true;
+}
+
+/* Between two samples memory is taken to have changed evenly, as a replay's; the first stands for the time before it. */
+static double area(const struct res_image *image, uint64_t before, uint64_t now, double span_ns)
+{
+    return (image->weight_ns > 0 ? ((double)before + (double)now) / 2 : (double)now) * span_ns;
+}
+
+static bool take_maps(struct res_image *image, double span_ns, uint64_t others, const char *library,
+                      uint64_t *ret_rest)
+{
+    struct res_text text = {0};
+    uint64_t unused;
+    read_large(image->pid, "smaps", &text);
+    /* A process that lost its memory meanwhile gave a part of the text. */
+    const bool whole = text.length > 0 && read_statm(image->pid, &unused, &unused);
+    if (whole) {
+        const struct res_smaps sums = res_smaps_parse(text.text, text.length, allocator_of(library));
+        image->has_maps = true;
+        image->heap_sum += area(image, image->heap_end_bytes, sums.heap_bytes, span_ns);
+        image->heap_end_bytes = sums.heap_bytes;
+        if (sums.heap_bytes > image->heap_peak_bytes)
+            image->heap_peak_bytes = sums.heap_bytes;
+        if (sums.apart_bytes + sums.heap_bytes >= image->maps_peak_bytes) {
+            image->maps_peak_bytes = sums.apart_bytes + sums.heap_bytes;
+            image->apart_at_peak_bytes = sums.apart_bytes;
+        }
+        if (sums.apart_bytes > image->apart_peak_bytes)
+            image->apart_peak_bytes = sums.apart_bytes;
+        res_files_raise(&image->files, &sums.files);
+        *ret_rest = sums.apart_bytes + others;
+    }
+    free(text.text);
+    return whole;
+}
+
+static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous, uint64_t others,
+                        bool maps, const char *library)
+{
+    const double span_ns = (double)above(now_ns, image->last_ns);
+    struct res_moment moment = {.time_ns = now_ns - image->begin_ns, .anonymous_bytes = anonymous};
+    if (maps && !take_maps(image, span_ns, others, library, &moment.rest_bytes))
+        return;
+    image->last_ns = now_ns;
+    image->anonymous_sum += area(image, image->anonymous_end_bytes, anonymous, span_ns);
+    image->resident_sum += area(image, image->end_bytes, anonymous + others, span_ns);
+    image->weight_ns += span_ns;
+    if (anonymous > image->sample_peak_bytes)
+        image->sample_peak_bytes = anonymous;
+    if (others > image->file_peak_bytes)
+        image->file_peak_bytes = others;
+    image->anonymous_end_bytes = anonymous;
+    image->end_bytes = anonymous + others;
+    keep_in_series(image, &moment);
+}
+
+void res_image_sample(struct res_image *image, uint64_t now_ns, bool maps, const char *library)
+{
+    uint64_t anonymous, others;
+    if (read_statm(image->pid, &anonymous, &others))
+        take_sample(image, now_ns, anonymous, others, maps, library);
+}
+
+static bool maps_file(pid_t pid, const char *path)
+{
+    struct res_text text = {0};
+    read_large(pid, "maps", &text);
+    const bool found = text.length > 0 && strstr(text.text, path) != NULL;
+    free(text.text);
+    return found;
+}
+
+void res_image_last(struct res_image *image, uint64_t now_ns, bool maps, const char *library)
+{
+    char text[8192];
+    struct res_status status;
+    if (read_small(image->pid, "status", text, sizeof text) == 0 || !res_status_parse(text, &status))
+        return; /* another thread's end, when all is over */
+    image->exact = true;
+    take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes, maps,
+                library);
+    if (status.peak_bytes > image->peak_bytes)
+        image->peak_bytes = status.peak_bytes;
+    if (library != NULL && !image->has_library)
+        image->has_library = maps_file(image->pid, library);
+}
+
+void res_image_end(struct res_image *image, uint64_t now_ns)
+{
+    image->ended = true;
+    image->end_ns = now_ns;
+    const uint64_t by_kernel = above(image->peak_bytes, image->file_peak_bytes);
+    image->anonymous_peak_bytes = by_kernel > image->sample_peak_bytes ? by_kernel : image->sample_peak_bytes;
+    if (!image->exact)
+        image->peak_bytes = image->sample_peak_bytes + image->file_peak_bytes;
+    image->anonymous_mean_bytes = image->weight_ns > 0 ? image->anonymous_sum / image->weight_ns
+                                                       : (double)image->anonymous_end_bytes;
+    image->mean_bytes = image->weight_ns > 0 ? image->resident_sum / image->weight_ns
+                                             : (double)image->end_bytes;
+    image->heap_mean_bytes = image->weight_ns > 0 ? image->heap_sum / image->weight_ns
+                                                  : (double)image->heap_end_bytes;
+}

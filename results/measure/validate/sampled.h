@@ -1,0 +1,123 @@
+/* sampled.h - run a command for real and watch the memory of its processes from outside, to their last moment.
+ *
+ *   image       a process between two execs: what one footprint is a recording of
+ *   anonymous   RssAnon: resident pages that no file backs
+ *   end         as the process stood when it had executed its last instruction and still had its memory
+ *
+ * The command is traced by ptrace(2), for four kinds of moments only: a process or thread begins, executes another
+ * program, ends (PTRACE_EVENT_EXIT: the kernel stops it while its memory is still there, so that the highest and the last
+ * figures are exact and no sampling can miss them), or gets a signal, which is handed on. A preloaded reporter would see
+ * neither _exit nor a death by signal, and would be one more library in the program. Between those moments the process runs
+ * untouched; its figures are read from /proc at every step. Runs for time are others (timed.h).
+ *
+ * What ends with an exec has no exact peak: it is the highest of its samples.
+ * The command gets a process group of its own, /dev/null as stdin and stdout, and a file as stderr. */
+#ifndef MALLAB_RESULTS_MEASURE_VALIDATE_SAMPLED_H
+#define MALLAB_RESULTS_MEASURE_VALIDATE_SAMPLED_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "results/measure/validate/mapping_names.h"
+
+#define RES_IMAGES_MAX  4096u /* of one run; later ones run unwatched and are counted */
+#define RES_SAMPLED_MAX 512u  /* samples kept for showing; when full, every second one is dropped */
+#define RES_IMAGE_NAMES 64u
+
+struct res_command {
+    const char *path;       /* to execute */
+    char *const *arguments; /* argv, arguments[0] included */
+    char *const *environment;
+    const char *errors;          /* path of a file for its stderr; replaced */
+    uint64_t timeout_ns;         /* 0: none */
+    volatile sig_atomic_t *stop; /* not 0: end it; may be NULL */
+};
+
+struct res_moment {
+    uint64_t time_ns; /* since the image began */
+    uint64_t anonymous_bytes;
+    uint64_t rest_bytes; /* with `maps`: all resident memory but the heap's */
+};
+
+struct res_image {
+    pid_t pid;
+    char called[RES_IMAGE_NAMES];     /* base name of its argv[0] */
+    char executable[RES_IMAGE_NAMES]; /* base name of the file */
+    uint64_t begin_ns, end_ns;        /* CLOCK_MONOTONIC */
+    bool ended;
+    bool exact;       /* it was seen at its end, so that peak_bytes is the kernel's */
+    bool has_library; /* the expected library was mapped at its end */
+
+    uint64_t peak_bytes; /* VmHWM: resident, all kinds */
+    uint64_t
+        anonymous_peak_bytes; /* the highest sample, or VmHWM less the most that files and shared memory held */
+    uint64_t anonymous_end_bytes, end_bytes;
+    double anonymous_mean_bytes, mean_bytes; /* over time; as far as samples tell */
+    double cpu_ns; /* user and system, its waited-for children's included; 0: it did not end by exit */
+
+    /* With `maps`: the heap's part (smaps.h), the highest of the samples, at the end, and over time; and of other anonymous
+     * memory what there was at the sample with the most of both, and at the most; and what is whose. */
+    bool has_maps;
+    uint64_t heap_peak_bytes, heap_end_bytes, apart_at_peak_bytes, apart_peak_bytes;
+    double heap_mean_bytes;
+    struct res_files files; /* each at its most */
+
+    struct res_moment series[RES_SAMPLED_MAX];
+    size_t series_count;
+
+    /* Under way. */
+    uint64_t file_peak_bytes, sample_peak_bytes, maps_peak_bytes;
+    uint64_t last_ns, series_every, series_skipped;
+    double anonymous_sum, resident_sum, heap_sum, weight_ns;
+};
+
+struct res_sampled_request {
+    struct res_command command;
+    uint64_t step_ns;    /* between samples */
+    const char *maps_of; /* read smaps too, of images of this name; NULL: of none */
+    const char *library; /* path whose mapping is looked for at the end; NULL: none */
+};
+
+struct res_sampled {
+    int status; /* as from waitpid, of the command */
+    struct res_image *images;
+    size_t image_count, images_more;
+};
+
+enum res_real_state {
+    RES_REAL_OK = 0,
+    RES_REAL_FAILED = 1,  /* could not be run or watched; a command that ends badly has run */
+    RES_REAL_STOPPED = 2, /* by command.stop */
+};
+
+/* res_sampled_run - run it once to the end of its last process.
+ * ret         filled on RES_REAL_OK; res_sampled_release drops it.
+ * ret_reason  one line, the caller's to free, on RES_REAL_FAILED.
+ * Not for processes with threads or with other children: it waits for all. */
+enum res_real_state res_sampled_run(const struct res_sampled_request *request, struct res_sampled *ret,
+                                    char **ret_reason);
+void res_sampled_release(struct res_sampled *sampled);
+
+/* res_sampled_find - the image that a footprint of this name is one of: called so, or executing a file of that name; of
+ * several one that was seen at its end, and of those the one with the most anonymous memory: a process that was forked, or
+ * is about to execute another program, goes by its parent's name. NULL: none.
+ * ret_alike: how many there were to choose from by their memory alone: those seen at their end, where any was; may be NULL. */
+const struct res_image *res_sampled_find(const struct res_sampled *sampled, const char *name,
+                                         size_t *ret_alike);
+
+/* res_command_become - in a forked child: take on the command's streams, group and environment, and execute it. Never
+ * returns; exits with 127 when it cannot. mask: what its signal mask is to be. */
+__attribute__((noreturn)) void res_command_become(const struct res_command *command, const sigset_t *mask);
+
+/* res_command_end_words - how a command ended: "with exit code 3", "by signal 11 (Segmentation fault)".
+ * code  as of a shell, 128 + the signal; or RES_SOME_SIGNAL. The caller's to free. */
+#define RES_SOME_SIGNAL 256 /* by a signal that is not known */
+char *res_command_end_words(int code);
+
+/* res_command_last_words - the last line of its stderr, fit for a terminal. The caller's to free. */
+char *res_command_last_words(const struct res_command *command);
+
+#endif

@@ -1,0 +1,265 @@
+/* timed.c - start, wait, read what hyperfine wrote. */
+#include "results/measure/validate/timed.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "results/measure/base/support.h"
+#include "results/measure/run/run.h"
+
+#define STEP_NS          INT64_C(50000000) /* between two looks at stop and timeout */
+#define RESULT_BYTES_MAX (1u << 20)
+#define ENV_PROGRAM      "/usr/bin/env"
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+char *res_hyperfine_find(void)
+{
+    const char *list = getenv("PATH");
+    char *copy = res_strdup(list != NULL ? list : "/usr/bin:/bin");
+    char *rest = copy;
+    const char *directory;
+    char *found = NULL;
+    while (found == NULL && (directory = strsep(&rest, ":")) != NULL) {
+        const char *const directories[] = {*directory != '\0' ? directory : ".", NULL};
+        found = res_find_program(directories, "hyperfine");
+    }
+    free(copy);
+    return found;
+}
+
+char *res_shell_words(char *const *words)
+{
+    struct res_text text = {0};
+    for (size_t i = 0; words[i] != NULL; i++) {
+        res_text_add(&text, i > 0 ? " '" : "'", i > 0 ? 2 : 1);
+        for (const char *byte = words[i]; *byte != '\0'; byte++) {
+            if (*byte == '\'')
+                res_text_add(&text, "'\\''", 4); /* out of the quotes, a quote, and in again */
+            else
+                res_text_add(&text, byte, 1);
+        }
+        res_text_add(&text, "'", 1);
+    }
+    return text.text != NULL ? text.text : res_strdup("");
+}
+
+/* ---- a child -------------------------------------------------------------------------------- */
+
+static int code_of(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Waits for the command, which is the leader of its group. */
+static enum res_real_state wait_for(const struct res_command *command, pid_t pid, int *ret_status,
+                                    struct rusage *ret_usage, char **ret_reason)
+{
+    const struct timespec step = {.tv_nsec = STEP_NS};
+    const uint64_t begin_ns = now_ns();
+    enum res_real_state state = RES_REAL_OK;
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    for (;;) {
+        const pid_t ended = wait4(pid, ret_status, WNOHANG, ret_usage);
+        if (ended == pid || (ended < 0 && errno != EINTR))
+            return state;
+        if (state == RES_REAL_OK && command->stop != NULL && *command->stop) {
+            state = RES_REAL_STOPPED;
+            kill(-pid, SIGKILL);
+        } else if (state == RES_REAL_OK && command->timeout_ns != 0 &&
+                   now_ns() - begin_ns > command->timeout_ns) {
+            state = RES_REAL_FAILED;
+            *ret_reason = res_strdup("it did not end within --timeout");
+            kill(-pid, SIGKILL);
+        }
+        (void)sigtimedwait(&child, NULL, &step); /* its end, the time, or a signal to us: all wake us */
+    }
+}
+
+static enum res_real_state run_child(const struct res_command *command, int *ret_status, double *ret_wall_ns,
+                                     struct rusage *ret_usage, char **ret_reason)
+{
+    sigset_t child, before;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &before);
+    fflush(NULL);
+    const uint64_t begin_ns = now_ns();
+    const pid_t pid = fork();
+    if (pid == 0)
+        res_command_become(command, &before);
+    enum res_real_state state = RES_REAL_FAILED;
+    if (pid < 0) {
+        *ret_reason = res_printf("no process to run it in: %s", strerror(errno));
+    } else {
+        setpgid(pid, pid); /* as the child does: whoever comes first */
+        state = wait_for(command, pid, ret_status, ret_usage, ret_reason);
+    }
+    *ret_wall_ns = (double)(now_ns() - begin_ns);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return state;
+}
+
+static double nanoseconds(const struct timeval *time)
+{
+    return (double)time->tv_sec * 1e9 + (double)time->tv_usec * 1e3;
+}
+
+static enum res_real_state run_alone(const struct res_timed_request *request, struct res_timed *ret,
+                                     char **ret_reason)
+{
+    struct rusage usage;
+    int status = 0;
+    double wall_ns;
+    const enum res_real_state state = run_child(&request->command, &status, &wall_ns, &usage, ret_reason);
+    if (state == RES_REAL_OK)
+        *ret = (struct res_timed){.wall_ns = wall_ns,
+                                  .user_ns = nanoseconds(&usage.ru_utime),
+                                  .system_ns = nanoseconds(&usage.ru_stime),
+                                  .exit_code = code_of(status)};
+    return state;
+}
+
+/* ---- hyperfine ------------------------------------------------------------------------------ */
+
+bool res_timed_parse(const char *text, size_t length, struct res_timed *ret, char **ret_reason)
+{
+    json_error_t error;
+    json_t *whole = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    const json_t *result = json_array_get(json_object_get(whole, "results"), 0);
+    const json_t *wall = json_array_get(json_object_get(result, "times"), 0);
+    const json_t *user = json_object_get(result, "user"), *system = json_object_get(result, "system");
+    const json_t *code = json_array_get(json_object_get(result, "exit_codes"), 0);
+    const bool valid = json_is_number(wall) && json_is_number(user) && json_is_number(system) &&
+                       json_number_value(wall) >= 0 && json_number_value(user) >= 0 &&
+                       json_number_value(system) >= 0 && json_number_value(wall) < 1e9;
+    if (valid)
+        *ret = (struct res_timed){
+            .wall_ns = json_number_value(wall) * 1e9,
+            .user_ns = json_number_value(user) * 1e9,
+            .system_ns = json_number_value(system) * 1e9,
+            .exit_code = json_is_integer(code) ? (int)json_integer_value(code) : RES_SOME_SIGNAL,
+        };
+    else
+        *ret_reason = res_strdup("hyperfine's result is not what hyperfine 1.15 writes");
+    json_decref(whole);
+    return valid;
+}
+
+static char *read_result(const char *path, size_t *ret_length)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return NULL;
+    char *text = res_calloc(RESULT_BYTES_MAX, 1);
+    *ret_length = fread(text, 1, RESULT_BYTES_MAX, file);
+    fclose(file);
+    return text;
+}
+
+static bool is_among(const char *variable, char *const *environment)
+{
+    for (size_t i = 0; environment[i] != NULL; i++)
+        if (strcmp(environment[i], variable) == 0)
+            return true;
+    return false;
+}
+
+static size_t length_of(char *const *strings)
+{
+    size_t count = 0;
+    while (strings[count] != NULL)
+        count++;
+    return count;
+}
+
+/* env, the variables that are the command's alone, and the command. Freed with res_strings_free. */
+static char **words_of(const struct res_timed_request *request, char *const *plain)
+{
+    const struct res_command *command = &request->command;
+    const size_t most = length_of(command->environment) + length_of(command->arguments) + 5;
+    char **words = res_calloc(most, sizeof *words);
+    size_t count = 0;
+    words[count++] = res_strdup(ENV_PROGRAM);
+    for (size_t i = 0; command->environment[i] != NULL; i++)
+        if (!is_among(command->environment[i], plain))
+            words[count++] = res_strdup(command->environment[i]);
+    if (strchr(command->path, '=') != NULL) { /* env would take it for one more variable */
+        words[count++] = res_strdup("/bin/sh");
+        words[count++] = res_strdup("-c");
+        words[count++] = res_strdup("exec \"$0\" \"$@\"");
+    }
+    words[count++] = res_strdup(command->path); /* a path is found as it is */
+    for (size_t i = 1; command->arguments[i] != NULL; i++)
+        words[count++] = res_strdup(command->arguments[i]);
+    return words;
+}
+
+/* Why hyperfine left no result. The caller's to free. */
+static char *no_result(const struct res_command *command, int status)
+{
+    char *end = res_command_end_words(code_of(status)), *words = res_command_last_words(command);
+    char *reason = res_printf("hyperfine gave no result and ended %s: %s", end, words);
+    free(end);
+    free(words);
+    return reason;
+}
+
+static enum res_real_state run_hyperfine(const struct res_timed_request *request, struct res_timed *ret,
+                                         char **ret_reason)
+{
+    char *result = res_path_join(request->directory, "hyperfine.json");
+    char **plain = res_run_environment(NULL), **words = words_of(request, plain);
+    char *line = res_shell_words(words);
+    const char *const fixed[] = {"hyperfine",     "-N",   "--runs", "1", "--style", "none", "-i",
+                                 "--export-json", result, "--",     line};
+    char **arguments = res_calloc(sizeof fixed / sizeof fixed[0] + 1, sizeof *arguments);
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        arguments[i] = res_strdup(fixed[i]);
+    struct res_command command = request->command;
+    struct rusage usage;
+    int status = 0;
+    double wall_ns;
+    command.path = request->hyperfine;
+    command.arguments = arguments;
+    command.environment = plain;
+    unlink(result); /* of the run before */
+    enum res_real_state state = run_child(&command, &status, &wall_ns, &usage, ret_reason);
+    size_t length = 0;
+    char *text = state == RES_REAL_OK ? read_result(result, &length) : NULL;
+    if (state == RES_REAL_OK && (text == NULL || length == 0)) {
+        *ret_reason = no_result(&command, status);
+        state = RES_REAL_FAILED;
+    } else if (state == RES_REAL_OK && !res_timed_parse(text, length, ret, ret_reason)) {
+        state = RES_REAL_FAILED;
+    }
+    free(text);
+    res_strings_free(plain);
+    res_strings_free(words);
+    res_strings_free(arguments);
+    free(result);
+    free(line);
+    return state;
+}
+
+enum res_real_state res_timed_run(const struct res_timed_request *request, struct res_timed *ret,
+                                  char **ret_reason)
+{
+    return request->hyperfine != NULL ? run_hyperfine(request, ret, ret_reason)
+                                      : run_alone(request, ret, ret_reason);
+}

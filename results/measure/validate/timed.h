@@ -1,0 +1,37 @@
+/* timed.h - how long a whole command takes: wall, user and system time, by hyperfine, or by ourselves where it is absent.
+ *
+ * One run a call, so that the caller can interleave candidates, which hyperfine's own rounds do not. hyperfine starts the
+ * command without a shell, with /dev/null as stdin and stdout. It runs in an environment without the candidate's library
+ * and settings, or it would die of an allocator that the command bears: these are the command's alone, put into its
+ * environment by env(1). What env takes, about a millisecond, is in every candidate's time, baseline and control included.
+ * Times are those of the command and of all its children that it waited for. */
+#ifndef MALLAB_RESULTS_MEASURE_VALIDATE_TIMED_H
+#define MALLAB_RESULTS_MEASURE_VALIDATE_TIMED_H
+
+#include "results/measure/validate/sampled.h"
+
+struct res_timed_request {
+    struct res_command command;
+    const char *hyperfine; /* path of the program; NULL: wait4(2) */
+    const char *directory; /* for its result */
+};
+
+struct res_timed {
+    double wall_ns, user_ns, system_ns;
+    int exit_code; /* 128 + the signal that ended it; RES_SOME_SIGNAL: hyperfine does not say by which */
+};
+
+/* res_timed_run - run it once. As res_sampled_run. */
+enum res_real_state res_timed_run(const struct res_timed_request *request, struct res_timed *ret,
+                                  char **ret_reason);
+
+/* res_timed_parse - hyperfine's JSON of one run. Returns false with ret_reason set when it is not that. */
+bool res_timed_parse(const char *text, size_t length, struct res_timed *ret, char **ret_reason);
+
+/* res_shell_words - a command line that hyperfine and sh(1) split into these words again. The caller's to free. */
+char *res_shell_words(char *const *words);
+
+/* res_hyperfine_find - its path, from $PATH; NULL: not there. The caller's to free. */
+char *res_hyperfine_find(void);
+
+#endif

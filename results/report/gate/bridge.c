@@ -1,0 +1,275 @@
+/* bridge.c - ratios of two sessions, and what bridges them. */
+#include "results/report/gate/bridge.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "results/measure/base/support.h"
+#include "results/measure/figures/metric_limit.h"
+#include "results/measure/statistics/steady.h"
+#include "results/measure/statistics/two_samples.h"
+
+const char *res_bridge_name(enum res_bridge bridge)
+{
+    static const char *const names[] = {"none", "baseline", "harness"};
+    return names[bridge];
+}
+
+static const struct res_logarithm NO_LOGARITHM = {NAN, NAN, 0};
+
+static bool have_batches(const struct res_series *one, const struct res_series *other)
+{
+    return one->batches != NULL && other->batches != NULL && one->batch_count == other->batch_count;
+}
+
+static double median_of(const struct res_series *series)
+{
+    return series->count > 0 ? res_median(series->values, series->count) : NAN;
+}
+
+/* ---- one session ---------------------------------------------------------------------------- */
+
+static struct res_logarithm over_baseline(const struct res_session *session, uint64_t seed)
+{
+    if (!have_batches(&session->own, &session->baseline))
+        return NO_LOGARITHM;
+    const struct res_batches own = res_series_batches(&session->own);
+    const struct res_batches base = res_series_batches(&session->baseline);
+    return res_steady_logarithm(&own, &base, session->own.floor_ns, seed);
+}
+
+/* Of net time over the harness's: both are timed whole, x times the harness's, and of that x - 1 is net. */
+static struct res_logarithm over_harness(const struct res_series *own, const struct res_series *harness,
+                                         uint64_t seed)
+{
+    if (!have_batches(own, harness))
+        return NO_LOGARITHM;
+    const struct res_batches one = res_series_batches(own), other = res_series_batches(harness);
+    struct res_logarithm logarithm = res_steady_logarithm(&one, &other, 0, seed);
+    const double times = exp(logarithm.value);
+    if (!(times > 1))
+        return NO_LOGARITHM;
+    logarithm.value = log(times - 1);
+    logarithm.error *= times / (times - 1);
+    return logarithm;
+}
+
+/* What the whole harness takes; NAN: not measured. */
+static double harness_ns(const struct res_session *session)
+{
+    const struct res_batches batches = res_series_batches(&session->harness);
+    return session->harness.batches != NULL ? res_steady_ns(&batches) : median_of(&session->harness);
+}
+
+static double harness_shift(const struct res_session *now, const struct res_session *then)
+{
+    const bool alike = (now->harness.batches != NULL) == (then->harness.batches != NULL) &&
+                       now->harness.batch_count == then->harness.batch_count;
+    const double shift = harness_ns(now) / harness_ns(then);
+    return alike && shift > 0 && isfinite(shift) ? shift : NAN;
+}
+
+/* Round by round; the caller's to release. Empty where the bridge is: nothing is to be made of that. */
+static struct res_series divided(const struct res_series *own, const struct res_series *base)
+{
+    struct res_series ratios = {.count = own->count < base->count ? own->count : base->count,
+                                .of_passes = own->of_passes};
+    ratios.values = ratios.count > 0 ? res_calloc(ratios.count, sizeof *ratios.values) : NULL;
+    for (size_t i = 0; i < ratios.count; i++)
+        ratios.values[i] = res_ratio_of(own->values[i], base->values[i]);
+    return ratios;
+}
+
+static struct res_series divided_by(const struct res_series *own, double divisor)
+{
+    struct res_series ratios = {.count = own->count, .of_passes = own->of_passes};
+    ratios.values = res_calloc(own->count + 1, sizeof *ratios.values);
+    for (size_t i = 0; i < own->count; i++)
+        ratios.values[i] = own->values[i] / divisor;
+    return ratios;
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+struct scene {
+    const struct res_session *now, *then;
+    enum res_metric metric;
+    double limit;
+    uint64_t seed;
+};
+
+static void set_from_logarithms(const struct scene *scene, struct res_logarithm now,
+                                struct res_logarithm then, struct res_across *across)
+{
+    const struct res_logarithm difference = res_logarithms_difference(now, then);
+    across->estimate = res_logarithm_estimate(difference);
+    across->tails = res_logarithm_tails(difference, scene->limit);
+}
+
+static void set_from_series(const struct scene *scene, const struct res_series *now,
+                            const struct res_series *then, struct res_across *across)
+{
+    across->estimate = res_estimate_unpaired(now, then, scene->seed);
+    across->tails = res_limit_unpaired(now, then, &across->estimate, scene->limit, scene->seed);
+    across->rounds = now->count < then->count ? now->count : then->count;
+}
+
+static size_t rounds_of(const struct res_session *session)
+{
+    return session->own.count < session->baseline.count ? session->own.count : session->baseline.count;
+}
+
+/* Different seeds: swaps of the two sessions have nothing to do with each other. */
+static void set_over_baseline(const struct scene *scene, struct res_across *across)
+{
+    const struct res_logarithm now = over_baseline(scene->now, scene->seed);
+    const struct res_logarithm then = over_baseline(scene->then, ~scene->seed);
+    if (isfinite(now.value) && isfinite(then.value) &&
+        scene->now->own.batch_count == scene->then->own.batch_count) {
+        set_from_logarithms(scene, now, then, across);
+        across->rounds = rounds_of(scene->now) < rounds_of(scene->then) ? rounds_of(scene->now)
+                                                                        : rounds_of(scene->then);
+    } else {
+        struct res_series ratios[] = {divided(&scene->now->own, &scene->now->baseline),
+                                      divided(&scene->then->own, &scene->then->baseline)};
+        set_from_series(scene, &ratios[0], &ratios[1], across);
+        res_series_release(&ratios[0]);
+        res_series_release(&ratios[1]);
+    }
+    across->bridge = RES_BRIDGE_BASELINE;
+    across->bridge_ratio = across->plain_ratio / across->estimate.value;
+}
+
+static void set_over_harness(const struct scene *scene, double shift, struct res_across *across)
+{
+    const struct res_logarithm now = over_harness(&scene->now->own, &scene->now->harness, scene->seed);
+    const struct res_logarithm then = over_harness(&scene->then->own, &scene->then->harness, ~scene->seed);
+    if (isfinite(now.value) && isfinite(then.value)) {
+        set_from_logarithms(scene, now, then, across);
+    } else {
+        struct res_series ratios[] = {divided_by(&scene->now->own, harness_ns(scene->now)),
+                                      divided_by(&scene->then->own, harness_ns(scene->then))};
+        set_from_series(scene, &ratios[0], &ratios[1], across);
+        res_series_release(&ratios[0]);
+        res_series_release(&ratios[1]);
+    }
+    across->bridge = RES_BRIDGE_HARNESS;
+    across->bridge_ratio = shift;
+}
+
+static double plain_ratio(const struct scene *scene)
+{
+    const struct res_series *now = &scene->now->own, *then = &scene->then->own;
+    const double steady = res_series_steady_ns(now) / res_series_steady_ns(then);
+    return isfinite(steady) && now->batch_count == then->batch_count
+               ? steady
+               : res_ratio_of(median_of(now), median_of(then));
+}
+
+/* ---- noise ---------------------------------------------------------------------------------- */
+
+static struct res_estimate controlled(const struct res_session *session, uint64_t seed)
+{
+    return res_estimate_paired(&session->control, &session->controlled, seed);
+}
+
+/* Of A/A as the table has it, without its interval, which takes time. */
+static double control_ratio(const struct res_session *session)
+{
+    const struct res_series *control = &session->control, *base = &session->controlled;
+    if (have_batches(control, base)) {
+        const struct res_batches one = res_series_batches(control), other = res_series_batches(base);
+        const double ratio = (res_steady_ns(&one) - base->floor_ns) /
+                             (res_steady_ns(&other) - base->floor_ns);
+        if (ratio > 0 && isfinite(ratio))
+            return ratio;
+    }
+    struct res_series ratios = divided(control, base);
+    const double median = median_of(&ratios);
+    res_series_release(&ratios);
+    return median;
+}
+
+/* Both controls' truth is 1, so they have a degree of freedom each. A ratio of two sessions has four entries in it as both have together. */
+static struct res_interval noise_of_times(const struct scene *scene)
+{
+    const double both[] = {control_ratio(scene->now), control_ratio(scene->then)};
+    double squares = 0;
+    size_t freedom = 0;
+    for (size_t i = 0; i < 2; i++) {
+        if (both[i] > 0) {
+            squares += pow(log(both[i]), 2);
+            freedom++;
+        }
+    }
+    if (freedom == 0)
+        return (struct res_interval){1, 1};
+    const double reach = res_student_quantile(freedom) * sqrt(squares * 2 / (double)freedom);
+    return (struct res_interval){exp(-reach), exp(reach)};
+}
+
+static struct res_interval around_one(double ratio)
+{
+    return (struct res_interval){fmin(ratio, 1 / ratio), fmax(ratio, 1 / ratio)};
+}
+
+/* The bound that is nearer to 1 of what baseline and harness moved apart by; 1 where the interval holds it. */
+static double unevenness(const struct scene *scene)
+{
+    const struct res_logarithm now = over_harness(&scene->now->baseline, &scene->now->harness, scene->seed);
+    const struct res_logarithm then = over_harness(&scene->then->baseline, &scene->then->harness,
+                                                   ~scene->seed);
+    if (!isfinite(now.value) || !isfinite(then.value))
+        return 1;
+    const struct res_interval apart = res_logarithm_estimate(res_logarithms_difference(now, then)).interval;
+    return apart.low > 1 ? apart.low : apart.high < 1 ? apart.high : 1;
+}
+
+static void add_noise(struct res_across *across, double ratio)
+{
+    const struct res_interval more = around_one(ratio);
+    if (more.high <= across->noise.high)
+        return;
+    across->noise = res_interval_wider(across->noise, more);
+    across->moved = true;
+}
+
+static struct res_interval noise_of_counts(const struct scene *scene)
+{
+    const struct res_estimate now = controlled(scene->now, scene->seed);
+    const struct res_estimate then = controlled(scene->then, scene->seed);
+    const struct res_estimate shift = res_estimate_unpaired(&scene->now->baseline, &scene->then->baseline,
+                                                            scene->seed);
+    return res_interval_wider(res_interval_wider(res_estimate_noise(&now), res_estimate_noise(&then)),
+                              res_estimate_noise(&shift));
+}
+
+struct res_across res_across_sessions(const struct res_session *now, const struct res_session *then,
+                                      enum res_metric metric, double limit, uint64_t seed)
+{
+    const struct scene scene = {now, then, metric, limit, seed};
+    struct res_across across = {
+        .bridge_ratio = NAN,
+        .rounds_needed = res_series_rounds_needed(then->own.of_passes ? &now->own : &then->own),
+        .plain_ratio = plain_ratio(&scene),
+    };
+    if (res_metric_unit(metric) != RES_UNIT_NS) {
+        set_from_series(&scene, &now->own, &then->own, &across);
+        across.noise = noise_of_counts(&scene);
+        return across;
+    }
+    const double shift = harness_shift(now, then);
+    across.noise = noise_of_times(&scene);
+    if (now->baseline.count > 0 && then->baseline.count > 0) {
+        set_over_baseline(&scene, &across);
+        add_noise(&across, unevenness(&scene));
+        return across;
+    }
+    set_from_series(&scene, &now->own, &then->own, &across);
+    if (metric == RES_METRIC_TIME && isfinite(shift) && across.rounds > 0)
+        set_over_harness(&scene, shift, &across);
+    across.untold = !isfinite(shift);
+    if (isfinite(shift))
+        add_noise(&across, shift);
+    return across;
+}

@@ -1,0 +1,74 @@
+/* bridge.h - one candidate in two experiments (sessions) of the same workload: what changed, less what the machine did in between.
+ *
+ *   bridge    what both sessions measured and what is the same in both: what it moved by is the machine's, and is taken out of times (ns) as a ratio.
+ *             The baseline, where its version and settings are the same; else the harness (the floor: it calls no allocator, so it knows the
+ *             processor and nothing of the memory). Memory and faults are no times: a slower machine does not change them, nothing is taken out
+ *   figure    with a bridge (own / bridge now) / (own / bridge then); else own now / own then
+ *   error     of steady times: names are swapped within the rounds of each session (steady.h), so that each session's noise is its own; the
+ *             two spreads are added, with Welch's degrees of freedom. Two sessions' rounds belong to no pairs and are not alike: one may have
+ *             been on a busy machine. Divided among each other (the plain permutation test) a quiet session would vouch for the busy one
+ *             Of other rounds the permutation test of two_samples.h, of passes Student's with pooled variance
+ *   noise     of times: Student's of the two A/A controls, whose truth is 1: two samples of what a ratio differs by from session to session,
+ *             which no round of a session shows. With the harness as bridge also what it moved by itself, since allocators need not follow it;
+ *             with the baseline also what baseline and harness are sure to have moved apart, since a machine that slows both differently
+ *             may slow two allocators differently. Of memory and faults the wider control, and what an unchanged baseline moved by
+ *   yardstick the unchanged baseline, where there are others: what it moved by is the machine's by definition, so its own times have no verdict
+ *   untold    times without any bridge: the machine may be slower, and nothing tells. No verdict
+ *
+ * Pure: the same samples and seed, the same answer. */
+#ifndef MALLAB_RESULTS_REPORT_GATE_BRIDGE_H
+#define MALLAB_RESULTS_REPORT_GATE_BRIDGE_H
+
+#include <jansson.h>
+
+#include "results/measure/figures/metric.h"
+
+enum res_bridge { RES_BRIDGE_NONE, RES_BRIDGE_BASELINE, RES_BRIDGE_HARNESS };
+
+/* What a session has of one metric; empty series where it has none. */
+struct res_session {
+    struct res_series own,
+        baseline; /* baseline: the bridge's; empty where there is none, or it is the candidate */
+    struct res_series control, controlled; /* controlled: the session's own baseline */
+    struct res_series harness;             /* time, nothing subtracted */
+};
+
+struct res_across {
+    struct res_estimate estimate; /* of the figure; NAN where there is none */
+    struct res_tails tails;       /* at the limit */
+    struct res_interval noise;    /* around 1 */
+    enum res_bridge bridge;
+    double bridge_ratio; /* the bridge now over then, where one is taken out; NAN: none */
+    double plain_ratio;  /* own now over own then, nothing taken out; NAN: none */
+    bool untold, is_yardstick;
+    bool moved;    /* noise is mostly what the machine moved by, unevenly or unknown how */
+    size_t rounds; /* of the side that has fewer; 0: not measured */
+    size_t rounds_needed;
+};
+
+/* res_across_sessions - now over then, tested at `limit`, a ratio >= 0. */
+struct res_across res_across_sessions(const struct res_session *now, const struct res_session *then,
+                                      enum res_metric metric, double limit, uint64_t seed);
+
+/* Two results of one workload. Borrowed. */
+struct res_partners {
+    const json_t *now, *then;             /* workloads */
+    const char *baseline, *baseline_then; /* of each result */
+    uint64_t seed;
+};
+
+/* res_partners_bridged - whether the baseline is the bridge of times: in both with the same version and settings. Not failed. */
+bool res_partners_bridged(const struct res_partners *partners);
+
+/* res_partners_yardstick - whether this candidate's metric is what the others' are held against. */
+bool res_partners_yardstick(const struct res_partners *partners, const char *candidate,
+                            enum res_metric metric);
+
+/* res_across_partners - res_across_sessions of the candidate of this name in both. */
+struct res_across res_across_partners(const struct res_partners *partners, const char *candidate,
+                                      enum res_metric metric, double limit);
+
+/* res_bridge_name - "none", "baseline", "harness". */
+const char *res_bridge_name(enum res_bridge bridge);
+
+#endif

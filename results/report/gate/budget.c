@@ -1,0 +1,322 @@
+/* budget.c - budgets read with suspicion. */
+#include "results/report/gate/budget.h"
+
+#include <ini.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/measure/base/support.h"
+#include "results/measure/candidate/candidates.h"
+#include "results/report/gate/budget_limit.h"
+
+#define SECTION_MAX                                                                                          \
+    49u /* what inih keeps of a section's name (its MAX_SECTION 50); it cuts the rest without a word */
+
+/* For messages: short, and nothing in it that drives a terminal. */
+static char *quoted(struct res_span span)
+{
+    char *copy = res_strndup(span.begin, span.length < 60 ? span.length : 60);
+    char *plain = res_text_plain(copy);
+    free(copy);
+    return plain;
+}
+
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+static bool same_name(const char *one, const char *other)
+{
+    return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
+}
+
+/* Takes over what is in the rule. */
+static bool add_rule(struct res_budget *budget, struct res_rule *rule, char **ret_problem)
+{
+    *ret_problem = NULL;
+    for (size_t i = 0; i < budget->rule_count && *ret_problem == NULL; i++) {
+        const struct res_rule *known = &budget->rules[i];
+        if (known->metric == rule->metric && known->relative == rule->relative &&
+            same_name(known->workload, rule->workload) && same_name(known->candidate, rule->candidate))
+            *ret_problem = res_printf("%s: '%s' is limited twice for the same: '%s' stands at %s",
+                                      rule->place, res_metric_name(rule->metric), known->text, known->place);
+    }
+    if (*ret_problem == NULL && budget->rule_count >= RES_RULES_MAX)
+        *ret_problem = res_printf("%s: more than %u rules", rule->place, RES_RULES_MAX);
+    if (*ret_problem != NULL) {
+        free(rule->workload);
+        free(rule->candidate);
+        free(rule->text);
+        free(rule->place);
+        return false;
+    }
+    budget->rules = res_realloc(budget->rules, budget->rule_count + 1, sizeof *budget->rules);
+    budget->rules[budget->rule_count++] = *rule;
+    return true;
+}
+
+static char *copied_name(struct res_span span)
+{
+    if (span.begin == NULL)
+        return NULL;
+    char *copy = res_strndup(span.begin, span.length);
+    char *plain = res_text_plain(copy);
+    free(copy);
+    return plain;
+}
+
+/* What stands before a rule's limit, found. begin NULL: all. */
+struct target {
+    struct res_span workload, candidate;
+};
+
+/* place is borrowed. */
+static bool add_limit(struct res_budget *budget, const struct target *target, struct res_span metric,
+                      struct res_span limit, const char *place, char **ret_problem)
+{
+    struct res_rule rule = {0};
+    if (!res_metric_from(metric.begin, metric.length, &rule.metric)) {
+        char *name = quoted(metric);
+        char *names = res_metric_names();
+        *ret_problem = res_printf("%s: unknown metric '%s'; there are %s", place, name, names);
+        free(names);
+        free(name);
+        return false;
+    }
+    if (!res_limit_take(limit, &rule)) {
+        char *words = quoted(limit);
+        *ret_problem = res_printf("%s: '%s' is no limit of '%s': write %s", place, words,
+                                  res_metric_name(rule.metric), res_limit_examples(rule.metric));
+        free(words);
+        return false;
+    }
+    char *words = quoted(limit);
+    rule.workload = copied_name(target->workload);
+    rule.candidate = copied_name(target->candidate);
+    rule.text = res_printf("%s<=%s", res_metric_name(rule.metric), words);
+    rule.place = res_strdup(place);
+    free(words);
+    return add_rule(budget, &rule, ret_problem);
+}
+
+static bool name_fits(struct res_span name)
+{
+    return name.length > 0 && name.length <= RES_RULE_NAME_MAX;
+}
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static bool add_item(struct res_budget *budget, struct res_span item, const char *place, char **ret_problem)
+{
+    struct target target = {0};
+    const char *less = memchr(item.begin, '<', item.length);
+    const size_t before = less != NULL ? (size_t)(less - item.begin) : 0;
+    if (less == NULL || before + 1 >= item.length || less[1] != '=') {
+        char *words = quoted(item);
+        *ret_problem = res_printf("%s: '%s' is no budget: write METRIC<=LIMIT or CANDIDATE:METRIC<=LIMIT",
+                                  place, words);
+        free(words);
+        return false;
+    }
+    struct res_span metric = res_span_trimmed(item.begin, before);
+    const char *colon = memchr(metric.begin, ':', metric.length);
+    if (colon != NULL) {
+        const size_t length = (size_t)(colon - metric.begin);
+        target.candidate = res_span_trimmed(metric.begin, length);
+        metric = res_span_trimmed(colon + 1, metric.length - length - 1);
+        if (!name_fits(target.candidate)) {
+            *ret_problem = res_printf("%s: no candidate's name before ':'", place);
+            return false;
+        }
+    }
+    return add_limit(budget, &target, metric, res_span_trimmed(less + 2, item.length - before - 2), place,
+                     ret_problem);
+}
+
+bool res_budget_add_text(struct res_budget *budget, const char *text, char **ret_problem)
+{
+    bool added = true;
+    for (size_t at = 0; added; at++) {
+        const size_t length = strcspn(text + at, ",");
+        char *place = res_printf("column %zu", at + 1);
+        added = add_item(budget, res_span_trimmed(text + at, length), place, ret_problem);
+        free(place);
+        at += length;
+        if (text[at] == '\0')
+            break;
+    }
+    return added;
+}
+
+/* ---- INI ------------------------------------------------------------------------------------ */
+
+struct ini {
+    struct res_budget *budget;
+    const char *text;
+    size_t length, at, line;
+    char *problem; /* the first one */
+};
+
+static void refuse(struct ini *ini, char *problem)
+{
+    if (ini->problem == NULL)
+        ini->problem = problem;
+    else
+        free(problem);
+}
+
+/* inih would read on in the section before, with an error only at the end. */
+static char *section_problem(const char *line, size_t length)
+{
+    const struct res_span text = res_span_trimmed(line, length);
+    if (text.length == 0 || *text.begin != '[')
+        return NULL;
+    const char *end = memchr(text.begin, ']', text.length);
+    if (end == NULL)
+        return res_strdup("no ']' behind the section's name");
+    if ((size_t)(end - text.begin - 1) > SECTION_MAX)
+        return res_printf("a section's name takes at most %u bytes", SECTION_MAX);
+    return NULL;
+}
+
+/* One line for inih, which calls the handler before it asks for the next: so `line` is the handler's line. inih would
+ * split a longer line in two and cut one at a NUL, both without a word. */
+static char *next_line(char *ret_line, int size, void *stream)
+{
+    struct ini *ini = stream;
+    if (ini->at >= ini->length || ini->problem != NULL)
+        return NULL;
+    const char *begin = ini->text + ini->at;
+    const char *end = memchr(begin, '\n', ini->length - ini->at);
+    const size_t length = end != NULL ? (size_t)(end - begin) : ini->length - ini->at;
+    ini->line++;
+    if (memchr(begin, '\0', length) != NULL)
+        refuse(ini, res_printf("line %zu: it holds a NUL byte", ini->line));
+    else if (length > RES_INI_LINE_MAX - 1 || length + 2 > (size_t)size)
+        refuse(ini, res_printf("line %zu: longer than %u bytes", ini->line, RES_INI_LINE_MAX - 1));
+    char *section = section_problem(begin, length);
+    if (section != NULL)
+        refuse(ini, res_printf("line %zu: %s", ini->line, section));
+    free(section);
+    if (ini->problem != NULL)
+        return NULL;
+    memcpy(ret_line, begin, length);
+    ret_line[length] = '\n';
+    ret_line[length + 1] = '\0';
+    ini->at += length + 1;
+    return ret_line;
+}
+
+static bool take_word(struct res_span *text, const char *word, struct res_span *ret_name)
+{
+    const size_t length = strlen(word);
+    if (ret_name->begin != NULL || text->length <= length || strncmp(text->begin, word, length) != 0 ||
+        strchr(RES_BLANKS, text->begin[length]) == NULL)
+        return false;
+    const char *begin = text->begin + length;
+    const size_t rest = text->length - length;
+    const char *comma = memchr(begin, ',', rest);
+    const size_t before = comma != NULL ? (size_t)(comma - begin) : rest;
+    *ret_name = res_span_trimmed(begin, before);
+    *text = comma != NULL ? res_span_trimmed(comma + 1, rest - before - 1)
+                          : (struct res_span){begin + rest, 0};
+    return name_fits(*ret_name) && (comma == NULL || text->length > 0);
+}
+
+/* "all", "candidate NAME", "workload NAME", or the last two with a comma between. */
+static bool take_section(const char *section, struct target *ret_target)
+{
+    struct res_span text = res_span_trimmed(section, strlen(section));
+    if (text.length == 3 && strncmp(text.begin, "all", 3) == 0)
+        return true;
+    do {
+        if (!take_word(&text, "workload", &ret_target->workload) &&
+            !take_word(&text, "candidate", &ret_target->candidate))
+            return false;
+    } while (text.length > 0);
+    return true;
+}
+
+static int on_setting(void *user, const char *section, const char *name, const char *value)
+{
+    struct ini *ini = user;
+    struct target target = {0};
+    char *problem = NULL;
+    struct res_span metric = res_span_trimmed(name, strlen(name));
+    char *place = res_printf("line %zu", ini->line);
+    if (ini->problem != NULL) {
+        free(place);
+        return 1;
+    }
+    value = value != NULL ? value : "";
+    if (metric.length > 0 && metric.begin[metric.length - 1] == '<') /* "time <= +3%", split at the '=' */
+        metric = res_span_trimmed(metric.begin, metric.length - 1);
+    if (!take_section(section, &target)) {
+        char *words = quoted(res_span_trimmed(section, strlen(section)));
+        problem = res_printf("%s: unknown section [%s]: write [all], [candidate NAME], [workload NAME] or "
+                             "[workload NAME, candidate NAME]",
+                             place, words);
+        free(words);
+    }
+    for (size_t at = 0; problem == NULL; at++) {
+        const size_t length = strcspn(value + at, ",");
+        if (!add_limit(ini->budget, &target, metric, res_span_trimmed(value + at, length), place, &problem))
+            break;
+        at += length;
+        if (value[at] == '\0')
+            break;
+    }
+    free(place);
+    if (problem != NULL)
+        refuse(ini, problem);
+    return 1;
+}
+
+bool res_budget_add_ini(struct res_budget *budget, const char *text, size_t length, char **ret_problem)
+{
+    const size_t before = budget->rule_count;
+    struct ini ini = {.budget = budget, .text = text, .length = length};
+    if (length > RES_INI_BYTES_MAX) {
+        *ret_problem = res_printf("larger than %u bytes", RES_INI_BYTES_MAX);
+        return false;
+    }
+    const int line = ini_parse_stream(next_line, &ini, on_setting, &ini);
+    if (ini.problem == NULL && line > 0)
+        ini.problem = res_printf("line %d: neither [SECTION] nor METRIC = LIMIT", line);
+    if (ini.problem == NULL && budget->rule_count == before)
+        ini.problem = res_strdup("it holds no budget: write METRIC = LIMIT below [all]");
+    *ret_problem = ini.problem;
+    return ini.problem == NULL;
+}
+
+/* ---- use ------------------------------------------------------------------------------------ */
+
+const struct res_rule *res_budget_find(const struct res_budget *budget, enum res_metric metric, bool relative,
+                                       const char *workload, const char *candidate)
+{
+    const struct res_rule *best = NULL;
+    int best_rank = -1;
+    for (size_t i = 0; i < budget->rule_count; i++) {
+        const struct res_rule *rule = &budget->rules[i];
+        const int rank = (rule->candidate != NULL ? 2 : 0) + (rule->workload != NULL ? 1 : 0);
+        if (rule->metric == metric && rule->relative == relative && rank > best_rank &&
+            (rule->workload == NULL || strcmp(rule->workload, workload) == 0) &&
+            (rule->candidate == NULL || strcmp(rule->candidate, candidate) == 0)) {
+            best = rule;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+void res_budget_release(struct res_budget *budget)
+{
+    for (size_t i = 0; i < budget->rule_count; i++) {
+        free(budget->rules[i].workload);
+        free(budget->rules[i].candidate);
+        free(budget->rules[i].text);
+        free(budget->rules[i].place);
+    }
+    free(budget->rules);
+    *budget = (struct res_budget){0};
+}

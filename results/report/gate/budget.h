@@ -1,0 +1,58 @@
+/* budget.h - what figures may be at most: budgets, from a command line or an INI file.
+ *
+ *   budget      rules; a result is held against those that fit it (budget_check.h)
+ *   rule        METRIC<=LIMIT, for a candidate or all, for a workload or all
+ *   relative    LIMIT is a percentage: against the baseline, "+3%" or "-10%"
+ *   absolute    LIMIT is a figure: "512MiB", "25ns", "10000"
+ *
+ * Command line:  time<=+3%,rss-peak<=+5%,jemalloc:rss-peak<=512MiB
+ * INI file:      [all], [candidate NAME], [workload NAME] or [workload NAME, candidate NAME], and in them
+ *                METRIC = LIMIT[, LIMIT]; "METRIC <= LIMIT" is read as the same.
+ * Of the rules for the same metric, relative or absolute, the one for a workload and a candidate counts before the one for
+ * a candidate, that before the one for a workload, that before the one for all.
+ *
+ * Units: B, kB, MB, GB (powers of 1000), KiB, MiB, GiB, and K, M, G as everywhere in mallab (powers of 1024); ns, us, ms, s.
+ * Text may be anything: at most RES_INI_BYTES_MAX bytes and RES_RULES_MAX rules are taken. */
+#ifndef MALLAB_RESULTS_REPORT_GATE_BUDGET_H
+#define MALLAB_RESULTS_REPORT_GATE_BUDGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "results/measure/figures/metric.h"
+
+#define RES_RULES_MAX        1024u
+#define RES_RULE_NAME_MAX    128u /* bytes of a workload's or a candidate's name */
+#define RES_RULE_LIMIT_MAX   1e18 /* of a figure in base units */
+#define RES_RULE_PERCENT_MAX 1e6
+
+struct res_rule {
+    enum res_metric metric;
+    bool relative;
+    double limit;    /* base units; relative: as a ratio, 1.03 */
+    char *workload;  /* NULL: all */
+    char *candidate; /* NULL: all */
+    char *text;      /* "time<=+3%" */
+    char *place;     /* "line 4", "column 10": where it stands */
+};
+
+/* Zero-initialise before use. */
+struct res_budget {
+    struct res_rule *rules;
+    size_t rule_count;
+};
+
+/* res_budget_add_text - add the rules of a command line.
+ * res_budget_add_ini - add those of an INI file: `length` bytes, not terminated.
+ * ret_problem  set to one line with the place in the text, the caller's to free, when false is returned. The rules
+ *              before the place may then have been added. */
+bool res_budget_add_text(struct res_budget *budget, const char *text, char **ret_problem);
+bool res_budget_add_ini(struct res_budget *budget, const char *text, size_t length, char **ret_problem);
+
+/* res_budget_find - the rule that counts; NULL when there is none. */
+const struct res_rule *res_budget_find(const struct res_budget *budget, enum res_metric metric, bool relative,
+                                       const char *workload, const char *candidate);
+
+void res_budget_release(struct res_budget *budget);
+
+#endif

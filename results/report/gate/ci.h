@@ -1,0 +1,49 @@
+/* ci.h - what a check (budget_check.h) tells people and the services that run it.
+ *
+ *   JUnit        XML that GitLab, Jenkins and others show as tests: one test suite a workload, one test case a finding
+ *   annotations  lines that GitHub shows at the run: "::error title=...::..."
+ *   benchmark    [{name, unit, value, range, extra}], smaller is better: what benchmark-tracking actions keep and draw
+ *
+ * Names come from the result and may hold anything: every form escapes them. Same check, same bytes. What is returned is the
+ * caller's to free. */
+#ifndef MALLAB_RESULTS_REPORT_GATE_CI_H
+#define MALLAB_RESULTS_REPORT_GATE_CI_H
+
+#include <stdbool.h>
+
+#include "results/report/gate/budget_check.h"
+#include "results/report/table/table.h"
+
+#define RES_CHECK_SCHEMA "mallab-check/1"
+
+/* How inconclusive findings are taken. */
+enum res_doubt { RES_DOUBT_TOLD, RES_DOUBT_PASSES, RES_DOUBT_FAILS };
+
+/* res_finding_seen / _limit - "+4.1% [+3.6 +4.9]" or "61.2 MB [60.9 61.4]"; "+3%", "512MiB" as the budget has it. */
+char *res_finding_seen(const struct res_finding *finding);
+const char *res_finding_limit(const struct res_finding *finding);
+
+/* res_check_text - an aligned table, what is over first told below, a line of summary. Ends in a newline. */
+char *res_check_text(const struct res_check *check, const struct res_style *style);
+
+/* res_check_markdown - fit for a job summary. */
+char *res_check_markdown(const struct res_check *check);
+
+/* res_check_junit - over is a failure; inconclusive is skipped, or a failure with RES_DOUBT_FAILS, or passes with
+ * RES_DOUBT_PASSES; the reason is always there. */
+char *res_check_junit(const struct res_check *check, enum res_doubt doubt);
+
+/* res_check_github - over is ::error, inconclusive ::warning (::error with RES_DOUBT_FAILS, ::notice with _PASSES), then one
+ * ::notice with the summary. */
+char *res_check_github(const struct res_check *check, enum res_doubt doubt);
+
+/* res_check_json - schema RES_CHECK_SCHEMA. A new reference. */
+json_t *res_check_json(const struct res_check *check, int exit_code);
+
+/* res_check_benchmark - every metric of every candidate of a result, whether it has a budget or not. A new reference. */
+json_t *res_check_benchmark(const json_t *result);
+
+/* res_check_summary - "2 within, 1 over, 0 inconclusive: over budget". */
+char *res_check_summary(const struct res_check *check);
+
+#endif

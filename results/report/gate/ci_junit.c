@@ -1,0 +1,99 @@
+/* ci_junit.c - a check as JUnit XML: the elements and attributes that GitLab, Jenkins and GitHub's readers share. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/measure/base/support.h"
+#include "results/report/gate/ci.h"
+
+/* res_text_plain has taken out what XML 1.0 cannot hold: control characters and malformed UTF-8. */
+static void add_escaped(struct res_text *text, const char *words)
+{
+    char *plain = res_text_plain(words);
+    for (const char *byte = plain; *byte != '\0'; byte++) {
+        const char *entity = *byte == '&'   ? "&amp;"
+                             : *byte == '<' ? "&lt;"
+                             : *byte == '>' ? "&gt;"
+                             : *byte == '"' ? "&quot;"
+                                            : NULL;
+        res_text_add(text, entity != NULL ? entity : byte, entity != NULL ? strlen(entity) : 1);
+    }
+    free(plain);
+}
+
+enum mark { MARK_PASSED, MARK_FAILED, MARK_SKIPPED };
+
+static enum mark mark_of(const struct res_finding *finding, enum res_doubt doubt)
+{
+    if (finding->outcome == RES_WITHIN)
+        return MARK_PASSED;
+    if (finding->outcome == RES_OVER || doubt == RES_DOUBT_FAILS)
+        return MARK_FAILED;
+    return doubt == RES_DOUBT_PASSES ? MARK_PASSED : MARK_SKIPPED;
+}
+
+/* Marks of findings first .. end-1. */
+static size_t marked(const struct res_check *check, size_t first, size_t end, enum mark mark,
+                     enum res_doubt doubt)
+{
+    size_t count = 0;
+    for (size_t i = first; i < end; i++)
+        count += mark_of(&check->findings[i], doubt) == mark;
+    return count;
+}
+
+static void add_counts(struct res_text *text, const struct res_check *check, size_t first, size_t end,
+                       enum res_doubt doubt)
+{
+    res_text_printf(text, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\"", end - first,
+                    marked(check, first, end, MARK_FAILED, doubt),
+                    marked(check, first, end, MARK_SKIPPED, doubt));
+}
+
+static void add_case(struct res_text *text, const struct res_finding *finding, enum res_doubt doubt)
+{
+    const enum mark mark = mark_of(finding, doubt);
+    char *seen = res_finding_seen(finding);
+    char *message = res_printf("%s %s, limit %s: %s%s%s", res_metric_name(finding->rule->metric), seen,
+                               res_finding_limit(finding), res_outcome_name(finding->outcome),
+                               *finding->reason != '\0' ? ", " : "", finding->reason);
+    res_text_printf(text, "    <testcase classname=\"");
+    add_escaped(text, finding->workload);
+    res_text_printf(text, "\" name=\"");
+    add_escaped(text, finding->candidate);
+    res_text_printf(text, ": ");
+    add_escaped(text, finding->rule->text);
+    res_text_printf(text, "\">\n");
+    if (mark != MARK_PASSED) {
+        res_text_printf(text, "      <%s message=\"", mark == MARK_FAILED ? "failure" : "skipped");
+        add_escaped(text, message);
+        res_text_printf(text, "\"/>\n");
+    }
+    res_text_printf(text, "      <system-out>");
+    add_escaped(text, message);
+    res_text_printf(text, "</system-out>\n    </testcase>\n");
+    free(message);
+    free(seen);
+}
+
+char *res_check_junit(const struct res_check *check, enum res_doubt doubt)
+{
+    struct res_text text = {0};
+    res_text_printf(&text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"mallab check\"");
+    add_counts(&text, check, 0, check->finding_count, doubt);
+    res_text_printf(&text, ">\n");
+    for (size_t first = 0, end; first < check->finding_count; first = end) {
+        for (end = first + 1; end < check->finding_count; end++)
+            if (strcmp(check->findings[end].workload, check->findings[first].workload) != 0)
+                break;
+        res_text_printf(&text, "  <testsuite name=\"");
+        add_escaped(&text, check->findings[first].workload);
+        res_text_printf(&text, "\"");
+        add_counts(&text, check, first, end, doubt);
+        res_text_printf(&text, ">\n");
+        for (size_t i = first; i < end; i++)
+            add_case(&text, &check->findings[i], doubt);
+        res_text_printf(&text, "  </testsuite>\n");
+    }
+    res_text_printf(&text, "</testsuites>\n");
+    return text.text;
+}

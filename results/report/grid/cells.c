@@ -1,0 +1,96 @@
+/* cells.c - single figures as text. */
+#include "results/report/grid/cells.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/words.h"
+#include "results/measure/base/support.h"
+#include "results/measure/statistics/statistics.h"
+
+#define UNCLEAR_FROM 0.05 /* a smaller difference is called the same whatever its range says */
+
+double res_cell_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+char *res_cell_plain(const json_t *object, const char *key, const char *otherwise)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return res_text_plain(text != NULL ? text : otherwise);
+}
+
+const char *res_cell_verdict(const json_t *figure, const char *otherwise)
+{
+    const char *word = json_string_value(json_object_get(figure, "verdict"));
+    const double ratio = res_cell_number(figure, "ratio"), low = res_cell_number(figure, "ratio_low"),
+                 high = res_cell_number(figure, "ratio_high");
+    if (word == NULL)
+        return otherwise;
+    const bool left_out = low > 1 || high < 1;
+    if (strcmp(word, res_verdict_name(RES_SAME)) == 0 && left_out && fabs(ratio - 1) > UNCLEAR_FROM)
+        return RES_CELL_UNCLEAR;
+    return word;
+}
+
+char *res_cell_ns(double ns)
+{
+    if (!isfinite(ns))
+        return res_strdup("-");
+    return res_printf(ns < 9.995 ? "%.2f" : ns < 999.95 ? "%.1f" : "%.0f", ns);
+}
+
+static void print_percent(char *ret_text, size_t size, double ratio)
+{
+    double percent = (ratio - 1) * 100;
+    if (fabs(percent) < 0.05)
+        percent = 0; /* no "-0.0" */
+    snprintf(ret_text, size, fabs(percent) < 99.95 ? "%+.1f" : "%+.0f", percent);
+}
+
+char *res_cell_percent(double ratio)
+{
+    char percent[32];
+    if (!isfinite(ratio))
+        return res_strdup("-");
+    print_percent(percent, sizeof percent, ratio);
+    return res_printf("%s%%", percent);
+}
+
+char *res_cell_interval(double low, double high)
+{
+    char ends[2][32];
+    if (!isfinite(low) || !isfinite(high))
+        return res_strdup("");
+    print_percent(ends[0], sizeof ends[0], low);
+    print_percent(ends[1], sizeof ends[1], high);
+    return res_printf("[%s %s]", ends[0], ends[1]);
+}
+
+char *res_cell_factor(double factor)
+{
+    return isfinite(factor) ? res_printf(factor < 99.995 ? "%.2fx" : "%.0fx", factor) : res_strdup("-");
+}
+
+char *res_cell_count(double count)
+{
+    char digits[32];
+    const bool shown = count >= 0 && count < 1e15;
+    return res_strdup(shown ? fp_text_grouped((unsigned long long)llround(count), digits) : "-");
+}
+
+void res_cell_markdown(struct res_text *text, const char *words)
+{
+    /* A bar would end the cell, and the rest are marks that a file's name may hold. */
+    char *plain = res_text_plain(words != NULL ? words : "-");
+    for (const char *byte = plain; *byte != '\0'; byte++) {
+        if (strchr("|\\`*_<>[]#&~", *byte) != NULL)
+            res_text_add(text, "\\", 1);
+        res_text_add(text, byte, 1);
+    }
+    free(plain);
+}

@@ -1,0 +1,39 @@
+/* cells.h - single figures of a result (result_json.h) as text, as table and notes print them.
+ *
+ * Strings belong to the caller. A figure that is not there is NAN as a number and "-" as text. */
+#ifndef MALLAB_RESULTS_REPORT_GRID_CELLS_H
+#define MALLAB_RESULTS_REPORT_GRID_CELLS_H
+
+#include <jansson.h>
+
+struct res_text; /* support.h */
+
+/* res_cell_number - a number of an object, NAN when it is missing or none. */
+double res_cell_number(const json_t *object, const char *key);
+
+/* res_cell_verdict - the verdict of a figure (ratio, ratio_low, ratio_high, verdict) as it is shown. A verdict `same` says that
+ * a difference was not shown; where the range leaves out 0 by a median of more than 5 %, and only the control or the
+ * permutation test speaks against it, the word is RES_CELL_UNCLEAR: equals differed as much on this machine.
+ * Returns  a word of statistics.h, that one, or otherwise. The JSON keeps `same`. */
+#define RES_CELL_UNCLEAR "unclear"
+const char *res_cell_verdict(const json_t *figure, const char *otherwise);
+
+/* res_cell_plain - a string of an object fit for a terminal (res_text_plain); `otherwise` when it is missing. */
+char *res_cell_plain(const json_t *object, const char *key, const char *otherwise);
+
+/* res_cell_ns - nanoseconds with three digits: "9.24", "12.5", "1204". */
+char *res_cell_ns(double ns);
+
+/* res_cell_percent / res_cell_interval - ratios as percent of difference: "-35.0%", "[-36.3 -33.0]"; an interval
+ * that is not there is "". */
+char *res_cell_percent(double ratio);
+char *res_cell_interval(double low, double high);
+
+/* res_cell_factor / res_cell_count - "1.49x"; "2,301". */
+char *res_cell_factor(double factor);
+char *res_cell_count(double count);
+
+/* res_cell_markdown - add words to Markdown as they read: on one line, marks escaped, "-" for NULL. */
+void res_cell_markdown(struct res_text *text, const char *words);
+
+#endif

@@ -1,0 +1,318 @@
+/* html_data.c - results less what a page cannot show: of the raw samples, one series for each candidate. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/measure/base/json_values.h"
+#include "results/measure/base/support.h"
+#include "results/measure/figures/entry_figures.h"
+#include "results/measure/figures/pareto.h"
+#include "results/measure/figures/steadiness.h"
+#include "results/measure/statistics/statistics.h"
+#include "results/report/html/html.h"
+#include "results/report/notes/deploy.h"
+#include "results/report/notes/noise_words.h"
+#include "results/report/notes/notes.h"
+#include "results/report/table/table.h"
+#include "results/report/table/tune_words.h"
+
+#define ROUNDS_MAX 1024u /* of which a point's median is made */
+
+/* A copy that shares its values, without the keys that are listed (NULL at the end). */
+static json_t *without(const json_t *object, const char *const *keys)
+{
+    json_t *copy = json_copy((json_t *)(uintptr_t)object);
+    for (; *keys != NULL; keys++)
+        json_object_del(copy, *keys);
+    return copy;
+}
+
+/* ---- resident over time --------------------------------------------------------------------- */
+
+/* What the resident figures are of: the memory pass, where there was one. */
+static const json_t *resident_runs(const json_t *entry)
+{
+    const json_t *runs = json_object_get(entry, "memory_runs");
+    return json_array_size(runs) > 0 ? runs : json_object_get(entry, "runs");
+}
+
+/* Median over the rounds, at each sample; NAN where no run has a sample. */
+static double *median_series(const json_t *entry, size_t count)
+{
+    const json_t *runs = resident_runs(entry);
+    const size_t rounds = json_array_size(runs) < ROUNDS_MAX ? json_array_size(runs) : ROUNDS_MAX;
+    double *series = res_calloc(count + 1, sizeof *series);
+    double *samples = res_calloc(rounds + 1, sizeof *samples);
+    for (size_t i = 0; i < count; i++) {
+        size_t sample_count = 0;
+        for (size_t round = 0; round < rounds; round++) {
+            const json_t *of_run = json_object_get(json_array_get(runs, round), "samples");
+            const json_t *value = json_array_get(json_object_get(of_run, "resident_bytes"), i);
+            if (json_is_number(value))
+                samples[sample_count++] = json_number_value(value);
+        }
+        series[i] = sample_count > 0 ? res_median(samples, sample_count) : NAN;
+    }
+    free(samples);
+    return series;
+}
+
+static double *plain_series(const json_t *array, size_t count)
+{
+    double *series = res_calloc(count + 1, sizeof *series);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(array, i);
+        series[i] = json_is_number(value) ? json_number_value(value) : NAN;
+    }
+    return series;
+}
+
+/* Where parts begin; each yields two points, so that all series keep their extremes at shared times. */
+static size_t part_begin(size_t part, size_t parts, size_t count)
+{
+    return (size_t)((__uint128_t)part * count / parts);
+}
+
+static json_t *points_of(const double *series, size_t count)
+{
+    json_t *array = json_array();
+    const size_t parts = RES_HTML_POINTS_MAX / 2;
+    for (size_t i = 0; count <= RES_HTML_POINTS_MAX && i < count; i++)
+        json_array_append_new(array, res_json_number(series[i]));
+    for (size_t part = 0; count > RES_HTML_POINTS_MAX && part < parts; part++) {
+        const size_t end = part_begin(part + 1, parts, count);
+        size_t least = part_begin(part, parts, count), greatest = least;
+        for (size_t i = least; i < end; i++) {
+            least = !(series[least] <= series[i]) ? i : least;
+            greatest = !(series[greatest] >= series[i]) ? i : greatest;
+        }
+        json_array_append_new(array, res_json_number(series[least < greatest ? least : greatest]));
+        json_array_append_new(array, res_json_number(series[least < greatest ? greatest : least]));
+    }
+    return array;
+}
+
+/* Times are those of a part's first and last window, whatever window in it had the extreme. They must not fall: charts
+ * search in them. */
+static json_t *times_of(double *times, size_t count)
+{
+    const size_t parts = RES_HTML_POINTS_MAX / 2;
+    for (size_t i = 0; i < count; i++)
+        if (i > 0 && !(times[i] >= times[i - 1]))
+            times[i] = times[i - 1];
+    if (count <= RES_HTML_POINTS_MAX)
+        return points_of(times, count);
+    json_t *array = json_array();
+    for (size_t part = 0; part < parts; part++) {
+        json_array_append_new(array, res_json_number(times[part_begin(part, parts, count)]));
+        json_array_append_new(array, res_json_number(times[part_begin(part + 1, parts, count) - 1]));
+    }
+    return array;
+}
+
+/* Those of the runs that resident_runs finds. Results of former versions have one list for both kinds. */
+static const json_t *resident_samples(const json_t *workload)
+{
+    const json_t *samples = json_object_get(workload, "memory_samples");
+    return json_is_object(samples) ? samples : json_object_get(workload, "samples");
+}
+
+static json_t *series_object(const json_t *workload)
+{
+    const json_t *samples = resident_samples(workload);
+    const size_t count = json_array_size(json_object_get(samples, "time_ns"));
+    if (count < 2)
+        return json_null();
+    double *times = plain_series(json_object_get(samples, "time_ns"), count);
+    double *live = plain_series(json_object_get(samples, "live_bytes"), count);
+    json_t *series = json_object(), *resident = json_array();
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    {
+        double *bytes = median_series(candidate, count);
+        json_array_append_new(resident, points_of(bytes, count));
+        free(bytes);
+    }
+    if (isfinite(times[0])) {
+        json_object_set_new(series, "time_ns", times_of(times, count));
+        json_object_set_new(series, "live_bytes", points_of(live, count));
+        json_object_set(series, "resident_bytes", resident);
+        json_object_set_new(series, "windows", json_integer((json_int_t)count));
+    }
+    json_decref(resident);
+    free(times);
+    free(live);
+    return series;
+}
+
+/* ---- everything else ------------------------------------------------------------------------ */
+
+/* Of the passes the page shows the first one's histogram and map: one pass is a real distribution, a mean of several is
+ * none. */
+static json_t *latency_object(const json_t *latency)
+{
+    static const char *const raw[] = {"runs", "by_call_and_size_class", NULL};
+    if (!json_is_object(latency))
+        return json_null();
+    json_t *object = without(latency, raw);
+    const json_t *first = json_array_get(json_object_get(latency, "runs"), 0);
+    const json_t *of_run = json_object_get(first, "latency");
+    const json_t *shown = json_is_object(of_run) ? of_run : first;
+    json_t *histogram = json_object_get(shown, "histogram"), *map = json_object_get(shown, "map");
+    json_object_set(object, "histogram", histogram != NULL ? histogram : json_null());
+    json_object_set(object, "map", map != NULL ? map : json_null());
+    return object;
+}
+
+/* What hyperfine measured, without its rounds. */
+static json_t *whole_object(const json_t *whole)
+{
+    static const char *const raw[] = {"wall_ns", "user_ns", "system_ns", "exit_codes", NULL};
+    return json_is_object(whole) ? without(whole, raw) : json_null();
+}
+
+static json_t *entry_object(const json_t *workload, const json_t *entry)
+{
+    static const char *const raw[] = {"runs", "memory_runs", "latency", NULL};
+    if (!json_is_object(entry))
+        return json_null();
+    json_t *object = without(entry, raw);
+    json_t *substituted = json_object_get(json_array_get(json_object_get(entry, "runs"), 0), "substituted");
+    json_object_set_new(object, "latency", latency_object(json_object_get(entry, "latency")));
+    json_object_set_new(object, "whole_process", whole_object(json_object_get(entry, "whole_process")));
+    json_object_set_new(object, "faults_minor", res_json_number(res_entry_faults(entry)));
+    json_object_set_new(object, "blow_up", res_json_number(res_entry_blow_up(workload, entry)));
+    json_object_set_new(object, "substituted", substituted != NULL ? json_incref(substituted) : json_null());
+    return object;
+}
+
+/* Sentences are made here, as for the table; NULL: there is nothing to say. */
+static void set_words(json_t *object, const char *key, char *words)
+{
+    char *plain = words != NULL ? res_text_plain(words) : NULL;
+    json_object_set_new(object, key, plain != NULL ? json_string(plain) : json_null());
+    free(plain);
+    free(words);
+}
+
+static json_t *workload_object(const json_t *result, const json_t *workload)
+{
+    static const char *const raw[] = {"samples", "memory_samples", "candidates", "control", "floor", NULL};
+    json_t *object = without(workload, raw), *candidates = json_array(), *pareto = res_pareto(workload);
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    {
+        json_t *entry = entry_object(workload, candidate);
+        if (json_is_object(entry)) /* anew: whatever the file says */
+            json_object_set(entry, "beaten_by", json_array_get(pareto, index));
+        json_array_append_new(candidates, entry);
+    }
+    json_decref(pareto);
+    const bool has_control = json_is_object(json_object_get(workload, "control"));
+    set_words(object, "advice", res_advice(result, workload));
+    set_words(object, "program_words", res_workload_program(workload));
+    set_words(object, "noise_words", has_control ? res_noise_words(result, workload) : NULL);
+    set_words(object, "unsteady_words", res_unsteady_words(workload));
+    set_words(object, "steadiness_words", res_steadiness_words(workload));
+    set_words(object, "start_words", res_start_words(result, workload));
+    set_words(object, "end_words", res_end_words(workload));
+    set_words(object, "unproven_words", res_unproven_words(workload));
+    json_object_set_new(object, "deploy", res_deploy_advised(result, workload));
+    json_object_set_new(object, "candidates", candidates);
+    json_object_set_new(object, "control", entry_object(workload, json_object_get(workload, "control")));
+    json_object_set_new(object, "floor", entry_object(workload, json_object_get(workload, "floor")));
+    json_object_set_new(object, "series", series_object(workload));
+    return object;
+}
+
+/* Of a validation, the figures; the runs behind them stay in the result. */
+static json_t *validated(const json_t *candidates)
+{
+    static const char *const raw[] = {"timed_runs", "sampled_runs", "mapped_runs", NULL};
+    json_t *array = json_array();
+    size_t index;
+    json_t *candidate;
+    json_array_foreach(candidates, index, candidate)
+    {
+        if (!json_is_object(candidate))
+            continue;
+        json_t *object = json_copy(candidate);
+        const json_t *real = json_object_get(candidate, "real");
+        if (json_is_object(real))
+            json_object_set_new(object, "real", without(real, raw));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+/* Rows of the front with whether they may be deployed: the page pastes by the rule of the table. */
+static json_t *front_of(const json_t *tune)
+{
+    json_t *front = json_array(), *row;
+    size_t index;
+    json_array_foreach(json_object_get(tune, "front"), index, row)
+    {
+        json_t *copy = json_copy(row);
+        json_object_set_new(copy, "is_bounded", json_boolean(res_tune_is_bounded(row)));
+        json_array_append_new(front, copy);
+    }
+    return front;
+}
+
+/* Of a search its sentences, and its points without their samples. Checked by res_tune_check. */
+static json_t *tune_object(const json_t *result, const json_t *tune)
+{
+    static const char *const raw[] = {"points", "default_ns_per_op", "default_bytes", NULL};
+    static const char *const point_raw[] = {"time_ratios", "memory_ratios", NULL};
+    json_t *object = without(tune, raw), *points = json_array();
+    size_t index;
+    json_t *point;
+    json_array_foreach(json_object_get(tune, "points"), index, point)
+    {
+        if (json_is_object(point))
+            json_array_append_new(points, without(point, point_raw));
+    }
+    json_object_set_new(object, "points", points);
+    json_object_set_new(object, "front", front_of(tune));
+    set_words(object, "advice_words", res_tune_advice(result));
+    set_words(object, "tried_words", res_tune_tried(tune));
+    set_words(object, "basis_words", res_tune_basis(result));
+    return object;
+}
+
+static json_t *result_object(const struct res_html_source *source)
+{
+    static const char *const raw[] = {"workloads", "candidates", "validation", NULL};
+    static const char *const validation_raw[] = {"control_timed_runs", NULL};
+    json_t *object = without(source->result, raw), *workloads = json_array();
+    char *name = res_text_plain(source->name);
+    size_t index;
+    json_t *workload;
+    json_array_foreach(json_object_get(source->result, "workloads"), index, workload)
+    {
+        json_array_append_new(workloads, workload_object(source->result, workload));
+    }
+    json_object_set_new(object, "file", json_string(name));
+    json_object_set_new(object, "workloads", workloads);
+    const json_t *validation = json_object_get(source->result, "validation");
+    const json_t *tune = json_object_get(source->result, "tune");
+    if (json_is_object(tune))
+        json_object_set_new(object, "tune", tune_object(source->result, tune));
+    if (json_is_object(validation)) {
+        json_object_set_new(object, "validation", without(validation, validation_raw));
+        json_object_set_new(object, "candidates", validated(json_object_get(source->result, "candidates")));
+    }
+    free(name);
+    return object;
+}
+
+json_t *res_html_data(const struct res_html_source *sources, size_t count)
+{
+    json_t *results = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(results, result_object(&sources[i]));
+    return json_pack("{s:s, s:s, s:o}", "schema", "mallab-report/1", "mallab_version", MALLAB_VERSION,
+                     "results", results);
+}

@@ -1,0 +1,108 @@
+/* collect_clock.c - which clock the lanes read, and what its readings mean. */
+#include "shim/collect/collect.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#define CALIBRATION_NS 2000000u /* long enough for 1e-4; anchors of the recording itself refine it */
+
+static uint64_t timespec_ns(clockid_t id)
+{
+    struct timespec now;
+    (void)clock_gettime(id, &now); /* cannot fail for the ids used here */
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t clock_monotonic_ns(void)
+{
+    return timespec_ns(CLOCK_MONOTONIC);
+}
+
+/* The TSC serves only where it runs at one rate and in all sleep states. */
+static enum seg_clock choose_clock(void)
+{
+#if defined(__x86_64__)
+    static char line[16384];
+    bool constant = false, nonstop = false;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "flags", 5) != 0)
+            continue;
+        constant = strstr(line, " constant_tsc") != NULL;
+        nonstop = strstr(line, " nonstop_tsc") != NULL;
+        break;
+    }
+    if (file != NULL)
+        (void)fclose(file); /* only read */
+    if (constant && nonstop)
+        return SEG_CLOCK_TSC;
+#endif
+    return SEG_CLOCK_MONOTONIC;
+}
+
+static uint64_t read_raw(enum seg_clock kind)
+{
+#if defined(__x86_64__)
+    if (kind == SEG_CLOCK_TSC)
+        return __rdtsc();
+#endif
+    return clock_monotonic_ns();
+}
+
+/* Both clocks at one moment: of a few tries the one with the least time between its two readings. */
+static void read_both(enum seg_clock kind, uint64_t *ret_ticks, uint64_t *ret_ns)
+{
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        const uint64_t before = read_raw(kind);
+        const uint64_t ns = clock_monotonic_ns();
+        const uint64_t after = read_raw(kind);
+        if (after - before >= best)
+            continue;
+        best = after - before;
+        *ret_ticks = before + (after - before) / 2;
+        *ret_ns = ns;
+    }
+}
+
+void clock_start(struct collect_clock *clock, bool no_tsc)
+{
+    clock->kind = no_tsc ? SEG_CLOCK_MONOTONIC : choose_clock();
+    clock->ns_per_tick = 1;
+    read_both(clock->kind, &clock->first_ticks, &clock->first_ns);
+    clock->start_unix_ns = timespec_ns(CLOCK_REALTIME);
+    clock->last_ticks = clock->first_ticks;
+    clock->last_ns = clock->first_ns;
+    if (clock->kind != SEG_CLOCK_TSC)
+        return;
+    while (clock_monotonic_ns() - clock->first_ns < CALIBRATION_NS) {
+        const struct timespec rest = {0, CALIBRATION_NS / 4};
+        (void)nanosleep(&rest, NULL); /* woken early: the loop goes on */
+    }
+    clock_anchor(clock);
+}
+
+void clock_anchor(struct collect_clock *clock)
+{
+    if (clock->kind != SEG_CLOCK_TSC)
+        return;
+    read_both(clock->kind, &clock->last_ticks, &clock->last_ns);
+    if (clock->last_ticks > clock->first_ticks && clock->last_ns > clock->first_ns)
+        clock->ns_per_tick = (double)(clock->last_ns - clock->first_ns) /
+                             (double)(clock->last_ticks - clock->first_ticks);
+}
+
+uint64_t clock_ns(const struct collect_clock *clock, uint64_t raw)
+{
+    if (raw <= clock->first_ticks)
+        return 0;
+    /* From the nearer anchor, so that the double's 53 bits are of a short distance. */
+    if (raw >= clock->last_ticks)
+        return clock->last_ns - clock->first_ns +
+               (uint64_t)((double)(raw - clock->last_ticks) * clock->ns_per_tick);
+    return (uint64_t)((double)(raw - clock->first_ticks) * clock->ns_per_tick);
+}

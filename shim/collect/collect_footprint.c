@@ -1,0 +1,329 @@
+/* collect_footprint.c - an image's footprints: one, or one for each window in which it made a call.
+ *
+ * part     one footprint. A lane's blocks and its epochs go on from part to part, so that the parts of an image,
+ *          read one after the other, are what one footprint would have been
+ * stem     what the names of an image's parts begin with; no two images of a recording have the same
+ *
+ * A part ends with a trailer that tells the losses since the one before. The next is begun by the next block, so that
+ * a process that sleeps through a night leaves no files behind. */
+#include "shim/collect/collect.h"
+
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "footprint/base/part_name.h"
+
+#define NAMES_PER_PID      1000u
+#define RESERVE_WHEN_BELOW 65536u /* bytes free on the disk */
+
+/* ---- names --------------------------------------------------------------------------------------- */
+
+static void stem_of(const struct collect_image *image, uint32_t number, char *ret_stem, size_t size)
+{
+    char name[96];
+    fp_part_stem(image->program, sizeof image->program, name, sizeof name);
+    if (number == 1)
+        (void)snprintf(ret_stem, size, "%s.%u", name, image->pid); /* fits */
+    else
+        (void)snprintf(ret_stem, size, "%s.%u.%u", name, image->pid, number);
+}
+
+/* Files tell it by themselves, but for windows: a name of another window is free. */
+static bool stem_is_taken(const struct collector *collector, const struct collect_image *mine,
+                          const char *stem)
+{
+    for (size_t i = 0; collector->window != 0 && i < collector->image_count; i++) {
+        const struct collect_image *image = collector->images[i];
+        if (image != mine && image->pid == mine->pid && strcmp(image->stem, stem) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *image_file(const struct collect_image *image)
+{
+    return image->part_count > 0 ? image->parts[image->part_count - 1].file : "";
+}
+
+/* ---- what a footprint says of itself --------------------------------------------------------------- */
+
+/* Serials are never used twice, but a process can write what it likes: of several the one that has the parent's id, else the
+ * first that came. */
+static const struct collect_image *parent_of(const struct collector *collector,
+                                             const struct collect_image *image)
+{
+    const struct collect_image *found = NULL;
+    for (size_t i = collector->image_count; image->parent_serial != SEG_NOBODY && i-- > 0;) {
+        const struct collect_image *other = collector->images[i];
+        if (other->serial != image->parent_serial || other == image)
+            continue;
+        found = other;
+        if (other->pid == image->parent_pid)
+            break;
+    }
+    return found;
+}
+
+/* Meta data must be UTF-8 without newline: a program's path may be neither. */
+static const char *printable(const char *text, char *ret_copy, size_t size)
+{
+    size_t i = 0;
+    for (; text[i] != '\0' && i + 1 < size; i++)
+        ret_copy[i] = (unsigned char)text[i] < ' ' || (unsigned char)text[i] >= 127 ? '?' : text[i];
+    ret_copy[i] = '\0';
+    return ret_copy;
+}
+
+static size_t describe(const struct collector *collector, const struct collect_image *image,
+                       struct fp_meta *meta)
+{
+    static char program[SEG_PROGRAM], executable[SEG_EXECUTABLE], parent_pid[12], fork_number[12], cpus[12],
+        fork_of[160], window[12], part[24], begin[24];
+    static struct utsname host;
+    const struct collect_image *parent = parent_of(collector, image);
+    size_t count = 0;
+    (void)snprintf(parent_pid, sizeof parent_pid, "%u", image->parent_pid);
+    if (cpus[0] == '\0') /* libc reads a file for it */
+        (void)snprintf(cpus, sizeof cpus, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    printable(image->executable, executable, sizeof executable);
+    meta[count++] = (struct fp_meta){"program", printable(image->program, program, sizeof program)};
+    meta[count++] = (struct fp_meta){"executable", executable};
+    meta[count++] = (struct fp_meta){"parent_pid", parent_pid};
+    if (parent != NULL && parent->part_count > 0) {
+        meta[count++] = (struct fp_meta){"fork_of", printable(image_file(parent), fork_of, sizeof fork_of)};
+        (void)snprintf(fork_number, sizeof fork_number, "%u", image->fork_number);
+        if (image->fork_number != 0) /* else the parent has no mark of it */
+            meta[count++] = (struct fp_meta){"fork_number", fork_number};
+    }
+    if (uname(&host) == 0)
+        meta[count++] = (struct fp_meta){"host_kernel", host.release};
+    meta[count++] = (struct fp_meta){"libc", gnu_get_libc_version()};
+    meta[count++] = (struct fp_meta){"cpus", cpus};
+    meta[count++] = (struct fp_meta){"clock", collector->clock.kind == SEG_CLOCK_TSC ? "tsc" : "monotonic"};
+    meta[count++] = (struct fp_meta){"mallab_version", MALLAB_VERSION};
+    meta[count++] = (struct fp_meta){"order", collector->options.stamps ? "stamps" : "epoch"};
+    if (collector->window != 0) {
+        (void)snprintf(window, sizeof window, "%u", collector->window);
+        (void)snprintf(part, sizeof part, "%zu", image->part_count + 1);
+        meta[count++] = (struct fp_meta){"window", window};
+        meta[count++] = (struct fp_meta){"part", part};
+        (void)snprintf(begin, sizeof begin, "%llu", (unsigned long long)collector->window_elapsed_ns);
+        meta[count++] = (struct fp_meta){"window_begin_ns", begin};
+    }
+    return count;
+}
+
+/* ---- begin ------------------------------------------------------------------------------------------ */
+
+uint64_t image_bytes_so_far(const struct collector *collector)
+{
+    uint64_t bytes = collector->bytes_finished;
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        const struct collect_image *image = collect_image_in(collector, slot);
+        if (image != NULL)
+            bytes += image->bytes;
+    }
+    return bytes;
+}
+
+struct collect_part *image_add_part(struct collect_image *image)
+{
+    if (image->part_count == image->part_capacity) {
+        const size_t capacity = image->part_capacity > 0 ? image->part_capacity * 2 : 1;
+        struct collect_part *grown = realloc(image->parts, capacity * sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        image->parts = grown;
+        image->part_capacity = capacity;
+    }
+    image->parts[image->part_count] = (struct collect_part){0};
+    return &image->parts[image->part_count]; /* counted when its file stands */
+}
+
+static void set_limit(const struct collector *collector, struct collect_image *image,
+                      struct fp_writer_options *options)
+{
+    const uint64_t used = image_bytes_so_far(collector), limit = collector->options.max_size_bytes;
+    image->limit_cause = FP_LOSS_DISK_FULL;
+    options->size_limit_bytes = collector->file_limit_bytes;
+    if (limit != 0 && (collector->file_limit_bytes == 0 || limit - used < collector->file_limit_bytes)) {
+        options->size_limit_bytes = limit > used ? limit - used : 1;
+        image->limit_cause = FP_LOSS_SIZE_LIMIT;
+    }
+}
+
+/* The first part chooses the stem; later ones have it. */
+static enum fp_status create(struct collector *collector, struct collect_image *image,
+                             struct collect_part *part)
+{
+    struct fp_writer_options options = {.process_id = image->pid,
+                                        .start_unix_ns = collector->clock.start_unix_ns,
+                                        .resident = !collector->options.no_residency};
+    struct fp_meta meta[20];
+    struct fp_error error = {0};
+    enum fp_status status = FP_ERR_EXISTS;
+    const size_t meta_count = describe(collector, image, meta);
+    const bool chosen = image->stem[0] != '\0';
+    set_limit(collector, image, &options);
+    for (uint32_t number = 1; status == FP_ERR_EXISTS && number <= (chosen ? 1 : NAMES_PER_PID); number++) {
+        if (!chosen)
+            stem_of(image, number, image->stem, sizeof image->stem);
+        if (!chosen && stem_is_taken(collector, image, image->stem))
+            continue;
+        if (part->window == 0)
+            (void)snprintf(part->file, sizeof part->file, "%.150s.fp", image->stem); /* fits */
+        else
+            (void)snprintf(part->file, sizeof part->file, "%.140s.w%04u.fp", image->stem, part->window);
+        status = fp_writer_create(collector->directory_fd, part->file, &options, meta, meta_count, &error,
+                                  &image->writer);
+    }
+    return status;
+}
+
+void image_forget_marks(struct collect_image *image)
+{
+    for (uint32_t i = 0; i < image->lanes.count; i++) {
+        struct collect_lane *lane = image->lanes.items[i];
+        lane->marks = 0;
+    }
+}
+
+void image_open_part(struct collector *collector, struct collect_image *image)
+{
+    struct seg_slot_note *note = &collector->segment.view.slot_notes[image->slot];
+    struct collect_part *part = image_add_part(image);
+    image->between = false;
+    image->stopped_by = FP_LOSS_DISK_FULL;
+    image->writing = false;
+    if (part == NULL)
+        return;
+    part->window = collector->window;
+    if (create(collector, image, part) != FP_OK) {
+        stop_note(collector, STOP_DISK_FULL);
+        return;
+    }
+    image->writing = true;
+    image->part_count++;
+    part->bytes = fp_writer_bytes(image->writer);
+    image->bytes += part->bytes;
+    image_forget_marks(image);
+    atomic_store_explicit(&note->events, 0, memory_order_relaxed);
+    (void)snprintf(note->file, sizeof note->file, "%s", part->file); /* fits */
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------- */
+
+static void stop_writing(struct collector *collector, struct collect_image *image, enum fp_loss cause)
+{
+    image->writing = false;
+    image->stopped_by = cause;
+    if (cause == FP_LOSS_DISK_FULL)
+        reserve_release(collector);
+    stop_note(collector, cause == FP_LOSS_SIZE_LIMIT ? STOP_SIZE_LIMIT : STOP_DISK_FULL);
+}
+
+static void grown_to(struct collect_image *image, struct collect_part *part, uint64_t bytes)
+{
+    image->bytes += bytes - part->bytes;
+    part->bytes = bytes;
+}
+
+static void write_block(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
+                        struct fp_columns *block)
+{
+    struct seg_slot_note *note = &collector->segment.view.slot_notes[image->slot];
+    struct collect_part *part = &image->parts[image->part_count - 1];
+    const enum fp_status status = fp_writer_columns(image->writer, block, lane->number, lane->next_block);
+    if (status != FP_OK) {
+        stop_writing(collector, image, status == FP_ERR_LIMIT ? image->limit_cause : FP_LOSS_DISK_FULL);
+        return;
+    }
+    lane->next_block++;
+    lane->marks += block->mark_count;
+    image->events += fp_columns_events(block);
+    part->events += fp_columns_events(block);
+    grown_to(image, part, fp_writer_bytes(image->writer));
+    atomic_store_explicit(&note->events, part->events, memory_order_relaxed);
+    stop_over(collector);
+}
+
+void image_store(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
+                 struct fp_columns *block)
+{
+    const uint64_t limit = collector->options.max_size_bytes;
+    if (image->between)
+        image_open_part(collector, image);
+    if (image->writing && limit != 0 && image_bytes_so_far(collector) >= limit)
+        stop_writing(collector, image, FP_LOSS_SIZE_LIMIT);
+    if (image->writing)
+        write_block(collector, image, lane, block);
+    if (!image->writing)
+        image->lost[image->stopped_by] += fp_columns_events(block);
+    fp_columns_clear(block);
+}
+
+/* ---- end -------------------------------------------------------------------------------------------------- */
+
+/* What was lost since the trailer before, by cause. The process counts in its slot until it has ended. */
+static bool new_losses(struct collector *collector, struct collect_image *image, uint64_t *ret_lost)
+{
+    uint64_t sum = 0;
+    if (!image->ended)
+        counts_take(collector, image);
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
+        const uint64_t counting = image->ended ? 0 : image->own_lost[cause];
+        ret_lost[cause] = image->lost[cause] + counting - image->told[cause];
+        sum += ret_lost[cause];
+    }
+    return sum > 0;
+}
+
+static void write_trailer(struct collector *collector, struct collect_image *image,
+                          struct fp_trailer *trailer, struct fp_lane *lanes)
+{
+    struct collect_part *part = &image->parts[image->part_count - 1];
+    struct statvfs space;
+    struct stat file;
+    for (uint32_t i = 0; i < image->lanes.count; i++) {
+        const struct collect_lane *lane = image->lanes.items[i];
+        lanes[lane->number] = (struct fp_lane){.thread_id = lane->thread_id,
+                                               .is_main = lane->thread_id == image->inner_pid,
+                                               .marks = lane->marks};
+    }
+    trailer->lanes = lanes;
+    if (fstatvfs(collector->directory_fd, &space) == 0 &&
+        space.f_bavail * space.f_frsize < RESERVE_WHEN_BELOW)
+        reserve_release(collector);
+    part->has_trailer = fp_writer_finish(image->writer, trailer, NULL) == FP_OK;
+    image->writer = NULL;
+    if (fstatat(collector->directory_fd, part->file, &file, AT_SYMLINK_NOFOLLOW) == 0)
+        grown_to(image, part, (uint64_t)file.st_size);
+}
+
+void image_close_part(struct collector *collector, struct collect_image *image)
+{
+    struct fp_trailer trailer = {.end_time_ns = collect_elapsed_ns(collector), .lane_count = image->lane_end};
+    struct fp_lane *lanes;
+    const bool lost = new_losses(collector, image, trailer.lost);
+    trailer.ran_on = image->ended && image->end == IMAGE_RUNNING;
+    trailer.uncounted = trailer.ran_on && collector->options.recover;
+    if (image->between && image->ended && lost)
+        image_open_part(collector, image); /* there must be a trailer that tells them */
+    if (image->writer == NULL)
+        return;
+    lanes = calloc(image->lane_end + 1, sizeof *lanes);
+    if (lanes == NULL)
+        return;
+    write_trailer(collector, image, &trailer, lanes);
+    free(lanes);
+    fp_loss_add(image->told, trailer.lost);
+    image->parts[image->part_count - 1].lost += fp_loss_sum(trailer.lost);
+    image->between = image->writing;
+}

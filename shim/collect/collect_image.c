@@ -1,0 +1,378 @@
+/* collect_image.c - process images: found in the segment's table, given a footprint, watched, finished.
+ *
+ * A process's end is told by its pidfd. An exec leaves the process alive but the image gone: a new image of the same
+ * pid in the table tells it, or, when the new one records elsewhere, that the segment is no longer mapped where the
+ * slot says (/proc/PID/map_files). The same look proves that a pid still is the image that attached. */
+#include "shim/collect/collect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CLAIM_LONGEST_NS UINT64_C(10000000000)
+#define CLAIM_LONG_NS    UINT64_C(100000000) /* a thousand times what it takes: then it is looked who that is */
+#define MADE_UP_NS                                                                                           \
+    UINT64_C(2000000000)          /* so long a process may seem to be none before it is taken for none */
+#define ADOPT_AT_ONCE  64u        /* then chunks are drained again: each takes a file and some system calls */
+#define FOREIGN_WEIGHT 16u        /* of one that all of /proc is looked through for */
+#define IMAGES_MOST    (1u << 18) /* of one recording: a kilobyte and a half each */
+
+static bool process_exists(uint32_t pid)
+{
+    return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+}
+
+/* ---- discovery -------------------------------------------------------------------------------------------- */
+
+static int open_pidfd(uint32_t pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+#else
+    return -1;
+#endif
+}
+
+bool image_list(struct collector *collector, struct collect_image *image)
+{
+    if (collector->image_count == collector->image_capacity) {
+        const size_t capacity = collector->image_capacity > 0 ? collector->image_capacity * 2 : 16;
+        struct collect_image **grown = realloc(collector->images, capacity * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        collector->images = grown;
+        collector->image_capacity = capacity;
+    }
+    collector->images[collector->image_count++] = image;
+    reserve_for_images(collector);
+    return true;
+}
+
+static bool has_ended(const struct collect_image *image)
+{
+    struct pollfd ended = {image->pidfd, POLLIN, 0};
+    return image->pidfd >= 0 ? poll(&ended, 1, 0) > 0 : !process_exists(image->pid);
+}
+
+/* Whether a process has its mappings at the same addresses after an exec, as debuggers arrange. */
+static bool has_fixed_addresses(uint32_t pid)
+{
+    static char randomized; /* read once: later there may be no descriptor for it */
+    char path[40], text[16] = "";
+    uint64_t mode = 0;
+    FILE *file = randomized == '\0' ? fopen("/proc/sys/kernel/randomize_va_space", "re") : NULL;
+    if (file != NULL) {
+        (void)!fgets(text, sizeof text, file); /* stays empty */
+        (void)fclose(file);                    /* only read */
+        randomized = text[0];
+    }
+    if (randomized == '0')
+        return true;
+    (void)snprintf(path, sizeof path, "/proc/%u/personality", pid); /* fits */
+    file = fopen(path, "re");
+    if (file == NULL)
+        return false; /* rarely fixed */
+    if (fgets(text, sizeof text, file) != NULL)
+        mode = strtoull(text, NULL, 16);
+    (void)fclose(file); /* only read */
+    return (mode & ADDR_NO_RANDOMIZE) != 0;
+}
+
+/* Of two images of one pid, the one that the process is now. What the kernel shows decides; only where it does not, what the
+ * images say of themselves: a process may claim to be another.
+ * Returns NULL where it cannot be told: both stay until the process ends. */
+static struct collect_image *later_of(const struct collector *collector, struct collect_image *image,
+                                      struct collect_image *fresh)
+{
+    struct collect_image *later = image->serial < fresh->serial ? fresh : image;
+    enum mapped has, has_fresh;
+    if (!collector->segment.can_look || has_ended(image))
+        return later;
+    has = mapped_look(&collector->segment, image->pid, image->map_address);
+    has_fresh = mapped_look(&collector->segment, fresh->pid, fresh->map_address);
+    if (has == MAPPED_NO && has_fresh == MAPPED_NO)
+        return later;
+    if (has == MAPPED_UNKNOWN || has_fresh == MAPPED_UNKNOWN)
+        return NULL;
+    if (has != has_fresh)
+        return has == MAPPED_YES ? image : fresh;
+    /* An exec would have put it elsewhere, but for those. */
+    return image->map_address != fresh->map_address || has_fixed_addresses(fresh->pid) ? later : NULL;
+}
+
+/* A second image of a pid in the table: the earlier has execed, or, where the later was forked, ended. The later may
+ * be found first, when both came while we looked. */
+static void end_former_image(struct collector *collector, struct collect_image *fresh)
+{
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        struct collect_image *image = collect_image_in(collector, slot);
+        if (image == NULL || image == fresh || image->pid != fresh->pid)
+            continue;
+        const struct collect_image *later = later_of(collector, image, fresh);
+        if (later != NULL)
+            image_finish(collector, later == fresh ? image : fresh,
+                         later->parent_serial != SEG_NOBODY ? IMAGE_EXIT : IMAGE_EXEC);
+    }
+}
+
+static void adopt(struct collector *collector, uint32_t slot_index, const struct seg_slot *slot, uint32_t pid)
+{
+    struct collect_image *image;
+    const bool foreign = pid == 0;
+    uint32_t parent_pid = slot->parent_pid;
+    if (foreign)
+        pid = foreign_find(collector, slot, &parent_pid);
+    image = calloc(1, sizeof *image);
+    if (image == NULL || !image_list(collector, image)) {
+        free(image);
+        collector->attaching = true; /* in the next round again; its chunks wait for it (collect_drain.c) */
+        return;
+    }
+    image->slot = slot_index;
+    image->found_ns = clock_monotonic_ns();
+    image->foreign = foreign;
+    image->inner_pid = slot->inner_pid;
+    image->pid = pid != 0 ? pid : slot->inner_pid; /* ended already: the only id that there is */
+    image->serial = slot->serial;
+    image->parent_serial = slot->parent_serial;
+    image->map_address = slot->map_address;
+    image->parent_pid = parent_pid;
+    image->fork_number = slot->fork_number;
+    memcpy(image->executable, slot->executable, sizeof image->executable);
+    image->executable[sizeof image->executable - 1] = '\0';
+    memcpy(image->program, slot->program, sizeof image->program);
+    image->program[sizeof image->program - 1] = '\0';
+    image->pidfd = pid != 0 ? open_pidfd(pid) : -1;
+    image->confirmed = pid != 0 && mapped_is(&collector->segment, pid, image->map_address);
+    collect_beat(collector);
+    collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
+    collector->running++;
+    control_adopt(collector, slot_index);
+    if (!collector->options.recover || !resume_footprint(collector, image))
+        image_open_part(collector, image);
+    if (pid == 0)
+        image_finish(collector, image, IMAGE_EXIT);
+    else
+        end_former_image(collector, image);
+}
+
+/* A claim from another pid namespace does not say whose it is, and one that was forged says what it likes: one that stands for so
+ * long is nobody's, and sooner one of a process without the segment. */
+static bool claimer_lives(struct collector *collector, uint32_t slot, uint64_t word)
+{
+    const uint32_t pid = (uint32_t)(word >> 32);
+    const uint64_t now = clock_monotonic_ns();
+    if (pid != 0 && !process_exists(pid))
+        return false;
+    if (collector->claimed_ns[slot] == 0 || collector->claims[slot] != word) {
+        collector->claimed_ns[slot] = now;
+        collector->claims[slot] = word;
+    }
+    if (pid != 0 && now - collector->claimed_ns[slot] >= CLAIM_LONG_NS &&
+        !mapped_anywhere(&collector->segment, pid))
+        return false;
+    return now - collector->claimed_ns[slot] < CLAIM_LONGEST_NS;
+}
+
+/* Returns how much of a round's work it took. */
+static uint32_t adopt_or_refuse(struct collector *collector, uint32_t index)
+{
+    struct seg_slot *slot = &collector->segment.view.slots[index];
+    uint64_t word = atomic_load_explicit(&slot->state, memory_order_relaxed);
+    if ((word & 0xffffffff) != SEG_SLOT_ATTACHED)
+        return 0;
+    if (collector->image_count >= IMAGES_MOST) {
+        atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
+        collector->refused++;
+        return 0;
+    }
+    adopt(collector, index, slot, (uint32_t)(word >> 32));
+    return word >> 32 == 0 ? FOREIGN_WEIGHT : 1;
+}
+
+/* Images are listed, and files named, in the order in which the processes came. Few at a time. */
+static void sort_by_serial(const struct seg_slot *slots, uint32_t *indexes, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        const uint32_t index = indexes[i];
+        uint32_t at = i;
+        for (; at > 0 && slots[indexes[at - 1]].serial > slots[index].serial; at--)
+            indexes[at] = indexes[at - 1];
+        indexes[at] = index;
+    }
+}
+
+/* A serial is taken between the claim of a slot and its last store: so while the count stands still and no claim
+ * was seen half done, there is nothing new. */
+bool image_discover(struct collector *collector)
+{
+    struct seg_slot *slots = collector->segment.view.slots;
+    const uint64_t serials = atomic_load_explicit(&collector->segment.view.shared->serials,
+                                                  memory_order_seq_cst);
+    if (serials == collector->serials_seen && !collector->attaching)
+        return true;
+    uint32_t found[SEG_SLOT_COUNT], count = 0, weight = 0;
+    collector->serials_seen = serials;
+    collector->attaching = false;
+    for (uint32_t index = 0; index < SEG_SLOT_COUNT; index++) {
+        uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_seq_cst);
+        if ((word & 0xffffffff) != SEG_SLOT_ATTACHING)
+            collector->claimed_ns[index] = 0; /* the next claim is another */
+        if (collector->image_of_slot[index] != 0 || word == SEG_SLOT_FREE)
+            continue;
+        if ((word & 0xffffffff) == SEG_SLOT_ATTACHED) {
+            found[count++] = index;
+        } else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING && claimer_lives(collector, index, word)) {
+            collector->attaching = true;
+        } else if (!atomic_compare_exchange_strong(&slots[index].state, &word, SEG_SLOT_FREE)) {
+            collector->attaching = true; /* it got to the end of its claim before it died */
+        } else {
+            collector->claimed_ns[index] = 0; /* nobody's, or nothing that a process of ours writes */
+        }
+    }
+    sort_by_serial(slots, found, count);
+    for (uint32_t i = 0; i < count && weight < ADOPT_AT_ONCE; i++)
+        weight += adopt_or_refuse(collector, found[i]);
+    if (weight >= ADOPT_AT_ONCE)
+        collector->attaching = true; /* there may be more */
+    return weight < ADOPT_AT_ONCE;
+}
+
+void image_discover_all(struct collector *collector)
+{
+    /* As many times as it takes for all slots: one that is taken is not free again before its image is written. */
+    for (uint32_t taken = 0; taken < SEG_SLOT_COUNT && !image_discover(collector);
+         taken += ADOPT_AT_ONCE / FOREIGN_WEIGHT)
+        ;
+}
+
+/* One whose leading thread has ended shows no mappings any more. */
+static bool is_made_up(const struct collector *collector, const struct collect_image *image)
+{
+    return !image->confirmed && collector->segment.can_look &&
+           clock_monotonic_ns() - image->found_ns >= MADE_UP_NS && !process_is_zombie(image->pid);
+}
+
+bool image_some_remain(const struct collector *collector)
+{
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        const struct collect_image *image = collect_image_in(collector, slot);
+        if (image != NULL && !is_made_up(collector, image))
+            return true;
+    }
+    return false;
+}
+
+/* ---- ends ----------------------------------------------------------------------------------------------------- */
+
+void image_finish(struct collector *collector, struct collect_image *image, enum image_end end)
+{
+    struct seg_slot *slot = &collector->segment.view.slots[image->slot];
+    struct seg_slot_note *note = &collector->segment.view.slot_notes[image->slot];
+    if (image->ended)
+        return;
+    image->ended = true;
+    image->end = end;
+    atomic_store_explicit(&slot->state, seg_slot_word(SEG_SLOT_ENDED, image->pid), memory_order_release);
+    drain_image(collector, image);
+    counts_take(collector, image);
+    fp_loss_add(image->lost, image->own_lost);
+    image_close_part(collector, image);
+    collect_beat(collector);
+    collector->bytes_finished += image->bytes;
+    if (image->pidfd >= 0)
+        (void)close(image->pidfd);
+    image->pidfd = -1;
+    image_release_lanes(image);
+    collector->image_of_slot[image->slot] = 0;
+    collector->running--;
+    if (end == IMAGE_EXEC) {
+        collector->execed_pid = image->pid;
+        collector->execed_ns = clock_monotonic_ns();
+    }
+    note->file[0] = '\0'; /* the next one's in this slot is not known yet */
+    atomic_store_explicit(&note->events, 0, memory_order_relaxed);
+    if (end != IMAGE_RUNNING) {
+        atomic_store_explicit(&note->cut, 0, memory_order_relaxed);
+        atomic_store_explicit(&note->cut_before, 0, memory_order_relaxed);
+    }
+    if (end != IMAGE_RUNNING) /* a process that goes on keeps its slot: it may still count in it */
+        atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
+}
+
+/* What the kernel does not tell by itself: kernels without pidfd, execs that another recording follows. */
+static bool has_gone(const struct collector *collector, struct collect_image *image, bool thorough,
+                     enum image_end *ret_end)
+{
+    *ret_end = IMAGE_EXIT;
+    if (image->pidfd < 0 && !process_exists(image->pid))
+        return true;
+    if (!thorough && image->confirmed)
+        return false;
+    switch (mapped_look(&collector->segment, image->pid, image->map_address)) {
+    case MAPPED_YES:
+        image->confirmed = true;
+        image->looks_unmapped = 0;
+        return false;
+    case MAPPED_NO:
+        /* Twice, because a leading thread on its way out has no memory before it is a zombie. */
+        if (process_is_zombie(image->pid) || ++image->looks_unmapped < 2)
+            return false;
+        *ret_end = IMAGE_EXEC;
+        return true;
+    case MAPPED_UNKNOWN:
+        break;
+    }
+    return false;
+}
+
+void image_check_ends(struct collector *collector, bool thorough)
+{
+    static struct pollfd watched[SEG_SLOT_COUNT];
+    static struct collect_image *images[SEG_SLOT_COUNT];
+    static enum image_end ends[SEG_SLOT_COUNT];
+    nfds_t count = 0, gone = 0;
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
+        images[count] = collect_image_in(collector, slot);
+        if (images[count] == NULL)
+            continue;
+        watched[count] = (struct pollfd){images[count]->pidfd, POLLIN,
+                                         0}; /* poll passes over negative ones */
+        count++;
+    }
+    if (count > 0 && poll(watched, count, 0) < 0)
+        count = 0; /* no memory for it just now */
+    for (nfds_t i = 0; i < count; i++) {
+        enum image_end end = IMAGE_EXIT;
+        if (watched[i].revents == 0 && !has_gone(collector, images[i], thorough, &end))
+            continue;
+        images[gone] = images[i];
+        ends[gone++] = end;
+    }
+    /* A last image of a dead process tells that those before it execed. */
+    if (gone > 0 && !image_discover(collector))
+        gone = 0; /* it may be among those that are found in the next round */
+    for (nfds_t i = 0; i < gone; i++)
+        image_finish(collector, images[i], ends[i]); /* nothing, where the discovery did it */
+    atomic_store_explicit(&collector->segment.view.header->crowded, collector->running == SEG_SLOT_COUNT,
+                          memory_order_relaxed);
+}
+
+bool image_bump_epochs(struct collector *collector)
+{
+    struct seg_slot *slots = collector->segment.view.slots;
+    bool any = false;
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
+        if (collector->image_of_slot[slot] != 0) {
+            atomic_fetch_add_explicit(&slots[slot].epoch, 1, memory_order_acq_rel);
+            any = any || atomic_load_explicit(&slots[slot].lane_count, memory_order_relaxed) > 1;
+        }
+    return any;
+}

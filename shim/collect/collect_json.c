@@ -1,0 +1,408 @@
+/* collect_json.c - recording.json: what was recorded, for people and for the other programs.
+ *
+ * Written beside its place and renamed into it, so that a reader finds the old text or the new, never half. */
+#include "shim/collect/collect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEMPORARY      "recording.json.new"
+#define OVER_BYTES     4096
+#define WHY_BYTES      1024
+#define JSON_OUT_BYTES 16384u
+
+static json_t *number(uint64_t value)
+{
+    return json_integer(value <= INT64_MAX ? (json_int_t)value
+                                           : INT64_MAX); /* as a process may have counted */
+}
+
+/* A name that is not UTF-8 is told as far as JSON can. */
+static json_t *text(const char *value)
+{
+    char copy[WHY_BYTES];
+    json_t *string = json_string(value);
+    size_t i = 0;
+    if (string != NULL)
+        return string;
+    for (; value[i] != '\0' && i + 1 < sizeof copy; i++)
+        copy[i] = (unsigned char)value[i] < 128 ? value[i] : '?';
+    copy[i] = '\0';
+    return json_string(copy);
+}
+
+static json_t *losses(const uint64_t *lost)
+{
+    json_t *object = json_object();
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+        if (lost[cause] != 0)
+            json_object_set_new(object, fp_loss_name(cause), number(lost[cause]));
+    return object;
+}
+
+/* The footprints that are there, in the order of their windows; where none could be made, the name it would have. */
+static void put_files(json_t *object, const struct collect_image *image)
+{
+    json_t *files = json_array();
+    char none[SEG_FILE + 8];
+    for (size_t i = 0; i < image->part_count; i++)
+        if (!image->parts[i].removed)
+            json_array_append_new(files, text(image->parts[i].file));
+    if (json_array_size(files) == 0) {
+        (void)snprintf(none, sizeof none, "%s.fp", image->stem); /* fits */
+        json_object_set_new(object, "file", text(none));
+    } else {
+        json_object_set(object, "file", json_array_get(files, 0));
+    }
+    if (image->part_count > 0 && image->parts[0].window != 0)
+        json_object_set(object, "files", files);
+    json_decref(files);
+}
+
+static json_t *process(const struct collect_image *image)
+{
+    static const char *const ENDS[] = {
+        [IMAGE_RUNNING] = "running", [IMAGE_EXIT] = "exit", [IMAGE_EXEC] = "exec"};
+    json_t *object = json_object();
+    uint64_t removed = 0;
+    put_files(object, image);
+    json_object_set_new(object, "name", text(image->program));
+    json_object_set_new(object, "pid", number(image->pid));
+    json_object_set_new(object, "parent_pid", number(image->parent_pid));
+    json_object_set_new(object, "events", number(image->events));
+    json_object_set_new(object, "threads", number(image->lane_end));
+    json_object_set_new(object, "bytes", number(image->bytes));
+    json_object_set_new(object, "bytes_per_event",
+                        json_real(image->events > 0 ? (double)image->bytes / (double)image->events : 0));
+    json_object_set_new(object, "lost", losses(image->lost));
+    for (size_t i = 0; i < image->part_count; i++)
+        removed += image->parts[i].removed ? image->parts[i].events : 0;
+    if (removed > 0)
+        json_object_set_new(object, "events_removed", number(removed));
+    json_object_set_new(object, "complete", json_boolean(whole_of_image(image)));
+    json_object_set_new(object, "ended", json_string(ENDS[image->end]));
+    return object;
+}
+
+/* Who is writing, and where: what a reader needs to find out whether that goes on (convert/recording/unfinished.c). */
+static json_t *collector_object(const struct collector *collector)
+{
+    json_t *object = json_object();
+    char boot[64] = "";
+    struct stat directory;
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file != NULL) {
+        (void)!fgets(boot, sizeof boot, file); /* stays empty */
+        (void)fclose(file);                    /* only read */
+    }
+    boot[strcspn(boot, "\n")] = '\0';
+    json_object_set_new(object, "pid", number((uint64_t)getpid()));
+    json_object_set_new(object, "start_ticks", number(process_start_ticks((uint32_t)getpid())));
+    json_object_set_new(object, "boot_id", text(boot));
+    json_object_set_new(object, "pid_namespace", number(collector->segment.view.fixed.pid_namespace));
+    if (fstat(collector->directory_fd, &directory) == 0)
+        json_object_set_new(object, "directory_inode", number(directory.st_ino));
+    return object;
+}
+
+/* What recording took outside the program, for whoever decides whether to leave it on (docs/cost.md). */
+static void put_cost(json_t *object, const struct collect_segment *segment)
+{
+    const struct seg_view *view = &segment->view;
+    const uint64_t held = seg_held(view);
+    const uint64_t used = segment->ready;
+    unsigned long long pages = 0, shared = 0;
+    struct rusage usage;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file != NULL) {
+        if (fscanf(file, "%*u %llu %llu", &pages, &shared) != 2)
+            pages = shared = 0;
+        (void)fclose(file); /* only read */
+    }
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        json_object_set_new(
+            object, "collector_cpu_ns",
+            number(((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
+                   ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u));
+    if (pages > shared)
+        json_object_set_new(object, "collector_bytes",
+                            number((uint64_t)(pages - shared) * (uint64_t)sysconf(_SC_PAGESIZE)));
+    json_object_set_new(object, "segment_bytes",
+                        number(view->chunks_offset + held * (uint64_t)SEG_CHUNK_BYTES));
+    json_object_set_new(object, "segment_used_bytes",
+                        number(view->chunks_offset + used * (uint64_t)SEG_CHUNK_BYTES));
+}
+
+/* What was asked for, where that leaves something out. */
+static void put_choices(json_t *object, const struct collector *collector)
+{
+    const struct seg_shared *shared = collector->segment.view.shared;
+    const uint64_t others = atomic_load_explicit(&shared->others, memory_order_relaxed);
+    json_t *pauses = json_array(), *names = json_array();
+    for (size_t i = 0; i < collector->pause_count; i++) {
+        json_t *pause = json_object();
+        const uint64_t to_ns = collector->pauses[i].to_ns;
+        json_object_set_new(pause, "from_ns", number(collector->pauses[i].from_ns));
+        json_object_set_new(pause, "to_ns", number(to_ns != 0 ? to_ns : collect_elapsed_ns(collector)));
+        json_array_append_new(pauses, pause);
+    }
+    if (collector->pause_count > 0)
+        json_object_set(object, "pauses", pauses);
+    json_decref(pauses);
+    for (uint64_t i = 0; i < others && i < SEG_OTHERS; i++) {
+        char name[SEG_PROGRAM];
+        memcpy(name, shared->other_names[i], sizeof name);
+        name[sizeof name - 1] = '\0';
+        if (name[0] != '\0')
+            json_array_append_new(names, text(name));
+    }
+    if (collector->options.only != NULL) {
+        json_object_set_new(object, "only", text(collector->options.only));
+        json_object_set_new(object, "processes_not_asked_for", number(others));
+        json_object_set(object, "programs_not_asked_for", names);
+    }
+    json_decref(names);
+    if (collector->window != 0) {
+        json_object_set_new(object, "window_ns", number(collector->options.window_ns));
+        json_object_set_new(object, "windows", number(collector->window));
+        json_object_set_new(object, "windows_removed", number(collector->removed_windows));
+        json_object_set_new(object, "events_removed", number(collector->removed_events));
+        json_object_set_new(object, "processes_removed", number(collector->removed_processes));
+    }
+}
+
+/* Programs of the tree that could not be recorded. */
+static void put_unrecorded(json_t *object, const struct collector *collector)
+{
+    const struct collect_notes *notes = &collector->notes;
+    json_t *list = json_array();
+    for (size_t i = 0; i < notes->named_count; i++) {
+        json_t *item = json_object();
+        json_object_set_new(item, "name", text(notes->named[i].name));
+        json_object_set_new(item, "pid", number(notes->named[i].pid));
+        json_object_set_new(item, "why", text(notes->named[i].why));
+        json_array_append_new(list, item);
+    }
+    if (notes->named_count > 0)
+        json_object_set(object, "not_recorded", list);
+    if (notes->more > 0)
+        json_object_set_new(object, "not_recorded_more", number(notes->more));
+    json_decref(list);
+}
+
+/* By these whoever asked for something knows that it was heeded, whatever others have asked for since. */
+static void put_answers(json_t *object, const struct collector *collector)
+{
+    json_t *answers = json_object();
+    json_object_set_new(answers, "pause", number(collector->answered[COLLECT_PAUSE]));
+    json_object_set_new(answers, "resume", number(collector->answered[COLLECT_RESUME]));
+    json_object_set_new(answers, "window", number(collector->answered[COLLECT_WINDOW]));
+    json_object_set_new(answers, "status", number(collector->answered[COLLECT_STATUS]));
+    json_object_set_new(object, "answered", answers);
+}
+
+/* Of a program that runs on, unrecorded. */
+static void put_stop(json_t *object, const struct collector *collector)
+{
+    const char *name = stop_name(collector->stopped_by);
+    json_t *stop;
+    if (name == NULL)
+        return;
+    stop = json_object();
+    json_object_set_new(stop, "by", json_string(name));
+    json_object_set_new(stop, "after_ns", number(collector->stopped_ns));
+    json_object_set_new(object, "stopped", stop);
+}
+
+/* Of a recording that goes on: for `mallab top`, and for whoever asked for something. */
+static void put_state(json_t *object, const struct collector *collector)
+{
+    const uint64_t chunks = collector->segment.ready;
+    json_t *ring = json_object();
+    json_object_set_new(object, "state", json_string(collector->paused ? "paused" : "recording"));
+    json_object_set_new(object, "status_number", number(collector->answered[COLLECT_STATUS]));
+    put_answers(object, collector);
+    json_object_set_new(ring, "chunks", number(chunks));
+    json_object_set_new(ring, "chunks_used",
+                        number(chunks > collector->free_chunks ? chunks - collector->free_chunks : 0));
+    json_object_set_new(ring, "chunks_most", number(collector->segment.view.fixed.chunk_count));
+    json_object_set_new(ring, "chunks_held", number(seg_held(&collector->segment.view)));
+    json_object_set_new(ring, "chunk_bytes", number(SEG_CHUNK_BYTES));
+    json_object_set_new(object, "ring", ring);
+    json_object_set_new(object, "segment_path", text(collector->segment.path));
+    json_object_set_new(object, "collector", collector_object(collector));
+}
+
+static void add_counts(struct collector *collector, struct collect_image *image, uint64_t *lost,
+                       uint64_t *stalls, uint64_t *stall_ns)
+{
+    if (!image->ended)
+        counts_take(collector, image);
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+        lost[cause] += whole_lost(image, cause);
+    if (__builtin_add_overflow(*stalls, image->stalls, stalls))
+        *stalls = UINT64_MAX;
+    if (__builtin_add_overflow(*stall_ns, image->stall_ns, stall_ns))
+        *stall_ns = UINT64_MAX;
+}
+
+static json_t *whole(struct collector *collector, bool final)
+{
+    uint64_t events = 0, bytes = 0, stalls = 0, stall_ns = 0, lost[FP_LOSS_COUNT] = {0};
+    char why[WHY_BYTES];
+    bool complete;
+    json_t *object = json_object(), *processes = json_array();
+
+    for (size_t i = 0; i < collector->image_count; i++) {
+        struct collect_image *image = collector->images[i];
+        add_counts(collector, image, lost, &stalls, &stall_ns);
+        json_array_append_new(processes, process(image));
+        events += image->events;
+        bytes += image->bytes;
+    }
+    lost[FP_LOSS_SPOILED] += collector->spoiled;               /* nobody knows whose */
+    complete = whole_judge(collector, final, why, sizeof why); /* behind the counts */
+    json_object_set_new(object, "schema", json_string("mallab-recording/1"));
+    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
+    json_object_set_new(object, "started_unix_ns", number(collector->clock.start_unix_ns));
+    json_object_set_new(object, "duration_ns", number(collect_elapsed_ns(collector)));
+    json_object_set_new(object, "complete", json_boolean(complete));
+    if (!complete)
+        json_object_set_new(object, "incomplete_why", text(why));
+    json_object_set_new(object, "events", number(events));
+    json_object_set_new(object, "bytes", number(bytes));
+    json_object_set_new(object, "lost", losses(lost));
+    json_object_set_new(object, "stalls", number(stalls));
+    json_object_set_new(object, "stall_ns", number(stall_ns));
+    json_object_set_new(object, "processes_unattached", number(collect_unattached(collector)));
+    put_unrecorded(object, collector);
+    if (collector->options.recover)
+        json_object_set_new(object, "recovered", json_true());
+    put_stop(object, collector);
+    put_choices(object, collector);
+    if (final)
+        put_cost(object, &collector->segment);
+    else
+        put_state(object, collector);
+    json_object_set_new(object, "processes", processes);
+    return object;
+}
+
+/* Jansson writes each word and each comma by itself: a system call for each made half of what a process costs us. */
+struct json_out {
+    int fd;
+    size_t size;
+    char text[JSON_OUT_BYTES];
+};
+
+static int flush_json(struct json_out *out)
+{
+    size_t done = 0;
+    while (done < out->size) {
+        const ssize_t written = write(out->fd, out->text + done, out->size - done);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return -1;
+        done += (size_t)written;
+    }
+    out->size = 0;
+    return 0;
+}
+
+static int put_json(const char *text, size_t size, void *to)
+{
+    struct json_out *out = to;
+    while (size > 0) {
+        const size_t room = sizeof out->text - out->size, part = size < room ? size : room;
+        memcpy(out->text + out->size, text, part);
+        out->size += part;
+        text += part;
+        size -= part;
+        if (out->size == sizeof out->text && flush_json(out) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static bool dump(const json_t *object, int fd, size_t layout)
+{
+    struct json_out out = {.fd = fd};
+    return lseek(fd, 0, SEEK_SET) == 0 && json_dump_callback(object, put_json, &out, layout) == 0 &&
+           put_json("\n", 1, &out) == 0 && flush_json(&out) == 0;
+}
+
+/* Into blocks that are ours already: on a disk that is full by now, the only way. */
+static bool write_held(struct collector *collector, const json_t *object)
+{
+    const int fd = reserve_take_list(collector);
+    bool written;
+    if (fd < 0)
+        return false;
+    written = (dump(object, fd, JSON_INDENT(2)) || dump(object, fd, JSON_COMPACT)) &&
+              reserve_name_list(collector, fd, TEMPORARY);
+    return close(fd) == 0 && written;
+}
+
+/* With blocks for the next one behind its end, see write_over. */
+static bool write_anew(const struct collector *collector, const json_t *object)
+{
+    const int fd = openat(collector->directory_fd, TEMPORARY,
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool written;
+    if (fd < 0)
+        return false;
+    written = dump(object, fd, JSON_INDENT(2));
+    if (written)
+        (void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 2 * lseek(fd, 0, SEEK_CUR) + OVER_BYTES); /* if it can */
+    return close(fd) == 0 && written;
+}
+
+/* On a full disk, an answer to whoever asks how the recording stands: over the old text, in its own blocks, at once and
+ * never longer than those. A reader may meet half of it, finds it is no JSON, and looks again; as does one of a damaged
+ * file if we are killed right there. */
+static bool write_over(const struct collector *collector, const json_t *object)
+{
+    const int fd = openat(collector->directory_fd, "recording.json", O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    char *text = json_dumps(object, JSON_COMPACT), *padded = NULL;
+    const size_t length = text != NULL ? strlen(text) : 0;
+    bool written = false;
+    struct stat file;
+    if (fd >= 0 && text != NULL && fstat(fd, &file) == 0 && (uint64_t)file.st_blocks * 512 > length) {
+        const size_t size = (size_t)file.st_size > length ? (size_t)file.st_size : length + 1;
+        padded = malloc(size);
+        if (padded != NULL) {
+            memset(padded, ' ', size); /* shorter, it would give blocks back */
+            memcpy(padded, text, length);
+            padded[size - 1] = '\n';
+            written = pwrite(fd, padded, size, 0) == (ssize_t)size;
+        }
+    }
+    free(padded);
+    free(text);
+    return (fd < 0 || close(fd) == 0) && written;
+}
+
+bool json_write(struct collector *collector, bool final)
+{
+    json_t *object = whole(collector, final);
+    bool written = (final && write_held(collector, object)) || write_anew(collector, object);
+    if (written)
+        written = renameat(collector->directory_fd, TEMPORARY, collector->directory_fd, "recording.json") ==
+                  0;
+    if (!written) {
+        const int saved = errno;
+        (void)unlinkat(collector->directory_fd, TEMPORARY, 0); /* half a file is of no use */
+        written = !final && write_over(collector, object);
+        errno = saved;
+    }
+    json_decref(object);
+    return written;
+}

@@ -1,0 +1,325 @@
+/* collect_main.c - mallab-collect: surroundings, output directory; its begin and its end.
+ *
+ * Started by `mallab record` or by the shim, never by a person. It says one line on the ready descriptor; a later
+ * failure stands in recording.json and the footprints. */
+#include "footprint/base/library_copy.h"
+#include "shim/collect/collect.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LAST_PAUSE_NS 100000000
+#define LAST_TRIES    50u
+#define SELDOM_NS     250000.0 /* 14 calls at 18 us each, 60 at 4: a read of the clock adds less than 1 % */
+
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,
+    EXIT_MISUSE = 2,
+    EXIT_NOTHING = 3, /* --recover: there is nothing to recover */
+};
+
+/* ---- the one answer ------------------------------------------------------------------------------- */
+
+/* "ok SEGMENT", and on a second line the directory where another was taken than the one named; or "error MESSAGE". */
+
+static void answer(struct collector *collector, const char *word, const char *text)
+{
+    char line[5000];
+    const int length = snprintf(line, sizeof line, "%s %s\n", word, text);
+    const char *at = line;
+    size_t rest = length > 0 && (size_t)length < sizeof line ? (size_t)length : 0;
+    if (collector->options.ready_fd < 0) {
+        if (strcmp(word, "error") == 0)
+            (void)fprintf(stderr, "mallab-collect: %s\n", text); /* nobody else would tell */
+        return;
+    }
+    while (rest > 0) {
+        const ssize_t written = write(collector->options.ready_fd, at, rest);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            break; /* whoever started us is gone; the loop will find nobody */
+        at += written;
+        rest -= (size_t)written;
+    }
+    (void)close(collector->options.ready_fd); /* said what there was to say */
+    collector->options.ready_fd = -1;
+}
+
+__attribute__((format(printf, 2, 3))) static int fail(struct collector *collector, const char *format, ...)
+{
+    char text[4600];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments); /* a long path is cut */
+    va_end(arguments);
+    answer(collector, "error", text);
+    return EXIT_FAILED;
+}
+
+/* ---- surroundings --------------------------------------------------------------------------------------- */
+
+/* Descriptors of whoever started us would keep its pipes open after its end. */
+static void close_inherited(const struct collect_options *options)
+{
+    DIR *open_ones = opendir("/proc/self/fd");
+    const struct dirent *entry;
+    if (open_ones == NULL)
+        return;
+    while ((entry = readdir(open_ones)) != NULL) {
+        const int fd = atoi(entry->d_name);
+        if (fd > 2 && fd != dirfd(open_ones) && fd != options->ready_fd && fd != options->control_fd &&
+            fd != options->library_fd)
+            (void)close(fd); /* not ours */
+    }
+    (void)closedir(open_ones); /* only read */
+}
+
+static void settle(struct collector *collector)
+{
+    static const int IGNORED[] = {SIGINT,  SIGTERM, SIGHUP,  SIGXFSZ, SIGPIPE,
+                                  SIGQUIT, SIGTSTP, SIGTTOU, SIGTTIN, SIGIO};
+    struct rlimit limit;
+    sigset_t none;
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL); /* cannot fail with these arguments */
+    for (size_t i = 0; i < sizeof IGNORED / sizeof IGNORED[0]; i++)
+        (void)signal(IGNORED[i], SIG_IGN); /* cannot fail for these signals */
+    (void)signal(SIGCHLD, SIG_DFL);
+    control_init();
+    (void)setsid(); /* fails where we lead a session already, which is as good */
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE,
+                        &limit); /* two descriptors a process; fewer is a limit, not an error */
+    }
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_FSIZE, &limit);
+        if (limit.rlim_max != RLIM_INFINITY)
+            collector->file_limit_bytes = limit.rlim_max > 0 ? limit.rlim_max : 1;
+    }
+    (void)umask(077);
+}
+
+/* ---- start and end ---------------------------------------------------------------------------------------------------- */
+
+static void fill_header(struct collector *collector)
+{
+    struct seg_header *segment = collector->segment.view.header;
+    struct seg_fixed *fixed = &collector->segment.view.fixed; /* published from there */
+    const struct collect_options *options = &collector->options;
+    struct stat status;
+    fixed->version = SEG_VERSION;
+    fixed->collector_pid = (uint32_t)getpid();
+    fixed->clock = collector->clock.kind;
+    fixed->clock_first_ticks = collector->clock.first_ticks;
+    fixed->clock_first_ns = collector->clock.first_ns;
+    fixed->clock_start_unix_ns = collector->clock.start_unix_ns;
+    size_t directory_size = strlen(collector->directory) + 1;
+    if (directory_size <= sizeof segment->directory)
+        memcpy(segment->directory, collector->directory, directory_size);
+    loop_share_clock(collector);
+    fixed->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0) |
+                   (options->stamps ? SEG_FLAG_STAMPS : 0) | (options->no_residency ? 0 : SEG_FLAG_RESIDENT) |
+                   (collector->segment.by_need ? SEG_FLAG_BY_NEED : 0);
+    fixed->filters = collect_filters_passed();
+    fixed->bump_ticks = (uint64_t)(1000.0 / collector->clock.ns_per_tick);
+    fixed->seldom_ticks = (uint64_t)(SELDOM_NS / collector->clock.ns_per_tick);
+    fixed->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+    control_begin(collector);
+    atomic_store_explicit(&collector->segment.view.shared->leader_pid, options->leader_pid,
+                          memory_order_relaxed);
+    atomic_store_explicit(&segment->heartbeat_ns, clock_monotonic_ns(), memory_order_relaxed);
+}
+
+/* Takes errno. */
+static void tell_unwritable(struct collector *collector)
+{
+    const bool full = errno == ENOSPC || errno == EDQUOT;
+    (void)fail(collector, "cannot write into '%s': %s%s", collector->directory, strerror(errno),
+               full ? "; make room there, or name a directory on another disk" : "");
+}
+
+/* No recording has begun: there is to be none to stumble over. */
+static int give_up(struct collector *collector)
+{
+    segment_remove(&collector->segment);
+    (void)unlinkat(collector->directory_fd, "recording.json", 0); /* it may not be there */
+    place_forget(collector);
+    return EXIT_FAILED;
+}
+
+/* What is recorded could be read, or made up, by whoever can write there. */
+static int refuse_place(struct collector *collector, const struct fp_error *error)
+{
+    const char *out = collector->options.out;
+    switch (error->distrust) {
+    case FP_DISTRUST_OWNER:
+        return fail(collector, "output directory '%s' belongs to user %s; name one of your own", out,
+                    error->owner);
+    case FP_DISTRUST_WRITABLE:
+        return fail(
+            collector,
+            "output directory '%s' can be written to by its group or by others; 'chmod go-w' it, or name "
+            "another",
+            out);
+    default:
+        return fail(collector, "output directory '%s' %s; name another", out, error->what);
+    }
+}
+
+/* Returns EXIT_DONE with the segment published, or another code after answering. */
+static int prepare(struct collector *collector, bool *ret_joined)
+{
+    const char *reason = NULL;
+    struct fp_error error;
+    char place[sizeof collector->segment.path + sizeof collector->directory];
+    uint32_t number;
+    *ret_joined = false;
+    switch (place_find(collector, &number, &error)) {
+    case PLACE_UNTRUSTED:
+        return refuse_place(collector, &error);
+    case PLACE_FAILED:
+        return fail(collector, "cannot use output directory '%s': %s%s", collector->options.out,
+                    strerror(errno),
+                    errno == ENOENT ? "; the directory that it is to be in has to be there" : "");
+    case PLACE_TAKEN:
+        return fail(collector, "output directory '%s' holds something already; name another",
+                    collector->options.out);
+    case PLACE_JOINED:
+        answer(collector, "ok", collector->segment.path);
+        *ret_joined = true;
+        return EXIT_DONE;
+    case PLACE_OURS:
+        break;
+    }
+    segment_remove_stale();
+    clock_start(&collector->clock, collector->options.no_tsc);
+    collector->options.out = collector->directory;
+    if (!segment_create(&collector->segment, &collector->options, collector->directory_fd, &reason)) {
+        (void)fail(collector, "%s", reason);
+        place_forget(collector);
+        return EXIT_FAILED;
+    }
+    notes_open(collector);
+    mapped_test(&collector->segment);
+    fill_header(collector);
+    collector->chunks = calloc(collector->segment.view.fixed.chunk_count, sizeof *collector->chunks);
+    if (collector->chunks == NULL) {
+        (void)fail(collector, "no memory for the table of chunks");
+        return give_up(collector);
+    }
+    if (!json_write(collector, false)) {
+        tell_unwritable(collector);
+        return give_up(collector);
+    }
+    if (!reserve_hold(collector)) {
+        tell_unwritable(collector);
+        return give_up(collector);
+    }
+    (void)!chdir("/"); /* a recorded program's directory may be removed or unmounted under it */
+    segment_publish(&collector->segment);
+    place_share(collector);
+    (void)snprintf(place, sizeof place, "%s%s%s", collector->segment.path, number > 1 ? "\n" : "",
+                   number > 1 ? collector->directory : ""); /* fits */
+    answer(collector, "ok", place);
+    return EXIT_DONE;
+}
+
+/* The reason goes to stderr: it was asked for by a person's command. */
+static int recover(struct collector *collector)
+{
+    const char *reason = NULL;
+    const enum recover_result result = recover_open(collector, &reason);
+    if (result == RECOVER_NOTHING)
+        return EXIT_NOTHING; /* as it should be */
+    if (result == RECOVER_FAILED) {
+        fprintf(stderr, "mallab-collect: %s: %s\n", collector->options.out, reason);
+        return EXIT_FAILED;
+    }
+    notes_take_former(collector);
+    recover_run(collector);
+    if (!json_write(collector, true)) {
+        fprintf(stderr, "mallab-collect: %s: cannot write recording.json: %s\n", collector->options.out,
+                strerror(errno));
+        return EXIT_FAILED;
+    }
+    segment_remove(&collector->segment);
+    return EXIT_DONE;
+}
+
+static void release(struct collector *collector)
+{
+    for (size_t i = 0; i < collector->image_count; i++) {
+        free(collector->images[i]->parts);
+        free(collector->images[i]);
+    }
+    free(collector->images);
+    free(collector->pauses);
+    free(collector->chunks);
+}
+
+/* Without blocks that are held (not every file system has files without names) a full disk may refuse even this: it is
+ * given some time, because it would be the only word on what was lost. */
+static bool write_last(struct collector *collector)
+{
+    const struct timespec pause = {0, LAST_PAUSE_NS};
+    for (unsigned tries = 0; !json_write(collector, true); tries++) {
+        if (errno != ENOSPC && errno != EDQUOT)
+            return false;
+        if (tries == LAST_TRIES)
+            return false;
+        (void)nanosleep(&pause, NULL); /* a signal only shortens it */
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static struct collector collector = {.directory_fd = -1,
+                                         .reserve_fd = -1,
+                                         .list_fd = -1,
+                                         .segment = {.file = {.folder_fd = -1, .fd = -1}},
+                                         .notes = {.fd = -1}};
+    bool joined;
+    int code = collect_parse_options(argc, argv, &collector.options);
+    if (code == 1)
+        return fputs(COLLECT_USAGE, stdout) >= 0 ? EXIT_DONE : EXIT_FAILED;
+    if (code == 2) {
+        (void)fputs("mallab-collect: bad options; see mallab-collect --help\n", stderr);
+        return EXIT_MISUSE;
+    }
+    if (collector.options.recover) {
+        (void)umask(077);
+        code = recover(&collector);
+        release(&collector);
+        return code;
+    }
+    close_inherited(&collector.options);
+    settle(&collector);
+    collector.control_open = collector.options.control_fd >= 0;
+    collector.started_ns = clock_monotonic_ns();
+    code = prepare(&collector, &joined);
+    if (code != EXIT_DONE || joined)
+        return code;
+    loop_run(&collector);
+    (void)notes_take(&collector); /* the last ones: the JSON is written next */
+    segment_remove(&collector.segment);
+    reserve_release(&collector);
+    code = write_last(&collector) ? EXIT_DONE : EXIT_FAILED;
+    fp_library_copy_end(collector.options.library_fd);
+    release(&collector);
+    return code;
+}

@@ -1,0 +1,239 @@
+/* collect_segment.c - the file behind the shared memory: made privately, filled ahead, removed at the end.
+ *
+ *   held    chunks that have memory behind them: all of them soon, where there is plenty, else as ready grows
+ *   ready   chunks in use, of those; more as need be
+ *
+ * Memory is put behind a chunk (fallocate) before a process may claim it: on a full tmpfs a store into a hole is a
+ * SIGBUS in the recorded program. */
+#include "shim/collect/collect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels refuse it */
+#endif
+
+#define READY_AT_START 64u
+#define HELD_AT_ONCE   256u
+#define BUMP_NS        1000u /* docs/order.md */
+#define NAME_TRIES     100
+
+static bool create_file(int folder_fd, struct fp_segment_file *file)
+{
+    file->folder_fd = folder_fd;
+    for (int i = 0; folder_fd >= 0 && i < NAME_TRIES && fp_segment_name_make(file->name); i++) {
+        file->fd = openat(folder_fd, file->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (file->fd >= 0)
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    fp_segment_close(file);
+    return false;
+}
+
+/* RLIMIT_FSIZE counts for shared memory too. It is meant for the files we keep, not for this one. */
+static bool resize(int fd, uint64_t bytes)
+{
+    struct rlimit before, without = {RLIM_INFINITY, RLIM_INFINITY};
+    bool resized;
+    if (getrlimit(RLIMIT_FSIZE, &before) != 0)
+        return ftruncate(fd, (off_t)bytes) == 0;
+    (void)setrlimit(RLIMIT_FSIZE, &without); /* refused to ordinary users: then the limit holds */
+    resized = ftruncate(fd, (off_t)bytes) == 0;
+    (void)setrlimit(RLIMIT_FSIZE, &before);
+    return resized;
+}
+
+static bool lay_out(struct collect_segment *segment, const struct collect_options *options)
+{
+    struct seg_view layout;
+    uint64_t chunks = options->memory_bytes / SEG_CHUNK_BYTES;
+    void *area;
+    if (chunks > SEG_CHUNKS_MOST)
+        chunks = SEG_CHUNKS_MOST;
+    for (;; chunks /= 2) {
+        if (chunks < SEG_CHUNKS_LEAST)
+            chunks = SEG_CHUNKS_LEAST;
+        layout = seg_view_at(NULL, (uint32_t)chunks);
+        if (resize(segment->file.fd, layout.bytes))
+            break;
+        if (chunks == SEG_CHUNKS_LEAST)
+            return false;
+    }
+    if (posix_fallocate(segment->file.fd, 0, (off_t)layout.chunks_offset) != 0)
+        return false;
+    area = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->file.fd, 0);
+    if (area == MAP_FAILED)
+        return false;
+    segment->view = seg_view_at(area, (uint32_t)chunks);
+    if (!segment_grow(segment, READY_AT_START))
+        return false;
+    segment->hold_all = room_is_ample(segment->file.fd, layout.bytes);
+    segment->by_need = segment->hold_all &&
+                       madvise(seg_chunk(&segment->view, 0), SEG_CHUNK_BYTES, MADV_POPULATE_WRITE) == 0;
+    return true;
+}
+
+/* folder_fd: this function's to close; folder: its path, for others. */
+static bool create_in(struct collect_segment *segment, const struct collect_options *options, int folder_fd,
+                      const char *folder)
+{
+    if (!create_file(folder_fd, &segment->file))
+        return false;
+    /* Ours alone; whoever looks whether we live holds it for an instant. Where there are no locks we are taken to live. */
+    (void)flock(segment->file.fd, LOCK_EX);
+    if ((size_t)snprintf(segment->path, sizeof segment->path, "%s/%s", folder, segment->file.name) <
+            sizeof segment->path &&
+        lay_out(segment, options))
+        return true;
+    segment_remove(segment); /* a leftover of zero value */
+    if (segment->view.header != NULL)
+        (void)munmap(segment->view.header, segment->view.bytes); /* address space at worst */
+    segment->view.header = NULL;
+    segment->grown_out = false; /* here, not in the next place */
+    return false;
+}
+
+bool segment_create(struct collect_segment *segment, const struct collect_options *options, int directory_fd,
+                    const char **ret_reason)
+{
+    if (create_in(segment, options, open(FP_SEGMENT_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+                  FP_SEGMENT_FOLDER))
+        return true;
+    /* A container without /dev/shm: the output directory, where pages cost more. main() made it absolute. */
+    if (options->out[0] == '/' &&
+        create_in(segment, options, fcntl(directory_fd, F_DUPFD_CLOEXEC, 0), options->out))
+        return true;
+    *ret_reason = "no shared memory: /dev/shm is not usable or full (try a smaller --memory)";
+    return false;
+}
+
+void segment_publish(struct collect_segment *segment)
+{
+    segment->view.header->fixed = segment->view.fixed;
+    atomic_store_explicit(&segment->view.header->magic, SEG_MAGIC, memory_order_release);
+}
+
+/* Memory behind all chunks below an index; on a full file system behind as many as before. */
+static bool hold(struct collect_segment *segment, uint32_t until)
+{
+    const struct seg_view *view = &segment->view;
+    const uint32_t held = seg_held(view);
+    if (until <= held)
+        return true;
+    if (segment->grown_out ||
+        posix_fallocate(segment->file.fd, (off_t)(view->chunks_offset + (uint64_t)held * SEG_CHUNK_BYTES),
+                        (off_t)(until - held) * SEG_CHUNK_BYTES) != 0) {
+        segment->grown_out = true;
+        return false;
+    }
+    /* release: pairs with the acquire in seg_grow_ready; the memory is there before the index is allowed */
+    atomic_store_explicit(&view->header->held, until, memory_order_release);
+    return true;
+}
+
+/* Little by little: 128 MiB take 25 ms, which neither the start nor a program that is waiting for us is to pay. Where the
+ * processes help themselves, only some ahead, for those that may not: what is put behind chunks stays there when we and
+ * all of them are killed, until somebody recovers the recording. */
+void segment_hold_more(struct collect_segment *segment)
+{
+    const uint32_t held = seg_held(&segment->view), all = segment->view.fixed.chunk_count;
+    if (!segment->hold_all || held == all ||
+        (segment->by_need && held >= segment_ready(segment) + HELD_AT_ONCE))
+        return;
+    if (!hold(segment, held + HELD_AT_ONCE < all ? held + HELD_AT_ONCE : all))
+        segment->hold_all = false; /* somebody was faster */
+}
+
+void segment_take_beyond(struct collect_segment *segment)
+{
+    const uint32_t all = segment->view.fixed.chunk_count;
+    uint32_t beyond = atomic_load_explicit(&segment->view.shared->beyond, memory_order_acquire), held;
+    if (beyond > all)
+        beyond = all; /* whoever wrote that */
+    held = seg_held(&segment->view);
+    if (beyond <= held)
+        return;
+    /* Also where nothing more is to be had: what they have filled is there. Behind the last one of those there is none. */
+    segment->grown_out = false;
+    while (!hold(segment, beyond) && beyond > held + 1) {
+        segment->grown_out = false;
+        beyond = held + (beyond - held) / 2;
+    }
+    (void)seg_grow_ready(&segment->view,
+                         atomic_load_explicit(&segment->view.shared->ready, memory_order_relaxed),
+                         seg_held(&segment->view));
+}
+
+bool segment_grow(struct collect_segment *segment, uint32_t count)
+{
+    const struct seg_view *view = &segment->view;
+    const uint32_t ready = segment_ready(segment), all = view->fixed.chunk_count;
+    uint32_t until;
+    if (ready == all)
+        return false;
+    until = count < all - ready ? ready + count : all;
+    if (!hold(segment, until))
+        until = seg_held(view);
+    if (until <= ready)
+        return false;
+    /* Zeroed here and not in the program's first touch; without it the kernel does the same, later. */
+    (void)madvise(seg_chunk(view, ready), (size_t)(until - ready) * SEG_CHUNK_BYTES, MADV_POPULATE_WRITE);
+    return seg_grow_ready(view, ready, until) && segment_ready(segment) > ready;
+}
+
+void segment_remove(struct collect_segment *segment)
+{
+    if (segment->file.fd >= 0)
+        (void)fp_segment_remove(&segment->file); /* gone already is as good */
+    fp_segment_close(&segment->file);
+}
+
+uint64_t process_start_ticks(uint32_t pid)
+{
+    char path[64], stat[1024] = "";
+    const char *at;
+    unsigned field = 2; /* which ends at the last ')' */
+    FILE *file;
+    (void)snprintf(path, sizeof path, "/proc/%u/stat", pid); /* fits */
+    file = fopen(path, "re");
+    if (file == NULL)
+        return 0;
+    (void)!fgets(stat, sizeof stat, file); /* an empty line has no ')' */
+    (void)fclose(file);                    /* only read */
+    for (at = strrchr(stat, ')'); at != NULL && field < 22; field++) {
+        at = strchr(at, ' ');
+        if (at != NULL)
+            at++;
+    }
+    return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+bool process_is_zombie(uint32_t pid)
+{
+    char path[32], text[256];
+    const char *state;
+    ssize_t got;
+    int fd;
+    (void)snprintf(path, sizeof path, "/proc/%u/stat", pid); /* fits */
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    got = read(fd, text, sizeof text - 1);
+    (void)close(fd);
+    if (got <= 0)
+        return false;
+    text[got] = '\0';
+    state = strrchr(text, ')'); /* the name before it may hold anything */
+    return state != NULL && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
+}

@@ -1,0 +1,142 @@
+/* collect_whole.c - whether a recording holds all of the tree that was to be recorded, and if not, why not. */
+#include "shim/collect/collect.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct causes {
+    char *text;
+    size_t size, used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct causes *causes, const char *format, ...)
+{
+    va_list arguments;
+    int length;
+    if (causes->used > 0 && causes->used + 2 < causes->size) {
+        memcpy(causes->text + causes->used, "; ", 3);
+        causes->used += 2;
+    }
+    va_start(arguments, format);
+    length = vsnprintf(causes->text + causes->used, causes->size - causes->used, format, arguments);
+    va_end(arguments);
+    if (length > 0)
+        causes->used += (size_t)length; /* one that does not fit is cut, and the last */
+    if (causes->used >= causes->size)
+        causes->used = causes->size - 1;
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+bool whole_of_image(const struct collect_image *image)
+{
+    if (!image->ended || image->end == IMAGE_RUNNING || fp_loss_sum(image->lost) != 0)
+        return false;
+    for (size_t i = 0; i < image->part_count; i++)
+        if (!image->parts[i].has_trailer || image->parts[i].removed)
+            return false;
+    return image->part_count > 0;
+}
+
+uint64_t whole_lost(const struct collect_image *image, unsigned cause)
+{
+    return image->lost[cause] + (image->ended ? 0 : image->own_lost[cause]);
+}
+
+/* ---- the causes, those first by which most is missing ------------------------------------------------ */
+
+static void judge_programs(const struct collector *collector, struct causes *causes)
+{
+    const struct collect_notes *notes = &collector->notes;
+    const struct collect_unrecorded *first = &notes->named[0];
+    const uint64_t others = notes->more + (notes->named_count > 0 ? notes->named_count - 1 : 0);
+    const uint64_t unattached = collect_unattached(collector);
+    char process[32] = "", more[64] = "";
+    if (notes->named_count > 0 && first->pid != 0)
+        (void)snprintf(process, sizeof process, " (process %u)", first->pid); /* fits */
+    if (others > 0)
+        (void)snprintf(more, sizeof more, "; and %llu more program%s", (unsigned long long)others,
+                       plural(others)); /* fits */
+    if (notes->named_count > 0)
+        add(causes, "not recorded: '%s'%s %s%s", first->name, process, first->why, more);
+    if (unattached > 0)
+        add(causes, "%llu process%s %s", (unsigned long long)unattached, unattached == 1 ? " was" : "es were",
+            collector->options.recover
+                ? "not recorded after the collector was killed, or more than can be at one time"
+                : "more than can be recorded at one time");
+}
+
+static void judge_losses(const struct collector *collector, struct causes *causes)
+{
+    uint64_t lost[FP_LOSS_COUNT] = {0};
+    for (size_t i = 0; i < collector->image_count; i++)
+        for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+            lost[cause] += whole_lost(collector->images[i], cause);
+    lost[FP_LOSS_SPOILED] += collector->spoiled;
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+        if (lost[cause] != 0)
+            add(causes, "%llu call%s lost (%s)", (unsigned long long)lost[cause],
+                lost[cause] == 1 ? " was" : "s were", fp_loss_name(cause));
+}
+
+static bool has_removed(const struct collect_image *image)
+{
+    for (size_t i = 0; i < image->part_count; i++)
+        if (image->parts[i].removed)
+            return true;
+    return false;
+}
+
+/* Those that lost calls or whose windows are removed are told of as such. */
+static void judge_images(const struct collector *collector, struct causes *causes)
+{
+    const struct collect_image *running = NULL, *unfinished = NULL;
+    uint64_t ran_on = 0, without_end = 0;
+    for (size_t i = 0; i < collector->image_count; i++) {
+        const struct collect_image *image = collector->images[i];
+        if (whole_of_image(image))
+            continue;
+        if (!image->ended || image->end == IMAGE_RUNNING) {
+            running = ran_on++ == 0 ? image : running;
+        } else if (fp_loss_sum(image->lost) == 0 && !has_removed(image)) {
+            unfinished = without_end++ == 0 ? image : unfinished;
+        }
+    }
+    if (running != NULL)
+        add(causes, "%llu process%s ran on when recording ended, process %u (%s) the first",
+            (unsigned long long)ran_on, ran_on == 1 ? "" : "es", running->pid, running->program);
+    if (unfinished != NULL)
+        add(causes, "%llu footprint%s not finished, that of process %u (%s) the first",
+            (unsigned long long)without_end, without_end == 1 ? " is" : "s are", unfinished->pid,
+            unfinished->program);
+}
+
+static void judge_choices(const struct collector *collector, struct causes *causes)
+{
+    if (collector->removed_windows > 0)
+        add(causes, "%llu window%s removed, as asked", (unsigned long long)collector->removed_windows,
+            collector->removed_windows == 1 ? " is" : "s are");
+    if (collector->pause_count > 0)
+        add(causes, "recording was paused meanwhile, as asked");
+    if ((collector->stopped_by == STOP_DURATION || collector->stopped_by == STOP_ASKED) &&
+        collector->control_open)
+        add(causes, "recording ended before the command, as asked");
+}
+
+bool whole_judge(const struct collector *collector, bool final, char *ret_why, size_t size)
+{
+    struct causes causes = {.text = ret_why, .size = size};
+    ret_why[0] = '\0';
+    judge_programs(collector, &causes);
+    judge_losses(collector, &causes);
+    if (final)
+        judge_images(collector, &causes);
+    judge_choices(collector, &causes);
+    if (!final)
+        add(&causes, "the recording goes on");
+    return causes.used == 0;
+}

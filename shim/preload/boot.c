@@ -1,0 +1,195 @@
+/* boot.c - find the definitions behind ours, and serve the calls that finding them makes.
+ *
+ * Laws of this file: dlsym may itself call malloc, calloc and free (its error text). Those come back to our hooks
+ * on this thread before there is anything to forward to; they get memory from a static buffer whose addresses
+ * every hook recognises. Never __libc_malloc: a program may bring its own allocator, and it is that one's. */
+#include "shim/preload/shim.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct shim_next shim_next;
+
+_Alignas(4096) char boot_buffer[BOOT_BUFFER_BYTES];
+static _Atomic uint32_t boot_used;
+
+/* 0 unresolved, 1 resolved. Two threads resolving at once store the same values. */
+static _Atomic uint32_t boot_done;
+static __thread bool boot_resolving __attribute__((tls_model("initial-exec")));
+
+#define BOOT_HEADER 16u /* before each object: its size */
+
+void *boot_allocate(size_t alignment, size_t size)
+{
+    uint32_t used, start;
+    if (alignment < BOOT_HEADER)
+        alignment = BOOT_HEADER;
+    if (size > BOOT_BUFFER_BYTES || alignment > 4096)
+        return NULL;
+    used = atomic_load_explicit(&boot_used, memory_order_relaxed);
+    do {
+        start = (uint32_t)((used + BOOT_HEADER + alignment - 1) & ~(alignment - 1));
+        if (start + size > BOOT_BUFFER_BYTES)
+            return NULL;
+    } while (!atomic_compare_exchange_weak_explicit(&boot_used, &used, start + (uint32_t)size,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    memcpy(boot_buffer + start - BOOT_HEADER, &size, sizeof size);
+    return boot_buffer + start;
+}
+
+size_t boot_usable_size(const void *address)
+{
+    size_t size;
+    memcpy(&size, (const char *)address - BOOT_HEADER, sizeof size);
+    return size;
+}
+
+static void *next_of(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+static bool in_one_object(const void *first, const void *second)
+{
+    Dl_info one, other;
+    return dladdr(first, &one) != 0 && dladdr(second, &other) != 0 && one.dli_fbase == other.dli_fbase;
+}
+
+struct search {
+    uintptr_t inside;
+    struct boot_object found;
+};
+
+static int is_inside(struct dl_phdr_info *object, size_t size, void *data)
+{
+    struct search *search = data;
+    uintptr_t first = UINTPTR_MAX, past = 0;
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        const uintptr_t begin = object->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type != PT_LOAD)
+            continue;
+        first = begin < first ? begin : first;
+        past = begin + segment->p_memsz > past ? begin + segment->p_memsz : past;
+    }
+    if (search->inside < first || search->inside >= past)
+        return 0;
+    search->found = (struct boot_object){first, past};
+    return 1;
+}
+
+/* Empty where it is in none. */
+static struct boot_object object_of(uintptr_t address)
+{
+    struct search search = {.inside = address};
+    (void)dl_iterate_phdr(is_inside, &search); /* what it returns is in there */
+    return search.found;
+}
+
+bool boot_resolve(void)
+{
+    if (likely(atomic_load_explicit(&boot_done, memory_order_acquire)))
+        return true;
+    if (boot_resolving)
+        return false;
+    boot_resolving = true;
+    *(void **)&shim_next.calloc = next_of("calloc");
+    *(void **)&shim_next.realloc = next_of("realloc");
+    *(void **)&shim_next.reallocarray = next_of("reallocarray");
+    *(void **)&shim_next.free = next_of("free");
+    *(void **)&shim_next.free_sized = next_of("free_sized");
+    *(void **)&shim_next.free_aligned_sized = next_of("free_aligned_sized");
+    *(void **)&shim_next.posix_memalign = next_of("posix_memalign");
+    *(void **)&shim_next.aligned_alloc = next_of("aligned_alloc");
+    *(void **)&shim_next.memalign = next_of("memalign");
+    *(void **)&shim_next.valloc = next_of("valloc");
+    *(void **)&shim_next.pvalloc = next_of("pvalloc");
+    *(void **)&shim_next.malloc_usable_size = next_of("malloc_usable_size");
+    *(void **)&shim_next.clock_gettime = next_of("clock_gettime");
+    *(void **)&shim_next.malloc = next_of("malloc");
+    shim_next.is_libc = in_one_object((void *)(uintptr_t)shim_next.malloc, (void *)(uintptr_t)abort);
+    if (!shim_next.is_libc) {
+        shim_next.allocator = object_of((uintptr_t)shim_next.malloc);
+        shim_next.ours = object_of((uintptr_t)boot_resolve);
+    }
+    /* The program must not find our failed look-ups in its own dlerror(). */
+    (void)dlerror();
+    atomic_store_explicit(&boot_done, 1, memory_order_release);
+    boot_resolving = false;
+    return true;
+}
+
+static const char *const OPERATOR_NAMES[NEXT_OPERATOR_COUNT] = {
+    [NEXT_NEW] = "_Znwm",
+    [NEXT_NEW_ARRAY] = "_Znam",
+    [NEXT_NEW_NOTHROW] = "_ZnwmRKSt9nothrow_t",
+    [NEXT_NEW_ARRAY_NOTHROW] = "_ZnamRKSt9nothrow_t",
+    [NEXT_NEW_ALIGNED] = "_ZnwmSt11align_val_t",
+    [NEXT_NEW_ARRAY_ALIGNED] = "_ZnamSt11align_val_t",
+    [NEXT_NEW_ALIGNED_NOTHROW] = "_ZnwmSt11align_val_tRKSt9nothrow_t",
+    [NEXT_NEW_ARRAY_ALIGNED_NOTHROW] = "_ZnamSt11align_val_tRKSt9nothrow_t",
+    [NEXT_DELETE] = "_ZdlPv",
+    [NEXT_DELETE_ARRAY] = "_ZdaPv",
+    [NEXT_DELETE_NOTHROW] = "_ZdlPvRKSt9nothrow_t",
+    [NEXT_DELETE_ARRAY_NOTHROW] = "_ZdaPvRKSt9nothrow_t",
+    [NEXT_DELETE_SIZED] = "_ZdlPvm",
+    [NEXT_DELETE_ARRAY_SIZED] = "_ZdaPvm",
+    [NEXT_DELETE_ALIGNED] = "_ZdlPvSt11align_val_t",
+    [NEXT_DELETE_ARRAY_ALIGNED] = "_ZdaPvSt11align_val_t",
+    [NEXT_DELETE_SIZED_ALIGNED] = "_ZdlPvmSt11align_val_t",
+    [NEXT_DELETE_ARRAY_SIZED_ALIGNED] = "_ZdaPvmSt11align_val_t",
+    [NEXT_DELETE_ALIGNED_NOTHROW] = "_ZdlPvSt11align_val_tRKSt9nothrow_t",
+    [NEXT_DELETE_ARRAY_ALIGNED_NOTHROW] = "_ZdaPvSt11align_val_tRKSt9nothrow_t",
+};
+
+/* A library that was loaded with RTLD_LOCAL keeps its libstdc++ out of the scope that RTLD_NEXT searches, and
+ * yet its calls come to us, because we are in the global scope: so ask in the scope of the caller. */
+static void *operator_of_caller(const char *name, const void *caller)
+{
+    Dl_info info;
+    void *handle, *found = NULL;
+    if (dladdr(caller, &info) == 0 || info.dli_fname == NULL)
+        return NULL;
+    handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == NULL)
+        return NULL;
+    found = dlsym(handle, name);
+    (void)dlclose(handle); /* only our own reference: the caller is running code of it */
+    /* We keep the address, so what it lies in must stay; the program may unload the library that brought it. */
+    if (found != NULL && dladdr(found, &info) != 0 && info.dli_fname != NULL) {
+        handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        if (handle != NULL)
+            (void)dlclose(handle); /* the mark stays */
+    }
+    return found;
+}
+
+void boot_make_ready(void)
+{
+    for (unsigned which = 0; which < NEXT_OPERATOR_COUNT; which++) {
+        void *found = shim_next.operators[which] == NULL ? next_of(OPERATOR_NAMES[which]) : NULL;
+        if (found != NULL)
+            __atomic_store_n(&shim_next.operators[which], found, __ATOMIC_RELEASE);
+    }
+    (void)dlerror(); /* as in boot_resolve */
+}
+
+void *boot_operator(enum next_operator which, const void *caller)
+{
+    void *found = __atomic_load_n(&shim_next.operators[which], __ATOMIC_ACQUIRE);
+    int saved;
+    if (likely(found != NULL))
+        return found;
+    saved = errno;
+    found = next_of(OPERATOR_NAMES[which]);
+    if (found == NULL)
+        found = operator_of_caller(OPERATOR_NAMES[which], caller);
+    (void)dlerror();
+    errno = saved;
+    if (found != NULL)
+        __atomic_store_n(&shim_next.operators[which], found, __ATOMIC_RELEASE);
+    return found;
+}

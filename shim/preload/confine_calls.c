@@ -1,0 +1,111 @@
+/* confine_calls.c - the calls by which a program confines itself: prctl and syscall, wrapped.
+ *
+ * Laws of this file: those of shim.h; every call goes on exactly as it came in. prctl is made here, as libc makes it. syscall
+ * is a jump to libc's, with the stack as it was: what it may be asked for, a clone with a stack of its own, needs that. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+
+#include "shim/preload/confine.h"
+#include "shim/preload/large.h"
+#include "shim/shared/raw.h"
+
+SHIM_EXPORT int prctl(int option, ...);
+
+/* What a call of prctl(2) is about to take from the process, of enum confine_what; 0: nothing. */
+static unsigned taken_by_prctl(long option, long argument)
+{
+    if (option == PR_SET_SECCOMP)
+        return CONFINE_CALLS | (argument == SECCOMP_MODE_STRICT ? CONFINE_CLOCK : 0);
+#if defined(PR_SET_TSC)
+    if (option == PR_SET_TSC && argument == PR_TSC_SIGSEGV)
+        return CONFINE_CLOCK;
+#endif
+    return 0;
+}
+
+static unsigned taken_by_syscall(long number, long first, long second)
+{
+    if (number == SYS_prctl)
+        return taken_by_prctl(first, second);
+    if (number == SYS_seccomp && first == SECCOMP_SET_MODE_STRICT)
+        return CONFINE_CALLS | CONFINE_CLOCK;
+    return number == SYS_seccomp && first == SECCOMP_SET_MODE_FILTER ? CONFINE_CALLS : 0;
+}
+
+/* Make the call, as libc returns it. */
+static long make(unsigned taken, long number, const long *words)
+{
+    long result;
+    if (taken != 0)
+        confine_begin(taken);
+    result = raw_call(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+    if (result >= 0 || result < -4095)
+        return result;
+    if (taken != 0)
+        confine_undo(taken);
+    errno = (int)-result;
+    return -1;
+}
+
+int prctl(int option, ...)
+{
+    long words[6] = {option, 0, 0, 0, 0, 0};
+    va_list arguments;
+    va_start(arguments, option);
+    for (unsigned i = 1; i < 5; i++)
+        words[i] = va_arg(arguments, long); /* libc's reads as many, whatever was passed */
+    va_end(arguments);
+    if (option ==
+        PR_SET_NO_NEW_PRIVS) /* what a filter takes that is put up past libc: mincore(2) is not worth the risk */
+        large_stop();
+    return (int)make(taken_by_prctl(option, words[1]), SYS_prctl, words);
+}
+
+/* ---- syscall ------------------------------------------------------------------------------------------------ */
+
+typedef long (*syscall_type)(long, long, long, long, long, long, long);
+
+static long find_next(long number, long a, long b, long c, long d, long e, long f);
+
+static syscall_type next_syscall = find_next;
+
+static long find_next(long number, long a, long b, long c, long d, long e, long f)
+{
+    const int saved = errno;
+    void *found = dlsym(RTLD_NEXT, "syscall");
+    errno = saved;
+    if (found == NULL) { /* libc always has it */
+        const long words[6] = {a, b, c, d, e, f};
+        return make(0, number, words);
+    }
+    __atomic_store_n((void **)(void *)&next_syscall, found, __ATOMIC_RELAXED);
+    return ((syscall_type)(uintptr_t)found)(number, a, b, c, d, e, f);
+}
+
+/* Before main, so that a call in a vfork's child, or one that is about to be confined, does not look it up. */
+__attribute__((constructor)) static void find_early(void)
+{
+    (void)next_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0); /* any call does */
+}
+
+static __attribute__((noinline)) long confine_by_syscall(long number, long a, long b, long c, long d, long e,
+                                                         long f)
+{
+    const long words[6] = {a, b, c, d, e, f};
+    if (number == SYS_prctl && a == PR_SET_NO_NEW_PRIVS)
+        large_stop();
+    return make(taken_by_syscall(number, a, b), number, words);
+}
+
+/* Under another name for the compiler: as many arguments as libc's takes from wherever a caller put them. */
+SHIM_EXPORT long shim_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
+
+long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    if (unlikely(number == SYS_seccomp || number == SYS_prctl))
+        return confine_by_syscall(number, a, b, c, d, e, f);
+    return next_syscall(number, a, b, c, d, e, f);
+}

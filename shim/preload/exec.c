@@ -1,0 +1,350 @@
+/* exec.c - look at what the program is about to become, and say so where no recorder can be in it.
+ *
+ * A static program, a setuid one, one whose environment was cleared: none loads us, and from outside a program that
+ * lives for a moment is not seen. Here it is seen by the one that starts it, without privileges, and told to the
+ * recording's collector (note.c).
+ *
+ * Laws of this file: it runs in children that share their parent's memory (vfork) and in signal handlers. System
+ * calls only, no allocation, a small stack, errno as it was; and whatever is found, the call goes on unchanged, but for
+ * programs of sanitizers (footprint/base/sanitizer.h): with us they would not run, so they get an LD_PRELOAD without us.
+ * Not wrapped: fexecve, execveat, whose programs are seen from outside if they live. */
+#include "shim/preload/confine.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "footprint/base/sanitizer.h"
+#include "shim/shared/raw.h"
+
+#define PATH_BYTES    1024u
+#define HEADERS_MOST  64u
+#define ALONE_ENTRIES 1024u /* of an environment that is passed on without us */
+#define ALONE_BYTES   2048u /* of its LD_PRELOAD */
+
+static struct {
+    int (*execve)(const char *, char *const[], char *const[]);
+    int (*execv)(const char *, char *const[]);
+    int (*execvp)(const char *, char *const[]);
+    int (*execvpe)(const char *, char *const[], char *const[]);
+    int (*posix_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                       char *const[], char *const[]);
+    int (*posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                        char *const[], char *const[]);
+} next;
+
+/* dlsym is nothing for a vfork's child: looked up before main, and for constructors that exec, at their first call. */
+__attribute__((constructor)) static void resolve(void)
+{
+    if (next.posix_spawnp != NULL)
+        return;
+    *(void **)&next.execve = dlsym(RTLD_NEXT, "execve");
+    *(void **)&next.execv = dlsym(RTLD_NEXT, "execv");
+    *(void **)&next.execvp = dlsym(RTLD_NEXT, "execvp");
+    *(void **)&next.execvpe = dlsym(RTLD_NEXT, "execvpe");
+    *(void **)&next.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn");
+    *(void **)&next.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
+    (void)note_wanted(); /* while the environment still has it */
+}
+
+/* ---- what stands in its way ------------------------------------------------------------------------- */
+
+static bool names_loader(int fd, const ElfW(Ehdr) * head)
+{
+    for (unsigned i = 0; i < head->e_phnum && i < HEADERS_MOST; i++) {
+        ElfW(Phdr) header;
+        if (raw_call(SYS_pread64, fd, (long)&header, sizeof header, (long)(head->e_phoff + i * sizeof header),
+                     0, 0) != (long)sizeof header)
+            return true; /* the kernel will say what is wrong with it */
+        if (header.p_type == PT_INTERP)
+            return true;
+    }
+    return head->e_phnum > HEADERS_MOST;
+}
+
+/* The words are those of record/target.c and record/watch.c, so that one program is named once. */
+static const char *obstacle_in_file(int fd)
+{
+    ElfW(Ehdr) head;
+    struct stat status = {0};
+    const uid_t user = (uid_t)raw_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+    const gid_t group = (gid_t)raw_call(SYS_getegid, 0, 0, 0, 0, 0, 0);
+    if (raw_call(SYS_pread64, fd, (long)&head, sizeof head, 0, 0, 0) != (long)sizeof head ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+        return NULL; /* a script, or nothing that is executed */
+    if (head.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+        head.e_phentsize != sizeof(ElfW(Phdr)))
+        return "is built for another machine type than this mallab";
+    if (head.e_type != ET_EXEC && head.e_type != ET_DYN)
+        return NULL;
+    if (!names_loader(fd, &head))
+        return "is statically linked: no library can be preloaded into it";
+    if (raw_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) == 0 &&
+        (((status.st_mode & S_ISUID) != 0 && status.st_uid != user) ||
+         ((status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != group)))
+        return "is setuid or setgid: the loader takes no preloaded library into it";
+    if (user != 0 && raw_call(SYS_fgetxattr, fd, (long)"security.capability", 0, 0, 0, 0) > 0)
+        return "has file capabilities: the loader takes no preloaded library into it";
+    return NULL;
+}
+
+static bool is_preloaded(char *const *environment)
+{
+    for (; environment != NULL && *environment != NULL; environment++)
+        if (strncmp(*environment, "LD_PRELOAD=", 11) == 0 && strstr(*environment, "libmallab.so") != NULL)
+            return true;
+    return false;
+}
+
+static bool is_executable(const char *path)
+{
+    return raw_call(SYS_faccessat, AT_FDCWD, (long)path, X_OK, 0, 0, 0) == 0;
+}
+
+/* A collector that was killed hears nothing; whoever writes what it left counts it (--recover). */
+static void tell(const char *name, const char *obstacle, bool of_child)
+{
+    if (!note_send(name, obstacle, of_child) && shim_segment.header != NULL)
+        atomic_fetch_add_explicit(&shim_segment.shared->unattached, 1, memory_order_relaxed);
+}
+
+static long read_at(int fd, void *bytes, size_t size, uint64_t offset)
+{
+    return raw_call(SYS_pread64, fd, (long)bytes, (long)size, (long)offset, 0, 0);
+}
+
+/* Tell what stands in our way in a program. Returns whether it has to be executed without us, or it would not run. */
+static bool look(const char *path, char *const *environment, bool of_child)
+{
+    const char *obstacle, *sanitizer = NULL;
+    const char *name;
+    char words[192] = SANITIZER_OBSTACLE;
+    /* Nothing is to be waited for; the kernel refuses what is no path. */
+    const long fd = raw_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    name = text_base_name(path);
+    obstacle = obstacle_in_file((int)fd);
+    if (obstacle == NULL && is_preloaded(environment))
+        sanitizer = sanitizer_of((int)fd, read_at);
+    raw_close((int)fd);
+    if (sanitizer != NULL) {
+        text_append(words, sizeof words, sanitizer);
+        text_append(words, sizeof words, SANITIZER_OBSTACLE_REST);
+        obstacle = words;
+    }
+    if (obstacle == NULL && !is_preloaded(environment))
+        obstacle =
+            "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears it";
+    if (obstacle != NULL && is_executable(path) && strncmp(name, "mallab", 6) != 0)
+        tell(name, obstacle, of_child);
+    return sanitizer != NULL;
+}
+
+/* As execvp finds it: the first in PATH that may be executed. */
+static bool look_for(const char *file, char *const *environment, bool of_child)
+{
+    const char *list = text_getenv("PATH");
+    char path[PATH_BYTES];
+    if (strchr(file, '/') != NULL)
+        return look(file, environment, of_child);
+    for (list = list != NULL ? list : "/bin:/usr/bin"; *list != '\0';) {
+        const size_t length = strcspn(list, ":");
+        if (length > 0 && length + strlen(file) + 2 <= sizeof path) {
+            memcpy(path, list, length);
+            path[length] = '\0';
+            text_append(path, sizeof path, "/");
+            text_append(path, sizeof path, file);
+            if (is_executable(path))
+                return look(path, environment, of_child);
+        }
+        list += length;
+        list += *list == ':';
+    }
+    return false;
+}
+
+/* ---- without us ------------------------------------------------------------------------------------------ */
+
+struct alone {
+    char *entries[ALONE_ENTRIES];
+    char preload[ALONE_BYTES];
+};
+
+/* LD_PRELOAD with all that is in it but us; NULL where that is nothing, or does not fit. */
+static char *others_preloaded(const char *entry, char *ret_text, size_t size)
+{
+    size_t used = strcspn(entry, "=") + 1;
+    const size_t empty = used;
+    memcpy(ret_text, entry, used);
+    for (entry += used; *entry != '\0'; entry += *entry != '\0') {
+        const size_t length = strcspn(entry, ": ");
+        const char *name = entry + length;
+        while (name > entry && name[-1] != '/')
+            name--;
+        if (length > 0 && strncmp(name, "libmallab.so", 12) != 0) {
+            if (used + length + 2 > size)
+                return NULL;
+            if (used > empty)
+                ret_text[used++] = ':';
+            memcpy(ret_text + used, entry, length);
+            used += length;
+        }
+        entry += length;
+    }
+    ret_text[used] = '\0';
+    return used > empty ? ret_text : NULL;
+}
+
+/* The environment, without us in it; as it is where it is larger than anybody's. */
+static char *const *without_us(struct alone *alone, char *const *environment)
+{
+    size_t used = 0;
+    for (char *const *entry = environment; *entry != NULL; entry++) {
+        char *kept = *entry;
+        if (strncmp(kept, "LD_PRELOAD=", 11) == 0)
+            kept = others_preloaded(kept, alone->preload, sizeof alone->preload);
+        if (used + 1 == ALONE_ENTRIES)
+            return environment;
+        if (kept != NULL)
+            alone->entries[used++] = kept;
+    }
+    alone->entries[used] = NULL;
+    return alone->entries;
+}
+
+/* Not in the callers' frames: the room is taken only where it is needed. */
+static __attribute__((noinline)) int execute_alone(const char *path, char *const arguments[],
+                                                   char *const environment[])
+{
+    struct alone alone;
+    return next.execve(path, arguments, without_us(&alone, environment));
+}
+
+static __attribute__((noinline)) int execute_file_alone(const char *file, char *const arguments[],
+                                                        char *const environment[])
+{
+    struct alone alone;
+    return next.execvpe(file, arguments, without_us(&alone, environment));
+}
+
+typedef int (*spawn_type)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                          const posix_spawnattr_t *, char *const[], char *const[]);
+
+static __attribute__((noinline)) int spawn_alone(spawn_type spawn, pid_t *ret_pid, const char *path,
+                                                 const posix_spawn_file_actions_t *actions,
+                                                 const posix_spawnattr_t *attributes, char *const arguments[],
+                                                 char *const environment[])
+{
+    struct alone alone;
+    return spawn(ret_pid, path, actions, attributes, arguments, without_us(&alone, environment));
+}
+
+/* ---- the calls ------------------------------------------------------------------------------------------ */
+
+/* Whether there is something to look at before a program is executed with this environment. */
+static bool matters(char *const *environment)
+{
+    return !confine_is_on() && (note_wanted() || is_preloaded(environment));
+}
+
+SHIM_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
+{
+    resolve();
+    if (unlikely(matters(environment)) && look(path, environment, false))
+        return execute_alone(path, arguments, environment);
+    return next.execve(path, arguments, environment);
+}
+
+SHIM_EXPORT int execv(const char *path, char *const arguments[])
+{
+    resolve();
+    if (unlikely(matters(text_environment())) && look(path, text_environment(), false))
+        return execute_alone(path, arguments, text_environment());
+    return next.execv(path, arguments);
+}
+
+SHIM_EXPORT int execvp(const char *file, char *const arguments[])
+{
+    resolve();
+    if (unlikely(matters(text_environment())) && look_for(file, text_environment(), false))
+        return execute_file_alone(file, arguments, text_environment());
+    return next.execvp(file, arguments);
+}
+
+SHIM_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
+{
+    resolve();
+    if (unlikely(matters(environment)) && look_for(file, environment, false))
+        return execute_file_alone(file, arguments, environment);
+    return next.execvpe(file, arguments, environment);
+}
+
+SHIM_EXPORT int posix_spawn(pid_t *ret_pid, const char *path, const posix_spawn_file_actions_t *actions,
+                            const posix_spawnattr_t *attributes, char *const arguments[],
+                            char *const environment[])
+{
+    resolve();
+    if (unlikely(matters(environment)) && look(path, environment, true))
+        return spawn_alone(next.posix_spawn, ret_pid, path, actions, attributes, arguments, environment);
+    return next.posix_spawn(ret_pid, path, actions, attributes, arguments, environment);
+}
+
+SHIM_EXPORT int posix_spawnp(pid_t *ret_pid, const char *file, const posix_spawn_file_actions_t *actions,
+                             const posix_spawnattr_t *attributes, char *const arguments[],
+                             char *const environment[])
+{
+    resolve();
+    if (unlikely(matters(environment)) && look_for(file, environment, true))
+        return spawn_alone(next.posix_spawnp, ret_pid, file, actions, attributes, arguments, environment);
+    return next.posix_spawnp(ret_pid, file, actions, attributes, arguments, environment);
+}
+
+/* The words of execl and its like, as a vector. */
+#define GATHER(first, ret_words)                                                                             \
+    do {                                                                                                     \
+        size_t count = 1;                                                                                    \
+        va_list given;                                                                                       \
+        va_start(given, first);                                                                              \
+        while (va_arg(given, char *) != NULL)                                                                \
+            count++;                                                                                         \
+        va_end(given);                                                                                       \
+        ret_words = __builtin_alloca((count + 1) * sizeof *ret_words);                                       \
+        va_start(given, first);                                                                              \
+        ret_words[0] = (char *)(uintptr_t)first;                                                             \
+        for (size_t i = 1; i <= count; i++)                                                                  \
+            ret_words[i] = va_arg(given, char *);                                                            \
+        va_end(given);                                                                                       \
+    } while (0)
+
+SHIM_EXPORT int execl(const char *path, const char *word, ...)
+{
+    char **words;
+    GATHER(word, words);
+    return execv(path, words);
+}
+
+SHIM_EXPORT int execlp(const char *file, const char *word, ...)
+{
+    char **words;
+    GATHER(word, words);
+    return execvp(file, words);
+}
+
+SHIM_EXPORT int execle(const char *path, const char *word, ...)
+{
+    char **words, *const *environment;
+    va_list list;
+    GATHER(word, words);
+    va_start(list, word);
+    while (va_arg(list, char *) != NULL)
+        ;
+    environment = va_arg(list, char *const *); /* behind the NULL */
+    va_end(list);
+    return execve(path, words, environment);
+}

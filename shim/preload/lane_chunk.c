@@ -1,0 +1,299 @@
+/* lane_chunk.c - the chunks that lanes fill: taken from the segment, waited for, handed to the collector.
+ *
+ * Laws of this file: those of lane.c. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "shim/preload/confine.h"
+#include "shim/preload/lane_slow.h"
+#include "shim/shared/raw.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+#define GROW_CHUNKS 64u
+#define WAIT_NS     2000000u /* one futex wait for room; short, so that a dead collector is noticed */
+#define WAITS_MOST  25u      /* of WAIT_NS, in one wait of many threads */
+#define TURN_NS     5000u    /* about, of one turn of a confined process */
+
+void lane_ring(void)
+{
+    struct seg_shared *shared = shim_segment.shared;
+    atomic_fetch_add_explicit(&shared->doorbell, 1, memory_order_release);
+    if (!confine_may_call())
+        return;
+    raw_futex_wake(&shared->doorbell, 1);
+    confine_called();
+}
+
+/* A confined process leaves the word as it is, so that others still ring. */
+void lane_wake(enum seg_sleep least)
+{
+    _Atomic uint32_t *asleep = &shim_segment.shared->asleep;
+    if (!confine_is_on() && atomic_load_explicit(asleep, memory_order_relaxed) >= least &&
+        atomic_exchange_explicit(asleep, SEG_AWAKE, memory_order_relaxed) >= least)
+        lane_ring();
+}
+
+static uint64_t word_of(const struct lane *lane, enum seg_chunk_state state)
+{
+    return seg_chunk_word(state, shim_process->slot_index, lane->stream,
+                          state == SEG_CHUNK_FULL ? 0 : lane->thread_id);
+}
+
+void lane_close_chunk(struct lane *lane)
+{
+    if (lane->cursor == NULL)
+        return;
+    lane->cursor = NULL;
+    /* release: the records are in place before the collector may look; pairs with its acquire load */
+    atomic_store_explicit(&shim_segment.states[lane->chunk], word_of(lane, SEG_CHUNK_FULL),
+                          memory_order_release);
+    /* A missed ring costs the collector's time-out, no record. */
+    lane_wake(SEG_SLEEP);
+}
+
+void lane_leave_chunk(struct lane *lane)
+{
+    if (lane->cursor != NULL)
+        atomic_store_explicit(&shim_segment.states[lane->chunk], word_of(lane, SEG_CHUNK_LEFT),
+                              memory_order_release); /* as above */
+}
+
+void lane_inherit_chunk(struct lane *lane, uint32_t former)
+{
+    /* Not where a handler's jump out of a store may have left words behind the cursor that are no record. */
+    const bool fits = lane_gate(lane) == GATE_OPEN && lane->number < FP_LANES_MAX;
+    uint64_t left = seg_chunk_word(SEG_CHUNK_LEFT, shim_process->slot_index, lane->stream, former);
+    if (lane->cursor == NULL)
+        return;
+    /* The collector may have taken it before us: then it is somebody else's by now, and has another word. */
+    if (!atomic_compare_exchange_strong_explicit(&shim_segment.states[lane->chunk], &left,
+                                                 word_of(lane, fits ? SEG_CHUNK_OPEN : SEG_CHUNK_FULL),
+                                                 memory_order_acq_rel, memory_order_relaxed))
+        lane->cursor = NULL;
+    else if (fits)
+        lane_begin_thread(lane);
+    else
+        lane->cursor = NULL;
+}
+
+/* The lowest free chunk: low indexes are in use first, so an index tells how short the pool is. */
+static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready, uint32_t *ret_index)
+{
+    _Atomic uint64_t *states = shim_segment.states;
+    const bool ends = atomic_load_explicit(&lane->state, memory_order_relaxed) == LANE_EXITED;
+    const uint64_t mine = word_of(lane, ends ? SEG_CHUNK_LEFT : SEG_CHUNK_OPEN);
+    for (uint32_t index = first; index < ready; index++) {
+        uint64_t word = atomic_load_explicit(&states[index], memory_order_relaxed);
+        if (word != SEG_CHUNK_FREE)
+            continue;
+        /* acquire: pairs with the collector's release of FREE after zeroing */
+        if (!atomic_compare_exchange_strong_explicit(&states[index], &word, mine, memory_order_acquire,
+                                                     memory_order_relaxed))
+            continue;
+        if (index >= ready / 2)
+            lane_wake(SEG_NAP);
+        *ret_index = index;
+        return true;
+    }
+    return false;
+}
+
+/* The collector lets more chunks be used when half of those are in use. When none is free it is late, or does not work at
+ * all: then whoever needs one lets more be used, of those that have memory behind them. */
+static bool claim_held(const struct lane *lane, uint32_t *ret_index)
+{
+    const struct seg_view *view = &shim_segment;
+    uint32_t ready = seg_ready(view), first = 0;
+    bool found = claim_below(lane, 0, ready, ret_index);
+    while (!found && ready > first && seg_grow_ready(view, ready, ready + GROW_CHUNKS)) {
+        first = ready;
+        ready = seg_ready(view); /* lower than before where somebody wrote there who should not */
+        found = claim_below(lane, first, ready, ret_index);
+    }
+    return found;
+}
+
+/* When all that has memory behind it is in use, and still nobody works: there is memory, says the collector, and whoever takes a chunk
+ * puts it there, which fails where there is none after all and a store would be a SIGBUS. */
+static bool claim_beyond(const struct lane *lane, uint32_t *ret_index)
+{
+    const struct seg_view *view = &shim_segment;
+    _Atomic uint32_t *beyond = &view->shared->beyond;
+    uint32_t index, seen = atomic_load_explicit(beyond, memory_order_relaxed);
+    bool found;
+    if (!(view->fixed.flags & SEG_FLAG_BY_NEED) || !confine_may_call())
+        return false;
+    found = claim_below(lane, seg_held(view), view->fixed.chunk_count, &index);
+    if (found && raw_call(SYS_madvise, (long)seg_chunk(view, index), SEG_CHUNK_BYTES, MADV_POPULATE_WRITE, 0,
+                          0, 0) != 0) {
+        atomic_store_explicit(&view->states[index], SEG_CHUNK_FREE, memory_order_release);
+        found = false;
+    }
+    confine_called();
+    if (!found)
+        return false;
+    /* release: pairs with the acquire in segment_take_beyond */
+    while (seen <= index && !atomic_compare_exchange_weak_explicit(
+                                beyond, &seen, index + 1, memory_order_release, memory_order_relaxed))
+        ;
+    *ret_index = index;
+    return true;
+}
+
+static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
+{
+    return claim_held(lane, ret_index) || claim_beyond(lane, ret_index);
+}
+
+/* Wait for a free chunk without a system call, as long as the collector's heartbeat steps. A silence is measured in turns. */
+static bool wait_in_turns(struct lane *lane, uint32_t *ret_index)
+{
+    const struct seg_header *segment = shim_segment.header;
+    const uint64_t patience = lane_patience_ns() / TURN_NS;
+    uint64_t heartbeat = 0, silent = 0;
+    while (!claim_chunk(lane, ret_index)) {
+        const uint64_t seen = atomic_load_explicit(&segment->heartbeat_ns, memory_order_relaxed);
+        if (atomic_load_explicit(&segment->starved, memory_order_relaxed) || lane_silence_is_given_up() ||
+            atomic_load_explicit(&segment->stopped, memory_order_relaxed))
+            return false;
+        silent = seen == heartbeat ? silent + 1 : 0;
+        heartbeat = seen;
+        if (silent >= patience) {
+            lane_give_up(heartbeat);
+            return false;
+        }
+        confine_rest();
+    }
+    return true;
+}
+
+/* Now, or what is known of it: of a confined process the collector's last heartbeat. */
+static uint64_t about_now_ns(void)
+{
+    uint64_t now;
+    if (!confine_may_call())
+        return atomic_load_explicit(&shim_segment.header->heartbeat_ns, memory_order_relaxed);
+    now = raw_now_ns();
+    confine_called();
+    return now;
+}
+
+/* Wait until a chunk is free. Only here does a hook sleep, and it is counted. */
+static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
+{
+    const struct seg_header *segment = shim_segment.header;
+    struct seg_shared *shared = shim_segment.shared;
+    struct seg_slot *slot = shim_process->slot;
+    const uint64_t start = about_now_ns();
+    uint64_t end;
+    bool found = false;
+    uint32_t waits;
+    atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
+    lane->waiting = true;
+    atomic_fetch_add_explicit(&shared->space_waiters, 1, memory_order_relaxed);
+    while (!found && !atomic_load_explicit(&segment->starved, memory_order_relaxed) &&
+           !lane_collector_is_gone() && !atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
+        const uint32_t space = atomic_load_explicit(&segment->space, memory_order_acquire);
+        found = claim_chunk(lane, ret_index);
+        if (found)
+            break;
+        lane_wake(SEG_NAP);
+        if (!confine_may_call()) {
+            found = wait_in_turns(lane, ret_index);
+            break;
+        }
+        /* A thousand that look every 2 ms would leave the collector no processor; it wakes them when there is room. */
+        waits = atomic_load_explicit(&shared->space_waiters, memory_order_relaxed);
+        waits = waits == 0 ? 1 : waits < WAITS_MOST ? waits : WAITS_MOST; /* whatever stands there */
+        (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS);    /* whatever woke us, look again */
+        confine_called();
+    }
+    lane->gave_up = !found;
+    atomic_fetch_sub_explicit(&shared->space_waiters, 1, memory_order_relaxed);
+    lane->waiting = false;
+    end = about_now_ns();
+    atomic_fetch_add_explicit(&slot->stall_ns, end > start ? end - start : 0, memory_order_relaxed);
+    return found;
+}
+
+/* The chunk that the lane took or gave away last: whether it still has it, and it is not the one of its cursor. */
+static bool is_still_open(const struct lane *lane)
+{
+    const uint64_t word = atomic_load_explicit(&shim_segment.states[lane->chunk], memory_order_relaxed);
+    return word == word_of(lane, SEG_CHUNK_OPEN) || word == word_of(lane, SEG_CHUNK_LEFT);
+}
+
+/* A chunk that was claimed, and not yet noted in the lane, stays as it is: empty, until the process has ended. */
+void lane_repair(struct lane *lane)
+{
+    struct seg_chunk_header *chunk = seg_chunk(&shim_segment, lane->chunk);
+    if (lane->waiting)
+        atomic_fetch_sub_explicit(&shim_segment.shared->space_waiters, 1, memory_order_relaxed);
+    lane->waiting = false;
+    if (lane->cursor != NULL) {
+        /* Words of a record that the cursor does not stand behind yet; the first one makes it a record. */
+        uint64_t *word = lane->cursor;
+        for (unsigned i = 0; i < RECORD_WORDS_MOST && ((uintptr_t)word & (SEG_CHUNK_BYTES - 1)) != 0; i++)
+            __atomic_store_n(word++, 0, __ATOMIC_RELEASE);
+    } else if (is_still_open(lane) && atomic_load_explicit(&chunk->magic, memory_order_relaxed) == 0) {
+        memset(chunk, 0, sizeof *chunk);
+        atomic_store_explicit(&shim_segment.states[lane->chunk], SEG_CHUNK_FREE, memory_order_release);
+    } else if (is_still_open(lane)) {
+        /* On its way into use, and empty, or out of it. */
+        lane->sequence = chunk->sequence + 1;
+        lane->cursor = (uint64_t *)(chunk + 1);
+        lane_close_chunk(lane);
+    }
+}
+
+bool lane_open_chunk(struct lane *lane, unsigned call)
+{
+    const struct seg_header *segment = shim_segment.header;
+    struct seg_chunk_header *chunk;
+    uint32_t index;
+    if (atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
+        lane->gap_pending = true; /* not lost: what came after --duration was not asked for */
+        return false;
+    }
+    if (lane->number >= FP_LANES_MAX) {
+        lane_lose(lane, call, FP_LOSS_RING_FULL);
+        return false;
+    }
+    if (shim_process->lost_contact) {
+        /* Only look, never wait, for a collector that was found dead. */
+        if (lane_collector_is_gone()) {
+            lane_lose(lane, call, FP_LOSS_COLLECTOR);
+            return false;
+        }
+        shim_process->lost_contact = false;
+    }
+    if (!claim_chunk(lane, &index)) {
+        const bool hopeless = lane->gave_up && atomic_load_explicit(&segment->starved, memory_order_relaxed);
+        if (hopeless || shim_segment.fixed.flags & SEG_FLAG_DROP) {
+            lane_lose(lane, call, FP_LOSS_RING_FULL);
+            return false;
+        }
+        if (!wait_for_chunk(lane, &index)) {
+            shim_process->lost_contact = lane_collector_is_gone();
+            lane_lose(lane, call, shim_process->lost_contact ? FP_LOSS_COLLECTOR : FP_LOSS_RING_FULL);
+            return false;
+        }
+    }
+    lane->gave_up = false;
+    lane->chunk = index; /* before it says whose it is: lane_repair goes by it */
+    atomic_signal_fence(memory_order_seq_cst);
+    chunk = seg_chunk(&shim_segment, index);
+    /* Read before the first store: a fault for reading maps what lies around too, to be written as well, one for storing a page. */
+    (void)atomic_load_explicit(&chunk->magic, memory_order_relaxed);
+    chunk->sequence = lane->sequence++;
+    chunk->serial = shim_process->serial;
+    chunk->lane = lane->number;
+    chunk->thread_id = lane->thread_id;
+    chunk->cut = lane->cut;
+    atomic_store_explicit(&chunk->magic, SEG_CHUNK_MAGIC, memory_order_release);
+    lane->cursor = (uint64_t *)(chunk + 1);
+    return true;
+}

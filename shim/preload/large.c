@@ -1,0 +1,386 @@
+/* large.c - the table of large objects, and looks at their pages.
+ *
+ * Laws of this file: those of shim.h. It runs in hooks, before the release, and where the process ends. */
+#include "shim/preload/large.h"
+
+#include <errno.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "shim/preload/shim.h"
+#include "shim/shared/filters.h"
+#include "shim/shared/raw.h"
+
+#define WAYS         16u
+#define BUCKETS      1024u /* 16,384 objects: 2 GiB at the least */
+#define PAGES_A_CALL 256u
+#define PAGES_EXACT  4096u /* 16 MiB of 4 KiB; of larger objects, so many are looked at */
+#define SLICES       64u
+#define STOP_SPINS   1000000u
+#define RESTS        32u /* as long as the last look took: looks take up to 3 % of a process' time */
+#define SEEN_BITS    6u
+#define MAP_PAGES    64u /* of objects of so many pages it is seen what an earlier one left */
+#define LOOKED       (UINT64_C(1) << 63)
+
+struct shim_large shim_large;
+
+struct entry {
+    _Atomic uintptr_t address; /* 0: free */
+    _Atomic uint64_t bytes;    /* LOOKED: joined with it */
+    _Atomic uint64_t before;
+};
+
+/* What an entry says. */
+struct object {
+    uint64_t bytes;
+    uint64_t before; /* pages that were in memory when it was made, of one of few pages; all: not known */
+    bool looked;     /* that was looked at, and so one more look is due */
+};
+
+static struct entry table[BUCKETS][WAYS]; /* pages come into being where objects do */
+static _Atomic uint16_t counts[LARGE_BITS];
+static _Atomic uint32_t looking; /* threads that may be in mincore */
+static uintptr_t page_bytes;
+
+void large_begin(bool wanted, uint32_t filters)
+{
+    static _Atomic bool begun; /* children inherit what is found of the image */
+    if (atomic_exchange_explicit(&begun, true, memory_order_relaxed))
+        return;
+    page_bytes = getauxval(AT_PAGESZ);
+    if (!wanted || page_bytes == 0 || !filters_let_pass(filters))
+        return;
+    atomic_store_explicit(&shim_large.on, true, memory_order_seq_cst);
+#if defined(__GLIBC__) && UINTPTR_MAX == UINT64_MAX
+    atomic_store_explicit(&shim_large.by_header, shim_next.is_libc, memory_order_relaxed);
+#endif
+}
+
+void large_stop(void)
+{
+    atomic_store_explicit(&shim_large.by_header, false, memory_order_relaxed);
+    atomic_store_explicit(&shim_large.on, false, memory_order_seq_cst); /* pairs with share_of's load */
+    for (unsigned i = 0; i < LARGE_BITS / 64; i++)
+        atomic_store_explicit(&shim_large.bits[i], 0, memory_order_relaxed);
+    /* Bounded: a handler may have interrupted the one that looks. */
+    for (uint32_t spins = 0; atomic_load(&looking) > 0 && spins < STOP_SPINS; spins++)
+        ;
+}
+
+/* ---- suspects where no header tells ------------------------------------------------------------------ */
+
+static void mark_page(uintptr_t address, bool made)
+{
+    const uint64_t page = address >> 12;
+    _Atomic uint64_t *const word = &shim_large.bits[page / 64 % (LARGE_BITS / 64)];
+    const uint64_t bit = UINT64_C(1) << page % 64;
+    _Atomic uint16_t *const count = &counts[page % LARGE_BITS];
+    if (made && atomic_fetch_add_explicit(count, 1, memory_order_relaxed) == 0)
+        atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+    /* Another may come to the same page just now, and go unseen: then nothing is noted of it. */
+    if (!made && atomic_fetch_sub_explicit(count, 1, memory_order_relaxed) == 1)
+        atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------ */
+
+static struct entry *bucket_of(uintptr_t address)
+{
+    return table[((address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32) % BUCKETS];
+}
+
+static struct entry *find(uintptr_t address)
+{
+    struct entry *const bucket = bucket_of(address);
+    for (unsigned way = 0; way < WAYS; way++)
+        if (atomic_load_explicit(&bucket[way].address, memory_order_relaxed) == address)
+            return &bucket[way];
+    return NULL;
+}
+
+static void keep(struct entry *entry, const struct object *object)
+{
+    atomic_store_explicit(&entry->bytes, object->bytes | (object->looked ? LOOKED : 0), memory_order_relaxed);
+    atomic_store_explicit(&entry->before, object->before, memory_order_relaxed);
+}
+
+static struct object kept(const struct entry *entry)
+{
+    const uint64_t bytes = atomic_load_explicit(&entry->bytes, memory_order_relaxed);
+    return (struct object){.bytes = bytes & ~LOOKED,
+                           .before = atomic_load_explicit(&entry->before, memory_order_relaxed),
+                           .looked = (bytes & LOOKED) != 0};
+}
+
+static void place(uintptr_t address, const struct object *object)
+{
+    static _Atomic uint32_t turn;
+    struct entry *const bucket = bucket_of(address);
+    struct entry *victim;
+    uintptr_t old;
+    for (unsigned way = 0; way < WAYS; way++) {
+        uintptr_t vacant = 0;
+        if (atomic_compare_exchange_strong_explicit(&bucket[way].address, &vacant, address,
+                                                    memory_order_relaxed, memory_order_relaxed)) {
+            keep(&bucket[way], object);
+            return;
+        }
+    }
+    victim = &bucket[atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % WAYS];
+    old = atomic_exchange_explicit(&victim->address, address, memory_order_relaxed);
+    keep(victim, object);
+    if (old != 0)
+        mark_page(old, false);
+}
+
+/* ---- pages --------------------------------------------------------------------------------------------------- */
+
+/* Of `count` pages from `first` on, how many are in memory; false: they are not all mapped, or it cannot be asked. */
+static bool count_resident(uintptr_t first, uint64_t count, uint64_t *resident)
+{
+    unsigned char pages[PAGES_A_CALL];
+    while (count > 0) {
+        const uint64_t now = count < PAGES_A_CALL ? count : PAGES_A_CALL;
+        if (raw_call(SYS_mincore, (long)first, (long)(now * page_bytes), (long)pages, 0, 0, 0) != 0)
+            return false;
+        for (uint64_t i = 0; i < now; i++)
+            *resident += pages[i] & 1;
+        first += now * page_bytes;
+        count -= now;
+    }
+    return true;
+}
+
+static bool look(uintptr_t address, uint64_t bytes, uint64_t *ret_resident, uint64_t *ret_looked)
+{
+    const uintptr_t first = address & ~(page_bytes - 1);
+    const uint64_t count = (address + bytes - first + page_bytes - 1) / page_bytes;
+    const uint64_t slice = PAGES_EXACT / SLICES;
+    *ret_resident = 0;
+    *ret_looked = count;
+    if (count <= PAGES_EXACT)
+        return count_resident(first, count, ret_resident);
+    *ret_looked = PAGES_EXACT;
+    for (uint64_t i = 0; i < SLICES; i++)
+        if (!count_resident(first + i * (count - slice) / (SLICES - 1) * page_bytes, slice, ret_resident))
+            return false;
+    return true;
+}
+
+/* Some is not told as none, nor less than all as all. */
+static uint32_t to_share(uint64_t resident, uint64_t looked)
+{
+    const uint32_t share = (uint32_t)((resident * FP_SHARE_WHOLE + looked / 2) / looked);
+    if (share == 0 && resident > 0)
+        return 1;
+    return share == FP_SHARE_WHOLE && resident < looked ? FP_SHARE_WHOLE - 1 : share;
+}
+
+static bool share_of(uintptr_t address, uint64_t bytes, uint32_t *ret_share)
+{
+    uint64_t resident, looked;
+    bool told = false;
+    atomic_fetch_add(&looking, 1);
+    if (atomic_load(&shim_large.on)) /* after the count: pairs with large_stop */
+        told = bytes > 0 && look(address, bytes, &resident, &looked);
+    atomic_fetch_sub(&looking, 1);
+    if (told)
+        *ret_share = to_share(resident, looked);
+    return told;
+}
+
+/* ---- smaller ones: what an earlier object left ---------------------------------------------------------------- */
+
+static uint64_t pages_of(uintptr_t address, uint64_t bytes)
+{
+    return (address + bytes - (address & ~(page_bytes - 1)) + page_bytes - 1) / page_bytes;
+}
+
+static bool is_mapped_whole(uintptr_t address, uint64_t bytes)
+{
+    return pages_of(address, bytes) <= MAP_PAGES;
+}
+
+/* A bit a page that is in memory; false: it cannot be asked. */
+static bool map_of(uintptr_t address, uint64_t bytes, uint64_t *ret_map)
+{
+    unsigned char pages[MAP_PAGES];
+    const uint64_t count = pages_of(address, bytes);
+    bool told = false;
+    atomic_fetch_add(&looking, 1);
+    if (atomic_load(&shim_large.on)) /* after the count: pairs with large_stop */
+        told = raw_call(SYS_mincore, (long)(address & ~(page_bytes - 1)), (long)(count * page_bytes),
+                        (long)pages, 0, 0, 0) == 0;
+    atomic_fetch_sub(&looking, 1);
+    *ret_map = 0;
+    for (uint64_t i = 0; told && i < count; i++)
+        *ret_map |= (uint64_t)(pages[i] & 1) << i;
+    return told;
+}
+
+/* Pages that an object has in part, and others too. */
+static uint64_t edges_of(uintptr_t address, uint64_t bytes)
+{
+    const uint64_t first = address % page_bytes != 0, last = (address + bytes) % page_bytes != 0;
+    return first | last << (pages_of(address, bytes) - 1);
+}
+
+/* How many pages the program used, of what is there now and what was there before. Programs write from the start: up to the
+ * last page that is new. Returns false when nothing is new that would tell; then it is all that is there. */
+static bool used_of(uint64_t before, uint64_t now, uint64_t edges, uint64_t *ret_used)
+{
+    const uint64_t fresh = now & ~before;
+    *ret_used = (uint64_t)__builtin_popcountll(fresh == 0 ? now
+                                                          : now & (UINT64_MAX >> __builtin_clzll(fresh)));
+    if (fresh == 0 && (before & ~edges) == 0)
+        *ret_used = now & edges & 1;
+    return fresh != 0 || (before & ~edges) == 0;
+}
+
+/* ---- looks rest ----------------------------------------------------------------------------------------------- */
+
+static _Atomic uint64_t rested; /* when */
+
+static bool is_resting(uint64_t now)
+{
+    return (int64_t)(now - atomic_load_explicit(&rested, memory_order_relaxed)) < 0;
+}
+
+/* What a look took is added to the rest that is under way. */
+static void rest_after(uint64_t begin)
+{
+    const uint64_t end = lane_clock(), until = atomic_load_explicit(&rested, memory_order_relaxed);
+    atomic_store_explicit(&rested, ((int64_t)(end - until) < 0 ? until : end) + RESTS * (end - begin),
+                          memory_order_relaxed);
+}
+
+/* The share known of a size: size << 13 | 16 x share. */
+static _Atomic uint64_t *seen_of(uint64_t size)
+{
+    static _Atomic uint64_t all[1u << SEEN_BITS];
+    return &all[size * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SEEN_BITS)];
+}
+
+static bool seen(uint64_t size, uint32_t *ret_share)
+{
+    const uint64_t word = atomic_load_explicit(seen_of(size), memory_order_relaxed);
+    if (word >> 13 == size)
+        *ret_share = (uint32_t)((word & 8191) + 8) / 16;
+    return word >> 13 == size;
+}
+
+/* Of one, or moved by an eighth towards it: then it is a mean of the last ones. */
+static void see(uint64_t size, uint32_t share, bool mean)
+{
+    const uint64_t word = atomic_load_explicit(seen_of(size), memory_order_relaxed);
+    const int old = (int)(word & 8191), one = (int)share * 16;
+    const int kept = mean && word >> 13 == size ? old + (one - old) / 8 : one;
+    atomic_store_explicit(seen_of(size), size << 13 | (unsigned)kept, memory_order_relaxed);
+}
+
+/* Of one of few pages. Where nothing new tells what was used it is as of those of so many pages that lay in fresh memory, on
+ * the mean, and not more than what is there: not as of all that were told, since among those that lie where others lay only
+ * the greatest are. bounded: no look but where one is due. */
+static bool share_of_few(uintptr_t address, const struct object *object, bool bounded, uint32_t *ret_share)
+{
+    const uint64_t count = pages_of(address, object->bytes), edges = edges_of(address, object->bytes);
+    const bool brought = !object->looked && object->before == 0;
+    const uint64_t size = count << 1 | brought;
+    const uint64_t begin = lane_clock();
+    uint64_t now, used;
+    uint32_t usual = FP_SHARE_WHOLE;
+    const bool has_usual = seen(size, &usual);
+    if (bounded && !object->looked && is_resting(begin)) {
+        if (has_usual)
+            *ret_share = usual;
+        return has_usual;
+    }
+    if (!map_of(address, object->bytes, &now))
+        return false;
+    rest_after(begin);
+    const bool told = used_of(object->before, now, edges, &used);
+    *ret_share = to_share(used, count);
+    if ((object->before & ~edges) == 0)
+        see(size, *ret_share, true);
+    else if (!told && has_usual && usual < *ret_share)
+        *ret_share = usual;
+    return true;
+}
+
+/* A program may release large objects one after the other that it hardly touched, each in less time than a look takes. So
+ * looks are followed by a rest; during that an object is told as the last one seen of its very size. */
+static bool share_in_time(uintptr_t address, uint64_t bytes, uint32_t *ret_share)
+{
+    const uint64_t begin = lane_clock();
+    if (is_resting(begin) && seen(bytes, ret_share))
+        return true;
+    if (!share_of(address, bytes, ret_share))
+        return false;
+    rest_after(begin);
+    see(bytes, *ret_share, false);
+    return true;
+}
+
+/* One whose release went past us (a signal handler's, nested in a hook) leaves its entry to the next one there. */
+void large_made_slow(unsigned call, uintptr_t address, uint64_t bytes)
+{
+    struct object object = {.bytes = bytes};
+    struct entry *stale;
+    if (address == 0 || bytes >= LOOKED || !atomic_load_explicit(&shim_large.on, memory_order_relaxed))
+        return;
+    /* What others bring with them is theirs: zeros, and what was moved. */
+    if (call != FP_CALL_CALLOC && call != FP_CALL_REALLOC && call != FP_CALL_REALLOCARRAY &&
+        is_mapped_whole(address, bytes)) {
+        const uint64_t begin = lane_clock();
+        object.before = UINT64_MAX;
+        if (!is_resting(begin) && map_of(address, bytes, &object.before)) {
+            object.looked = true;
+            rest_after(begin);
+        }
+    }
+    stale = find(address);
+    if (stale != NULL) {
+        keep(stale, &object);
+        return;
+    }
+    place(address, &object);
+    mark_page(address, true);
+}
+
+bool large_take(const void *address, uint32_t *ret_share)
+{
+    struct entry *entry = find((uintptr_t)address);
+    struct object object;
+    if (entry == NULL || address == NULL)
+        return false;
+    object = kept(entry);
+    atomic_store_explicit(&entry->address, 0, memory_order_relaxed);
+    mark_page((uintptr_t)address, false);
+    if (!atomic_load_explicit(&shim_large.on, memory_order_relaxed))
+        return false;
+    return is_mapped_whole((uintptr_t)address, object.bytes)
+               ? share_of_few((uintptr_t)address, &object, true, ret_share)
+               : share_in_time((uintptr_t)address, object.bytes, ret_share);
+}
+
+/* Objects that are never released. After the program's own handlers of exit(3), so that what those release is told; not
+ * after _exit(2) nor a signal, and not for a child that made no call. */
+__attribute__((destructor)) static void note_the_rest(void)
+{
+    struct lane *lane = shim_lane;
+    if (!atomic_load_explicit(&shim_large.on, memory_order_relaxed) || lane == NULL ||
+        lane_gate(lane) != GATE_OPEN || atomic_load_explicit(&lane->state, memory_order_relaxed) != LANE_LIVE)
+        return;
+    for (unsigned i = 0; i < BUCKETS * WAYS; i++) {
+        const struct entry *entry = &table[i / WAYS][i % WAYS];
+        const uintptr_t address = atomic_load_explicit(&entry->address, memory_order_relaxed);
+        const struct object object = kept(entry);
+        uint32_t share;
+        if (address == 0 ||
+            !(is_mapped_whole(address, object.bytes) ? share_of_few(address, &object, false, &share)
+                                                     : share_of(address, object.bytes, &share)))
+            continue;
+        lane = lane_record(lane, FP_MARK_RESIDENT, address, 0, share);
+        lane_set_gate(lane, GATE_OPEN);
+    }
+}

@@ -1,0 +1,85 @@
+/* large.h - live large objects of a process, and how much of them is in memory.
+ *
+ * A program often asks for more than it uses. What it used of an object shows in how much of that is resident when it is
+ * released or resized, or when the process ends: FP_MARK_RESIDENT, right before the mark of the release. Only objects of at
+ * least FP_LARGE_BYTES: their releases often are system calls themselves, and mincore(2) adds one.
+ *
+ *   few pages  objects of at most 64 pages. They often lie where others lay, whose pages are still in memory. So what is in
+ *              memory is looked at when they are made, too, and used is what came up to the last page that is new at
+ *              the end. Where none is new, as much is taken for used as, on the mean, of objects of so many pages
+ *              that lay in fresh memory
+ *
+ *   table    address -> size of the live ones. Fixed, without a lock: an object that finds no place pushes another out, and
+ *            of that nothing is noted. Children inherit it as they do the objects
+ *   suspect  an address that may be a large object's, told without a look at the table: by the size in the word before the
+ *            object where the allocator is glibc's, which its free reads next; else by a bit in one cache line, which is
+ *            written when large objects come and go
+ *   on       the collector asks for it (SEG_FLAG_RESIDENT), and mincore(2) will not end the process: filters.c
+ *
+ * Nothing here calls malloc, takes a lock or changes errno. */
+#ifndef MALLAB_SHIM_PRELOAD_LARGE_H
+#define MALLAB_SHIM_PRELOAD_LARGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shim/preload/lane.h"
+
+#pragma GCC visibility push(hidden)
+
+#define LARGE_BITS 512u /* one cache line */
+
+struct shim_large {
+    _Alignas(64) _Atomic uint64_t bits[LARGE_BITS / 64]; /* suspects by page, where there is no header */
+    _Atomic bool by_header;
+    _Atomic bool on;
+};
+
+extern struct shim_large shim_large;
+
+/* large_begin - a process image, or a forked child, begins to be recorded. A child whose parent had to stop stays off.
+ * wanted   SEG_FLAG_RESIDENT is set.
+ * filters  of the segment: under how many seccomp filters the collector tried it. */
+void large_begin(bool wanted, uint32_t filters);
+
+/* large_stop - nothing is noted from here on, in this process and its children; returns when no thread is at it. */
+void large_stop(void);
+
+/* large_made - an allocation or resize returned address. Cheap for what is not large; call before its record is stored. */
+void large_made_slow(unsigned call, uintptr_t address, uint64_t bytes);
+
+static inline void large_made(unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
+{
+    uint64_t bytes = size;
+    if (likely(call != FP_CALL_CALLOC && call != FP_CALL_REALLOCARRAY)
+            ? size < FP_LARGE_BYTES
+            : __builtin_mul_overflow(size, extra, &bytes) || bytes < FP_LARGE_BYTES)
+        return;
+    if (call <= FP_CALL_REALLOCARRAY ||
+        (call >= FP_CALL_POSIX_MEMALIGN && call <= FP_CALL_NEW_ARRAY_ALIGNED_NOTHROW))
+        large_made_slow(call, address, bytes);
+}
+
+/* large_suspects - whether address, which is about to be released or resized, may be a large object's. */
+static inline bool large_suspects(const void *address)
+{
+    const uint64_t page = (uintptr_t)address >> 12;
+    if (likely(atomic_load_explicit(&shim_large.by_header, memory_order_relaxed)))
+        return address != NULL && ((const size_t *)address)[-1] >= FP_LARGE_BYTES;
+    return (atomic_load_explicit(&shim_large.bits[page / 64 % (LARGE_BITS / 64)], memory_order_relaxed) >>
+                page % 64 &
+            1) != 0;
+}
+
+/* large_take - it is about to be released or resized: take it out of the table.
+ * ret_share  of FP_SHARE_WHOLE.
+ * Returns    whether it was there and its share is known. One system call for each MiB at most, and no more than 64; none
+ *            where looks come so fast that they would take more than 3 % of the time: then it is the share last seen of an
+ *            object of that size (of few pages: on the mean of so many; and not known when there was none). */
+bool large_take(const void *address, uint32_t *ret_share);
+
+#pragma GCC visibility pop
+
+#endif

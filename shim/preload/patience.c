@@ -1,0 +1,95 @@
+/* patience.c - how long a program waits for a collector that does not work.
+ *
+ *   heartbeat  the collector's clock in the segment, stepped in every round and after every block: some 10 ms apart
+ *   silence    the time since the last heartbeat: the collector is stopped, blocked by its disk, starved, or dead
+ *
+ * Waiting for a collector that works is the user's choice (--on-full); a silent one would delay the program for nothing
+ * that can be foreseen. So a silence is waited for once, PATIENCE_NS from its begin; then calls are lost and counted,
+ * without any wait, until the heartbeat steps. Each further silence that a process gave up on halves its patience: a
+ * disk that hangs again and again costs a program 2 s of its life and LATE_NS each time, not PATIENCE_NS each time.
+ *
+ * Only in slow paths, with all shared memory full. No lock; system calls through raw.h, and where the process is confined
+ * none: then whoever waits measures the silence by its own turns (lane_chunk.c). */
+#include "shim/preload/confine.h"
+
+#include <string.h>
+
+#include "shim/shared/raw.h"
+
+#define LATE_NS     UINT64_C(100000000)  /* ten blocks' time: below it nobody wonders */
+#define PATIENCE_NS UINT64_C(1000000000) /* shared memory held seconds of calls before it was full */
+
+/* A dead process that its parent does not wait for answers kill(2) like a living one. False where /proc cannot tell. */
+static bool is_zombie(uint32_t pid)
+{
+    char path[32] = "/proc/", stat[256];
+    long fd, got;
+    text_append_number(path, sizeof path, pid);
+    text_append(path, sizeof path, "/stat");
+    fd = raw_open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    got = raw_read((int)fd, stat, sizeof stat - 1);
+    raw_close((int)fd);
+    /* "PID (NAME) STATE ...", and the name may hold anything: its end is the last parenthesis. */
+    for (long at = got - 3; at > 0; at--)
+        if (stat[at] == ')')
+            return stat[at + 2] == 'Z' || stat[at + 2] == 'X';
+    return false;
+}
+
+static bool is_dead(uint32_t pid)
+{
+    return raw_call(SYS_kill, (long)pid, 0, 0, 0, 0, 0) == -ESRCH || is_zombie(pid);
+}
+
+uint64_t lane_patience_ns(void)
+{
+    const uint32_t silences = atomic_load_explicit(&shim_process->silences, memory_order_relaxed);
+    const uint64_t patience = silences < 32 ? PATIENCE_NS >> silences : 0;
+    return patience > LATE_NS ? patience : LATE_NS;
+}
+
+static uint64_t heartbeat_now(void)
+{
+    return atomic_load_explicit(&shim_segment.header->heartbeat_ns, memory_order_relaxed);
+}
+
+bool lane_silence_is_given_up(void)
+{
+    return heartbeat_now() == atomic_load_explicit(&shim_process->given_up, memory_order_relaxed);
+}
+
+void lane_give_up(uint64_t heartbeat)
+{
+    uint64_t given_up = atomic_load_explicit(&shim_process->given_up, memory_order_relaxed);
+    /* Of several threads that give up at one time, one counts. */
+    if (given_up != heartbeat &&
+        atomic_compare_exchange_strong_explicit(&shim_process->given_up, &given_up, heartbeat,
+                                                memory_order_relaxed, memory_order_relaxed))
+        atomic_fetch_add_explicit(&shim_process->silences, 1, memory_order_relaxed);
+}
+
+/* In another pid namespace the collector's number is nobody's, or somebody else's. */
+static bool is_silent_for_too_long(uint64_t heartbeat)
+{
+    const uint64_t now = raw_now_ns();
+    return now >= heartbeat + LATE_NS &&
+           ((!shim_process->foreign && is_dead(shim_segment.fixed.collector_pid)) ||
+            now >= heartbeat + lane_patience_ns());
+}
+
+bool lane_collector_is_gone(void)
+{
+    const uint64_t heartbeat = heartbeat_now();
+    bool gone;
+    if (lane_silence_is_given_up())
+        return true;
+    if (!confine_may_call())
+        return false;
+    gone = is_silent_for_too_long(heartbeat);
+    confine_called();
+    if (gone)
+        lane_give_up(heartbeat);
+    return gone;
+}

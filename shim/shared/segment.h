@@ -1,0 +1,337 @@
+/* segment.h - the shared memory between the recorded processes and their collector.
+ *
+ *   segment  a file of the collector's in /dev/shm, mapped MAP_SHARED by everybody, held open by nobody
+ *   slot     one process image's line in the process table
+ *   lane     one thread's records; numbered within its slot
+ *   stream   the records of threads that had one struct lane, one after the other; likewise
+ *   chunk    SEG_CHUNK_BYTES of one stream: a header, then records (footprint/fp/record.h)
+ *
+ * A segment is two parts, each of them whole pages:
+ *
+ *   told    seg_header, seg_slot_note by slot, seg_chunk_note by chunk: what the collector alone writes. The processes have it
+ *           mapped for reading, by a descriptor that was opened for no more: mprotect(2) does not make it writable
+ *   shared  seg_shared, slots, chunk state words, chunks: what the processes write. Chunks stand at multiples of their
+ *           size so that a cursor's low bits tell where in its chunk it stands
+ *
+ * Any recorded process can write anything into the shared part, of other processes too: see seg_view below.
+ *
+ * Chunk life:  FREE -> OPEN (a process, compare-and-swap, owner in the same word)
+ *                   -> LEFT (its thread, which ends: libc still frees a little on it)
+ *                   -> OPEN (from LEFT: the thread that has the lane next, once the former is gone)
+ *                   -> FULL (its thread; or the collector, once the thread is dead)
+ *                   -> FREE (the collector, after writing and zeroing it, whatever it was when its process died)
+ * A claim and its owner are one word, so a SIGKILL at any instruction leaves a state that tells whose chunk
+ * it is. Records become visible by their first word, which is stored last; the collector reads a chunk only when it is
+ * FULL (acquire, with the release that stored FULL) or when its writer is dead. */
+#ifndef MALLAB_SHIM_SHARED_SEGMENT_H
+#define MALLAB_SHIM_SHARED_SEGMENT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "footprint/fp/footprint.h"
+#include "footprint/fp/record.h"
+
+#define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
+#define SEG_VERSION      10u                          /* bump with any change of this file's layouts */
+#define SEG_CHUNK_BYTES  32768u
+#define SEG_SLOT_COUNT   1024u /* process images at one time */
+#define SEG_CHUNKS_LEAST 4u
+#define SEG_CHUNKS_MOST  (1u << 21)
+#define SEG_CHUNK_HEADER 64u
+#if defined(__aarch64__)
+#define SEG_PAGE_BYTES 65536u /* the largest that its kernels have */
+#else
+#define SEG_PAGE_BYTES 4096u
+#endif
+#define SEG_EXECUTABLE 256u
+#define SEG_PROGRAM    64u
+#define SEG_FILE       160u
+#define SEG_DIRECTORY  2048u
+#define SEG_NOBODY     UINT64_C(0) /* serial of no process */
+#define SEG_OTHERS     8u          /* names of programs that --only leaves out, as examples */
+
+enum seg_clock {
+    SEG_CLOCK_TSC = 1,       /* rdtsc ticks */
+    SEG_CLOCK_MONOTONIC = 2, /* ns of CLOCK_MONOTONIC */
+};
+
+enum seg_flag {
+    SEG_FLAG_DROP = 1u << 0,      /* with no chunk free, lose the call instead of waiting */
+    SEG_FLAG_NO_FOLLOW = 1u << 1, /* only leader_pid is recorded */
+    SEG_FLAG_STAMPS = 1u << 2,    /* --order stamps: the clock, read at every call, is its epoch */
+    SEG_FLAG_BY_NEED = 1u << 4,  /* who finds no chunk with memory behind it puts some there (lane_chunk.c) */
+    SEG_FLAG_RESIDENT = 1u << 3, /* how much of large objects is in memory is noted (large.h) */
+};
+
+/* A cut: the epoch from which on all lanes of a process begin other chunks, and whether they record from there on or
+ * not. It is stored before the epoch word comes to it, so that every record of that epoch or a later one stands
+ * behind the cut, and all others before it (docs/order.md, "Cuts"). With --order stamps the epoch is the clock. */
+#define SEG_CUT_PAUSED 1u
+#define SEG_CUT_DISTANCE                                                                                     \
+    (UINT64_C(1) << 20) /* epochs: a second of steps, while the collector needs a moment */
+
+/* What never changes once the collector has published magic. Who maps the segment copies it, checked, into memory of its own
+ * (struct seg_view), and reads it there only. */
+struct seg_fixed {
+    uint32_t version;
+    uint32_t collector_pid;
+    uint32_t clock;       /* enum seg_clock */
+    uint32_t flags;       /* enum seg_flag */
+    uint32_t chunk_count; /* with it, all offsets are known: seg_view_at */
+    uint32_t filters; /* behind how many seccomp filters the collector tried what SEG_FLAG_RESIDENT takes */
+    uint64_t bump_ticks; /* clock units between two steps of the epoch word by one lane */
+    uint64_t
+        seldom_ticks; /* clock units: a lane whose group took as long calls seldom (lane_record.c); 0: none does */
+    uint64_t clock_first_ticks, clock_first_ns, clock_start_unix_ns; /* struct collect_clock */
+    uint64_t pid_namespace; /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
+};
+
+/* The first page, in cache lines by writer. */
+struct seg_header {
+    _Atomic uint64_t magic; /* stored last, release */
+    struct seg_fixed fixed;
+    char directory[SEG_DIRECTORY]; /* of the recording, absolute; "" when it does not fit */
+
+    /* Stepped while recording goes on. */
+    _Alignas(64) _Atomic uint32_t stopped; /* nothing more is recorded (--duration has passed) */
+    _Atomic uint32_t closing;              /* enum seg_closing; futex */
+    _Atomic uint32_t space;                /* futex: stepped when chunks became free and somebody waits */
+    _Atomic uint64_t heartbeat_ns;         /* CLOCK_MONOTONIC at the collector's last round */
+    _Atomic uint64_t clock_last_ticks, clock_last_ns; /* struct collect_clock, likewise */
+    _Atomic uint32_t starved; /* every chunk is open in some lane: waiting for one may last for ever */
+    _Atomic uint32_t crowded; /* every slot is a live process's: likewise */
+    _Atomic uint32_t paused;  /* nothing is recorded at present; for slots that are being taken */
+    _Atomic uint32_t
+        window; /* number of the present window, from 1; 0: the recording is not cut into windows */
+    _Atomic uint32_t held; /* chunks below this index have memory behind them: a store there is no SIGBUS */
+};
+
+/* The collector's of a slot: what its process heeds, and what whoever recovers a killed collector's recording needs. */
+struct seg_slot_note {
+    _Alignas(64) _Atomic uint64_t cut; /* newest one, 0: none; see seg_cut */
+    _Atomic uint64_t cut_before;
+    _Atomic uint64_t events; /* calls written to the footprint */
+    char file[SEG_FILE];     /* of the footprint; "": none yet */
+};
+
+/* The collector's of a chunk, so that it is not written twice when the collector dies between writing and freeing it. */
+struct seg_chunk_note {
+    uint64_t block; /* 1 + number of the block that its records go into, from `split` on; 0: none yet */
+    uint64_t split; /* word at which that block begins in this chunk; 0: at its first record */
+    uint64_t rest;  /* word at which the block after that one begins; 0: that one takes all */
+};
+
+/* The shared part's first page. */
+struct seg_shared {
+    _Atomic uint32_t ready; /* chunks below this index are in use; at most `held`. Seldom written by a
+                               process: one that finds none free while the collector does not work */
+    _Atomic uint32_t
+        beyond; /* with SEG_FLAG_BY_NEED: chunks below this index may be in use although not `held`; who
+                                took one has put memory behind it */
+    _Alignas(64) _Atomic uint32_t doorbell; /* futex the collector sleeps on */
+    _Atomic uint32_t asleep;                /* enum seg_sleep */
+    _Atomic uint32_t space_waiters;
+    _Atomic uint32_t leader_pid; /* the first process that attached; 0 none yet */
+    _Atomic uint64_t serials;    /* processes attached so far */
+    _Atomic uint64_t unattached; /* processes that found no slot */
+    _Atomic uint64_t others;     /* processes whose names --only leaves out */
+    char other_names[SEG_OTHERS][SEG_PROGRAM];
+};
+
+enum seg_closing {
+    SEG_OPEN = 0,
+    SEG_CLOSING = 1, /* the collector is taking a last look: wait what becomes of it */
+    SEG_CLOSED = 2,  /* for good: nobody drains any more */
+};
+
+enum seg_sleep {
+    SEG_AWAKE = 0,
+    SEG_NAP = 1,  /* about a millisecond: ring only when chunks run short */
+    SEG_SLEEP = 2 /* long: ring when there is work */
+};
+
+enum seg_slot_state {
+    SEG_SLOT_FREE = 0,
+    SEG_SLOT_ATTACHING = 1, /* claimed, fields not yet valid */
+    SEG_SLOT_ATTACHED = 2,
+    SEG_SLOT_ENDED = 3, /* the collector has taken it out of use, records not yet drained */
+};
+
+struct seg_slot {
+    _Atomic uint64_t state; /* enum seg_slot_state, pid in bits 32-63: 0 for one of another pid namespace */
+    uint64_t serial;        /* of this process image, from 1, never used twice in a segment */
+    uint64_t parent_serial; /* of the process that forked this one; SEG_NOBODY for a fresh image */
+    uint64_t map_address;   /* where this process has the segment, to prove that a pid is still this image */
+    uint32_t parent_pid;
+    uint32_t fork_number; /* FP_MARK_FORK that the parent wrote before this process came to be */
+    _Atomic uint32_t lane_count;
+    uint32_t inner_pid;     /* as the process knows it */
+    uint64_t pid_namespace; /* inode of the process's, 0 unknown */
+    _Atomic uint64_t lost[FP_LOSS_COUNT];
+    _Atomic uint64_t stalls; /* waits for a free chunk */
+    _Atomic uint64_t stall_ns;
+    char executable[SEG_EXECUTABLE];
+    char program[SEG_PROGRAM]; /* the name that the program was called by */
+    uint64_t first_cut; /* the one that its records stand behind until the collector announces another */
+    _Alignas(128) _Atomic uint64_t epoch; /* the order word (docs/order.md), in a pair of lines of its own */
+};
+
+enum seg_chunk_state {
+    SEG_CHUNK_FREE = 0,
+    SEG_CHUNK_OPEN = 1,
+    SEG_CHUNK_FULL = 2,
+    SEG_CHUNK_LEFT = 3, /* open, of a thread that has run its destructors: it is about to end */
+};
+
+/* First 64 bytes of a chunk. magic is stored last (release): without it there are no records. */
+struct seg_chunk_header {
+    _Atomic uint64_t magic;
+    uint64_t sequence; /* of this chunk within its stream, from 0 */
+    uint64_t serial;   /* of the process; for whoever looks at a segment by hand */
+    uint32_t lane;     /* of the first record; FP_RECORD_THREAD begins another's; likewise the next */
+    uint32_t thread_id;
+    uint64_t cut; /* behind which cut of its slot it stands */
+    uint64_t unused[3];
+};
+
+#define SEG_CHUNK_MAGIC UINT64_C(0x6b6e756863626c6d)
+
+_Static_assert(sizeof(struct seg_chunk_header) == SEG_CHUNK_HEADER, "records start after the header");
+_Static_assert(sizeof(struct seg_slot) % 128 == 0, "slots must not share the epoch's cache line");
+_Static_assert(sizeof(struct seg_header) % 64 == 0 && sizeof(struct seg_slot_note) % 64 == 0 &&
+                   sizeof(struct seg_shared) % 128 == 0,
+               "what follows them is aligned");
+
+static inline uint64_t seg_cut(uint64_t epoch, bool paused)
+{
+    return epoch << 1 | (paused ? SEG_CUT_PAUSED : 0);
+}
+
+static inline uint64_t seg_cut_epoch(uint64_t cut)
+{
+    return cut >> 1;
+}
+
+/* seg_chunk_word - a chunk's state word: state in bits 0-3, slot in 4-19, stream in 20-41; and in 42-63 the id of the thread that has
+ * it, which is below 2^22 (proc(5), pid_max): 0 where none has. */
+static inline uint64_t seg_chunk_word(enum seg_chunk_state state, uint32_t slot, uint32_t stream,
+                                      uint32_t thread_id)
+{
+    return (uint64_t)state | (uint64_t)slot << 4 | (uint64_t)stream << 20 | (uint64_t)thread_id << 42;
+}
+
+static inline enum seg_chunk_state seg_chunk_state_of(uint64_t word)
+{
+    return (enum seg_chunk_state)(word & 15);
+}
+
+static inline uint32_t seg_chunk_slot_of(uint64_t word)
+{
+    return (uint32_t)(word >> 4 & 0xffff);
+}
+
+static inline uint32_t seg_chunk_stream_of(uint64_t word)
+{
+    return (uint32_t)(word >> 20 & 0x3fffff);
+}
+
+static inline uint32_t seg_chunk_thread_of(uint64_t word)
+{
+    return (uint32_t)(word >> 42);
+}
+
+static inline uint64_t seg_slot_word(enum seg_slot_state state, uint32_t pid)
+{
+    return (uint64_t)state | (uint64_t)pid << 32;
+}
+
+/* ---- the view ----------------------------------------------------------------------------------
+ *
+ * Where a mapped segment's parts are, and how long, in memory that nobody else can write. Addresses, indexes and lengths come
+ * from here: a word in shared memory is never one before it is held against these bounds, and is read once for that. */
+struct seg_view {
+    struct seg_header *header;          /* NULL: nothing is mapped */
+    struct seg_slot_note *slot_notes;   /* SEG_SLOT_COUNT, as slots */
+    struct seg_chunk_note *chunk_notes; /* fixed.chunk_count, as states and chunks */
+    struct seg_shared *shared;
+    struct seg_slot *slots;
+    _Atomic uint64_t *states;
+    char *chunks;
+    uint64_t shared_offset; /* bytes from the segment's beginning: so many are only told */
+    uint64_t chunks_offset; /* bytes from the segment's beginning */
+    uint64_t bytes;         /* of all of it */
+    struct seg_fixed fixed; /* the header's, copied once */
+};
+
+/* seg_chunk_count_is_valid - whether a segment may have so many chunks. */
+static inline bool seg_chunk_count_is_valid(uint32_t chunk_count)
+{
+    return chunk_count >= SEG_CHUNKS_LEAST && chunk_count <= SEG_CHUNKS_MOST;
+}
+
+/* seg_view_at - the view of a segment of chunk_count chunks, a valid number of them, that begins at an address; `fixed` is zero
+ * but for that number. With NULL only the sizes are of use. */
+static inline struct seg_view seg_view_at(void *base, uint32_t chunk_count)
+{
+    const uint64_t mask = SEG_CHUNK_BYTES - 1;
+    const uint64_t slot_notes = sizeof(struct seg_header);
+    const uint64_t chunk_notes = slot_notes + SEG_SLOT_COUNT * sizeof(struct seg_slot_note);
+    const uint64_t told = chunk_notes + (uint64_t)chunk_count * sizeof(struct seg_chunk_note);
+    struct seg_view view = {.header = (struct seg_header *)base};
+    view.shared_offset = (told + SEG_PAGE_BYTES - 1) & ~(uint64_t)(SEG_PAGE_BYTES - 1);
+    const uint64_t slots = view.shared_offset + sizeof(struct seg_shared);
+    const uint64_t states = slots + SEG_SLOT_COUNT * sizeof(struct seg_slot);
+    view.chunks_offset = (states + (uint64_t)chunk_count * 8 + mask) & ~mask;
+    view.bytes = view.chunks_offset + (uint64_t)chunk_count * SEG_CHUNK_BYTES;
+    view.fixed.chunk_count = chunk_count;
+    if (base == NULL)
+        return view;
+    view.slot_notes = (struct seg_slot_note *)((char *)base + slot_notes);
+    view.chunk_notes = (struct seg_chunk_note *)((char *)base + chunk_notes);
+    view.shared = (struct seg_shared *)((char *)base + view.shared_offset);
+    view.slots = (struct seg_slot *)((char *)base + slots);
+    view.states = (_Atomic uint64_t *)((char *)base + states);
+    view.chunks = (char *)base + view.chunks_offset;
+    return view;
+}
+
+static inline struct seg_chunk_header *seg_chunk(const struct seg_view *view, uint32_t index)
+{
+    return (struct seg_chunk_header *)(view->chunks + (uint64_t)index * SEG_CHUNK_BYTES);
+}
+
+/* seg_held, seg_ready - the words of these names, no more than there are chunks. The collector has a `ready` that nobody else
+ * makes smaller: segment_ready. */
+static inline uint32_t seg_held(const struct seg_view *view)
+{
+    const uint32_t held = atomic_load_explicit(&view->header->held, memory_order_acquire);
+    return held < view->fixed.chunk_count ? held : view->fixed.chunk_count;
+}
+
+static inline uint32_t seg_ready(const struct seg_view *view)
+{
+    const uint32_t ready = atomic_load_explicit(&view->shared->ready, memory_order_acquire);
+    const uint32_t held = seg_held(view);
+    return ready < held ? ready : held;
+}
+
+/* seg_grow_ready - let chunks up to an index be used that have memory behind them; by whoever needs them.
+ * seen      `ready`, as the caller saw it.
+ * Returns   whether there are more than that now. */
+static inline bool seg_grow_ready(const struct seg_view *view, uint32_t seen, uint32_t until)
+{
+    const uint32_t held = seg_held(view);
+    uint32_t expected = seen;
+    if (until > held)
+        until = held;
+    /* release: what the holder knew of held, whoever sees the new index knows too */
+    return until > seen &&
+           (atomic_compare_exchange_strong_explicit(&view->shared->ready, &expected, until,
+                                                    memory_order_acq_rel, memory_order_relaxed) ||
+            expected > seen);
+}
+
+#endif
