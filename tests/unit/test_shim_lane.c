@@ -1,5 +1,7 @@
 /* test_shim_lane.c - what stands in the chunks after each way through the hooks, and what is counted as lost. */
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 
 #include "footprint/fp/records.h"
 #include "shim/preload/lane_slow.h"
@@ -395,8 +397,11 @@ TEST(a_wiped_lane_attaches_again)
 
 /* ---- threads that have a lane one after the other ------------------------------------------------------- */
 
+static uint32_t last_thread;
+
 static void *call_and_end(void *calls)
 {
+    last_thread = (uint32_t)gettid();
     for (uintptr_t i = 0; i < (uintptr_t)calls; i++)
         release(16);
     /* fork.c: the last destructor, and what libc frees behind it */
@@ -406,11 +411,15 @@ static void *call_and_end(void *calls)
     return NULL;
 }
 
+/* pthread_join returns when the thread has left its memory. The kernel knows its id for a moment longer, and as long as
+ * it does, the lane is not given to another thread: lane.c asks by the same tgkill. */
 static void run_thread(uintptr_t calls)
 {
     pthread_t thread;
     CHECK_U64(pthread_create(&thread, NULL, call_and_end, (void *)calls), 0);
     (void)pthread_join(thread, NULL); /* it was created */
+    while (tgkill(getpid(), (pid_t)last_thread, 0) == 0)
+        (void)sched_yield(); /* it cannot fail */
 }
 
 TEST(a_lane_goes_on_in_the_chunk_that_its_last_thread_left)
