@@ -5,13 +5,13 @@
 #ifndef MALLAB_FOOTPRINT_BASE_BLOCKIO_H
 #define MALLAB_FOOTPRINT_BASE_BLOCKIO_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <zstd.h>
 
+#include "footprint/base/bytes.h"
+#include "footprint/base/call.h"
 #include "footprint/base/status.h"
-#include "footprint/fp/footprint.h"
 
 #define FILE_HEADER_BYTES  64u
 #define BLOCK_HEADER_BYTES 64u
@@ -52,15 +52,6 @@ struct column {
     size_t size;
 };
 
-/* A growing byte buffer. */
-struct bytes {
-    uint8_t *at;
-    size_t size, capacity;
-};
-
-bool bytes_reserve(struct bytes *bytes, size_t capacity);
-void bytes_release(struct bytes *bytes);
-
 /* The fields that file headers of both kinds share; kind-specific words follow at byte 16. */
 void file_header_seal(uint8_t header[FILE_HEADER_BYTES], const char magic[8], uint16_t version);
 
@@ -90,15 +81,6 @@ enum fp_status block_header_parse(const uint8_t bytes[BLOCK_HEADER_BYTES], struc
 enum fp_status block_unpack(const struct block_header *header, const uint8_t *payload, unsigned column_count,
                             ZSTD_DCtx *context, uint8_t *scratch, size_t scratch_bytes,
                             struct column *ret_columns, size_t *ret_offset, const char **ret_what);
-
-/* Meta text, one "key=value\n" an entry. meta_encode replaces out.
- * meta_parse takes apart text in place (it must end in "\n" and is changed); ret_meta has room for
- * META_COUNT_MAX entries. Returns false when it is not of that form. */
-#define META_COUNT_MAX 64u
-#define META_BYTES_MAX 65536u
-enum fp_status meta_encode(const struct fp_meta *meta, size_t count, struct bytes *out);
-bool meta_parse(char *text, size_t size, struct fp_meta *ret_meta, size_t *ret_count);
-const char *meta_find(const struct fp_meta *meta, size_t count, const char *key);
 
 /* Shapes as stored in a column: call, varint size, varint extra. put needs 21 bytes of room. */
 uint8_t *put_shape(uint8_t *at, const struct fp_shape *shape);

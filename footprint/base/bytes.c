@@ -1,5 +1,7 @@
-/* bytes.c - the slow path of varint reading. */
+/* bytes.c - the slow path of varint reading; the growing buffer. */
 #include "footprint/base/bytes.h"
+
+#include <stdlib.h>
 
 uint64_t get_varint_slow(struct cursor *cursor)
 {
@@ -18,4 +20,23 @@ uint64_t get_varint_slow(struct cursor *cursor)
     cursor->bad = true;
     cursor->at = cursor->end;
     return 0;
+}
+
+bool bytes_reserve(struct bytes *bytes, size_t capacity)
+{
+    uint8_t *at;
+    if (capacity <= bytes->capacity)
+        return true;
+    at = realloc(bytes->at, capacity);
+    if (at == NULL)
+        return false;
+    bytes->at = at;
+    bytes->capacity = capacity;
+    return true;
+}
+
+void bytes_release(struct bytes *bytes)
+{
+    free(bytes->at);
+    *bytes = (struct bytes){0};
 }

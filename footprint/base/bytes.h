@@ -1,4 +1,4 @@
-/* bytes.h - little-endian words, varints and zigzag, with bounds.
+/* bytes.h - little-endian words, varints and zigzag, with bounds; a buffer that grows.
  *
  * A varint holds 7 bits a byte, least significant first, 0x80 on all but the last: at most 10 bytes
  * for 64 bits. A cursor reads from a byte range; when the range ends inside a value, or a varint is
@@ -115,5 +115,15 @@ static inline bool cursor_done(const struct cursor *cursor)
 {
     return !cursor->bad && cursor->at == cursor->end;
 }
+
+/* A growing byte buffer; zeroes are an empty one.
+ * bytes_reserve - make capacity at least so much. False: no memory, and nothing changed. */
+struct bytes {
+    uint8_t *at;
+    size_t size, capacity;
+};
+
+bool bytes_reserve(struct bytes *bytes, size_t capacity);
+void bytes_release(struct bytes *bytes);
 
 #endif

@@ -59,6 +59,8 @@ enum fp_call {
  * (record.h), so that noting large ones costs the recorder's fast path nothing. */
 #define FP_LARGE_BYTES (64u * 1024)
 
+#define FP_TIME_UNIT_NS 64u /* resolution of the times that files hold */
+
 #define FP_GAP_PAUSE 1u /* extra of FP_MARK_GAP: recording was paused here, as asked; nothing is lost */
 
 enum fp_call_kind {

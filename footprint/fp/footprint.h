@@ -19,12 +19,12 @@
 #include <stdint.h>
 
 #include "footprint/base/call.h"
+#include "footprint/base/meta.h"
 #include "footprint/base/status.h"
 
 #define FP_VERSION         2u /* bump when a reader of the former version would misread; docs/format.md */
 #define FP_BLOCK_MARKS_MAX 65536u
 #define FP_LANES_MAX       1048576u
-#define FP_TIME_UNIT_NS    64u /* resolution of stored times */
 
 /* Why calls are missing. Stored by number: append only. */
 enum fp_loss {
@@ -74,12 +74,6 @@ struct fp_block {
     const struct fp_mark *marks;
     const struct fp_shape *shapes;
     const struct fp_stamp *stamps;
-};
-
-/* One key and its value, both UTF-8 without NUL or newline. Keys in use: docs/format.md, "Meta". */
-struct fp_meta {
-    const char *key;
-    const char *value;
 };
 
 struct fp_lane {

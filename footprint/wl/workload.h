@@ -26,8 +26,8 @@
 #include <stdint.h>
 
 #include "footprint/base/call.h"
+#include "footprint/base/meta.h"
 #include "footprint/base/status.h"
-#include "footprint/fp/footprint.h" /* struct fp_meta */
 
 #define WL_VERSION        3u
 #define WL_WINDOW_OPS_MAX 65536u
