@@ -2,6 +2,7 @@
 #include "harness.h"
 #include "results/measure/base/support.h"
 #include "results/report/grid/cells.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 #include "unit/lines.h"
@@ -19,7 +20,7 @@ TEST(a_number_is_not_parted_from_its_unit)
                 "aaaaaaaaa",
                 UNITS[i]);
             snprintf(parted, sizeof parted, "48 %s", UNITS[i]);
-            res_notes_add(&text, "label", words);
+            res_lines_add(&text, "label", words);
             CHECK(strstr(text.text, parted) != NULL);
             CHECK(widest(text.text) <= RES_TABLE_COLUMNS);
             free(text.text);
@@ -30,7 +31,7 @@ TEST(a_number_is_not_parted_from_its_unit)
 TEST(a_number_before_another_word_may_end_a_line)
 {
     struct res_text text = {0};
-    res_notes_add(
+    res_lines_add(
         &text, "label",
         "aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa 48 machines");
     CHECK(strstr(text.text, "48\n            machines") != NULL);

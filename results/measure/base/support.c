@@ -88,12 +88,35 @@ void res_text_printf(struct res_text *text, const char *format, ...)
     free(more);
 }
 
+/* Characters that take two columns, and such that take none (combining marks), of Unicode 15: whole blocks, so that a few
+ * unassigned ones are among them. */
+static unsigned columns_of(uint32_t character)
+{
+    static const struct {
+        uint32_t first, last;
+        unsigned columns;
+    } WIDTHS[] = {
+        {0x300, 0x36f, 0},     {0x1100, 0x115f, 2},   {0x20d0, 0x20ff, 0},   {0x2e80, 0x303e, 2},
+        {0x3041, 0xa4cf, 2},   {0xa960, 0xa97f, 2},   {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2},
+        {0xfe00, 0xfe0f, 0},   {0xfe20, 0xfe2f, 0},   {0xfe30, 0xfe6f, 2},   {0xff00, 0xff60, 2},
+        {0xffe0, 0xffe6, 2},   {0x1f300, 0x1f64f, 2}, {0x1f680, 0x1f6ff, 2}, {0x1f900, 0x1f9ff, 2},
+        {0x20000, 0x3fffd, 2},
+    };
+    for (size_t i = 0; i < sizeof WIDTHS / sizeof WIDTHS[0] && WIDTHS[i].first <= character; i++)
+        if (character <= WIDTHS[i].last)
+            return WIDTHS[i].columns;
+    return 1;
+}
+
 size_t res_text_columns(const char *text)
 {
     size_t columns = 0;
-    for (const char *byte = text; *byte != '\0'; byte++) {
-        if (((unsigned char)*byte & 0xc0) != 0x80)
-            columns++;
+    while (*text != '\0') {
+        const unsigned char lead = (unsigned char)*text++;
+        uint32_t character = lead < 0xc0 ? lead : lead & (lead < 0xe0 ? 0x1fu : lead < 0xf0 ? 0xfu : 7u);
+        for (; ((unsigned char)*text & 0xc0) == 0x80; text++)
+            character = character << 6 | ((unsigned char)*text & 0x3fu);
+        columns += columns_of(character);
     }
     return columns;
 }

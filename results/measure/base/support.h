@@ -31,8 +31,7 @@ struct res_text {
 void res_text_add(struct res_text *text, const char *bytes, size_t length);
 void res_text_printf(struct res_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* res_text_columns - columns of a terminal that a UTF-8 string takes (one for each code point: we print no
- * wide and no combining characters of our own; foreign names are passed through res_text_plain first). */
+/* res_text_columns - columns of a terminal that a UTF-8 string takes. Foreign words are passed through res_text_plain first. */
 size_t res_text_columns(const char *text);
 
 /* res_text_plain - a copy in which what drives a terminal, turns text around or is not seen is spelled out

@@ -6,6 +6,7 @@
 #include "results/measure/experiment/hyperfine_runs.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 
 #define NS_PER_S 1e9
@@ -136,7 +137,7 @@ void res_notes_whole(struct res_text *text, const json_t *workload)
     if (words.length > 0) {
         char *line = res_printf("whole replays by hyperfine, start and reading included, wall time: %s",
                                 words.text);
-        res_notes_add(text, "processes", line);
+        res_lines_add(text, "processes", line);
         free(line);
     }
     free(words.text);

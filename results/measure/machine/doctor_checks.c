@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "results/measure/base/support.h"
-#include "results/report/grid/layout.h"
+#include "results/report/grid/lines.h"
 
 #define NAME_COLUMN  6  /* "bad   " */
 #define FOUND_COLUMN 28 /* where words begin */
@@ -47,26 +47,6 @@ bool res_doctor_read(const struct res_doctor *doctor, const char *path, char *re
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Words from the column on which the line stands, wrapped at the last one, following lines below the first. */
-static void add_words(struct res_text *text, const char *words)
-{
-    size_t column = FOUND_COLUMN;
-    while (*words != '\0') {
-        const size_t length = strcspn(words, " ");
-        res_layout_word(text, words, length, FOUND_COLUMN, &column);
-        words += length;
-        words += strspn(words, " ");
-    }
-    res_text_add(text, "\n", 1);
-}
-
-static const char *colour_of(const char *state)
-{
-    if (strcmp(state, "bad") == 0)
-        return "\033[31m";
-    return strcmp(state, "note") == 0 ? "\033[33m" : "\033[32m";
-}
-
 static const char *string_of(const json_t *check, const char *key)
 {
     const char *string = json_string_value(json_object_get(check, key));
@@ -76,18 +56,21 @@ static const char *string_of(const json_t *check, const char *key)
 static void add_check(struct res_text *text, const json_t *check, const struct res_style *style)
 {
     const char *state = string_of(check, "state");
-    res_text_printf(text, "  %s%-*s%s%-*s", style->colour ? colour_of(state) : "", NAME_COLUMN, state,
-                    style->colour ? "\033[0m" : "", FOUND_COLUMN - NAME_COLUMN - 2, string_of(check, "name"));
-    add_words(text, string_of(check, "found"));
+    const enum res_role role = strcmp(state, "bad") == 0    ? RES_ROLE_BAD
+                               : strcmp(state, "note") == 0 ? RES_ROLE_DOUBT
+                                                            : RES_ROLE_GOOD;
+    res_text_printf(text, "  %s%-*s%s%-*s", res_colour_begin(style, role), NAME_COLUMN, state,
+                    res_colour_end(style, role), FOUND_COLUMN - NAME_COLUMN - 2, string_of(check, "name"));
+    res_lines_wrap(text, string_of(check, "found"), FOUND_COLUMN);
     if (strcmp(state, "ok") == 0)
         return;
     res_text_printf(text, "%*s", FOUND_COLUMN, "");
-    add_words(text, string_of(check, "why"));
+    res_lines_wrap(text, string_of(check, "why"), FOUND_COLUMN);
     if (json_is_null(json_object_get(check, "remedy")))
         return;
     char *remedy = res_printf("-> %s", string_of(check, "remedy"));
     res_text_printf(text, "%*s", FOUND_COLUMN, "");
-    add_words(text, remedy);
+    res_lines_wrap(text, remedy, FOUND_COLUMN);
     free(remedy);
 }
 

@@ -6,6 +6,7 @@
 #include "results/measure/base/support.h"
 #include "results/report/gate/ci.h"
 #include "results/report/grid/cells.h"
+#include "results/report/grid/escape.h"
 
 char *res_finding_seen(const struct res_finding *finding)
 {
@@ -176,7 +177,7 @@ char *res_check_text(const struct res_check *check, const struct res_style *styl
 static void md_cell(struct res_text *text, const char *words)
 {
     res_text_printf(text, "| ");
-    res_cell_markdown(text, words);
+    res_markdown_add(text, words);
     res_text_add(text, " ", 1);
 }
 
@@ -191,9 +192,9 @@ char *res_check_markdown(const struct res_check *check)
         if (i == 0 || strcmp(finding->workload, check->findings[i - 1].workload) != 0) {
             first = i;
             res_text_printf(&text, "\n### ");
-            res_cell_markdown(&text, finding->workload);
+            res_markdown_add(&text, finding->workload);
             res_text_printf(&text, "\n\n| candidate | metric | measured, against ");
-            res_cell_markdown(&text, check->earlier ? "the earlier result" : check->baseline);
+            res_markdown_add(&text, check->earlier ? "the earlier result" : check->baseline);
             res_text_printf(&text, " (95 %%) | limit | outcome |\n| --- | --- | ---: | ---: | --- |\n");
         }
         char *seen = res_finding_seen(finding);
@@ -214,7 +215,7 @@ char *res_check_markdown(const struct res_check *check)
             char *words = bridge_words(check, first);
             if (words != NULL) {
                 res_text_printf(&text, "\n");
-                res_cell_markdown(&text, words);
+                res_markdown_add(&text, words);
                 res_text_printf(&text, "\n");
             }
             free(words);

@@ -8,6 +8,7 @@
 #include "results/report/gate/compare_results.h"
 #include "results/report/grid/cells.h"
 #include "results/report/grid/csv.h"
+#include "results/report/grid/escape.h"
 
 enum {
     CELL_CANDIDATE,
@@ -112,7 +113,7 @@ static void add_note(struct res_text *text, bool markdown, char *words)
         res_text_printf(text, "%s\n", words);
     } else {
         res_text_printf(text, "- ");
-        res_cell_markdown(text, words);
+        res_markdown_add(text, words);
         res_text_printf(text, "\n");
     }
     free(words);
@@ -285,7 +286,7 @@ char *res_compare_text(const json_t *comparison)
 static void md_cell(struct res_text *text, const char *cell)
 {
     res_text_printf(text, "| ");
-    res_cell_markdown(text, cell);
+    res_markdown_add(text, cell);
     res_text_add(text, " ", 1);
 }
 
@@ -299,7 +300,7 @@ char *res_compare_markdown(const json_t *comparison)
         char *name = string_of(workload, "name");
         struct rows rows = rows_of(workload);
         res_text_printf(&text, "### ");
-        res_cell_markdown(&text, name);
+        res_markdown_add(&text, name);
         res_text_printf(&text, "\n\n");
         for (size_t k = 0; k < CELL_COUNT; k++)
             md_cell(&text, HEADS[k]);

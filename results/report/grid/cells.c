@@ -82,15 +82,3 @@ char *res_cell_count(double count)
     const bool shown = count >= 0 && count < 1e15;
     return res_strdup(shown ? fp_text_grouped((unsigned long long)llround(count), digits) : "-");
 }
-
-void res_cell_markdown(struct res_text *text, const char *words)
-{
-    /* A bar would end the cell, and the rest are marks that a file's name may hold. */
-    char *plain = res_text_plain(words != NULL ? words : "-");
-    for (const char *byte = plain; *byte != '\0'; byte++) {
-        if (strchr("|\\`*_<>[]#&~", *byte) != NULL)
-            res_text_add(text, "\\", 1);
-        res_text_add(text, byte, 1);
-    }
-    free(plain);
-}

@@ -6,8 +6,6 @@
 
 #include <jansson.h>
 
-struct res_text; /* support.h */
-
 /* res_cell_number - a number of an object, NAN when it is missing or none. */
 double res_cell_number(const json_t *object, const char *key);
 
@@ -32,8 +30,5 @@ char *res_cell_interval(double low, double high);
 /* res_cell_factor / res_cell_count - "1.49x"; "2,301". */
 char *res_cell_factor(double factor);
 char *res_cell_count(double count);
-
-/* res_cell_markdown - add words to Markdown as they read: on one line, marks escaped, "-" for NULL. */
-void res_cell_markdown(struct res_text *text, const char *words);
 
 #endif

@@ -8,6 +8,7 @@
 #include "results/measure/base/support.h"
 #include "results/report/grid/cells.h"
 #include "results/report/grid/csv.h"
+#include "results/report/grid/escape.h"
 #include "results/report/history/result_history.h"
 
 enum column {
@@ -303,23 +304,23 @@ char *res_history_markdown(const json_t *history)
     json_array_foreach(json_object_get(history, "series"), index, series)
     {
         res_text_printf(&text, "%s## ", index > 0 ? "\n" : "");
-        res_cell_markdown(&text, string_of(series, "workload"));
+        res_markdown_add(&text, string_of(series, "workload"));
         res_text_printf(&text, " on ");
-        res_cell_markdown(&text, string_of(series, "machine"));
+        res_markdown_add(&text, string_of(series, "machine"));
         res_text_printf(&text, ", against ");
-        res_cell_markdown(&text, string_of(series, "baseline"));
+        res_markdown_add(&text, string_of(series, "baseline"));
         res_text_printf(&text, "\n");
         json_array_foreach(json_object_get(series, "candidates"), number, candidate)
         {
             struct grid grid;
             grid_init(&grid, candidate);
             res_text_printf(&text, "\n### ");
-            res_cell_markdown(&text, string_of(candidate, "name"));
+            res_markdown_add(&text, string_of(candidate, "name"));
             res_text_printf(&text, "\n\n");
             for (size_t row = 0; row < grid.rows; row++) {
                 for (int column = 0; column < COLUMNS; column++) {
                     res_text_printf(&text, column > 0 ? " | " : "| ");
-                    res_cell_markdown(&text, grid_at(&grid, row, column));
+                    res_markdown_add(&text, grid_at(&grid, row, column));
                 }
                 res_text_printf(&text, " |\n");
                 for (int column = 0; row == 0 && column < COLUMNS; column++)

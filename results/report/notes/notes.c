@@ -1,6 +1,5 @@
 /* notes.c - words around the table. */
 #include "results/report/notes/notes.h"
-#include "results/report/grid/layout.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,43 +11,13 @@
 #include "results/measure/figures/steadiness.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/deploy.h"
 #include "results/report/notes/memory_words.h"
 #include "results/report/notes/noise_words.h"
 #include "results/report/table/table.h"
 
 #define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
-
-/* Of the first word. A number and its unit are one: a line that began with a lone "%" was hard to read. */
-static size_t word_length(const char *words)
-{
-    static const char *const UNITS[] = {"%", "B", "kB", "MB", "GB", "TB", "ns", "us", "ms", "s"};
-    const size_t length = strcspn(words, " ");
-    if (length == 0 || words[length] == '\0' || words[length - 1] < '0' || words[length - 1] > '9')
-        return length;
-    const char *next = words + length + 1;
-    const size_t next_length = strcspn(next, " ");
-    const size_t bare = strcspn(next, " ,;:)]");
-    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
-        if (bare > 0 && strlen(UNITS[i]) == bare && strncmp(next, UNITS[i], bare) == 0)
-            return length + 1 + next_length;
-    }
-    return length;
-}
-
-void res_notes_add(struct res_text *text, const char *label, const char *words)
-{
-    const size_t indent = 12;
-    size_t column = indent;
-    res_text_printf(text, "%-*s", (int)indent, label);
-    while (*words != '\0') {
-        const size_t length = word_length(words);
-        res_layout_word(text, words, length, indent, &column);
-        words += length;
-        words += strspn(words, " ");
-    }
-    res_text_add(text, "\n", 1);
-}
 
 void res_notes_why(struct res_text *text, const char *label, const json_t *entry, const char *what,
                    const json_t *object, const char *key)
@@ -58,7 +27,7 @@ void res_notes_why(struct res_text *text, const char *label, const json_t *entry
     char *name = res_cell_plain(entry, "name", "?");
     char *why = res_cell_plain(object, key, "?");
     char *words = res_printf("%s: %s%s", name, what, why);
-    res_notes_add(text, label, words);
+    res_lines_add(text, label, words);
     free(words);
     free(why);
     free(name);
@@ -130,7 +99,7 @@ void res_notes_head(struct res_text *text, const json_t *workload)
         fp_text_bytes(res_cell_number(workload, "live_peak_bytes"), live));
     char *incomplete = res_incomplete_words(workload);
     if (incomplete != NULL)
-        res_notes_add(text, "recorded", incomplete);
+        res_lines_add(text, "recorded", incomplete);
     res_text_add(text, "\n", 1);
     free(incomplete);
     free(program);
@@ -173,7 +142,7 @@ static void add_basis_line(struct res_text *text, const json_t *result, const js
         free(typical);
     }
     char *plain = res_text_plain(words.text);
-    res_notes_add(text, "basis", plain);
+    res_lines_add(text, "basis", plain);
     free(plain);
     free(words.text);
 }
@@ -196,7 +165,7 @@ static void add_machine_line(struct res_text *text, const json_t *machine)
     res_text_printf(&words, "; Linux %s, %s; huge pages %s, governor %s", kernel, libc, thp, governor);
     if (isfinite(load))
         res_text_printf(&words, ", load %.1f", load);
-    res_notes_add(text, "machine", words.text);
+    res_lines_add(text, "machine", words.text);
     free(words.text);
     free(cpu);
     free(kernel);
@@ -210,7 +179,7 @@ static void add_named_reason(struct res_text *text, const char *label, const jso
     char *name = res_cell_plain(object, "name", "?");
     char *reason = res_cell_plain(object, key, "?");
     char *words = res_printf("%s: %s", name, reason);
-    res_notes_add(text, label, words);
+    res_lines_add(text, label, words);
     free(words);
     free(name);
     free(reason);
@@ -278,7 +247,7 @@ static void add_stand_in_line(struct res_text *text, const json_t *workload)
     }
     if (words.text != NULL) {
         char *line = res_printf("%s: another function of the library was called instead", words.text);
-        res_notes_add(text, "stand-ins", line);
+        res_lines_add(text, "stand-ins", line);
         free(line);
     }
     free(words.text);
@@ -301,7 +270,7 @@ static void add_advice(struct res_text *text, const json_t *result, const json_t
 {
     char *advice = res_advice(result, workload);
     char *plain = res_text_plain(advice);
-    res_notes_add(text, "advice", plain);
+    res_lines_add(text, "advice", plain);
     free(plain);
     free(advice);
     json_t *advised = res_deploy_advised(result, workload), *row;
@@ -328,7 +297,7 @@ static void add_inherited_line(struct res_text *text, const json_t *workload)
         "after them, memory of both",
         fp_text_grouped((unsigned long long)inherited, digits),
         fp_text_grouped((unsigned long long)ops, timed));
-    res_notes_add(text, "inherited", words);
+    res_lines_add(text, "inherited", words);
     free(words);
 }
 
@@ -337,7 +306,7 @@ static void add_live_line(struct res_text *text, const json_t *workload)
 {
     const char *words = res_live_words(workload);
     if (words != NULL)
-        res_notes_add(text, "memory", words);
+        res_lines_add(text, "memory", words);
 }
 
 static void add_few_line(struct res_text *text, const json_t *workload)
@@ -349,7 +318,7 @@ static void add_few_line(struct res_text *text, const json_t *workload)
         return;
     char *words = res_printf("%s calls are few: the allocators' own start may be most of what is measured",
                              fp_text_grouped((unsigned long long)ops, digits));
-    res_notes_add(text, "note", words);
+    res_lines_add(text, "note", words);
     free(words);
 }
 
@@ -357,7 +326,7 @@ static void add_few_line(struct res_text *text, const json_t *workload)
 static void add_words(struct res_text *text, const char *label, char *words)
 {
     if (words != NULL)
-        res_notes_add(text, label, words);
+        res_lines_add(text, label, words);
     free(words);
 }
 
@@ -404,7 +373,7 @@ void res_notes_foot(struct res_text *text, const json_t *result, const json_t *w
     if (is_last) {
         add_common_lines(text, result);
         if (!style->details)
-            res_notes_add(
+            res_lines_add(
                 text, "more",
                 "ab and report with --details: memory's clock, waste, latency by call, system calls");
     }

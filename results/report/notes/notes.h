@@ -43,9 +43,6 @@ void res_notes_disturbances(struct res_text *text, const json_t *result);
 void res_notes_unproven(struct res_text *text, const json_t *workload);
 char *res_unproven_words(const json_t *workload);
 
-/* res_notes_add - a label, and words up to the last column, following lines indented below the first. words: plain. */
-void res_notes_add(struct res_text *text, const char *label, const char *words);
-
 /* res_notes_why - "NAME: WHAT WHY": the name of an entry (candidate, point), and the reason that an object states at a key.
  * what  "" or words with a blank behind them. Nothing is added where the object states none. */
 void res_notes_why(struct res_text *text, const char *label, const json_t *entry, const char *what,

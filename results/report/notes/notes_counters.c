@@ -5,6 +5,7 @@
 
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 
 #define RUNS_MAX 1000u /* rounds that there can be */
@@ -70,7 +71,7 @@ static void add_counter(struct res_text *text, const json_t *workload, size_t wh
     if (any) {
         char *line = res_printf("%s%s: %s", SHOWN[which].words, isfinite(floor) ? " above the floor's" : "",
                                 words.text);
-        res_notes_add(text, "counters", line);
+        res_lines_add(text, "counters", line);
         free(line);
     }
     free(words.text);
@@ -84,7 +85,7 @@ void res_notes_counters(struct res_text *text, const json_t *workload)
     if (json_is_string(json_object_get(counter, "unavailable"))) {
         char *why = res_cell_plain(counter, "unavailable", "?");
         char *line = res_printf("the processor's are unavailable: %s", why);
-        res_notes_add(text, "counters", line);
+        res_lines_add(text, "counters", line);
         free(line);
         free(why);
         return;

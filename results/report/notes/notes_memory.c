@@ -6,6 +6,7 @@
 #include "footprint/base/words.h"
 #include "results/measure/figures/entry_figures.h"
 #include "results/report/grid/cells.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 
@@ -53,7 +54,7 @@ static void add_clock_line(struct res_text *text, const json_t *result, const js
                                  : "no pass on the recorded one was asked for");
         add_followers(&words, workload);
     }
-    res_notes_add(text, "memory", words.text);
+    res_lines_add(text, "memory", words.text);
     free(words.text);
 }
 
@@ -92,7 +93,7 @@ void res_notes_idle(struct res_text *text, const json_t *result, const json_t *w
         free(name);
     }
     if (listed > 0)
-        res_notes_add(text, "idle", words.text);
+        res_lines_add(text, "idle", words.text);
     free(words.text);
 }
 
@@ -139,7 +140,7 @@ void res_notes_start(struct res_text *text, const json_t *result, const json_t *
 {
     char *words = res_start_words(result, workload);
     if (words != NULL)
-        res_notes_add(text, "at start", words);
+        res_lines_add(text, "at start", words);
     free(words);
 }
 
@@ -162,7 +163,7 @@ void res_notes_end(struct res_text *text, const json_t *workload)
 {
     char *words = res_end_words(workload);
     if (words != NULL)
-        res_notes_add(text, "at end", words);
+        res_lines_add(text, "at end", words);
     free(words);
 }
 
@@ -180,7 +181,7 @@ void res_notes_unpredicted(struct res_text *text, const json_t *workload)
         char *name = res_cell_plain(candidate, "name", "?");
         char *why = res_cell_plain(resident, "not_predicted_why", "?");
         char *words = res_printf("memory of %s is not predicted: %s", name, why);
-        res_notes_add(text, "unpredicted", words);
+        res_lines_add(text, "unpredicted", words);
         free(words);
         free(why);
         free(name);
@@ -196,7 +197,7 @@ static void add_below_line(struct res_text *text, const json_t *workload)
     {
         if (!(res_entry_blow_up(workload, candidate) < 0.995)) /* as it is printed */
             continue;
-        res_notes_add(
+        res_lines_add(
             text, "below 1x",
             "peak over live is the resident peak over the most bytes that the program held at a time; "
             "it is below 1x where pages of large objects were never written to: nobody holds them");

@@ -6,6 +6,7 @@
 
 #include "footprint/base/words.h"
 #include "results/report/grid/cells.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 
 #define CALLS_SHOWN 4u /* of those made most; the JSON has all */
@@ -50,7 +51,7 @@ static void add_call_line(struct res_text *text, const json_t *candidates, const
         free(name);
         free(ns);
     }
-    res_notes_add(text, "ns a call", words.text);
+    res_lines_add(text, "ns a call", words.text);
     free(words.text);
 }
 
@@ -97,7 +98,7 @@ static void add_percentile_line(struct res_text *text, const json_t *workload, c
         char *itself = res_printf("%s against itself", baseline);
         add_percentile(&words, json_object_get(workload, "control"), itself, prefix, NULL);
         free(itself);
-        res_notes_add(text, label, words.text);
+        res_lines_add(text, label, words.text);
     }
     free(words.text);
     free(baseline);
@@ -153,7 +154,7 @@ static void add_latency_lines(struct res_text *text, const json_t *workload)
         (long long)json_integer_value(json_object_get(latency, "passes")), cost,
         json_is_true(json_object_get(latency, "floor_subtracted")) ? ". Means below are less the floor's"
                                                                    : "");
-    res_notes_add(text, "latency", words);
+    res_lines_add(text, "latency", words);
     free(words);
     add_percentile_line(text, workload, "p99", "p99", "p99_verdict");
     add_percentile_line(text, workload, "p99.9", "p99_9", "p99_9_verdict");
@@ -195,7 +196,7 @@ static void add_system_calls_line(struct res_text *text, const json_t *workload)
         }
     }
     if (words.text != NULL)
-        res_notes_add(text, "syscalls", words.text);
+        res_lines_add(text, "syscalls", words.text);
     free(words.text);
 }
 
@@ -227,7 +228,7 @@ void res_notes_binding(struct res_text *text, const json_t *workload)
         free(why);
     }
     if (words.text != NULL)
-        res_notes_add(text, "binding", words.text);
+        res_lines_add(text, "binding", words.text);
     free(words.text);
 }
 
@@ -262,6 +263,6 @@ void res_notes_disturbances(struct res_text *text, const json_t *result)
         free(seen);
     }
     if (words.text != NULL)
-        res_notes_add(text, "disturbed", words.text);
+        res_lines_add(text, "disturbed", words.text);
     free(words.text);
 }

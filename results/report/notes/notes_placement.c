@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "results/report/grid/cells.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 
 /* "glibc 0.42, jemalloc 0.08": one figure of every candidate; false when none has it. */
@@ -74,7 +75,7 @@ void res_notes_misaligned(struct res_text *text, const json_t *workload)
     {
         char *words = misaligned_words(candidate);
         if (words != NULL)
-            res_notes_add(text, "misaligned", words);
+            res_lines_add(text, "misaligned", words);
         free(words);
     }
 }
@@ -89,7 +90,7 @@ void res_notes_placement(struct res_text *text, const json_t *workload)
         res_text_printf(&words, "; bytes of pages held for each live byte: ");
         (void)add_figures(&words, candidates, "page_bytes_per_byte", 2);
         res_text_printf(&words, ". Fewer is better for the program's own code, which no replay executes");
-        res_notes_add(text, "placement", words.text);
+        res_lines_add(text, "placement", words.text);
     }
     free(words.text);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "results/report/grid/cells.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 
 /* Of one candidate, by what its first run read back. */
@@ -45,6 +46,6 @@ void res_notes_unproven(struct res_text *text, const json_t *workload)
 {
     char *words = res_unproven_words(workload);
     if (words != NULL)
-        res_notes_add(text, "unproven", words);
+        res_lines_add(text, "unproven", words);
     free(words);
 }

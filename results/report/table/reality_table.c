@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "results/report/grid/cells.h"
-#include "results/report/grid/layout.h"
+#include "results/report/grid/lines.h"
 #include "results/report/table/reality_report.h"
 #include "results/report/table/table.h"
 
@@ -95,17 +95,17 @@ static void print(const struct sheet *sheet, struct res_text *text)
     for (size_t row = 0; row < sheet->rows; row++) {
         if (names_above) {
             res_text_add(text, sheet->cells[row][0], strlen(sheet->cells[row][0]));
-            res_layout_end_line(text);
+            res_lines_end(text);
         }
         for (size_t i = names_above; i < CELLS; i++) {
             const char *cell = sheet->cells[row][i];
             const bool is_left = i % 2 == 0 ? i == 0 : row == 0; /* names, and the words above a pair */
             const size_t blanks = widths[i] - res_text_columns(cell);
-            res_layout_pad(text, (i == 0 ? 0 : i % 2 == 1 ? GAP : 1) + (is_left ? 0 : blanks));
+            res_lines_pad(text, (i == 0 ? 0 : i % 2 == 1 ? GAP : 1) + (is_left ? 0 : blanks));
             res_text_add(text, cell, strlen(cell));
-            res_layout_pad(text, is_left ? blanks : 0);
+            res_lines_pad(text, is_left ? blanks : 0);
         }
-        res_layout_end_line(text);
+        res_lines_end(text);
     }
 }
 
@@ -124,7 +124,7 @@ void res_reality_text(struct res_text *text, const json_t *candidates)
     }
     if (known) {
         print(sheet, text);
-        res_layout_end_line(text);
+        res_lines_end(text);
     }
     for (size_t row = 0; row < sheet->rows; row++)
         for (size_t i = 0; i < CELLS; i++)

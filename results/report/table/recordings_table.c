@@ -4,6 +4,7 @@
 
 #include "footprint/base/words.h"
 #include "results/report/grid/cells.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/recordings_report.h"
 
@@ -52,7 +53,7 @@ static void add_differences(struct res_text *text, const json_t *candidates)
          *end = widest_words(candidates, "end_heap_bytes");
     char *words = res_printf("they differ by up to %s in the heap's peak, %s in its mean, %s at its end",
                              peak, mean, end);
-    res_notes_add(text, "", words); /* spreads of thousands of per cent take a second line */
+    res_lines_add(text, "", words); /* spreads of thousands of per cent take a second line */
     free(words);
     free(peak);
     free(mean);

@@ -10,6 +10,7 @@
 #include "results/measure/figures/pareto.h"
 #include "results/report/grid/cells.h"
 #include "results/report/grid/csv.h"
+#include "results/report/grid/escape.h"
 #include "results/report/notes/deploy.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
@@ -140,7 +141,7 @@ static void md_percent(struct res_text *text, const json_t *object, const char *
         res_text_printf(text, " %+.1f %%, ", (values[0] - 1) * 100);
     else
         res_text_printf(text, " ");
-    res_cell_markdown(text, word);
+    res_markdown_add(text, word);
     res_text_printf(text, " |");
 }
 
@@ -193,11 +194,11 @@ static void md_candidate(struct res_text *text, const struct md_table *table, si
     const json_t *latency = json_object_get(candidate, "latency");
     const char *name = json_string_value(json_object_get(candidate, "name"));
     res_text_printf(text, "| ");
-    res_cell_markdown(text, name);
+    res_markdown_add(text, name);
     if (res_pareto_is_unbeaten(table->pareto, place))
         res_text_printf(text, " \\*");
     res_text_printf(text, " | ");
-    res_cell_markdown(text, json_string_value(json_object_get(candidate, "version")));
+    res_markdown_add(text, json_string_value(json_object_get(candidate, "version")));
     res_text_printf(text, " |");
     md_ns(text, md_value(time, "quiet_ns_per_op"));
     md_ns(text, md_value(time, "typical_ns_per_op"));
@@ -218,10 +219,10 @@ static void md_candidate(struct res_text *text, const struct md_table *table, si
 static void md_heads(struct res_text *text, const struct md_table *table)
 {
     res_text_printf(text, "| candidate | version | ns/op quiet | ns/op typical | time against ");
-    res_cell_markdown(text, table->baseline);
+    res_markdown_add(text, table->baseline);
     res_text_printf(text, " (95 %%) |%s resident peak | peak against ",
                     table->has_latency ? " p99, ns | p99.9, ns |" : "");
-    res_cell_markdown(text, table->baseline);
+    res_markdown_add(text, table->baseline);
     res_text_printf(text, " (95 %%) | mean | end | idle | peak over live | page faults |\n");
     res_text_printf(text,
                     "| --- | --- | ---: | ---: | --- |%s ---: | --- | ---: | ---: | ---: | ---: | ---: |\n",
@@ -258,7 +259,7 @@ static void md_deploy(struct res_text *text, const json_t *result, const json_t 
     json_array_foreach(advised, index, row)
     {
         res_text_printf(text, "\nTo paste, ");
-        res_cell_markdown(text, json_string_value(json_object_get(row, "name")));
+        res_markdown_add(text, json_string_value(json_object_get(row, "name")));
         res_text_printf(text, ":\n\n```sh\n%s\n```\n", json_string_value(json_object_get(row, "line")));
     }
     json_decref(advised);
@@ -276,17 +277,17 @@ char *res_table_markdown(const json_t *result)
         char *advice = res_advice(result, workload);
         res_text_printf(&text, "%s### ", index > 0 ? "\n" : "");
         char *program = res_workload_program(workload);
-        res_cell_markdown(&text, json_string_value(json_object_get(workload, "name")));
+        res_markdown_add(&text, json_string_value(json_object_get(workload, "name")));
         if (program != NULL) {
             res_text_printf(&text, " (");
-            res_cell_markdown(&text, program);
+            res_markdown_add(&text, program);
             res_text_printf(&text, ")");
         }
         free(program);
         char *incomplete = res_incomplete_words(workload);
         if (incomplete != NULL) {
             res_text_printf(&text, "\n\n**Incomplete**: ");
-            res_cell_markdown(&text, incomplete);
+            res_markdown_add(&text, incomplete);
         }
         free(incomplete);
         res_text_printf(
@@ -294,7 +295,7 @@ char *res_table_markdown(const json_t *result)
             fp_text_grouped((unsigned long long)json_integer_value(json_object_get(workload, "ops")), digits),
             (long long)json_integer_value(json_object_get(workload, "rounds")));
         md_table(&text, baseline, workload);
-        res_cell_markdown(&text, advice);
+        res_markdown_add(&text, advice);
         res_text_printf(&text, "\n");
         md_deploy(&text, result, workload);
         free(advice);

@@ -12,7 +12,7 @@
 #include "results/measure/figures/pareto.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
-#include "results/report/grid/layout.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 
 enum column {
@@ -323,9 +323,9 @@ static void print_cell(const struct sheet *sheet, struct res_text *text, enum bl
         cell = "";
     }
     const size_t blanks = width - res_text_columns(cell);
-    res_layout_pad(text, HEADINGS[column].gap + (HEADINGS[column].right ? blanks : 0));
+    res_lines_pad(text, HEADINGS[column].gap + (HEADINGS[column].right ? blanks : 0));
     res_text_printf(text, "%s%s%s", colour != NULL ? colour : "", cell, colour != NULL ? "\033[0m" : "");
-    res_layout_pad(text, HEADINGS[column].right ? 0 : blanks);
+    res_lines_pad(text, HEADINGS[column].right ? 0 : blanks);
 }
 
 static const char *colour_in(const struct sheet *sheet, const struct row *row, size_t column)
@@ -345,19 +345,19 @@ static void print_block(const struct sheet *sheet, struct res_text *text, enum b
         if (HEADINGS[column].group == NULL || !is_shown(sheet, block, column))
             continue;
         char *group = group_text(sheet, (enum column)column);
-        res_layout_pad(text, HEADINGS[column].gap);
+        res_lines_pad(text, HEADINGS[column].gap);
         res_text_printf(text, "%s", group);
         const size_t width = column == COLUMN_NAME ? sheet->name_widths[block]
                                                    : group_width(sheet, (enum column)column);
-        res_layout_pad(text, width - res_text_columns(group));
+        res_lines_pad(text, width - res_text_columns(group));
         free(group);
     }
-    res_layout_end_line(text);
+    res_lines_end(text);
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
         if (is_shown(sheet, block, column))
             print_cell(sheet, text, block, (enum column)column, heading_of(sheet, column), NULL);
     }
-    res_layout_end_line(text);
+    res_lines_end(text);
     for (size_t i = 0; i < sheet->row_count; i++) {
         const struct row *row = &sheet->rows[i];
         for (size_t column = 0; column < COLUMN_COUNT; column++) {
@@ -365,7 +365,7 @@ static void print_block(const struct sheet *sheet, struct res_text *text, enum b
                 print_cell(sheet, text, block, (enum column)column, row->cells[column],
                            colour_in(sheet, row, column));
         }
-        res_layout_end_line(text);
+        res_lines_end(text);
     }
 }
 
@@ -425,7 +425,7 @@ static void add_sheet(struct res_text *text, const char *baseline, const json_t 
     if (any_unbeaten)
         res_text_printf(text, "* %s\n", RES_PARETO_LEGEND);
     if (left_out != NULL)
-        res_notes_add(text, "left out", left_out);
+        res_lines_add(text, "left out", left_out);
     free(left_out);
     json_decref(pareto);
     sheet_release(&sheet);

@@ -9,13 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#define RES_TABLE_COLUMNS 100u
-
-struct res_style {
-    bool utf8;    /* the locale's character set; otherwise ASCII only */
-    bool colour;  /* verdicts in colour by ANSI sequences */
-    bool details; /* below the table also what explains the figures */
-};
+#include "results/report/grid/style.h"
 
 /* res_table_text - the whole text, ending in a newline; the caller's to free.
  * result  valid by res_json_check. Lines take at most RES_TABLE_COLUMNS columns where names allow it: to fit, long

@@ -7,6 +7,7 @@
 #include "results/measure/base/support.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
+#include "results/report/grid/escape.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
 #include "results/report/table/tune_words.h"
@@ -26,7 +27,7 @@ static void add_difference(struct res_text *text, const json_t *figure, bool is_
     else
         res_text_printf(text, confirmed ? " " : " -");
     if (confirmed)
-        res_cell_markdown(text, verdict);
+        res_markdown_add(text, verdict);
     res_text_printf(text, " |");
 }
 
@@ -37,7 +38,7 @@ static void add_row(struct res_text *text, const json_t *row, bool is_front, boo
     const double bytes = res_cell_number(memory, "bytes");
     char words[32];
     res_text_printf(text, "| ");
-    res_cell_markdown(text, json_string_value(json_object_get(row, "name")));
+    res_markdown_add(text, json_string_value(json_object_get(row, "name")));
     res_text_printf(text, "%s |", confirmed && is_front ? " \\*" : "");
     add_difference(text, json_object_get(row, "time"), is_default, confirmed);
     res_text_printf(text, " %s |", isfinite(bytes) ? fp_text_bytes(bytes, words) : "-");
@@ -63,13 +64,13 @@ static void add_table(struct res_text *text, const json_t *tune, bool confirmed)
     const char *const name = json_string_value(json_object_get(tune, "default"));
     const char *const memory = json_string_value(json_object_get(tune, "memory"));
     res_text_printf(text, "| settings | time against ");
-    res_cell_markdown(text, name);
+    res_markdown_add(text, name);
     res_text_printf(text, " (95 %%) | resident ");
-    res_cell_markdown(text, memory);
+    res_markdown_add(text, memory);
     res_text_printf(text, " | ");
-    res_cell_markdown(text, memory);
+    res_markdown_add(text, memory);
     res_text_printf(text, " against ");
-    res_cell_markdown(text, name);
+    res_markdown_add(text, name);
     res_text_printf(text, " (95 %%) |\n| --- | --- | ---: | --- |\n");
     add_rows(text, tune, confirmed);
     res_text_printf(text, "\n");
@@ -87,7 +88,7 @@ static void add_paste(struct res_text *text, const json_t *tune)
         if (res_tune_is_bounded(row) && (has_library || *paste != '\0')) {
             res_text_printf(text, "To paste, ");
             char *library = res_tune_preload(row);
-            res_cell_markdown(text, json_string_value(json_object_get(row, "name")));
+            res_markdown_add(text, json_string_value(json_object_get(row, "name")));
             res_text_printf(text, ":\n\n```sh\n%s%s%s\n```\n\n", library,
                             has_library && *paste != '\0' ? " " : "", paste);
             free(library);
@@ -99,7 +100,7 @@ static void add_paste(struct res_text *text, const json_t *tune)
 static void add_line(struct res_text *text, const char *label, char *words)
 {
     res_text_printf(text, "- %s: ", label);
-    res_cell_markdown(text, words);
+    res_markdown_add(text, words);
     res_text_printf(text, "\n");
     free(words);
 }
@@ -115,7 +116,7 @@ char *res_tune_markdown(const json_t *result)
     if (workload == NULL)
         workload = json_object_get(tune, "workload");
     res_text_printf(&text, "### Settings for ");
-    res_cell_markdown(&text, json_string_value(json_object_get(workload, "name")));
+    res_markdown_add(&text, json_string_value(json_object_get(workload, "name")));
     res_text_printf(&text, "\n\n");
     add_table(&text, tune, confirmed);
     if (confirmed)

@@ -5,6 +5,7 @@
 
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
@@ -163,7 +164,7 @@ static void add_failed(struct res_text *text, const json_t *tune)
     }
     if (told > 3) {
         char *words = res_printf("and %zu more; their reasons are in the JSON", told - 3);
-        res_notes_add(text, "", words);
+        res_lines_add(text, "", words);
         free(words);
     }
 }
@@ -171,7 +172,7 @@ static void add_failed(struct res_text *text, const json_t *tune)
 static void add_words(struct res_text *text, const char *label, char *words)
 {
     char *plain = res_text_plain(words);
-    res_notes_add(text, label, plain);
+    res_lines_add(text, label, plain);
     free(plain);
     free(words);
 }
@@ -201,7 +202,7 @@ char *res_tune_text(const json_t *result, const struct res_style *style)
         add_paste(&text, front, rows, all);
     add_words(&text, "advice", res_tune_advice(result));
     if (res_live_words(described) != NULL)
-        res_notes_add(&text, "memory", res_live_words(described));
+        res_lines_add(&text, "memory", res_live_words(described));
     add_words(&text, confirmed ? "*" : "?", res_tune_marks(tune));
     add_words(&text, "tried", res_tune_tried(tune));
     add_words(&text, "basis", res_tune_basis(result));

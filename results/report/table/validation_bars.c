@@ -5,7 +5,7 @@
 
 #include "results/measure/validate/fidelity.h"
 #include "results/report/grid/cells.h"
-#include "results/report/grid/layout.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/reality_report.h"
 #include "results/report/table/validation_lines.h"
@@ -33,7 +33,7 @@ static void add_bar(struct res_text *text, const json_t *about, const char *key,
         res_text_printf(text, "  %-6s  %s: %lld of %lld", met == checked ? "met" : "MISSED", words,
                         (long long)met, (long long)checked);
     add_within(text, json_object_get(about, "within_reality"), key);
-    res_layout_end_line(text);
+    res_lines_end(text);
 }
 
 static double worst(const json_t *candidates, const char *key)
@@ -70,7 +70,7 @@ static void add_cause(struct res_text *text, const json_t *result, const json_t 
 {
     const char *touch = json_string_value(json_object_get(result, "touch"));
     if (touch != NULL && strcmp(touch, "page") == 0 && is_too_high(candidates))
-        res_notes_add(text, "too high",
+        res_lines_add(text, "too high",
                       "maybe by objects below 64 KiB that the program never wrote: a replay writes to all "
                       "their pages; --touch none is the other bound (docs/fidelity.md)");
 }
@@ -101,7 +101,7 @@ static void add_summary(struct res_text *text, const json_t *about, const json_t
                                    : res_strdup("");
     char *words = res_printf("Of the peaks the prediction furthest off is %s in total%s.%s%s", total_words,
                              of_heap, believed != NULL ? " " : "", believed != NULL ? believed : "");
-    res_notes_add(text, "fidelity", words);
+    res_lines_add(text, "fidelity", words);
     if (within != NULL)
         res_text_printf(
             text, "            Of the figures with a range %s lie within that of the real runs.\n", within);
@@ -139,7 +139,7 @@ void res_validation_bars(struct res_text *text, const json_t *result)
                  *candidates = json_object_get(result, "candidates");
     const char *unjudged = unjudged_words(about, candidates);
     if (unjudged != NULL) {
-        res_notes_add(text, "bars", unjudged);
+        res_lines_add(text, "bars", unjudged);
         return;
     }
     res_text_printf(text, "bars        what mallab asks of its own predictions\n");

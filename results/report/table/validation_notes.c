@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "results/report/grid/cells.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/recordings_report.h"
 #include "results/report/table/validation_lines.h"
@@ -32,7 +33,7 @@ void res_validation_notes(struct res_text *text, const json_t *result, const jso
                      ? res_printf("user and system of '%s' alone, one of several processes; %s", process,
                                   rounds)
                      : res_printf("user and system of the whole command, by %s; %s", by, rounds);
-    res_notes_add(text, "time", time);
+    res_lines_add(text, "time", time);
     free(time);
     if (alike > 1) {
         char *words = res_printf(
@@ -40,7 +41,7 @@ void res_validation_notes(struct res_text *text, const json_t *result, const jso
             "compared the one with the most memory of each real run; if these are two, the errors "
             "are not the prediction's",
             alike, process);
-        res_notes_add(text, "processes", words);
+        res_lines_add(text, "processes", words);
         free(words);
     }
     if (heap != NULL && strcmp(heap, "name") == 0)
@@ -58,7 +59,7 @@ static void add_names(struct res_text *text, const char *key, const char *before
     if (names->length == 0)
         return;
     char *line = res_printf("%s%s%s", before, names->text, behind);
-    res_notes_add(text, key, line);
+    res_lines_add(text, key, line);
     free(line);
     free(names->text);
 }
@@ -116,7 +117,7 @@ void res_validation_spread(struct res_text *text, const json_t *candidates)
     char *words = res_printf(
         "real runs of one candidate differ by up to %.1f %% in the heap's mean, %.1f %% at its end",
         100 * mean, 100 * end);
-    res_notes_add(text, "spread", words);
+    res_lines_add(text, "spread", words);
     free(words);
 }
 
@@ -130,7 +131,7 @@ void res_validation_failures(struct res_text *text, const json_t *candidates)
             continue;
         char *name = res_cell_plain(candidate, "name", "?"), *why = res_cell_plain(candidate, "failed", "?");
         char *words = res_printf("%s: %s", name, why);
-        res_notes_add(text, "failed", words);
+        res_lines_add(text, "failed", words);
         free(words);
         free(name);
         free(why);

@@ -5,7 +5,7 @@
 
 #include "results/measure/base/support.h"
 #include "results/report/grid/cells.h"
-#include "results/report/grid/layout.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/reality_report.h"
 #include "results/report/table/recordings_report.h"
@@ -166,43 +166,43 @@ static void print_name(const struct sheet *sheet, struct res_text *text, const c
 {
     res_text_add(text, name, strlen(name));
     if (sheet->names_above)
-        res_layout_end_line(text);
+        res_lines_end(text);
     else
-        res_layout_pad(text, sheet->widths[COLUMN_NAME] - res_text_columns(name));
+        res_lines_pad(text, sheet->widths[COLUMN_NAME] - res_text_columns(name));
 }
 
 static void print_cell(const struct sheet *sheet, struct res_text *text, size_t column, const char *cell)
 {
     const bool right = column != COLUMN_SIGN && column != COLUMN_TIME_RANGE;
     const size_t blanks = sheet->widths[column] - res_text_columns(cell);
-    res_layout_pad(text, HEADINGS[column].gap + (right ? blanks : 0));
+    res_lines_pad(text, HEADINGS[column].gap + (right ? blanks : 0));
     res_text_add(text, cell, strlen(cell));
-    res_layout_pad(text, right ? 0 : blanks);
+    res_lines_pad(text, right ? 0 : blanks);
 }
 
 static void print_sheet(const struct sheet *sheet, struct res_text *text)
 {
     if (sheet->names_above)
         print_name(sheet, text, HEADINGS[COLUMN_NAME].name);
-    res_layout_pad(text, sheet->widths[COLUMN_NAME]);
+    res_lines_pad(text, sheet->widths[COLUMN_NAME]);
     for (size_t column = 1; column < COLUMN_COUNT; column++) {
         if (sheet->groups[column] == NULL)
             continue;
-        res_layout_pad(text, HEADINGS[column].gap);
+        res_lines_pad(text, HEADINGS[column].gap);
         res_text_add(text, sheet->groups[column], strlen(sheet->groups[column]));
-        res_layout_pad(text, group_width(sheet, column) - res_text_columns(sheet->groups[column]));
+        res_lines_pad(text, group_width(sheet, column) - res_text_columns(sheet->groups[column]));
     }
-    res_layout_end_line(text);
+    res_lines_end(text);
     if (!sheet->names_above)
         print_name(sheet, text, HEADINGS[COLUMN_NAME].name);
     for (size_t column = 1; column < COLUMN_COUNT; column++)
         print_cell(sheet, text, column, HEADINGS[column].name);
-    res_layout_end_line(text);
+    res_lines_end(text);
     for (size_t row = 0; row < sheet->rows; row++) {
         print_name(sheet, text, sheet->cells[row][COLUMN_NAME]);
         for (size_t column = 1; column < COLUMN_COUNT; column++)
             print_cell(sheet, text, column, sheet->cells[row][column]);
-        res_layout_end_line(text);
+        res_lines_end(text);
     }
 }
 

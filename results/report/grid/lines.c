@@ -1,0 +1,69 @@
+/* lines.c - see lines.h. */
+#include "results/report/grid/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/report/grid/style.h"
+
+#define LABEL_COLUMNS 12u
+
+void res_lines_pad(struct res_text *text, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        res_text_add(text, " ", 1);
+}
+
+void res_lines_end(struct res_text *text)
+{
+    while (text->length > 0 && text->text[text->length - 1] == ' ')
+        text->length--;
+    res_text_add(text, "\n", 1);
+}
+
+/* The length of the first word. A number and its unit are one: a line that began with a lone "%" was hard to read. */
+static size_t word_length(const char *words)
+{
+    static const char *const UNITS[] = {"%", "B", "kB", "MB", "GB", "TB", "ns", "us", "ms", "s"};
+    const size_t length = strcspn(words, " ");
+    if (length == 0 || words[length] == '\0' || words[length - 1] < '0' || words[length - 1] > '9')
+        return length;
+    const char *next = words + length + 1;
+    const size_t next_length = strcspn(next, " ");
+    const size_t bare = strcspn(next, " ,;:)]");
+    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+        if (bare > 0 && strlen(UNITS[i]) == bare && strncmp(next, UNITS[i], bare) == 0)
+            return length + 1 + next_length;
+    }
+    return length;
+}
+
+void res_lines_wrap(struct res_text *text, const char *words, size_t indent)
+{
+    size_t column = indent;
+    while (*words != '\0') {
+        const size_t length = word_length(words);
+        char *word = res_strndup(words, length);
+        const size_t columns = res_text_columns(word);
+        if (column > indent && column + 1 + columns > RES_TABLE_COLUMNS) {
+            res_text_add(text, "\n", 1);
+            res_lines_pad(text, indent);
+            column = indent;
+        } else if (column > indent) {
+            res_text_add(text, " ", 1);
+            column++;
+        }
+        res_text_add(text, word, length);
+        column += columns;
+        free(word);
+        words += length;
+        words += strspn(words, " ");
+    }
+    res_text_add(text, "\n", 1);
+}
+
+void res_lines_add(struct res_text *text, const char *label, const char *words)
+{
+    res_text_printf(text, "%-*s", (int)LABEL_COLUMNS, label);
+    res_lines_wrap(text, words, LABEL_COLUMNS);
+}

@@ -1,0 +1,178 @@
+/* test_results_grid.c - one grid as text, Markdown and CSV: what stands where, what is left out, and hostile words. */
+#include <math.h>
+
+#include "results/report/grid/grid.h"
+#include "unit/harness.h"
+#include "unit/lines.h"
+
+static const struct res_style PLAIN = {0}, COLOURED = {.colour = true};
+
+#define BEGIN(...)                                                                                           \
+    const struct res_column columns_[] = {__VA_ARGS__};                                                      \
+    struct res_grid grid;                                                                                    \
+    struct res_text text = {0};                                                                              \
+    res_grid_begin(&grid, columns_, sizeof columns_ / sizeof columns_[0])
+
+#define END()                                                                                                \
+    res_grid_release(&grid);                                                                                 \
+    free(text.text)
+
+static void add(struct res_grid *grid, const char *first, const char *second, const char *third)
+{
+    res_grid_add(grid, first);
+    res_grid_add(grid, second);
+    res_grid_add(grid, third);
+}
+
+TEST(columns_are_aligned_below_their_groups)
+{
+    BEGIN({.heading = "name"}, {.heading = "change", .group = "of time", .right = true, .gap = 2},
+          {.heading = "verdict", .group = "of time", .gap = 1});
+    add(&grid, "glibc", "", "baseline");
+    add(&grid, "jemalloc", "-1.5%", "same");
+    res_grid_text(&grid, &PLAIN, &text);
+    CHECK_STR(text.text, "          of time\n"
+                         "name      change verdict\n"
+                         "glibc            baseline\n"
+                         "jemalloc   -1.5% same\n");
+    END();
+}
+
+TEST(a_group_is_wide_enough_for_its_words)
+{
+    BEGIN({.heading = "n"}, {.heading = "a", .group = "longer words", .right = true, .gap = 1},
+          {.heading = "b", .gap = 1});
+    add(&grid, "x", "1", "2");
+    res_grid_text(&grid, &PLAIN, &text);
+    CHECK_STR(text.text, "  longer words\n"
+                         "n            a b\n"
+                         "x            1 2\n");
+    END();
+}
+
+TEST(a_column_without_words_is_left_out)
+{
+    BEGIN({.heading = "n"}, {.heading = "none", .gap = 2}, {.heading = "b", .least = 3, .gap = 2});
+    add(&grid, "x", "", "2");
+    res_grid_text(&grid, &PLAIN, &text);
+    CHECK_STR(text.text, "n  b\nx  2\n");
+    CHECK(res_grid_left_out(&grid) == NULL);
+    END();
+}
+
+TEST(roles_are_colours_and_take_no_room)
+{
+    BEGIN({.heading = "n"}, {.heading = "word", .gap = 1}, {.heading = "z", .gap = 1});
+    add(&grid, "x", "bad", "2");
+    res_grid_add(&grid, "y");
+    res_grid_add(&grid, "good");
+    res_grid_role(&grid, RES_ROLE_GOOD);
+    res_grid_add(&grid, "3");
+    res_grid_text(&grid, &COLOURED, &text);
+    CHECK_STR(text.text, "n word z\nx bad  2\ny \033[32mgood\033[0m 3\n");
+    END();
+}
+
+/* A page has 100 columns. */
+#define FORTY "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+
+TEST(a_name_too_long_stands_alone_and_costs_no_column)
+{
+    BEGIN({.heading = "name"}, {.heading = "b", .gap = 2}, {.heading = "c", .gap = 2, .expendable = 1});
+    add(&grid, "short", FORTY, "1");
+    add(&grid, FORTY FORTY, "2", "3");
+    res_grid_text(&grid, &PLAIN, &text);
+    CHECK_STR(text.text, "name   b                                         c\n"
+                         "short  " FORTY "  1\n" FORTY FORTY "\n"
+                         "       2                                         3\n");
+    CHECK(res_grid_left_out(&grid) == NULL);
+    END();
+}
+
+TEST(expendable_columns_go_by_rank_and_are_named)
+{
+    BEGIN({.heading = "name"},
+          {.heading = "b", .group = "of b", .alone = "b alone", .gap = 2, .expendable = 2},
+          {.heading = "c", .gap = 2, .expendable = 1}, {.heading = "d", .gap = 2});
+    for (int i = 0; i < 2; i++) {
+        add(&grid, "x", i == 0 ? FORTY : FORTY FORTY, FORTY);
+        res_grid_add(&grid, FORTY);
+    }
+    res_grid_text(&grid, &PLAIN, &text);
+    CHECK(widest(text.text) <= RES_TABLE_COLUMNS);
+    char *names = res_grid_left_out(&grid);
+    CHECK_STR(names, "b alone, c");
+    free(names);
+    END();
+}
+
+TEST(without_room_all_names_stand_above)
+{
+    BEGIN({.heading = "name"}, {.heading = "b", .gap = 2}, {.heading = "c", .group = "g", .gap = 2});
+    add(&grid, "x", FORTY, FORTY FORTY);
+    res_grid_text(&grid, &PLAIN, &text);
+    CHECK_STR(text.text, "name\n"
+                         "                                            g\n"
+                         "  b                                         c\n"
+                         "x\n"
+                         "  " FORTY "  " FORTY FORTY "\n");
+    END();
+}
+
+TEST(an_open_column_sets_no_width)
+{
+    BEGIN({.heading = "name"}, {.heading = "b", .gap = 2}, {.heading = "path", .gap = 2, .open = true});
+    add(&grid, "x", "1", FORTY FORTY FORTY);
+    res_grid_below(&grid, "A=1");
+    add(&grid, "name", "2", "/");
+    res_grid_text(&grid, &PLAIN, &text);
+    CHECK_STR(text.text, "name  b  path\n"
+                         "x     1  " FORTY FORTY FORTY "\n"
+                         "      A=1\n"
+                         "name  2  /\n");
+    END();
+}
+
+TEST(wide_characters_take_two_columns)
+{
+    BEGIN({.heading = "name"}, {.heading = "b", .gap = 2}, {.heading = "c", .gap = 2});
+    add(&grid, "\u65e5\u672c\u8a9e", "1", "2");
+    add(&grid, "cafe\u0301", "3", "4");
+    res_grid_text(&grid, &PLAIN, &text);
+    CHECK_STR(text.text, "name    b  c\n\u65e5\u672c\u8a9e  1  2\ncafe\u0301    3  4\n");
+    END();
+}
+
+TEST(markdown_of_hostile_words)
+{
+    BEGIN({.heading = "name"}, {.heading = "b", .group = "g", .alone = "b of g", .right = true, .gap = 2},
+          {.heading = "c", .hidden = true});
+    add(&grid, "a|b\n\033[2J", "<1>", "hidden");
+    res_grid_below(&grid, "not shown");
+    res_grid_markdown(&grid, &text);
+    CHECK_STR(text.text, "| name | b of g |\n"
+                         "| --- | ---: |\n"
+                         "| a\\|b\\\\x0a\\\\x1b\\[2J | \\<1\\> |\n");
+    END();
+}
+
+TEST(csv_quotes_words_and_not_numbers)
+{
+    BEGIN({.heading = "name"}, {.heading = "b"}, {.heading = "c"});
+    res_grid_add(&grid, "=a\"b");
+    res_grid_number(&grid, -1.5);
+    res_grid_add(&grid, NULL);
+    res_grid_add(&grid, "-");
+    res_grid_number(&grid, (double)INFINITY);
+    res_grid_add(&grid, "");
+    res_grid_csv(&grid, &text);
+    CHECK_STR(text.text, "name,b,c\n\"'=a\"\"b\",-1.5,\n\"-\",,\"\"\n");
+    END();
+}
+
+RUN_TESTS(T(columns_are_aligned_below_their_groups), T(a_group_is_wide_enough_for_its_words),
+          T(a_column_without_words_is_left_out), T(roles_are_colours_and_take_no_room),
+          T(a_name_too_long_stands_alone_and_costs_no_column), T(expendable_columns_go_by_rank_and_are_named),
+          T(without_room_all_names_stand_above), T(an_open_column_sets_no_width),
+          T(wide_characters_take_two_columns), T(markdown_of_hostile_words),
+          T(csv_quotes_words_and_not_numbers))
