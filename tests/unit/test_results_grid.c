@@ -78,7 +78,8 @@ TEST(roles_are_colours_and_take_no_room)
 
 TEST(a_name_too_long_stands_alone_and_costs_no_column)
 {
-    BEGIN({.heading = "name"}, {.heading = "b", .gap = 2}, {.heading = "c", .gap = 2, .expendable = 1});
+    BEGIN({.heading = "name", .own_line = true}, {.heading = "b", .gap = 2},
+          {.heading = "c", .gap = 2, .expendable = 1});
     add(&grid, "short", FORTY, "1");
     add(&grid, FORTY FORTY, "2", "3");
     res_grid_text(&grid, &PLAIN, &text);
@@ -108,7 +109,8 @@ TEST(expendable_columns_go_by_rank_and_are_named)
 
 TEST(without_room_all_names_stand_above)
 {
-    BEGIN({.heading = "name"}, {.heading = "b", .gap = 2}, {.heading = "c", .group = "g", .gap = 2});
+    BEGIN({.heading = "name", .own_line = true}, {.heading = "b", .gap = 2},
+          {.heading = "c", .group = "g", .gap = 2});
     add(&grid, "x", FORTY, FORTY FORTY);
     res_grid_text(&grid, &PLAIN, &text);
     CHECK_STR(text.text, "name\n"

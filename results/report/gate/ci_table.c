@@ -75,152 +75,98 @@ static char *bridge_words(const struct res_check *check, size_t first)
     return NULL;
 }
 
-static bool is_last_of_workload(const struct res_check *check, size_t at)
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static bool is_first_of_workload(const struct res_check *check, size_t at)
 {
-    return at + 1 == check->finding_count ||
-           strcmp(check->findings[at].workload, check->findings[at + 1].workload) != 0;
+    return at == 0 || strcmp(check->findings[at].workload, check->findings[at - 1].workload) != 0;
 }
 
-/* ---- text ----------------------------------------------------------------------------------- */
-
-enum { CELL_CANDIDATE, CELL_METRIC, CELL_SEEN, CELL_LIMIT, CELL_OUTCOME, CELL_COUNT };
-
-struct line {
-    char *cells[CELL_COUNT];
-};
-
-static struct line line_of(const struct res_finding *finding)
+static void grid_begin(struct res_grid *grid, const struct res_check *check)
 {
-    return (struct line){{res_text_plain(finding->candidate),
-                          res_strdup(res_metric_name(finding->rule->metric)), res_finding_seen(finding),
-                          res_strdup(res_finding_limit(finding)),
-                          res_strdup(res_outcome_name(finding->outcome))}};
+    char *seen = res_printf("measured, against %s (95 %%)",
+                            check->earlier ? "the earlier result" : check->baseline);
+    const struct res_column columns[] = {
+        {.heading = "candidate", .own_line = true, .gap = 2}, {.heading = "metric", .gap = 2},
+        {.heading = "measured", .alone = seen, .gap = 2},     {.heading = "limit", .gap = 2},
+        {.heading = "outcome", .gap = 2, .open = true},
+    };
+    res_grid_begin(grid, columns, sizeof columns / sizeof columns[0]);
+    free(seen);
 }
 
-static void line_release(struct line *line)
+/* "over: it crashed". Markdown has no colour, so what is over is loud there, and says why in any case. */
+static char *outcome_words(const struct res_finding *finding, bool markdown)
 {
-    for (size_t i = 0; i < CELL_COUNT; i++)
-        free(line->cells[i]);
+    const bool loud = markdown && finding->outcome == RES_OVER;
+    const char *outcome = loud ? "OVER" : res_outcome_name(finding->outcome);
+    const char *reason = loud && *finding->reason == '\0' ? "the whole interval is above" : finding->reason;
+    return *reason != '\0' ? res_printf("%s: %s", outcome, reason) : res_strdup(outcome);
 }
 
-static const char *colour_of(enum res_outcome outcome)
+/* All findings of a workload, the first of which is at `first`. Returns where the next workload's begin. */
+static size_t add_rows(struct res_grid *grid, const struct res_check *check, size_t first, bool markdown)
 {
-    static const char *const colours[] = {"\033[32m", "\033[31m", "\033[33m"};
-    return colours[outcome];
-}
-
-static void add_line(struct res_text *text, const struct line *line, const size_t *widths, const char *colour,
-                     const char *reason)
-{
-    for (size_t i = 0; i < CELL_COUNT; i++) {
-        const bool last = i + 1 == CELL_COUNT;
-        res_text_printf(text, "  %s%s%s", last && colour != NULL ? colour : "", line->cells[i],
-                        last && colour != NULL ? "\033[0m" : "");
-        for (size_t at = res_text_columns(line->cells[i]); at < widths[i] && !last; at++)
-            res_text_add(text, " ", 1);
-    }
-    res_text_printf(text, "%s%s\n", *reason != '\0' ? ": " : "", reason);
-}
-
-static void measure(const struct line *line, size_t *widths)
-{
-    for (size_t i = 0; i < CELL_COUNT; i++) {
-        const size_t columns = res_text_columns(line->cells[i]);
-        widths[i] = columns > widths[i] ? columns : widths[i];
-    }
+    size_t at = first;
+    do {
+        const struct res_finding *finding = &check->findings[at];
+        res_grid_add(grid, finding->candidate);
+        res_grid_add(grid, res_metric_name(finding->rule->metric));
+        res_grid_own(grid, res_finding_seen(finding));
+        res_grid_add(grid, res_finding_limit(finding));
+        res_grid_own(grid, outcome_words(finding, markdown));
+        res_grid_role(grid, res_cell_role(res_outcome_name(finding->outcome)));
+    } while (++at < check->finding_count && !is_first_of_workload(check, at));
+    return at;
 }
 
 char *res_check_text(const struct res_check *check, const struct res_style *style)
 {
     struct res_text text = {0};
-    struct line head = {{res_strdup("candidate"), res_strdup("metric"), res_strdup("measured"),
-                         res_strdup("limit"), res_strdup("outcome")}};
-    struct line *lines = res_calloc(check->finding_count, sizeof *lines);
-    size_t widths[CELL_COUNT] = {0}, first = 0;
-    measure(&head, widths);
-    for (size_t i = 0; i < check->finding_count; i++) {
-        lines[i] = line_of(&check->findings[i]);
-        measure(&lines[i], widths);
-    }
-    for (size_t i = 0; i < check->finding_count; i++) {
-        const struct res_finding *finding = &check->findings[i];
-        if (i == 0 || strcmp(finding->workload, check->findings[i - 1].workload) != 0) {
-            char *workload = res_text_plain(finding->workload);
-            char *baseline = res_text_plain(check->baseline);
-            first = i;
-            res_text_printf(&text, "%s%s, percentages against %s%s (95 %% intervals)\n", i > 0 ? "\n" : "",
-                            workload, check->earlier ? "the earlier result" : baseline,
-                            check->earlier ? "" : " of the same run");
-            add_line(&text, &head, widths, NULL, "");
-            free(workload);
-            free(baseline);
-        }
-        add_line(&text, &lines[i], widths, style->colour ? colour_of(finding->outcome) : NULL,
-                 finding->reason);
-        char *words = is_last_of_workload(check, i) ? bridge_words(check, first) : NULL;
+    struct res_grid grid;
+    char *baseline = res_text_plain(check->baseline), *summary = res_check_summary(check);
+    grid_begin(&grid, check);
+    for (size_t at = 0, first = 0; at < check->finding_count; first = at) {
+        char *workload = res_text_plain(check->findings[at].workload), *words = bridge_words(check, first);
+        res_text_printf(&text, "%s%s, percentages against %s%s (95 %% intervals)\n", at > 0 ? "\n" : "",
+                        workload, check->earlier ? "the earlier result" : baseline,
+                        check->earlier ? "" : " of the same run");
+        at = add_rows(&grid, check, first, false);
+        res_grid_text(&grid, style, &text);
         if (words != NULL)
             res_text_printf(&text, "  (%s)\n", words);
+        free(workload);
         free(words);
     }
-    char *summary = res_check_summary(check);
     res_text_printf(&text, "\n%s\n", summary);
+    res_grid_release(&grid);
+    free(baseline);
     free(summary);
-    for (size_t i = 0; i < check->finding_count; i++)
-        line_release(&lines[i]);
-    line_release(&head);
-    free(lines);
     return text.text;
-}
-
-/* ---- Markdown ------------------------------------------------------------------------------- */
-
-static void md_cell(struct res_text *text, const char *words)
-{
-    res_text_printf(text, "| ");
-    res_markdown_add(text, words);
-    res_text_add(text, " ", 1);
 }
 
 char *res_check_markdown(const struct res_check *check)
 {
     struct res_text text = {0};
+    struct res_grid grid;
     char *summary = res_check_summary(check);
-    size_t first = 0;
+    grid_begin(&grid, check);
     res_text_printf(&text, "## mallab check: %s\n", summary);
-    for (size_t i = 0; i < check->finding_count; i++) {
-        const struct res_finding *finding = &check->findings[i];
-        if (i == 0 || strcmp(finding->workload, check->findings[i - 1].workload) != 0) {
-            first = i;
-            res_text_printf(&text, "\n### ");
-            res_markdown_add(&text, finding->workload);
-            res_text_printf(&text, "\n\n| candidate | metric | measured, against ");
-            res_markdown_add(&text, check->earlier ? "the earlier result" : check->baseline);
-            res_text_printf(&text, " (95 %%) | limit | outcome |\n| --- | --- | ---: | ---: | --- |\n");
+    for (size_t at = 0, first = 0; at < check->finding_count; first = at) {
+        char *words = bridge_words(check, first);
+        res_text_printf(&text, "\n### ");
+        res_markdown_add(&text, check->findings[first].workload);
+        res_text_printf(&text, "\n\n");
+        at = add_rows(&grid, check, first, true);
+        res_grid_markdown(&grid, &text);
+        if (words != NULL) {
+            res_text_printf(&text, "\n");
+            res_markdown_add(&text, words);
+            res_text_printf(&text, "\n");
         }
-        char *seen = res_finding_seen(finding);
-        char *outcome = finding->outcome == RES_WITHIN
-                            ? res_strdup("within")
-                            : res_printf("%s: %s", finding->outcome == RES_OVER ? "OVER" : "inconclusive",
-                                         *finding->reason != '\0' ? finding->reason
-                                                                  : "the whole interval is above");
-        md_cell(&text, finding->candidate);
-        md_cell(&text, res_metric_name(finding->rule->metric));
-        md_cell(&text, seen);
-        md_cell(&text, res_finding_limit(finding));
-        md_cell(&text, outcome);
-        res_text_printf(&text, "|\n");
-        free(outcome);
-        free(seen);
-        if (is_last_of_workload(check, i)) {
-            char *words = bridge_words(check, first);
-            if (words != NULL) {
-                res_text_printf(&text, "\n");
-                res_markdown_add(&text, words);
-                res_text_printf(&text, "\n");
-            }
-            free(words);
-        }
+        free(words);
     }
+    res_grid_release(&grid);
     free(summary);
     return text.text;
 }

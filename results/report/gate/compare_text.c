@@ -7,31 +7,17 @@
 #include "results/measure/base/support.h"
 #include "results/report/gate/compare_results.h"
 #include "results/report/grid/cells.h"
-#include "results/report/grid/csv.h"
 #include "results/report/grid/escape.h"
 
-enum {
-    CELL_CANDIDATE,
-    CELL_METRIC,
-    CELL_OLD,
-    CELL_NEW,
-    CELL_MACHINE,
-    CELL_CHANGE,
-    CELL_NOISE,
-    CELL_VERDICT,
-    CELL_COUNT
-};
-
-static const char *const HEADS[CELL_COUNT] = {"candidate", "metric",        "then",  "now",
-                                              "machine",   "change (95 %)", "noise", "verdict"};
-
-struct row {
-    char *cells[CELL_COUNT];
-};
-
-struct rows {
-    struct row *items;
-    size_t count;
+static const struct res_column COLUMNS[] = {
+    {.heading = "candidate", .own_line = true, .gap = 2},
+    {.heading = "metric", .gap = 2},
+    {.heading = "then", .right = true, .gap = 2},
+    {.heading = "now", .right = true, .gap = 2},
+    {.heading = "machine", .right = true, .gap = 2},
+    {.heading = "change (95 %)", .gap = 2},
+    {.heading = "noise", .gap = 2},
+    {.heading = "verdict", .gap = 2},
 };
 
 static char *string_of(const json_t *object, const char *key)
@@ -60,48 +46,35 @@ static char *change_of(const json_t *metric)
     return change;
 }
 
-static struct row row_of(const json_t *candidate, const json_t *metric)
+static void add_row(struct res_grid *grid, const json_t *candidate, const json_t *metric)
 {
     enum res_metric kind = RES_METRIC_TIME;
     const char *name = json_string_value(json_object_get(metric, "metric"));
     (void)res_metric_from(name, strlen(name), &kind); /* its own names: always known */
     const bool is_yardstick = json_is_true(json_object_get(metric, "is_yardstick"));
     const double machine = res_cell_number(metric, is_yardstick ? "plain_ratio" : "bridge_ratio");
-    struct row row = {{
-        string_of(candidate, "name"),
-        res_printf("%s%s", name, is_steady(metric) ? ", steady" : ""),
-        res_metric_text(kind, res_cell_number(metric, "old")),
-        res_metric_text(kind, res_cell_number(metric, "new")),
-        isfinite(machine) ? res_cell_percent(machine) : res_strdup("-"),
-        is_yardstick ? res_strdup("-") : change_of(metric),
-        res_cell_interval(res_cell_number(metric, "noise_low"), res_cell_number(metric, "noise_high")),
-        is_yardstick ? res_strdup("yardstick") : string_of(metric, "verdict"),
-    }};
-    return row;
+    res_grid_add(grid, res_cell_string(candidate, "name", "-"));
+    res_grid_own(grid, res_printf("%s%s", name, is_steady(metric) ? ", steady" : ""));
+    res_grid_own(grid, res_metric_text(kind, res_cell_number(metric, "old")));
+    res_grid_own(grid, res_metric_text(kind, res_cell_number(metric, "new")));
+    res_grid_own(grid, res_cell_percent(machine));
+    res_grid_own(grid, is_yardstick ? res_strdup("-") : change_of(metric));
+    res_grid_own(
+        grid, res_cell_interval(res_cell_number(metric, "noise_low"), res_cell_number(metric, "noise_high")));
+    res_grid_add(grid, is_yardstick ? "yardstick" : res_cell_string(metric, "verdict", "-"));
 }
 
-static struct rows rows_of(const json_t *workload)
+static void add_rows(struct res_grid *grid, const json_t *workload)
 {
-    struct rows rows = {0};
     size_t index, place;
     json_t *candidate, *metric;
     json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
     {
         json_array_foreach(json_object_get(candidate, "metrics"), place, metric)
         {
-            rows.items = res_realloc(rows.items, rows.count + 1, sizeof *rows.items);
-            rows.items[rows.count++] = row_of(candidate, metric);
+            add_row(grid, candidate, metric);
         }
     }
-    return rows;
-}
-
-static void rows_release(struct rows *rows)
-{
-    for (size_t i = 0; i < rows->count; i++)
-        for (size_t k = 0; k < CELL_COUNT; k++)
-            free(rows->items[i].cells[k]);
-    free(rows->items);
 }
 
 /* ---- what is told beside the figures -------------------------------------------------------- */
@@ -224,135 +197,87 @@ static void add_notes(struct res_text *text, bool markdown, const json_t *compar
     add_bridge_note(text, markdown, comparison);
 }
 
-/* ---- text ----------------------------------------------------------------------------------- */
+/* ---- the three forms ------------------------------------------------------------------------ */
 
-static void add_cells(struct res_text *text, char *const *cells, const size_t *widths)
+static char *words_of(const json_t *comparison, bool markdown)
 {
-    for (size_t k = 0; k < CELL_COUNT; k++) {
-        const bool right = k == CELL_OLD || k == CELL_NEW || k == CELL_MACHINE;
-        const bool last = k + 1 == CELL_COUNT;
-        const size_t blanks = widths[k] - res_text_columns(cells[k]);
-        res_text_printf(text, "  ");
-        for (size_t i = 0; i < blanks && right; i++)
-            res_text_add(text, " ", 1);
-        res_text_printf(text, "%s", cells[k]);
-        for (size_t i = 0; i < blanks && !right && !last; i++)
-            res_text_add(text, " ", 1);
-    }
-    res_text_printf(text, "\n");
-}
-
-static void add_table(struct res_text *text, const struct rows *rows)
-{
-    size_t widths[CELL_COUNT];
-    char *heads[CELL_COUNT];
-    for (size_t k = 0; k < CELL_COUNT; k++) {
-        heads[k] = res_strdup(HEADS[k]);
-        widths[k] = res_text_columns(heads[k]);
-        for (size_t i = 0; i < rows->count; i++) {
-            const size_t columns = res_text_columns(rows->items[i].cells[k]);
-            widths[k] = columns > widths[k] ? columns : widths[k];
+    const struct res_style style = {0};
+    struct res_text text = {0};
+    struct res_grid grid;
+    size_t index;
+    json_t *workload;
+    res_grid_begin(&grid, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
+    json_array_foreach(json_object_get(comparison, "workloads"), index, workload)
+    {
+        char *name = string_of(workload, "name");
+        add_rows(&grid, workload);
+        if (markdown) {
+            res_text_printf(&text, "### ");
+            res_markdown_add(&text, name);
+            res_text_printf(&text, "\n\n");
+            res_grid_markdown(&grid, &text);
+            res_text_printf(&text, "\n");
+        } else {
+            res_text_printf(&text, "%s\n", name);
+            res_grid_text(&grid, &style, &text);
         }
+        add_workload_notes(&text, markdown, workload);
+        if (!markdown)
+            res_text_printf(&text, "\n");
+        free(name);
     }
-    add_cells(text, heads, widths);
-    for (size_t i = 0; i < rows->count; i++)
-        add_cells(text, rows->items[i].cells, widths);
-    for (size_t k = 0; k < CELL_COUNT; k++)
-        free(heads[k]);
+    add_notes(&text, markdown, comparison);
+    res_grid_release(&grid);
+    return text.text;
 }
 
 char *res_compare_text(const json_t *comparison)
 {
-    struct res_text text = {0};
-    size_t index;
-    json_t *workload;
-    json_array_foreach(json_object_get(comparison, "workloads"), index, workload)
-    {
-        char *name = string_of(workload, "name");
-        struct rows rows = rows_of(workload);
-        res_text_printf(&text, "%s\n", name);
-        add_table(&text, &rows);
-        add_workload_notes(&text, false, workload);
-        res_text_printf(&text, "\n");
-        rows_release(&rows);
-        free(name);
-    }
-    add_notes(&text, false, comparison);
-    return text.text;
-}
-
-/* ---- Markdown and CSV ----------------------------------------------------------------------- */
-
-static void md_cell(struct res_text *text, const char *cell)
-{
-    res_text_printf(text, "| ");
-    res_markdown_add(text, cell);
-    res_text_add(text, " ", 1);
+    return words_of(comparison, false);
 }
 
 char *res_compare_markdown(const json_t *comparison)
 {
-    struct res_text text = {0};
-    size_t index;
-    json_t *workload;
-    json_array_foreach(json_object_get(comparison, "workloads"), index, workload)
-    {
-        char *name = string_of(workload, "name");
-        struct rows rows = rows_of(workload);
-        res_text_printf(&text, "### ");
-        res_markdown_add(&text, name);
-        res_text_printf(&text, "\n\n");
-        for (size_t k = 0; k < CELL_COUNT; k++)
-            md_cell(&text, HEADS[k]);
-        res_text_printf(&text, "|\n| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |\n");
-        for (size_t i = 0; i < rows.count; i++) {
-            for (size_t k = 0; k < CELL_COUNT; k++)
-                md_cell(&text, rows.items[i].cells[k]);
-            res_text_printf(&text, "|\n");
-        }
-        res_text_printf(&text, "\n");
-        add_workload_notes(&text, true, workload);
-        rows_release(&rows);
-        free(name);
-    }
-    add_notes(&text, true, comparison);
-    return text.text;
+    return words_of(comparison, true);
 }
 
-static void csv_cell(struct res_text *text, const json_t *object, const char *key, bool first)
-{
-    res_text_printf(text, "%s", first ? "" : ",");
-    res_csv_value(text, json_object_get(object, key));
-}
+/* Behind these four the headings are keys of the metric. */
+#define CSV_OWN 4
+
+static const struct res_column CSV[] = {
+    {.heading = "workload"},    {.heading = "candidate"},    {.heading = "version_old"},
+    {.heading = "version_new"}, {.heading = "metric"},       {.heading = "unit"},
+    {.heading = "old"},         {.heading = "new"},          {.heading = "ratio"},
+    {.heading = "ratio_low"},   {.heading = "ratio_high"},   {.heading = "noise_low"},
+    {.heading = "noise_high"},  {.heading = "rounds_old"},   {.heading = "rounds_new"},
+    {.heading = "verdict"},     {.heading = "figure"},       {.heading = "plain_ratio"},
+    {.heading = "bridge"},      {.heading = "bridge_ratio"},
+};
 
 char *res_compare_csv(const json_t *comparison)
 {
-    static const char *const keys[] = {"metric",     "unit",        "old",        "new",
-                                       "ratio",      "ratio_low",   "ratio_high", "noise_low",
-                                       "noise_high", "rounds_old",  "rounds_new", "verdict",
-                                       "figure",     "plain_ratio", "bridge",     "bridge_ratio"};
+    const size_t count = sizeof CSV / sizeof CSV[0];
     struct res_text text = {0};
+    struct res_grid grid;
     size_t index, place, which;
     json_t *workload, *candidate, *metric;
-    res_text_printf(&text, "workload,candidate,version_old,version_new");
-    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-        res_text_printf(&text, ",%s", keys[k]);
-    res_text_printf(&text, "\n");
+    res_grid_begin(&grid, CSV, count);
     json_array_foreach(json_object_get(comparison, "workloads"), index, workload)
     {
         json_array_foreach(json_object_get(workload, "candidates"), place, candidate)
         {
             json_array_foreach(json_object_get(candidate, "metrics"), which, metric)
             {
-                csv_cell(&text, workload, "name", true);
-                csv_cell(&text, candidate, "name", false);
-                csv_cell(&text, candidate, "version_old", false);
-                csv_cell(&text, candidate, "version_new", false);
-                for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-                    csv_cell(&text, metric, keys[k], false);
-                res_text_printf(&text, "\n");
+                res_cell_value(&grid, json_object_get(workload, "name"));
+                res_cell_value(&grid, json_object_get(candidate, "name"));
+                res_cell_value(&grid, json_object_get(candidate, "version_old"));
+                res_cell_value(&grid, json_object_get(candidate, "version_new"));
+                for (size_t k = CSV_OWN; k < count; k++)
+                    res_cell_value(&grid, json_object_get(metric, CSV[k].heading));
             }
         }
     }
+    res_grid_csv(&grid, &text);
+    res_grid_release(&grid);
     return text.text;
 }

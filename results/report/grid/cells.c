@@ -18,10 +18,52 @@ double res_cell_number(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-char *res_cell_plain(const json_t *object, const char *key, const char *otherwise)
+const char *res_cell_string(const json_t *object, const char *key, const char *otherwise)
 {
     const char *text = json_string_value(json_object_get(object, key));
-    return res_text_plain(text != NULL ? text : otherwise);
+    return text != NULL ? text : otherwise;
+}
+
+char *res_cell_plain(const json_t *object, const char *key, const char *otherwise)
+{
+    return res_text_plain(res_cell_string(object, key, otherwise));
+}
+
+enum res_role res_cell_role(const char *verdict)
+{
+    static const struct {
+        const char *verdict;
+        enum res_role role;
+    } ROLES[] = {
+        {"faster", RES_ROLE_GOOD},        {"less", RES_ROLE_GOOD},
+        {"within", RES_ROLE_GOOD},        {"slower", RES_ROLE_BAD},
+        {"more", RES_ROLE_BAD},           {"over", RES_ROLE_BAD},
+        {"undecided", RES_ROLE_DOUBT},    {RES_CELL_UNCLEAR, RES_ROLE_DOUBT},
+        {"inconclusive", RES_ROLE_DOUBT},
+    };
+    for (size_t i = 0; i < sizeof ROLES / sizeof ROLES[0]; i++)
+        if (verdict != NULL && strcmp(verdict, ROLES[i].verdict) == 0)
+            return ROLES[i].role;
+    return RES_ROLE_NONE;
+}
+
+enum res_role res_cell_role_large(const char *verdict, double ratio)
+{
+    const enum res_role role = res_cell_role(verdict);
+    return role != RES_ROLE_DOUBT && fabs(ratio - 1) < RES_COLOUR_LEAST ? RES_ROLE_NONE : role;
+}
+
+void res_cell_value(struct res_grid *grid, const json_t *value)
+{
+    if (json_is_string(value))
+        res_grid_add(grid, json_string_value(value));
+    else if (json_is_integer(value))
+        res_grid_bare(grid, res_printf("%lld", (long long)json_integer_value(value)));
+    else if (json_is_real(value))
+        res_grid_number(grid, json_real_value(value));
+    else
+        res_grid_bare(grid,
+                      json_is_boolean(value) ? res_strdup(json_is_true(value) ? "true" : "false") : NULL);
 }
 
 const char *res_cell_verdict(const json_t *figure, const char *otherwise)

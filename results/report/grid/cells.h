@@ -6,6 +6,8 @@
 
 #include <jansson.h>
 
+#include "results/report/grid/grid.h"
+
 /* res_cell_number - a number of an object, NAN when it is missing or none. */
 double res_cell_number(const json_t *object, const char *key);
 
@@ -18,6 +20,17 @@ const char *res_cell_verdict(const json_t *figure, const char *otherwise);
 
 /* res_cell_plain - a string of an object fit for a terminal (res_text_plain); `otherwise` when it is missing. */
 char *res_cell_plain(const json_t *object, const char *key, const char *otherwise);
+
+/* res_cell_string - the same as it is, borrowed: for a grid, which makes it fit. */
+const char *res_cell_string(const json_t *object, const char *key, const char *otherwise);
+
+/* res_cell_role - what a verdict says: faster, less and within are good; slower, more and over bad; undecided and unclear doubt.
+ * res_cell_role_large - likewise; none where a difference is shown and too small to act on (RES_COLOUR_LEAST). */
+enum res_role res_cell_role(const char *verdict);
+enum res_role res_cell_role_large(const char *verdict, double ratio);
+
+/* res_cell_value - put a JSON value into a grid for CSV: a string, a number or truth value bare; nothing for others and NULL. */
+void res_cell_value(struct res_grid *grid, const json_t *value);
 
 /* res_cell_ns - nanoseconds with three digits: "9.24", "12.5", "1204". */
 char *res_cell_ns(double ns);

@@ -97,10 +97,15 @@ static struct cell *last_cell(struct res_grid *grid)
     return &row->cells[row->filled - 1];
 }
 
+void res_grid_bare(struct res_grid *grid, char *words)
+{
+    res_grid_own(grid, words);
+    last_cell(grid)->bare = true;
+}
+
 void res_grid_number(struct res_grid *grid, double number)
 {
-    res_grid_own(grid, isfinite(number) ? res_printf("%.9g", number) : NULL);
-    last_cell(grid)->bare = true;
+    res_grid_bare(grid, isfinite(number) ? res_printf("%.9g", number) : NULL);
 }
 
 void res_grid_role(struct res_grid *grid, enum res_role role)
@@ -183,7 +188,8 @@ static void measure(struct page *page)
     const struct res_grid *grid = page->grid;
     for (size_t column = 0; column < grid->column_count; column++) {
         size_t width = larger(res_text_columns(grid->columns[column].heading), grid->columns[column].least);
-        for (size_t i = 0; i < grid->row_count && !grid->columns[column].open && column > 0; i++) {
+        const bool set_by_cells = !grid->columns[column].open && !grid->columns[column].own_line;
+        for (size_t i = 0; i < grid->row_count && set_by_cells; i++) {
             if (!grid->rows[i].is_below)
                 width = larger(width, res_text_columns(words_of(&grid->rows[i], column)));
         }
@@ -199,8 +205,8 @@ static void measure(struct page *page)
     }
 }
 
-/* Gives the first column what the others leave of a line: the longest of its words that fits sets its width.
- * Returns whether there is room for its heading at least. */
+/* Of a first column whose words may stand on their own line the longest that fits beside the others sets the width.
+ * Returns whether all others fit, and the first heading. */
 static bool fit_names(struct page *page)
 {
     const struct res_grid *grid = page->grid;
@@ -208,7 +214,7 @@ static bool fit_names(struct page *page)
     size_t others = grid->columns[0].gap;
     for (size_t column = 1; column < grid->column_count; column++)
         others += page->shown[column] ? grid->columns[column].gap + page->widths[column] : 0;
-    for (size_t i = 0; i < grid->row_count; i++) {
+    for (size_t i = 0; i < grid->row_count && grid->columns[0].own_line; i++) {
         const size_t own = grid->rows[i].is_below ? 0 : res_text_columns(words_of(&grid->rows[i], 0));
         page->widths[0] = own + others <= RES_TABLE_COLUMNS ? larger(page->widths[0], own) : page->widths[0];
     }
@@ -313,11 +319,11 @@ void res_grid_text(struct res_grid *grid, const struct res_style *style, struct 
     for (size_t column = 0; column < grid->column_count; column++)
         page.shown[column] = !grid->columns[column].hidden && (column == 0 || !is_empty(grid, column));
     for (measure(&page); !fit_names(&page); measure(&page)) {
-        page.names_above = !leave_out(&page, grid->left_out);
-        if (page.names_above) {
-            page.widths[0] = 0;
-            break;
-        }
+        if (leave_out(&page, grid->left_out))
+            continue;
+        page.names_above = grid->columns[0].own_line;
+        page.widths[0] = page.names_above ? 0 : page.widths[0];
+        break;
     }
     print_page(&page, text);
     free(page.shown);

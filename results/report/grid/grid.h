@@ -14,9 +14,11 @@
 
 struct res_column {
     const char *heading;
-    const char *group;   /* NULL: none */
-    const char *alone;   /* what it is called where no group stands above it; NULL: as its heading */
-    bool right;          /* aligned */
+    const char *group; /* NULL: none */
+    const char *alone; /* what it is called where no group stands above it; NULL: as its heading */
+    bool right;        /* aligned */
+    bool
+        own_line; /* the first column: words for which there is no room beside the others stand on a line of their own */
     bool open;           /* the last column: its cells may go beyond the page, and set no width */
     bool hidden;         /* nowhere printed */
     unsigned gap;        /* blanks before it on a terminal */
@@ -38,10 +40,11 @@ void res_grid_release(struct res_grid *grid);
 
 /* res_grid_add - the next cell, behind the last of a row the first of a new one. NULL: no words.
  * res_grid_own - the same, and words are freed.
- * res_grid_number - a number for CSV: printed as it is; an empty cell where it is not finite.
+ * res_grid_bare - likewise, and CSV has them without quotes. res_grid_number - a number so; none where it is not finite.
  * res_grid_role - the role of the cell added last. */
 void res_grid_add(struct res_grid *grid, const char *words);
 void res_grid_own(struct res_grid *grid, char *words);
+void res_grid_bare(struct res_grid *grid, char *words);
 void res_grid_number(struct res_grid *grid, double number);
 void res_grid_role(struct res_grid *grid, enum res_role role);
 
@@ -50,7 +53,7 @@ void res_grid_below(struct res_grid *grid, const char *words);
 
 /* res_grid_text / _markdown / _csv - print what was added, and forget the rows.
  * text: aligned, within RES_TABLE_COLUMNS where that can be. A column without words is left out; where there is no room, the
- * expendable ones are, by rank; a first cell too long for its column stands on a line of its own. */
+ * expendable ones are, by rank. */
 void res_grid_text(struct res_grid *grid, const struct res_style *style, struct res_text *text);
 void res_grid_markdown(struct res_grid *grid, struct res_text *text);
 void res_grid_csv(struct res_grid *grid, struct res_text *text);
