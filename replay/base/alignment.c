@@ -1,20 +1,14 @@
 /* alignment.c - see alignment.h. */
 #include "replay/base/alignment.h"
 
+#include "replay/base/op.h"
 #include "replay/base/storage.h"
-#include "replay/exec/loop.h"
 
 bool rep_alignment_init(struct rep_alignment *alignment, uint32_t id_max)
 {
     *alignment = (struct rep_alignment){
         .made_by = rep_storage_map((size_t)id_max + 1, sizeof *alignment->made_by)};
     return alignment->made_by != NULL;
-}
-
-/* The plan keeps pages touched in fields that the call does not use (loop.h). */
-uint64_t rep_alignment_requested(const struct wl_op *op)
-{
-    return rep_op_has_upper_bits(op) ? (op->size & REP_OP_SIZE_MASK) * op->count : op->size;
 }
 
 /* C: suitable for any object that fits, and no fundamental type needs more than 16. */
@@ -34,7 +28,7 @@ uint64_t rep_alignment_promised(const struct wl_op *op, uint64_t bytes)
 
 static void look(struct rep_alignment *alignment, const struct wl_op *op, uint64_t number, const void *object)
 {
-    const uint64_t bytes = rep_alignment_requested(op);
+    const uint64_t bytes = rep_op_bytes(op);
     const uint64_t promised = rep_alignment_promised(op, bytes);
     if (bytes == 0 || object == NULL)
         return; /* any answer will do */

@@ -27,9 +27,6 @@ bool rep_alignment_init(struct rep_alignment *alignment, uint32_t id_max);
 void rep_alignment_window(struct rep_alignment *alignment, const struct wl_window *window,
                           void *const *slots);
 
-/* rep_alignment_requested - the bytes that an op asks for, as the workload or as the plan (loop.h) has it. */
-uint64_t rep_alignment_requested(const struct wl_op *op);
-
 /* rep_alignment_promised - what the address of these bytes, more than none, must be a multiple of. */
 uint64_t rep_alignment_promised(const struct wl_op *op, uint64_t bytes);
 

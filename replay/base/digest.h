@@ -8,9 +8,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#define XXH_STATIC_LINKING_ONLY /* for the layout of XXH64_state_t: XXH64_createState would call malloc */
+#include <xxhash.h>
 
 #include "footprint/wl/workload.h"
-#include "replay/base/xxh.h"
 
 struct rep_digest {
     XXH64_state_t state;

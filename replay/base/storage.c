@@ -9,9 +9,7 @@
 #include <sys/mman.h>
 
 #include "footprint/base/memory_bound.h"
-#include "replay/system/proc.h"
-
-#define PAGE_BYTES 4096u
+#include "replay/base/proc.h"
 
 /* Bytes that the kernel thinks it can give without swapping; 0 when it does not say. */
 static uint64_t available_bytes(void)
@@ -26,8 +24,8 @@ static bool total_bytes(size_t count, size_t element_bytes, size_t *ret_bytes)
     size_t bytes;
     if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes > SIZE_MAX / 2)
         return false;
-    bytes = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-    *ret_bytes = bytes > 0 ? bytes : PAGE_BYTES;
+    bytes = (bytes + REP_PAGE_BYTES - 1) / REP_PAGE_BYTES * REP_PAGE_BYTES;
+    *ret_bytes = bytes > 0 ? bytes : REP_PAGE_BYTES;
     return true;
 }
 
@@ -73,13 +71,13 @@ static size_t stack_overhead_bytes(void)
         bytes = minimum(&attributes);
         (void)pthread_attr_destroy(&attributes); /* frees nothing */
     }
-    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    return (bytes + REP_PAGE_BYTES - 1) / REP_PAGE_BYTES * REP_PAGE_BYTES;
 }
 
 bool rep_stacks_init(struct rep_stacks *stacks, uint32_t count)
 {
     const size_t stack_bytes = REP_STACK_BYTES + stack_overhead_bytes();
-    const size_t step = stack_bytes + PAGE_BYTES;
+    const size_t step = stack_bytes + REP_PAGE_BYTES;
     char *memory = rep_storage_map(count, step);
     uint32_t *free_numbers = rep_storage_map(count, sizeof *free_numbers);
     if (memory == NULL || free_numbers == NULL) {
@@ -89,7 +87,7 @@ bool rep_stacks_init(struct rep_stacks *stacks, uint32_t count)
     }
     for (uint32_t i = 0; i < count; i++) {
         /* Without the guard (the limit of mappings is reached) the stack works all the same. */
-        (void)mprotect(memory + i * step, PAGE_BYTES, PROT_NONE);
+        (void)mprotect(memory + i * step, REP_PAGE_BYTES, PROT_NONE);
         free_numbers[i] = count - 1 - i;
     }
     *stacks = (struct rep_stacks){memory, stack_bytes, free_numbers, count, count};
@@ -102,7 +100,7 @@ void *rep_stacks_take(struct rep_stacks *stacks, uint32_t *ret_number)
         return NULL;
     const uint32_t number = stacks->free_numbers[--stacks->free_count];
     *ret_number = number;
-    return stacks->memory + number * (stacks->stack_bytes + PAGE_BYTES) + PAGE_BYTES;
+    return stacks->memory + number * (stacks->stack_bytes + REP_PAGE_BYTES) + REP_PAGE_BYTES;
 }
 
 void rep_stacks_give(struct rep_stacks *stacks, uint32_t number)

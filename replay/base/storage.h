@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define REP_CACHE_LINE 64 /* bytes; of x86-64 and most of aarch64 */
+#define REP_PAGE_BYTES 4096u
 
 /* rep_storage_map - map count elements of element_bytes each, zeroed, with all pages present.
  * Refuses what is more than half of the memory that the machine has available, and what is beyond the bound of all that is

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/exec/loop.h"
+#include "replay/base/storage.h"
 
 #define PAGE_MASK ((size_t)REP_PAGE_BYTES - 1)
 
@@ -197,20 +197,3 @@ const char *rep_calls_resolve(struct rep_calls *ret_calls, uint64_t *ret_substit
 }
 
 const size_t rep_touch_step = REP_PAGE_BYTES;
-
-void rep_watch(void)
-{
-}
-
-void rep_watch_pause(void)
-{
-}
-
-void rep_watch_resume(void)
-{
-}
-
-uint64_t rep_watch_count(void)
-{
-    return 0;
-}

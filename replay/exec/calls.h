@@ -49,13 +49,4 @@ const char *rep_calls_resolve(struct rep_calls *ret_calls, uint64_t *ret_substit
 /* Bytes between the writes into new memory: what rep_loop.touch_step is to be for this candidate. */
 extern const size_t rep_touch_step;
 
-/* rep_watch - count calls of the malloc family by this process from now on (none.c), or do nothing.
- * rep_watch_pause / rep_watch_resume bracket what the C library allocates for itself: pthread_create and
- * pthread_join, for the vector of thread-local storage. Per thread.
- * rep_watch_count - calls counted; 0 where nothing counts. */
-void rep_watch(void);
-void rep_watch_pause(void);
-void rep_watch_resume(void);
-uint64_t rep_watch_count(void);
-
 #endif

@@ -18,6 +18,7 @@
 
 #include "replay/base/digest.h"
 #include "replay/base/storage.h"
+#include "replay/base/watch.h"
 #include "replay/exec/gate.h"
 #include "replay/exec/run_threads.h"
 

@@ -4,13 +4,14 @@
  *   - the same instructions for every candidate, `none` included, so that what `none` measures is what the
  *     others carry;
  *   - one jump, one call through the table, one slot, one touch. Whatever can be done before is done before, in window_plan.c
- *     and code.h. */
+ *     and op.h. */
 #include "replay/exec/loop.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "replay/base/code.h"
+#include "replay/base/op.h"
+#include "replay/base/storage.h"
 
 /* Any address will do for a std::nothrow_t: the functions do not look at it. */
 static const char NOTHROW = 0;

@@ -10,10 +10,9 @@
 
 #include <errno.h>
 #include <malloc.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
+#include "replay/base/watch.h"
 #include "replay/exec/loop.h"
 
 #define AREA_BYTES 4096u /* of the first-level cache, with room left for the ops and the slots */
@@ -126,36 +125,6 @@ const size_t rep_touch_step = REP_TOUCH_FIRST_ONLY;
 
 /* ---- counting ------------------------------------------------------------------------------ */
 
-static atomic_bool watching;
-static _Atomic uint64_t counted;
-static _Thread_local bool paused;
-
-void rep_watch(void)
-{
-    atomic_store(&watching, true);
-}
-
-void rep_watch_pause(void)
-{
-    paused = true;
-}
-
-void rep_watch_resume(void)
-{
-    paused = false;
-}
-
-uint64_t rep_watch_count(void)
-{
-    return atomic_load(&counted);
-}
-
-static inline void count_call(void)
-{
-    if (atomic_load_explicit(&watching, memory_order_relaxed) && !paused)
-        atomic_fetch_add_explicit(&counted, 1, memory_order_relaxed);
-}
-
 /* The C library's own functions under the names that it exports for this purpose. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
@@ -165,19 +134,19 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 
 void *malloc(size_t size)
 {
-    count_call();
+    rep_watch_note();
     return __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size)
 {
-    count_call();
+    rep_watch_note();
     return __libc_calloc(count, size);
 }
 
 void *realloc(void *object, size_t size)
 {
-    count_call();
+    rep_watch_note();
     return __libc_realloc(object, size);
 }
 
@@ -185,13 +154,13 @@ void *realloc(void *object, size_t size)
 void free(void *object)
 {
     if (object != NULL)
-        count_call();
+        rep_watch_note();
     __libc_free(object);
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    count_call();
+    rep_watch_note();
     return __libc_memalign(alignment, size);
 }
 

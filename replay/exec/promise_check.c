@@ -7,7 +7,7 @@
 
 #include "footprint/base/words.h"
 #include "replay/base/alignment.h"
-#include "replay/base/code.h"
+#include "replay/base/op.h"
 #include "replay/base/storage.h"
 
 #define INTACT UINT64_MAX
@@ -143,7 +143,7 @@ static bool check_place(struct rep_check *check, const struct wl_op *op, const s
 static bool take_in(struct rep_check *check, const struct wl_op *op, uint64_t number,
                     const struct rep_checked *former, struct rep_check_problem *ret_problem)
 {
-    const struct rep_checked facts = {.bytes = rep_alignment_requested(op), .op = number, .live = true};
+    const struct rep_checked facts = {.bytes = rep_op_bytes(op), .op = number, .live = true};
     unsigned char *object = check->loop.slots[op->id];
     if (facts.bytes == 0) { /* any answer will do, and nothing may be written there */
         check->objects[op->id] = facts;

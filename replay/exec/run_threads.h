@@ -23,11 +23,11 @@
 
 #include "footprint/wl/workload.h"
 #include "replay/clock/ticks.h"
+#include "replay/exec/latency_pass.h"
 #include "replay/exec/loop.h"
 #include "replay/exec/pace.h"
 #include "replay/exec/promise_check.h"
 #include "replay/exec/window_plan.h"
-#include "replay/meters/latency_pass.h"
 #include "replay/system/binding.h"
 #include "replay/system/syscalls.h"
 

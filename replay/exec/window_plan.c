@@ -4,9 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "replay/base/code.h"
+#include "replay/base/op.h"
 #include "replay/base/storage.h"
-#include "replay/exec/loop.h"
 
 enum {
     MARK_WAITS = 1,  /* the op must not begin before something */
@@ -75,7 +74,7 @@ static uint16_t pages_touched(uint64_t bytes)
 /* Bytes of an op's object that the loop touches. */
 static uint64_t bytes_touched(const struct wl_op *op)
 {
-    const uint64_t bytes = rep_op_has_upper_bits(op) ? (op->size & REP_OP_SIZE_MASK) * op->count : op->size;
+    const uint64_t bytes = rep_op_bytes(op);
     return (op->align_log2 & REP_OP_SPARSE) != 0 ? rep_op_touched(op, bytes) : bytes;
 }
 

@@ -44,7 +44,7 @@ struct rep_plan {
     struct wl_op *ops;
     struct rep_part *parts;
     struct rep_segment *segments;
-    uint8_t *code; /* of ops: code.h */
+    uint8_t *code; /* of ops: op.h */
     struct rep_wait *waits;
 
     /* Kept between windows, or scratch of rep_plan_make. */

@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "replay/base/proc.h"
 #include "replay/base/storage.h"
 #include "replay/clock/ticks.h"
-#include "replay/system/proc.h"
 
 bool rep_meters_init(struct rep_meters *meters, size_t windows)
 {

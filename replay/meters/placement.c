@@ -1,7 +1,104 @@
-/* placement.c - moments, walks, sums. */
+/* placement.c - a TLB and a count of pages covered; moments, walks, sums. */
 #include "replay/meters/placement.h"
 
-#include "replay/base/storage.h"
+#include <string.h>
+
+/* ---- the TLB: pages in the order of their last use -------------------------------------------- */
+
+/* The entry of a page; tlb->count when it is in none. */
+static uint32_t entry_of(const struct rep_tlb *tlb, uint64_t page)
+{
+    uint32_t at = 0;
+    while (at < tlb->count && tlb->pages[at] != page)
+        at++;
+    return at;
+}
+
+bool rep_tlb_earlier(struct rep_tlb *tlb, uint64_t page)
+{
+    if (tlb->count == REP_TLB_ENTRIES)
+        return false;
+    if (entry_of(tlb, page) == tlb->count)
+        tlb->pages[tlb->count++] = page;
+    return true;
+}
+
+bool rep_tlb_visit(struct rep_tlb *tlb, uint64_t page)
+{
+    uint32_t at = entry_of(tlb, page);
+    const bool hit = at < tlb->count;
+    if (!hit && tlb->count < REP_TLB_ENTRIES)
+        tlb->count++;
+    if (at == REP_TLB_ENTRIES)
+        at--; /* the last one goes */
+    memmove(&tlb->pages[1], &tlb->pages[0], at * sizeof tlb->pages[0]);
+    tlb->pages[0] = page;
+    return hit;
+}
+
+/* ---- cover: sort by address, then count where one object ends and the next begins -------------- */
+
+#define DIGIT_BITS 11u
+#define DIGITS     (1u << DIGIT_BITS)
+
+/* One pass of a radix sort from the lowest digit up: stable, from keys into ret_keys. */
+static void sort_by_digit(const uint64_t *keys, uint64_t *ret_keys, size_t count, unsigned shift)
+{
+    static size_t places[DIGITS]; /* one thread at a time sorts */
+    size_t place = 0;
+    memset(places, 0, sizeof places);
+    for (size_t i = 0; i < count; i++)
+        places[keys[i] >> shift & (DIGITS - 1)]++;
+    for (unsigned digit = 0; digit < DIGITS; digit++) {
+        const size_t here = places[digit];
+        places[digit] = place;
+        place += here;
+    }
+    for (size_t i = 0; i < count; i++)
+        ret_keys[places[keys[i] >> shift & (DIGITS - 1)]++] = keys[i];
+}
+
+static void sort(uint64_t *keys, uint64_t *scratch, size_t count)
+{
+    uint64_t *from = keys, *to = scratch;
+    uint64_t differing = 0; /* bits that are not the same in all keys: the other digits need no pass */
+    for (size_t i = 0; i < count; i++)
+        differing |= keys[i] ^ keys[0];
+    for (unsigned shift = REP_COVER_SIZE_BITS; shift < 64; shift += DIGIT_BITS) {
+        if ((differing >> shift & (DIGITS - 1)) == 0)
+            continue;
+        sort_by_digit(from, to, count, shift);
+        uint64_t *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != keys)
+        memcpy(keys, from, count * sizeof *keys);
+}
+
+/* Units of unit_bytes each, by rising address. */
+static uint64_t distinct(const uint64_t *keys, size_t count, uint64_t unit_bytes)
+{
+    uint64_t units = 0, last = UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t begin = rep_cover_address(keys[i]);
+        const uint64_t size_less_one = keys[i] & ((1u << REP_COVER_SIZE_BITS) - 1);
+        const uint64_t first_unit = begin / unit_bytes, last_unit = (begin + size_less_one) / unit_bytes;
+        units += last_unit - first_unit + (first_unit != last);
+        last = last_unit;
+    }
+    return units;
+}
+
+void rep_cover_count(uint64_t *keys, uint64_t *scratch, size_t count, uint64_t *ret_pages,
+                     uint64_t *ret_lines)
+{
+    sort(keys, scratch, count);
+    *ret_pages = distinct(keys, count, REP_PAGE_BYTES);
+    *ret_lines = distinct(keys, count, REP_CACHE_LINE);
+}
+
+/* ---- the pass -------------------------------------------------------------------------------- */
 
 bool rep_placement_init(struct rep_placement *placement, const struct wl_summary *summary, uint64_t untimed,
                         void *const *slots)

@@ -5,10 +5,12 @@
  *   visited   live objects of 1 .. REP_SMALL_BYTES requested bytes. Larger ones have pages to themselves wherever they are put
  *   walk      a visit of each of these objects by its first byte: thread after thread of those that allocated them, the
  *             oldest object of a thread first (ages.h)
- *   miss      a visit whose page is not at hand in the simulated TLB (tlb.h), in the second of two walks, one behind the
- *             other: the first only fills it. So what fits into the TLB misses nothing
+ *   TLB       a simulated one, no real processor's: REP_TLB_ENTRIES pages whose translation is at hand, any page in any
+ *             entry (fully associative), the least recently used one replaced
+ *   miss      a visit whose page is not at hand in the TLB, in the second of two walks, one behind the other: the first
+ *             only fills it. So what fits into the TLB misses nothing
  *   next      of two visits, one behind the other in a walk: both in one page, or not; and how far apart
- *   cover     pages and lines that hold at least one byte of a visited object (cover.h)
+ *   cover     pages and lines that hold at least one byte of a visited object
  *
  * Deterministic for an allocator that is: kernel's choice of where mappings begin changes nothing, as it moves them by whole
  * pages. With several threads the allocator's choices may follow who came first.
@@ -18,15 +20,63 @@
 #define MALLAB_REPLAY_METERS_PLACEMENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "replay/base/alignment.h"
-#include "replay/base/cover.h"
+#include "replay/base/storage.h" /* REP_CACHE_LINE, REP_PAGE_BYTES */
 #include "replay/meters/ages.h"
-#include "replay/meters/tlb.h"
 
 #define REP_PLACEMENT_MOMENTS 16u
 #define REP_DISTANCES         65u /* [0]: 0 bytes; [k]: 2^(k-1) .. 2^k - 1 */
+
+/* ---- the TLB -------------------------------------------------------------------------------- */
+
+#define REP_TLB_ENTRIES 64u
+
+struct rep_tlb {
+    uint64_t pages[REP_TLB_ENTRIES]; /* the most recently used one first */
+    uint32_t count;
+};
+
+/* rep_tlb_visit - translate an address within page number `page` (address / page size).
+ * tlb       zeroed before the first visit: empty.
+ * Returns   true when the page was at hand; afterwards it is, as the most recently used one. */
+bool rep_tlb_visit(struct rep_tlb *tlb, uint64_t page);
+
+/* rep_tlb_earlier - note a visit that came before all those noted so far: from a walk's end towards its begin, this fills
+ * the TLB as the whole walk would have, and stops early.
+ * Returns   false when it is full: what came still earlier is replaced by now. */
+bool rep_tlb_earlier(struct rep_tlb *tlb, uint64_t page);
+
+/* ---- cover ---------------------------------------------------------------------------------- */
+
+/* The largest object that shares pages with others in every size-class scheme: half a page. */
+#define REP_SMALL_BYTES 2048u
+
+/* An object in one word, so that sorting by address moves words: address, then size less one. Addresses end below
+ * 2^53: 47 bits on x86-64, at most 52 on aarch64. */
+#define REP_COVER_SIZE_BITS 11
+
+static inline uint64_t rep_cover_key(const void *object, uint32_t bytes)
+{
+    return (uint64_t)(uintptr_t)object << REP_COVER_SIZE_BITS | (bytes - 1);
+}
+
+static inline uint64_t rep_cover_address(uint64_t key)
+{
+    return key >> REP_COVER_SIZE_BITS;
+}
+
+/* rep_cover_count - distinct pages and lines that hold at least one byte of any of the objects.
+ * keys      made by rep_cover_key, of 1 .. REP_SMALL_BYTES bytes, in any order; sorted by address afterwards. No two objects
+ *           overlap.
+ * scratch   room for as many.
+ * Time      linear in count; calls no malloc. */
+void rep_cover_count(uint64_t *keys, uint64_t *scratch, size_t count, uint64_t *ret_pages,
+                     uint64_t *ret_lines);
+
+/* ---- the pass ------------------------------------------------------------------------------- */
 
 /* Of one moment, or summed over several. */
 struct rep_placement_sample {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/system/proc.h"
+#include "replay/base/proc.h"
 
 /* A window that cannot be read ends the replay, too, which says why. */
 static uint64_t highest_live_bytes(struct wl_reader *reader)

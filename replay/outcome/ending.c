@@ -14,9 +14,9 @@
 
 #include "footprint/base/plain.h"
 #include "footprint/base/words.h"
+#include "replay/base/proc.h"
 #include "replay/exec/idle.h"
 #include "replay/outcome/autopsy.h"
-#include "replay/system/proc.h"
 #include "replay/system/run_limit.h"
 
 #define EXIT_RUN_FAILED 1

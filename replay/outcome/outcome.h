@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 #include "footprint/wl/workload.h"
-#include "replay/clock/account.h"
+#include "replay/exec/latency_pass.h"
 #include "replay/exec/run_threads.h"
 #include "replay/meters/counters.h"
-#include "replay/meters/latency_pass.h"
 #include "replay/meters/meters.h"
 #include "replay/meters/placement.h"
 #include "replay/meters/waste.h"
+#include "replay/outcome/clock_account.h"
 #include "replay/proof/allocator_proof.h"
 #include "replay/proof/settings.h"
 #include "replay/system/binding.h"

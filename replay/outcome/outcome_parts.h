@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "replay/clock/ticks.h"
+#include "replay/exec/latency_pass.h"
 #include "replay/meters/counters.h"
-#include "replay/meters/latency_pass.h"
 #include "replay/meters/placement.h"
 #include "replay/outcome/outcome.h"
 #include "replay/system/binding.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "replay/base/proc.h"
 #include "replay/proof/settings.h"
-#include "replay/system/proc.h"
 #include "replay/system/program_output.h"
 
 static const char *const OLDER[][2] = {

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "replay/system/proc.h"
+#include "replay/base/proc.h"
 #include "replay/system/run_limit_group.h"
 #include "replay/system/run_limit_notes.h"
 

@@ -11,8 +11,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "replay/base/proc.h"
 #include "replay/system/group_counts.h"
-#include "replay/system/proc.h"
 
 static const char *directory;
 static int version;

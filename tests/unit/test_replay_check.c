@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include "harness.h"
+#include "replay/base/storage.h"
 #include "replay/exec/promise_check.h"
 
 #define IDS 300u

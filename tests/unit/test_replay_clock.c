@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "harness.h"
-#include "replay/clock/account.h"
+#include "replay/outcome/clock_account.h"
 #include "replay/clock/real.h"
 #include "replay/clock/recorded.h"
 #include "replay/clock/sleepers.h"

@@ -1,7 +1,7 @@
 /* test_replay_latency - each call's ticks are counted for its own call, size and time, with threads and without; and
  * what stands in for an allocator's function passes everything on. */
 #include "harness.h"
-#include "replay/meters/latency_pass.h"
+#include "replay/exec/latency_pass.h"
 #include "replay_windows.h"
 
 static struct rep_latency latency;

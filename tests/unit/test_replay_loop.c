@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 
 #include "harness.h"
-#include "replay/base/code.h"
+#include "replay/base/op.h"
 #include "replay/exec/loop.h"
 
 #define OPS_MAX   64u /* that a test executes at once */

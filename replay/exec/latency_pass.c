@@ -1,5 +1,5 @@
 /* latency_pass.c - stand-ins that time, and the sorting of what they timed. */
-#include "replay/meters/latency_pass.h"
+#include "replay/exec/latency_pass.h"
 
 #include <string.h>
 

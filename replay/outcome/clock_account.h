@@ -1,6 +1,6 @@
-/* account.h - what became of the clock in a run, and whether its memory figures predict the program's. */
-#ifndef MALLAB_REPLAY_CLOCK_ACCOUNT_H
-#define MALLAB_REPLAY_CLOCK_ACCOUNT_H
+/* clock_account.h - what became of the clock in a run, and whether its memory figures predict the program's. */
+#ifndef MALLAB_REPLAY_OUTCOME_CLOCK_ACCOUNT_H
+#define MALLAB_REPLAY_OUTCOME_CLOCK_ACCOUNT_H
 
 #include <stdbool.h>
 #include <stdint.h>

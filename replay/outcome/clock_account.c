@@ -1,5 +1,5 @@
-/* account.c - counts of recorded.c and sleepers.c, judged. */
-#include "replay/clock/account.h"
+/* clock_account.c - counts of recorded.c and sleepers.c, judged. */
+#include "replay/outcome/clock_account.h"
 
 #include <string.h>
 

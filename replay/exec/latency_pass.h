@@ -11,8 +11,8 @@
  *
  * A thread writes its calls' ticks into entries of its own, by the op's place in the plan: no lock, no shared
  * line but at the borders of parts. The opener of the next window sorts them into histograms at rest. */
-#ifndef MALLAB_REPLAY_METERS_LATENCY_PASS_H
-#define MALLAB_REPLAY_METERS_LATENCY_PASS_H
+#ifndef MALLAB_REPLAY_EXEC_LATENCY_PASS_H
+#define MALLAB_REPLAY_EXEC_LATENCY_PASS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* proc.c - see proc.h. */
-#include "replay/system/proc.h"
+#include "replay/base/proc.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

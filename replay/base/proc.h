@@ -1,6 +1,6 @@
 /* proc.h - numbers that the kernel tells in /proc. */
-#ifndef MALLAB_REPLAY_SYSTEM_PROC_H
-#define MALLAB_REPLAY_SYSTEM_PROC_H
+#ifndef MALLAB_REPLAY_BASE_PROC_H
+#define MALLAB_REPLAY_BASE_PROC_H
 
 #include <stdbool.h>
 #include <stdint.h>
