@@ -2,7 +2,6 @@
 #include "results/measure/candidate/library.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "footprint/base/process.h"
 #include "results/measure/base/support.h"
 
 #define ANSWER_BYTES_MAX 8192u
@@ -113,42 +113,41 @@ int res_library_answer(const char *name)
 }
 
 /* Loads it here; where that fails, starts this program again with the library preloaded: one with much
- * thread-local storage (jemalloc) can only be loaded at a program's start. */
-static void probe_and_answer(const char *name, int answer_fd)
+ * thread-local storage (jemalloc) can only be loaded at a program's start. stdout is the pipe to our parent, which what the
+ * library prints must not reach; stderr is /dev/null, as the loader may say there that it cannot preload. */
+static int probe_and_answer(void *name)
 {
     char word[] = RES_LIBRARY_PROBE;
     char program[] = "mallab";
-    char *copy = res_strdup(name);
-    char *arguments[] = {program, word, copy, NULL};
+    char *arguments[] = {program, word, name, NULL};
+    const int answer_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     FILE *out = fdopen(answer_fd, "w");
-    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (out == NULL || null < 0)
-        _exit(1);
+    if (out == NULL || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return 1;
     (void)alarm(PROBE_SECONDS); /* likewise */
-    dup2(null, STDERR_FILENO);  /* where the loader would say that it cannot preload */
     if (answer(name, 0, out))
-        _exit(0); /* no destructor of the allocator, nothing of our parent's twice */
+        return 0; /* no destructor of the allocator runs */
     dup2(answer_fd, STDOUT_FILENO);
     setenv("LD_PRELOAD", name, 1);
     setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0", 1);
     execv("/proc/self/exe", arguments);
-    _exit(1);
+    return 1;
 }
 
 /* ---- listening: in the parent --------------------------------------------------------------- */
 
-static size_t read_all(int fd, char *bytes, size_t size)
+struct said {
+    char text[ANSWER_BYTES_MAX + 2]; /* two strings, which both end in it */
+    size_t length;
+};
+
+static bool take(void *data, int stream, const char *bytes, size_t count)
 {
-    size_t length = 0;
-    while (length < size) {
-        const ssize_t count = read(fd, bytes + length, size - length);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            break;
-        length += (size_t)count;
-    }
-    return length;
+    struct said *said = data;
+    const size_t room = ANSWER_BYTES_MAX - said->length;
+    memcpy(said->text + said->length, bytes, count < room ? count : room);
+    said->length += count < room ? count : room;
+    return said->length < ANSWER_BYTES_MAX;
 }
 
 static char *version_of_file(const char *path)
@@ -159,35 +158,34 @@ static char *version_of_file(const char *path)
 
 bool res_library_probe(const char *name, struct res_library *ret_library)
 {
-    int ends[2];
-    char said[ANSWER_BYTES_MAX + 2] = "";
+    char *copy = res_strdup(name), words[FP_STATUS_WORDS];
+    const struct fp_process_plan plan = {
+        .body = probe_and_answer,
+        .data = copy,
+        .streams = {FP_STREAM_OURS, FP_STREAM_PIPE, FP_STREAM_NULL},
+        .dies_with_us = true,
+    };
+    struct said said = {.length = 0};
+    const struct fp_process_bounds bounds = {.take = take, .data = &said};
+    struct fp_process process;
+    const int error = fp_process_start(&plan, &process);
+    (void)fp_process_wait(&process, &bounds); /* what it said tells how that went */
     *ret_library = (struct res_library){0};
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        ret_library->problem = res_printf("no pipe: %s", strerror(errno));
-        return false;
+    if (said.text[0] == '+') {
+        const char *version = said.text + strlen(said.text) + 1;
+        ret_library->path = res_strdup(said.text + 1);
+        ret_library->version = *version != '\0' ? res_text_plain(version) : version_of_file(said.text + 1);
+    } else if (said.text[0] == '-') {
+        ret_library->problem = res_text_plain(said.text + 1);
+    } else if (error != 0) {
+        ret_library->problem = res_strdup("no process to try it in");
+    } else {
+        ret_library->problem = WIFSIGNALED(process.status)
+                                   ? res_printf("loading it ended in %s",
+                                                fp_status_words(process.status, words))
+                                   : res_strdup("loading it ended without an answer");
     }
-    const pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        probe_and_answer(name, ends[1]);
-    }
-    close(ends[1]);
-    size_t length = child > 0 ? read_all(ends[0], said, ANSWER_BYTES_MAX) : 0;
-    close(ends[0]);
-    int status = 0;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    said[length] = '\0'; /* and the byte behind it is 0 too, so that both strings end */
-    if (said[0] == '+') {
-        const char *version = said + strlen(said) + 1;
-        ret_library->path = res_strdup(said + 1);
-        ret_library->version = *version != '\0' ? res_text_plain(version) : version_of_file(said + 1);
-        return true;
-    }
-    ret_library->problem = said[0] == '-' ? res_text_plain(said + 1)
-                           : child < 0    ? res_strdup("no process to try it in")
-                           : WIFSIGNALED(status)
-                               ? res_printf("loading it ended in signal %d", WTERMSIG(status))
-                               : res_strdup("loading it ended without an answer");
-    return false;
+    fp_process_release(&process);
+    free(copy);
+    return ret_library->path != NULL;
 }

@@ -7,9 +7,9 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "footprint/base/process.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/support.h"
 #include "results/measure/machine/doctor_checks.h"
@@ -151,23 +151,26 @@ void res_doctor_recording(struct res_doctor *doctor)
 
 /* ---- validating ----------------------------------------------------------------------------- */
 
+static int pause_forever(void *data)
+{
+    for (;;)
+        pause();
+    return 0;
+}
+
 /* Seize a child as validate will. Returns 0 or an errno. */
 static int try_ptrace(void)
 {
-    int error = 0;
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        for (;;)
-            pause();
-    }
-    if (child < 0)
-        return errno;
-    if (ptrace(PTRACE_SEIZE, child, NULL, PTRACE_O_EXITKILL) != 0)
+    const struct fp_process_plan plan = {.body = pause_forever, .dies_with_us = true};
+    struct fp_process process;
+    int error = fp_process_start(&plan, &process);
+    if (error != 0)
+        return error;
+    if (ptrace(PTRACE_SEIZE, process.pid, NULL, PTRACE_O_EXITKILL) != 0)
         error = errno;
-    kill(child, SIGKILL);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    fp_process_kill(&process, SIGKILL);
+    (void)fp_process_wait(&process, NULL); /* of no interest */
+    fp_process_release(&process);
     return error;
 }
 

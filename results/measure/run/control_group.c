@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "footprint/base/process.h"
 #include "footprint/base/words.h"
 #include "replay/system/group_counts.h"
 #include "replay/system/run_limit_notes.h"
@@ -181,20 +182,18 @@ static void sweep(const struct res_group_place *place)
         (void)closedir(directory); /* it was only read */
 }
 
+static int join(void *data)
+{
+    return rep_group_put(data, "cgroup.procs", "0");
+}
+
 /* A process of ours joins. Returns 0 or an errno. */
 static int try_joining(const struct res_group *group)
 {
+    const struct fp_process_plan plan = {.body = join, .data = group->directory};
     int status = 0;
-    const pid_t child = fork();
-    if (child < 0)
-        return errno;
-    if (child == 0)
-        _exit(rep_group_put(group->directory, "cgroup.procs", "0"));
-    while (waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR)
-            return errno;
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+    const int error = fp_process_run(&plan, &status);
+    return error != 0 ? error : WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }
 
 char *res_group_try(const struct res_group_place *place)

@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "footprint/base/clock.h"
 #include "results/measure/base/support.h"
 #include "results/measure/validate/program_image.h"
 
-#define CANNOT_EXECUTE 127
-#define SAMPLER_RESTS  4u /* times as long as a sample took */
+#define SAMPLER_RESTS 4u /* times as long as a sample took */
 
 /* A traced task: a thread, or a process by its first one. */
 struct task {
@@ -35,45 +35,26 @@ struct tracer {
     uint64_t next_ns; /* of the samples */
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* ---- the command ---------------------------------------------------------------------------- */
 
-void res_command_become(const struct res_command *command, const sigset_t *mask)
+int res_command_start(const struct res_command *command, struct fp_process_plan plan,
+                      struct fp_process *ret_process, char **ret_reason)
 {
-    const int null = open("/dev/null", O_RDWR);
-    const int errors = open(command->errors, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    setpgid(0, 0);
-    if (null < 0 || errors < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
-        dup2(errors, STDERR_FILENO) < 0)
-        _exit(CANNOT_EXECUTE);
-    if (null > STDERR_FILENO)
-        close(null);
-    if (errors > STDERR_FILENO)
-        close(errors);
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
-    sigprocmask(SIG_SETMASK, mask, NULL);
-    execve(command->path, command->arguments, command->environment);
-    if (errno == ENOEXEC) {
-        /* A script without '#!': what execvp and every shell do. */
-        size_t words = 0;
-        while (command->arguments[words] != NULL)
-            words++;
-        char **script = res_calloc(words + 2, sizeof *script);
-        script[0] = res_strdup("/bin/sh");
-        script[1] = res_strdup(command->path);
-        for (size_t i = 1; i < words; i++)
-            script[i + 1] = command->arguments[i];
-        execve("/bin/sh", script, command->environment);
-    }
-    dprintf(STDERR_FILENO, "cannot execute '%s': %s\n", command->path, strerror(errno));
-    _exit(CANNOT_EXECUTE);
+    int errors = fp_above_standard(open(command->errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    int error = errors < 0 ? errno : 0;
+    plan.program = command->path;
+    plan.arguments = command->arguments;
+    plan.environment = command->environment;
+    plan.streams[0] = plan.streams[1] = FP_STREAM_NULL;
+    plan.streams[2] = errors;
+    plan.own_group = plan.default_signals = plan.as_shell = true;
+    *ret_process = FP_PROCESS_NONE;
+    if (error == 0)
+        error = fp_process_start(&plan, ret_process);
+    fp_close(&errors);
+    if (error != 0)
+        *ret_reason = res_printf("cannot execute '%s': %s", command->path, strerror(error));
+    return error;
 }
 
 char *res_command_end_words(int code)
@@ -135,7 +116,7 @@ static size_t begin_image(struct tracer *tracer, pid_t pid)
         return NO_IMAGE;
     }
     sampled->images = res_realloc(sampled->images, sampled->image_count + 1, sizeof *sampled->images);
-    res_image_begin(&sampled->images[sampled->image_count], pid, now_ns());
+    res_image_begin(&sampled->images[sampled->image_count], pid, fp_now_ns());
     return sampled->image_count++;
 }
 
@@ -173,7 +154,7 @@ static void end_task(struct tracer *tracer, pid_t tid, const struct rusage *usag
     if (image != NULL && image->pid == tid) {
         image->cpu_ns = ((double)usage->ru_utime.tv_sec + (double)usage->ru_stime.tv_sec) * 1e9 +
                         ((double)usage->ru_utime.tv_usec + (double)usage->ru_stime.tv_usec) * 1e3;
-        res_image_end(image, now_ns());
+        res_image_end(image, fp_now_ns());
     }
     if (task != NULL)
         *task = tracer->tasks[--tracer->task_count];
@@ -193,7 +174,7 @@ static void executed(struct tracer *tracer, struct task *task)
     struct res_image *image = image_of(tracer, task);
     const pid_t pid = task->tid;
     if (image != NULL)
-        res_image_end(image, now_ns());
+        res_image_end(image, fp_now_ns());
     for (size_t i = tracer->task_count; i-- > 0;)
         if (image != NULL && tracer->tasks[i].tid != pid && image_of(tracer, &tracer->tasks[i]) == image)
             tracer->tasks[i] = tracer->tasks[--tracer->task_count];
@@ -219,7 +200,7 @@ static void stopped(struct tracer *tracer, pid_t tid, int status)
     } else if (event == PTRACE_EVENT_EXIT) {
         struct res_image *image = image_of(tracer, task);
         if (image != NULL)
-            res_image_last(image, now_ns(), wants_maps(tracer, image), tracer->request->library);
+            res_image_last(image, fp_now_ns(), wants_maps(tracer, image), tracer->request->library);
     } else if (event == 0) {
         hand_on = number;
     }
@@ -230,32 +211,32 @@ static void stopped(struct tracer *tracer, pid_t tid, int status)
 
 static void sample_all(struct tracer *tracer)
 {
-    const uint64_t begin_ns = now_ns();
+    const uint64_t begin_ns = fp_now_ns();
     if (begin_ns < tracer->next_ns)
         return;
     for (size_t i = 0; i < tracer->task_count; i++) {
         struct res_image *image = image_of(tracer, &tracer->tasks[i]);
         if (image != NULL && image->pid == tracer->tasks[i].tid)
-            res_image_sample(image, now_ns(), wants_maps(tracer, image), tracer->request->library);
+            res_image_sample(image, fp_now_ns(), wants_maps(tracer, image), tracer->request->library);
     }
     /* Reading the mappings keeps the program from changing them: not more than a fifth of its time. */
-    const uint64_t end_ns = now_ns(), rest_ns = SAMPLER_RESTS * (end_ns - begin_ns);
+    const uint64_t end_ns = fp_now_ns(), rest_ns = SAMPLER_RESTS * (end_ns - begin_ns);
     tracer->next_ns = end_ns + (rest_ns > tracer->request->step_ns ? rest_ns : tracer->request->step_ns);
 }
 
-/* Why it has to be ended; NULL: it has not. */
-static const char *reason_to_end(const struct res_command *command, uint64_t begin_ns)
+/* Whether it has to be ended, and why. */
+static enum fp_process_end reason_to_end(const struct res_command *command, uint64_t begin_ns)
 {
     if (command->stop != NULL && *command->stop)
-        return "stopped";
-    return command->timeout_ns != 0 && now_ns() - begin_ns > command->timeout_ns ? "timeout" : NULL;
+        return FP_PROCESS_STOPPED;
+    return command->timeout_ns != 0 && fp_now_ns() - begin_ns > command->timeout_ns ? FP_PROCESS_LATE
+                                                                                    : FP_PROCESS_ENDED;
 }
 
-/* Returns why it was ended by us, NULL when it ended by itself. */
-static const char *follow(struct tracer *tracer)
+static enum fp_process_end follow(struct tracer *tracer)
 {
-    const uint64_t begin_ns = now_ns();
-    const char *ended = NULL;
+    const uint64_t begin_ns = fp_now_ns();
+    enum fp_process_end ended = FP_PROCESS_ENDED;
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
@@ -272,14 +253,15 @@ static const char *follow(struct tracer *tracer)
                 tracer->sampled->status = status;
             end_task(tracer, tid, &usage);
         } else {
-            const uint64_t now = now_ns(), left_ns = tracer->next_ns > now ? tracer->next_ns - now : 0;
+            const uint64_t now = fp_now_ns(), left_ns = tracer->next_ns > now ? tracer->next_ns - now : 0;
             const struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000),
                                           .tv_nsec = (long)(left_ns % 1000000000)};
             (void)sigtimedwait(&child, NULL,
                                &left); /* a child's news, the time, or a signal to us: all wake us */
         }
         sample_all(tracer);
-        if (ended == NULL && (ended = reason_to_end(&tracer->request->command, begin_ns)) != NULL) {
+        if (ended == FP_PROCESS_ENDED &&
+            (ended = reason_to_end(&tracer->request->command, begin_ns)) != FP_PROCESS_ENDED) {
             kill(-tracer->command, SIGKILL);
             for (size_t i = 0; i < tracer->task_count; i++)
                 kill(tracer->tasks[i].tid, SIGKILL); /* those that left the group */
@@ -287,37 +269,43 @@ static const char *follow(struct tracer *tracer)
     }
 }
 
-/* The child waits at `go` until it is traced. Returns 0 or an errno. */
-static int start(struct tracer *tracer, const sigset_t *mask)
+/* In the child: wait until it is traced. */
+static int wait_at_gate(void *data)
+{
+    const int *gate = data;
+    char byte;
+    (void)close(gate[1]); /* so that its end is seen where nobody opens it */
+    return read(gate[0], &byte, 1) == 1 ? 0 : FP_PROCESS_NOT_FOUND;
+}
+
+/* Returns NULL, or why it cannot be watched; the caller's. mask: the command's. */
+static char *start(struct tracer *tracer, const sigset_t *mask, struct fp_process *process)
 {
     const long wanted = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
                         PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
-    int go[2];
-    int error = 0;
-    if (pipe2(go, O_CLOEXEC) != 0)
-        return errno;
-    fflush(NULL);
-    tracer->command = fork();
-    if (tracer->command == 0) {
-        char byte;
-        close(go[1]);
-        if (read(go[0], &byte, 1) != 1)
-            _exit(CANNOT_EXECUTE);
-        res_command_become(&tracer->request->command, mask);
+    int gate[2];
+    const struct fp_process_plan plan = {.body = wait_at_gate, .data = gate, .mask = mask, .gated = true};
+    char *reason = NULL;
+    int error = fp_make_pipe(gate);
+    if (error == 0)
+        (void)res_command_start(&tracer->request->command, plan, process, &reason); /* sets reason */
+    if (process->pid > 0 &&
+        (ptrace(PTRACE_SEIZE, process->pid, NULL, wanted) != 0 || write(gate[1], "", 1) != 1))
+        error = errno;
+    fp_close(&gate[0]);
+    fp_close(&gate[1]);
+    if (error != 0) {
+        (void)fp_process_wait(process, NULL); /* it sees the gate's end */
+        return res_printf("cannot watch it: %s%s", strerror(error),
+                          error == EPERM ? " (ptrace is forbidden here: a container's seccomp profile, or "
+                                           "kernel.yama.ptrace_scope)"
+                                         : "");
     }
-    if (tracer->command < 0 || ptrace(PTRACE_SEIZE, tracer->command, NULL, wanted) != 0)
-        error = errno;
-    else
-        (void)note_task(tracer, tracer->command,
-                        NO_IMAGE); /* it is still ours: its first image begins with its exec */
-    if (error == 0 && write(go[1], "", 1) != 1)
-        error = errno;
-    close(go[0]);
-    close(go[1]);
-    if (error != 0 && tracer->command > 0)
-        while (waitpid(tracer->command, NULL, 0) < 0 && errno == EINTR)
-            continue;
-    return error;
+    tracer->command = process->pid;
+    if (reason == NULL)
+        (void)note_task(tracer, process->pid,
+                        NO_IMAGE); /* still ours: its first image begins with its exec */
+    return reason;
 }
 
 enum res_real_state res_sampled_run(const struct res_sampled_request *request, struct res_sampled *ret,
@@ -325,32 +313,35 @@ enum res_real_state res_sampled_run(const struct res_sampled_request *request, s
 {
     struct res_sampled sampled = {0};
     struct tracer tracer = {.request = request, .sampled = &sampled};
+    struct fp_process process = FP_PROCESS_NONE;
+    enum fp_process_end ended = FP_PROCESS_ENDED;
     sigset_t child, before;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, &before);
-    const int error = start(&tracer, &before);
-    const char *ended = error == 0 ? follow(&tracer) : NULL;
+    char *reason = start(&tracer, &before, &process);
+    if (reason == NULL) {
+        ended = follow(&tracer);
+        const int error = fp_process_exec_error(&process);
+        if (error != 0)
+            reason = res_printf("cannot execute '%s': %s", request->command.path, strerror(error));
+    }
     sigprocmask(SIG_SETMASK, &before, NULL);
+    fp_process_release(&process);
     free(tracer.tasks);
-    if (error == 0 && ended == NULL) {
+    if (reason == NULL && ended == FP_PROCESS_ENDED) {
         for (size_t i = 0; i < sampled.image_count; i++)
             if (!sampled.images[i].ended)
-                res_image_end(&sampled.images[i], now_ns());
+                res_image_end(&sampled.images[i], fp_now_ns());
         *ret = sampled;
         return RES_REAL_OK;
     }
     res_sampled_release(&sampled);
-    if (ended != NULL && strcmp(ended, "stopped") == 0)
+    if (ended == FP_PROCESS_STOPPED) {
+        free(reason);
         return RES_REAL_STOPPED;
-    if (ended != NULL)
-        *ret_reason = res_strdup("it did not end within --timeout");
-    else
-        *ret_reason = res_printf("cannot watch it: %s%s", strerror(error),
-                                 error == EPERM
-                                     ? " (ptrace is forbidden here: a container's seccomp profile, or "
-                                       "kernel.yama.ptrace_scope)"
-                                     : "");
+    }
+    *ret_reason = reason != NULL ? reason : res_strdup(RES_TOO_LATE);
     return RES_REAL_FAILED;
 }
 

@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "footprint/base/process.h"
 #include "results/measure/validate/mapping_names.h"
 
 #define RES_IMAGES_MAX  4096u /* of one run; later ones run unwatched and are counted */
@@ -108,9 +109,13 @@ void res_sampled_release(struct res_sampled *sampled);
 const struct res_image *res_sampled_find(const struct res_sampled *sampled, const char *name,
                                          size_t *ret_alike);
 
-/* res_command_become - in a forked child: take on the command's streams, group and environment, and execute it. Never
- * returns; exits with 127 when it cannot. mask: what its signal mask is to be. */
-__attribute__((noreturn)) void res_command_become(const struct res_command *command, const sigset_t *mask);
+#define RES_TOO_LATE "it did not end within --timeout"
+
+/* res_command_start - start it in a process group of its own, with its streams and environment.
+ * plan      what else is to be: its mask, a gate.
+ * Returns   0; else an errno, with ret_reason set to one line, the caller's to free. */
+int res_command_start(const struct res_command *command, struct fp_process_plan plan,
+                      struct fp_process *ret_process, char **ret_reason);
 
 /* res_command_end_words - how a command ended: "with exit code 3", "by signal 11 (Segmentation fault)".
  * code  as of a shell, 128 + the signal; or RES_SOME_SIGNAL. The caller's to free. */

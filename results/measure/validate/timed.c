@@ -1,30 +1,19 @@
 /* timed.c - start, wait, read what hyperfine wrote. */
 #include "results/measure/validate/timed.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "footprint/base/clock.h"
 #include "results/measure/base/support.h"
 #include "results/measure/run/run.h"
 
-#define STEP_NS          INT64_C(50000000) /* between two looks at stop and timeout */
 #define RESULT_BYTES_MAX (1u << 20)
 #define ENV_PROGRAM      "/usr/bin/env"
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 char *res_hyperfine_find(void)
 {
@@ -59,60 +48,22 @@ char *res_shell_words(char *const *words)
 
 /* ---- a child -------------------------------------------------------------------------------- */
 
-static int code_of(int status)
+static enum res_real_state run_child(const struct res_command *command, struct fp_process *process,
+                                     double *ret_wall_ns, char **ret_reason)
 {
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* Waits for the command, which is the leader of its group. */
-static enum res_real_state wait_for(const struct res_command *command, pid_t pid, int *ret_status,
-                                    struct rusage *ret_usage, char **ret_reason)
-{
-    const struct timespec step = {.tv_nsec = STEP_NS};
-    const uint64_t begin_ns = now_ns();
-    enum res_real_state state = RES_REAL_OK;
-    sigset_t child;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    for (;;) {
-        const pid_t ended = wait4(pid, ret_status, WNOHANG, ret_usage);
-        if (ended == pid || (ended < 0 && errno != EINTR))
-            return state;
-        if (state == RES_REAL_OK && command->stop != NULL && *command->stop) {
-            state = RES_REAL_STOPPED;
-            kill(-pid, SIGKILL);
-        } else if (state == RES_REAL_OK && command->timeout_ns != 0 &&
-                   now_ns() - begin_ns > command->timeout_ns) {
-            state = RES_REAL_FAILED;
-            *ret_reason = res_strdup("it did not end within --timeout");
-            kill(-pid, SIGKILL);
-        }
-        (void)sigtimedwait(&child, NULL, &step); /* its end, the time, or a signal to us: all wake us */
-    }
-}
-
-static enum res_real_state run_child(const struct res_command *command, int *ret_status, double *ret_wall_ns,
-                                     struct rusage *ret_usage, char **ret_reason)
-{
-    sigset_t child, before;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child, &before);
-    fflush(NULL);
-    const uint64_t begin_ns = now_ns();
-    const pid_t pid = fork();
-    if (pid == 0)
-        res_command_become(command, &before);
-    enum res_real_state state = RES_REAL_FAILED;
-    if (pid < 0) {
-        *ret_reason = res_printf("no process to run it in: %s", strerror(errno));
-    } else {
-        setpgid(pid, pid); /* as the child does: whoever comes first */
-        state = wait_for(command, pid, ret_status, ret_usage, ret_reason);
-    }
-    *ret_wall_ns = (double)(now_ns() - begin_ns);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return state;
+    const uint64_t begin_ns = fp_now_ns();
+    const struct fp_process_bounds bounds = {
+        .deadline_ns = command->timeout_ns != 0 ? begin_ns + command->timeout_ns : 0, .stop = command->stop};
+    if (res_command_start(command, (struct fp_process_plan){0}, process, ret_reason) != 0)
+        return RES_REAL_FAILED;
+    const enum fp_process_end end = fp_process_wait(process, &bounds);
+    *ret_wall_ns = (double)(fp_now_ns() - begin_ns);
+    fp_process_release(process);
+    if (end == FP_PROCESS_LATE)
+        *ret_reason = res_strdup(RES_TOO_LATE);
+    return end == FP_PROCESS_ENDED     ? RES_REAL_OK
+           : end == FP_PROCESS_STOPPED ? RES_REAL_STOPPED
+                                       : RES_REAL_FAILED;
 }
 
 static double nanoseconds(const struct timeval *time)
@@ -123,15 +74,14 @@ static double nanoseconds(const struct timeval *time)
 static enum res_real_state run_alone(const struct res_timed_request *request, struct res_timed *ret,
                                      char **ret_reason)
 {
-    struct rusage usage;
-    int status = 0;
+    struct fp_process process;
     double wall_ns;
-    const enum res_real_state state = run_child(&request->command, &status, &wall_ns, &usage, ret_reason);
+    const enum res_real_state state = run_child(&request->command, &process, &wall_ns, ret_reason);
     if (state == RES_REAL_OK)
         *ret = (struct res_timed){.wall_ns = wall_ns,
-                                  .user_ns = nanoseconds(&usage.ru_utime),
-                                  .system_ns = nanoseconds(&usage.ru_stime),
-                                  .exit_code = code_of(status)};
+                                  .user_ns = nanoseconds(&process.usage.ru_utime),
+                                  .system_ns = nanoseconds(&process.usage.ru_stime),
+                                  .exit_code = fp_status_code(process.status)};
     return state;
 }
 
@@ -213,7 +163,7 @@ static char **words_of(const struct res_timed_request *request, char *const *pla
 /* Why hyperfine left no result. The caller's to free. */
 static char *no_result(const struct res_command *command, int status)
 {
-    char *end = res_command_end_words(code_of(status)), *words = res_command_last_words(command);
+    char *end = res_command_end_words(fp_status_code(status)), *words = res_command_last_words(command);
     char *reason = res_printf("hyperfine gave no result and ended %s: %s", end, words);
     free(end);
     free(words);
@@ -232,18 +182,17 @@ static enum res_real_state run_hyperfine(const struct res_timed_request *request
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         arguments[i] = res_strdup(fixed[i]);
     struct res_command command = request->command;
-    struct rusage usage;
-    int status = 0;
+    struct fp_process process;
     double wall_ns;
     command.path = request->hyperfine;
     command.arguments = arguments;
     command.environment = plain;
     unlink(result); /* of the run before */
-    enum res_real_state state = run_child(&command, &status, &wall_ns, &usage, ret_reason);
+    enum res_real_state state = run_child(&command, &process, &wall_ns, ret_reason);
     size_t length = 0;
     char *text = state == RES_REAL_OK ? read_result(result, &length) : NULL;
     if (state == RES_REAL_OK && (text == NULL || length == 0)) {
-        *ret_reason = no_result(&command, status);
+        *ret_reason = no_result(&command, process.status);
         state = RES_REAL_FAILED;
     } else if (state == RES_REAL_OK && !res_timed_parse(text, length, ret, ret_reason)) {
         state = RES_REAL_FAILED;

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "results/measure/base/random.h"
 #include "results/measure/base/support.h"
@@ -137,19 +136,14 @@ static bool run_timed(struct state *state, struct res_validation_entry *entry, u
 
 /* ---- sampled -------------------------------------------------------------------------------- */
 
-static int code_of(int status)
-{
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 /* NULL: usable, ret_image is set. */
 static char *judge_sampled(struct state *state, const struct res_sampled_request *request,
                            const struct res_sampled *sampled, struct res_image *ret_image)
 {
     const struct res_validation_options *options = state->options;
     const struct res_image *image = res_sampled_find(sampled, options->process, &state->validation->alike);
-    if (!ends_alike(code_of(sampled->status), options->exit_code))
-        return other_end(state, code_of(sampled->status), res_command_last_words(&request->command));
+    if (!ends_alike(fp_status_code(sampled->status), options->exit_code))
+        return other_end(state, fp_status_code(sampled->status), res_command_last_words(&request->command));
     if (image == NULL)
         return res_printf("no process '%s' ran under it, as was recorded", options->process);
     if (!image->exact)
