@@ -1,10 +1,10 @@
 /* stops.c - signals that end an experiment. */
 #include "cli/base/stops.h"
 
-#include <stddef.h>
 #include <stdio.h>
 
 #include "cli/base/cli.h"
+#include "footprint/base/signals.h"
 
 volatile sig_atomic_t cli_stopped_by;
 
@@ -15,14 +15,9 @@ static void on_stop(int signal_number)
 
 void cli_stops_take(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int NUMBERS[] = {FP_ENDING_SIGNALS};
     const struct sigaction action = {.sa_handler = on_stop};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        struct sigaction before;
-        sigaction(numbers[i], NULL, &before);
-        if (before.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    }
+    fp_signals_take(NUMBERS, FP_ENDING_COUNT, &action, NULL);
 }
 
 void cli_stops_end(void)
@@ -32,6 +27,5 @@ void cli_stops_end(void)
         return;
     fflush(stdout);
     cli_temporary_remove();
-    signal(number, SIG_DFL);
-    raise(number);
+    fp_end_by_signal(number);
 }

@@ -12,6 +12,7 @@
 #include "cli/verbs/convert_each.h"
 #include "cli/verbs/convert_report.h"
 #include "cli/verbs/workloads.h"
+#include "footprint/base/signals.h"
 #include "record/recover.h"
 #include "results/measure/base/support.h"
 
@@ -33,26 +34,22 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
                      const struct conv_options *options, bool quiet, enum cli_progress_when progress,
                      bool json)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
+    static const int NUMBERS[] = {FP_ENDING_SIGNALS, SIGXFSZ};
+    static const size_t COUNT = sizeof NUMBERS / sizeof NUMBERS[0];
     struct cli_progress line;
     struct conv_options with_progress = *options;
     struct conv_report report = {0};
     struct conv_error *error = res_calloc(1, sizeof *error);
-    struct sigaction saved[sizeof numbers / sizeof numbers[0]];
+    struct sigaction saved[sizeof NUMBERS / sizeof NUMBERS[0]];
     const struct sigaction action = {.sa_handler = remove_half_file};
     char text[CONV_PATH_BYTES + 512];
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        sigaction(numbers[i], NULL, &saved[i]);
-        if (saved[i].sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    }
+    fp_signals_take(NUMBERS, COUNT, &action, saved);
     cli_progress_begin(&line, progress);
     with_progress.progress = show_progress;
     with_progress.progress_data = &line;
     const enum fp_status status = conv_file(input, output, &with_progress, &report, error);
     cli_progress_end(&line);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        sigaction(numbers[i], &saved[i], NULL);
+    fp_signals_restore(NUMBERS, COUNT, saved);
     int code = CLI_DONE;
     if (status != FP_OK) {
         cli_say(verb, "%s", conv_error_text(error, text, sizeof text));

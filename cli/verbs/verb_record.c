@@ -1,15 +1,15 @@
 /* verb_record.c - `mallab record`: run a command recorded, and end as it ended. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/options/command_line.h"
+#include "footprint/base/process.h"
+#include "footprint/base/signals.h"
 #include "record/attach_to.h"
 #include "record/recorder.h"
 #include "record/target.h"
@@ -260,19 +260,9 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 /* The shell is to see what it would have seen: the same code, or death by the same signal. */
 static int end_as(int status)
 {
-    if (WIFSIGNALED(status)) {
-        const int number = WTERMSIG(status);
-        const struct rlimit none = {0, 0};
-        sigset_t set;
-        setrlimit(RLIMIT_CORE, &none); /* the command left its core, if it was to; ours says nothing */
-        signal(number, SIG_DFL);
-        sigemptyset(&set);
-        sigaddset(&set, number);
-        sigprocmask(SIG_UNBLOCK, &set, NULL);
-        raise(number);
-        return 128 + number; /* only for a signal that could not kill us */
-    }
-    return WEXITSTATUS(status);
+    if (WIFSIGNALED(status))
+        fp_end_by_signal(WTERMSIG(status));
+    return fp_status_code(status); /* of a signal only where that could not kill us */
 }
 
 /* In our place, so that nothing of us is left; only where nothing of CMD has run. Returns an exit code if even that fails. */

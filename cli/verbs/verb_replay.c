@@ -1,21 +1,23 @@
 /* verb_replay.c - `mallab replay`: run the replay binary of one candidate. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/stderr_limiter.h"
 #include "cli/options/choice.h"
 #include "cli/options/command_line.h"
 #include "cli/options/limit_options.h"
 #include "cli/verbs/workloads.h"
 #include "convert/convert.h"
+#include "footprint/base/process.h"
+#include "footprint/base/signals.h"
 #include "results/measure/base/support.h"
 #include "results/measure/run/run.h"
-#include "results/measure/run/stderr_limiter.h"
 
 static const char HELP[] =
     "usage: mallab replay [OPTION...] WORKLOAD\n"
@@ -196,19 +198,20 @@ struct limited {
     uint64_t bytes;
 };
 
-/* The group is removed here, too: after this we end by the same signal. */
-static bool ended_by_signal(void *context, int number)
+/* How it ended, as our own exit code, or by the same signal; but a kill for want of memory is a failure like others. */
+static int end_as(int status, struct limited *limited)
 {
-    struct limited *limited = context;
-    json_t *killed = number == SIGKILL && limited->group.directory != NULL
+    json_t *killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && limited->group.directory != NULL
                          ? res_group_killed(&limited->group, limited->bytes)
                          : NULL;
-    if (killed != NULL)
+    const bool by_limit = killed != NULL;
+    if (by_limit)
         cli_say(&CLI_REPLAY, "%s", json_string_value(json_object_get(killed, "text")));
-    const bool told = killed != NULL;
     json_decref(killed);
     res_group_remove(&limited->group);
-    return told;
+    if (WIFSIGNALED(status) && !by_limit)
+        fp_end_by_signal(WTERMSIG(status));
+    return by_limit ? CLI_FAILED : fp_status_code(status);
 }
 
 static int run_binary(const struct settings *settings, const struct res_candidate *candidate,
@@ -253,8 +256,9 @@ static int run_binary(const struct settings *settings, const struct res_candidat
     }
     char **arguments = res_run_arguments(&request, extra);
     char **environment = res_run_environment(candidate);
-    const int code = cli_sieve_run(&CLI_REPLAY, candidate->program, arguments, environment, ended_by_signal,
-                                   limited);
+    int status, code = cli_limited_run(&CLI_REPLAY, candidate->program, arguments, environment, &status);
+    if (code == CLI_DONE)
+        code = end_as(status, limited);
     res_strings_free(arguments);
     res_strings_free(environment);
     free(timeout);

@@ -18,6 +18,7 @@
 #include "cli/options/top_options.h"
 #include "cli/top/top_frame.h"
 #include "convert/recording/recording.h"
+#include "footprint/base/signals.h"
 #include "record/control.h"
 #include "record/process_name.h"
 
@@ -76,21 +77,14 @@ static void leave_terminal(struct top *top)
     top->drawn = false;
 }
 
-static void signals_of_ours(sigset_t *ret_set)
-{
-    sigemptyset(ret_set);
-    sigaddset(ret_set, SIGINT);
-    sigaddset(ret_set, SIGTERM);
-    sigaddset(ret_set, SIGHUP);
-    sigaddset(ret_set, SIGTSTP);
-}
+static const int NUMBERS[] = {FP_ENDING_SIGNALS, SIGTSTP};
+#define NUMBER_COUNT (sizeof NUMBERS / sizeof NUMBERS[0])
 
 /* Wait for a signal, at most so long. Returns whether one came that ends us. */
 static bool wait_for_signal(struct top *top, uint64_t most_ns)
 {
     const uint64_t until_ns = now_ns(CLOCK_MONOTONIC) + most_ns;
-    sigset_t set;
-    signals_of_ours(&set);
+    const sigset_t set = fp_signals_set(NUMBERS, NUMBER_COUNT);
     for (uint64_t now = until_ns - most_ns; top->signal == 0; now = now_ns(CLOCK_MONOTONIC)) {
         const uint64_t rest_ns = until_ns > now ? until_ns - now : 0;
         const struct timespec rest = {(time_t)(rest_ns / 1000000000u), (long)(rest_ns % 1000000000u)};
@@ -311,13 +305,13 @@ static int run(struct top *top)
 {
     struct conv_error *error = res_calloc(1, sizeof *error);
     const char *terminal = getenv("TERM");
-    sigset_t set, before;
+    const sigset_t set = fp_signals_set(NUMBERS, NUMBER_COUNT);
+    sigset_t before;
     int code = CLI_FAILED;
     top->in_place = !top->settings.answer.json && top->settings.count != 1 && isatty(STDOUT_FILENO) == 1 &&
                     terminal != NULL && strcmp(terminal, "dumb") != 0;
     allow_many_files();
     cli_progress_begin(&top->progress, top->in_place ? CLI_PROGRESS_NEVER : top->settings.answer.progress);
-    signals_of_ours(&set);
     sigprocmask(SIG_BLOCK, NULL, &before);
     if (!open_view(top, error)) {
         code = fail(top, error);

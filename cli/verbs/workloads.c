@@ -2,8 +2,6 @@
 #include "cli/verbs/workloads.h"
 #include "cli/options/measure_options.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +11,8 @@
 
 #include "cli/base/cli.h"
 #include "cli/options/select_options.h"
+#include "footprint/base/process.h"
+#include "footprint/base/signals.h"
 #include "footprint/wl/workload.h"
 #include "record/recover.h"
 #include "record/target.h"
@@ -78,47 +78,43 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
     return CLI_DONE;
 }
 
-static const int INTERRUPTS[] = {SIGINT, SIGTERM, SIGHUP};
+struct conversion {
+    const struct cli_verb *verb;
+    const struct cli_prepare *prepare;
+    const char *input, *output;
+};
 
-static bool is_interrupt(int number)
+/* In the child. The caller only notes signals, and ends in order; here they end the conversion. */
+static int convert(void *data)
 {
-    for (size_t i = 0; i < sizeof INTERRUPTS / sizeof INTERRUPTS[0]; i++)
-        if (INTERRUPTS[i] == number)
-            return true;
-    return false;
+    static const int NUMBERS[] = {FP_ENDING_SIGNALS};
+    const struct sigaction action = {.sa_handler = SIG_DFL};
+    const struct conversion *conversion = data;
+    const struct cli_prepare *prepare = conversion->prepare;
+    struct conv_options options = *prepare->convert;
+    options.overwrite = prepare->force;
+    fp_signals_take(NUMBERS, FP_ENDING_COUNT, &action, NULL);
+    return cli_convert_file(conversion->verb, conversion->input, conversion->output, &options, prepare->quiet,
+                            prepare->progress, false);
 }
 
 /* In a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */
 static int convert_in_child(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
                             const char *output)
 {
-    struct conv_options options = *prepare->convert;
-    int status = 0;
-    options.overwrite = prepare->force;
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        /* The caller only notes them, and ends in order; what it ignores, as under nohup, stays ignored. */
-        for (size_t i = 0; i < sizeof INTERRUPTS / sizeof INTERRUPTS[0]; i++)
-            if (signal(INTERRUPTS[i], SIG_DFL) == SIG_IGN)
-                signal(INTERRUPTS[i], SIG_IGN);
-        _exit(cli_convert_file(verb, input, output, &options, prepare->quiet, prepare->progress, false));
-    }
-    if (child < 0) {
-        cli_say(verb, "cannot convert '%s': no process: %s", input, strerror(errno));
-        return CLI_FAILED;
-    }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (WIFSIGNALED(status) && is_interrupt(WTERMSIG(status))) {
+    struct conversion conversion = {verb, prepare, input, output};
+    const struct fp_process_plan plan = {.body = convert, .data = &conversion, .dies_with_us = true};
+    int status;
+    const int error = fp_process_run(&plan, &status);
+    if (error != 0)
+        cli_say(verb, "cannot convert '%s': no process: %s", input, strerror(error));
+    else if (!WIFSIGNALED(status))
+        return WEXITSTATUS(status);
+    else if (fp_signal_is_ending(WTERMSIG(status)))
         cli_say(verb, "interrupted while '%s' was converted: nothing of that is kept", input);
-        return CLI_FAILED;
-    }
-    if (WIFSIGNALED(status)) {
+    else
         cli_say(verb, "the conversion of '%s' was ended by signal %d", input, WTERMSIG(status));
-        return CLI_FAILED;
-    }
-    return WEXITSTATUS(status);
+    return CLI_FAILED;
 }
 
 /* A name in the directory that no other input of this command line took. */
