@@ -10,6 +10,7 @@
 #include "cli/base/answer.h"
 #include "cli/base/cli.h"
 #include "convert/convert.h"
+#include "convert/import/formats.h"
 #include "results/measure/base/support.h"
 
 #define COLUMN 25 /* of the first description, where a help has none of its own */

@@ -10,45 +10,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "convert/base/bounds.h"
-#include "convert/base/stats.h"
+#include "convert/base/limits.h"
 #include "convert/export/export.h"
+#include "convert/open/detect.h"
+#include "convert/open/input.h"
 #include "convert/open/pass.h"
+#include "convert/open/workload_survey.h"
+#include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"
 #include "convert/text/workload_text.h"
 
 #define META_ENTRIES_MAX 8u
-
-/* For a signal handler: the name stays whole while the flag is up. */
-static char temporary_name[CONV_PATH_BYTES];
-static volatile sig_atomic_t temporary_stands;
-
-const char *conv_output_temporary(void)
-{
-    return temporary_stands ? temporary_name : NULL;
-}
-
-void conv_announce_temporary(const char *name)
-{
-    temporary_stands = 0;
-    if (name == NULL || strlen(name) >= sizeof temporary_name)
-        return;
-    strcpy(temporary_name, name);
-    temporary_stands = 1;
-}
-
-void conv_hold_signals(sigset_t *ret_held)
-{
-    sigset_t all;
-    (void)sigfillset(&all);                             /* cannot fail */
-    (void)pthread_sigmask(SIG_SETMASK, &all, ret_held); /* nor this, with these arguments */
-}
-
-void conv_let_signals(const sigset_t *held)
-{
-    (void)pthread_sigmask(SIG_SETMASK, held, NULL); /* cannot fail */
-}
 
 static uint64_t now_ns(void)
 {
@@ -231,42 +204,6 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
     return FP_OK;
 }
 
-static enum fp_status open_temporary(const char *beside, struct conv_temporary *ret_temporary,
-                                     struct conv_error *error)
-{
-    ret_temporary->descriptor = conv_temporary_file(beside, ret_temporary->directory,
-                                                    sizeof ret_temporary->directory);
-    if (ret_temporary->descriptor < 0) {
-        error->output = true;
-        return conv_fail(error, ret_temporary->directory, FP_ERR_WRITE, errno, 0,
-                         "cannot make a temporary file");
-    }
-    snprintf(ret_temporary->path, sizeof ret_temporary->path, "/proc/self/fd/%d", ret_temporary->descriptor);
-    return FP_OK;
-}
-
-/* What could not be written has no name: tell whose disk was full. */
-static void name_temporary(const struct conv_temporary *temporary, struct conv_error *error)
-{
-    if (error->output && error->cause.status == FP_ERR_WRITE)
-        (void)conv_fail(error, temporary->directory, FP_ERR_WRITE, error->cause.sys_errno, 0,
-                        "cannot write a temporary file");
-}
-
-enum fp_status conv_temporary_text(const char *in_path, const char *beside,
-                                   const struct conv_options *options, struct conv_temporary *ret_temporary,
-                                   struct conv_error *error)
-{
-    enum fp_status status = open_temporary(beside, ret_temporary, error);
-    if (status != FP_OK)
-        return status;
-    status = conv_workload_text_read(in_path, ret_temporary->descriptor, options, error);
-    name_temporary(ret_temporary, error);
-    if (status != FP_OK)
-        (void)close(ret_temporary->descriptor); /* nothing is to be kept */
-    return status;
-}
-
 /* Events: straight to a workload, or by way of one without a name to another format. */
 static enum fp_status convert_events(const char *in_path, const char *out_path,
                                      const struct conv_export_format *format,
@@ -280,14 +217,14 @@ static enum fp_status convert_events(const char *in_path, const char *out_path,
     enum fp_status status = conv_input_open(in_path, options, &report->survey, error, &input);
     if (status != FP_OK)
         return status;
-    status = conv_plan_settle(in_path, &input, &settled, &report->survey, error);
+    status = conv_input_settle(in_path, &input, &settled, &report->survey, error);
     if (status == FP_OK && !direct)
-        status = open_temporary(out_path, &temporary, error);
+        status = conv_temporary_open(out_path, &temporary, error);
     if (status == FP_OK)
         status = convert_input(&input, direct ? out_path : temporary.path, temporary.descriptor, &settled,
                                report, error);
     if (status != FP_OK && !direct)
-        name_temporary(&temporary, error);
+        conv_temporary_name(&temporary, error);
     input.close(input.data);
     if (direct)
         snprintf(report->format, sizeof report->format, "%s", format->name);

@@ -4,11 +4,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/base/bounds.h"
-#include "convert/base/stats.h"
+#include "convert/base/limits.h"
+#include "convert/convert.h"
+#include "convert/open/detect.h"
+#include "convert/open/input.h"
 #include "convert/open/pass.h"
+#include "convert/open/workload_survey.h"
+#include "convert/order/footprint_input.h"
+#include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"
+#include "convert/text/workload_text.h"
 #include "convert/windows/window_counts.h"
 #include "footprint/base/words.h"
 
@@ -19,163 +25,6 @@ static enum fp_status survey_input(const struct conv_input *input, const char *p
     const enum fp_status status = conv_pass_run(input, options, NULL, survey, error);
     if (status != FP_OK && error->cause.status == FP_OK)
         return conv_fail(error, path, status, 0, 0, "no memory for more live objects");
-    return status;
-}
-
-/* ---- workloads ----------------------------------------------------------------------------- */
-
-static void survey_window(const struct wl_window *window, struct conv_survey *survey)
-{
-    for (uint32_t i = 0; i < window->op_count; i++) {
-        const struct wl_op *op = &window->ops[i];
-        const struct fp_shape shape = {.call = op->call, .size = op->size, .extra = op->count};
-        const uint64_t bytes = fp_shape_bytes(&shape);
-        unsigned size_class;
-        if (fp_call_kind_of(op->call) == FP_KIND_RELEASE || bytes >= CONV_ADDRESS_LIMIT)
-            continue;
-        size_class = conv_size_class(bytes);
-        survey->class_count[size_class]++;
-        survey->class_bytes[size_class] = conv_add_saturating(survey->class_bytes[size_class], bytes);
-    }
-}
-
-/* Left out where there is no memory for it: it is there to be looked at only. */
-static void take_threads(const struct wl_summary *summary, struct conv_survey *survey)
-{
-    survey->thread_list = calloc((size_t)summary->thread_count + 1, sizeof *survey->thread_list);
-    for (uint32_t i = 0; survey->thread_list != NULL && i < summary->thread_count; i++)
-        survey->thread_list[survey->thread_count++] = (struct conv_thread){
-            .thread_id = summary->threads[i].thread_id,
-            .is_main = summary->threads[i].is_main,
-            .events = summary->threads[i].ops,
-        };
-}
-
-static void take_summary(const struct wl_reader *reader, struct conv_survey *survey)
-{
-    const struct wl_summary *summary = wl_reader_summary(reader);
-    survey->ops = survey->events = summary->ops;
-    for (unsigned i = 0; i < FP_CALL_COUNT; i++)
-        survey->ops_by_call[i] = survey->events_by_call[i] = summary->ops_by_call[i];
-    survey->threads = summary->thread_count;
-    for (uint32_t i = 0; i < summary->thread_count; i++)
-        survey->thread_exits += summary->threads[i].exited;
-    survey->duration_ns = summary->duration_ns;
-    survey->requested_bytes = summary->requested_bytes;
-    survey->live_bytes_peak = summary->live_bytes_peak;
-    survey->live_objects_peak = summary->live_objects_peak;
-    survey->live_bytes_end = summary->live_bytes_end;
-    survey->live_objects_end = summary->live_objects_end;
-    survey->largest_size = summary->largest_size;
-    survey->windows = summary->windows;
-    survey->id_max = summary->id_max;
-    survey->digest = wl_reader_digest(reader);
-}
-
-static uint64_t meta_number(const struct wl_reader *reader, const char *key)
-{
-    const char *value = wl_reader_meta(reader, key);
-    return value != NULL ? strtoull(value, NULL, 10) : 0;
-}
-
-const char *conv_liveness_name(enum conv_liveness live)
-{
-    static const char *const NAMES[] = {[CONV_LIVE_KNOWN] = "known",
-                                        [CONV_LIVE_FROM_MIDDLE] = "from_middle",
-                                        [CONV_LIVE_PAUSED] = "paused",
-                                        [CONV_LIVE_LEFT] = "left_behind"};
-    return (unsigned)live < sizeof NAMES / sizeof NAMES[0] ? NAMES[live] : NULL;
-}
-
-/* A name that only a later version knows is no promise that all is known. */
-static enum conv_liveness live_from(const char *name)
-{
-    if (name == NULL)
-        return CONV_LIVE_KNOWN;
-    for (unsigned live = 0; conv_liveness_name(live) != NULL; live++)
-        if (strcmp(name, conv_liveness_name(live)) == 0)
-            return live;
-    return CONV_LIVE_FROM_MIDDLE;
-}
-
-/* What the conversion noted of its input. */
-static void take_notes(const struct wl_reader *reader, struct conv_survey *survey)
-{
-    const char *program = wl_reader_meta(reader, "program");
-    const char *complete = wl_reader_meta(reader, "complete");
-    const char *why = wl_reader_meta(reader, "incomplete_why");
-    const char *lacks = wl_reader_meta(reader, "lacks");
-    snprintf(survey->program, sizeof survey->program, "%s", program != NULL ? program : "");
-    snprintf(survey->lacks, sizeof survey->lacks, "%s", lacks != NULL ? lacks : "");
-    survey->start_unix_ns = meta_number(reader, "recorded_unix_ns");
-    survey->complete = complete == NULL || strcmp(complete, "yes") == 0;
-    if (!survey->complete)
-        conv_incomplete(survey, "%s", why != NULL ? why : "it was converted from an incomplete recording");
-    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
-        char key[64];
-        snprintf(key, sizeof key, "irregular_%s", conv_irregularity_name(i));
-        survey->irregular[i] = meta_number(reader, key);
-    }
-    conv_plan_read(reader, &survey->selected);
-    survey->live = live_from(wl_reader_meta(reader, "live"));
-    survey->events_removed = meta_number(reader, "events_removed");
-    survey->left_bytes = meta_number(reader, "left_bytes");
-    survey->left_objects = meta_number(reader, "left_objects");
-    survey->inherited_objects = meta_number(reader, "inherited_objects");
-    survey->inherited_bytes = meta_number(reader, "inherited_bytes");
-    survey->large.noted = meta_number(reader, "large_noted");
-    survey->large.noted_bytes = meta_number(reader, "large_noted_bytes");
-    survey->large.resident_bytes = meta_number(reader, "large_resident_bytes");
-    survey->uncounted = wl_reader_meta(reader, "lost_known") != NULL;
-    survey->lost_marks = meta_number(reader, "lost_calls");
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {
-        char key[64];
-        snprintf(key, sizeof key, "lost_%s", fp_loss_name(i));
-        survey->lost[i] = meta_number(reader, key);
-        survey->lost_marks -= survey->lost[i] < survey->lost_marks ? survey->lost[i] : survey->lost_marks;
-    }
-}
-
-static uint64_t file_bytes_of(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    off_t size = 0;
-    if (file == NULL)
-        return 0;
-    if (fseeko(file, 0, SEEK_END) == 0)
-        size = ftello(file);
-    (void)fclose(file); /* only read from */
-    return size > 0 ? (uint64_t)size : 0;
-}
-
-enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
-                                    const struct conv_options *options, struct conv_survey *survey,
-                                    struct conv_error *error)
-{
-    struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};
-    struct wl_reader *reader = NULL;
-    struct wl_window window;
-    enum fp_status status = wl_reader_open(wl_path, &cause, &reader);
-    if (status != FP_OK)
-        return conv_fail_with(error, in_path, &cause);
-    survey->kind = CONV_KIND_WORKLOAD;
-    take_summary(reader, survey);
-    take_threads(wl_reader_summary(reader), survey);
-    take_notes(reader, survey);
-    while ((status = wl_reader_next(reader, &window)) == FP_OK) {
-        survey_window(&window, survey);
-        if (options->progress != NULL)
-            options->progress(options->progress_data, window.facts.first_op, window.facts.first_op,
-                              survey->ops);
-    }
-    if (status != FP_END)
-        status = conv_fail_with(error, in_path, wl_reader_error(reader));
-    else
-        status = FP_OK;
-    wl_reader_close(reader);
-    survey->file_bytes = file_bytes_of(in_path);
-    if (survey->events > 0)
-        survey->bytes_per_event = (double)survey->file_bytes / (double)survey->events;
     return status;
 }
 
@@ -341,7 +190,7 @@ static enum fp_status survey_one(const char *path, const struct conv_options *op
     status = conv_input_open(path, options, survey, error, &input);
     if (status != FP_OK)
         return status;
-    status = conv_plan_settle(path, &input, &settled, survey, error);
+    status = conv_input_settle(path, &input, &settled, survey, error);
     if (status == FP_OK)
         status = survey_input(&input, path, &settled, survey, error);
     if (status == FP_OK)

@@ -16,6 +16,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/json_bounds.h"
 #include "convert/recording/recording.h"
+#include "convert/recording/unfinished.h"
 #include "footprint/base/segment_file.h"
 #include "results/measure/base/support.h"
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/base/json_bounds.h"
+#include "convert/recording/unfinished.h"
 
 enum {
     NOTHING_TO_RECOVER = 3, /* mallab-collect's: its collector lives, or another process is at it */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "convert/convert.h"
+#include "convert/import/formats.h"
 #include "results/measure/base/support.h"
 
 void cli_complete_offer(const char *typed, const char *before, const char *word, const char *description)

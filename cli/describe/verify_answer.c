@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/base/json_bounds.h"
+#include "convert/import/formats.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/support.h"
 #include "results/measure/base/values.h"

@@ -4,6 +4,7 @@
 
 #include "cli/base/answer.h"
 #include "convert/convert.h"
+#include "convert/export/export.h"
 
 struct cli_convert_options {
     struct cli_answer answer; /* output "-" is stdout; NULL: named after the input */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/select/list.h"
 #include "footprint/base/trusted.h"
 
 /* "12.5%" to millionths. */

@@ -5,6 +5,7 @@
 
 #include "cli/top/top_page.h"
 #include "convert/recording/recording.h"
+#include "convert/recording/unfinished.h"
 #include "footprint/base/words.h"
 #include "record/unrecorded.h"
 

@@ -15,6 +15,7 @@
 
 #include "cli/base/progress.h"
 #include "cli/verbs/workloads.h"
+#include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
 #include "footprint/base/json_read.h"
 #include "footprint/base/memory_bound.h"

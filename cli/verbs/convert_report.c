@@ -7,6 +7,7 @@
 
 #include "cli/describe/describe.h"
 #include "cli/verbs/workloads.h"
+#include "convert/import/formats.h"
 #include "convert/recording/recording.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/support.h"
@@ -109,10 +110,10 @@ static void tell_others_losses(const struct cli_verb *verb, const struct conv_su
     char lost[32], kept[32];
     for (size_t i = 0; i < survey->process_count; i++) {
         const struct conv_process *process = &survey->processes[i];
-        if (process->chosen || conv_process_lost(process) <= most)
+        if (process->chosen || fp_loss_sum(process->lost) <= most)
             continue;
         worst = process;
-        most = conv_process_lost(process);
+        most = fp_loss_sum(process->lost);
     }
     if (worst == NULL)
         return;

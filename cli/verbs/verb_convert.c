@@ -12,6 +12,8 @@
 #include "cli/verbs/convert_each.h"
 #include "cli/verbs/convert_report.h"
 #include "cli/verbs/workloads.h"
+#include "convert/base/unnamed_file.h"
+#include "convert/open/detect.h"
 #include "footprint/base/signals.h"
 #include "record/recover.h"
 #include "results/measure/base/support.h"

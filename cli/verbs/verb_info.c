@@ -12,6 +12,8 @@
 #include "cli/options/select_options.h"
 #include "cli/verbs/workloads.h"
 #include "convert/convert.h"
+#include "convert/import/formats.h"
+#include "convert/open/detect.h"
 #include "results/measure/base/support.h"
 #include "results/measure/result/result_json.h"
 #include "results/report/table/table.h"

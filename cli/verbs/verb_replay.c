@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/stderr_limiter.h"
 #include "cli/options/choice.h"
 #include "cli/options/command_line.h"
 #include "cli/options/limit_options.h"
 #include "cli/verbs/workloads.h"
 #include "convert/convert.h"
+#include "convert/open/detect.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
 #include "results/measure/base/support.h"

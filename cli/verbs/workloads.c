@@ -11,6 +11,8 @@
 
 #include "cli/base/cli.h"
 #include "cli/options/select_options.h"
+#include "convert/import/formats.h"
+#include "convert/open/detect.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
 #include "footprint/wl/workload.h"

@@ -1,5 +1,9 @@
 /* source.h - events on their way from an input to the pairing, in one order of all lanes.
  *
+ *   input   an opened footprint, recording or trace: where events come from, and what is known of it besides. It fills
+ *           conv_error itself when it is at fault; a status that came back from the sink passes through with the
+ *           error untouched (cause.status FP_OK)
+ *
  *   lane    one thread's stream of events; its number indexes whatever names threads
  *   sink    takes events in batches, in order. It sees every batch before the source asks it again */
 #ifndef MALLAB_CONVERT_BASE_SOURCE_H
@@ -9,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "convert/base/survey_counts.h"
 #include "footprint/base/call.h"
 #include "footprint/base/status.h"
 #include "footprint/fp/footprint.h"
@@ -66,6 +71,36 @@ struct conv_sink {
     /* Takes objects that were there before the first event, as their allocations; before any calls (a section that
      * begins amid reallocs has their RESIZE_FROM marks between them). NULL: they are of no interest. */
     enum fp_status (*inherit)(void *data, const struct conv_event *objects, size_t count);
+};
+
+/* Names lanes: called once a lane, before its first op. */
+struct conv_namer {
+    void *data;
+    void (*name)(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *ret_is_main);
+};
+
+struct conv_input {
+    void *data;
+    struct conv_namer namer;
+    const char *source;      /* meta key `source` */
+    uint64_t progress_total; /* 0: unknown */
+    uint64_t end_ns;      /* when the recording ended, on its events' clock; 0: known when it is read only */
+    uint32_t lane_count;  /* 0: known when it is read only */
+    bool tells_residency; /* how much of large objects was in memory may be told */
+    /* Hand all events to the sink. */
+    enum fp_status (*run)(void *data, const struct conv_sink *sink, struct conv_survey *survey,
+                          struct conv_error *error);
+    /* A part of what run does: a batch of events, or a group that cannot be parted (order.h). FP_END: there are no
+     * more. Called until then instead of run. NULL: this input knows no parts. */
+    enum fp_status (*step)(void *data, const struct conv_sink *sink, struct conv_survey *survey,
+                           struct conv_error *error);
+    /* The lane that makes a lane's objects that were there before: its process' main thread. NULL: lane 0. */
+    uint32_t (*home)(void *data, uint32_t lane);
+    /* Bytes read so far; NULL: progress is counted in events. */
+    uint64_t (*position)(void *data);
+    /* After the run: losses, duration, completeness. gap_calls: calls that gap marks say are missing. */
+    void (*conclude)(void *data, uint64_t gap_calls, struct conv_survey *survey);
+    void (*close)(void *data);
 };
 
 #endif

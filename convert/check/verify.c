@@ -7,10 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/base/bounds.h"
+#include "convert/base/limits.h"
 #include "convert/check/ops_check.h"
-#include "convert/open/input.h"
-#include "convert/open/pass.h"
+#include "convert/convert.h"
+#include "convert/open/detect.h"
+#include "convert/text/workload_text.h"
 
 static const char *const FAULTS[CONV_FAULT_COUNT] = {
     [CONV_FAULT_NONE] = "none",

@@ -7,7 +7,9 @@
 #ifndef MALLAB_CONVERT_CHECK_VERIFY_H
 #define MALLAB_CONVERT_CHECK_VERIFY_H
 
-#include "convert/convert.h"
+#include "convert/base/error.h"
+#include "convert/base/kind.h"
+#include "convert/base/request.h"
 
 /* What kind of thing is wrong; named in JSON. */
 enum conv_fault {

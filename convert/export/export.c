@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/open/input.h"
-#include "convert/open/pass.h"
+#include "convert/base/unnamed_file.h"
+
+static enum fp_status export_workload(struct conv_export_job *job);
 
 /* The first is the default. docs/exporting.md tells of each. */
 static const struct conv_export_format FORMATS[] = {
-    {"workload", ".wl", "what 'mallab replay' and 'mallab ab' execute", 0, conv_export_workload},
+    {"workload", ".wl", "what 'mallab replay' and 'mallab ab' execute", 0, export_workload},
     {"text", ".txt", "the same, readable; converts back to the same bytes", 0, conv_export_text},
     {"csv", ".csv", "a row an op", CONV_LACK_ENDS | CONV_LACK_TOUCHED | CONV_LACK_META, conv_export_csv},
     {"2009", ".2009.txt", "converted text of the 2009 tester",
@@ -171,6 +172,22 @@ enum fp_status conv_export_each(const struct wl_window *window, conv_export_take
         }
     }
     return status;
+}
+
+/* The same bytes, after all of them were read and checked. */
+static enum fp_status export_workload(struct conv_export_job *job)
+{
+    const void *bytes;
+    size_t size;
+    struct wl_window window;
+    enum fp_status status;
+    while ((status = conv_export_next(job, &window)) == FP_OK)
+        continue;
+    if (status != FP_END)
+        return status;
+    bytes = wl_reader_bytes(job->reader, &size);
+    conv_export_put(job->file, bytes, size);
+    return FP_OK;
 }
 
 enum fp_status conv_export_memory(const struct conv_export_job *job)

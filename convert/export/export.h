@@ -3,12 +3,12 @@
  *   job     one export under way: a workload opened at its first window, an output
  *   lack    what a format cannot hold. Only what this workload has and loses is told
  *
- * An exporter writes from the ops as replay would execute them, so a footprint or a trace becomes a workload first.
- * Private to convert/; users see convert.h. */
+ * An exporter writes from the ops as replay would execute them, so a footprint or a trace becomes a workload first. */
 #ifndef MALLAB_CONVERT_EXPORT_H
 #define MALLAB_CONVERT_EXPORT_H
 
-#include "convert/convert.h"
+#include "convert/base/request.h"
+#include "convert/base/survey_counts.h"
 #include "convert/export/export_file.h"
 #include "footprint/wl/workload.h"
 
@@ -44,7 +44,6 @@ struct conv_export_format {
 };
 
 /* The formats, one a file. */
-enum fp_status conv_export_workload(struct conv_export_job *job);
 enum fp_status conv_export_text(struct conv_export_job *job);
 enum fp_status conv_export_csv(struct conv_export_job *job);
 enum fp_status conv_export_2009(struct conv_export_job *job);
@@ -52,6 +51,19 @@ enum fp_status conv_export_glibc(struct conv_export_job *job);
 
 /* conv_export_find - by name, NULL for "workload"; NULL when there is none. */
 const struct conv_export_format *conv_export_find(const char *name);
+
+/* A format to export to. Static strings. */
+struct conv_export_facts {
+    const char *name;   /* for --to */
+    const char *ending; /* of the default output's name */
+    const char *what;   /* a few words */
+};
+
+/* conv_export_facts - the formats by number, from 0; the first is the default. False: there are fewer. */
+bool conv_export_facts(size_t number, struct conv_export_facts *ret_facts);
+
+/* conv_export_names - all their names with ", " between them; terminated, cut to size. Returns ret_text. */
+char *conv_export_names(char *ret_text, size_t size);
 
 /* conv_export_run - export the workload at wl_path.
  * in_path   what the user named, for errors.

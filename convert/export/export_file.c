@@ -71,34 +71,3 @@ void conv_export_abandon(struct conv_export_file *file)
 {
     wl_file_abandon(&file->file);
 }
-
-static void name_directory(const char *beside, char *ret_directory, size_t size)
-{
-    const char *temporary = getenv("TMPDIR");
-    char copy[PATH_MAX];
-    if (strcmp(beside, "-") != 0 && strlen(beside) < sizeof copy) {
-        strcpy(copy, beside);
-        snprintf(ret_directory, size, "%s", dirname(copy));
-    } else {
-        snprintf(ret_directory, size, "%s", temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
-    }
-}
-
-int conv_temporary_file(const char *beside, char *ret_directory, size_t size)
-{
-    char name[PATH_MAX + 32];
-    int descriptor;
-    name_directory(beside, ret_directory, size);
-    descriptor = open(ret_directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
-        return descriptor;
-    /* The file system knows no files without a name: take the name away at once. */
-    if ((size_t)snprintf(name, sizeof name, "%s/.mallab-XXXXXX", ret_directory) >= sizeof name) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    descriptor = mkostemp(name, O_CLOEXEC);
-    if (descriptor >= 0)
-        (void)unlink(name); /* a name that stays does no harm beside the space */
-    return descriptor;
-}

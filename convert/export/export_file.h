@@ -35,8 +35,4 @@ enum fp_status conv_export_close(struct conv_export_file *file);
 /* conv_export_abandon - remove what is unfinished. To be called after a failure of any of the above. */
 void conv_export_abandon(struct conv_export_file *file);
 
-/* conv_temporary_file - a file without a name, in the directory of `beside` ("-": $TMPDIR or /tmp), gone with its
- * descriptor. Returns the descriptor, or -1 with errno set. ret_directory names the directory, for errors. */
-int conv_temporary_file(const char *beside, char *ret_directory, size_t size);
-
 #endif

@@ -14,9 +14,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "convert/base/glibc_wl.h"
+#include "convert/base/glibc_codes.h"
+#include "convert/base/unnamed_file.h"
 #include "convert/export/export.h"
-#include "convert/open/input.h"
 #include "convert/ops/rewrite.h"
 
 #define NUMBER_BYTES_MAX 10u /* of 64 bits, 7 a byte */

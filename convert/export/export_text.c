@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "convert/export/export.h"
-#include "convert/ops/rewrite.h"
 #include "convert/text/workload_text.h"
 
 #define ENTRY_BYTES_MAX  200u  /* of meta text on one line, before it is escaped */

@@ -1,14 +1,16 @@
-/* formats.c - the table of formats. The order is that of help and of messages. */
+/* formats.c - the table of formats, as convert/base/kind.h lists them. */
+#include "convert/import/formats.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "convert/import/import.h"
 
-static const struct conv_format *const FORMATS[] = {
-    &CONV_FORMAT_ANDROID, &CONV_FORMAT_2009_RAW, &CONV_FORMAT_2009,
-    &CONV_FORMAT_MTRACE,  &CONV_FORMAT_GLIBC_WL, &CONV_FORMAT_LOGALLOC,
-    &CONV_FORMAT_OPS,     &CONV_FORMAT_REP,      &CONV_FORMAT_HEAPTRACK,
-};
+#define DECLARED(name) extern const struct conv_format CONV_FORMAT_##name;
+CONV_TRACES(DECLARED)
+
+#define LISTED(name) &CONV_FORMAT_##name,
+static const struct conv_format *const FORMATS[] = {CONV_TRACES(LISTED)};
 
 #define FORMATS_LENGTH (sizeof FORMATS / sizeof FORMATS[0])
 
@@ -29,6 +31,27 @@ const struct conv_format *conv_format_of_kind(enum conv_kind kind)
         if (FORMATS[i]->kind == kind)
             return FORMATS[i];
     return NULL;
+}
+
+const char *conv_kind_name(enum conv_kind kind)
+{
+    const struct conv_format *format = conv_format_of_kind(kind);
+    if (format != NULL)
+        return format->name;
+    switch (kind) {
+    case CONV_KIND_FOOTPRINT:
+        return "footprint";
+    case CONV_KIND_WORKLOAD:
+        return "workload";
+    case CONV_KIND_RECORDING:
+        return "recording";
+    case CONV_KIND_RESULT:
+        return "result";
+    case CONV_KIND_TEXT:
+        return "text";
+    default:
+        return "unknown";
+    }
 }
 
 bool conv_format_facts(size_t number, struct conv_format_facts *ret_facts)

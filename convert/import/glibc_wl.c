@@ -18,9 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/base/glibc_wl.h"
-#include "convert/import/import.h"
+#include "convert/base/glibc_codes.h"
+#include "convert/import/salvage.h"
 #include "convert/import/turns.h"
+#include "convert/text/text_input.h"
 
 #define THREADS_MAX  65536u
 #define BUFFER_BYTES 1024u

@@ -10,6 +10,7 @@
 
 #include "convert/import/import.h"
 #include "convert/import/scan.h"
+#include "convert/text/text_input.h"
 
 #define VERSION_KNOWN 3u
 #define NS_PER_MS     UINT64_C(1000000)

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/import/formats.h"
+#include "convert/import/salvage.h"
+#include "convert/text/text_input.h"
 #include "footprint/wl/workload.h"
 
 /* ---- for formats --------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* import.h - what the readers of other tools' traces have in common.
  *
  *   format  one kind of trace: how it is recognised, how it is read, and what it does not tell. All stand in one
- *           table (formats.c), from which --from, help and detection follow
+ *           list (convert/base/kind.h), from which --from, help and detection follow
  *   head    the first bytes of a trace, unpacked
  *   lacks   what a format does not tell, in the words of docs/importing.md
  *
@@ -13,13 +13,10 @@
 #ifndef MALLAB_CONVERT_IMPORT_IMPORT_H
 #define MALLAB_CONVERT_IMPORT_IMPORT_H
 
+#include "convert/base/request.h"
 #include "convert/import/lanes.h"
-#include "convert/open/input.h"
-#include "convert/text/text_input.h"
 
 #define CONV_IMPORT_BATCH 256u
-#define CONV_SALVAGE_BYTES                                                                                   \
-    (UINT64_C(1) << 20) /* without a meaning from the beginning on: this is something else */
 
 struct conv_head {
     const char *bytes;
@@ -68,15 +65,6 @@ struct conv_format {
     void (*release)(void *state);
 };
 
-/* conv_format_at - by its place in the table; conv_format_of_kind. NULL: there is none. Static. */
-const struct conv_format *conv_format_at(size_t number);
-const struct conv_format *conv_format_of_kind(enum conv_kind kind);
-
-/* The table's entries, each in the file of its name. */
-extern const struct conv_format CONV_FORMAT_ANDROID, CONV_FORMAT_2009_RAW, CONV_FORMAT_2009,
-    CONV_FORMAT_MTRACE, CONV_FORMAT_GLIBC_WL, CONV_FORMAT_LOGALLOC, CONV_FORMAT_OPS, CONV_FORMAT_HEAPTRACK,
-    CONV_FORMAT_REP;
-
 struct conv_import {
     const struct conv_format *format;
     void *state; /* the format's, zeroed at the begin */
@@ -121,27 +109,18 @@ void conv_import_incomplete(struct conv_import *import, const char *format, ...)
 /* conv_import_cut - its last line, or record, has no end and no meaning. */
 void conv_import_cut(struct conv_import *import, const char *what);
 
-/* conv_import_skip - with options.salvage: leave out what cannot be understood, and count it. What is wrong with
- * the first of it is kept for the message.
- * offset    where it stands; line: its number, 0 of a binary trace.
- * Returns   FP_OK: go on; FP_ERR_CORRUPT, with the error filled, where it is hopeless. */
-enum fp_status conv_import_skip(struct conv_import *import, enum conv_irregularity why, uint64_t offset,
-                                uint64_t line, const char *wrong);
-
-/* conv_import_hopeless - whether, as far as offset, so little has a meaning that it is no use to read on. */
-bool conv_import_hopeless(const struct conv_import *import, uint64_t offset);
-enum fp_status conv_import_give_up(struct conv_import *import);
-
-/* conv_import_tail - with options.salvage: a rest of unknown length, from offset on, cannot be read. */
-void conv_import_tail(struct conv_import *import, uint64_t offset, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* conv_import_salvaged - after the last call: tell what was left out. Returns FP_OK; FP_ERR_CORRUPT, with the error
- * filled, when there was nothing else. */
-enum fp_status conv_import_salvaged(struct conv_import *import);
-
 /* conv_import_wrong - a binary trace is damaged at offset. Returns FP_ERR_CORRUPT with the error filled. */
 enum fp_status conv_import_wrong(struct conv_import *import, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* conv_import_open - open another tool's trace; close() it after use.
+ * path      "-" is standard input. Kept by reference until close.
+ * kind      its format; CONV_KIND_UNKNOWN: found out, from its first bytes.
+ * survey    kind and what the head tells are filled in. It must stay where it is until close.
+ * Returns   FP_OK, or the status in ret_error: FP_ERR_FOREIGN for a trace of no known format, FP_ERR_READ when it may be
+ *           of several. */
+enum fp_status conv_import_open(const char *path, enum conv_kind kind, const struct conv_options *options,
+                                struct conv_survey *survey, struct conv_error *ret_error,
+                                struct conv_input *ret_input);
 
 #endif

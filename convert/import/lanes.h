@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/ops/pair.h"
+#include "convert/base/source.h"
 #include "footprint/base/status.h"
 
 struct conv_lane_slot;

@@ -7,7 +7,7 @@
 
 #include "convert/import/import.h"
 #include "convert/import/scan.h"
-#include "convert/recording/recording.h"
+#include "convert/recording/choose.h"
 
 #define PROCESSES_MAX 1024u /* a bound on what a file can make us look through at every line */
 

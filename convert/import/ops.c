@@ -6,7 +6,8 @@
 #include <endian.h>
 #include <string.h>
 
-#include "convert/import/import.h"
+#include "convert/import/salvage.h"
+#include "convert/text/text_input.h"
 
 #define RECORD_BYTES     24u
 #define ALIGNMENT_BITS   48u     /* above there is no address */

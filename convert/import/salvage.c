@@ -1,9 +1,11 @@
 /* salvage.c - --salvage for traces: what is left out is counted, and a file of which nothing is left is refused. */
+#include "convert/import/salvage.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/import/import.h"
+#include "convert/text/text_input.h"
 #include "footprint/base/words.h"
 
 /* What was left out before anything was understood is not damage to a trace of this format: it is no such trace. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/base/stats.h"
+#include "convert/order/footprint_input.h"
 #include "footprint/base/memory_bound.h"
 
 static bool reserve(struct conv_member *member, size_t count)

@@ -6,8 +6,9 @@
 #ifndef MALLAB_CONVERT_MERGE_MEMBER_H
 #define MALLAB_CONVERT_MERGE_MEMBER_H
 
+#include "convert/base/request.h"
+#include "convert/base/source.h"
 #include "convert/merge/regions.h"
-#include "convert/open/input.h"
 
 struct conv_member;
 

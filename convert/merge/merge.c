@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/base/stats.h"
 #include "convert/merge/member.h"
-#include "convert/recording/recording.h"
+#include "convert/recording/choose.h"
+#include "convert/view/view_state.h"
 #include "footprint/wl/workload.h"
 
 /* A member whose first event lies ahead keeps its descriptors while not more are open. */

@@ -10,7 +10,8 @@
 #ifndef MALLAB_CONVERT_MERGE_MERGE_H
 #define MALLAB_CONVERT_MERGE_MERGE_H
 
-#include "convert/open/input.h"
+#include "convert/base/request.h"
+#include "convert/base/source.h"
 
 /* conv_merge_open - open the processes that a selection means.
  * directory  of the recording, already listed in survey (conv_recording_list).

@@ -1,4 +1,6 @@
 /* detect.c - what kind of file this is, by what it begins with. */
+#include "convert/open/detect.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -7,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert/open/pass.h"
-#include "convert/text/text_input.h"
+#include "convert/import/formats.h"
+#include "convert/import/import.h"
 #include "convert/text/workload_text.h"
 
 #define HEAD_BYTES 65536u

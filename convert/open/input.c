@@ -5,9 +5,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "convert/import/import.h"
 #include "convert/merge/merge.h"
+#include "convert/open/detect.h"
 #include "convert/open/pass.h"
+#include "convert/order/footprint_input.h"
+#include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
+#include "convert/select/selection_plan.h"
 
 static enum fp_status open_recording(const char *path, const struct conv_options *options,
                                      struct conv_survey *survey, struct conv_error *error,
@@ -62,11 +67,6 @@ static enum fp_status open_footprint(const struct conv_options *options, struct 
                      survey->process_id, options->process_id);
 }
 
-bool conv_process_asked(const struct conv_options *options)
-{
-    return options->process_id != 0 || options->process_file != NULL;
-}
-
 enum fp_status conv_input_open(const char *path, const struct conv_options *options,
                                struct conv_survey *survey, struct conv_error *ret_error,
                                struct conv_input *ret_input)
@@ -106,4 +106,44 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
     default:
         return conv_import_open(survey->input, kind, options, survey, ret_error, ret_input);
     }
+}
+
+/* How long the whole input lasts, by reading it. */
+static enum fp_status measure(const char *path, const struct conv_options *options, uint64_t *ret_ns,
+                              struct conv_error *error)
+{
+    struct conv_options whole = *options;
+    struct conv_input input = {0};
+    struct conv_survey *survey;
+    enum fp_status status;
+    if (strcmp(path, "-") == 0)
+        return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0,
+                         "a share of its time cannot be told from a pipe: give times, or a file");
+    survey = calloc(1, sizeof *survey);
+    if (survey == NULL)
+        return conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for reading");
+    whole.select = (struct conv_selection){.merge = options->select.merge};
+    whole.progress = NULL;
+    status = conv_input_open(path, &whole, survey, error, &input);
+    if (status == FP_OK) {
+        status = conv_pass_run(&input, &whole, NULL, survey, error);
+        *ret_ns = survey->duration_ns;
+        input.close(input.data);
+    }
+    conv_survey_release(survey);
+    free(survey);
+    return status;
+}
+
+enum fp_status conv_input_settle(const char *path, const struct conv_input *input,
+                                 struct conv_options *options, struct conv_survey *survey,
+                                 struct conv_error *error)
+{
+    uint64_t duration_ns = input->end_ns;
+    if (duration_ns == 0 && conv_plan_wants_duration(&options->select)) {
+        const enum fp_status status = measure(path, options, &duration_ns, error);
+        if (status != FP_OK)
+            return status;
+    }
+    return conv_plan_settle(path, duration_ns, options, survey, error);
 }

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/open/census.h"
+#include "convert/ops/pair.h"
 #include "convert/select/chain.h"
 #include "convert/select/selection_plan.h"
-#include "convert/windows/census.h"
 
 #define PROGRESS_EVENTS (UINT64_C(1) << 20)
 
@@ -18,17 +19,6 @@ struct pass {
     struct conv_sink next; /* the selection's filters, or the pairing */
     uint64_t events, next_progress;
 };
-
-void conv_incomplete(struct conv_survey *survey, const char *format, ...)
-{
-    va_list list;
-    survey->complete = false;
-    if (survey->incomplete_why[0] != '\0')
-        return;
-    va_start(list, format);
-    vsnprintf(survey->incomplete_why, sizeof survey->incomplete_why, format, list);
-    va_end(list);
-}
 
 static void count(struct pass *pass, size_t events)
 {

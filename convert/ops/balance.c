@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "convert/base/stats.h"
 #include "footprint/base/memory_bound.h"
 
 #define NO_NOTE     UINT32_MAX
@@ -242,7 +241,7 @@ bool conv_balance_restore(struct conv_balance *balance, uint64_t address, bool k
 
 void conv_balance_settle(struct conv_balance *balance, uint64_t horizon)
 {
-    struct conv_live *table = &balance->table;
+    struct conv_live_table *table = &balance->table;
     if (balance->vacant < balance->vacant_most)
         return;
     for (size_t i = 0; i <= table->mask;) {

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/convert.h"
+#include "convert/base/survey_counts.h"
 #include "convert/ops/live_table.h"
 
 /* Figures of live objects, which several processes add to. */
@@ -42,7 +42,7 @@ struct conv_moment {
 struct conv_balance_note;
 
 struct conv_balance {
-    struct conv_live table; /* address -> number of a note, and the bytes of its newest allocation */
+    struct conv_live_table table; /* address -> number of a note, and the bytes of its newest allocation */
     struct conv_balance_note *notes;
     uint32_t note_count, note_capacity, note_spare;
     size_t vacant, vacant_most; /* notes of addresses without an object; how many may pile up */

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/base/source.h"
 #include "convert/ops/track.h"
 
 struct conv_heap {

@@ -39,31 +39,31 @@ static struct conv_live_entry *map_entries(size_t capacity)
     return entries;
 }
 
-static void unmap_entries(const struct conv_live *live)
+static void unmap_entries(const struct conv_live_table *live)
 {
     const size_t bytes = (live->mask + 1) * sizeof *live->entries;
     (void)munmap(live->entries, bytes); /* cannot fail for a whole mapping */
     fp_memory_give(bytes);
 }
 
-bool conv_live_init(struct conv_live *live)
+bool conv_live_init(struct conv_live_table *live)
 {
-    *live = (struct conv_live){.entries = map_entries(CAPACITY_FIRST), .mask = CAPACITY_FIRST - 1};
+    *live = (struct conv_live_table){.entries = map_entries(CAPACITY_FIRST), .mask = CAPACITY_FIRST - 1};
     live->limit = limit_of(CAPACITY_FIRST);
     live->seed = conv_seed();
     return live->entries != NULL;
 }
 
-void conv_live_release(struct conv_live *live)
+void conv_live_release(struct conv_live_table *live)
 {
     if (live->entries != NULL)
         unmap_entries(live);
-    *live = (struct conv_live){0};
+    *live = (struct conv_live_table){0};
 }
 
-bool conv_live_grow(struct conv_live *live)
+bool conv_live_grow(struct conv_live_table *live)
 {
-    struct conv_live grown = *live;
+    struct conv_live_table grown = *live;
     if (live->mask > SIZE_MAX / 64)
         return false;
     grown.mask = live->mask * 2 + 1;

@@ -24,7 +24,7 @@ struct conv_live_entry {
     uint64_t word1; /* bits 0-47 bytes,   48-63 id bits 16-31 */
 };
 
-struct conv_live {
+struct conv_live_table {
     struct conv_live_entry *entries;
     size_t mask;         /* capacity - 1 */
     size_t count, limit; /* entries; it grows beyond limit */
@@ -42,9 +42,9 @@ static inline uint64_t conv_mix(uint64_t key, uint64_t seed)
 }
 
 /* conv_live_init - an empty table; false: no memory. */
-bool conv_live_init(struct conv_live *live);
-void conv_live_release(struct conv_live *live);
-bool conv_live_grow(struct conv_live *live);
+bool conv_live_init(struct conv_live_table *live);
+void conv_live_release(struct conv_live_table *live);
+bool conv_live_grow(struct conv_live_table *live);
 
 static inline bool conv_live_is_empty(const struct conv_live_entry *entry)
 {
@@ -52,14 +52,14 @@ static inline bool conv_live_is_empty(const struct conv_live_entry *entry)
 }
 
 /* conv_live_prefetch - address is going to be asked about soon. */
-static inline void conv_live_prefetch(const struct conv_live *live, uint64_t address)
+static inline void conv_live_prefetch(const struct conv_live_table *live, uint64_t address)
 {
     __builtin_prefetch(&live->entries[conv_mix(address, live->seed) & live->mask], 1);
 }
 
 /* conv_live_place - the entry of address, or the empty one where it belongs. Lasts until the next insertion
  * or removal. */
-static inline struct conv_live_entry *conv_live_place(const struct conv_live *live, uint64_t address)
+static inline struct conv_live_entry *conv_live_place(const struct conv_live_table *live, uint64_t address)
 {
     for (size_t at = conv_mix(address, live->seed) & live->mask;; at = (at + 1) & live->mask) {
         const uint64_t there = live->entries[at].word0 & LIVE_LOW48;
@@ -69,7 +69,7 @@ static inline struct conv_live_entry *conv_live_place(const struct conv_live *li
 }
 
 /* conv_live_find - the entry of address, or NULL. Lasts as conv_live_place's. */
-static inline struct conv_live_entry *conv_live_find(const struct conv_live *live, uint64_t address)
+static inline struct conv_live_entry *conv_live_find(const struct conv_live_table *live, uint64_t address)
 {
     struct conv_live_entry *entry = conv_live_place(live, address);
     return conv_live_is_empty(entry) ? NULL : entry;
@@ -92,7 +92,7 @@ static inline void conv_live_set(struct conv_live_entry *entry, struct conv_obje
 
 /* conv_live_insert_at - put an object into the empty entry that conv_live_place returned for address.
  * False: no memory, nothing changed. */
-static inline bool conv_live_insert_at(struct conv_live *live, struct conv_live_entry *entry,
+static inline bool conv_live_insert_at(struct conv_live_table *live, struct conv_live_entry *entry,
                                        uint64_t address, struct conv_object object)
 {
     if (__builtin_expect(live->count >= live->limit, 0)) {
@@ -107,13 +107,13 @@ static inline bool conv_live_insert_at(struct conv_live *live, struct conv_live_
 }
 
 /* conv_live_insert - the same, found here. address must not be in the table. */
-static inline bool conv_live_insert(struct conv_live *live, uint64_t address, struct conv_object object)
+static inline bool conv_live_insert(struct conv_live_table *live, uint64_t address, struct conv_object object)
 {
     return conv_live_insert_at(live, conv_live_place(live, address), address, object);
 }
 
 /* conv_live_remove - entry as conv_live_find returned it. */
-static inline void conv_live_remove(struct conv_live *live, struct conv_live_entry *entry)
+static inline void conv_live_remove(struct conv_live_table *live, struct conv_live_entry *entry)
 {
     size_t hole = (size_t)(entry - live->entries);
     size_t at = hole;

@@ -10,15 +10,8 @@
 #include <stdint.h>
 
 #include "convert/base/source.h"
-#include "convert/convert.h"
 #include "convert/ops/live_table.h"
 #include "footprint/wl/workload.h"
-
-/* Names lanes: called once a lane, before its first op. */
-struct conv_namer {
-    void *data;
-    void (*name)(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *ret_is_main);
-};
 
 /* An object between its RESIZE_FROM and the result. */
 struct conv_pending {
@@ -37,13 +30,13 @@ struct conv_pair {
     struct wl_writer *writer; /* NULL: count only */
     struct conv_namer namer;
     struct conv_survey *survey;
-    struct conv_live live;
+    struct conv_live_table live;
     struct conv_pair_lane *lanes;
     size_t lane_capacity;
-    struct conv_straight *straight; /* pair_fast.h; NULL until it is used */
-    bool inheriting;                /* all ops so far are of objects that were there before */
-    uint64_t gap_calls;             /* that gap marks say are missing */
-    uint64_t last_time_ns;          /* highest seen: the order's time never decreases */
+    struct conv_pair_fast *fast; /* pair_fast.h; NULL until it is used */
+    bool inheriting;             /* all ops so far are of objects that were there before */
+    uint64_t gap_calls;          /* that gap marks say are missing */
+    uint64_t last_time_ns;       /* highest seen: the order's time never decreases */
 };
 
 /* conv_pair_init - begin with no live objects.

@@ -1,6 +1,7 @@
 /* pair_fast.c - marks to ops, as long as nothing is out of the ordinary.
  *
- *   plan  what a shape of the block comes to (pair_fast_plan.h)
+ *   plan  what a shape of the block comes to, found once for all marks that have it: what is to be done, how many bytes
+ *         it asks for, its index in the workload's dictionary, and how often it came, from which all sums follow
  *   root  what is known of an address that the block has named. A mark that names it again leads there by its number,
  *         so that the table of live objects is looked at once for each address of a block and not for each mark.
  *         Until roots are settled, the table's entry of such an address only says which root it is
@@ -11,13 +12,62 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/base/stats.h"
-#include "convert/ops/pair_fast_plan.h"
 #include "footprint/wl/wl_put.h"
 
 #define PREFETCH_AHEAD 16u /* marks: about a memory latency at 5 ns a mark */
 #define NO_MARK        UINT32_MAX
 #define IS_ROOT        (UINT32_C(1) << 31) /* of an entry's id: the rest is a root's number. Ids are below */
+
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+enum what {
+    REST = 0, /* not ours */
+    ALLOCATE,
+    RELEASE,
+    RELEASE_SIZED,
+    RESIZE_FROM,
+    RESIZE,
+    RESIDENT,
+};
+
+struct plan {
+    uint8_t what;
+    uint16_t index, fresh_index;           /* fresh: as a realloc of NULL */
+    uint32_t dictionary, fresh_dictionary; /* of which they are indexes; NO_DICTIONARY: not known */
+    uint64_t bytes;
+    uint64_t count;
+};
+
+#define NO_DICTIONARY UINT32_MAX
+
+static inline enum what what_of(const struct fp_shape *shape)
+{
+    if (fp_shape_bytes(shape) >= CONV_ADDRESS_LIMIT)
+        return REST;
+    if (shape->call == FP_MARK_RESIZE_FROM)
+        return RESIZE_FROM;
+    if (shape->call == FP_MARK_RESIDENT)
+        return RESIDENT;
+    switch (fp_call_kind_of(shape->call)) {
+    case FP_KIND_ALLOCATE:
+        return ALLOCATE;
+    case FP_KIND_RESIZE:
+        return RESIZE;
+    case FP_KIND_RELEASE:
+        return fp_call_tells_size(shape->call) ? RELEASE_SIZED : RELEASE;
+    case FP_KIND_NONE:
+    default:
+        return REST;
+    }
+}
+
+static inline struct plan plan_of(const struct fp_shape *shape)
+{
+    return (struct plan){.what = (uint8_t)what_of(shape),
+                         .bytes = fp_shape_bytes(shape),
+                         .dictionary = NO_DICTIONARY,
+                         .fresh_dictionary = NO_DICTIONARY};
+}
 
 struct root {
     uint64_t address;
@@ -26,7 +76,7 @@ struct root {
     bool live;
 };
 
-struct conv_straight {
+struct conv_pair_fast {
     struct plan *plans;
     struct fp_shape *shapes; /* of the plans: the block's may be gone when they are added up */
     uint32_t plan_count, plan_capacity;
@@ -41,7 +91,7 @@ struct conv_straight {
 /* A slice being taken. */
 struct run {
     struct conv_pair *pair;
-    struct conv_straight *straight;
+    struct conv_pair_fast *fast;
     struct wl_writer *writer;
     const struct conv_slice *slice;
     const struct fp_mark *marks;
@@ -55,34 +105,34 @@ struct run {
 
 /* ---- roots ----------------------------------------------------------------------------------- */
 
-void conv_straight_settle(struct conv_pair *pair)
+void conv_pair_fast_settle(struct conv_pair *pair)
 {
-    struct conv_straight *straight = pair->straight;
-    if (straight == NULL)
+    struct conv_pair_fast *fast = pair->fast;
+    if (fast == NULL)
         return;
-    for (uint32_t i = 0; i < straight->root_count; i++) {
-        const struct root *root = &straight->roots[i];
+    for (uint32_t i = 0; i < fast->root_count; i++) {
+        const struct root *root = &fast->roots[i];
         struct conv_live_entry *entry;
-        if (i + PREFETCH_AHEAD < straight->root_count)
-            conv_live_prefetch(&pair->live, straight->roots[i + PREFETCH_AHEAD].address);
+        if (i + PREFETCH_AHEAD < fast->root_count)
+            conv_live_prefetch(&pair->live, fast->roots[i + PREFETCH_AHEAD].address);
         entry = conv_live_find(&pair->live, root->address);
         if (root->live)
             conv_live_set(entry, (struct conv_object){.id = root->id, .bytes = root->bytes});
         else
             conv_live_remove(&pair->live, entry);
     }
-    straight->root_count = 0;
-    straight->floor = straight->next;
+    fast->root_count = 0;
+    fast->floor = fast->next;
 }
 
 static __attribute__((noinline)) struct root *root_of_table(struct run *run, uint32_t mark)
 {
-    struct conv_straight *straight = run->straight;
-    struct conv_live *live = &run->pair->live;
+    struct conv_pair_fast *fast = run->fast;
+    struct conv_live_table *live = &run->pair->live;
     const uint64_t address = run->marks[mark].address;
     struct conv_live_entry *entry = conv_live_place(live, address);
-    const uint32_t number = straight->root_count; /* there is one at most for each mark of a block */
-    struct root *root = &straight->roots[number];
+    const uint32_t number = fast->root_count; /* there is one at most for each mark of a block */
+    struct root *root = &fast->roots[number];
     if (conv_live_is_empty(entry)) {
         if (!conv_live_insert_at(live, entry, address, (struct conv_object){.id = number | IS_ROOT})) {
             run->status = FP_ERR_MEMORY;
@@ -92,26 +142,26 @@ static __attribute__((noinline)) struct root *root_of_table(struct run *run, uin
     } else {
         const struct conv_object object = conv_live_object(entry);
         if (object.id & IS_ROOT) {
-            straight->root_of[mark] = object.id & ~IS_ROOT;
-            return &straight->roots[object.id & ~IS_ROOT];
+            fast->root_of[mark] = object.id & ~IS_ROOT;
+            return &fast->roots[object.id & ~IS_ROOT];
         }
         *root = (struct root){.address = address, .bytes = object.bytes, .id = object.id, .live = true};
         conv_live_set(entry, (struct conv_object){.id = number | IS_ROOT});
     }
-    straight->root_of[mark] = number;
-    straight->root_count++;
+    fast->root_of[mark] = number;
+    fast->root_count++;
     return root;
 }
 
 /* The root of a mark's address. NULL: no memory, see run->status. */
 static inline struct root *root_of(struct run *run, uint32_t mark)
 {
-    struct conv_straight *straight = run->straight;
+    struct conv_pair_fast *fast = run->fast;
     const uint32_t before = run->marks[mark].before;
-    if (before == 0 || mark - before < straight->floor)
+    if (before == 0 || mark - before < fast->floor)
         return root_of_table(run, mark);
-    straight->root_of[mark] = straight->root_of[mark - before];
-    return &straight->roots[straight->root_of[mark]];
+    fast->root_of[mark] = fast->root_of[mark - before];
+    return &fast->roots[fast->root_of[mark]];
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */
@@ -119,11 +169,11 @@ static inline struct root *root_of(struct run *run, uint32_t mark)
 /* Add up what the plans have counted. */
 static void fold(struct conv_pair *pair)
 {
-    struct conv_straight *straight = pair->straight;
+    struct conv_pair_fast *fast = pair->fast;
     struct conv_survey *survey = pair->survey;
-    for (uint32_t i = 0; i < straight->plan_count; i++) {
-        const struct fp_shape *shape = &straight->shapes[i];
-        struct plan *plan = &straight->plans[i];
+    for (uint32_t i = 0; i < fast->plan_count; i++) {
+        const struct fp_shape *shape = &fast->shapes[i];
+        struct plan *plan = &fast->plans[i];
         if (plan->count == 0)
             continue;
         survey->events_by_call[shape->call] += plan->count;
@@ -141,25 +191,25 @@ static void fold(struct conv_pair *pair)
     }
 }
 
-static bool make_plans(struct conv_straight *straight, const struct fp_block *block)
+static bool make_plans(struct conv_pair_fast *fast, const struct fp_block *block)
 {
-    if (block->shape_count > straight->plan_capacity) {
-        free(straight->plans);
-        free(straight->shapes);
-        straight->plan_count = 0;
-        straight->plan_capacity = block->shape_count + block->shape_count / 2;
-        straight->plans = malloc(straight->plan_capacity * sizeof *straight->plans);
-        straight->shapes = malloc(straight->plan_capacity * sizeof *straight->shapes);
-        if (straight->plans == NULL || straight->shapes == NULL) {
-            straight->plan_capacity = 0;
+    if (block->shape_count > fast->plan_capacity) {
+        free(fast->plans);
+        free(fast->shapes);
+        fast->plan_count = 0;
+        fast->plan_capacity = block->shape_count + block->shape_count / 2;
+        fast->plans = malloc(fast->plan_capacity * sizeof *fast->plans);
+        fast->shapes = malloc(fast->plan_capacity * sizeof *fast->shapes);
+        if (fast->plans == NULL || fast->shapes == NULL) {
+            fast->plan_capacity = 0;
             return false;
         }
     }
     for (uint32_t i = 0; i < block->shape_count; i++) {
-        straight->shapes[i] = block->shapes[i];
-        straight->plans[i] = plan_of(&block->shapes[i]);
+        fast->shapes[i] = block->shapes[i];
+        fast->plans[i] = plan_of(&block->shapes[i]);
     }
-    straight->plan_count = block->shape_count;
+    fast->plan_count = block->shape_count;
     return true;
 }
 
@@ -220,9 +270,9 @@ static __attribute__((noinline)) bool come_to_pause(struct run *run, uint32_t ma
 static inline bool begin(struct run *run, uint32_t mark, bool fresh, uint16_t *ret_index)
 {
     struct wl_writer *writer = run->writer;
-    struct conv_straight *straight = run->straight;
+    struct conv_pair_fast *fast = run->fast;
     const uint32_t shape = run->marks[mark].shape;
-    struct plan *plan = &straight->plans[shape];
+    struct plan *plan = &fast->plans[shape];
     uint16_t *index = fresh ? &plan->fresh_index : &plan->index;
     uint32_t *dictionary = fresh ? &plan->fresh_dictionary : &plan->dictionary;
     if (unlikely(run->exact) && !come_to_pause(run, mark))
@@ -234,7 +284,7 @@ static inline bool begin(struct run *run, uint32_t mark, bool fresh, uint16_t *r
         wl_put_time(writer, writer->now_ns);
     }
     if (unlikely(*dictionary != writer->dictionary) &&
-        !find_index(run, &straight->shapes[shape], fresh, index, dictionary))
+        !find_index(run, &fast->shapes[shape], fresh, index, dictionary))
         return false;
     *ret_index = *index;
     plan->count++;
@@ -255,7 +305,7 @@ static inline void end(struct run *run, uint32_t mark)
 
 static inline bool allocate(struct run *run, uint32_t mark, bool fresh)
 {
-    const uint64_t bytes = run->straight->plans[run->marks[mark].shape].bytes;
+    const uint64_t bytes = run->fast->plans[run->marks[mark].shape].bytes;
     struct root *root = root_of(run, mark);
     uint16_t index;
     if (unlikely(root == NULL || root->live) || !begin(run, mark, fresh, &index))
@@ -272,7 +322,7 @@ static inline bool release(struct run *run, uint32_t mark, bool sized)
     struct root *root = root_of(run, mark);
     uint16_t index;
     if (unlikely(root == NULL || !root->live) ||
-        (sized && unlikely(run->straight->shapes[run->marks[mark].shape].size != root->bytes)) ||
+        (sized && unlikely(run->fast->shapes[run->marks[mark].shape].size != root->bytes)) ||
         !begin(run, mark, false, &index))
         return false;
     wl_put_release(run->writer, run->thread, index, root->id, root->bytes);
@@ -299,23 +349,23 @@ static inline bool is_address(uint64_t address)
 /* A realloc's two marks: nothing of its lane happened between them. */
 static bool resize(struct run *run, uint32_t from)
 {
-    struct conv_straight *straight = run->straight;
+    struct conv_pair_fast *fast = run->fast;
     const struct fp_mark *result = &run->marks[from + 1];
     struct root *old, *fresh;
     uint64_t bytes;
     uint16_t index;
     if (from + 1 >= run->slice->end || run->slice->resizes || !is_address(result->address) ||
-        straight->plans[result->shape].what != RESIZE)
+        fast->plans[result->shape].what != RESIZE)
         return false;
     old = root_of(run, from);
     fresh = old != NULL ? root_of(run, from + 1) : NULL;
     if (fresh == NULL || !old->live || (fresh != old && fresh->live) || !begin(run, from + 1, false, &index))
         return false;
-    bytes = straight->plans[result->shape].bytes;
+    bytes = fast->plans[result->shape].bytes;
     wl_put_resize(run->writer, run->thread, index, old->id, old->bytes, bytes);
     old->live = false;
     *fresh = (struct root){.address = fresh->address, .id = old->id, .bytes = bytes, .live = true};
-    straight->plans[run->marks[from].shape].count++;
+    fast->plans[run->marks[from].shape].count++;
     end(run, from + 1);
     return true;
 }
@@ -326,12 +376,12 @@ static bool note_resident(struct run *run, uint32_t mark)
     struct root *root = root_of(run, mark);
     if (root == NULL)
         return false;
-    run->straight->plans[run->marks[mark].shape].count++;
+    run->fast->plans[run->marks[mark].shape].count++;
     settle_time(run);
     run->exact = true; /* any number of these may lie between two ops */
     if (root->live)
         run->status = conv_pair_resident(run->pair, (struct conv_object){root->id, root->bytes},
-                                         run->straight->shapes[run->marks[mark].shape].extra);
+                                         run->fast->shapes[run->marks[mark].shape].extra);
     return true;
 }
 
@@ -341,7 +391,7 @@ static bool note_resident(struct run *run, uint32_t mark)
 static inline uint32_t take_mark(struct run *run, uint32_t mark)
 {
     const uint64_t address = run->marks[mark].address;
-    const unsigned what = run->straight->plans[run->marks[mark].shape].what;
+    const unsigned what = run->fast->plans[run->marks[mark].shape].what;
     if (unlikely(!is_address(address)))
         return address == 0 && (what == RELEASE || what == RELEASE_SIZED) && release_of_null(run, mark);
     switch (what) {
@@ -362,39 +412,40 @@ static inline uint32_t take_mark(struct run *run, uint32_t mark)
     }
 }
 
-static bool make_straight(struct conv_pair *pair)
+static bool make_fast(struct conv_pair *pair)
 {
-    if (pair->straight == NULL)
-        pair->straight = calloc(1, sizeof *pair->straight);
-    return pair->straight != NULL;
+    if (pair->fast == NULL)
+        pair->fast = calloc(1, sizeof *pair->fast);
+    return pair->fast != NULL;
 }
 
 /* Be where the slice begins: in its block, and behind whatever others took of that. */
 static bool come_to(struct conv_pair *pair, const struct conv_slice *slice)
 {
-    struct conv_straight *straight = pair->straight;
-    if (slice->block_number == straight->block_number && slice->begin == straight->next)
+    struct conv_pair_fast *fast = pair->fast;
+    if (slice->block_number == fast->block_number && slice->begin == fast->next)
         return true;
-    straight->next = slice->begin;
-    conv_straight_settle(pair); /* which raises the floor */
-    if (slice->block_number == straight->block_number)
+    fast->next = slice->begin;
+    conv_pair_fast_settle(pair); /* which raises the floor */
+    if (slice->block_number == fast->block_number)
         return true;
     fold(pair);
-    straight->block_number = slice->block_number;
-    return make_plans(straight, slice->block);
+    fast->block_number = slice->block_number;
+    return make_plans(fast, slice->block);
 }
 
-enum fp_status conv_straight_take(struct conv_pair *pair, const struct conv_slice *slice, uint32_t *ret_taken)
+enum fp_status conv_pair_fast_take(struct conv_pair *pair, const struct conv_slice *slice,
+                                   uint32_t *ret_taken)
 {
     const struct fp_block *block = slice->block;
     struct conv_pair_lane *lane;
     struct run run = {.pair = pair, .writer = pair->writer, .slice = slice, .marks = block->marks};
     uint32_t mark = slice->begin;
     *ret_taken = 0;
-    if (!make_straight(pair) || !come_to(pair, slice) ||
+    if (!make_fast(pair) || !come_to(pair, slice) ||
         !wl_put_room_for_ids(run.writer, slice->end - slice->begin))
         return FP_ERR_MEMORY;
-    run.straight = pair->straight;
+    run.fast = pair->fast;
     run.status = conv_pair_lane(pair, slice->lane, &lane);
     if (run.status != FP_OK)
         return run.status;
@@ -418,21 +469,21 @@ enum fp_status conv_straight_take(struct conv_pair *pair, const struct conv_slic
     settle_time(&run);
     if (mark > slice->begin)
         pair->last_time_ns = time_of(&run, mark - 1);
-    pair->straight->next = mark;
+    pair->fast->next = mark;
     wl_put_live(run.writer, &pair->survey->live_bytes_end, &pair->survey->live_bytes_peak,
                 &pair->survey->live_objects_end, &pair->survey->live_objects_peak);
     *ret_taken = mark - slice->begin;
     return run.status;
 }
 
-void conv_straight_end(struct conv_pair *pair)
+void conv_pair_fast_end(struct conv_pair *pair)
 {
-    if (pair->straight == NULL)
+    if (pair->fast == NULL)
         return;
-    conv_straight_settle(pair);
+    conv_pair_fast_settle(pair);
     fold(pair);
-    free(pair->straight->plans);
-    free(pair->straight->shapes);
-    free(pair->straight);
-    pair->straight = NULL;
+    free(pair->fast->plans);
+    free(pair->fast->shapes);
+    free(pair->fast);
+    pair->fast = NULL;
 }

@@ -7,17 +7,17 @@
 
 #include "convert/ops/pair.h"
 
-struct conv_straight;
+struct conv_pair_fast;
 
-/* conv_straight_take - the pairing's conv_sink.marks. pair->writer is not NULL.
+/* conv_pair_fast_take - the pairing's conv_sink.marks. pair->writer is not NULL.
  * Returns FP_OK, FP_ERR_MEMORY, and the writer's. */
-enum fp_status conv_straight_take(struct conv_pair *pair, const struct conv_slice *slice,
-                                  uint32_t *ret_taken);
+enum fp_status conv_pair_fast_take(struct conv_pair *pair, const struct conv_slice *slice,
+                                   uint32_t *ret_taken);
 
-/* conv_straight_settle - write into the table what is known here of addresses. */
-void conv_straight_settle(struct conv_pair *pair);
+/* conv_pair_fast_settle - write into the table what is known here of addresses. */
+void conv_pair_fast_settle(struct conv_pair *pair);
 
-/* conv_straight_end - settle, add what was counted to survey and writer, and free. NULL (never begun) is fine. */
-void conv_straight_end(struct conv_pair *pair);
+/* conv_pair_fast_end - settle, add what was counted to survey and writer, and free. NULL (never begun) is fine. */
+void conv_pair_fast_end(struct conv_pair *pair);
 
 #endif

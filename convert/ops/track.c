@@ -1,9 +1,10 @@
 /* track.c - what stands where, event by event. Its rules are those of pair.c, and change with them. */
 #include "convert/ops/track.h"
 
-#include "convert/base/grow.h"
 #include <stdlib.h>
 #include <string.h>
+
+#include "convert/base/grow.h"
 
 bool conv_track_init(struct conv_track *track)
 {

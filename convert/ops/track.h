@@ -50,7 +50,7 @@ struct conv_track_lane {
 };
 
 struct conv_track {
-    struct conv_live live;
+    struct conv_live_table live;
     struct conv_track_lane *lanes;
     size_t lane_capacity;
     /* An object whose realloc never returned and whose place is taken: gone unseen. NULL: of no interest. */

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "convert/ops/live_table.h"
+#include "convert/order/epoch_greedy.h"
+#include "convert/order/epoch_search.h"
 
 #define NONE UINT32_MAX
 
@@ -16,7 +18,7 @@
 /* States that searches may visit beyond the number of events. */
 #define STATES_SPARE (UINT64_C(1) << 22)
 
-struct conv_group_slot {
+struct conv_epoch_slot {
     uint64_t address;
     uint32_t generation;
     uint32_t lane;   /* that touched it first */
@@ -25,12 +27,12 @@ struct conv_group_slot {
     bool is_shared;
 };
 
-void conv_group_init(struct conv_group *group)
+void conv_epoch_group_init(struct conv_epoch_group *group)
 {
-    *group = (struct conv_group){.seed = conv_seed()};
+    *group = (struct conv_epoch_group){.seed = conv_seed()};
 }
 
-void conv_group_release(struct conv_group *group)
+void conv_epoch_group_release(struct conv_epoch_group *group)
 {
     free(group->order);
     free(group->slots);
@@ -38,7 +40,7 @@ void conv_group_release(struct conv_group *group)
     free(group->addresses);
     free(group->plan);
     free(group->visited);
-    *group = (struct conv_group){0};
+    *group = (struct conv_epoch_group){0};
 }
 
 static bool reserve(void **array, size_t *capacity, size_t wanted, size_t item_bytes)
@@ -102,7 +104,7 @@ static uint64_t size_told(const struct conv_event *event)
     }
 }
 
-static inline size_t slot_of(const struct conv_group *group, size_t mask, uint64_t address)
+static inline size_t slot_of(const struct conv_epoch_group *group, size_t mask, uint64_t address)
 {
     size_t at = conv_mix(address, group->seed) & mask;
     while (group->slots[at].generation == group->generation && group->slots[at].address != address)
@@ -111,7 +113,7 @@ static inline size_t slot_of(const struct conv_group *group, size_t mask, uint64
 }
 
 /* Room for twice the events; a new generation empties the table. */
-static bool prepare_slots(struct conv_group *group, size_t events, size_t *ret_mask)
+static bool prepare_slots(struct conv_epoch_group *group, size_t events, size_t *ret_mask)
 {
     size_t capacity = 64;
     while (capacity < events * 2)
@@ -135,7 +137,7 @@ static bool prepare_slots(struct conv_group *group, size_t events, size_t *ret_m
 
 /* Note who touches what, and in touches, which the order's array lends, the slot of each event in turn (NONE:
  * it has no effect). Returns whether any address is shared. */
-static bool count_touches(struct conv_group *group, size_t mask)
+static bool count_touches(struct conv_epoch_group *group, size_t mask)
 {
     uint32_t *touches = group->order;
     bool any = false;
@@ -143,7 +145,7 @@ static bool count_touches(struct conv_group *group, size_t mask)
         for (uint32_t i = group->lanes[lane].begin; i < group->lanes[lane].end; i++) {
             uint64_t address;
             const int effect = effect_of(&group->events[i], &address);
-            struct conv_group_slot *slot;
+            struct conv_epoch_slot *slot;
             size_t at;
             if (effect == 0) {
                 *touches++ = NONE;
@@ -153,7 +155,7 @@ static bool count_touches(struct conv_group *group, size_t mask)
             *touches++ = (uint32_t)at;
             slot = &group->slots[at];
             if (slot->generation != group->generation)
-                *slot = (struct conv_group_slot){
+                *slot = (struct conv_epoch_slot){
                     .address = address, .generation = group->generation, .lane = lane, .shared = NONE};
             slot->allocations += effect > 0;
             slot->releases += effect < 0;
@@ -166,14 +168,15 @@ static bool count_touches(struct conv_group *group, size_t mask)
 
 /* An address alternates between live and dead: whatever the order, its counts must fit. Where they do not,
  * no order within the group is legal, and it must not hold up the others: pair.c repairs it. */
-static bool counts_fit(const struct conv_group_slot *slot, bool live)
+static bool counts_fit(const struct conv_epoch_slot *slot, bool live)
 {
     if (live)
         return slot->releases == slot->allocations || slot->releases == slot->allocations + 1;
     return slot->releases == slot->allocations || slot->allocations == slot->releases + 1;
 }
 
-static bool add_address(struct conv_group *group, struct conv_group_slot *slot, const struct conv_sink *sink)
+static bool add_address(struct conv_epoch_group *group, struct conv_epoch_slot *slot,
+                        const struct conv_sink *sink)
 {
     uint64_t bytes = CONV_ANY_SIZE;
     const bool live = sink->is_live(sink->data, slot->address, &bytes);
@@ -183,12 +186,12 @@ static bool add_address(struct conv_group *group, struct conv_group_slot *slot, 
     if (!RESERVE(group, addresses, address_capacity, group->address_count + 1))
         return false;
     slot->shared = (uint32_t)group->address_count;
-    group->addresses[group->address_count++] = (struct conv_group_address){
+    group->addresses[group->address_count++] = (struct conv_epoch_address){
         .address = slot->address, .live_first = live, .bytes_first = bytes};
     return true;
 }
 
-static bool make_steps(struct conv_group *group, const struct conv_sink *sink)
+static bool make_steps(struct conv_epoch_group *group, const struct conv_sink *sink)
 {
     const uint32_t *touches = group->order;
     group->step_count = 0;
@@ -198,7 +201,7 @@ static bool make_steps(struct conv_group *group, const struct conv_sink *sink)
         group->lanes[lane].step_begin = (uint32_t)group->step_count;
         for (uint32_t i = group->lanes[lane].begin; i < group->lanes[lane].end; i++) {
             const uint32_t at = *touches++;
-            struct conv_group_slot *slot;
+            struct conv_epoch_slot *slot;
             uint64_t address;
             if (at == NONE)
                 continue;
@@ -209,7 +212,7 @@ static bool make_steps(struct conv_group *group, const struct conv_sink *sink)
                 continue;
             if (!RESERVE(group, steps, step_capacity, group->step_count + 1))
                 return false;
-            group->steps[group->step_count++] = (struct conv_group_step){
+            group->steps[group->step_count++] = (struct conv_epoch_step){
                 .event = i,
                 .address = slot->shared,
                 .lane = lane,
@@ -223,10 +226,10 @@ static bool make_steps(struct conv_group *group, const struct conv_sink *sink)
 }
 
 /* own_left of every step; addresses' `left` serves as the counter. */
-static void count_own_steps(struct conv_group *group)
+static void count_own_steps(struct conv_epoch_group *group)
 {
     for (uint32_t lane = 0; lane < group->lane_count; lane++) {
-        const struct conv_group_lane *at = &group->lanes[lane];
+        const struct conv_epoch_lane *at = &group->lanes[lane];
         for (uint32_t i = at->step_begin; i < at->step_end; i++)
             group->addresses[group->steps[i].address].left = 0;
         for (uint32_t i = at->step_end; i-- > at->step_begin;)
@@ -236,13 +239,14 @@ static void count_own_steps(struct conv_group *group)
 
 /* ---- from steps to events ------------------------------------------------------------------ */
 
-static void emit(struct conv_group *group, uint32_t event)
+static void emit(struct conv_epoch_group *group, uint32_t event)
 {
     group->order[group->order_count++] = event;
 }
 
 /* The lane's events from where it stands up to `end`, but those that were moved. lane->step follows. */
-static void emit_until(struct conv_group *group, struct conv_group_lane *lane, uint32_t *at, uint32_t end)
+static void emit_until(struct conv_epoch_group *group, struct conv_epoch_lane *lane, uint32_t *at,
+                       uint32_t end)
 {
     for (; *at < end; ++*at) {
         while (lane->step < lane->step_end && group->steps[lane->step].event < *at)
@@ -255,19 +259,19 @@ static void emit_until(struct conv_group *group, struct conv_group_lane *lane, u
 }
 
 /* Lane by lane: each lane's begin is used as its cursor. */
-static void expand_plan(struct conv_group *group)
+static void expand_plan(struct conv_epoch_group *group)
 {
     group->order_count = 0;
     for (uint32_t i = 0; i < group->lane_count; i++) {
-        struct conv_group_lane *lane = &group->lanes[i];
+        struct conv_epoch_lane *lane = &group->lanes[i];
         lane->step = lane->step_begin;
         if (lane->step_begin == lane->step_end)
             emit_until(group, lane, &lane->begin, lane->end);
     }
     for (size_t i = 0; i < group->plan_count; i++) {
-        const struct conv_group_choice *choice = &group->plan[i];
-        const struct conv_group_step *step = &group->steps[choice->step];
-        struct conv_group_lane *lane = &group->lanes[step->lane];
+        const struct conv_epoch_choice *choice = &group->plan[i];
+        const struct conv_epoch_step *step = &group->steps[choice->step];
+        struct conv_epoch_lane *lane = &group->lanes[step->lane];
         if (choice->moved)
             emit(group, step->event);
         else
@@ -279,7 +283,7 @@ static void expand_plan(struct conv_group *group)
         emit_until(group, &group->lanes[i], &group->lanes[i].begin, group->lanes[i].end);
 }
 
-static void order_whole_lanes(struct conv_group *group)
+static void order_whole_lanes(struct conv_epoch_group *group)
 {
     group->order_count = 0;
     for (uint32_t i = 0; i < group->lane_count; i++)
@@ -291,7 +295,7 @@ static void order_whole_lanes(struct conv_group *group)
 
 static int compare_lanes(const void *left, const void *right)
 {
-    const struct conv_group_lane *a = left, *b = right;
+    const struct conv_epoch_lane *a = left, *b = right;
     if (a->first_time_ns != b->first_time_ns)
         return a->first_time_ns < b->first_time_ns ? -1 : 1;
     return a->number < b->number ? -1 : a->number > b->number;
@@ -299,13 +303,13 @@ static int compare_lanes(const void *left, const void *right)
 
 /* Hostile files may need every search to its cap: what is spent stays in proportion to the events. Real
  * recordings need some hundred states in one of a thousand groups. */
-static uint32_t states_allowed(struct conv_group *group, size_t events)
+static uint32_t states_allowed(struct conv_epoch_group *group, size_t events)
 {
     group->states_earned += events;
     return group->states_spent < group->states_earned + STATES_SPARE ? CONV_SEARCH_STATES : 0;
 }
 
-static bool lanes_searchable(const struct conv_group *group)
+static bool lanes_searchable(const struct conv_epoch_group *group)
 {
     uint32_t lanes = 0;
     for (uint32_t i = 0; i < group->lane_count; i++)
@@ -313,33 +317,34 @@ static bool lanes_searchable(const struct conv_group *group)
     return lanes <= CONV_SEARCH_LANES;
 }
 
-static void order_steps(struct conv_group *group, size_t events, struct conv_survey *survey)
+static void order_steps(struct conv_epoch_group *group, size_t events, struct conv_survey *survey)
 {
     const uint32_t states_max = states_allowed(group, events);
     /* First an order that fits the sizes too. A program may state wrong ones: then they are given up. */
     for (int sizes = group->tells_sizes; sizes >= 0; sizes--) {
         group->by_size = sizes;
-        if (conv_group_order_greedily(group))
+        if (conv_epoch_order_greedily(group))
             return;
         if (sizes == group->tells_sizes) {
             count_own_steps(group);
             survey->groups_searched++;
         }
-        if (states_max > 0 && lanes_searchable(group) && conv_group_search(group, states_max))
+        if (states_max > 0 && lanes_searchable(group) && conv_epoch_search(group, states_max))
             return;
     }
     if (group->step_count <= REPAIR_STEPS_MAX)
-        conv_group_order_with_repair(group, survey);
+        conv_epoch_order_with_repair(group, survey);
     else
-        conv_group_order_by_lane(group);
+        conv_epoch_order_by_lane(group);
 }
 
-bool conv_group_arrange(struct conv_group *group, const struct conv_sink *sink, struct conv_survey *survey)
+bool conv_epoch_group_arrange(struct conv_epoch_group *group, const struct conv_sink *sink,
+                              struct conv_survey *survey)
 {
     size_t events = 0, mask;
     uint32_t busy = 0;
     for (uint32_t i = 0; i < group->lane_count; i++) {
-        struct conv_group_lane *lane = &group->lanes[i];
+        struct conv_epoch_lane *lane = &group->lanes[i];
         if (lane->begin == lane->end)
             continue;
         lane->first_time_ns = group->events[lane->begin].time_ns;

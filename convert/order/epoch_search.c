@@ -1,8 +1,10 @@
 /* epoch_search.c - the complete search for a group that greedy order could not finish. */
-#include "convert/order/epoch_group.h"
+#include "convert/order/epoch_search.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "convert/order/epoch_greedy.h"
 
 #define NONE UINT32_MAX
 
@@ -13,7 +15,7 @@
 #define VISITED_SLOTS 65536u
 
 struct search {
-    struct conv_group *group;
+    struct conv_epoch_group *group;
     uint64_t position; /* hash of all lanes' positions */
     uint32_t states, states_max;
     uint64_t work, work_max; /* in steps looked at */
@@ -34,9 +36,9 @@ static uint64_t mark_of(uint32_t lane, uint32_t step)
 
 /* A number for "an object of this size stands at this address". With sizes heeded, what is live no longer
  * follows from the lanes' positions alone; without, it does, and the state stays as small as it was. */
-static uint64_t size_mark(const struct conv_group *group, uint32_t address)
+static uint64_t size_mark(const struct conv_epoch_group *group, uint32_t address)
 {
-    const struct conv_group_address *at = &group->addresses[address];
+    const struct conv_epoch_address *at = &group->addresses[address];
     return group->by_size && at->live ? mark_of(address, (uint32_t)(at->bytes ^ at->bytes >> 32)) * 3 : 0;
 }
 
@@ -54,12 +56,12 @@ static bool visit(struct search *search)
     return true;
 }
 
-static void go(struct search *search, struct conv_group_lane *lane)
+static void go(struct search *search, struct conv_epoch_lane *lane)
 {
-    struct conv_group *group = search->group;
-    const struct conv_group_step *step = &group->steps[lane->step];
-    struct conv_group_address *address = &group->addresses[step->address];
-    group->plan[group->plan_count++] = (struct conv_group_choice){.step = lane->step,
+    struct conv_epoch_group *group = search->group;
+    const struct conv_epoch_step *step = &group->steps[lane->step];
+    struct conv_epoch_address *address = &group->addresses[step->address];
+    group->plan[group->plan_count++] = (struct conv_epoch_choice){.step = lane->step,
                                                                   .bytes_before = address->bytes};
     search->position -= mark_of(step->lane, lane->step) + size_mark(group, step->address);
     address->live = step->effect > 0;
@@ -71,11 +73,11 @@ static void go(struct search *search, struct conv_group_lane *lane)
 
 static void go_back(struct search *search)
 {
-    struct conv_group *group = search->group;
-    const struct conv_group_choice *undone = &group->plan[--group->plan_count];
-    const struct conv_group_step *step = &group->steps[undone->step];
-    struct conv_group_address *address = &group->addresses[step->address];
-    struct conv_group_lane *lane = &group->lanes[step->lane];
+    struct conv_epoch_group *group = search->group;
+    const struct conv_epoch_choice *undone = &group->plan[--group->plan_count];
+    const struct conv_epoch_step *step = &group->steps[undone->step];
+    struct conv_epoch_address *address = &group->addresses[step->address];
+    struct conv_epoch_lane *lane = &group->lanes[step->lane];
     search->position -= mark_of(step->lane, lane->step) + size_mark(group, step->address);
     address->live = step->effect < 0;
     address->bytes = undone->bytes_before;
@@ -83,20 +85,20 @@ static void go_back(struct search *search)
     search->position += mark_of(step->lane, --lane->step) + size_mark(group, step->address);
 }
 
-static bool may_go(const struct conv_group *group, const struct conv_group_lane *lane)
+static bool may_go(const struct conv_epoch_group *group, const struct conv_epoch_lane *lane)
 {
-    const struct conv_group_step *step;
+    const struct conv_epoch_step *step;
     if (lane->step == lane->step_end)
         return false;
     step = &group->steps[lane->step];
-    return conv_group_is_legal(group, step);
+    return conv_epoch_step_is_legal(group, step);
 }
 
 /* Whether no other lane has anything to do with the address any more: then going on takes nothing from
  * anyone, and no alternative needs to be tried. */
-static bool is_safe(const struct conv_group *group, const struct conv_group_lane *lane)
+static bool is_safe(const struct conv_epoch_group *group, const struct conv_epoch_lane *lane)
 {
-    const struct conv_group_step *step = &group->steps[lane->step];
+    const struct conv_epoch_step *step = &group->steps[lane->step];
     return group->addresses[step->address].left == step->own_left;
 }
 
@@ -104,7 +106,7 @@ static bool is_safe(const struct conv_group *group, const struct conv_group_lane
 #define TRIED_NOTHING UINT32_MAX
 #define TRIED_ALL     (UINT32_MAX - 1)
 
-static bool comes_before(const struct conv_group *group, uint32_t a, uint32_t b)
+static bool comes_before(const struct conv_epoch_group *group, uint32_t a, uint32_t b)
 {
     const uint64_t a_ns = group->events[group->steps[group->lanes[a].step].event].time_ns;
     const uint64_t b_ns = group->events[group->steps[group->lanes[b].step].event].time_ns;
@@ -113,7 +115,7 @@ static bool comes_before(const struct conv_group *group, uint32_t a, uint32_t b)
 
 /* The next lane to try from this position, NONE when all were tried. A safe move is the only one tried; the
  * others are tried by the clock: stamps are some events apart, but near the truth, which is a solution. */
-static uint32_t next_choice(const struct conv_group *group, uint32_t *tried)
+static uint32_t next_choice(const struct conv_epoch_group *group, uint32_t *tried)
 {
     uint32_t best = NONE;
     if (*tried == TRIED_ALL)
@@ -137,8 +139,8 @@ static uint32_t next_choice(const struct conv_group *group, uint32_t *tried)
 /* Whether a lane other than the blocked one, and able to go on, could bring the step that it waits for. */
 static bool has_provider(struct search *search, uint32_t blocked)
 {
-    const struct conv_group *group = search->group;
-    const struct conv_group_step *wanted = &group->steps[group->lanes[blocked].step];
+    const struct conv_epoch_group *group = search->group;
+    const struct conv_epoch_step *wanted = &group->steps[group->lanes[blocked].step];
     for (uint32_t i = 0; i < group->lane_count; i++) {
         if (i == blocked || !search->may_progress[i])
             continue;
@@ -155,11 +157,11 @@ static bool has_provider(struct search *search, uint32_t blocked)
  * long, in exponentially many ways, before all were stuck. */
 static bool is_doomed(struct search *search)
 {
-    const struct conv_group *group = search->group;
+    const struct conv_epoch_group *group = search->group;
     uint32_t blocked = 0;
     bool changed = true;
     for (uint32_t i = 0; i < group->lane_count; i++) {
-        const struct conv_group_lane *lane = &group->lanes[i];
+        const struct conv_epoch_lane *lane = &group->lanes[i];
         search->may_progress[i] = lane->step == lane->step_end || may_go(group, lane);
         blocked += !search->may_progress[i];
     }
@@ -177,7 +179,7 @@ static bool is_doomed(struct search *search)
 
 static bool run(struct search *search, uint32_t *tried)
 {
-    struct conv_group *group = search->group;
+    struct conv_epoch_group *group = search->group;
     tried[0] = TRIED_NOTHING;
     while (group->plan_count < group->step_count) {
         const size_t depth = group->plan_count;
@@ -202,10 +204,10 @@ static bool run(struct search *search, uint32_t *tried)
 
 static bool try(struct search *search, uint32_t states_max, size_t slots, uint32_t *tried)
 {
-    struct conv_group *group = search->group;
+    struct conv_epoch_group *group = search->group;
     bool found;
     memset(group->visited, 0, slots * sizeof *group->visited);
-    conv_group_reset(group);
+    conv_epoch_reset(group);
     search->mask = slots - 1;
     search->states = 0;
     search->states_max = states_max;
@@ -220,7 +222,7 @@ static bool try(struct search *search, uint32_t states_max, size_t slots, uint32
     return found;
 }
 
-bool conv_group_search(struct conv_group *group, uint32_t states_max)
+bool conv_epoch_search(struct conv_epoch_group *group, uint32_t states_max)
 {
     struct search search = {.group = group};
     uint32_t *tried = calloc(group->step_count + 1, sizeof *tried);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/open/input.h"
 #include "convert/ops/heap.h"
+#include "convert/order/process_image.h"
 
 /* An ancestor, and which of its forks led to us; or our own earlier windows. */
 struct ancestor {
@@ -128,21 +128,19 @@ static size_t trace(const char *path, const struct conv_parts *child, struct anc
 static enum fp_status live_through(struct heirs *heirs, const struct ancestor *ancestor,
                                    const struct conv_options *options)
 {
-    const struct conv_options plain = {
-        .memory_bytes = options->memory_bytes, .salvage = options->salvage, .no_inherited = true};
+    const struct conv_options plain = {.memory_bytes = options->memory_bytes, .salvage = options->salvage};
     const struct conv_sink sink = {.data = heirs, .events = take_events, .is_live = is_live};
     struct conv_survey *survey = calloc(1, sizeof *survey);
     struct conv_error *error = calloc(1, sizeof *error);
-    struct conv_input input = {0};
+    struct conv_image image = {0};
     enum fp_status status = FP_ERR_MEMORY;
     heirs->fork_number = ancestor->fork_number;
     heirs->reached = ancestor->fork_number == 0;
     if (survey != NULL && error != NULL)
-        status = conv_footprint_open(ancestor->path, ancestor->extent, NULL, &plain, survey, error, &input);
-    if (status == FP_OK) {
-        status = input.run(input.data, &sink, survey, error);
-        input.close(input.data);
-    }
+        status = conv_image_open(&image, ancestor->path, ancestor->extent, &plain, error);
+    if (status == FP_OK)
+        status = conv_image_run(&image, &sink, survey, error);
+    conv_image_close(&image);
     free(survey);
     free(error);
     if (status == FP_ERR_MEMORY)

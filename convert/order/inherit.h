@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "convert/base/request.h"
 #include "convert/base/source.h"
-#include "convert/convert.h"
 #include "convert/recording/parts.h"
 #include "footprint/fp/footprint.h"
 

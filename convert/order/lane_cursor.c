@@ -30,7 +30,7 @@ void conv_buffer_pool_release(struct conv_buffer_pool *pool)
     *pool = (struct conv_buffer_pool){0};
 }
 
-static void lend(struct conv_buffer_pool *pool, struct conv_lane *lane)
+static void lend(struct conv_buffer_pool *pool, struct conv_lane_cursor *lane)
 {
     if (pool->spare_count > 0)
         lane->buffer = pool->spare[--pool->spare_count];
@@ -39,7 +39,7 @@ static void lend(struct conv_buffer_pool *pool, struct conv_lane *lane)
 }
 
 /* The capacities may have grown in load(): note what the lane holds now. */
-static bool account(struct conv_buffer_pool *pool, struct conv_lane *lane)
+static bool account(struct conv_buffer_pool *pool, struct conv_lane_cursor *lane)
 {
     const uint64_t bytes = bytes_of(&lane->buffer);
     pool->held_bytes += bytes - lane->buffer_bytes;
@@ -55,7 +55,7 @@ static bool account(struct conv_buffer_pool *pool, struct conv_lane *lane)
     return true;
 }
 
-static void give_back(struct conv_buffer_pool *pool, struct conv_lane *lane)
+static void give_back(struct conv_buffer_pool *pool, struct conv_lane_cursor *lane)
 {
     pool->held_bytes -= lane->buffer_bytes;
     lane->buffer_bytes = 0;
@@ -75,14 +75,14 @@ static void give_back(struct conv_buffer_pool *pool, struct conv_lane *lane)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
-static uint64_t time_of(const struct conv_lane *lane, const struct fp_stamp *stamp)
+static uint64_t time_of(const struct conv_lane_cursor *lane, const struct fp_stamp *stamp)
 {
     const uint64_t time_ns = stamp->time_ns < TIME_LIMIT_NS ? stamp->time_ns : TIME_LIMIT_NS;
     return time_ns > lane->base_ns ? time_ns - lane->base_ns : 0;
 }
 
 /* Set out from the head towards the next stamp. */
-static void next_segment(struct conv_lane *lane)
+static void next_segment(struct conv_lane_cursor *lane)
 {
     const struct fp_block *block = &lane->block;
     while (lane->stamp_next < block->stamp_count) {
@@ -105,7 +105,7 @@ static void next_segment(struct conv_lane *lane)
 }
 
 /* A lane's first marks have no stamp behind them to set out from. */
-static void begin_time(struct conv_lane *lane)
+static void begin_time(struct conv_lane_cursor *lane)
 {
     const struct fp_block *block = &lane->block;
     if (lane->time_q8 == 0 && block->stamp_count > 0 && block->stamps[0].time_ns < TIME_LIMIT_NS)
@@ -116,9 +116,9 @@ static void begin_time(struct conv_lane *lane)
 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
-void conv_lane_init(struct conv_lane *lane, const struct conv_blocks *blocks, uint32_t number)
+void conv_cursor_init(struct conv_lane_cursor *lane, const struct conv_blocks *blocks, uint32_t number)
 {
-    *lane = (struct conv_lane){
+    *lane = (struct conv_lane_cursor){
         .number = number, .base_ns = blocks->base_ns, .holds_time = blocks->lane_count > 1};
     lane->notes = blocks->notes(blocks->data, number, &lane->notes_left);
     lane->ended = lane->notes_left == 0;
@@ -126,12 +126,12 @@ void conv_lane_init(struct conv_lane *lane, const struct conv_blocks *blocks, ui
         lane->epoch = lane->notes[0].base_epoch;
 }
 
-void conv_lane_release(struct conv_lane *lane)
+void conv_cursor_release(struct conv_lane_cursor *lane)
 {
     fp_block_buffer_release(&lane->buffer);
 }
 
-static void leave_block(struct conv_lane *lane, struct conv_buffer_pool *pool)
+static void leave_block(struct conv_lane_cursor *lane, struct conv_buffer_pool *pool)
 {
     lane->has_block = false;
     give_back(pool, lane);
@@ -140,7 +140,7 @@ static void leave_block(struct conv_lane *lane, struct conv_buffer_pool *pool)
 }
 
 /* Decode the next block and set the head to its first mark. */
-static enum fp_status enter_block(struct conv_lane *lane, const struct conv_blocks *blocks,
+static enum fp_status enter_block(struct conv_lane_cursor *lane, const struct conv_blocks *blocks,
                                   struct conv_buffer_pool *pool)
 {
     const struct conv_block_note *note = lane->notes;
@@ -170,7 +170,7 @@ static enum fp_status enter_block(struct conv_lane *lane, const struct conv_bloc
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-static void push_pending(struct conv_lane *lane, uint64_t address)
+static void push_pending(struct conv_lane_cursor *lane, uint64_t address)
 {
     if (lane->pending_count == CONV_NEST_MAX) {
         for (uint32_t i = 1; i < CONV_NEST_MAX; i++) /* the outermost is given up, as in pair.c */
@@ -181,7 +181,7 @@ static void push_pending(struct conv_lane *lane, uint64_t address)
 }
 
 /* What events of the rarer calls need. */
-static void complete_event(struct conv_lane *lane, struct conv_event *event)
+static void complete_event(struct conv_lane_cursor *lane, struct conv_event *event)
 {
     switch (event->call) {
     case FP_CALL_REALLOC:
@@ -201,7 +201,7 @@ static void complete_event(struct conv_lane *lane, struct conv_event *event)
 }
 
 /* Events of the present block, until its end, the limit or the capacity. */
-static size_t take_from_block(struct conv_lane *lane, uint64_t limit, struct conv_event *events,
+static size_t take_from_block(struct conv_lane_cursor *lane, uint64_t limit, struct conv_event *events,
                               size_t capacity)
 {
     const struct fp_block *block = &lane->block;
@@ -238,14 +238,14 @@ static size_t take_from_block(struct conv_lane *lane, uint64_t limit, struct con
     return count;
 }
 
-static struct conv_event mark_of(const struct conv_lane *lane, uint8_t call)
+static struct conv_event mark_of(const struct conv_lane_cursor *lane, uint8_t call)
 {
     return (struct conv_event){.time_ns = lane->time_q8 >> 8, .lane = lane->number, .call = call};
 }
 
-enum fp_status conv_lane_take(struct conv_lane *lane, const struct conv_blocks *blocks,
-                              struct conv_buffer_pool *pool, uint64_t limit, struct conv_event *events,
-                              size_t capacity, size_t *ret_count)
+enum fp_status conv_cursor_take(struct conv_lane_cursor *lane, const struct conv_blocks *blocks,
+                                struct conv_buffer_pool *pool, uint64_t limit, struct conv_event *events,
+                                size_t capacity, size_t *ret_count)
 {
     size_t count = 0;
     while (!lane->ended && count < capacity && lane->epoch <= limit) {
@@ -275,7 +275,7 @@ enum fp_status conv_lane_take(struct conv_lane *lane, const struct conv_blocks *
 /* ---- slices -------------------------------------------------------------------------------- */
 
 /* The first mark of the block whose epoch is above limit, or their count. Epochs do not decrease. */
-static uint32_t bound_of(const struct conv_lane *lane, uint64_t limit)
+static uint32_t bound_of(const struct conv_lane_cursor *lane, uint64_t limit)
 {
     const struct fp_block *block = &lane->block;
     uint32_t low = lane->position, high = block->mark_count;
@@ -294,8 +294,8 @@ static uint32_t bound_of(const struct conv_lane *lane, uint64_t limit)
     return low;
 }
 
-enum fp_status conv_lane_slice(struct conv_lane *lane, const struct conv_blocks *blocks,
-                               struct conv_buffer_pool *pool, uint64_t limit, struct conv_slice *ret_slice)
+enum fp_status conv_cursor_slice(struct conv_lane_cursor *lane, const struct conv_blocks *blocks,
+                                 struct conv_buffer_pool *pool, uint64_t limit, struct conv_slice *ret_slice)
 {
     *ret_slice = (struct conv_slice){0};
     while (!lane->has_block && !lane->ended && !lane->gap_due && lane->notes_left > 0 &&
@@ -320,7 +320,7 @@ enum fp_status conv_lane_slice(struct conv_lane *lane, const struct conv_blocks 
     return FP_OK;
 }
 
-void conv_lane_skip(struct conv_lane *lane, struct conv_buffer_pool *pool, uint32_t count)
+void conv_cursor_skip(struct conv_lane_cursor *lane, struct conv_buffer_pool *pool, uint32_t count)
 {
     uint64_t epoch;
     if (count == 0)

@@ -52,7 +52,7 @@ struct conv_buffer_pool {
     uint64_t lent;                    /* so many times: numbers the blocks of the pass */
 };
 
-struct conv_lane {
+struct conv_lane_cursor {
     uint32_t number;
     bool ended; /* every event was taken */
     bool has_block;
@@ -78,26 +78,26 @@ struct conv_lane {
 void conv_buffer_pool_init(struct conv_buffer_pool *pool, uint64_t limit_bytes);
 void conv_buffer_pool_release(struct conv_buffer_pool *pool);
 
-/* conv_lane_init - at the lane's first block; `ended` at once when it has none. */
-void conv_lane_init(struct conv_lane *lane, const struct conv_blocks *blocks, uint32_t number);
-void conv_lane_release(struct conv_lane *lane);
+/* conv_cursor_init - at the lane's first block; `ended` at once when it has none. */
+void conv_cursor_init(struct conv_lane_cursor *lane, const struct conv_blocks *blocks, uint32_t number);
+void conv_cursor_release(struct conv_lane_cursor *lane);
 
-/* conv_lane_take - take events while their epoch is not above limit.
+/* conv_cursor_take - take events while their epoch is not above limit.
  * ret_count  events stored, at most capacity (> 1). Less than capacity: the lane has ended, or
  *            lane->epoch is above limit now.
  * Returns    FP_OK; what load() returned; FP_ERR_MEMORY (the pool's bound too). */
-enum fp_status conv_lane_take(struct conv_lane *lane, const struct conv_blocks *blocks,
-                              struct conv_buffer_pool *pool, uint64_t limit, struct conv_event *events,
-                              size_t capacity, size_t *ret_count);
+enum fp_status conv_cursor_take(struct conv_lane_cursor *lane, const struct conv_blocks *blocks,
+                                struct conv_buffer_pool *pool, uint64_t limit, struct conv_event *events,
+                                size_t capacity, size_t *ret_count);
 
-/* conv_lane_slice - the marks from the head on whose epoch is not above limit, up to the block's or the clock's next
+/* conv_cursor_slice - the marks from the head on whose epoch is not above limit, up to the block's or the clock's next
  * stamp. None (begin == end) where an event comes that is no mark, or the lane has ended, or is beyond the limit.
- * ret_slice  lasts until the lane is asked for something else than conv_lane_skip.
- * Returns    as conv_lane_take. */
-enum fp_status conv_lane_slice(struct conv_lane *lane, const struct conv_blocks *blocks,
-                               struct conv_buffer_pool *pool, uint64_t limit, struct conv_slice *ret_slice);
+ * ret_slice  lasts until the lane is asked for something else than conv_cursor_skip.
+ * Returns    as conv_cursor_take. */
+enum fp_status conv_cursor_slice(struct conv_lane_cursor *lane, const struct conv_blocks *blocks,
+                                 struct conv_buffer_pool *pool, uint64_t limit, struct conv_slice *ret_slice);
 
-/* conv_lane_skip - count of the slice's marks were taken. */
-void conv_lane_skip(struct conv_lane *lane, struct conv_buffer_pool *pool, uint32_t count);
+/* conv_cursor_skip - count of the slice's marks were taken. */
+void conv_cursor_skip(struct conv_lane_cursor *lane, struct conv_buffer_pool *pool, uint32_t count);
 
 #endif

@@ -10,7 +10,7 @@
 #define BATCH_EVENTS 256u /* 12 KiB: stays in the first-level cache between source and sink */
 
 /* A sink's preparations for a block want so many marks to pay off, or all that it has. */
-#define STRAIGHT_MARKS 1024u
+#define SLICE_MARKS 1024u
 
 /* Where a sink took no mark: a realloc's two at least, so that it need not be asked in between. */
 #define BAIL_EVENTS 2u
@@ -20,7 +20,7 @@
 
 /* Events of one lane that were gathered and not yet arranged. */
 struct gathered {
-    struct conv_lane *lane;
+    struct conv_lane_cursor *lane;
     uint32_t count;
     uint32_t taken; /* of them, arranged in the last round */
     bool more;      /* the epoch goes on beyond what was gathered */
@@ -39,14 +39,14 @@ struct conv_order {
     struct conv_buffer_pool pool;
     struct start *starts; /* by rising epoch */
     uint32_t start_count, start_next;
-    struct conv_lane **heap; /* of lanes under way: lowest epoch first, then lowest number */
+    struct conv_lane_cursor **heap; /* of lanes under way: lowest epoch first, then lowest number */
     uint32_t heap_count, heap_capacity;
     uint32_t group_events;
-    uint64_t straight_block; /* number of the last one whose marks were handed over */
-    bool in_parts;           /* a lane alone stops after each batch */
-    struct conv_group group;
+    uint64_t slice_block; /* number of the last one whose marks were handed over */
+    bool in_parts;        /* a lane alone stops after each batch */
+    struct conv_epoch_group group;
     struct gathered *gathered;
-    struct conv_group_lane *group_lanes;
+    struct conv_epoch_lane *group_lanes;
     uint32_t gathered_capacity; /* of both */
     struct conv_event *events;
     size_t event_capacity;
@@ -55,12 +55,12 @@ struct conv_order {
 
 /* ---- the heap ------------------------------------------------------------------------------ */
 
-static bool comes_before(const struct conv_lane *a, const struct conv_lane *b)
+static bool comes_before(const struct conv_lane_cursor *a, const struct conv_lane_cursor *b)
 {
     return a->epoch != b->epoch ? a->epoch < b->epoch : a->number < b->number;
 }
 
-static void push(struct conv_order *order, struct conv_lane *lane)
+static void push(struct conv_order *order, struct conv_lane_cursor *lane)
 {
     uint32_t at = order->heap_count++;
     while (at > 0 && comes_before(lane, order->heap[(at - 1) / 2])) {
@@ -70,10 +70,10 @@ static void push(struct conv_order *order, struct conv_lane *lane)
     order->heap[at] = lane;
 }
 
-static struct conv_lane *pop(struct conv_order *order)
+static struct conv_lane_cursor *pop(struct conv_order *order)
 {
-    struct conv_lane *first = order->heap[0];
-    struct conv_lane *moved = order->heap[--order->heap_count];
+    struct conv_lane_cursor *first = order->heap[0];
+    struct conv_lane_cursor *moved = order->heap[--order->heap_count];
     uint32_t at = 0;
     for (;;) {
         uint32_t child = at * 2 + 1;
@@ -94,22 +94,22 @@ static struct conv_lane *pop(struct conv_order *order)
 
 /* Hand over marks as they stand in their blocks, as long as the sink takes them. ret_events: so many events are to be
  * handed over before it is tried again. */
-static enum fp_status run_straight(struct conv_order *order, struct conv_lane *lane, uint64_t limit,
-                                   size_t *ret_events)
+static enum fp_status run_slices(struct conv_order *order, struct conv_lane_cursor *lane, uint64_t limit,
+                                 size_t *ret_events)
 {
     *ret_events = BATCH_EVENTS;
     for (;;) {
         struct conv_slice slice;
         uint32_t taken = 0;
-        enum fp_status status = conv_lane_slice(lane, order->blocks, &order->pool, limit, &slice);
+        enum fp_status status = conv_cursor_slice(lane, order->blocks, &order->pool, limit, &slice);
         if (status != FP_OK || slice.begin == slice.end)
             return status;
-        if (slice.block_number != order->straight_block && slice.bound - slice.begin < STRAIGHT_MARKS &&
+        if (slice.block_number != order->slice_block && slice.bound - slice.begin < SLICE_MARKS &&
             !(slice.begin == 0 && slice.bound == slice.block->mark_count))
             return FP_OK;
-        order->straight_block = slice.block_number;
+        order->slice_block = slice.block_number;
         status = order->sink->marks(order->sink->data, &slice, &taken);
-        conv_lane_skip(lane, &order->pool, taken);
+        conv_cursor_skip(lane, &order->pool, taken);
         if (status != FP_OK)
             return status;
         if (taken < slice.end - slice.begin) {
@@ -119,15 +119,15 @@ static enum fp_status run_straight(struct conv_order *order, struct conv_lane *l
     }
 }
 
-static enum fp_status run_alone(struct conv_order *order, struct conv_lane *lane, uint64_t limit)
+static enum fp_status run_alone(struct conv_order *order, struct conv_lane_cursor *lane, uint64_t limit)
 {
     for (;;) {
         size_t count = 0, most = BATCH_EVENTS;
         enum fp_status status = FP_OK;
         if (order->sink->marks != NULL)
-            status = run_straight(order, lane, limit, &most);
+            status = run_slices(order, lane, limit, &most);
         if (status == FP_OK)
-            status = conv_lane_take(lane, order->blocks, &order->pool, limit, order->batch, most, &count);
+            status = conv_cursor_take(lane, order->blocks, &order->pool, limit, order->batch, most, &count);
         if (status == FP_OK && count > 0)
             status = order->sink->events(order->sink->data, order->batch, count);
         if (status != FP_OK || count < most || order->in_parts)
@@ -165,11 +165,11 @@ static enum fp_status gather(struct conv_order *order, uint64_t epoch, uint32_t 
     *ret_whole = true;
     for (uint32_t i = 0; i < lane_count; i++) {
         struct gathered *gathered = &order->gathered[i];
-        struct conv_lane *lane = gathered->lane;
+        struct conv_lane_cursor *lane = gathered->lane;
         size_t count = 0;
-        const enum fp_status status = conv_lane_take(lane, order->blocks, &order->pool, epoch,
-                                                     order->events + place_of(i, quota) + gathered->count,
-                                                     quota - gathered->count, &count);
+        const enum fp_status status = conv_cursor_take(lane, order->blocks, &order->pool, epoch,
+                                                       order->events + place_of(i, quota) + gathered->count,
+                                                       quota - gathered->count, &count);
         if (status != FP_OK)
             return status;
         gathered->count += (uint32_t)count;
@@ -194,7 +194,7 @@ static uint64_t time_complete(const struct conv_order *order, uint32_t lane_coun
 
 static enum fp_status hand_over(struct conv_order *order)
 {
-    const struct conv_group *group = &order->group;
+    const struct conv_epoch_group *group = &order->group;
     for (uint32_t done = 0; done < group->order_count;) {
         const uint32_t left = group->order_count - done;
         const uint32_t count = left < BATCH_EVENTS ? left : BATCH_EVENTS;
@@ -219,7 +219,7 @@ static enum fp_status arrange_until(struct conv_order *order, uint32_t lane_coun
         size_t end = begin + order->gathered[i].count;
         while (end > begin && order->events[end - 1].time_ns > time_ns)
             end--;
-        order->group_lanes[i] = (struct conv_group_lane){
+        order->group_lanes[i] = (struct conv_epoch_lane){
 
             .number = order->gathered[i].lane->number, .begin = (uint32_t)begin, .end = (uint32_t)end};
         order->gathered[i].taken = (uint32_t)(end - begin);
@@ -227,7 +227,7 @@ static enum fp_status arrange_until(struct conv_order *order, uint32_t lane_coun
     order->group.events = order->events;
     order->group.lanes = order->group_lanes;
     order->group.lane_count = lane_count;
-    if (!conv_group_arrange(&order->group, order->sink, order->survey))
+    if (!conv_epoch_group_arrange(&order->group, order->sink, order->survey))
         return FP_ERR_MEMORY;
     status = hand_over(order);
     for (uint32_t i = 0; i < lane_count && status == FP_OK; i++) {
@@ -254,13 +254,13 @@ static bool reserve_gathered(struct conv_order *order)
 }
 
 /* Back into the heap, or away. */
-static void put_back(struct conv_order *order, struct conv_lane *lane)
+static void put_back(struct conv_order *order, struct conv_lane_cursor *lane)
 {
     if (!lane->ended) {
         push(order, lane);
         return;
     }
-    conv_lane_release(lane);
+    conv_cursor_release(lane);
     free(lane);
 }
 
@@ -309,12 +309,12 @@ static bool begin_lanes(struct conv_order *order)
 {
     while (order->start_next < order->start_count &&
            (order->heap_count == 0 || next_start(order) <= order->heap[0]->epoch)) {
-        struct conv_lane *lane = malloc(sizeof *lane);
+        struct conv_lane_cursor *lane = malloc(sizeof *lane);
         if (lane == NULL)
             return false;
         if (order->heap_count == order->heap_capacity) {
             const uint32_t capacity = order->heap_capacity * 2 + 16;
-            struct conv_lane **heap = realloc(order->heap, capacity * sizeof *heap);
+            struct conv_lane_cursor **heap = realloc(order->heap, capacity * sizeof *heap);
             if (heap == NULL) {
                 free(lane);
                 return false;
@@ -322,7 +322,7 @@ static bool begin_lanes(struct conv_order *order)
             order->heap = heap;
             order->heap_capacity = capacity;
         }
-        conv_lane_init(lane, order->blocks, order->starts[order->start_next++].lane);
+        conv_cursor_init(lane, order->blocks, order->starts[order->start_next++].lane);
         push(order, lane);
     }
     return true;
@@ -340,7 +340,7 @@ static uint64_t limit_alone(const struct conv_order *order)
 /* The lane that is behind all others, or those that meet there. */
 static enum fp_status advance(struct conv_order *order)
 {
-    struct conv_lane *lane;
+    struct conv_lane_cursor *lane;
     uint64_t epoch;
     enum fp_status status;
     if (!begin_lanes(order))
@@ -397,7 +397,7 @@ enum fp_status conv_order_open(const struct conv_blocks *blocks, uint64_t buffer
     order->survey = survey;
     order->group_events = group_events != 0 ? group_events : CONV_GROUP_EVENTS;
     conv_buffer_pool_init(&order->pool, buffer_bytes);
-    conv_group_init(&order->group);
+    conv_epoch_group_init(&order->group);
     if (!list_starts(order)) {
         conv_order_close(order);
         return FP_ERR_MEMORY;
@@ -420,11 +420,11 @@ void conv_order_close(struct conv_order *order)
     if (order == NULL)
         return;
     for (uint32_t i = 0; i < order->heap_count; i++) {
-        conv_lane_release(order->heap[i]);
+        conv_cursor_release(order->heap[i]);
         free(order->heap[i]);
     }
     conv_buffer_pool_release(&order->pool);
-    conv_group_release(&order->group);
+    conv_epoch_group_release(&order->group);
     free(order->starts);
     free(order->heap);
     free(order->gathered);

@@ -6,8 +6,6 @@
 #ifndef MALLAB_CONVERT_ORDER_ORDER_H
 #define MALLAB_CONVERT_ORDER_ORDER_H
 
-#include "convert/base/source.h"
-#include "convert/convert.h"
 #include "convert/order/lane_cursor.h"
 
 #define CONV_GROUP_EVENTS (1u << 17) /* of all lanes; more are cut by time: CONV_OVERSIZED_GROUPS */

@@ -1,18 +1,18 @@
-/* process_image.c - a process image as an input: its footprints' blocks by lane, its lanes' names, what its trailers say. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "convert/order/inherit.h"
+/* process_image.c - a process image's blocks by lane, its lanes' names, its pass. */
 #include "convert/order/process_image.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "convert/order/ahead.h"
+#include "convert/order/order.h"
 #include "footprint/base/memory_bound.h"
 
 /* ---- the index by lane --------------------------------------------------------------------- */
 
 /* Blocks of one lane stand in the file in their order; a jump in their numbers is a loss. Where the image's first
  * window is not there, a lane begins with whatever comes first. */
-static enum fp_status check_sequence(struct image *image, const struct conv_part *part,
+static enum fp_status check_sequence(struct conv_image *image, const struct conv_part *part,
                                      const struct fp_block_entry *entry, uint64_t *next_sequence,
                                      struct conv_block_note *note, struct conv_error *error)
 {
@@ -28,7 +28,7 @@ static enum fp_status check_sequence(struct image *image, const struct conv_part
 }
 
 /* Sort a part's blocks by lane. fill and next_sequence: an entry for each lane. */
-static enum fp_status sort_part(struct image *image, const struct conv_part *part, size_t *fill,
+static enum fp_status sort_part(struct conv_image *image, const struct conv_part *part, size_t *fill,
                                 uint64_t *next_sequence, struct conv_error *error)
 {
     enum fp_status status = FP_OK;
@@ -43,7 +43,7 @@ static enum fp_status sort_part(struct image *image, const struct conv_part *par
 }
 
 /* Sort the blocks by lane, counting. fill and next_sequence: a zeroed entry for each lane. */
-static enum fp_status sort_blocks(struct image *image, size_t *fill, uint64_t *next_sequence,
+static enum fp_status sort_blocks(struct conv_image *image, size_t *fill, uint64_t *next_sequence,
                                   struct conv_error *error)
 {
     const struct conv_parts *parts = &image->parts;
@@ -60,7 +60,7 @@ static enum fp_status sort_blocks(struct image *image, size_t *fill, uint64_t *n
     return status;
 }
 
-static enum fp_status index_lanes(struct image *image, struct conv_error *error)
+static enum fp_status index_lanes(struct conv_image *image, struct conv_error *error)
 {
     const size_t lanes = image->parts.lane_count;
     uint64_t *next_sequence = calloc(lanes + 1, sizeof *next_sequence);
@@ -79,7 +79,7 @@ static enum fp_status index_lanes(struct image *image, struct conv_error *error)
 
 static const struct conv_block_note *notes_of(void *data, uint32_t lane, size_t *ret_count)
 {
-    const struct image *image = data;
+    const struct conv_image *image = data;
     *ret_count = image->first[lane + 1] - image->first[lane];
     return image->notes + image->first[lane];
 }
@@ -96,7 +96,7 @@ static bool holds_calls(const struct fp_block *block)
 static enum fp_status load(void *data, size_t index, struct fp_block_buffer *buffer,
                            struct fp_block *ret_block)
 {
-    struct image *image = data;
+    struct conv_image *image = data;
     const struct conv_part *part = conv_parts_of_block(&image->parts, index);
     const enum fp_status status = conv_ahead_block(image->ahead, part->reader, index - part->first_block,
                                                    buffer, ret_block);
@@ -118,7 +118,7 @@ static enum fp_status load(void *data, size_t index, struct fp_block_buffer *buf
 
 static void want(void *data, size_t index)
 {
-    struct image *image = data;
+    struct conv_image *image = data;
     const struct conv_part *part = conv_parts_of_block(&image->parts, index);
     if (image->ahead == NULL)
         image->ahead = conv_ahead_start();
@@ -129,9 +129,9 @@ static void want(void *data, size_t index)
 
 /* Thread ids stand in the trailer. Without one they are made up: the process id for lane 0, which is the
  * main thread in any program that allocates before it starts threads, and numbers after it. */
-static void name_lane(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *ret_is_main)
+void conv_image_name_lane(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *ret_is_main)
 {
-    const struct image *image = data;
+    const struct conv_image *image = data;
     const struct conv_parts *parts = &image->parts;
     if (parts->has_trailer && lane < parts->lane_count) {
         *ret_thread_id = parts->lanes[lane].thread_id;
@@ -144,122 +144,70 @@ static void name_lane(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *
     }
 }
 
-static void find_main_lane(struct image *image)
+static void find_main_lane(struct conv_image *image)
 {
     for (uint32_t lane = 0; lane < image->parts.lane_count; lane++) {
         uint32_t thread_id;
         bool is_main;
-        name_lane(image, lane, &thread_id, &is_main);
+        conv_image_name_lane(image, lane, &thread_id, &is_main);
         if (is_main)
             image->main_lane = lane;
     }
 }
 
-static uint32_t home(void *data, uint32_t lane)
-{
-    (void)lane; /* one process has one main thread */
-    return ((const struct image *)data)->main_lane;
-}
-
 /* ---- the pass ------------------------------------------------------------------------------ */
 
-/* A forked process begins with its parent's objects, a window with those of the windows before it; on the main
- * thread. */
-static enum fp_status run_inherited(struct image *image, const struct conv_sink *sink,
-                                    struct conv_survey *survey)
-{
-    const struct conv_parts *parts = &image->parts;
-    struct conv_estate estate;
-    enum fp_status status;
-    if (image->options.no_inherited || sink->inherit == NULL || parts->lane_count == 0 ||
-        (conv_parts_meta(parts, "fork_of") == NULL && parts->from_begin))
-        return FP_OK;
-    status = conv_inherit(parts->parts[0].path, parts, &image->options, &estate);
-    snprintf(survey->inherited_why, sizeof survey->inherited_why, "%s", estate.why);
-    for (size_t i = 0; i < estate.count; i++)
-        estate.objects[i].lane = image->main_lane;
-    if (status == FP_OK)
-        status = sink->inherit(sink->data, estate.objects, estate.count);
-    conv_estate_release(&estate);
-    return status;
-}
-
-static uint64_t buffer_bytes(const struct image *image)
+static uint64_t buffer_bytes(const struct conv_image *image)
 {
     return image->options.memory_bytes != 0 ? image->options.memory_bytes : fp_memory_bound();
 }
 
-static enum fp_status set_out(struct image *image, const struct conv_sink *sink, struct conv_survey *survey,
-                              struct conv_error *error)
+/* ahead: a thread may decode blocks before they are asked for. */
+static void set_out(struct conv_image *image, bool ahead, struct conv_survey *survey,
+                    struct conv_error *error)
 {
-    const enum fp_status status = run_inherited(image, sink, survey);
-    if (status != FP_OK)
-        return status;
     image->blocks = (struct conv_blocks){.data = image,
                                          .lane_count = image->parts.lane_count,
                                          .base_ns = image->parts.begin_ns,
                                          .notes = notes_of,
                                          .load = load,
-                                         .want = image->options.in_place ? NULL : want};
+                                         .want = ahead && !image->options.in_place ? want : NULL};
     image->survey = survey;
     image->error = error;
     survey->irregular[CONV_MISSING_BLOCKS] += image->missing_blocks;
-    return FP_OK;
 }
 
-/* What is damaged, or not all there, and has no call left is no input; what is whole and empty is. */
-static enum fp_status check_left(const struct image *image, struct conv_error *error)
+enum fp_status conv_image_run(struct conv_image *image, const struct conv_sink *sink,
+                              struct conv_survey *survey, struct conv_error *error)
 {
-    const struct conv_part *cut = image->parts.cut;
-    const struct fp_error *tail = cut != NULL ? &cut->info->tail_error : NULL;
-    if (!image->refuse_empty || image->has_calls)
-        return FP_OK;
-    if (image->survey->irregular[CONV_SALVAGED_BLOCKS] > 0)
-        return conv_fail(error, image->path, FP_ERR_CORRUPT, 0, image->parts.parts[0].info->blocks[0].offset,
-                         "no call is left: all blocks that hold calls are damaged");
-    if (tail != NULL)
-        return conv_fail(error, cut->path, tail->status, 0, tail->offset, "no call is left: %s",
-                         tail->what != NULL ? tail->what : "it is damaged");
-    return FP_OK;
+    set_out(image, true, survey, error);
+    return conv_order_run(&image->blocks, buffer_bytes(image), 0, sink, survey);
 }
 
-static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_survey *survey,
-                          struct conv_error *error)
+enum fp_status conv_image_step(struct conv_image *image, const struct conv_sink *sink,
+                               struct conv_survey *survey, struct conv_error *error)
 {
-    struct image *image = data;
-    enum fp_status status = set_out(image, sink, survey, error);
-    if (status == FP_OK)
-        status = conv_order_run(&image->blocks, buffer_bytes(image), 0, sink, survey);
-    return status == FP_OK ? check_left(image, error) : status;
-}
-
-static enum fp_status step(void *data, const struct conv_sink *sink, struct conv_survey *survey,
-                           struct conv_error *error)
-{
-    struct image *image = data;
     enum fp_status status = FP_OK;
     if (image->order == NULL) {
-        status = set_out(image, sink, survey, error);
-        image->blocks.want = NULL; /* of many images, each would have a thread */
-        if (status == FP_OK)
-            status = conv_order_open(&image->blocks, buffer_bytes(image), 0, survey, &image->order);
+        set_out(image, false, survey, error); /* of many images, each would have a thread */
+        status = conv_order_open(&image->blocks, buffer_bytes(image), 0, survey, &image->order);
     }
     return status == FP_OK ? conv_order_step(image->order, sink) : status;
 }
 
-static void close_image(void *data)
+/* ---- opening ------------------------------------------------------------------------------- */
+
+void conv_image_close(struct conv_image *image)
 {
-    struct image *image = data;
     conv_order_close(image->order);
     conv_ahead_stop(image->ahead);
     conv_parts_close(&image->parts);
     free(image->notes);
     free(image->first);
-    free(image);
 }
 
 /* A file that ends early was not finished, which happens; one that goes on with something else is damaged. */
-static enum fp_status check_tail(const struct image *image, struct conv_error *error)
+static enum fp_status check_tail(const struct conv_image *image, struct conv_error *error)
 {
     const struct conv_part *cut = image->parts.cut;
     if (cut == NULL || cut->info->has_trailer || cut->info->tail_error.status == FP_ERR_TRUNCATED ||
@@ -270,77 +218,20 @@ static enum fp_status check_tail(const struct image *image, struct conv_error *e
     return error->cause.status;
 }
 
-static void take_list(struct image *image, const struct conv_process *listed)
+enum fp_status conv_image_open(struct conv_image *image, const char *path, enum conv_extent extent,
+                               const struct conv_options *options, struct conv_error *error)
 {
-    image->ran_on = image->parts.ran_on;
-    image->uncounted = image->parts.uncounted;
-    if (listed == NULL)
-        return;
-    memcpy(image->listed, listed->lost, sizeof image->listed);
-    image->until_ns = listed->until_ns;
-    image->events_removed = listed->events_removed;
-    image->ran_on |= listed->ran_on;
-    image->uncounted |= listed->uncounted;
-}
-
-enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
-                                   const struct conv_process *listed, const struct conv_options *options,
-                                   struct conv_survey *survey, struct conv_error *ret_error,
-                                   struct conv_input *ret_input)
-{
-    struct image *image = calloc(1, sizeof *image);
-    const struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};
-    const char *program;
     enum fp_status status;
-    if (image == NULL)
-        return conv_fail_with(ret_error, path, &cause);
     image->path = path;
-    image->extent = extent;
     image->options = *options;
-    status = conv_parts_open(path, extent, &image->parts, ret_error);
+    status = conv_parts_open(path, extent, &image->parts, error);
     if (status == FP_OK && image->parts.count == 0)
-        status = conv_fail(ret_error, path, FP_ERR_OPEN, ENOENT, 0, "cannot open");
+        status = conv_fail(error, path, FP_ERR_OPEN, ENOENT, 0, "cannot open");
     if (status == FP_OK)
-        status = check_tail(image, ret_error);
+        status = check_tail(image, error);
     if (status == FP_OK)
-        status = index_lanes(image, ret_error);
-    if (status != FP_OK) {
-        close_image(image);
-        return status;
-    }
-    find_main_lane(image);
-    take_list(image, listed);
-    program = conv_parts_meta(&image->parts, "program");
-    survey->kind = CONV_KIND_FOOTPRINT;
-    snprintf(survey->program, sizeof survey->program, "%s", program != NULL ? program : "");
-    survey->process_id = image->parts.parts[0].info->process_id;
-    survey->start_unix_ns = image->parts.parts[0].info->start_unix_ns + image->parts.begin_ns;
-    survey->file_bytes = image->parts.file_bytes;
-    *ret_input = (struct conv_input){
-        .data = image,
-        .namer = {.data = image, .name = name_lane},
-        .source = "footprint",
-        .progress_total = image->parts.mark_count,
-        .end_ns = image->parts.has_trailer && image->parts.end_time_ns > image->parts.begin_ns
-                      ? image->parts.end_time_ns - image->parts.begin_ns
-                      : 0,
-        .lane_count = image->parts.lane_count,
-        .tells_residency = image->parts.tells_residency,
-        .run = run,
-        .step = step,
-        .home = home,
-        .conclude = conv_image_conclude,
-        .close = close_image,
-    };
-    return FP_OK;
-}
-
-void conv_footprint_refuse_empty(const struct conv_input *input)
-{
-    ((struct image *)input->data)->refuse_empty = true;
-}
-
-const struct conv_parts *conv_footprint_parts(const struct conv_input *input)
-{
-    return &((const struct image *)input->data)->parts;
+        status = index_lanes(image, error);
+    if (status == FP_OK)
+        find_main_lane(image);
+    return status;
 }

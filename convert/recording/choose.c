@@ -1,12 +1,12 @@
 /* choose.c - which processes of a recording are meant. */
+#include "convert/recording/choose.h"
+
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/base/stats.h"
-#include "convert/open/input.h"
-#include "convert/recording/recording.h"
+#include "convert/recording/parts.h"
 #include "footprint/base/part_name.h"
 #include "footprint/base/words.h"
 
@@ -111,7 +111,7 @@ static enum fp_status find_named(const char *directory, const struct conv_survey
 /* Calls that it made, kept or lost: a full disk must not make another process the busiest one. */
 static uint64_t calls_of(const struct conv_process *process)
 {
-    return conv_add_saturating(process->events, conv_process_lost(process));
+    return conv_add_saturating(process->events, fp_loss_sum(process->lost));
 }
 
 static bool is_better(const struct conv_process *process, const struct conv_process *than, bool salvage)
@@ -164,14 +164,6 @@ enum fp_status conv_recording_choose(const char *directory, const struct conv_op
         return fail_removed(directory, best, error);
     best->chosen = true;
     return FP_OK;
-}
-
-uint64_t conv_process_lost(const struct conv_process *process)
-{
-    uint64_t lost = 0;
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        lost = conv_add_saturating(lost, process->lost[i]);
-    return lost;
 }
 
 void conv_choice_judge(const struct conv_options *options, struct conv_survey *survey)

@@ -1,5 +1,7 @@
 /* parts.c - find, open and sum up an image's footprints. */
 #include "convert/recording/parts.h"
+
+#include "convert/base/limits.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/part_name.h"
 
@@ -8,9 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "convert/base/descriptors.h"
-#include "convert/open/input.h"
 
 #define PARTS_MAX 100000u
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/convert.h"
+#include "convert/base/error.h"
 #include "footprint/fp/footprint.h"
 
 #define CONV_STEM_BYTES 256u

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/open/input.h"
+#include "convert/recording/parts.h"
 #include "convert/recording/process_list.h"
 #include "convert/recording/recording.h"
+#include "convert/recording/unfinished.h"
 #include "footprint/base/part_name.h"
 
 /* By what names of one image's footprints have in common. */
@@ -40,8 +41,8 @@ static const char *end_of(const json_t *root, const json_t *told, const struct c
     return conv_unfinished_process_gone(root, process->process_id) ? "exit" : "running";
 }
 
-enum fp_status conv_listing_tell_ends(const char *directory, struct conv_survey *survey,
-                                      struct conv_error *error)
+enum fp_status conv_process_list_tell_ends(const char *directory, struct conv_survey *survey,
+                                           struct conv_error *error)
 {
     json_t *root = NULL, *told;
     enum fp_status status = FP_OK;

@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert/open/input.h"
+#include "convert/recording/parts.h"
 #include "convert/recording/process_list.h"
 #include "convert/recording/recording.h"
+#include "convert/recording/unfinished.h"
 #include "footprint/base/json_read.h"
 #include "footprint/base/part_name.h"
 #include "footprint/base/trusted.h"
@@ -35,14 +36,6 @@ static void take_losses(const json_t *item, struct conv_process *process)
     const json_t *lost = json_object_get(item, "lost");
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
         process->lost[i] = number_of(lost, fp_loss_name(i));
-}
-
-static bool has_losses(const struct conv_process *process)
-{
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        if (process->lost[i] != 0)
-            return true;
-    return false;
 }
 
 static bool is_absent(const char *directory, const char *file)
@@ -109,16 +102,16 @@ static enum fp_status add_from_json(const char *directory, const char *path, con
     /* Without a count it is looked for; whoever wants to convert the file hears why it cannot be read. */
     process.removed = is_removed(root, item);
     if (process.events == 0 && !process.removed &&
-        conv_listing_look(directory, file, &found, name, sizeof name, NULL) == FP_OK) {
+        conv_process_list_look(directory, file, &found, name, sizeof name, NULL) == FP_OK) {
         process.events = found.events;
         if (process.process_id == 0)
             process.process_id = found.process_id;
     }
-    process.absent = !process.removed && process.events == 0 && has_losses(&process) &&
+    process.absent = !process.removed && process.events == 0 && fp_loss_sum(process.lost) != 0 &&
                      is_absent(directory, file);
     process.missing = !process.removed && !process.absent && is_missing(directory, file);
-    if (!conv_listing_add(survey, &process, file, json_string_value(json_object_get(item, "name")),
-                          json_string_value(json_object_get(item, "ended"))))
+    if (!conv_process_list_add(survey, &process, file, json_string_value(json_object_get(item, "name")),
+                               json_string_value(json_object_get(item, "ended"))))
         return conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for the list of processes");
     return FP_OK;
 }
@@ -206,8 +199,8 @@ static void take_completeness(const json_t *root, struct conv_survey *survey)
         snprintf(told, size, "recording.json says that it is not complete, and not why");
 }
 
-enum fp_status conv_listing_take_json(const char *directory, const char *path, const json_t *root,
-                                      struct conv_survey *survey, struct conv_error *error)
+enum fp_status conv_process_list_take_json(const char *directory, const char *path, const json_t *root,
+                                           struct conv_survey *survey, struct conv_error *error)
 {
     const json_t *processes = json_object_get(root, "processes"), *item;
     enum fp_status status = conv_recording_check(path, root, error);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "convert/open/input.h"
+#include "convert/recording/parts.h"
 #include "convert/recording/process_list.h"
 #include "footprint/base/part_name.h"
 
@@ -56,7 +56,7 @@ static enum fp_status scan_entry(const char *directory, const char *file, struct
     enum fp_status status;
     snprintf(name, sizeof name, "%s", file);
     name[strcspn(name, ".")] = '\0'; /* NAME.PID.fp, for a footprint that does not name its program */
-    status = conv_listing_look(directory, file, &process, name, sizeof name, &cause);
+    status = conv_process_list_look(directory, file, &process, name, sizeof name, &cause);
     if (status == FP_ERR_MEMORY)
         return status;
     if (status == FP_OK && earlier != NULL) {
@@ -65,7 +65,7 @@ static enum fp_status scan_entry(const char *directory, const char *file, struct
         return FP_OK;
     }
     if (status == FP_OK)
-        return conv_listing_add(survey, &process, file, name, "") ? FP_OK : FP_ERR_MEMORY;
+        return conv_process_list_add(survey, &process, file, name, "") ? FP_OK : FP_ERR_MEMORY;
     if (holds_nothing(directory, file)) {
         passed->empty++;
         return FP_OK;
@@ -77,8 +77,8 @@ static enum fp_status scan_entry(const char *directory, const char *file, struct
     return FP_OK;
 }
 
-enum fp_status conv_listing_scan(const char *directory, struct conv_survey *survey,
-                                 struct conv_passed_over *ret_passed, struct conv_error *error)
+enum fp_status conv_process_list_scan(const char *directory, struct conv_survey *survey,
+                                      struct conv_passed_over *ret_passed, struct conv_error *error)
 {
     struct dirent **entries = NULL;
     const int count = scandir(directory, &entries, is_footprint, by_name);

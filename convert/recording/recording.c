@@ -1,13 +1,12 @@
 /* recording.c - which processes a recording directory holds: as its recording.json says, else by its footprints. */
-#include "convert/recording/process_list.h"
+#include "convert/recording/recording.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/open/input.h"
-#include "convert/recording/recording.h"
+#include "convert/recording/process_list.h"
 
 void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYTES])
 {
@@ -27,8 +26,8 @@ static char *copy_of(const char *text)
     return strdup(text != NULL ? text : "");
 }
 
-bool conv_listing_add(struct conv_survey *survey, const struct conv_process *facts, const char *file,
-                      const char *name, const char *ended)
+bool conv_process_list_add(struct conv_survey *survey, const struct conv_process *facts, const char *file,
+                           const char *name, const char *ended)
 {
     struct conv_process *processes = realloc(survey->processes,
                                              (survey->process_count + 1) * sizeof *processes);
@@ -44,7 +43,7 @@ bool conv_listing_add(struct conv_survey *survey, const struct conv_process *fac
     return process->file != NULL && process->name != NULL && process->ended != NULL;
 }
 
-void conv_listing_explain(struct conv_survey *survey, const char *format, ...)
+void conv_process_list_explain(struct conv_survey *survey, const char *format, ...)
 {
     const size_t used = strlen(survey->unfinished_why);
     const size_t mark = used > 0 && used + 2 < sizeof survey->unfinished_why ? 2 : 0; /* "; " */
@@ -56,8 +55,8 @@ void conv_listing_explain(struct conv_survey *survey, const char *format, ...)
     va_end(list);
 }
 
-enum fp_status conv_listing_look(const char *directory, const char *file, struct conv_process *process,
-                                 char *ret_name, size_t name_size, struct fp_error *ret_error)
+enum fp_status conv_process_list_look(const char *directory, const char *file, struct conv_process *process,
+                                      char *ret_name, size_t name_size, struct fp_error *ret_error)
 {
     char path[2 * CONV_PATH_BYTES];
     struct fp_reader *reader = NULL;
@@ -91,18 +90,18 @@ static enum fp_status read_json(const char *directory, struct conv_survey *surve
         return status;
     survey->recording_state = CONV_RECORDING_UNKNOWN;
     if (status == FP_OK && root == NULL) {
-        conv_listing_explain(survey, "it has no recording.json");
+        conv_process_list_explain(survey, "it has no recording.json");
         return FP_OK;
     }
     snprintf(path, sizeof path, "%s/recording.json", directory);
     if (status == FP_OK)
-        status = conv_listing_take_json(directory, path, root, survey, error);
+        status = conv_process_list_take_json(directory, path, root, survey, error);
     json_decref(root);
     if (status != FP_ERR_CORRUPT)
         return status;
     conv_survey_release(survey); /* of half a list nothing is believed */
     survey->recording_state = CONV_RECORDING_UNKNOWN;
-    conv_listing_explain(survey, "its recording.json is damaged (%s)", error->what);
+    conv_process_list_explain(survey, "its recording.json is damaged (%s)", error->what);
     return FP_OK;
 }
 
@@ -134,14 +133,14 @@ static enum fp_status fail_without_process(const char *directory, const struct c
 static void explain_passed_over(const struct conv_passed_over *passed, struct conv_survey *survey)
 {
     if (passed->empty > 0)
-        conv_listing_explain(survey, "%zu footprint%s nothing%s", passed->empty,
-                             passed->empty == 1 ? " holds" : "s hold",
-                             survey->recording_state == CONV_RECORDING_GOING_ON ? " yet" : "");
+        conv_process_list_explain(survey, "%zu footprint%s nothing%s", passed->empty,
+                                  passed->empty == 1 ? " holds" : "s hold",
+                                  survey->recording_state == CONV_RECORDING_GOING_ON ? " yet" : "");
     if (passed->damaged > 0)
-        conv_listing_explain(survey, "left out: '%.60s' (%.60s)%s", passed->file,
-                             passed->cause.what != NULL ? passed->cause.what
-                                                        : fp_status_name(passed->cause.status),
-                             passed->damaged > 1 ? " and others" : "");
+        conv_process_list_explain(survey, "left out: '%.60s' (%.60s)%s", passed->file,
+                                  passed->cause.what != NULL ? passed->cause.what
+                                                             : fp_status_name(passed->cause.status),
+                                  passed->damaged > 1 ? " and others" : "");
 }
 
 void conv_recording_judge(struct conv_survey *survey, bool of_one)
@@ -170,21 +169,21 @@ enum fp_status conv_recording_list(const char *path, struct conv_survey *survey,
     }
     if (status != FP_OK || survey->process_count > 0)
         return status;
-    status = conv_listing_scan(directory, survey, &passed, error);
+    status = conv_process_list_scan(directory, survey, &passed, error);
     if (status == FP_OK)
-        status = conv_listing_tell_ends(directory, survey, error);
+        status = conv_process_list_tell_ends(directory, survey, error);
     if (status != FP_OK)
         return status;
     if (survey->process_count == 0)
         return fail_without_process(directory, survey, &passed, error);
     if (survey->recording_state == CONV_RECORDING_FINISHED) {
         survey->recording_state = CONV_RECORDING_UNKNOWN;
-        conv_listing_explain(survey, "its recording.json lists no process");
+        conv_process_list_explain(survey, "its recording.json lists no process");
     }
     for (size_t i = 0; i < survey->process_count; i++)
         events += survey->processes[i].events;
     if (events == 0 && survey->recording_state == CONV_RECORDING_GOING_ON)
-        conv_listing_explain(survey, "nothing is written yet");
+        conv_process_list_explain(survey, "nothing is written yet");
     explain_passed_over(&passed, survey);
     memset(error, 0, sizeof *error); /* a damaged recording.json was made up for */
     return FP_OK;

@@ -1,8 +1,6 @@
-/* unfinished.c - whether the collector of an unfinished recording is still at work.
- *
- * recording.json names it by process id, start time, boot and pid namespace (docs/format.md), so that neither a later
- * process of that id nor one of another machine is taken for it; and names the directory that it writes to, so that a
- * copy of a recording is not taken for the recording. */
+/* unfinished.c - the collector that recording.json names, looked for. */
+#include "convert/recording/unfinished.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert/recording/recording.h"
 #include "footprint/base/segment_file.h"
 
 #define STAT_FIELD_START 22 /* proc(5) */

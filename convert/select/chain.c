@@ -5,6 +5,34 @@
 
 #include "convert/select/selection_plan.h"
 
+/* ---- the first calls ------------------------------------------------------------------------ */
+
+/* FP_END behind the last call. */
+static enum fp_status take_first(void *data, const struct conv_event *events, size_t count)
+{
+    struct conv_first_calls *head = data;
+    size_t passing = 0;
+    enum fp_status status;
+    while (passing < count && head->left > 0)
+        head->left -= fp_call_kind_of(events[passing++].call) != FP_KIND_NONE;
+    status = passing > 0 ? head->next.events(head->next.data, events, passing) : FP_OK;
+    return status == FP_OK && head->left == 0 ? FP_END : status;
+}
+
+static enum fp_status inherit_first(void *data, const struct conv_event *objects, size_t count)
+{
+    const struct conv_first_calls *head = data;
+    return head->next.inherit(head->next.data, objects, count);
+}
+
+static bool is_live_first(void *data, uint64_t address, uint64_t *ret_bytes)
+{
+    const struct conv_first_calls *head = data;
+    return head->next.is_live(head->next.data, address, ret_bytes);
+}
+
+/* ---- the chain ------------------------------------------------------------------------------ */
+
 /* The process' main thread, where its calls are selected; else the lane itself. */
 static bool home_of(void *data, uint32_t lane, uint32_t *ret_lane)
 {
@@ -24,8 +52,9 @@ bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *sele
     bool done = true;
     *chain = (struct conv_chain){.input = input, .sink = pairing};
     if (select->head != 0) {
-        conv_head_init(&chain->head, select->head, chain->sink);
-        chain->sink = conv_head_sink(&chain->head);
+        chain->head = (struct conv_first_calls){.left = select->head, .next = chain->sink};
+        chain->sink = (struct conv_sink){
+            .data = &chain->head, .events = take_first, .is_live = is_live_first, .inherit = inherit_first};
     }
     if (select->sample_of != 0) {
         chain->has_sample = true;

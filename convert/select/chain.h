@@ -4,12 +4,16 @@
 #ifndef MALLAB_CONVERT_SELECT_CHAIN_H
 #define MALLAB_CONVERT_SELECT_CHAIN_H
 
-#include "convert/convert.h"
-#include "convert/open/input.h"
-#include "convert/select/head.h"
+#include "convert/base/request.h"
 #include "convert/select/sample.h"
 #include "convert/select/section.h"
 #include "convert/select/thread_filter.h"
+
+/* Lets the first calls pass, of all threads together. */
+struct conv_first_calls {
+    uint64_t left; /* calls that may still pass; marks are no calls */
+    struct conv_sink next;
+};
 
 struct conv_chain {
     const struct conv_input *input;
@@ -17,7 +21,7 @@ struct conv_chain {
     struct conv_threads threads;
     struct conv_section section;
     struct conv_sample sample;
-    struct conv_head head;
+    struct conv_first_calls head;
     struct conv_sink sink; /* where the chain begins */
 };
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/convert.h"
-
 static bool take_number(const char **at, const char *end, uint32_t *ret_number)
 {
     const char *begin = *at;

@@ -29,4 +29,7 @@ void conv_list_release(struct conv_list *list);
 /* conv_list_takes - whether a thread is meant; every item that means it counts as met. */
 bool conv_list_takes(struct conv_list *list, uint32_t thread_id, bool is_main);
 
+/* conv_threads_check - whether a list of threads can be meant. Returns NULL, or what is wrong with it. Static. */
+const char *conv_threads_check(const char *list);
+
 #endif

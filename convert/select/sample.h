@@ -9,10 +9,8 @@
 #ifndef MALLAB_CONVERT_SELECT_SAMPLE_H
 #define MALLAB_CONVERT_SELECT_SAMPLE_H
 
-#include "convert/convert.h"
 #include "convert/ops/track.h"
 #include "convert/select/batch.h"
-#include "convert/select/callers.h"
 
 struct conv_sample {
     uint32_t part, of;

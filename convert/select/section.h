@@ -9,7 +9,6 @@
 
 #include "convert/ops/heap.h"
 #include "convert/select/batch.h"
-#include "convert/select/callers.h"
 
 /* Which lane creates an object of a lane that was there before. False: no memory. */
 typedef bool conv_home_fn(void *data, uint32_t lane, uint32_t *ret_lane);

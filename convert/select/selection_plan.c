@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/open/pass.h"
+#include "convert/select/list.h"
 
 bool conv_plan_any(const struct conv_selection *select)
 {
@@ -22,33 +22,6 @@ static bool is_share(const struct conv_when *moment)
     return moment->kind == CONV_WHEN_SHARE;
 }
 
-/* How long the whole input lasts, by reading it. */
-static enum fp_status measure(const char *path, const struct conv_options *options, uint64_t *ret_ns,
-                              struct conv_error *error)
-{
-    struct conv_options whole = *options;
-    struct conv_input input = {0};
-    struct conv_survey *survey;
-    enum fp_status status;
-    if (strcmp(path, "-") == 0)
-        return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0,
-                         "a share of its time cannot be told from a pipe: give times, or a file");
-    survey = calloc(1, sizeof *survey);
-    if (survey == NULL)
-        return conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for reading");
-    whole.select = (struct conv_selection){.merge = options->select.merge};
-    whole.progress = NULL;
-    status = conv_input_open(path, &whole, survey, error, &input);
-    if (status == FP_OK) {
-        status = conv_pass_run(&input, &whole, NULL, survey, error);
-        *ret_ns = survey->duration_ns;
-        input.close(input.data);
-    }
-    conv_survey_release(survey);
-    free(survey);
-    return status;
-}
-
 /* A time, or none where it is the beginning (value 0). */
 static void settle_when(struct conv_when *moment, uint64_t duration_ns)
 {
@@ -58,23 +31,23 @@ static void settle_when(struct conv_when *moment, uint64_t duration_ns)
             .value = (uint64_t)((unsigned __int128)duration_ns * moment->value / CONV_SHARE_WHOLE)};
 }
 
-static enum fp_status settle_times(const char *path, const struct conv_input *input,
-                                   struct conv_options *options, struct conv_error *error)
+bool conv_plan_wants_duration(const struct conv_selection *select)
+{
+    return (is_share(&select->from) && select->from.value != 0) ||
+           (is_share(&select->to) && select->to.value < CONV_SHARE_WHOLE);
+}
+
+static enum fp_status settle_times(const char *path, uint64_t duration_ns, struct conv_options *options,
+                                   struct conv_error *error)
 {
     struct conv_when *from = &options->select.from, *to = &options->select.to;
-    uint64_t duration_ns = input->end_ns;
     if (to->kind == CONV_WHEN_SHARE && to->value >= CONV_SHARE_WHOLE)
         to->kind = CONV_WHEN_NONE;
     if (from->kind != CONV_WHEN_NONE && from->value == 0)
         from->kind = CONV_WHEN_NONE;
-    if ((is_share(from) || is_share(to)) && duration_ns == 0) {
-        const enum fp_status status = measure(path, options, &duration_ns, error);
-        if (status != FP_OK)
-            return status;
-        if (duration_ns == 0)
-            return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0,
-                             "has no recorded time of which a share could be taken");
-    }
+    if ((is_share(from) || is_share(to)) && duration_ns == 0)
+        return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0,
+                         "has no recorded time of which a share could be taken");
     settle_when(from, duration_ns);
     settle_when(to, duration_ns);
     if (to->kind == CONV_WHEN_TIME && to->value <= (from->kind == CONV_WHEN_TIME ? from->value : 0))
@@ -146,9 +119,8 @@ static void take_threads(const char *list, char *ret_text, size_t size)
     memcpy(cut, ",...", 5);
 }
 
-enum fp_status conv_plan_settle(const char *path, const struct conv_input *input,
-                                struct conv_options *options, struct conv_survey *survey,
-                                struct conv_error *error)
+enum fp_status conv_plan_settle(const char *path, uint64_t duration_ns, struct conv_options *options,
+                                struct conv_survey *survey, struct conv_error *error)
 {
     struct conv_selection *select = &options->select;
     struct conv_selected *selected = &survey->selected;
@@ -163,7 +135,7 @@ enum fp_status conv_plan_settle(const char *path, const struct conv_input *input
         return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0, "a sample is a share between 0 and 1");
     if (select->sample_part == select->sample_of)
         select->sample_part = select->sample_of = 0;
-    status = settle_times(path, input, options, error);
+    status = settle_times(path, duration_ns, options, error);
     if (status != FP_OK)
         return status;
     selected->from_ns = select->from.kind == CONV_WHEN_TIME ? select->from.value : 0;

@@ -3,18 +3,21 @@
 #ifndef MALLAB_CONVERT_SELECT_SELECTION_PLAN_H
 #define MALLAB_CONVERT_SELECT_SELECTION_PLAN_H
 
-#include "convert/convert.h"
-#include "convert/open/input.h"
+#include "convert/base/request.h"
+#include "convert/base/survey_counts.h"
 #include "footprint/wl/workload.h"
+
+/* conv_plan_wants_duration - whether a share of the input's time is asked for, so that its duration must be known. */
+bool conv_plan_wants_duration(const struct conv_selection *select);
 
 /* conv_plan_settle - after opening, before the pass. Fills survey->selected and moves survey->start_unix_ns to where
  * the section begins; options->select's times become CONV_WHEN_TIME or CONV_WHEN_NONE.
- * path      of the input as the caller named it: read once more when a share of its time is asked for that no trailer tells.
- * options   the caller's copy.
- * Returns   FP_OK; FP_ERR_ARGUMENT for what cannot be meant, and what reading it may return, in error. */
-enum fp_status conv_plan_settle(const char *path, const struct conv_input *input,
-                                struct conv_options *options, struct conv_survey *survey,
-                                struct conv_error *error);
+ * path          of the input as the caller named it, for messages.
+ * duration_ns   of the whole input; 0: not known.
+ * options       the caller's copy.
+ * Returns       FP_OK; FP_ERR_ARGUMENT for what cannot be meant, in error. */
+enum fp_status conv_plan_settle(const char *path, uint64_t duration_ns, struct conv_options *options,
+                                struct conv_survey *survey, struct conv_error *error);
 
 /* conv_plan_any - whether something is selected by a filter (not counting processes). Of settled options. */
 bool conv_plan_any(const struct conv_selection *select);

@@ -1,7 +1,6 @@
 /* thread_filter.c - some threads' calls, and what becomes of objects that change hands. */
 #include "convert/select/thread_filter.h"
 
-#include "convert/base/grow.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

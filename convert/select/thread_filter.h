@@ -10,8 +10,6 @@
 #ifndef MALLAB_CONVERT_SELECT_THREAD_FILTER_H
 #define MALLAB_CONVERT_SELECT_THREAD_FILTER_H
 
-#include "convert/convert.h"
-#include "convert/ops/pair.h"
 #include "convert/ops/track.h"
 #include "convert/select/batch.h"
 #include "convert/select/list.h"

@@ -10,9 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert/base/bounds.h"
-#include "convert/base/gunzip.h"
-#include "convert/open/input.h"
+#include "convert/base/limits.h"
+#include "convert/text/gunzip.h"
 #include "footprint/base/memory_bound.h"
 
 #define BUFFER_BYTES     65536u

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/convert.h"
+#include "convert/base/error.h"
 
 #define CONV_LINE_BYTES_MAX 32768u /* names of C++ functions, command lines */
 #define CONV_TEXT_VIEW_MAX  4096u  /* bytes that can be asked for at once */

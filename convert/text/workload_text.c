@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/open/input.h"
 #include "convert/ops/rewrite.h"
 #include "convert/text/text_input.h"
 #include "convert/text/workload_line.h"
@@ -407,4 +406,18 @@ bool conv_workload_text_detect(const char *path)
         conv_text_close(text);
     free(error);
     return found;
+}
+
+enum fp_status conv_temporary_text(const char *in_path, const char *beside,
+                                   const struct conv_options *options, struct conv_temporary *ret_temporary,
+                                   struct conv_error *error)
+{
+    enum fp_status status = conv_temporary_open(beside, ret_temporary, error);
+    if (status != FP_OK)
+        return status;
+    status = conv_workload_text_read(in_path, ret_temporary->descriptor, options, error);
+    conv_temporary_name(ret_temporary, error);
+    if (status != FP_OK)
+        (void)close(ret_temporary->descriptor); /* nothing is to be kept */
+    return status;
 }

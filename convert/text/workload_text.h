@@ -2,7 +2,8 @@
 #ifndef MALLAB_CONVERT_TEXT_WORKLOAD_TEXT_H
 #define MALLAB_CONVERT_TEXT_WORKLOAD_TEXT_H
 
-#include "convert/convert.h"
+#include "convert/base/request.h"
+#include "convert/base/unnamed_file.h"
 #include "footprint/wl/workload.h"
 
 #define CONV_TEXT_MAGIC "mallab-workload-text 1" /* the first line; the number changes with the grammar */
@@ -19,5 +20,12 @@ bool conv_workload_text_detect(const char *path);
  *             those of conv_text_line and the writer; error is filled. Memory: 16 bytes for the highest object. */
 enum fp_status conv_workload_text_read(const char *path, int descriptor, const struct conv_options *options,
                                        struct conv_error *error);
+
+/* conv_temporary_text - make one of the workload text at in_path.
+ * beside   in its directory, see conv_temporary_file.
+ * Returns  FP_OK: close the descriptor after use; else a status with error filled. */
+enum fp_status conv_temporary_text(const char *in_path, const char *beside,
+                                   const struct conv_options *options, struct conv_temporary *ret_temporary,
+                                   struct conv_error *error);
 
 #endif

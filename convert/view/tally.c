@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "convert/base/source.h"
-#include "convert/base/stats.h"
 
 bool conv_tally_init(struct conv_tally *tally, struct conv_tally_sum *sum)
 {

@@ -1,13 +1,13 @@
 /* view.c - follow the footprints of a recording while they grow. */
-#include "convert/view/view_parts.h"
+#include "convert/view/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/base/stats.h"
-#include "convert/open/input.h"
 #include "convert/recording/recording.h"
+#include "convert/view/view_parts.h"
+#include "convert/view/view_status.h"
 
 #define OPEN_MARKS 2000 /* marks that take as long as opening a file */
 

@@ -12,64 +12,7 @@
 #ifndef MALLAB_CONVERT_VIEW_VIEW_H
 #define MALLAB_CONVERT_VIEW_VIEW_H
 
-#include <jansson.h>
-
-#include "convert/convert.h"
-#include "convert/recording/parts.h"
-#include "convert/view/tally.h"
-
-/* What the collector has put into recording.json. Figures are 0 while it has told none. */
-struct conv_view_status {
-    enum conv_recording_state state;
-    bool paused;
-    bool told;       /* the figures below are the collector's, at its last word */
-    bool ring_told;  /* likewise the ring_ ones */
-    uint64_t number; /* of that word */
-    uint64_t start_unix_ns, duration_ns;
-    uint64_t stalls, stall_ns;
-    uint64_t ring_chunks, ring_chunks_used; /* that are there; of these, in use */
-    uint64_t ring_chunks_most, ring_chunk_bytes;
-    uint64_t lost[FP_LOSS_COUNT]; /* with one process chosen, its own */
-    const char *stop_words;       /* see conv_recording_stop_words */
-    uint64_t pauses;              /* as asked, the present one too */
-    uint32_t collector_pid;
-    char why[256]; /* why it is not finished; "" else */
-};
-
-struct conv_view_process {
-    struct conv_tally tally;
-    char stem[CONV_STEM_BYTES]; /* of its footprints' names (parts.h) */
-    char name[256];             /* program; "" when unknown */
-    uint32_t process_id, parent_process_id;
-    uint64_t lost[FP_LOSS_COUNT]; /* from trailers */
-    bool trailed;                 /* its newest part has a trailer */
-    bool in_windows;              /* a trailer need not be its end */
-    bool gone;                    /* recording.json says so */
-    bool ran_on;                  /* it went on when recording ended or broke off, as far as is known */
-    bool uncounted;               /* unseen by anybody: its collector was killed */
-    uint32_t first_window;        /* of an image whose parts before are not there; 0: all are */
-    size_t parts_open;
-};
-
-struct conv_view_part;
-
-struct conv_view {
-    char directory[CONV_PATH_BYTES];
-    uint32_t only; /* process id; 0: all */
-    struct conv_view_status status;
-    struct conv_tally_sum sum, sum_before;
-    struct conv_live_sum left; /* live in processes when they ended; without peaks */
-    struct conv_view_process **processes;
-    size_t process_count, process_capacity;
-    struct conv_view_part **parts; /* by name */
-    size_t part_count;
-    uint64_t bytes;         /* on disk now */
-    uint64_t bytes_written; /* also to files that are gone since */
-    uint64_t bytes_dropped; /* of those, what parts that are not kept any more had */
-    json_t *root;           /* recording.json at the last refresh; NULL: none */
-    size_t foreign;         /* files *.fp that are no footprints */
-    struct fp_block_buffer buffer;
-};
+#include "convert/view/view_state.h"
 
 /* conv_view_open - a view that has seen nothing.
  * path        a recording's directory or its recording.json.
@@ -114,13 +57,5 @@ bool conv_view_goes_on(const struct conv_view *view);
 
 /* conv_view_is_running - whether the process goes on, or did when recording ended or broke off, as far as is known. */
 bool conv_view_is_running(const struct conv_view *view, const struct conv_view_process *process);
-
-/* ---- private to view*.c ---------------------------------------------------------------------- */
-
-/* conv_view_take_status - read recording.json into view->root and view->status. */
-enum fp_status conv_view_take_status(struct conv_view *view, struct conv_error *error);
-
-/* conv_view_take_ends - from it, which processes have ended. */
-void conv_view_take_ends(struct conv_view *view);
 
 #endif

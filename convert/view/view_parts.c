@@ -8,8 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "convert/base/bounds.h"
-#include "convert/open/input.h"
+#include "convert/base/limits.h"
 #include "footprint/base/part_name.h"
 
 #define FOOTPRINT_HEADER_BYTES 64 /* docs/format.md */

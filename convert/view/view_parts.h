@@ -1,28 +1,8 @@
-/* view_parts.h - the parts of a view (view.h): footprints that appear, grow and vanish. Private to view*.c. */
+/* view_parts.h - the parts of a view: footprints that appear, grow and vanish. Private to view/. */
 #ifndef MALLAB_CONVERT_VIEW_VIEW_PARTS_H
 #define MALLAB_CONVERT_VIEW_VIEW_PARTS_H
 
-#include "convert/view/view.h"
-
-/* Blocks of all lanes are read by their lowest epoch, so that lanes stay together; those of a lane in their order, whose
- * epochs a signal handler may disturb. */
-struct turn {
-    uint64_t epoch; /* not below that of the lane's block before */
-    size_t block;
-};
-
-struct conv_view_part {
-    char *name;
-    struct conv_view_process *process; /* NULL until it could be opened */
-    struct fp_reader *reader;          /* NULL before, and when all was read */
-    struct turn *turns;                /* of the blocks found, in the order in which they are to be read */
-    size_t turn_count, turn_next;
-    size_t blocks;              /* of the reader's, those that were given a turn */
-    uint64_t bytes, bytes_read; /* when it was looked at; of that, what had been read before */
-    bool looked;                /* since the last refresh */
-    bool present;               /* in the directory */
-    bool done;                  /* nothing more to be read: the end was read, or it is not looked at */
-};
+#include "convert/view/view_state.h"
 
 /* conv_view_part_free - close it too; NULL is accepted. */
 void conv_view_part_free(struct conv_view_part *part);

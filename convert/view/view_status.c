@@ -1,11 +1,12 @@
 /* view_status.c - what recording.json says of a recording at the moment. */
+#include "convert/view/view_status.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/open/input.h"
 #include "convert/recording/recording.h"
-#include "convert/view/view.h"
+#include "convert/recording/unfinished.h"
 #include "footprint/base/part_name.h"
 
 static uint64_t number_of(const json_t *object, const char *key)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/base/stats.h"
 #include "convert/open/pass.h"
 
 /* ---- one process ----------------------------------------------------------------------------- */

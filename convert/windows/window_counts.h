@@ -6,8 +6,9 @@
 #ifndef MALLAB_CONVERT_WINDOWS_WINDOW_COUNTS_H
 #define MALLAB_CONVERT_WINDOWS_WINDOW_COUNTS_H
 
-#include "convert/convert.h"
-#include "convert/open/input.h"
+#include "convert/base/request.h"
+#include "convert/base/source.h"
+#include "convert/recording/parts.h"
 
 struct conv_share {
     struct conv_window window; /* of one process */

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include "convert/check/verify.h"
+#include "convert/convert.h"
+#include "convert/export/export.h"
 #include "fuzz/target.h"
 
 static void export_to(const char *in, const char *to)

@@ -1,5 +1,6 @@
 /* fuzz_import.c - any bytes as another tool's trace: of the format that they seem to be of, and of one more. */
 #include "convert/convert.h"
+#include "convert/import/formats.h"
 #include "fuzz/target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "convert/check/verify.h"
+#include "convert/convert.h"
 #include "fuzz/target.h"
 
 static const char MAGIC[] = "mallab-workload-text 1\n";

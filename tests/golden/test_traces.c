@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "convert/convert.h"
+#include "convert/import/formats.h"
+#include "convert/open/detect.h"
 #include "golden/dump.h"
 #include "golden/patch.h"
 #include "unit/harness.h"

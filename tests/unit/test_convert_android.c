@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include "convert/convert.h"
+#include "convert/open/detect.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 

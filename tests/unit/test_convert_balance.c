@@ -1,6 +1,7 @@
 /* test_convert_balance.c - live objects from blocks in the order in which they are written: what is live in the end is
  * what convert finds, however the threads' blocks came; with one thread also in between, and where frees are unknown or
  * lost. Addresses that hold nothing do not pile up. */
+#include "convert/convert.h"
 #include "convert/ops/balance.h"
 #include "convert/view/tally.h"
 

@@ -1,4 +1,5 @@
 /* test_convert_inherit.c - a forked process begins with its parent's objects, and hostile families are survived. */
+#include "convert/convert.h"
 #include "convert/order/inherit.h"
 
 #include <fcntl.h>

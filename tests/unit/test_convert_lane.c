@@ -12,15 +12,15 @@ static struct conv_event events[EVENTS_MAX];
 static size_t take_all(struct history *history, struct conv_buffer_pool *pool)
 {
     const struct conv_blocks blocks = history_blocks(history);
-    struct conv_lane lane;
+    struct conv_lane_cursor lane;
     size_t count = 0, more = 0;
-    conv_lane_init(&lane, &blocks, 0);
+    conv_cursor_init(&lane, &blocks, 0);
     do {
-        CHECK_U64(conv_lane_take(&lane, &blocks, pool, UINT64_MAX, events + count, 7, &more), FP_OK);
+        CHECK_U64(conv_cursor_take(&lane, &blocks, pool, UINT64_MAX, events + count, 7, &more), FP_OK);
         count += more;
     } while (more > 0);
     CHECK(lane.ended);
-    conv_lane_release(&lane);
+    conv_cursor_release(&lane);
     return count;
 }
 
@@ -98,7 +98,7 @@ TEST(epochs_never_decrease)
     struct history history;
     struct conv_blocks blocks;
     struct conv_buffer_pool pool;
-    struct conv_lane lane;
+    struct conv_lane_cursor lane;
     size_t count;
     history_init(&history, 1, 1);
     history_add(&history, 0, FP_CALL_MALLOC, 16, 1, 3, 0);
@@ -108,15 +108,15 @@ TEST(epochs_never_decrease)
     history_cut(&history, 2);
     blocks = history_blocks(&history);
     conv_buffer_pool_init(&pool, UINT64_C(1) << 20);
-    conv_lane_init(&lane, &blocks, 0);
-    CHECK_U64(conv_lane_take(&lane, &blocks, &pool, 8, events, 10, &count), FP_OK);
+    conv_cursor_init(&lane, &blocks, 0);
+    CHECK_U64(conv_cursor_take(&lane, &blocks, &pool, 8, events, 10, &count), FP_OK);
     CHECK_U64(count, 1);
     CHECK_U64(lane.epoch, 9);
-    CHECK_U64(conv_lane_take(&lane, &blocks, &pool, 9, events, 10, &count), FP_OK);
+    CHECK_U64(conv_cursor_take(&lane, &blocks, &pool, 9, events, 10, &count), FP_OK);
     CHECK_U64(count, 2);
     CHECK_U64(lane.epoch, 12);
     CHECK(!lane.ended);
-    conv_lane_release(&lane);
+    conv_cursor_release(&lane);
     conv_buffer_pool_release(&pool);
     history_release(&history);
 }
@@ -151,7 +151,7 @@ TEST(missing_blocks_are_gaps)
     struct history history;
     struct conv_blocks blocks;
     struct conv_buffer_pool pool;
-    struct conv_lane lane;
+    struct conv_lane_cursor lane;
     size_t count;
     history_init(&history, 1, 1);
     for (unsigned i = 0; i < 4; i++)
@@ -161,15 +161,15 @@ TEST(missing_blocks_are_gaps)
     blocks = history_blocks(&history);
     blocks.load = load_all_but_one;
     conv_buffer_pool_init(&pool, UINT64_C(1) << 20);
-    conv_lane_init(&lane, &blocks, 0);
-    CHECK_U64(conv_lane_take(&lane, &blocks, &pool, UINT64_MAX, events, 10, &count), FP_OK);
+    conv_cursor_init(&lane, &blocks, 0);
+    CHECK_U64(conv_cursor_take(&lane, &blocks, &pool, UINT64_MAX, events, 10, &count), FP_OK);
     CHECK_U64(count, 6);
     CHECK_U64(events[0].address, 16);
     CHECK_U64(events[1].call, FP_MARK_GAP);
     CHECK_U64(events[2].address, 18);
     CHECK_U64(events[3].call, FP_MARK_GAP);
     CHECK_U64(events[4].address, 19);
-    conv_lane_release(&lane);
+    conv_cursor_release(&lane);
     conv_buffer_pool_release(&pool);
     history_release(&history);
 }
@@ -179,7 +179,7 @@ TEST(buffers_are_bounded)
     struct history history;
     struct conv_blocks blocks;
     struct conv_buffer_pool pool;
-    struct conv_lane lane;
+    struct conv_lane_cursor lane;
     size_t count;
     history_init(&history, 1, 1);
     for (unsigned i = 0; i < 1000; i++)
@@ -189,9 +189,9 @@ TEST(buffers_are_bounded)
     history.lanes[0].starts[1] = 1000;
     blocks = history_blocks(&history);
     conv_buffer_pool_init(&pool, 10000);
-    conv_lane_init(&lane, &blocks, 0);
-    CHECK_U64(conv_lane_take(&lane, &blocks, &pool, UINT64_MAX, events, 10, &count), FP_ERR_MEMORY);
-    conv_lane_release(&lane);
+    conv_cursor_init(&lane, &blocks, 0);
+    CHECK_U64(conv_cursor_take(&lane, &blocks, &pool, UINT64_MAX, events, 10, &count), FP_ERR_MEMORY);
+    conv_cursor_release(&lane);
     conv_buffer_pool_release(&pool);
     history_release(&history);
 }

@@ -288,7 +288,7 @@ TEST(a_release_without_a_size_fits_any)
 /* The table keeps what it holds while it grows and while entries move back over removed ones. */
 TEST(the_table_holds_many)
 {
-    struct conv_live live;
+    struct conv_live_table live;
     uint64_t state = 1;
     size_t wrong = 0;
     CHECK(conv_live_init(&live));

@@ -98,7 +98,7 @@ static const char *convert(const struct conv_selection *select)
     enum fp_status status;
     memset(&report, 0, sizeof report);
     memset(&error, 0, sizeof error);
-    status = conv_plan_settle("made up", &INPUT, &options, survey, &error);
+    status = conv_plan_settle("made up", INPUT.end_ns, &options, survey, &error);
     if (status != FP_OK)
         return "";
     CHECK_U64(wl_writer_create(path, true, &writer_options, NULL, 0, NULL, &writer), FP_OK);

@@ -6,6 +6,7 @@
 #include <archive_entry.h>
 
 #include "convert/convert.h"
+#include "convert/import/formats.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 

@@ -1,12 +1,12 @@
-/* bounds.h - how much a file may ask of a conversion before it is refused.
+/* limits.h - how much a file may ask of a conversion before it is refused.
  *
  * All bounds of this room on files that somebody else may have made; docs/importing.md has the table. A refused file gets
  * FP_ERR_LIMIT with a message that names the bound and the way around it; nobody gets another bound by writing another
  * file. What a format's grammar bounds (ids, lines) is with its format. */
-#ifndef MALLAB_CONVERT_BASE_BOUNDS_H
-#define MALLAB_CONVERT_BASE_BOUNDS_H
+#ifndef MALLAB_CONVERT_BASE_LIMITS_H
+#define MALLAB_CONVERT_BASE_LIMITS_H
 
-#include "convert/convert.h"
+#include "convert/base/error.h"
 
 /* Layers of compression that are taken off. */
 #define CONV_LAYERS_MAX 1
@@ -22,5 +22,17 @@
 /* conv_bound_told - at the end of a reading: a lack of memory that is our own bound (footprint/base/memory_bound.h) becomes
  * FP_ERR_LIMIT, with error filled. Returns the status, or FP_ERR_LIMIT. */
 enum fp_status conv_bound_told(enum fp_status status, const char *path, struct conv_error *error);
+
+/* Each window of a process, and in a merge each process that runs at the time, is a footprint that stays open. The soft
+ * limit of open files protects programs that use select(), which converting does not; it is put back, since children
+ * inherit it.
+ *
+conv_descriptors_raise - raise the soft limit to the hard one until conv_descriptors_lower was called as often. Where that
+ * is not allowed nothing changes. */
+void conv_descriptors_raise(void);
+void conv_descriptors_lower(void);
+
+/* conv_descriptors_failed - word that a footprint could not be opened for want of descriptors. Returns FP_ERR_LIMIT. */
+enum fp_status conv_descriptors_failed(const char *path, struct conv_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* gunzip.c - zlib over a descriptor. */
-#include "convert/base/gunzip.h"
+#include "convert/text/gunzip.h"
 
 #include <errno.h>
 #include <stdlib.h>

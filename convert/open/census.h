@@ -3,8 +3,6 @@
 #define MALLAB_CONVERT_WINDOWS_CENSUS_H
 
 #include "convert/base/source.h"
-#include "convert/convert.h"
-#include "convert/ops/pair.h"
 
 struct conv_census {
     struct conv_sink next;

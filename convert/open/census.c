@@ -1,5 +1,5 @@
 /* census.c - calls by lane. */
-#include "convert/windows/census.h"
+#include "convert/open/census.h"
 
 #include <stdlib.h>
 #include <string.h>

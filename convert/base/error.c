@@ -1,0 +1,82 @@
+/* error.c - errors filled in, and put into words. */
+#include "convert/base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum fp_status conv_fail(struct conv_error *error, const char *path, enum fp_status status, int sys_errno,
+                         uint64_t offset, const char *format, ...)
+{
+    va_list list;
+    memset(error, 0, sizeof *error);
+    snprintf(error->path, sizeof error->path, "%s", path);
+    va_start(list, format);
+    vsnprintf(error->what, sizeof error->what, format, list);
+    va_end(list);
+    error->cause = fp_error_make(status, sys_errno, offset, error->what);
+    return status;
+}
+
+enum fp_status conv_fail_with(struct conv_error *error, const char *path, const struct fp_error *cause)
+{
+    if (cause->status == FP_ERR_VERSION)
+        return conv_fail(error, path, cause->status, 0, cause->offset,
+                         "is of format version %u, this mallab reads up to %u", cause->version_found,
+                         cause->version_known);
+    (void)conv_fail(error, path, cause->status, cause->sys_errno, cause->offset, "%s",
+                    cause->what != NULL ? cause->what : fp_status_name(cause->status));
+    error->cause.distrust = cause->distrust;
+    memcpy(error->cause.owner, cause->owner, sizeof cause->owner);
+    return cause->status;
+}
+
+enum fp_status conv_fail_memory(struct conv_error *error, const char *path, const char *what)
+{
+    return conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for %s", what);
+}
+
+enum fp_status conv_no_remedy(struct conv_error *error)
+{
+    error->cause.no_remedy = true;
+    return error->cause.status;
+}
+
+char *conv_error_text(const struct conv_error *error, char *ret_text, size_t size)
+{
+    char what[sizeof error->what + 64];
+    struct fp_error cause = error->cause;
+    if (error->line != 0) {
+        snprintf(what, sizeof what, "line %llu: %s", (unsigned long long)error->line, error->what);
+        cause.what = what;
+    } else {
+        cause.what = error->what;
+    }
+    (void)fp_error_text(&cause, error->path[0] != '\0' ? error->path : NULL, ret_text, size);
+    if (error->salvageable && strlen(ret_text) < size)
+        snprintf(ret_text + strlen(ret_text), size - strlen(ret_text),
+                 ", else 'mallab convert --salvage' leaves out what is damaged");
+    return ret_text;
+}
+
+int conv_error_exit_code(const struct conv_error *error)
+{
+    if (error->output)
+        return 1;
+    switch (error->cause.status) {
+    case FP_ERR_OPEN:
+    case FP_ERR_READ:
+    case FP_ERR_FOREIGN:
+    case FP_ERR_VERSION:
+    case FP_ERR_TRUNCATED:
+    case FP_ERR_CORRUPT:
+    case FP_ERR_CHECKSUM:
+    case FP_ERR_LIMIT:
+    case FP_ERR_UNTRUSTED:
+        return 3;
+    case FP_ERR_ARGUMENT:
+        return 2;
+    default:
+        return 1;
+    }
+}

@@ -1,0 +1,122 @@
+/* survey_counts.c - surveys added up, their names, their end. */
+#include "convert/base/survey_counts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *conv_recording_state_name(enum conv_recording_state state)
+{
+    switch (state) {
+    case CONV_RECORDING_FINISHED:
+        return "finished";
+    case CONV_RECORDING_GOING_ON:
+        return "recording";
+    case CONV_RECORDING_ENDED_EARLY:
+        return "ended_early";
+    case CONV_RECORDING_COPIED:
+        return "copied";
+    case CONV_RECORDING_OUT_OF_SIGHT:
+        return "out_of_sight";
+    case CONV_RECORDING_UNKNOWN:
+        return "unknown";
+    case CONV_RECORDING_NONE:
+        break;
+    }
+    return NULL;
+}
+
+uint64_t conv_survey_class_min(unsigned size_class)
+{
+    return size_class == 0 ? 0 : UINT64_C(1) << (size_class - 1);
+}
+
+void conv_survey_release(struct conv_survey *survey)
+{
+    for (size_t i = 0; i < survey->process_count; i++) {
+        free(survey->processes[i].file);
+        free(survey->processes[i].name);
+        free(survey->processes[i].ended);
+    }
+    free(survey->processes);
+    free(survey->thread_list);
+    free(survey->window_list);
+    survey->window_list = NULL;
+    survey->window_list_count = 0;
+    survey->processes = NULL;
+    survey->thread_list = NULL;
+    survey->process_count = survey->thread_count = 0;
+}
+
+void conv_report_release(struct conv_report *report)
+{
+    conv_survey_release(&report->survey);
+}
+
+bool conv_survey_knows_losses(const struct conv_survey *survey)
+{
+    return !survey->uncounted &&
+           (survey->unfinished_why[0] == '\0' || survey->recording_state == CONV_RECORDING_GOING_ON);
+}
+
+const char *conv_liveness_name(enum conv_liveness live)
+{
+    static const char *const NAMES[] = {[CONV_LIVE_KNOWN] = "known",
+                                        [CONV_LIVE_FROM_MIDDLE] = "from_middle",
+                                        [CONV_LIVE_PAUSED] = "paused",
+                                        [CONV_LIVE_LEFT] = "left_behind"};
+    return (unsigned)live < sizeof NAMES / sizeof NAMES[0] ? NAMES[live] : NULL;
+}
+
+void conv_incomplete(struct conv_survey *survey, const char *format, ...)
+{
+    va_list list;
+    survey->complete = false;
+    if (survey->incomplete_why[0] != '\0')
+        return;
+    va_start(list, format);
+    vsnprintf(survey->incomplete_why, sizeof survey->incomplete_why, format, list);
+    va_end(list);
+}
+
+void conv_stats_add(struct conv_survey *sum, const struct conv_survey *survey)
+{
+    sum->events += survey->events;
+    sum->ops += survey->ops;
+    for (size_t i = 0; i < CONV_CALLS; i++) {
+        sum->events_by_call[i] += survey->events_by_call[i];
+        sum->ops_by_call[i] += survey->ops_by_call[i];
+    }
+    sum->threads += survey->threads;
+    sum->forks += survey->forks;
+    sum->thread_exits += survey->thread_exits;
+    if (survey->duration_ns > sum->duration_ns)
+        sum->begin_ns = survey->begin_ns;
+    if (survey->duration_ns > sum->duration_ns)
+        sum->duration_ns = survey->duration_ns;
+    if (sum->live == CONV_LIVE_KNOWN)
+        sum->live = survey->live;
+    sum->events_removed = conv_add_saturating(sum->events_removed, survey->events_removed);
+    sum->requested_bytes = conv_add_saturating(sum->requested_bytes, survey->requested_bytes);
+    sum->live_bytes_peak = conv_add_saturating(sum->live_bytes_peak, survey->live_bytes_peak);
+    sum->live_objects_peak += survey->live_objects_peak;
+    sum->live_bytes_end = conv_add_saturating(sum->live_bytes_end, survey->live_bytes_end);
+    sum->live_objects_end += survey->live_objects_end;
+    if (survey->largest_size > sum->largest_size)
+        sum->largest_size = survey->largest_size;
+    sum->large.noted += survey->large.noted;
+    sum->large.noted_bytes = conv_add_saturating(sum->large.noted_bytes, survey->large.noted_bytes);
+    sum->large.resident_bytes = conv_add_saturating(sum->large.resident_bytes, survey->large.resident_bytes);
+    for (size_t i = 0; i < CONV_SIZE_CLASSES; i++) {
+        sum->class_count[i] += survey->class_count[i];
+        sum->class_bytes[i] = conv_add_saturating(sum->class_bytes[i], survey->class_bytes[i]);
+    }
+    for (size_t i = 0; i < CONV_IRREGULARITY_COUNT; i++)
+        sum->irregular[i] += survey->irregular[i];
+    fp_loss_add(sum->lost, survey->lost);
+    sum->lost_marks += survey->lost_marks;
+    sum->uncounted |= survey->uncounted;
+    sum->file_bytes += survey->file_bytes;
+    sum->groups += survey->groups;
+    sum->groups_searched += survey->groups_searched;
+}

@@ -1,0 +1,240 @@
+/* survey_counts.h - what a pass over an input counts and learns, of the whole and of each process.
+ *
+ * While a pass runs, live_bytes_end and live_objects_end hold the present figures. */
+#ifndef MALLAB_CONVERT_BASE_SURVEY_COUNTS_H
+#define MALLAB_CONVERT_BASE_SURVEY_COUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "convert/base/error.h"
+#include "convert/base/irregularity.h"
+#include "convert/base/kind.h"
+#include "footprint/base/call.h"
+#include "footprint/fp/footprint.h"
+
+#define CONV_SIZE_CLASSES 49u /* class 0: size 0; class k: 2^(k-1) .. 2^k - 1 bytes, up to 2^48 - 1 */
+#define CONV_CALLS        64u /* calls and marks by number (footprint/base/call.h) */
+
+/* Whether a recording's collector has done its work. */
+enum conv_recording_state {
+    CONV_RECORDING_NONE = 0, /* the input is no recording */
+    CONV_RECORDING_FINISHED,
+    CONV_RECORDING_GOING_ON,     /* it is being written now */
+    CONV_RECORDING_ENDED_EARLY,  /* the collector was killed, or the machine stopped */
+    CONV_RECORDING_COPIED,       /* the copy will not grow, whatever the recording does */
+    CONV_RECORDING_OUT_OF_SIGHT, /* the collector is in another pid namespace */
+    CONV_RECORDING_UNKNOWN,      /* recording.json is missing or damaged, or does not say */
+};
+
+/* conv_recording_state_name - "finished", "recording", "ended_early", "copied", "out_of_sight", "unknown"; NULL for
+ * CONV_RECORDING_NONE and outside the enum. Static. */
+const char *conv_recording_state_name(enum conv_recording_state state);
+
+/* One process of a recording. Strings belong to the struct that holds it. */
+struct conv_process {
+    char *file;  /* name within the directory */
+    char *name;  /* program; "" when unknown */
+    char *ended; /* "exit" (gone, however it ended), "exec", "running", or "" when unknown */
+    uint32_t process_id, parent_process_id;
+    uint64_t events;
+    bool complete;
+    bool absent;  /* no footprint of it could be made, the recording's list has all there is to know */
+    bool missing; /* its footprint is listed, and not there */
+    bool removed; /* all its calls were in windows that --keep has removed: no footprint is left, as asked */
+    bool chosen;  /* converted, or surveyed; left out else */
+    bool ran_on;  /* it went on when recording ended */
+    bool
+        uncounted; /* and that ended by the death of the collector: what was lost from there on, nobody counted */
+    uint64_t lost[FP_LOSS_COUNT]; /* as the recording's list has them: also what no trailer could tell */
+    uint64_t events_removed;      /* in windows that --keep has removed */
+    uint64_t windows;             /* its footprints, where the recording is cut into windows */
+    uint64_t until_ns;            /* when recording ended, since it began; 0 when unknown */
+};
+
+/* What was selected of the input, as the workload's meta data has it too. All zeroes: all of it. */
+struct conv_selected {
+    char text[512];          /* in words: "threads 7,9; 1 s to 2 s; sampled 1/8"; "" */
+    char threads[256];       /* as asked, cut when longer; "" */
+    uint64_t from_ns, to_ns; /* of the recording; to_ns 0: its end */
+    uint32_t sample_part, sample_of;
+    uint64_t head;
+    uint64_t merged_processes;
+    /* with a sample: what it was drawn from, as far as it was read */
+    uint64_t all_ops, all_live_bytes_peak, all_live_objects_peak;
+};
+
+/* A thread as the input names it. */
+struct conv_thread {
+    uint32_t thread_id;
+    bool is_main;
+    uint64_t events;
+};
+
+/* A window of a recording that is cut into such; ns since recording began. */
+struct conv_window {
+    uint32_t number;
+    uint64_t begin_ns, end_ns; /* end_ns: of the last process' part that has a trailer; 0: none has */
+    uint64_t events;
+    uint64_t live_bytes_end, live_objects_end;
+    uint64_t lost;       /* calls, as the trailers say */
+    uint64_t file_bytes; /* footprints of this window */
+    uint64_t processes;  /* that made a call in it */
+};
+
+/* Objects of FP_LARGE_BYTES and more of which it is known how much was in memory when they were released or resized, or at
+ * the end; one that was resized counts each time. */
+struct conv_large {
+    uint64_t noted;          /* how many */
+    uint64_t noted_bytes;    /* requested */
+    uint64_t resident_bytes; /* of those, in memory */
+};
+
+/* Whether all objects that were ever live are known. Names stand in a workload's meta data: never renamed. */
+enum conv_liveness {
+    CONV_LIVE_KNOWN = 0,
+    CONV_LIVE_FROM_MIDDLE, /* it begins in the middle, and what was live then is not known: live figures are lower bounds */
+    CONV_LIVE_PAUSED, /* what was made or released in pauses is not known: live figures are inexact */
+    CONV_LIVE_LEFT, /* merged processes ended and left a tenth or more of the peak behind, which stays live: live figures
+                       * are upper bounds */
+};
+
+/* conv_liveness_name - "known", "from_middle", "paused", "left_behind"; NULL outside the enum. Static. */
+const char *conv_liveness_name(enum conv_liveness live);
+
+/* What a pass saw. conv_survey fills it without writing; conv_file fills it too. */
+struct conv_survey {
+    enum conv_kind kind;
+    char input[CONV_PATH_BYTES]; /* the file read: for a recording, the chosen footprint or the directory */
+    char program[256];           /* "" when unknown */
+    uint32_t process_id;         /* 0 when unknown or several */
+    uint64_t start_unix_ns;      /* 0 when unknown */
+    uint64_t events;             /* calls of the malloc family */
+    uint64_t events_by_call[CONV_CALLS]; /* marks that are no calls too, outside `events` */
+    uint64_t ops;                        /* as replay executes them */
+    uint64_t ops_by_call[CONV_CALLS];
+    uint64_t threads; /* that made at least one event or exit; sum over processes */
+    uint64_t forks, thread_exits;
+    uint64_t duration_ns;
+    uint64_t requested_bytes;                    /* sum over allocations and resizes, saturating */
+    uint64_t live_bytes_peak, live_objects_peak; /* sum over processes, each at its own peak */
+    uint64_t live_bytes_end, live_objects_end;
+    uint64_t left_bytes,
+        left_objects; /* of merged processes that ended before others: live to the end all the same */
+    uint64_t largest_size;
+    struct conv_large large;
+    uint64_t class_count[CONV_SIZE_CLASSES]; /* allocations and resizes by requested size */
+    uint64_t class_bytes[CONV_SIZE_CLASSES]; /* saturating */
+    uint64_t inherited_objects,
+        inherited_bytes;     /* of a forked process, from its parent; ops, but no events */
+    char inherited_why[192]; /* why they are not, or not all, known; "" else */
+    enum conv_liveness live;
+    uint64_t events_removed; /* calls in windows that --keep has removed, as the recording's list has them */
+    uint64_t
+        begin_ns; /* where duration_ns begins, since recording began: later than 0 without its first windows */
+    uint64_t irregular[CONV_IRREGULARITY_COUNT];
+    uint64_t lost[FP_LOSS_COUNT]; /* calls, from the trailer; from gap marks without one */
+    uint64_t lost_marks;          /* in blocks, lines and records left out by salvage */
+    bool ran_on;                  /* the process, see struct conv_process */
+    bool uncounted;           /* more were lost, nobody knows how many: see struct conv_process; or cut off */
+    bool complete;            /* every call from start to end is here */
+    char incomplete_why[256]; /* "" when complete */
+    uint64_t file_bytes;      /* of the input; footprints of a recording added */
+    double bytes_per_event;   /* file_bytes over events; 0 without events, or with a selection */
+    /* of a trace, or a workload made of one: what it does not tell, as in struct conv_format_facts */
+    char lacks[128];
+    /* of a workload only */
+    uint64_t windows, digest;
+    uint32_t id_max;
+    /* of an order that had to be rebuilt from several lanes */
+    uint64_t groups, groups_searched;
+    /* of a recording */
+    enum conv_recording_state recording_state;
+    uint32_t collector_pid;     /* of an unfinished one; 0 when unknown */
+    char unfinished_why[256];   /* "" when finished */
+    uint64_t pauses, paused_ns; /* as asked */
+    size_t window_list_count;   /* by number; none where nobody called. 0: it is not cut */
+    struct conv_window *window_list;
+    const char *stop_words; /* why recording stopped before the program did, static; NULL: not known */
+    /* Of a finished one: what of its tree is missing, as recording.json says; "" when nothing is. */
+    char recording_why[256];
+    size_t process_count;
+    struct conv_process *processes;
+    struct conv_selected selected;
+    /* of conv_survey_file, but for whole recordings: in the order of their first call; of workloads ops */
+    size_t thread_count;
+    struct conv_thread *thread_list;
+};
+
+void conv_survey_release(struct conv_survey *survey);
+
+/* conv_survey_knows_losses - whether `lost` is all that was lost: false for a recording that broke off, for one whose
+ * collector was killed while the program ran on, and for a file of which a part is missing. */
+bool conv_survey_knows_losses(const struct conv_survey *survey);
+
+/* conv_survey_class_min - smallest size of a class, in bytes. */
+uint64_t conv_survey_class_min(unsigned size_class);
+
+#define CONV_LACKS_MAX 12u
+
+struct conv_report {
+    struct conv_survey survey;
+    char format[16]; /* of the output, as options.to has it */
+    /* What that format cannot hold, of what this input has: a few words each. */
+    char lacks[CONV_LACKS_MAX][96];
+    size_t lack_count;
+    uint64_t bytes_out; /* size of the output */
+    uint64_t elapsed_ns;
+};
+
+void conv_report_release(struct conv_report *report);
+
+/* conv_incomplete - note why a survey is incomplete; the first reason stands. */
+void conv_incomplete(struct conv_survey *survey, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- counting ------------------------------------------------------------------------------- */
+
+static inline uint64_t conv_add_saturating(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline unsigned conv_size_class(uint64_t bytes)
+{
+    return bytes == 0 ? 0 : 64 - (unsigned)__builtin_clzll(bytes);
+}
+
+/* conv_stats_requests - count allocations or resizes of bytes < 2^48 that the program was given. */
+static inline void conv_stats_requests(struct conv_survey *survey, uint64_t bytes, uint64_t count)
+{
+    const unsigned size_class = conv_size_class(bytes);
+    uint64_t all;
+    if (__builtin_mul_overflow(bytes, count, &all))
+        all = UINT64_MAX;
+    survey->requested_bytes = conv_add_saturating(survey->requested_bytes, all);
+    survey->class_count[size_class] += count;
+    survey->class_bytes[size_class] = conv_add_saturating(survey->class_bytes[size_class], all);
+    if (bytes > survey->largest_size)
+        survey->largest_size = bytes;
+}
+
+/* conv_stats_live - the live set changed by so much; 2^48 bytes in each of 2^31 objects fit 64 bits only
+ * modulo, which damaged input alone can reach. */
+static inline void conv_stats_live(struct conv_survey *survey, uint64_t bytes_more, uint64_t bytes_less,
+                                   int objects)
+{
+    survey->live_bytes_end += bytes_more - bytes_less;
+    survey->live_objects_end += (uint64_t)(int64_t)objects;
+    if (survey->live_bytes_end > survey->live_bytes_peak)
+        survey->live_bytes_peak = survey->live_bytes_end;
+    if (survey->live_objects_end > survey->live_objects_peak)
+        survey->live_objects_peak = survey->live_objects_end;
+}
+
+/* conv_stats_add - add another process's figures to a sum. Strings, kinds and processes are left alone. */
+void conv_stats_add(struct conv_survey *sum, const struct conv_survey *survey);
+
+#endif

@@ -1,0 +1,95 @@
+/* unnamed_file.c - the name of the output under way; files without a name. */
+#include "convert/base/unnamed_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* For a signal handler: the name stays whole while the flag is up. */
+static char temporary_name[CONV_PATH_BYTES];
+static volatile sig_atomic_t temporary_stands;
+
+const char *conv_output_temporary(void)
+{
+    return temporary_stands ? temporary_name : NULL;
+}
+
+void conv_announce_temporary(const char *name)
+{
+    temporary_stands = 0;
+    if (name == NULL || strlen(name) >= sizeof temporary_name)
+        return;
+    strcpy(temporary_name, name);
+    temporary_stands = 1;
+}
+
+void conv_hold_signals(sigset_t *ret_held)
+{
+    sigset_t all;
+    (void)sigfillset(&all);                             /* cannot fail */
+    (void)pthread_sigmask(SIG_SETMASK, &all, ret_held); /* nor this, with these arguments */
+}
+
+void conv_let_signals(const sigset_t *held)
+{
+    (void)pthread_sigmask(SIG_SETMASK, held, NULL); /* cannot fail */
+}
+
+static void name_directory(const char *beside, char *ret_directory, size_t size)
+{
+    const char *temporary = getenv("TMPDIR");
+    char copy[PATH_MAX];
+    if (strcmp(beside, "-") != 0 && strlen(beside) < sizeof copy) {
+        strcpy(copy, beside);
+        snprintf(ret_directory, size, "%s", dirname(copy));
+    } else {
+        snprintf(ret_directory, size, "%s", temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
+    }
+}
+
+int conv_temporary_file(const char *beside, char *ret_directory, size_t size)
+{
+    char name[PATH_MAX + 32];
+    int descriptor;
+    name_directory(beside, ret_directory, size);
+    descriptor = open(ret_directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
+        return descriptor;
+    /* The file system knows no files without a name: take the name away at once. */
+    if ((size_t)snprintf(name, sizeof name, "%s/.mallab-XXXXXX", ret_directory) >= sizeof name) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    descriptor = mkostemp(name, O_CLOEXEC);
+    if (descriptor >= 0)
+        (void)unlink(name); /* a name that stays does no harm beside the space */
+    return descriptor;
+}
+
+enum fp_status conv_temporary_open(const char *beside, struct conv_temporary *ret_temporary,
+                                   struct conv_error *error)
+{
+    ret_temporary->descriptor = conv_temporary_file(beside, ret_temporary->directory,
+                                                    sizeof ret_temporary->directory);
+    if (ret_temporary->descriptor < 0) {
+        error->output = true;
+        return conv_fail(error, ret_temporary->directory, FP_ERR_WRITE, errno, 0,
+                         "cannot make a temporary file");
+    }
+    snprintf(ret_temporary->path, sizeof ret_temporary->path, "/proc/self/fd/%d", ret_temporary->descriptor);
+    return FP_OK;
+}
+
+/* What could not be written has no name: tell whose disk was full. */
+void conv_temporary_name(const struct conv_temporary *temporary, struct conv_error *error)
+{
+    if (error->output && error->cause.status == FP_ERR_WRITE)
+        (void)conv_fail(error, temporary->directory, FP_ERR_WRITE, error->cause.sys_errno, 0,
+                        "cannot write a temporary file");
+}

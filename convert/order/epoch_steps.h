@@ -1,0 +1,92 @@
+/* epoch_steps.h - the events of one epoch while an order is made of them (epoch_group.h).
+ *
+ *   step    an event on such an address; a lane's steps are what greedy order and search move through
+ *   effect  +1: the address holds an object afterwards, -1: it does not, 0: none of the order's business
+ *   size    what an allocation asked for, and what a sized release says: where both are known they agree in a
+ *           correct program, which tells orders apart that the addresses alone do not */
+#ifndef MALLAB_CONVERT_ORDER_EPOCH_STEPS_H
+#define MALLAB_CONVERT_ORDER_EPOCH_STEPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "convert/base/source.h"
+
+#define CONV_ANY_SIZE UINT64_MAX
+
+/* Consecutive events of one lane: events[begin] .. events[end - 1] of the group. */
+struct conv_epoch_lane {
+    uint32_t number;
+    uint32_t begin, end;
+    uint32_t step_begin, step_end;
+    uint32_t step; /* next to be taken, while an order is made */
+    uint32_t next; /* queue link */
+    uint64_t first_time_ns;
+};
+
+struct conv_epoch_step {
+    uint32_t event;
+    uint32_t address;  /* index into addresses */
+    uint32_t lane;     /* index into lanes */
+    uint32_t own_left; /* steps of this lane on this address, from this one on */
+    uint64_t bytes;    /* asked for or stated; CONV_ANY_SIZE when the call does not tell */
+    int8_t effect;
+    bool taken; /* moved forward by the repair */
+};
+
+struct conv_epoch_address {
+    uint64_t address;
+    uint64_t bytes_first, bytes; /* of its object, when live */
+    bool live_first, live;
+    uint32_t left;                             /* steps not yet taken, of all lanes */
+    uint32_t waiting_head[2], waiting_tail[2]; /* lanes waiting for it to be dead [0] or live [1] */
+};
+
+/* One entry of the order being made: a step, or a step moved out of its lane's order. */
+struct conv_epoch_choice {
+    uint32_t step;
+    bool moved;
+    uint64_t bytes_before; /* of the address, for going back */
+};
+
+struct conv_epoch_slot;
+
+struct conv_epoch_group {
+    /* filled by the caller */
+    struct conv_event *events;
+    struct conv_epoch_lane *lanes;
+    uint32_t lane_count;
+    /* result: event numbers in order */
+    uint32_t *order;
+    uint32_t order_count;
+    /* workspace */
+    size_t order_capacity;
+    struct conv_epoch_slot *slots;
+    size_t slot_capacity;
+    uint32_t generation;
+    struct conv_epoch_step *steps;
+    size_t step_count, step_capacity;
+    struct conv_epoch_address *addresses;
+    size_t address_count, address_capacity;
+    struct conv_epoch_choice *plan;
+    size_t plan_count, plan_capacity;
+    bool tells_sizes;  /* some step is a sized release */
+    bool by_size;      /* the order being made heeds sizes */
+    uint64_t *visited; /* of the search */
+    uint64_t seed;
+    uint64_t states_spent, states_earned; /* budget of searches over the whole pass */
+};
+
+/* conv_epoch_step_is_legal - whether a step may be taken as its address stands. */
+static inline bool conv_epoch_step_is_legal(const struct conv_epoch_group *group,
+                                            const struct conv_epoch_step *step)
+{
+    const struct conv_epoch_address *address = &group->addresses[step->address];
+    if (step->effect > 0)
+        return !address->live;
+    return address->live && (!group->by_size || step->bytes == address->bytes ||
+                             step->bytes == CONV_ANY_SIZE || address->bytes == CONV_ANY_SIZE);
+}
+
+#endif

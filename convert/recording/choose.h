@@ -1,0 +1,46 @@
+/* choose.h - which processes of a recording are meant. */
+#ifndef MALLAB_CONVERT_RECORDING_CHOOSE_H
+#define MALLAB_CONVERT_RECORDING_CHOOSE_H
+
+#include "convert/base/request.h"
+#include "convert/base/survey_counts.h"
+
+/* conv_recording_choose - the process image to convert: options.process_file's, by its footprint, else by its
+ * program's name, if one process alone has that; else of those of options.process_id (exec
+ * leaves several), or of all, the one with most calls, lost ones counted, of equal ones the first; one of which no
+ * footprint could be written only if there is no other. With options.salvage one whose footprint is missing is passed
+ * over where another will do.
+ * directory    for messages.
+ * ret_process  marked chosen.
+ * Returns      FP_OK; FP_ERR_ARGUMENT when there is none, FP_ERR_OPEN when its footprint is missing, FP_ERR_READ when
+ *              it went with its windows, in error. */
+enum fp_status conv_recording_choose(const char *directory, const struct conv_options *options,
+                                     struct conv_survey *survey, struct conv_process **ret_process,
+                                     struct conv_error *error);
+
+/* conv_choice_judge - of a survey whose process conv_recording_choose took, unasked: it becomes incomplete, and names the
+ * process, when another one made more calls that are all lost. After the pass, which says anew what is complete. */
+void conv_choice_judge(const struct conv_options *options, struct conv_survey *survey);
+
+/* conv_recording_leave_missing - of the chosen processes, leave out those whose footprints are missing; survey becomes
+ * incomplete then, and names the first.
+ * directory  for messages.
+ * Returns    FP_OK; FP_ERR_OPEN, in error, without options.salvage, or when none is left. */
+enum fp_status conv_recording_leave_missing(const char *directory, const struct conv_options *options,
+                                            struct conv_survey *survey, struct conv_error *error);
+
+/* conv_process_is_file - whether a process' footprint is meant by its name, with or without its ending; of one in windows
+ * by that of any window, or by what they have in common. */
+bool conv_process_is_file(const struct conv_process *process, const char *name);
+
+/* conv_recording_choose_some - mark the processes meant by a list as chosen; those that are absent or removed are not.
+ * directory  for the message.
+ * list       as conv_selection.merge: ids, names and footprints' names between commas; "" for all.
+ * Returns    FP_OK; FP_ERR_ARGUMENT when an item means none; FP_ERR_MEMORY. */
+enum fp_status conv_recording_choose_some(const char *directory, const char *list, struct conv_survey *survey,
+                                          struct conv_error *error);
+
+/* conv_processes_name - " 4711 nginx, 4712 nginx", and how many more, for messages that one is not there. */
+void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size);
+
+#endif
