@@ -1,13 +1,13 @@
 /* verb_allocators.c - `mallab allocators`: what can be compared on this machine. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/base/cli.h"
 #include "cli/options/choice.h"
 #include "cli/options/command_line.h"
 #include "results/measure/base/support.h"
 #include "results/measure/candidate/variables.h"
+#include "results/report/grid/grid.h"
 
 static const char HELP[] = "usage: mallab allocators [OPTION...]\n"
                            "\n"
@@ -93,42 +93,41 @@ static int print_json(const struct res_registry *registry)
     return cli_print_json(object);
 }
 
-static const char *version_of(const struct res_candidate *candidate)
-{
-    return candidate->version != NULL ? candidate->version : "-";
-}
-
-/* "mallctl, linked", or the settings that make it differ from another candidate of the same library. */
-static void print_settings(const struct res_candidate *candidate, int indent)
-{
-    for (size_t i = 0; i < candidate->variable_count; i++)
-        printf("%*s%s=%s\n", indent, "", candidate->environment[i].name, candidate->environment[i].value);
-}
-
+/* Below a candidate stand the settings that make it differ from another one of the same library. */
 static void print_table(const struct res_registry *registry)
 {
-    int name = (int)strlen("name"), version = (int)strlen("version"), proof = (int)strlen("proof");
+    static const struct res_column columns[] = {
+        {.heading = "name"},
+        {.heading = "version", .gap = 2},
+        {.heading = "proof", .gap = 2},
+        {.heading = "how", .least = 7, .gap = 2},
+        {.heading = "library", .open = true, .gap = 2},
+    };
+    const struct res_style style = {0};
+    struct res_text page = {0};
+    struct res_grid grid;
+    res_grid_begin(&grid, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < registry->candidate_count; i++) {
         const struct res_candidate *candidate = registry->candidates[i];
-        const int lengths[] = {
-            (int)strlen(candidate->name),
-            (int)strlen(version_of(candidate)),
-            candidate->proof != NULL ? (int)strlen(candidate->proof) : 7,
-        };
-        name = lengths[0] > name ? lengths[0] : name;
-        version = lengths[1] > version ? lengths[1] : version;
-        proof = lengths[2] > proof ? lengths[2] : proof;
+        res_grid_add(&grid, candidate->name);
+        res_grid_add(&grid, candidate->version != NULL ? candidate->version : "-");
+        res_grid_add(&grid, candidate->proof != NULL ? candidate->proof : "address");
+        res_grid_add(&grid, candidate->preload != NULL ? "preload" : "linked");
+        if (candidate->found)
+            res_grid_add(&grid, candidate->path != NULL ? candidate->path : "-");
+        else
+            res_grid_own(&grid, res_printf("missing: %s", candidate->missing));
+        for (size_t k = 0; k < candidate->variable_count; k++) {
+            char *setting = res_printf("%s=%s", candidate->environment[k].name,
+                                       candidate->environment[k].value);
+            res_grid_below(&grid, setting);
+            free(setting);
+        }
     }
-    printf("%-*s  %-*s  %-*s  %-7s  %s\n", name, "name", version, "version", proof, "proof", "how",
-           "library");
-    for (size_t i = 0; i < registry->candidate_count; i++) {
-        const struct res_candidate *candidate = registry->candidates[i];
-        printf("%-*s  %-*s  %-*s  %-7s  %s%s\n", name, candidate->name, version, version_of(candidate), proof,
-               candidate->proof != NULL ? candidate->proof : "address",
-               candidate->preload != NULL ? "preload" : "linked", candidate->found ? "" : "missing: ",
-               candidate->found ? (candidate->path != NULL ? candidate->path : "-") : candidate->missing);
-        print_settings(candidate, name + 2);
-    }
+    res_grid_text(&grid, &style, &page);
+    cli_put(page.text, page.length);
+    res_grid_release(&grid);
+    free(page.text);
 }
 
 static int run_allocators(int argc, char **argv)

@@ -86,6 +86,21 @@ char *res_cell_ns(double ns)
     return res_printf(ns < 9.995 ? "%.2f" : ns < 999.95 ? "%.1f" : "%.0f", ns);
 }
 
+struct res_bytes_unit res_bytes_unit_of(double largest_bytes)
+{
+    return largest_bytes < 1e6    ? (struct res_bytes_unit){"kB", 1e3}
+           : largest_bytes < 1e10 ? (struct res_bytes_unit){"MB", 1e6}
+                                  : (struct res_bytes_unit){"GB", 1e9};
+}
+
+char *res_cell_bytes(double bytes, struct res_bytes_unit unit)
+{
+    const double value = bytes / unit.bytes, size = fabs(value);
+    if (!isfinite(value))
+        return res_strdup("-");
+    return res_printf(size < 9.995 ? "%.2f" : size < 999.95 ? "%.1f" : "%.0f", value);
+}
+
 static void print_percent(char *ret_text, size_t size, double ratio)
 {
     double percent = (ratio - 1) * 100;

@@ -35,6 +35,16 @@ void res_cell_value(struct res_grid *grid, const json_t *value);
 /* res_cell_ns - nanoseconds with three digits: "9.24", "12.5", "1204". */
 char *res_cell_ns(double ns);
 
+/* The unit of memory for all of a table. */
+struct res_bytes_unit {
+    const char *name;
+    double bytes;
+};
+
+/* res_bytes_unit_of - that of a table whose largest figure is this one. res_cell_bytes - with three digits: "9.24", "12.5", "1204". */
+struct res_bytes_unit res_bytes_unit_of(double largest_bytes);
+char *res_cell_bytes(double bytes, struct res_bytes_unit unit);
+
 /* res_cell_percent / res_cell_interval - ratios as percent of difference: "-35.0%", "[-36.3 -33.0]"; an interval
  * that is not there is "". */
 char *res_cell_percent(double ratio);

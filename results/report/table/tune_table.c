@@ -1,106 +1,18 @@
-/* tune_table.c - a search for people: the rows, what to paste, and the lines below. */
+/* tune_table.c - a search for people and for documents: the rows, what to paste, and the lines below. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
+#include "results/report/grid/escape.h"
 #include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
 #include "results/report/table/tune_words.h"
 
-#define NAME_COLUMNS 20 /* a longer one stands on a line of its own */
-
-struct unit {
-    const char *name;
-    double bytes;
-};
-
-static struct unit unit_of(const json_t *const *rows, size_t count)
-{
-    double largest = 0;
-    for (size_t i = 0; i < count; i++) {
-        const double bytes = res_cell_number(json_object_get(rows[i], "memory"), "bytes");
-        largest = isfinite(bytes) ? fmax(largest, bytes) : largest;
-    }
-    return largest < 1e6    ? (struct unit){"kB", 1e3}
-           : largest < 1e10 ? (struct unit){"MB", 1e6}
-                            : (struct unit){"GB", 1e9};
-}
-
-static char *bytes_cell(double bytes, struct unit unit)
-{
-    const double value = bytes / unit.bytes;
-    return isfinite(value) ? res_printf(value < 9.995    ? "%.2f"
-                                        : value < 999.95 ? "%.1f"
-                                                         : "%.0f",
-                                        value)
-                           : res_strdup("-");
-}
-
-static void add_difference(struct res_text *text, const json_t *figure, bool is_default,
-                           const struct res_style *style)
-{
-    const char *word = json_string_value(json_object_get(figure, "verdict"));
-    const enum res_verdict verdict = res_verdict_from(word);
-    char *percent = is_default ? res_strdup("") : res_cell_percent(res_cell_number(figure, "ratio"));
-    char *range = is_default ? res_strdup("")
-                             : res_cell_interval(res_cell_number(figure, "ratio_low"),
-                                                 res_cell_number(figure, "ratio_high"));
-    const char *shown = is_default                 ? "default"
-                        : verdict == RES_UNDECIDED ? "?"
-                                                   : res_cell_verdict(figure, "?"); /* a known word: plain */
-    const char *colour = !style->colour || is_default ? NULL
-                         : verdict == RES_FASTER      ? "\033[32m"
-                         : verdict == RES_SLOWER      ? "\033[31m"
-                                                      : NULL;
-    res_text_printf(text, " %7s %-14s %s%-7s%s", percent, range, colour != NULL ? colour : "", shown,
-                    colour != NULL ? "\033[0m" : "");
-    free(percent);
-    free(range);
-}
-
-static void add_row(struct res_text *text, const json_t *row, char mark, struct unit unit,
-                    const struct res_style *style)
-{
-    const json_t *memory = json_object_get(row, "memory");
-    const bool is_default = json_is_true(json_object_get(row, "is_default"));
-    char *name = res_cell_plain(row, "name", "?");
-    char *bytes = bytes_cell(res_cell_number(memory, "bytes"), unit);
-    const size_t columns = res_text_columns(name);
-    res_text_printf(text, "%c %s", mark, name);
-    if (columns > NAME_COLUMNS)
-        res_text_printf(text, "\n%*s", NAME_COLUMNS + 2, "");
-    else
-        res_text_printf(text, "%*s", (int)(NAME_COLUMNS - columns), "");
-    add_difference(text, json_object_get(row, "time"), is_default, style);
-    res_text_printf(text, " %8s", bytes);
-    add_difference(text, memory, is_default, style);
-    while (text->text[text->length - 1] == ' ')
-        text->text[--text->length] = '\0';
-    res_text_printf(text, "\n");
-    free(bytes);
-    free(name);
-}
-
-static void add_heading(struct res_text *text, const json_t *tune, struct unit unit)
-{
-    char *name = res_cell_plain(tune, "default", "?");
-    char *memory = res_cell_plain(tune, "memory", "?");
-    char *time_group = res_printf("time against %s", name);
-    char *memory_group = res_printf("resident %s against %s", memory, name);
-    char *memory_unit = res_printf("%s, %s", memory, unit.name);
-    res_text_printf(text, "%*s%-32s%9s%s\n", NAME_COLUMNS + 5, "", time_group, "", memory_group);
-    res_text_printf(text, "  %-*s %7s %-14s %-7s %8s %7s %-14s %s\n", NAME_COLUMNS, "settings", "change",
-                    "95 % range", "verdict", memory_unit, "change", "95 % range", "verdict");
-    free(memory_unit);
-    free(memory_group);
-    free(time_group);
-    free(name);
-    free(memory);
-}
+/* ---- rows ----------------------------------------------------------------------------------- */
 
 /* The default first, then by time. */
 static int by_time(const void *left, const void *right)
@@ -113,15 +25,6 @@ static int by_time(const void *left, const void *right)
     return defaults[0] != defaults[1] ? (int)defaults[1] - (int)defaults[0] : (x > y) - (x < y);
 }
 
-static size_t rows_of(const json_t *tune, const char *key, const json_t **ret_rows)
-{
-    const json_t *array = json_object_get(tune, key);
-    const size_t count = json_array_size(array);
-    for (size_t i = 0; i < count; i++)
-        ret_rows[i] = json_array_get(array, i);
-    return count;
-}
-
 static bool is_among(const json_t *array, const json_t *row)
 {
     for (size_t i = 0; i < json_array_size(array); i++) {
@@ -131,24 +34,119 @@ static bool is_among(const json_t *array, const json_t *row)
     return false;
 }
 
-static void add_paste(struct res_text *text, const json_t *front, const json_t *const *rows, size_t count)
+struct rows {
+    const json_t **items; /* in the order in which they are printed */
+    size_t count;
+    const json_t *front; /* those that nothing beats */
+    bool confirmed;
+};
+
+static struct rows rows_of(const json_t *tune)
+{
+    const json_t *arrays[] = {json_object_get(tune, "front"), json_object_get(tune, "beaten")};
+    struct rows rows = {.front = arrays[0], .confirmed = json_is_true(json_object_get(tune, "confirmed"))};
+    rows.items = res_calloc(json_array_size(arrays[0]) + json_array_size(arrays[1]), sizeof *rows.items);
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 0; k < json_array_size(arrays[i]); k++)
+            rows.items[rows.count++] = json_array_get(arrays[i], k);
+    }
+    qsort(rows.items, rows.count, sizeof *rows.items, by_time);
+    return rows;
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static void add_difference(struct res_grid *grid, const json_t *figure, bool is_default)
+{
+    const double ratio = res_cell_number(figure, "ratio");
+    const char *word = json_string_value(json_object_get(figure, "verdict"));
+    if (is_default) {
+        res_grid_add(grid, NULL);
+        res_grid_add(grid, NULL);
+        res_grid_add(grid, "default");
+        return;
+    }
+    res_grid_own(grid, res_cell_percent(ratio));
+    res_grid_own(
+        grid, res_cell_interval(res_cell_number(figure, "ratio_low"), res_cell_number(figure, "ratio_high")));
+    res_grid_add(grid, res_verdict_from(word) == RES_UNDECIDED ? "?" : res_cell_verdict(figure, "?"));
+    res_grid_role(grid, res_cell_role_large(word, ratio));
+}
+
+static void grid_begin(struct res_grid *grid, const json_t *tune, struct res_bytes_unit unit)
+{
+    const char *name = res_cell_string(tune, "default", "?"), *memory = res_cell_string(tune, "memory", "?");
+    char *words[] = {res_printf("time against %s", name), res_printf("%s, %s", memory, unit.name),
+                     res_printf("resident %s, %s", memory, unit.name),
+                     res_printf("resident %s against %s", memory, name)};
+    const struct res_column columns[] = {
+        {.heading = "  settings", .alone = "settings", .own_line = true},
+        {.heading = "change", .group = words[0], .alone = words[0], .right = true, .gap = 2},
+        {.heading = "95 % range", .group = words[0], .gap = 1},
+        {.heading = "verdict", .group = words[0], .gap = 1},
+        {.heading = words[1], .alone = words[2], .right = true, .gap = 2},
+        {.heading = "change", .group = words[3], .alone = words[3], .right = true, .gap = 2},
+        {.heading = "95 % range", .group = words[3], .gap = 1},
+        {.heading = "verdict", .group = words[3], .gap = 1},
+    };
+    res_grid_begin(grid, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        free(words[i]);
+}
+
+static void fill(struct res_grid *grid, const json_t *tune, const struct rows *rows)
+{
+    double largest = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        largest = fmax(largest, res_cell_number(json_object_get(rows->items[i], "memory"), "bytes"));
+    const struct res_bytes_unit unit = res_bytes_unit_of(largest);
+    grid_begin(grid, tune, unit);
+    for (size_t i = 0; i < rows->count; i++) {
+        const json_t *row = rows->items[i], *memory = json_object_get(row, "memory");
+        const bool is_default = json_is_true(json_object_get(row, "is_default"));
+        const char mark = !rows->confirmed ? '?' : is_among(rows->front, row) ? '*' : ' ';
+        res_grid_own(grid, res_printf("%c %s", mark, res_cell_string(row, "name", "?")));
+        add_difference(grid, json_object_get(row, "time"), is_default);
+        res_grid_own(grid, res_cell_bytes(res_cell_number(memory, "bytes"), unit));
+        add_difference(grid, memory, is_default);
+    }
+}
+
+/* ---- around it ------------------------------------------------------------------------------ */
+
+/* In Markdown no mark counts in a block of code, and what begins a line of it is the name of a variable. */
+static void add_paste(struct res_text *text, const json_t *row, bool markdown, bool is_first)
+{
+    const bool has_library = json_is_string(json_object_get(row, "library"));
+    char *paste = res_cell_plain(row, "paste", ""), *name = res_cell_plain(row, "name", "?"),
+         *library = res_tune_preload(row);
+    char *line = res_printf("%s%s%s", library, has_library && *paste != '\0' ? " " : "", paste);
+    if (markdown) {
+        res_text_printf(text, "To paste, ");
+        res_markdown_add(text, name);
+        res_text_printf(text, ":\n\n```sh\n%s\n```\n\n", line);
+    } else {
+        res_text_printf(text, "%s  %s:\n    %s\n", is_first ? "to paste\n" : "", name, line);
+    }
+    free(line);
+    free(library);
+    free(name);
+    free(paste);
+}
+
+static void add_pastes(struct res_text *text, const struct rows *rows, bool markdown)
 {
     bool any = false;
-    for (size_t i = 0; i < count; i++) {
-        char *paste = res_cell_plain(rows[i], "paste", "");
-        char *name = res_cell_plain(rows[i], "name", "?");
-        const bool has_library = json_is_string(json_object_get(rows[i], "library"));
-        if (is_among(front, rows[i]) && res_tune_is_bounded(rows[i]) && (*paste != '\0' || has_library)) {
-            char *library = res_tune_preload(rows[i]);
-            res_text_printf(text, "%s  %s:\n    %s%s%s\n", any ? "" : "to paste\n", name, library,
-                            has_library && *paste != '\0' ? " " : "", paste);
-            free(library);
-            any = true;
-        }
-        free(name);
-        free(paste);
+    for (size_t i = 0; i < rows->count && rows->confirmed;
+         i++) { /* what did best in noise is nothing to set */
+        const json_t *row = rows->items[i];
+        if (!is_among(rows->front, row) || !res_tune_is_bounded(row) ||
+            (*res_cell_string(row, "paste", "") == '\0' && !json_is_string(json_object_get(row, "library"))))
+            continue;
+        add_paste(text, row, markdown, !any);
+        any = true;
     }
-    if (any)
+    if (any && !markdown)
         res_text_printf(text, "\n");
 }
 
@@ -169,45 +167,75 @@ static void add_failed(struct res_text *text, const json_t *tune)
     }
 }
 
-static void add_words(struct res_text *text, const char *label, char *words)
+static void add_words(struct res_text *text, bool markdown, const char *label, char *words)
 {
-    char *plain = res_text_plain(words);
-    res_lines_add(text, label, plain);
-    free(plain);
+    if (markdown) {
+        res_text_printf(text, "- ");
+        res_markdown_add(text, label);
+        res_text_printf(text, ": ");
+        res_markdown_add(text, words);
+        res_text_printf(text, "\n");
+    } else {
+        char *plain = res_text_plain(words);
+        res_lines_add(text, label, plain);
+        free(plain);
+    }
     free(words);
+}
+
+static void add_heading(struct res_text *text, const json_t *workload, bool markdown)
+{
+    if (!markdown) {
+        res_notes_head(text, workload);
+        return;
+    }
+    res_text_printf(text, "### Settings for ");
+    res_markdown_add(text, json_string_value(json_object_get(workload, "name")));
+    res_text_printf(text, "\n\n");
+}
+
+/* style  NULL: in Markdown. */
+static char *search_words(const json_t *result, const struct res_style *style)
+{
+    const json_t *tune = json_object_get(result, "tune");
+    const json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
+    const bool markdown = style == NULL;
+    struct res_text text = {0};
+    struct res_grid grid;
+    if (tune == NULL)
+        return NULL;
+    if (workload == NULL)
+        workload = json_object_get(tune, "workload");
+    const struct rows rows = rows_of(tune);
+    add_heading(&text, workload, markdown);
+    fill(&grid, tune, &rows);
+    if (markdown)
+        res_grid_markdown(&grid, &text);
+    else
+        res_grid_text(&grid, style, &text);
+    res_text_printf(&text, "\n");
+    add_pastes(&text, &rows, markdown);
+    add_words(&text, markdown, "advice", res_tune_advice(result));
+    if (res_live_words(workload) != NULL)
+        add_words(&text, markdown, "memory", res_strdup(res_live_words(workload)));
+    add_words(&text, markdown, rows.confirmed ? "*" : "?", res_tune_marks(tune));
+    add_words(&text, markdown, "tried", res_tune_tried(tune));
+    add_words(&text, markdown, "basis", res_tune_basis(result));
+    if (!markdown) {
+        add_failed(&text, tune);
+        res_notes_disturbances(&text, result);
+    }
+    res_grid_release(&grid);
+    free(rows.items);
+    return text.text;
 }
 
 char *res_tune_text(const json_t *result, const struct res_style *style)
 {
-    const json_t *tune = json_object_get(result, "tune");
-    struct res_text text = {0};
-    if (tune == NULL)
-        return NULL;
-    const bool confirmed = json_is_true(json_object_get(tune, "confirmed"));
-    const size_t all = json_array_size(json_object_get(tune, "front")) +
-                       json_array_size(json_object_get(tune, "beaten"));
-    const json_t **rows = res_calloc(all, sizeof(json_t *));
-    const json_t *front = json_object_get(tune, "front");
-    (void)rows_of(tune, "beaten", rows + rows_of(tune, "front", rows));
-    qsort(rows, all, sizeof *rows, by_time);
-    const struct unit unit = unit_of(rows, all);
-    const json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
-    const json_t *described = workload != NULL ? workload : json_object_get(tune, "workload");
-    res_notes_head(&text, described);
-    add_heading(&text, tune, unit);
-    for (size_t i = 0; i < all; i++)
-        add_row(&text, rows[i], !confirmed ? '?' : is_among(front, rows[i]) ? '*' : ' ', unit, style);
-    res_text_printf(&text, "\n");
-    if (confirmed) /* what did best in noise is nothing to set */
-        add_paste(&text, front, rows, all);
-    add_words(&text, "advice", res_tune_advice(result));
-    if (res_live_words(described) != NULL)
-        res_lines_add(&text, "memory", res_live_words(described));
-    add_words(&text, confirmed ? "*" : "?", res_tune_marks(tune));
-    add_words(&text, "tried", res_tune_tried(tune));
-    add_words(&text, "basis", res_tune_basis(result));
-    add_failed(&text, tune);
-    res_notes_disturbances(&text, result);
-    free(rows);
-    return text.text;
+    return search_words(result, style);
+}
+
+char *res_tune_markdown(const json_t *result)
+{
+    return search_words(result, NULL);
 }
