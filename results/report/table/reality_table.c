@@ -5,13 +5,10 @@
 #include <string.h>
 
 #include "results/report/grid/cells.h"
-#include "results/report/grid/lines.h"
 #include "results/report/table/reality_report.h"
-#include "results/report/table/table.h"
 
-#define FIGURES  4u
-#define GAP      2u
-#define ROWS_MAX 64u
+#define FIGURES 4u
+#define COLUMNS (1u + 2u * FIGURES)
 
 static const struct {
     const char *key, *words;
@@ -19,13 +16,6 @@ static const struct {
                     {"peak_heap", "peak, heap"},
                     {"mean_heap", "mean, heap"},
                     {"end_heap", "end, heap"}};
-
-#define CELLS (1u + 2u * FIGURES)
-
-struct sheet {
-    char *cells[2 + ROWS_MAX][CELLS];
-    size_t rows;
-};
 
 static char *megabytes(double bytes)
 {
@@ -54,82 +44,42 @@ static char *cell_beyond(double beyond)
                                   : res_strdup("within");
 }
 
-static void add_headings(struct sheet *sheet)
-{
-    char **groups = sheet->cells[sheet->rows++], **names = sheet->cells[sheet->rows++];
-    groups[0] = res_strdup("real, MB");
-    names[0] = res_strdup("candidate");
-    for (size_t i = 0; i < FIGURES; i++) {
-        groups[1 + 2 * i] = res_strdup(SHOWN[i].words);
-        groups[2 + 2 * i] = res_strdup("");
-        names[1 + 2 * i] = res_strdup("range");
-        names[2 + 2 * i] = res_strdup("pred.");
-    }
-}
-
-static void add_row(struct sheet *sheet, const json_t *candidate)
+static void add_row(struct res_grid *grid, const json_t *candidate)
 {
     const json_t *ranges = json_object_get(json_object_get(candidate, "real"), "ranges");
     const json_t *beyond = json_object_get(json_object_get(candidate, "error"), "beyond_reality");
-    char **cells = sheet->cells[sheet->rows++];
-    cells[0] = res_cell_plain(candidate, "name", "?");
+    res_grid_add(grid, res_cell_string(candidate, "name", "?"));
     for (size_t i = 0; i < FIGURES; i++) {
-        cells[1 + 2 * i] = cell_range(json_object_get(ranges, SHOWN[i].key));
-        cells[2 + 2 * i] = cell_beyond(res_cell_number(beyond, SHOWN[i].key));
-    }
-}
-
-static void print(const struct sheet *sheet, struct res_text *text)
-{
-    size_t widths[CELLS] = {0};
-    for (size_t row = 0; row < sheet->rows; row++)
-        for (size_t i = 0; i < CELLS; i++) {
-            const size_t columns = res_text_columns(sheet->cells[row][i]);
-            widths[i] = columns > widths[i] ? columns : widths[i];
-        }
-    /* Names that would make lines too long stand on lines of their own. */
-    size_t width = widths[0];
-    for (size_t i = 1; i < CELLS; i++)
-        width += (i % 2 == 1 ? GAP : 1) + widths[i];
-    const bool names_above = width > RES_TABLE_COLUMNS;
-    for (size_t row = 0; row < sheet->rows; row++) {
-        if (names_above) {
-            res_text_add(text, sheet->cells[row][0], strlen(sheet->cells[row][0]));
-            res_lines_end(text);
-        }
-        for (size_t i = names_above; i < CELLS; i++) {
-            const char *cell = sheet->cells[row][i];
-            const bool is_left = i % 2 == 0 ? i == 0 : row == 0; /* names, and the words above a pair */
-            const size_t blanks = widths[i] - res_text_columns(cell);
-            res_lines_pad(text, (i == 0 ? 0 : i % 2 == 1 ? GAP : 1) + (is_left ? 0 : blanks));
-            res_text_add(text, cell, strlen(cell));
-            res_lines_pad(text, is_left ? blanks : 0);
-        }
-        res_lines_end(text);
+        res_grid_own(grid, cell_range(json_object_get(ranges, SHOWN[i].key)));
+        res_grid_own(grid, cell_beyond(res_cell_number(beyond, SHOWN[i].key)));
     }
 }
 
 void res_reality_text(struct res_text *text, const json_t *candidates)
 {
-    struct sheet *sheet = res_calloc(1, sizeof *sheet);
+    const struct res_style style = {0};
+    struct res_column columns[COLUMNS] = {{.heading = "candidate", .group = "real, MB", .own_line = true}};
+    struct res_grid grid;
     bool known = false;
     size_t index;
     json_t *candidate;
-    add_headings(sheet);
+    for (size_t i = 0; i < FIGURES; i++) {
+        columns[1 + 2 * i] = (struct res_column){
+            .heading = "range", .group = SHOWN[i].words, .right = true, .gap = 2};
+        columns[2 + 2 * i] = (struct res_column){
+            .heading = "pred.", .group = SHOWN[i].words, .right = true, .gap = 1};
+    }
+    res_grid_begin(&grid, columns, COLUMNS);
     json_array_foreach(candidates, index, candidate)
     {
         known = known || json_is_object(json_object_get(json_object_get(candidate, "real"), "ranges"));
-        if (sheet->rows < 2 + ROWS_MAX)
-            add_row(sheet, candidate);
+        add_row(&grid, candidate);
     }
     if (known) {
-        print(sheet, text);
-        res_lines_end(text);
+        res_grid_text(&grid, &style, text);
+        res_text_add(text, "\n", 1);
     }
-    for (size_t row = 0; row < sheet->rows; row++)
-        for (size_t i = 0; i < CELLS; i++)
-            free(sheet->cells[row][i]);
-    free(sheet);
+    res_grid_release(&grid);
 }
 
 char *res_reality_words(const json_t *within)
