@@ -17,6 +17,7 @@
 #include "cli/base/json_bounds.h"
 #include "convert/recording/recording.h"
 #include "convert/recording/unfinished.h"
+#include "footprint/base/places.h"
 #include "footprint/base/segment_file.h"
 #include "results/measure/base/support.h"
 
@@ -41,7 +42,7 @@ static bool runs_collector(pid_t pid)
     char link[64], path[4096];
     struct stat executed, own;
     ssize_t length;
-    char *program = cli_find_program(PROGRAM);
+    char *program = res_own_program(PROGRAM);
     snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
     const bool found = stat(link, &executed) == 0;
     const bool same = found && program != NULL && stat(program, &own) == 0 && own.st_dev == executed.st_dev &&

@@ -23,6 +23,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/clock.h"
 #include "footprint/base/library_copy.h"
+#include "footprint/base/places.h"
 #include "record/collector.h"
 #include "record/relay.h"
 #include "record/target.h"
@@ -357,8 +358,8 @@ void cli_record_run(const struct cli_record *record, const char *path, char *con
     struct cli_recorded recorded = {.code = CLI_RECORD_FAILED, .collector = -1};
     struct command command = {.pid = -1, .go = -1, .failed = -1};
     struct cli_collector collector = {.pid = -1, .control = -1};
-    char *shim = cli_find_library("libmallab.so");
-    char *program = cli_find_program("mallab-collect"), *without_us = NULL;
+    char *shim = res_own_library("libmallab.so");
+    char *program = res_own_program("mallab-collect"), *without_us = NULL;
     int copy = -1; /* of the library: its directory */
     recorded.problem = check_shim(shim);
     if (recorded.problem == NULL && program == NULL)

@@ -10,6 +10,7 @@
 
 #include "cli/base/json_bounds.h"
 #include "convert/recording/unfinished.h"
+#include "footprint/base/places.h"
 
 enum {
     NOTHING_TO_RECOVER = 3, /* mallab-collect's: its collector lives, or another process is at it */
@@ -47,7 +48,7 @@ bool cli_recover(const struct cli_verb *verb, const char *path)
     int code;
     if (!left_something(path))
         return false;
-    program = cli_find_program("mallab-collect");
+    program = res_own_program("mallab-collect");
     if (program == NULL)
         return false;
     code = run_collector(program, path);

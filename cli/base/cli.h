@@ -80,18 +80,6 @@ bool cli_colour_by_default(void);
 /* cli_locale_is_utf8 - whether the terminal's character set is UTF-8. main has called setlocale. */
 bool cli_locale_is_utf8(void);
 
-/* ---- places (places.c) ---------------------------------------------------------------------- */
-
-/* cli_program_directories - where the sibling programs may be, NULL-terminated, valid to the end. */
-const char *const *cli_program_directories(void);
-
-/* cli_find_program / cli_find_library - "mallab-collect", "libmallab.so". The caller's to free; NULL: not there. */
-char *cli_find_program(const char *name);
-char *cli_find_library(const char *name);
-
-/* cli_allocators_directory - where the candidates' INI files are. The caller's to free; never NULL. */
-char *cli_allocators_directory(void);
-
 /* ---- output (output.c) ---------------------------------------------------------------------- */
 
 /* cli_output_check - before long work: can `path` be written? "-" always can.

@@ -4,13 +4,14 @@
 
 #include "cli/complete/complete.h"
 #include "cli/options/choice.h"
+#include "footprint/base/places.h"
 #include "results/measure/base/support.h"
 
 /* Looked for by name only: probing every library would take longer than people wait for a completion. */
 static bool can_run(const struct res_candidate *candidate)
 {
     char *name = res_printf("mallab-replay-%s", candidate->replay);
-    char *program = cli_find_program(name);
+    char *program = res_own_program(name);
     const bool found = program != NULL;
     free(program);
     free(name);

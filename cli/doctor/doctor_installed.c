@@ -5,6 +5,7 @@
 #include "cli/base/cli.h"
 #include "cli/doctor/doctor_programs.h"
 #include "cli/options/choice.h"
+#include "footprint/base/places.h"
 #include "results/measure/base/support.h"
 #include "results/measure/validate/timed.h"
 #include "results/report/html/html.h"
@@ -13,9 +14,9 @@
 
 static void add_own(struct res_doctor *doctor)
 {
-    char *library = cli_find_library("libmallab.so");
-    char *collector = cli_find_program("mallab-collect");
-    char *none = cli_find_program("mallab-replay-none");
+    char *library = res_own_library("libmallab.so");
+    char *collector = res_own_program("mallab-collect");
+    char *none = res_own_program("mallab-replay-none");
     const bool records = library != NULL && collector != NULL;
     res_doctor_add(doctor, AREA, "recorder", records ? RES_DOCTOR_OK : RES_DOCTOR_BAD,
                    records ? res_strdup(library)
@@ -56,7 +57,7 @@ static int add_allocators(struct res_doctor *doctor)
         struct res_candidate *candidate = registry.candidates[i];
         if (is_variant(candidate) || strcmp(candidate->name, "none") == 0)
             continue;
-        if (res_candidate_resolve(candidate, cli_program_directories())) {
+        if (res_candidate_resolve(candidate, res_program_directories())) {
             const bool versioned = candidate->version != NULL && candidate->version[0] != '\0';
             res_text_printf(&found, "%s%s%s%s", found.length > 0 ? ", " : "", candidate->name,
                             versioned ? " " : "", versioned ? candidate->version : "");

@@ -6,6 +6,7 @@
 
 #include "cli/base/similar.h"
 #include "cli/options/setting_check.h"
+#include "footprint/base/places.h"
 #include "results/measure/base/support.h"
 #include "results/measure/candidate/variables.h"
 
@@ -14,7 +15,7 @@
 int cli_registry_load(const struct cli_verb *verb, struct res_registry *registry)
 {
     char *problem = NULL;
-    char *directory = cli_allocators_directory();
+    char *directory = res_allocators_directory();
     const bool loaded = res_registry_load(registry, directory, &problem);
     if (!loaded)
         cli_say(verb, "%s; MALLAB_ALLOCATORS names their directory", problem);
@@ -85,7 +86,7 @@ struct res_candidate *cli_candidate_named(const struct cli_verb *verb, struct re
     }
     if (candidate == NULL || candidate->resolved)
         return candidate;
-    if (!res_candidate_resolve(candidate, cli_program_directories()) || settings == NULL)
+    if (!res_candidate_resolve(candidate, res_program_directories()) || settings == NULL)
         return candidate; /* callers look at ->found */
     const int code = cli_setting_check(verb, candidate, settings);
     if (code == CLI_DONE)
@@ -196,7 +197,7 @@ int cli_choose(const struct cli_verb *verb, const char *list, const char *baseli
         return CLI_FAILED;
     }
     struct res_candidate *none = res_registry_add_none(&ret_choice->registry);
-    if (res_candidate_resolve(none, cli_program_directories()))
+    if (res_candidate_resolve(none, res_program_directories()))
         ret_choice->floor = none;
     else
         add_missing(ret_choice, none);

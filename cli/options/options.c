@@ -11,24 +11,13 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "footprint/base/plain.h"
-
-__attribute__((format(printf, 2, 0))) static void say(const struct cli_verb *verb, const char *format,
-                                                      va_list list)
-{
-    char words[8192],
-        plain[2 * sizeof words]; /* paths, names and reasons of files: fit for a terminal, all of them */
-    vsnprintf(words, sizeof words, format, list);
-    (void)fp_text_plain(words, plain, sizeof plain);
-    fflush(stdout);
-    fprintf(stderr, "mallab%s%s: %s\n", verb != NULL ? " " : "", verb != NULL ? verb->name : "", plain);
-}
+#include "footprint/base/support.h"
 
 void cli_say(const struct cli_verb *verb, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    say(verb, format, list);
+    res_say_list(verb != NULL ? verb->name : NULL, format, list);
     va_end(list);
 }
 
@@ -36,7 +25,7 @@ int cli_misuse(const struct cli_verb *verb, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    say(verb, format, list);
+    res_say_list(verb != NULL ? verb->name : NULL, format, list);
     va_end(list);
     if (verb == NULL || strcmp(verb->name, "help") == 0)
         fprintf(stderr, "'mallab help' lists the verbs\n");

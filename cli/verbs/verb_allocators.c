@@ -5,6 +5,7 @@
 #include "cli/base/cli.h"
 #include "cli/options/choice.h"
 #include "cli/options/command_line.h"
+#include "footprint/base/places.h"
 #include "results/measure/base/support.h"
 #include "results/measure/candidate/variables.h"
 #include "results/report/grid/grid.h"
@@ -150,7 +151,7 @@ static int run_allocators(int argc, char **argv)
     if (code == CLI_DONE) {
         for (size_t i = 0; i < registry.candidate_count; i++)
             (void)res_candidate_resolve(registry.candidates[i],
-                                        cli_program_directories()); /* shown as it comes out */
+                                        res_program_directories()); /* shown as it comes out */
         if (answer.json)
             code = print_json(&registry);
         else

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/stderr_limiter.h"
 #include "cli/options/choice.h"
 #include "cli/options/command_line.h"
-#include "cli/base/stderr_limiter.h"
 #include "cli/options/limit_options.h"
 #include "cli/verbs/workloads.h"
 #include "convert/convert.h"

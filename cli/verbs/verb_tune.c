@@ -12,6 +12,7 @@
 #include "cli/options/tune_options.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/workloads.h"
+#include "footprint/base/places.h"
 #include "results/measure/base/support.h"
 #include "results/measure/candidate/variables.h"
 #include "results/measure/experiment/profile.h"
@@ -126,7 +127,7 @@ static int run_search(struct tune *tune)
     struct res_random random = res_random_from(seed);
     struct res_tune_replays replays = {
         .registry = &tune->choice.registry,
-        .program_directories = cli_program_directories(),
+        .program_directories = res_program_directories(),
         .workload = &tune->workload,
         .bases = tune->choice.candidates,
         .floor = tune->choice.floor,

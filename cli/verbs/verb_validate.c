@@ -15,6 +15,7 @@
 #include "cli/options/choice.h"
 #include "cli/options/validate_options.h"
 #include "cli/verbs/validate_record.h"
+#include "footprint/base/places.h"
 #include "record/target.h"
 #include "results/measure/base/support.h"
 #include "results/measure/experiment/profile.h"
@@ -193,7 +194,7 @@ static int give_replays(const struct validate *validate, const struct res_experi
 static int run_all(struct validate *validate)
 {
     char *hyperfine = res_hyperfine_find();
-    char *apart = cli_find_library("libmallab-apart.so");
+    char *apart = res_own_library("libmallab-apart.so");
     struct res_experiment experiment;
     struct res_validation validation = {0};
     int code = CLI_DONE;

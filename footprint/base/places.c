@@ -1,4 +1,6 @@
 /* places.c - where the other programs, the shim and the candidates are: in the build tree, or installed. */
+#include "footprint/base/places.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 /* The directory of this program, found once; without /proc by what the kernel was told to execute. NULL: neither tells,
  * and only the installed places count. */
@@ -29,7 +30,7 @@ static const char *own_directory(void)
     return path;
 }
 
-const char *const *cli_program_directories(void)
+const char *const *res_program_directories(void)
 {
     static const char *directories[3];
     size_t count = 0;
@@ -40,12 +41,12 @@ const char *const *cli_program_directories(void)
     return directories;
 }
 
-char *cli_find_program(const char *name)
+char *res_own_program(const char *name)
 {
-    return res_find_program(cli_program_directories(), name);
+    return res_find_program(res_program_directories(), name);
 }
 
-char *cli_find_library(const char *name)
+char *res_own_library(const char *name)
 {
     const char *const directories[] = {own_directory(), MALLAB_LIBDIR};
     for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++) {
@@ -59,7 +60,7 @@ char *cli_find_library(const char *name)
     return NULL;
 }
 
-char *cli_allocators_directory(void)
+char *res_allocators_directory(void)
 {
     const char *named = getenv("MALLAB_ALLOCATORS");
     if (named != NULL && *named != '\0')

@@ -1,5 +1,5 @@
 /* support.c - memory, strings and words for the programs' rooms. */
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -60,6 +60,23 @@ char *res_printf(const char *format, ...)
     if (length < 0)
         die_of_memory();
     return text;
+}
+
+void res_say_list(const char *verb, const char *format, va_list list)
+{
+    char words[8192], plain[2 * sizeof words]; /* paths, names and reasons of files are among them */
+    vsnprintf(words, sizeof words, format, list);
+    (void)fp_text_plain(words, plain, sizeof plain); /* cut where it is too long */
+    fflush(stdout);
+    fprintf(stderr, "mallab%s%s: %s\n", verb != NULL ? " " : "", verb != NULL ? verb : "", plain);
+}
+
+void res_say(const char *verb, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    res_say_list(verb, format, list);
+    va_end(list);
 }
 
 void res_text_add(struct res_text *text, const char *bytes, size_t length)
