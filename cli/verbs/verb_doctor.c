@@ -8,6 +8,7 @@
 #include "cli/doctor/doctor_programs.h"
 #include "cli/options/command_line.h"
 #include "results/measure/machine/machine.h"
+#include "results/report/table/doctor_text.h"
 
 static const char HELP[] =
     "usage: mallab doctor [OPTION...]\n"

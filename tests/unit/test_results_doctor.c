@@ -3,6 +3,7 @@
 #include "harness.h"
 #include "results/measure/base/support.h"
 #include "results/measure/machine/doctor_checks.h"
+#include "results/report/table/doctor_text.h"
 #include "unit/machine_files.h"
 
 static void make_quiet(void)

@@ -11,10 +11,9 @@
 #define MALLAB_RESULTS_MEASURE_MACHINE_DOCTOR_CHECKS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "results/report/table/table.h"
 
 enum res_doctor_state {
     RES_DOCTOR_OK = 0,
@@ -48,9 +47,5 @@ bool res_doctor_read(const struct res_doctor *doctor, const char *path, char *re
 void res_doctor_measuring(struct res_doctor *doctor, uint64_t window_ns);
 void res_doctor_recording(struct res_doctor *doctor);
 void res_doctor_validating(struct res_doctor *doctor);
-
-/* res_doctor_text - the checks for people, by area, ending in a newline; no line is wider than RES_TABLE_COLUMNS where
- * words allow. all: false leaves out those that are ok. The caller's to free. */
-char *res_doctor_text(const struct res_doctor *doctor, const struct res_style *style, bool all);
 
 #endif
