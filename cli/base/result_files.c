@@ -27,17 +27,15 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
     return CLI_FAILED;
 }
 
-int cli_result_load(const struct cli_verb *verb, const char *path, json_t **ret_result)
+int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result)
 {
     char *problem = NULL;
-    json_t *result = res_json_load(path, &problem);
-    if (result == NULL) {
-        cli_say(verb, "cannot read '%s': %s", path, problem);
-        free(problem);
-        return CLI_UNREADABLE;
-    }
-    *ret_result = result;
-    return CLI_DONE;
+    if (res_result_load(path, ret_result, &problem))
+        return CLI_DONE;
+    *ret_result = (struct res_result){0};
+    cli_say(verb, "cannot read '%s': %s", path, problem);
+    free(problem);
+    return CLI_UNREADABLE;
 }
 
 /* Where -o says it cannot be: then elsewhere, or it is the answer itself. Returns whether stdout is to have it. */
@@ -57,13 +55,14 @@ static bool rescue(const struct cli_verb *verb, const struct cli_answer *answer,
     return printed;
 }
 
-int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, const json_t *result,
-                    char *(*show)(const json_t *result, const struct res_style *style))
+int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, const json_t *json,
+                    char *(*show)(const struct res_result *result, const struct res_style *style))
 {
     const struct res_style style = {
         .utf8 = cli_locale_is_utf8(), .colour = answer->colour, .details = answer->details};
-    char *compact = json_dumps(result, JSON_INDENT(1));
+    char *compact = json_dumps(json, JSON_INDENT(1));
     char *problem = NULL, *kept = NULL;
+    struct res_result result = {0};
     int code = CLI_DONE;
     bool printed = answer->json;
     if (compact == NULL) {
@@ -72,11 +71,17 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     }
     char *document = res_printf("%s\n", compact);
     free(compact);
+    if (!res_result_read(json, &result, &problem)) {
+        cli_say(verb, "the result is no valid one: %s", problem);
+        free(problem);
+        free(document);
+        return CLI_FAILED;
+    }
     /* A limit of file sizes is an error as others. Nothing is started any more that would inherit it. */
     (void)signal(SIGXFSZ, SIG_IGN);
     /* Kept first: whoever reads our stdout may have gone. */
     if (answer->output != NULL &&
-        !cli_keep(answer->output, answer->force, result, document, &kept, &problem)) {
+        !cli_keep(answer->output, answer->force, &result, document, &kept, &problem)) {
         printed = rescue(verb, answer, document, problem) || answer->json;
         free(problem);
         code = CLI_FAILED;
@@ -84,11 +89,12 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     if (kept != NULL && !answer->quiet)
         cli_say(verb, "kept as '%s'", kept);
     free(kept);
-    char *shown = printed ? document : show(result, &style);
+    char *shown = printed ? document : show(&result, &style);
     cli_put(shown, strlen(shown));
     if (shown != document)
         free(shown);
     free(document);
+    res_result_release(&result);
     return code;
 }
 

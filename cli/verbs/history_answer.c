@@ -43,8 +43,8 @@ bool cli_keep_check(const char *path, bool force, char **ret_problem)
 }
 
 /* Another mallab may take a name between the look and the writing: then the next one is tried. */
-static bool keep_in(const char *directory, const json_t *result, const char *document, char **ret_name,
-                    char **ret_problem)
+static bool keep_in(const char *directory, const struct res_result *result, const char *document,
+                    char **ret_name, char **ret_problem)
 {
     const size_t length = strlen(directory);
     for (unsigned number = 1; number <= NUMBER_MAX; number++) {
@@ -67,8 +67,8 @@ static bool keep_in(const char *directory, const json_t *result, const char *doc
     return false;
 }
 
-bool cli_keep(const char *path, bool force, const json_t *result, const char *document, char **ret_name,
-              char **ret_problem)
+bool cli_keep(const char *path, bool force, const struct res_result *result, const char *document,
+              char **ret_name, char **ret_problem)
 {
     *ret_name = NULL;
     if (cli_keeps_in_directory(path))
@@ -124,8 +124,10 @@ static void add_file(struct gathering *gathering, const char *path, const char *
     char *problem = result != NULL                                   ? res_json_check(result)
                     : status == FP_ERR_OPEN || status == FP_ERR_READ ? res_strdup(strerror(saved))
                                                                      : res_json_unread(path, status, &error);
-    if (problem == NULL) {
-        res_history_add(&gathering->history, name, result);
+    struct res_result typed = {0};
+    if (problem == NULL && res_result_read(result, &typed, &problem)) {
+        res_history_add(&gathering->history, name, &typed);
+        res_result_release(&typed);
     } else {
         const bool other = result != NULL &&
                            (schema == NULL || strncmp(schema, RES_SCHEMA_NAME, strlen(RES_SCHEMA_NAME)) != 0);

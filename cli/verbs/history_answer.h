@@ -15,8 +15,8 @@ bool cli_keep_check(const char *path, bool force, char **ret_problem);
 /* cli_keep - write a result: as cli_output_write; in a directory, under a name of its own that is free
  * (res_history_name).
  * ret_name  the file's, the caller's to free; set on success, NULL where it is `path` itself. */
-bool cli_keep(const char *path, bool force, const json_t *result, const char *document, char **ret_name,
-              char **ret_problem);
+bool cli_keep(const char *path, bool force, const struct res_result *result, const char *document,
+              char **ret_name, char **ret_problem);
 
 /* cli_history_asked - whether one of the paths is a directory. */
 bool cli_history_asked(char **paths, int count);

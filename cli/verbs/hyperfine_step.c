@@ -96,7 +96,15 @@ int cli_whole_export(const struct cli_verb *verb, const struct cli_whole *whole,
 {
     if (whole->path == NULL)
         return CLI_DONE;
-    json_t *export = res_whole_export(result);
+    struct res_result typed;
+    char *unread = NULL;
+    if (!res_result_read(result, &typed, &unread)) {
+        cli_say(verb, "%s", unread);
+        free(unread);
+        return CLI_FAILED;
+    }
+    json_t *export = res_whole_export(&typed);
+    res_result_release(&typed);
     if (export == NULL) {
         cli_say(verb, "no process was timed by hyperfine: '%s' is not written", whole->path);
         return CLI_FAILED;

@@ -8,19 +8,19 @@
 #include "results/report/html/html.h"
 
 static int load_all(const struct cli_verb *verb, char **paths, int count, struct res_html_source *sources,
-                    json_t **results)
+                    struct res_result *results)
 {
     for (int i = 0; i < count; i++) {
         char *problem = NULL;
-        results[i] = res_json_load(paths[i], &problem);
-        if (results[i] == NULL) {
+        if (!res_result_load(paths[i], &results[i], &problem)) {
+            results[i] = (struct res_result){0};
             cli_say(verb, "cannot read '%s': %s", paths[i], problem);
             free(problem);
             return CLI_UNREADABLE;
         }
         const char *slash = strrchr(paths[i], '/');
         sources[i] = (struct res_html_source){.name = slash != NULL ? slash + 1 : paths[i],
-                                              .result = results[i]};
+                                              .result = &results[i]};
     }
     return CLI_DONE;
 }
@@ -33,7 +33,7 @@ int cli_report_html(const struct cli_verb *verb, char **paths, int count, struct
         return CLI_FAILED;
     }
     struct res_html_source *sources = res_calloc((size_t)count, sizeof *sources);
-    json_t **results = res_calloc((size_t)count, sizeof *results);
+    struct res_result *results = res_calloc((size_t)count, sizeof *results);
     const int code = load_all(verb, paths, count, sources, results);
     if (code == CLI_DONE) {
         char *page = res_html(sources, (size_t)count);
@@ -41,7 +41,7 @@ int cli_report_html(const struct cli_verb *verb, char **paths, int count, struct
         free(page);
     }
     for (int i = 0; i < count; i++)
-        json_decref(results[i]);
+        res_result_release(&results[i]);
     free(results);
     free(sources);
     return code;

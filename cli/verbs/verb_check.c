@@ -218,7 +218,8 @@ static bool write_file(const struct settings *settings, const char *path, char *
     return written;
 }
 
-static bool write_files(const struct settings *settings, const struct res_check *check, const json_t *result)
+static bool write_files(const struct settings *settings, const struct res_check *check,
+                        const struct res_result *result)
 {
     return write_file(settings, settings->md, res_check_markdown(check)) &&
            write_file(settings, settings->junit, res_check_junit(check, settings->doubt)) &&
@@ -267,15 +268,18 @@ static int tell_problem(char *problem, bool allowed)
     return allowed ? CLI_DONE : CLI_FAILED;
 }
 
-static int check_earlier(const struct settings *settings, const json_t *earlier, const json_t *result)
+static int check_earlier(const struct settings *settings, const struct res_result *earlier,
+                         const struct res_result *result)
 {
-    const int code = tell_problem(res_compare_workloads_problem(earlier, result), settings->any_workload);
+    const int code = tell_problem(res_compare_workloads_problem(earlier->json, result->json),
+                                  settings->any_workload);
     if (code != CLI_DONE)
         return code;
-    return tell_problem(res_compare_machine_problem(earlier, result), settings->any_machine);
+    return tell_problem(res_compare_machine_problem(earlier->json, result->json), settings->any_machine);
 }
 
-static int check(const struct settings *settings, const json_t *earlier, const json_t *result)
+static int check(const struct settings *settings, const struct res_result *earlier,
+                 const struct res_result *result)
 {
     struct res_check check = {0};
     char *problem = NULL;
@@ -307,18 +311,19 @@ static int check_files(const struct settings *settings)
 
 static int check_result(const struct settings *settings)
 {
-    json_t *earlier = NULL, *result = NULL;
+    struct res_result earlier = {0}, result = {0};
+    const bool has_earlier = settings->baseline != NULL;
     int code = check_files(settings);
     if (code == CLI_DONE)
         code = cli_result_load(&CLI_CHECK, settings->result, &result);
-    if (code == CLI_DONE && settings->baseline != NULL)
+    if (code == CLI_DONE && has_earlier)
         code = cli_result_load(&CLI_CHECK, settings->baseline, &earlier);
-    if (code == CLI_DONE && earlier != NULL)
-        code = check_earlier(settings, earlier, result);
+    if (code == CLI_DONE && has_earlier)
+        code = check_earlier(settings, &earlier, &result);
     if (code == CLI_DONE)
-        code = check(settings, earlier, result);
-    json_decref(result);
-    json_decref(earlier);
+        code = check(settings, has_earlier ? &earlier : NULL, &result);
+    res_result_release(&result);
+    res_result_release(&earlier);
     return code;
 }
 

@@ -82,9 +82,11 @@ static char *show(const json_t *comparison, enum cli_format format)
     return text;
 }
 
-static int compare(const json_t *earlier, const json_t *result, const struct settings *settings)
+static int compare(const struct res_result *earlier, const struct res_result *result,
+                   const struct settings *settings)
 {
-    char *problem = settings->any_workload ? NULL : res_compare_workloads_problem(earlier, result);
+    char *problem = settings->any_workload ? NULL
+                                           : res_compare_workloads_problem(earlier->json, result->json);
     if (problem != NULL) {
         cli_say(&CLI_COMPARE, "%s", problem);
         free(problem);
@@ -102,7 +104,7 @@ static int run_compare(int argc, char **argv)
 {
     struct settings settings;
     struct cli_operands operands;
-    json_t *results[2] = {NULL, NULL};
+    struct res_result results[2] = {{0}, {0}};
     int code = take_options(argc, argv, &settings, &operands);
     if (code >= 0)
         return code;
@@ -110,9 +112,9 @@ static int run_compare(int argc, char **argv)
     for (int i = 0; i < 2 && code == CLI_DONE; i++)
         code = cli_result_load(&CLI_COMPARE, operands.words[i], &results[i]);
     if (code == CLI_DONE)
-        code = compare(results[0], results[1], &settings);
-    json_decref(results[0]);
-    json_decref(results[1]);
+        code = compare(&results[0], &results[1], &settings);
+    res_result_release(&results[0]);
+    res_result_release(&results[1]);
     return code;
 }
 

@@ -111,21 +111,22 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 
 static int tell_result(const struct settings *settings)
 {
-    json_t *result;
+    struct res_result result;
     const int code = cli_result_load(&CLI_INFO, settings->path, &result);
     if (code != CLI_DONE)
         return code;
     if (settings->answer.json) {
-        json_object_set_new(result, "kind", json_string("result"));
-        res_json_put_complete(result, json_object_get(result, "workloads"),
-                              json_is_true(json_object_get(result, "stopped")));
-        return cli_print_json(result);
+        json_t *json = json_incref(result.json);
+        json_object_set_new(json, "kind", json_string("result"));
+        res_json_put_complete(json, json_object_get(json, "workloads"), result.stopped);
+        res_result_release(&result);
+        return cli_print_json(json);
     }
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
-    char *text = res_table_text(result, &style);
+    char *text = res_table_text(&result, &style);
     cli_put(text, strlen(text));
     free(text);
-    json_decref(result);
+    res_result_release(&result);
     return CLI_DONE;
 }
 

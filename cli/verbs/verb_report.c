@@ -56,7 +56,7 @@ static int take_options(int argc, char **argv, struct cli_answer *ret_answer,
 }
 
 /* What `validate` kept has its own table, and the replays'; what `tune` kept its own, and with details the confirmation's. */
-static char *show_tables(const json_t *result, const struct res_style *style)
+static char *show_tables(const struct res_result *result, const struct res_style *style)
 {
     char *tune = res_tune_text(result, style);
     if (tune != NULL && !style->details)
@@ -72,7 +72,7 @@ static char *show_tables(const json_t *result, const struct res_style *style)
 }
 
 /* As the tables: of `tune` with details the confirmation's too. */
-static char *show_markdown(const json_t *result, const struct res_style *style)
+static char *show_markdown(const struct res_result *result, const struct res_style *style)
 {
     char *tune = res_tune_markdown(result);
     if (tune != NULL && !style->details)
@@ -86,7 +86,7 @@ static char *show_markdown(const json_t *result, const struct res_style *style)
     return both;
 }
 
-static char *show(const json_t *result, enum cli_format format, const struct res_style *style)
+static char *show(const struct res_result *result, enum cli_format format, const struct res_style *style)
 {
     if (format == CLI_FORMAT_MARKDOWN)
         return show_markdown(result, style);
@@ -94,7 +94,7 @@ static char *show(const json_t *result, enum cli_format format, const struct res
         return res_table_csv(result);
     if (format == CLI_FORMAT_TABLE)
         return show_tables(result, style);
-    char *compact = json_dumps(result, JSON_INDENT(1));
+    char *compact = json_dumps(result->json, JSON_INDENT(1));
     char *text = res_printf("%s\n", compact != NULL ? compact : "{}");
     free(compact);
     return text;
@@ -104,18 +104,18 @@ static int add_results(const struct cli_operands *results, enum cli_format forma
                        const struct res_style *style, struct res_text *text)
 {
     for (int i = 0; i < results->count; i++) {
-        json_t *result;
+        struct res_result result;
         const int code = cli_result_load(&CLI_REPORT, results->words[i], &result);
         if (code != CLI_DONE)
             return code;
-        char *shown = show(result, format, style);
+        char *shown = show(&result, format, style);
         /* CSV has one heading, the others a blank line between results. */
         const char *begin = i > 0 && format == CLI_FORMAT_CSV ? strchr(shown, '\n') + 1 : shown;
         if (i > 0 && format != CLI_FORMAT_CSV)
             res_text_add(text, "\n", 1);
         res_text_add(text, begin, strlen(begin));
         free(shown);
-        json_decref(result);
+        res_result_release(&result);
     }
     return CLI_DONE;
 }

@@ -236,9 +236,9 @@ class Inlined(lab.Lab):
 
     def setUp(self):
         super().setUp()
-        self.html = self.place / "results" / "html"
+        self.html = self.place / "results" / "report" / "html"
         self.uplot = self.html / "node_modules" / "uplot"
-        shutil.copytree(lab.SOURCE / "results" / "html", self.html, ignore=shutil.ignore_patterns("node_modules"))
+        shutil.copytree(lab.SOURCE / "results" / "report" / "html", self.html, ignore=shutil.ignore_patterns("node_modules"))
         (self.uplot / "dist").mkdir(parents=True)
         lines = []
         for name in ("dist/uPlot.iife.min.js", "dist/uPlot.min.css", "LICENSE"):

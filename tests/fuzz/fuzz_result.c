@@ -45,7 +45,7 @@ static void check_escaped(char *text)
     free(text);
 }
 
-static void check_reports(const json_t *result)
+static void check_reports(const struct res_result *result)
 {
     const struct res_style plain = {0}, full = {.utf8 = true, .details = true};
     const struct res_html_source source = {"fuzz.json", result};
@@ -61,7 +61,7 @@ static void check_reports(const json_t *result)
     check_dumped(data);
 }
 
-static void check_gate(const json_t *result, const json_t *earlier)
+static void check_gate(const struct res_result *result, const struct res_result *earlier)
 {
     struct res_budget budget = {0};
     struct res_check check = {0};
@@ -82,18 +82,18 @@ static void check_gate(const json_t *result, const json_t *earlier)
     res_budget_release(&budget);
 }
 
-static void check_comparison(const json_t *result)
+static void check_comparison(const struct res_result *result)
 {
     json_t *comparison = res_compare_results(result, result);
-    check_shown(res_compare_workloads_problem(result, result), true);
-    check_shown(res_compare_machine_problem(result, result), true);
+    check_shown(res_compare_workloads_problem(result->json, result->json), true);
+    check_shown(res_compare_machine_problem(result->json, result->json), true);
     check_shown(res_compare_text(comparison), false);
     check_shown(res_compare_markdown(comparison), false);
     check_shown(res_compare_csv(comparison), false);
     check_dumped(comparison);
 }
 
-static void check_history(const json_t *result)
+static void check_history(const struct res_result *result)
 {
     const struct res_style plain = {0};
     struct res_history history = {0};
@@ -117,13 +117,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (result == NULL)
         return 0;
     char *problem = res_json_check(result);
-    if (problem == NULL) {
-        check_reports(result);
-        check_gate(result, NULL);
-        check_gate(result, result);
-        check_comparison(result);
-        check_history(result);
-        check_dumped(res_check_benchmark(result));
+    struct res_result typed = {0};
+    if (problem == NULL && res_result_read(result, &typed, &problem)) {
+        check_reports(&typed);
+        check_gate(&typed, NULL);
+        check_gate(&typed, &typed);
+        check_comparison(&typed);
+        check_history(&typed);
+        check_dumped(res_check_benchmark(&typed));
+        check_dumped(res_result_write(&typed));
+        res_result_release(&typed);
     }
     free(problem);
     json_decref(result);

@@ -6,6 +6,7 @@
 #include "results/report/gate/budget_check.h"
 #include "results/report/gate/compare_results.h"
 #include "unit/harness.h"
+#include "unit/typed.h"
 
 static const struct res_interval QUIET = {1, 1}, NOISY = {0.96, 1.04};
 
@@ -140,7 +141,7 @@ TEST(the_change_is_of_the_figures_beside_it)
 {
     for (size_t rounds = 4; rounds <= 6; rounds += 2) {
         json_t *then = result_with(rounds, 0), *now = result_with(rounds, 500);
-        json_t *comparison = res_compare_results(then, now);
+        json_t *comparison = res_compare_results(typed(then), typed(now));
         const json_t *workload = json_array_get(json_object_get(comparison, "workloads"), 0);
         const json_t *candidate = json_array_get(json_object_get(workload, "candidates"), 0);
         const json_t *time = json_array_get(json_object_get(candidate, "metrics"), 0);
@@ -204,7 +205,7 @@ static void check_many(size_t candidates, size_t *ret_over, char **ret_reason)
                                "workloads", "name", "w", "candidates", list, "control",
                                entry_of("base", 100, 0), "floor");
     CHECK(res_budget_add_text(&budget, "time<=+3%", &problem));
-    CHECK(res_check_run(result, NULL, &budget, &check, &problem));
+    CHECK(res_check_run(typed(result), NULL, &budget, &check, &problem));
     *ret_over = check.counts[RES_OVER];
     *ret_reason = res_strdup(check.findings[check.finding_count - 1].reason);
     res_check_release(&check);

@@ -10,6 +10,7 @@
 #include "results/measure/result/result_json.h"
 #include "results/report/table/table.h"
 #include "unit/harness.h"
+#include "unit/typed.h"
 
 #define HEAD "#!/bin/sh\n"
 
@@ -217,7 +218,7 @@ TEST(memory_is_of_its_own_pass)
     CHECK_U64(json_array_size(json_object_get(entry, "memory_runs")), 3);
     CHECK_STR(json_string_value(json_object_get(resident, "clock")), "recorded");
     CHECK(json_is_false(json_object_get(resident, "predicted")));
-    char *table = res_table_text(result, &(struct res_style){.utf8 = false});
+    char *table = res_table_text(typed(result), &(struct res_style){.utf8 = false});
     CHECK(strstr(table, "not predicted: it sleeps") != NULL);
     CHECK(strstr(table, "-80.0% not predicted") != NULL);
     CHECK(strstr(table, "-50.0% less") != NULL);
@@ -239,7 +240,7 @@ TEST(without_recorded_time_memory_is_of_the_timed_runs)
     CHECK_U64(trial->entries[1].memory_count, 0);
     near("peak", res_figures_of(trial, &trial->entries[1], 1).peak_bytes, 2000);
     json_t *result = res_json_experiment(&experiment, NULL, 0);
-    char *table = res_table_text(result, &(struct res_style){.utf8 = false});
+    char *table = res_table_text(typed(result), &(struct res_style){.utf8 = false});
     CHECK(strstr(table, "the workload has no recorded time") != NULL);
     free(table);
     json_decref(result);
@@ -392,7 +393,7 @@ TEST(the_result_keeps_every_sample)
         CHECK_U64(json_integer_value(json_object_get(json_object_get(run, "resident"), "peak_bytes")), 2000);
     }
     const struct res_style style = {.utf8 = false};
-    char *table = res_table_text(result, &style);
+    char *table = res_table_text(typed(result), &style);
     CHECK(strstr(table, "-50.0% [-50.0 -50.0] faster") != NULL);
     CHECK(strstr(table, "absent: not here") != NULL);
     char *advice = res_advice(result, json_array_get(json_object_get(result, "workloads"), 0));

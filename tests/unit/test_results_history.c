@@ -6,6 +6,7 @@
 #include "results/measure/base/support.h"
 #include "results/measure/result/result_json.h"
 #include "results/report/history/result_history.h"
+#include "unit/typed.h"
 
 /* A day's result; what is 0 or NULL is as in NORMAL. */
 struct day {
@@ -86,7 +87,7 @@ static json_t *history_of(const struct day *days, size_t count)
         CHECK_STR(problem != NULL ? problem : "", "");
         free(problem);
         snprintf(file, sizeof file, "day%d.json", days[i].number);
-        res_history_add(&history, file, result);
+        res_history_add(&history, file, typed(result));
         json_decref(result);
     }
     CHECK_U64(history.results, count);
@@ -236,7 +237,7 @@ static void check_name(const char *workload, const char *machine, unsigned numbe
 {
     const struct day day = {.number = 0, .workload = workload, .machine = machine};
     json_t *result = result_of(&day);
-    char *name = res_history_name(result, number);
+    char *name = res_history_name(typed(result), number);
     CHECK_STR(name, expected);
     free(name);
     json_decref(result);
@@ -255,7 +256,7 @@ TEST(names_of_files)
     json_t *result = result_of(&day);
     json_array_append(json_object_get(result, "workloads"),
                       json_array_get(json_object_get(result, "workloads"), 0));
-    char *name = res_history_name(result, 1);
+    char *name = res_history_name(typed(result), 1);
     CHECK(strlen(name) < 180 && strstr(name, "a+1.aaa") != NULL);
     free(name);
     json_decref(result);
@@ -296,7 +297,7 @@ TEST(figures_that_are_none)
                             i % 2 == 0 ? json_string("x") : json_real(-1));
         json_object_set_new(result, "created_unix_ns", json_integer(INT64_MAX));
         json_object_del(json_object_get(workload, "control"), "resident");
-        res_history_add(&history, keys[i], result);
+        res_history_add(&history, keys[i], typed(result));
         json_decref(result);
     }
     json_t *document = res_history_finish(&history, NULL);

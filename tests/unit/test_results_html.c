@@ -2,6 +2,7 @@
 #include "results/measure/result/result_json.h"
 #include "results/report/html/html.h"
 #include "unit/harness.h"
+#include "unit/typed.h"
 
 TEST(no_byte_of_a_string_ends_the_element)
 {
@@ -50,7 +51,7 @@ static json_t *result_of(size_t windows, size_t peak_at)
 
 static json_t *workload_of(const json_t *result, json_t **ret_data)
 {
-    const struct res_html_source source = {.name = "r.json", .result = result};
+    const struct res_html_source source = {.name = "r.json", .result = typed((json_t *)(uintptr_t)result)};
     *ret_data = res_html_data(&source, 1);
     const json_t *shown = json_array_get(json_object_get(*ret_data, "results"), 0);
     return json_array_get(json_object_get(shown, "workloads"), 0);
@@ -66,7 +67,7 @@ TEST(a_search_leaves_its_samples_and_brings_its_sentences)
                                   "memory", "peak", "default", "glibc", "front", "beaten", "points", point,
                                   "counts", "workload", "default_bytes", 1.0));
     json_t *before = json_deep_copy(result);
-    const struct res_html_source source = {.name = "r.json", .result = result};
+    const struct res_html_source source = {.name = "r.json", .result = typed((json_t *)(uintptr_t)result)};
     data = res_html_data(&source, 1);
     const json_t *tune = json_object_get(json_array_get(json_object_get(data, "results"), 0), "tune");
     const json_t *shown = json_array_get(json_object_get(tune, "points"), 0);

@@ -5,6 +5,7 @@
 #include "results/report/table/table.h"
 #include "unit/harness.h"
 #include "unit/lines.h"
+#include "unit/typed.h"
 
 #define GREEN "\033[32m"
 #define RED   "\033[31m"
@@ -32,7 +33,7 @@ static char *table_of(double ratio, const char *time_verdict, const char *peak_v
     char *problem = res_json_check(result);
     CHECK_STR(problem != NULL ? problem : "", "");
     free(problem);
-    char *text = res_table_text(result, &style);
+    char *text = res_table_text(typed(result), &style);
     json_decref(result);
     return text;
 }
@@ -97,7 +98,7 @@ static char *wide_table_of(const char *name, const char *version)
         RES_SCHEMA, "baseline", "glibc", "rounds", 10, "seed", 1, "machine", "missing", "workloads", "name",
         "web.wl", "ops", 100000, "threads", 1, "duration_ns", 1000000, "live_peak_bytes", 1000000, "rounds",
         10, "candidates", candidates, "control", entry_of("glibc", 1, "same", "same"), "floor");
-    char *text = res_table_text(result, &style);
+    char *text = res_table_text(typed(result), &style);
     json_decref(result);
     return text;
 }

@@ -68,8 +68,9 @@ static bool was_timed(const json_t *entry)
     return json_array_size(json_object_get(json_object_get(entry, "whole_process"), "wall_ns")) > 0;
 }
 
-json_t *res_whole_export(const json_t *result)
+json_t *res_whole_export(const struct res_result *typed_result)
 {
+    const json_t *result = typed_result->json;
     const json_t *workloads = json_object_get(result, "workloads");
     const bool alone = json_array_size(workloads) == 1;
     json_t *results = json_array();

@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#include "results/measure/result/result.h"
+
 #include "results/measure/base/support.h"
 #include "results/measure/experiment/experiment.h"
 
@@ -31,7 +33,7 @@ bool res_whole_run(const struct res_whole_request *request, json_t *result);
 
 /* res_whole_export - what is in a result, as hyperfine writes it with --export-json (seconds; `parameters` name workload and
  * candidate). A new reference; NULL where the result has none. */
-json_t *res_whole_export(const json_t *result);
+json_t *res_whole_export(const struct res_result *result);
 
 /* res_notes_whole - a line below the table; nothing where there is none. */
 void res_notes_whole(struct res_text *text, const json_t *workload);

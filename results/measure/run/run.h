@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "results/measure/base/fields.h"
 #include "results/measure/candidate/candidates.h"
 #include "results/measure/run/control_group.h"
 
@@ -41,22 +42,43 @@ enum res_run_state {
     RES_RUN_STOPPED = 2, /* by request->stop */
 };
 
-/* Figures of a run; units in the names. */
+/* What the processor or the kernel counted in a run. */
+struct res_counter {
+    char *name, *unavailable;
+    double count; /* NAN: it was not counted */
+    bool user_only;
+    double counted_share;
+};
+
+/* Figures of a run; units in the names. The rows are RES_RUN's. */
 struct res_run {
     json_t *json;                /* all that the run printed, less batch_ns; owned */
     char *digest;                /* of the ops executed; owned */
     uint64_t ops, inherited_ops; /* the latter untimed, and among the former */
+    uint64_t round;              /* from 1; 0: it is of no round */
     double ns_per_op;   /* whole run, the harness' share included; NAN where the pass times no runs */
     uint64_t *batch_ns; /* owned; batch_count. NULL in such a pass */
     size_t batch_count;
     double resident_peak_bytes, resident_mean_bytes, resident_end_bytes;
-    double resident_start_bytes; /* before the first op: in none of the others; NAN in results of before */
+    double resident_start_bytes; /* before the first op: in none of the others; NAN in older results */
     double resident_idle_bytes;  /* NAN when there was no idle time */
+    double idle_own_bytes;       /* what the rest's own objects added beyond the end; NAN: not told */
     double given_back_share;     /* NAN when nothing could be given back */
     char *not_predicted_why;     /* owned; NULL: its memory predicts the program's */
+    double faults_minor, user_ns, system_ns, window_max_ns;
+    char *touch, *threads_as, *pin, *nice_refused;
+    double nice;                  /* NAN: not asked */
+    struct res_texts substituted; /* calls that the library lacks, made through another function of it */
+    struct res_counter *counters;
+    size_t counter_count;
+    double own_threads_unseen, own_threads_lost; /* of the allocator, and its clock */
+    json_t *settings;                            /* each that was asked for, and what was found */
     char *said; /* the first words of the allocator on standard error, on one line; owned; NULL: none */
     uint64_t elapsed_ns; /* of the process, from outside */
 };
+
+/* The rows of a run (run_parse.c). */
+extern const struct res_described RES_RUN;
 
 /* res_run_environment - the environment of a run: this process's, less everything that steers an allocator or the
  * loader (LD_PRELOAD, LD_AUDIT, MALLOC_*, GLIBC_TUNABLES, MIMALLOC_*, TCMALLOC_*, ...), plus the candidate's.

@@ -6,71 +6,78 @@
 #include "results/measure/base/support.h"
 #include "results/measure/run/run.h"
 
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
+#define OWNER struct res_counter
+static const struct res_field COUNTER_FIELDS[] = {
+    RES_ROW(TEXT, "name", name, NULL),
+    RES_ROW(TEXT, "unavailable", unavailable, NULL),
+    RES_ROW(NUMBER, "count", count, NULL),
+    RES_ROW(TRUTH, "user_only", user_only, NULL),
+    RES_ROW(NUMBER, "counted_share", counted_share, NULL),
+};
+static const struct res_described COUNTER = RES_DESCRIBE_WHOLLY("a counter", COUNTER_FIELDS);
+#undef OWNER
 
-static bool take_batches(struct res_run *run)
-{
-    const json_t *batches = json_object_get(run->json, "batch_ns");
-    size_t index;
-    json_t *value;
-    if (!json_is_array(batches))
-        return false;
-    run->batch_count = json_array_size(batches);
-    run->batch_ns = res_calloc(run->batch_count, sizeof *run->batch_ns);
-    json_array_foreach(batches, index, value)
-    {
-        if (!json_is_integer(value) || json_integer_value(value) < 0)
-            return false;
-        run->batch_ns[index] = (uint64_t)json_integer_value(value);
-    }
-    /* Kept as an array of ours: as JSON values they would take ten times the memory. */
-    json_object_del(run->json, "batch_ns");
-    return true;
-}
+/* The run's JSON is kept as it is but for the batches: as JSON values these would take ten times the memory. */
+#define OWNER                   struct res_run
+#define KEPT(kind, key, member) RES_ROW_AS(kind, READ_ONLY, key, member, NULL)
+static const struct res_field RUN_FIELDS[] = {
+    RES_LIST(COUNTS, PLAIN, "batch_ns", batch_ns, batch_count, NULL, NULL),
+    RES_ROW(COUNT, "elapsed_ns", elapsed_ns, NULL),
+    KEPT(TEXT, "digest", digest),
+    KEPT(COUNT, "ops", ops),
+    KEPT(COUNT, "inherited_ops", inherited_ops),
+    KEPT(COUNT, "round", round),
+    KEPT(NUMBER, "ns_per_op", ns_per_op),
+    KEPT(NUMBER, "resident.peak_bytes", resident_peak_bytes),
+    KEPT(NUMBER, "resident.mean_bytes", resident_mean_bytes),
+    KEPT(NUMBER, "resident.end_bytes", resident_end_bytes),
+    KEPT(NUMBER, "resident.start_bytes", resident_start_bytes),
+    KEPT(NUMBER, "resident.idle_bytes", resident_idle_bytes),
+    KEPT(NUMBER, "resident.idle_own_bytes", idle_own_bytes),
+    KEPT(NUMBER, "resident.given_back_share", given_back_share),
+    KEPT(TEXT, "resident.not_predicted_why", not_predicted_why),
+    KEPT(NUMBER, "faults_minor", faults_minor),
+    KEPT(NUMBER, "user_ns", user_ns),
+    KEPT(NUMBER, "system_ns", system_ns),
+    KEPT(NUMBER, "window_max_ns", window_max_ns),
+    KEPT(TEXT, "touch", touch),
+    KEPT(TEXT, "threads_as", threads_as),
+    KEPT(TEXT, "binding.pin", pin),
+    KEPT(NUMBER, "binding.nice", nice),
+    KEPT(TEXT, "binding.nice_refused", nice_refused),
+    KEPT(TEXTS, "substituted", substituted),
+    RES_LIST(LIST, READ_ONLY, "counters", counters, counter_count, &COUNTER, NULL),
+    KEPT(NUMBER, "proof.clock.own_threads_unseen", own_threads_unseen),
+    KEPT(NUMBER, "proof.clock.own_threads_lost", own_threads_lost),
+    KEPT(JSON, "proof.settings", settings),
+};
+const struct res_described RES_RUN = {"a run", RUN_FIELDS, sizeof RUN_FIELDS / sizeof RUN_FIELDS[0],
+                                      sizeof(struct res_run), offsetof(struct res_run, json)};
+#undef OWNER
 
-static char *take_figures(struct res_run *run)
+/* Why what a run printed is no result; NULL: it is one. The caller's to free. */
+static char *defect_of(const json_t *printed, const struct res_run *run)
 {
-    const json_t *resident = json_object_get(run->json, "resident");
-    const json_t *proof = json_object_get(run->json, "proof");
-    const json_t *digest = json_object_get(run->json, "digest");
-    const json_t *ops = json_object_get(run->json, "ops");
-    const json_t *inherited = json_object_get(run->json, "inherited_ops"); /* absent: none */
-    if (!json_is_integer(ops) || json_integer_value(ops) < 0)
+    const json_t *proof = json_object_get(printed, "proof");
+    const char *pass = json_string_value(json_object_get(printed, "pass"));
+    const bool timed = pass == NULL || strcmp(pass, "time") == 0;
+    if (!json_is_integer(json_object_get(printed, "ops")))
         return res_strdup("its result has no 'ops'");
-    if (!json_is_string(digest))
+    if (run->digest == NULL)
         return res_strdup("its result has no 'digest'");
     if (!json_is_true(json_object_get(proof, "ok"))) {
         const char *library = json_string_value(json_object_get(proof, "malloc_library"));
         return res_printf("the proof failed: calls were served by '%s'",
                           library != NULL ? library : "unknown");
     }
-    if (json_integer_value(inherited) < 0 || json_integer_value(inherited) > json_integer_value(ops))
+    if (run->inherited_ops > run->ops)
         return res_strdup("its result has no valid 'inherited_ops'");
-    run->ops = (uint64_t)json_integer_value(ops);
-    run->inherited_ops = (uint64_t)json_integer_value(inherited);
-    run->digest = res_strdup(json_string_value(digest));
-    run->ns_per_op = number_of(run->json, "ns_per_op");
-    run->resident_start_bytes = number_of(resident, "start_bytes");
-    run->resident_peak_bytes = number_of(resident, "peak_bytes");
-    run->resident_mean_bytes = number_of(resident, "mean_bytes");
-    run->resident_end_bytes = number_of(resident, "end_bytes");
-    run->resident_idle_bytes = number_of(resident, "idle_bytes");
-    run->given_back_share = number_of(resident, "given_back_share");
-    if (json_is_string(json_object_get(resident, "not_predicted_why")))
-        run->not_predicted_why = res_strdup(
-            json_string_value(json_object_get(resident, "not_predicted_why")));
-    const char *pass = json_string_value(json_object_get(run->json, "pass"));
-    const bool timed = pass == NULL || strcmp(pass, "time") == 0;
     if (timed && (!isfinite(run->ns_per_op) || run->ns_per_op < 0))
         return res_strdup("its result has no 'ns_per_op'");
     if (!isfinite(run->resident_peak_bytes) || !isfinite(run->resident_mean_bytes) ||
         !isfinite(run->resident_end_bytes))
         return res_strdup("its result lacks 'resident' figures");
-    if (timed && !take_batches(run))
+    if (timed && run->batch_ns == NULL)
         return res_strdup("its result has no valid 'batch_ns'");
     return NULL;
 }
@@ -79,15 +86,19 @@ bool res_run_parse(const char *output, size_t length, struct res_run *ret_run, c
 {
     json_error_t error;
     struct res_run run = {0};
-    char *reason = NULL;
-    run.json = json_loadb(output != NULL ? output : "", length, JSON_REJECT_DUPLICATES, &error);
-    if (run.json == NULL)
+    char *problem = NULL, *reason = NULL;
+    json_t *printed = json_loadb(output != NULL ? output : "", length, JSON_REJECT_DUPLICATES, &error);
+    if (printed == NULL)
         reason = length == 0 ? res_strdup("it printed no result")
                              : res_printf("its result is no JSON: %s at byte %d", error.text, error.position);
-    else if (!json_is_object(run.json))
+    else if (!json_is_object(printed))
         reason = res_strdup("its result is no JSON object");
+    else if (!res_described_read(&RES_RUN, printed, &run, &problem))
+        reason = res_printf("its result is no valid one: %s", problem);
     else
-        reason = take_figures(&run);
+        reason = defect_of(printed, &run);
+    json_decref(printed);
+    free(problem);
     if (reason != NULL) {
         res_run_release(&run);
         *ret_reason = res_text_plain(reason);
@@ -100,10 +111,6 @@ bool res_run_parse(const char *output, size_t length, struct res_run *ret_run, c
 
 void res_run_release(struct res_run *run)
 {
-    json_decref(run->json);
-    free(run->digest);
-    free(run->not_predicted_why);
     free(run->said);
-    free(run->batch_ns);
-    *run = (struct res_run){0};
+    res_described_release(&RES_RUN, run);
 }

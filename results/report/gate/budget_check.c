@@ -337,9 +337,11 @@ static char *unused_problem(const json_t *result, const json_t *earlier, const s
     return NULL;
 }
 
-bool res_check_run(const json_t *result, const json_t *earlier, const struct res_budget *budget,
-                   struct res_check *ret_check, char **ret_problem)
+bool res_check_run(const struct res_result *typed_result, const struct res_result *typed_earlier,
+                   const struct res_budget *budget, struct res_check *ret_check, char **ret_problem)
 {
+    const json_t *result = typed_result->json;
+    const json_t *earlier = typed_earlier != NULL ? typed_earlier->json : NULL;
     struct res_check check = {.baseline = json_string_value(json_object_get(result, "baseline")),
                               .earlier = earlier != NULL};
     size_t index;

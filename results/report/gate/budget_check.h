@@ -20,6 +20,8 @@
 
 #include <jansson.h>
 
+#include "results/measure/result/result.h"
+
 #include "results/measure/figures/metric.h"
 #include "results/report/gate/bridge.h"
 #include "results/report/gate/budget.h"
@@ -59,8 +61,8 @@ struct res_check {
  *          Both must be comparable (compare_results.h).
  * Returns  true; false with ret_problem (the caller's to free) when a rule fits nothing, or its metric was not measured:
  *          a budget that was not held against anything must not pass. */
-bool res_check_run(const json_t *result, const json_t *earlier, const struct res_budget *budget,
-                   struct res_check *ret_check, char **ret_problem);
+bool res_check_run(const struct res_result *result, const struct res_result *earlier,
+                   const struct res_budget *budget, struct res_check *ret_check, char **ret_problem);
 void res_check_release(struct res_check *check);
 
 /* res_check_outcome - of all findings: over when one is, else inconclusive when one is, else within. */

@@ -9,6 +9,7 @@
 #ifndef MALLAB_RESULTS_REPORT_GATE_CI_H
 #define MALLAB_RESULTS_REPORT_GATE_CI_H
 
+#include "results/measure/result/result.h"
 #include <stdbool.h>
 
 #include "results/report/gate/budget_check.h"
@@ -41,7 +42,7 @@ char *res_check_github(const struct res_check *check, enum res_doubt doubt);
 json_t *res_check_json(const struct res_check *check, int exit_code);
 
 /* res_check_benchmark - every metric of every candidate of a result, whether it has a budget or not. A new reference. */
-json_t *res_check_benchmark(const json_t *result);
+json_t *res_check_benchmark(const struct res_result *result);
 
 /* res_check_summary - "2 within, 1 over, 0 inconclusive: over budget". */
 char *res_check_summary(const struct res_check *check);

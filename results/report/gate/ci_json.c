@@ -88,8 +88,9 @@ static void add_benchmark(json_t *array, const json_t *workload, const json_t *e
     res_series_release(&series);
 }
 
-json_t *res_check_benchmark(const json_t *result)
+json_t *res_check_benchmark(const struct res_result *typed_result)
 {
+    const json_t *result = typed_result->json;
     json_t *array = json_array();
     size_t index, place;
     json_t *workload, *entry;

@@ -318,8 +318,10 @@ static json_t *alone(const json_t *one, const json_t *other)
     return names;
 }
 
-json_t *res_compare_results(const json_t *earlier, const json_t *result)
+json_t *res_compare_results(const struct res_result *typed_earlier, const struct res_result *typed_result)
 {
+    const json_t *earlier = typed_earlier != NULL ? typed_earlier->json : NULL;
+    const json_t *result = typed_result->json;
     json_t *comparison = json_object(), *workloads = json_array();
     size_t index;
     json_t *workload;

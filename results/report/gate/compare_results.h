@@ -10,6 +10,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "results/measure/result/result.h"
+
 #include "results/measure/figures/metric.h"
 
 #define RES_COMPARE_SCHEMA "mallab-compare/1"
@@ -33,7 +35,7 @@ struct res_interval res_compare_control_noise(const json_t *workload, const char
 
 /* res_compare_results - the comparison as JSON, schema RES_COMPARE_SCHEMA; keys in docs/gate.md. A new reference.
  * Both results are valid by res_json_check. */
-json_t *res_compare_results(const json_t *earlier, const json_t *result);
+json_t *res_compare_results(const struct res_result *earlier, const struct res_result *result);
 
 /* res_compare_text / _markdown / _csv - the same for people, documents and programs; the caller's to free. */
 char *res_compare_text(const json_t *comparison);

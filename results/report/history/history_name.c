@@ -46,8 +46,9 @@ static char *fit_for_name(const char *text, const char *otherwise)
     return res_strdup(otherwise);
 }
 
-char *res_history_name(const json_t *result, unsigned number)
+char *res_history_name(const struct res_result *typed_result, unsigned number)
 {
+    const json_t *result = typed_result->json;
     const json_t *workloads = json_object_get(result, "workloads");
     const char *first = json_string_value(json_object_get(json_array_get(workloads, 0), "name"));
     const time_t seconds = (time_t)(json_integer_value(json_object_get(result, "created_unix_ns")) /

@@ -131,8 +131,9 @@ static json_t *point_of(const char *file, const json_t *result, const json_t *wo
     return point;
 }
 
-void res_history_add(struct res_history *history, const char *file, const json_t *result)
+void res_history_add(struct res_history *history, const char *file, const struct res_result *typed_result)
 {
+    const json_t *result = typed_result->json;
     size_t index, place;
     json_t *workload, *entry;
     if (history->points == NULL)

@@ -18,6 +18,8 @@
 
 #include <jansson.h>
 
+#include "results/measure/result/result.h"
+
 #include "results/report/table/table.h"
 
 #define RES_HISTORY_SCHEMA "mallab-history/1"
@@ -30,7 +32,7 @@ struct res_history {
 };
 
 /* res_history_add - take what is needed of a result, valid by res_json_check. file: its name, for people; copied. */
-void res_history_add(struct res_history *history, const char *file, const json_t *result);
+void res_history_add(struct res_history *history, const char *file, const struct res_result *result);
 
 /* res_history_finish - the document; a new reference. The history is empty afterwards.
  * left_out  array of {file, why} of what could not be read; takes over the reference; NULL: nothing. */
@@ -40,7 +42,7 @@ json_t *res_history_finish(struct res_history *history, json_t *left_out);
  * (20261121T151558Z), so that names sort by workload, machine and date. What is no letter, digit, '_' or '+' becomes
  * '-', several of them one; several workloads are WORKLOAD+N, N being how many more. number: 1, or more where that name is taken (DATE-2). The
  * caller's to free. (history_name.c) */
-char *res_history_name(const json_t *result, unsigned number);
+char *res_history_name(const struct res_result *result, unsigned number);
 
 /* res_history_machine - what the machine of a result is called: its name, where the user gave one ($MALLAB_MACHINE), else its
  * processor and how many there are: machines that are alike are one then. The caller's to free. (history_name.c) */

@@ -8,6 +8,8 @@
 #define MALLAB_RESULTS_REPORT_HTML_HTML_H
 
 #include <jansson.h>
+
+#include "results/measure/result/result.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,8 +17,8 @@
 #define RES_HTML_POINTS_MAX 20000u
 
 struct res_html_source {
-    const char *name;     /* of the file, for people; borrowed */
-    const json_t *result; /* valid by res_json_check; borrowed */
+    const char *name;                /* of the file, for people; borrowed */
+    const struct res_result *result; /* borrowed */
 };
 
 /* res_html_missing - NULL when this mallab can write reports; else one line: what it was built without, and the remedy. */

@@ -286,23 +286,24 @@ static json_t *result_object(const struct res_html_source *source)
 {
     static const char *const raw[] = {"workloads", "candidates", "validation", NULL};
     static const char *const validation_raw[] = {"control_timed_runs", NULL};
-    json_t *object = without(source->result, raw), *workloads = json_array();
+    json_t *object = without(source->result->json, raw), *workloads = json_array();
     char *name = res_text_plain(source->name);
     size_t index;
     json_t *workload;
-    json_array_foreach(json_object_get(source->result, "workloads"), index, workload)
+    json_array_foreach(json_object_get(source->result->json, "workloads"), index, workload)
     {
-        json_array_append_new(workloads, workload_object(source->result, workload));
+        json_array_append_new(workloads, workload_object(source->result->json, workload));
     }
     json_object_set_new(object, "file", json_string(name));
     json_object_set_new(object, "workloads", workloads);
-    const json_t *validation = json_object_get(source->result, "validation");
-    const json_t *tune = json_object_get(source->result, "tune");
+    const json_t *validation = json_object_get(source->result->json, "validation");
+    const json_t *tune = json_object_get(source->result->json, "tune");
     if (json_is_object(tune))
-        json_object_set_new(object, "tune", tune_object(source->result, tune));
+        json_object_set_new(object, "tune", tune_object(source->result->json, tune));
     if (json_is_object(validation)) {
         json_object_set_new(object, "validation", without(validation, validation_raw));
-        json_object_set_new(object, "candidates", validated(json_object_get(source->result, "candidates")));
+        json_object_set_new(object, "candidates",
+                            validated(json_object_get(source->result->json, "candidates")));
     }
     free(name);
     return object;

@@ -86,8 +86,9 @@ static void csv_entry(struct res_text *text, const json_t *workload, const json_
     res_text_add(text, "\n", 1);
 }
 
-char *res_table_csv(const json_t *result)
+char *res_table_csv(const struct res_result *typed_result)
 {
+    const json_t *result = typed_result->json;
     struct res_text text = {0};
     size_t index, place;
     json_t *workload, *candidate;
@@ -265,8 +266,9 @@ static void md_deploy(struct res_text *text, const json_t *result, const json_t 
     json_decref(advised);
 }
 
-char *res_table_markdown(const json_t *result)
+char *res_table_markdown(const struct res_result *typed_result)
 {
+    const json_t *result = typed_result->json;
     struct res_text text = {0};
     const char *baseline = json_string_value(json_object_get(result, "baseline"));
     size_t index;

@@ -431,8 +431,9 @@ static void add_sheet(struct res_text *text, const char *baseline, const json_t 
     sheet_release(&sheet);
 }
 
-char *res_table_text(const json_t *result, const struct res_style *style)
+char *res_table_text(const struct res_result *typed_result, const struct res_style *style)
 {
+    const json_t *result = typed_result->json;
     const json_t *workloads = json_object_get(result, "workloads");
     struct res_text text = {0};
     size_t index;

@@ -9,17 +9,19 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "results/measure/result/result.h"
+
 #include "results/report/grid/style.h"
 
 /* res_table_text - the whole text, ending in a newline; the caller's to free.
  * result  valid by res_json_check. Lines take at most RES_TABLE_COLUMNS columns where names allow it: to fit, long
  *         names stand on a line of their own; where that is not enough, version, end and faults are left out, and a line says so. */
-char *res_table_text(const json_t *result, const struct res_style *style);
+char *res_table_text(const struct res_result *result, const struct res_style *style);
 
 /* res_table_markdown / res_table_csv - the same figures for documents and for programs. CSV: base units, one line for
  * each candidate, control and floor of each workload. The caller's to free. */
-char *res_table_markdown(const json_t *result);
-char *res_table_csv(const json_t *result);
+char *res_table_markdown(const struct res_result *result);
+char *res_table_csv(const struct res_result *result);
 
 /* res_workload_program - what was recorded, where the workload's name does not say it: "python3", or "cc1, 1 of 4
  * processes, 97 % of the events". The caller's to free; NULL: nothing to add. */

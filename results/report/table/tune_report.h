@@ -6,6 +6,7 @@
 #ifndef MALLAB_RESULTS_REPORT_TABLE_TUNE_REPORT_H
 #define MALLAB_RESULTS_REPORT_TABLE_TUNE_REPORT_H
 
+#include "results/measure/result/result.h"
 #include "results/measure/result/result_json.h"
 #include "results/measure/tune/replays.h"
 #include "results/report/table/table.h"
@@ -20,10 +21,10 @@ json_t *res_tune_result(const struct res_tune_search *search, struct res_tune_re
 const char *res_tune_check(const json_t *result);
 
 /* res_tune_text - table, settings to paste, advice and what it rests on; the caller's to free. NULL: the result is of no search. */
-char *res_tune_text(const json_t *result, const struct res_style *style);
+char *res_tune_text(const struct res_result *result, const struct res_style *style);
 
 /* res_tune_markdown - the same for documents: a table, what to paste in a block of code, and the lines below as a list. */
-char *res_tune_markdown(const json_t *result);
+char *res_tune_markdown(const struct res_result *result);
 
 /* res_tune_paste - a candidate's settings as words for a shell: "MALLOC_CONF=narenas:1", several with blanks between, quoted where
  * a shell needs it; "" without settings. The caller's to free. */

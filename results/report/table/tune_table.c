@@ -230,12 +230,12 @@ static char *search_words(const json_t *result, const struct res_style *style)
     return text.text;
 }
 
-char *res_tune_text(const json_t *result, const struct res_style *style)
+char *res_tune_text(const struct res_result *result, const struct res_style *style)
 {
-    return search_words(result, style);
+    return search_words(result->json, style);
 }
 
-char *res_tune_markdown(const json_t *result)
+char *res_tune_markdown(const struct res_result *result)
 {
-    return search_words(result, NULL);
+    return search_words(result->json, NULL);
 }

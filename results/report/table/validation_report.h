@@ -6,6 +6,7 @@
 #ifndef MALLAB_RESULTS_REPORT_TABLE_VALIDATION_REPORT_H
 #define MALLAB_RESULTS_REPORT_TABLE_VALIDATION_REPORT_H
 
+#include "results/measure/result/result.h"
 #include "results/measure/validate/validation.h"
 #include "results/report/table/table.h"
 
@@ -18,6 +19,6 @@ void res_validation_add(json_t *result, const struct res_validation *validation,
 const char *res_validation_check(const json_t *result);
 
 /* res_validation_text - table, bars and a line in words; the caller's to free. NULL: the result holds no validation. */
-char *res_validation_text(const json_t *result, const struct res_style *style);
+char *res_validation_text(const struct res_result *result, const struct res_style *style);
 
 #endif

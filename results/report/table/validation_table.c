@@ -110,8 +110,9 @@ static void add_table(struct res_text *text, const json_t *result, const struct 
     res_grid_release(&grid);
 }
 
-char *res_validation_text(const json_t *result, const struct res_style *style)
+char *res_validation_text(const struct res_result *typed_result, const struct res_style *style)
 {
+    const json_t *result = typed_result->json;
     const json_t *about = json_object_get(result, "validation"),
                  *candidates = json_object_get(result, "candidates");
     struct res_text text = {0};

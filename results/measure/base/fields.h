@@ -1,0 +1,134 @@
+/* fields.h - structs described by tables of their fields: JSON is read and written by the table.
+ *
+ *   field      one member of a struct and one key of a JSON object. A dot in the key enters an object: "time.ratio" is
+ *              the member `ratio` of the object `time`
+ *   described  a struct with the table of its fields
+ *   rest       members of a JSON object that no field names; kept as they are and written again, so that a file
+ *              that another version wrote loses nothing
+ *
+ * A new figure is a member, its row in the table, and the place where it is measured: reader, writer, CSV, columns, schema
+ * and the tables of the docs follow from the row.
+ *
+ * Files may come from anywhere: every value is checked for its kind before it is taken. What is of
+ * another kind cannot be had, and a file that lacks what it must have is not read. Texts are made plain
+ * (res_text_plain) when they are read. Strings, lists and JSON of a struct are its own. */
+#ifndef MALLAB_RESULTS_MEASURE_BASE_FIELDS_H
+#define MALLAB_RESULTS_MEASURE_BASE_FIELDS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum res_field_kind {
+    RES_FIELD_TEXT,    /* char *: a string; NULL is null */
+    RES_FIELD_COUNT,   /* uint64_t: an integer, not below 0 */
+    RES_FIELD_NUMBER,  /* double: a number; NAN is null */
+    RES_FIELD_WHOLE,   /* double: likewise, written as the nearest integer */
+    RES_FIELD_TRUTH,   /* bool */
+    RES_FIELD_MAYBE,   /* int: 0, 1; -1 is null */
+    RES_FIELD_WORD,    /* int: the index of a word in `words` */
+    RES_FIELD_STRUCT,  /* pointer to a struct described by `of`; NULL is null */
+    RES_FIELD_INSIDE,  /* such a struct as a member; always an object */
+    RES_FIELD_LIST,    /* pointer to the first of `count` structs described by `of` */
+    RES_FIELD_TEXTS,   /* struct res_texts */
+    RES_FIELD_PAIRS,   /* struct res_pairs: an object of strings */
+    RES_FIELD_COUNTS,  /* uint64_t *, the first of `count`: an array of integers, not below 0 */
+    RES_FIELD_NUMBERS, /* double *, likewise: an array of numbers */
+    RES_FIELD_JSON,    /* json_t *: anything; NULL is null */
+};
+
+enum res_field_flag {
+    RES_FIELD_PLAIN = 0,
+    RES_FIELD_REQUIRED = 1u << 0,     /* a file without it is not read */
+    RES_FIELD_ZERO_IS_NULL = 1u << 1, /* 0 is written as null: there is none */
+    RES_FIELD_TRUE = 1u << 2,         /* true where a file does not say */
+    RES_FIELD_OMITTED = 1u << 3,      /* the key is left out where it would be null, false or empty */
+    RES_FIELD_READ_ONLY = 1u << 4,    /* read from what `rest` keeps and writes */
+};
+
+/* Lists; count items, the owner's. `known` tells an empty list from null. */
+struct res_texts {
+    char **items;
+    size_t count;
+    bool known;
+};
+
+struct res_pair {
+    char *name, *value;
+};
+
+struct res_pairs {
+    struct res_pair *items;
+    size_t count;
+};
+
+struct res_described;
+
+/* One row. */
+struct res_field {
+    const char *key;
+    enum res_field_kind kind;
+    unsigned flags;
+    size_t offset, count_offset;    /* the latter of lists: where the size_t is that counts them */
+    const struct res_described *of; /* of structs and lists */
+    const char *const *words;       /* of words; NULL at the end. The first one stands for what is missing */
+    const char *doc;                /* one line for docs/results.md; NULL: none */
+};
+
+/* Rows of the struct that OWNER stands for: RES_ROW(NUMBER, "time.ratio", time.ratio, "..."). As: with a flag; part: of
+ * another described struct; list: with the member that counts it. */
+#define RES_ROW_AS(kind, flag, key, member, doc)                                                             \
+    {                                                                                                        \
+        key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), 0, NULL, NULL, doc                 \
+    }
+#define RES_ROW(kind, key, member, doc) RES_ROW_AS(kind, PLAIN, key, member, doc)
+#define RES_WORD(key, member, words, doc)                                                                    \
+    {                                                                                                        \
+        key, RES_FIELD_WORD, 0, offsetof(OWNER, member), 0, NULL, words, doc                                 \
+    }
+#define RES_PART(kind, flag, key, member, of, doc)                                                           \
+    {                                                                                                        \
+        key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), 0, of, NULL, doc                   \
+    }
+#define RES_LIST(kind, flag, key, member, size, of, doc)                                                     \
+    {                                                                                                        \
+        key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), offsetof(OWNER, size), of, NULL,   \
+            doc                                                                                              \
+    }
+
+struct res_described {
+    const char *name; /* in messages: "a workload" */
+    const struct res_field *fields;
+    size_t field_count;
+    size_t size;
+    size_t rest_offset; /* of a json_t *; RES_NO_REST: keys without a row are dropped */
+};
+
+#define RES_NO_REST SIZE_MAX
+
+/* The rows of OWNER: with a member `rest`, or wholly described by them. */
+#define RES_DESCRIBE(name, rows)                                                                             \
+    {                                                                                                        \
+        name, rows, sizeof(rows) / sizeof(rows)[0], sizeof(OWNER), offsetof(OWNER, rest)                     \
+    }
+#define RES_DESCRIBE_WHOLLY(name, rows)                                                                      \
+    {                                                                                                        \
+        name, rows, sizeof(rows) / sizeof(rows)[0], sizeof(OWNER), RES_NO_REST                               \
+    }
+
+/* res_described_init - all figures NAN, all else 0, as in an object without keys. */
+void res_described_init(const struct res_described *described, void *ret_struct);
+
+/* res_described_read - fill a struct from a JSON object, which stays as it is.
+ * ret_problem  set to one line, the caller's to free, where false is returned; the struct is then empty. */
+bool res_described_read(const struct res_described *described, const json_t *object, void *ret_struct,
+                        char **ret_problem);
+
+/* res_described_write - the JSON object of a struct. A new reference. */
+json_t *res_described_write(const struct res_described *described, const void *from);
+
+/* res_described_release - free what a struct owns, and empty it. */
+void res_described_release(const struct res_described *described, void *owner);
+
+#endif

@@ -1,0 +1,64 @@
+/* result.c - a result from JSON and to it. */
+#include "results/measure/result/result.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "results/measure/result/result_json.h"
+
+static void point_at_json(struct res_result *result)
+{
+    for (size_t i = 0; i < result->workload_count; i++) {
+        struct res_result_workload *workload = &result->workloads[i];
+        const json_t *json = json_array_get(json_object_get(result->json, "workloads"), i);
+        workload->json = json;
+        workload->control.json = json_object_get(json, "control");
+        if (workload->floor != NULL)
+            workload->floor->json = json_object_get(json, "floor");
+        for (size_t k = 0; k < workload->candidate_count; k++)
+            workload->candidates[k].json = json_array_get(json_object_get(json, "candidates"), k);
+    }
+}
+
+bool res_result_read(const json_t *json, struct res_result *ret_result, char **ret_problem)
+{
+    if (!res_described_read(&RES_RESULT, json, ret_result, ret_problem))
+        return false;
+    ret_result->json = json_incref((json_t *)(uintptr_t)json);
+    point_at_json(ret_result);
+    return true;
+}
+
+bool res_result_load(const char *path, struct res_result *ret_result, char **ret_problem)
+{
+    json_t *json = res_json_load(path, ret_problem);
+    const bool read = json != NULL && res_result_read(json, ret_result, ret_problem);
+    json_decref(json);
+    return read;
+}
+
+json_t *res_result_write(const struct res_result *result)
+{
+    return res_described_write(&RES_RESULT, result);
+}
+
+void res_result_release(struct res_result *result)
+{
+    json_decref(result->json);
+    res_described_release(&RES_RESULT, result);
+}
+
+const struct res_result_entry *res_result_entry_named(const struct res_result_workload *workload,
+                                                      const char *name)
+{
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        if (strcmp(workload->candidates[i].name, name) == 0)
+            return &workload->candidates[i];
+    }
+    return NULL;
+}
+
+bool res_entry_has_figures(const struct res_result_entry *entry)
+{
+    return entry->failed == NULL && entry->run_count > 0;
+}

@@ -1,0 +1,263 @@
+/* result.h - the result of an experiment: what measuring fills, and everything else reads.
+ *
+ *   result    workloads, the machine, and what was asked for
+ *   workload  one workload with all candidates, the first of which is the baseline; the baseline a second time (control);
+ *             the replay without an allocator (floor)
+ *   entry     one candidate, the control or the floor: its figures, and its runs with every sample
+ *
+ * Members are described by the tables of result_fields.c, which docs/results.md and the JSON schema come from: a figure
+ * that cannot be had is NAN, a text that there is none of is NULL. Texts are plain. JSON exists at the file's edge only;
+ * members of type json_t hold bulk that only the HTML page shows. */
+#ifndef MALLAB_RESULTS_MEASURE_RESULT_RESULT_H
+#define MALLAB_RESULTS_MEASURE_RESULT_RESULT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "results/measure/base/fields.h"
+#include "results/measure/figures/figures.h"
+#include "results/measure/run/run.h"
+
+/* How a run ended before its end; counts that are not known are NAN. */
+struct res_failure {
+    char *cause, *call, *text; /* cause: "null", "limit", "oom", "crash", "check", "timeout", "thread" */
+    double op, op_last, thread, size_bytes, rest_call;
+    double live_bytes, live_objects, peak_bytes, limit_bytes, signal;
+    json_t *rest;
+};
+
+/* What a limit by control groups did, over all runs of an entry. */
+struct res_limited {
+    uint64_t runs, runs_at_limit, at_limit_count_max;
+    uint64_t peak_bytes_max; /* 0: not told */
+};
+
+/* Where resident memory goes at one moment; NAN: the allocator does not tell. */
+struct res_waste_at {
+    uint64_t ops, time_ns;
+    double resident_bytes, live_bytes, live_objects, usable_bytes, rounding_bytes, cached_bytes,
+        metadata_bytes, rest_bytes, huge_page_bytes;
+    json_t *rest;
+};
+
+struct res_waste_figures {
+    struct res_waste_at peak, end;
+};
+
+/* A percentile of single calls against the baseline's. */
+struct res_percentile {
+    double ratio, low, high;
+    int verdict; /* enum res_verdict */
+};
+
+/* Calls of one kind, one size class, or all. */
+struct res_call_figures {
+    char *call;            /* NULL: of all */
+    double size_max_bytes; /* NAN: of all */
+    double count, mean_ns, p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns, typical_ns, quiet_ns;
+    json_t *rest;
+};
+
+/* Latency of single calls, medians over the latency passes. */
+struct res_latency_figures {
+    char *unavailable; /* why a pass failed; then there is nothing else */
+    uint64_t passes;
+    bool floor_subtracted;
+    struct res_call_figures all;
+    struct res_percentile p99, p99_9;
+    struct res_call_figures *by_call;
+    size_t by_call_count;
+    json_t *rest; /* the other groups, and the passes */
+};
+
+/* Calls of the kernel from the first op to the last, by name. */
+struct res_system_calls {
+    char *unavailable;
+    double mmap, munmap, mremap, madvise, mprotect, brk, futex, other, total;
+    json_t *rest;
+};
+
+/* How close together live objects lie. */
+struct res_placement_figures {
+    char *unavailable;
+    double live_objects, objects, bytes;
+    double tlb_misses_per_object, same_page_share, next_distance_bytes_median, page_bytes_per_byte,
+        line_bytes_per_byte;
+    double looked, misaligned; /* alignment of addresses */
+    char *misaligned_call;     /* of the first one; NULL: there is none */
+    double misaligned_op, misaligned_size_bytes, misaligned_promised_bytes;
+    json_t *rest;
+};
+
+/* Whole processes, timed by hyperfine. */
+struct res_whole_process {
+    char *failed;
+    uint64_t rounds;
+    double *wall_ns, *user_ns, *system_ns; /* by round */
+    uint64_t *exit_codes;
+    size_t wall_count, user_count, system_count, exit_count;
+    double wall_ns_median, user_ns_mean, system_ns_mean;
+    double ratio, ratio_low, ratio_high; /* of wall time to the baseline's; NAN of the baseline */
+};
+
+/* A line for people, made once (results/report/notes) and printed by all: what the figures rest on, what is missing, what
+ * to do. */
+enum res_severity { RES_NOTE_INFO = 0, RES_NOTE_WARNING = 1, RES_NOTE_ADVICE = 2 };
+
+struct res_note {
+    int severity; /* enum res_severity */
+    char *label;  /* a word or two: "advice", "basis" */
+    char *text;
+    char *detail; /* a command or variable to copy, on a line of its own; NULL: none */
+    bool details; /* told only where details are asked for */
+};
+
+struct res_result_entry {
+    char *name, *version, *library;
+    struct res_pairs environment;
+    char *failed; /* one line; NULL: it did not */
+    struct res_failure *failure;
+    struct res_limited *limit;
+    double objects_verified; /* by its checking run; NAN: there was none */
+    struct res_waste_figures *waste;
+    struct res_figures figures;
+    int resident_clock;       /* enum res_clock */
+    uint64_t resident_rounds; /* that resident figures are of */
+    bool predicted;           /* whether resident figures are what the program would have had */
+    char *not_predicted_why;
+    struct res_latency_figures *latency;
+    struct res_system_calls *system_calls;
+    struct res_placement_figures *placement;
+    struct res_whole_process *whole_process;
+    uint64_t warmup_ns;
+    struct res_run *runs; /* one for each round */
+    size_t run_count;
+    struct res_run *memory_runs; /* one for each memory pass */
+    size_t memory_count;
+    double faults_minor, blow_up;
+    struct res_texts beaten_by; /* not known: it has no figures, or there are too few rounds */
+    json_t *rest;
+    const json_t
+        *json; /* for readers that do not use the members yet; goes with the last of them. Borrowed */
+};
+
+enum res_clock { RES_CLOCK_REAL = 0, RES_CLOCK_RECORDED = 1 };
+
+/* What was live when the recording began and ended: whether memory figures are what they seem. */
+enum res_live {
+    RES_LIVE_KNOWN = 0,
+    RES_LIVE_FROM_MIDDLE = 1, /* not known when it begins: lower bounds */
+    RES_LIVE_PAUSED = 2,      /* inexact */
+    RES_LIVE_LEFT_BEHIND = 3, /* merged processes ended and left much behind: upper bounds */
+};
+
+struct res_outlier {
+    char *name;
+    bool control;
+    uint64_t round;
+    double times_median;
+};
+
+struct res_result_workload {
+    char *name, *program, *selection;
+    uint64_t processes; /* 0: one, or not known */
+    double events_share;
+    uint64_t merged_processes; /* 0: one */
+    char *digest;              /* of the calls executed */
+    char *file_digest;
+    uint64_t ops, inherited_ops, threads, duration_ns, live_peak_bytes;
+    bool complete;
+    char *incomplete_why;
+    uint64_t lost_calls, left_out_calls, removed_calls;
+    bool lost_known;
+    int live; /* enum res_live */
+    uint64_t rounds, memory_rounds;
+    char *
+        stopped_by; /* "rounds", "until", "time_budget", "rounds_max", "interrupt"; NULL: older results do not say */
+    double stopped_width, stopped_until_width, stopped_elapsed_ns, stopped_time_budget_ns;
+    uint64_t stopped_rounds_max;
+    double drift_share;
+    bool drift_significant;
+    uint64_t outlier_count, outlier_runs;
+    struct res_outlier *outlier_worst;
+    json_t *profile, *samples, *memory_samples;
+    struct res_result_entry *candidates; /* the baseline first */
+    size_t candidate_count;
+    struct res_result_entry control;
+    struct res_result_entry *floor; /* NULL: it was not there, and nothing was subtracted */
+    struct res_note *notes;         /* on this workload */
+    size_t note_count;
+    json_t *rest;
+    const json_t *json; /* as an entry's */
+};
+
+/* The machine that an experiment ran on. */
+struct res_machine {
+    char *name; /* $MALLAB_MACHINE */
+    char *cpu, *architecture, *kernel, *libc, *transparent_huge_pages, *governor;
+    double cpus, cores, memory_bytes, load_1_minute;
+    int virtual_machine; /* -1: not known */
+    json_t *rest;
+};
+
+struct res_disturbance {
+    char *kind, *when, *unit, *text, *remedy;
+    double value;
+};
+
+/* A candidate of the default list, or one asked for, that is not on the machine. */
+struct res_missing_candidate {
+    char *name, *reason;
+};
+
+struct res_result {
+    char *schema, *mallab_version, *baseline;
+    uint64_t created_unix_ns;
+    bool complete;
+    char *incomplete_why;
+    uint64_t rounds, rounds_asked, memory_rounds_asked, memory_idle_ms, seed, resamples;
+    bool stopped, check, one_thread;
+    char *touch;
+    uint64_t limit_bytes; /* 0: none */
+    char *limit_by, *limit_by_why;
+    struct res_machine machine;
+    struct res_disturbance *disturbances;
+    size_t disturbance_count;
+    struct res_missing_candidate *missing;
+    size_t missing_count;
+    struct res_result_workload *workloads;
+    size_t workload_count;
+    struct res_note *notes; /* on all of it */
+    size_t note_count;
+    json_t *validation, *tune;
+    json_t *rest;
+    json_t *json; /* as an entry's, but its own */
+};
+
+/* The tables (result_fields.c). */
+extern const struct res_described RES_RESULT, RES_RESULT_WORKLOAD, RES_RESULT_ENTRY, RES_RESULT_FLOOR;
+
+/* res_result_load - the result that a file holds, "-" being standard input: read within bounds, checked, and completed by
+ * figures that older versions did not write.
+ * ret_problem  one line, the caller's to free, where false is returned. */
+bool res_result_load(const char *path, struct res_result *ret_result, char **ret_problem);
+
+/* res_result_read - the result that a JSON object holds, checked.
+ * ret_problem  one line, the caller's to free, where false is returned. */
+bool res_result_read(const json_t *json, struct res_result *ret_result, char **ret_problem);
+
+/* res_result_write - the same as JSON. A new reference. */
+json_t *res_result_write(const struct res_result *result);
+
+void res_result_release(struct res_result *result);
+
+/* res_result_entry_named - a candidate of a workload by its name; NULL: there is none. */
+const struct res_result_entry *res_result_entry_named(const struct res_result_workload *workload,
+                                                      const char *name);
+
+/* res_entry_has_figures - whether it ran to the end of at least one round. */
+bool res_entry_has_figures(const struct res_result_entry *entry);
+
+#endif

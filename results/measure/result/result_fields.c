@@ -1,0 +1,427 @@
+/* result_fields.c - the fields of a result, a row each. A new figure of the result is one row here. */
+#include "results/measure/result/result.h"
+
+static const char *const TIME_VERDICTS[] = {"undecided", "same", "faster", "slower", NULL};
+static const char *const MEMORY_VERDICTS[] = {"undecided", "same", "less", "more", NULL};
+static const char *const CLOCKS[] = {"real", "recorded", NULL};
+static const char *const LIVES[] = {"known", "from_middle", "paused", "left_behind", NULL};
+
+/* ---- an entry's parts ------------------------------------------------------------------------ */
+
+#define OWNER struct res_failure
+static const struct res_field FAILURE_FIELDS[] = {
+    RES_ROW(TEXT, "cause", cause,
+            "`null` (the allocator returned NULL), `limit`, `oom`, `crash`, `check`, `timeout` or `thread`"),
+    RES_ROW(WHOLE, "op", op, "the op, or the first of those that it may have been"),
+    RES_ROW(WHOLE, "op_last", op_last, "the last of those"),
+    RES_ROW(WHOLE, "thread", thread, "the thread that made the call"),
+    RES_ROW(TEXT, "call", call, "the call"),
+    RES_ROW(WHOLE, "size_bytes", size_bytes, "the size that was asked for"),
+    RES_ROW_AS(WHOLE, OMITTED, "rest_call", rest_call, "in the rest behind the last op: which of its calls"),
+    RES_ROW(WHOLE, "live_bytes", live_bytes, "live at that op"),
+    RES_ROW(WHOLE, "live_objects", live_objects, "live at that op"),
+    RES_ROW_AS(WHOLE, OMITTED, "peak_bytes", peak_bytes, "the kernel's count when it ended the run"),
+    RES_ROW(WHOLE, "limit_bytes", limit_bytes, "the limit that held"),
+    RES_ROW(WHOLE, "signal", signal, "the signal that ended it"),
+    RES_ROW(TEXT, "text", text, "the same in words"),
+};
+static const struct res_described FAILURE = RES_DESCRIBE("a failure", FAILURE_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_limited
+static const struct res_field LIMITED_FIELDS[] = {
+    RES_ROW(COUNT, "runs", runs, "runs with a control group"),
+    RES_ROW(COUNT, "runs_at_limit", runs_at_limit, "those that reached the limit"),
+    RES_ROW(COUNT, "at_limit_count_max", at_limit_count_max, "how often one of them did, at most"),
+    RES_ROW_AS(COUNT, ZERO_IS_NULL, "peak_bytes_max", peak_bytes_max, "the highest that the kernel counted"),
+};
+static const struct res_described LIMITED = RES_DESCRIBE_WHOLLY("a limit", LIMITED_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_waste_at
+static const struct res_field WASTE_AT_FIELDS[] = {
+    RES_ROW(COUNT, "ops", ops, "executed so far"),
+    RES_ROW(COUNT, "time_ns", time_ns, "recorded time"),
+    RES_ROW(WHOLE, "resident_bytes", resident_bytes, "as `resident`"),
+    RES_ROW(WHOLE, "live_bytes", live_bytes, "requested and not yet freed"),
+    RES_ROW(WHOLE, "live_objects", live_objects, "likewise"),
+    RES_ROW(WHOLE, "usable_bytes", usable_bytes, "`malloc_usable_size` summed over the live objects"),
+    RES_ROW(WHOLE, "rounding_bytes", rounding_bytes, "that less `live_bytes`"),
+    RES_ROW(WHOLE, "cached_bytes", cached_bytes,
+            "free memory that the allocator counts as its own, resident or not, less what it counted before "
+            "the first op"),
+    RES_ROW(WHOLE, "metadata_bytes", metadata_bytes,
+            "for its own books, by its own count; glibc: 8 bytes an object"),
+    RES_ROW(WHOLE, "rest_bytes", rest_bytes,
+            "resident less all of these; below 0 where objects or cached memory are not resident"),
+    RES_ROW(WHOLE, "huge_page_bytes", huge_page_bytes, "of the whole process, in transparent huge pages"),
+};
+static const struct res_described WASTE_AT = RES_DESCRIBE("a waste", WASTE_AT_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_waste_figures
+static const struct res_field WASTE_FIELDS[] = {
+    RES_PART(INSIDE, PLAIN, "peak", peak, &WASTE_AT, "at the window's end at which live bytes are highest"),
+    RES_PART(INSIDE, PLAIN, "end", end, &WASTE_AT, "behind the last op"),
+};
+static const struct res_described WASTE = RES_DESCRIBE_WHOLLY("a waste", WASTE_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_call_figures
+static const struct res_field CALL_FIELDS[] = {
+    RES_ROW_AS(TEXT, OMITTED, "call", call, "of this call only"),
+    RES_ROW_AS(WHOLE, OMITTED, "size_max_bytes", size_max_bytes, "of requests up to this size only"),
+    RES_ROW(NUMBER, "count", count, "calls"),
+    RES_ROW(NUMBER, "mean_ns", mean_ns, "median over the passes"),
+    RES_ROW(NUMBER, "p50_ns", p50_ns, "median over the passes"),
+    RES_ROW(NUMBER, "p90_ns", p90_ns, "median over the passes"),
+    RES_ROW(NUMBER, "p99_ns", p99_ns, "median over the passes"),
+    RES_ROW(NUMBER, "p99_9_ns", p99_9_ns, "median over the passes"),
+    RES_ROW(NUMBER, "max_ns", max_ns, "the largest of all passes"),
+    RES_ROW(NUMBER, "typical_ns", typical_ns, "median of `mean_ns` less the floor's"),
+    RES_ROW(NUMBER, "quiet_ns", quiet_ns, "least of `mean_ns` less the floor's"),
+};
+static const struct res_described CALL_FIGURES = RES_DESCRIBE("figures of a call", CALL_FIELDS);
+#undef OWNER
+
+#define PERCENTILE(name)                                                                                     \
+    RES_ROW(NUMBER, #name "_ratio", name.ratio, "to the baseline's in the same pass"),                       \
+        RES_ROW(NUMBER, #name "_ratio_low", name.low, "Student's interval of the ratio"),                    \
+        RES_ROW(NUMBER, #name "_ratio_high", name.high, "likewise"),                                         \
+        RES_WORD(#name "_verdict", name.verdict, TIME_VERDICTS, "as for time, with the control's as noise")
+#define OF_ALL(name, text) RES_ROW_AS(NUMBER, OMITTED, #name, all.name, text)
+
+#define OWNER struct res_latency_figures
+static const struct res_field LATENCY_FIELDS[] = {
+    RES_ROW_AS(TEXT, OMITTED, "unavailable", unavailable, "why a pass failed; then there is nothing else"),
+    RES_ROW(COUNT, "passes", passes, "how many"),
+    RES_ROW(TRUTH, "floor_subtracted", floor_subtracted,
+            "whether typical and quiet times are less the floor's"),
+    OF_ALL(count, "calls"),
+    OF_ALL(mean_ns, "of a call"),
+    OF_ALL(p50_ns, "percentile"),
+    OF_ALL(p90_ns, "percentile"),
+    OF_ALL(p99_ns, "percentile"),
+    OF_ALL(p99_9_ns, "percentile"),
+    OF_ALL(max_ns, "the largest of all passes"),
+    OF_ALL(typical_ns, "median of `mean_ns` less the floor's"),
+    OF_ALL(quiet_ns, "least of `mean_ns` less the floor's"),
+    PERCENTILE(p99),
+    PERCENTILE(p99_9),
+    RES_LIST(LIST, OMITTED, "by_call", by_call, by_call_count, &CALL_FIGURES,
+             "the same by call; in `by_size_class[]` and `by_call_and_size_class[]` by size and both"),
+};
+static const struct res_described LATENCY = RES_DESCRIBE("a latency", LATENCY_FIELDS);
+#undef OWNER
+
+#define SYSTEM_CALL(name) RES_ROW_AS(WHOLE, OMITTED, #name, name, "calls")
+
+#define OWNER struct res_system_calls
+static const struct res_field SYSTEM_FIELDS[] = {
+    RES_ROW_AS(TEXT, OMITTED, "unavailable", unavailable, "why they were not counted"),
+    SYSTEM_CALL(mmap),
+    SYSTEM_CALL(munmap),
+    SYSTEM_CALL(mremap),
+    SYSTEM_CALL(madvise),
+    SYSTEM_CALL(mprotect),
+    SYSTEM_CALL(brk),
+    SYSTEM_CALL(futex),
+    SYSTEM_CALL(other),
+    SYSTEM_CALL(total),
+};
+static const struct res_described SYSTEM_CALLS = RES_DESCRIBE("system calls", SYSTEM_FIELDS);
+#undef OWNER
+
+#define PLACED(key, member) RES_ROW_AS(NUMBER, READ_ONLY, key, member, NULL)
+
+/* The object is kept as it is (docs/placement.md); these of its members are read. */
+#define OWNER struct res_placement_figures
+static const struct res_field PLACEMENT_FIELDS[] = {
+    RES_ROW_AS(TEXT, OMITTED, "unavailable", unavailable, "why it was not measured"),
+    PLACED("live_objects", live_objects),
+    PLACED("objects", objects),
+    PLACED("bytes", bytes),
+    PLACED("tlb_misses_per_object", tlb_misses_per_object),
+    PLACED("same_page_share", same_page_share),
+    PLACED("next_distance_bytes_median", next_distance_bytes_median),
+    PLACED("page_bytes_per_byte", page_bytes_per_byte),
+    PLACED("line_bytes_per_byte", line_bytes_per_byte),
+    PLACED("alignment.looked", looked),
+    PLACED("alignment.misaligned", misaligned),
+    RES_ROW_AS(TEXT, READ_ONLY, "alignment.first.call", misaligned_call, NULL),
+    PLACED("alignment.first.op", misaligned_op),
+    PLACED("alignment.first.size_bytes", misaligned_size_bytes),
+    PLACED("alignment.first.promised_bytes", misaligned_promised_bytes),
+};
+static const struct res_described PLACEMENT = RES_DESCRIBE("a placement", PLACEMENT_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_whole_process
+static const struct res_field WHOLE_PROCESS_FIELDS[] = {
+    RES_ROW(COUNT, "rounds", rounds, "rounds of whole processes"),
+    RES_ROW(TEXT, "failed", failed, "one line, or `null`"),
+    RES_LIST(NUMBERS, OMITTED, "wall_ns", wall_ns, wall_count, NULL, "by round"),
+    RES_LIST(NUMBERS, OMITTED, "user_ns", user_ns, user_count, NULL, "by round"),
+    RES_LIST(NUMBERS, OMITTED, "system_ns", system_ns, system_count, NULL, "by round"),
+    RES_LIST(COUNTS, OMITTED, "exit_codes", exit_codes, exit_count, NULL, "by round"),
+    RES_ROW_AS(NUMBER, OMITTED, "wall_ns_median", wall_ns_median, "median"),
+    RES_ROW_AS(NUMBER, OMITTED, "user_ns_mean", user_ns_mean, "mean"),
+    RES_ROW_AS(NUMBER, OMITTED, "system_ns_mean", system_ns_mean, "mean"),
+    RES_ROW_AS(NUMBER, OMITTED, "ratio", ratio,
+               "median of the wall time over the baseline's in the same round"),
+    RES_ROW_AS(NUMBER, OMITTED, "ratio_low", ratio_low, "its bootstrap interval"),
+    RES_ROW_AS(NUMBER, OMITTED, "ratio_high", ratio_high, "likewise"),
+};
+static const struct res_described WHOLE_PROCESS = RES_DESCRIBE_WHOLLY("whole processes",
+                                                                      WHOLE_PROCESS_FIELDS);
+#undef OWNER
+
+/* ---- an entry -------------------------------------------------------------------------------- */
+
+#define FLOOR_FIELDS 17u /* the first rows: a floor has no others */
+
+#define OWNER struct res_result_entry
+static const struct res_field ENTRY_FIELDS[] = {
+    RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the candidate"),
+    RES_ROW(TEXT, "version", version, "of its library"),
+    RES_ROW(TEXT, "library", library, "its real path"),
+    RES_ROW(PAIRS, "environment", environment, "variables that the candidate sets"),
+    RES_ROW(TEXT, "failed", failed, "one line, or `null`"),
+    RES_PART(STRUCT, PLAIN, "failure", failure, &FAILURE, "how its run ended"),
+    RES_PART(STRUCT, PLAIN, "limit", limit, &LIMITED,
+             "what a limit by control groups did, over all its runs"),
+    RES_ROW_AS(WHOLE, OMITTED, "check.objects_verified", objects_verified, "by its checking run"),
+    RES_ROW(NUMBER, "time.quiet_ns_per_op", figures.quiet_ns_per_op,
+            "sum over batches of the least time over the rounds, less the floor's, over the timed ops"),
+    RES_ROW(NUMBER, "time.steady_ns_per_op", figures.steady_ns_per_op,
+            "sum over batches of the mean of the fastest quarter of the rounds, less the floor's, over the "
+            "timed ops"),
+    RES_ROW(NUMBER, "time.typical_ns_per_op", figures.typical_ns_per_op,
+            "median over rounds of the whole run, less the floor's median"),
+    RES_ROW(NUMBER, "time.typical_ns_per_op_deviation", figures.typical_deviation,
+            "median absolute deviation of it"),
+    RES_PART(STRUCT, PLAIN, "latency", latency, &LATENCY, "of the latency passes (`--latency`)"),
+    RES_PART(STRUCT, PLAIN, "system_calls", system_calls, &SYSTEM_CALLS, "what it asked of the kernel"),
+    RES_PART(STRUCT, OMITTED, "whole_process", whole_process, &WHOLE_PROCESS,
+             "whole processes (`--hyperfine`)"),
+    RES_ROW(COUNT, "warmup_ns", warmup_ns, "how long its warm-up took"),
+    RES_LIST(LIST, REQUIRED, "runs", runs, run_count, &RES_RUN,
+             "one for each round, as `mallab replay --json` prints it, with `round`, `position`, "
+             "`elapsed_ns` and every `batch_ns[]`"),
+
+    RES_ROW(NUMBER, "time.quiet_ratio", figures.quiet_ratio, "quiet time over the baseline's"),
+    RES_ROW(NUMBER, "time.ratio", figures.time.ratio, "steady time over the baseline's"),
+    RES_ROW(NUMBER, "time.ratio_low", figures.time.interval.low,
+            "95 % interval, by swapping names within rounds (statistics.md)"),
+    RES_ROW(NUMBER, "time.ratio_high", figures.time.interval.high, "likewise"),
+    RES_WORD("time.verdict", figures.time.verdict, TIME_VERDICTS,
+             "`faster`, `slower`, `same` or `undecided`"),
+    RES_ROW_AS(NUMBER, ZERO_IS_NULL, "time.p_value", figures.time.p_value,
+               "of the exact test whether the two differ at all"),
+    RES_ROW_AS(NUMBER, ZERO_IS_NULL, "time.p_corrected", figures.time.p_corrected,
+               "the same for all candidates of the table together (Holm)"),
+    RES_ROW(NUMBER, "time.typical_ratio", figures.typical.ratio,
+            "median over rounds of typical over the baseline's"),
+    RES_ROW(NUMBER, "time.typical_ratio_low", figures.typical.interval.low, "its bootstrap interval"),
+    RES_ROW(NUMBER, "time.typical_ratio_high", figures.typical.interval.high, "likewise"),
+    RES_ROW(WHOLE, "resident.start_bytes", figures.start_bytes,
+            "held before the first op, and in none of the others"),
+    RES_ROW(WHOLE, "resident.peak_bytes", figures.peak_bytes, "median over `resident.rounds`"),
+    RES_ROW(WHOLE, "resident.peak_bytes_deviation", figures.peak_deviation,
+            "median absolute deviation of it"),
+    RES_ROW(WHOLE, "resident.mean_bytes", figures.mean_bytes, "over recorded time"),
+    RES_ROW(WHOLE, "resident.end_bytes", figures.end_bytes, "behind the last op"),
+    RES_ROW(WHOLE, "resident.idle_bytes", figures.idle_bytes, "after the rest behind it"),
+    RES_ROW(NUMBER, "resident.peak_ratio", figures.peak.ratio, "peak over the baseline's"),
+    RES_ROW(NUMBER, "resident.peak_ratio_low", figures.peak.interval.low, "its interval"),
+    RES_ROW(NUMBER, "resident.peak_ratio_high", figures.peak.interval.high, "likewise"),
+    RES_WORD("resident.peak_verdict", figures.peak.verdict, MEMORY_VERDICTS,
+             "`less`, `more`, `same` or `undecided`"),
+    RES_ROW(NUMBER, "resident.end_ratio", figures.end.ratio, "end over the baseline's"),
+    RES_ROW(NUMBER, "resident.end_ratio_low", figures.end.interval.low, "its interval"),
+    RES_ROW(NUMBER, "resident.end_ratio_high", figures.end.interval.high, "likewise"),
+    RES_WORD("resident.end_verdict", figures.end.verdict, MEMORY_VERDICTS, "as for the peak"),
+    RES_ROW(NUMBER, "resident.given_back_share", figures.given_back_share,
+            "of the bytes by which the peak exceeds the live bytes at the end, the share given back at the "
+            "last look"),
+    RES_WORD("resident.clock", resident_clock, CLOCKS,
+             "the clock that the allocator was told in the runs that these figures are of"),
+    RES_ROW(COUNT, "resident.rounds", resident_rounds, "how many runs these figures are of"),
+    RES_ROW_AS(TRUTH, TRUE, "resident.predicted", predicted,
+               "whether the figures are what the program would have had (clock.md)"),
+    RES_ROW(TEXT, "resident.not_predicted_why", not_predicted_why, "if not, why"),
+    RES_PART(STRUCT, PLAIN, "waste", waste, &WASTE, "where memory went, in its warm-up"),
+    RES_PART(STRUCT, PLAIN, "placement", placement, &PLACEMENT,
+             "how close together live objects lie (placement.md)"),
+    RES_LIST(LIST, PLAIN, "memory_runs", memory_runs, memory_count, &RES_RUN,
+             "the same as `runs[]`, of the memory passes"),
+    RES_ROW(NUMBER, "faults_minor", faults_minor, "median page faults of a timed run"),
+    RES_ROW(NUMBER, "blow_up", blow_up, "peak resident over `live_peak_bytes` of the workload"),
+    RES_ROW(TEXTS, "beaten_by", beaten_by,
+            "names of candidates shown better in time or peak and not surely more than 5 % worse in the "
+            "other; `null`: not judged"),
+};
+const struct res_described RES_RESULT_ENTRY = RES_DESCRIBE("a candidate", ENTRY_FIELDS);
+#undef OWNER
+const struct res_described RES_RESULT_FLOOR = {"a floor", ENTRY_FIELDS, FLOOR_FIELDS,
+                                               sizeof(struct res_result_entry),
+                                               offsetof(struct res_result_entry, rest)};
+
+/* ---- a workload ------------------------------------------------------------------------------ */
+
+#define OWNER struct res_outlier
+static const struct res_field OUTLIER_FIELDS[] = {
+    RES_ROW(TEXT, "name", name, "of the entry"),
+    RES_ROW(TRUTH, "control", control, "whether it is the control"),
+    RES_ROW(COUNT, "round", round, "from 1"),
+    RES_ROW(NUMBER, "times_median", times_median, "its time over the entry's median"),
+};
+static const struct res_described OUTLIER = RES_DESCRIBE_WHOLLY("an outlier", OUTLIER_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_note
+static const char *const SEVERITIES[] = {"info", "warning", "advice", NULL};
+static const struct res_field NOTE_FIELDS[] = {
+    RES_WORD("severity", severity, SEVERITIES, "`info`, `warning` or `advice`"),
+    RES_ROW(TEXT, "label", label, "a word or two"),
+    RES_ROW(TEXT, "text", text, "the line, as table and page print it"),
+    RES_ROW_AS(TEXT, OMITTED, "detail", detail, "a command or variable to copy"),
+    RES_ROW_AS(TRUTH, OMITTED, "details", details, "whether it is told only with `--details`"),
+};
+static const struct res_described NOTE = RES_DESCRIBE_WHOLLY("a note", NOTE_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_result_workload
+static const struct res_field WORKLOAD_FIELDS[] = {
+    RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the workload's file"),
+    RES_ROW(TEXT, "program", program, "what was recorded"),
+    RES_ROW_AS(COUNT, ZERO_IS_NULL, "processes", processes, "of the recording, where there are several"),
+    RES_ROW(NUMBER, "events_share", events_share, "this one's share of all their events"),
+    RES_ROW_AS(COUNT, ZERO_IS_NULL, "merged_processes", merged_processes, "that became this workload"),
+    RES_ROW(TEXT, "selection", selection, "what of the recording it is, in words"),
+    RES_ROW(TEXT, "digest", digest,
+            "of the calls executed; every run printed this one, or its candidate failed"),
+    RES_ROW(TEXT, "file_digest", file_digest, "of the workload's file"),
+    RES_ROW_AS(COUNT, REQUIRED, "ops", ops, "of the workload's file"),
+    RES_ROW(COUNT, "inherited_ops", inherited_ops,
+            "of `ops`, those that create what was there before; **not timed**"),
+    RES_ROW_AS(TRUTH, TRUE, "complete", complete, "whether the recording was whole"),
+    RES_ROW(TEXT, "incomplete_why", incomplete_why, "if not, why"),
+    RES_ROW(COUNT, "lost_calls", lost_calls, "calls that it lacks"),
+    RES_ROW_AS(TRUTH, TRUE, "lost_known", lost_known, "false: more may be missing than anybody counted"),
+    RES_ROW(COUNT, "left_out_calls", left_out_calls,
+            "on objects that were made while nothing was recorded; not replayed"),
+    RES_ROW(COUNT, "removed_calls", removed_calls, "in windows of the recording that `--keep` removed"),
+    RES_WORD("live", live, LIVES,
+             "`known`; else why memory figures are not what they seem: `from_middle` (lower bounds), "
+             "`paused` (inexact), `left_behind` (upper bounds)"),
+    RES_ROW_AS(COUNT, REQUIRED, "threads", threads, "of the workload"),
+    RES_ROW_AS(COUNT, REQUIRED, "duration_ns", duration_ns, "recorded time"),
+    RES_ROW_AS(COUNT, REQUIRED, "live_peak_bytes", live_peak_bytes, "requested and not yet freed, at most"),
+    RES_ROW_AS(COUNT, REQUIRED, "rounds", rounds, "finished"),
+    RES_ROW_AS(TEXT, OMITTED, "stopped.by", stopped_by,
+               "what ended the rounds: `rounds`, `until`, `time_budget`, `rounds_max` or `interrupt`"),
+    RES_ROW(NUMBER, "stopped.width", stopped_width,
+            "the widest interval of time then, as a share of the ratio"),
+    RES_ROW(NUMBER, "stopped.until_width", stopped_until_width, "the width that was asked for"),
+    RES_ROW(WHOLE, "stopped.elapsed_ns", stopped_elapsed_ns, "of warm-up and rounds"),
+    RES_ROW(WHOLE, "stopped.time_budget_ns", stopped_time_budget_ns, "that was given"),
+    RES_ROW(COUNT, "stopped.rounds_max", stopped_rounds_max, "rounds at most"),
+    RES_ROW(NUMBER, "steadiness.drift_share", drift_share,
+            "trend of the runs' times over the rounds (statistics.md)"),
+    RES_ROW(TRUTH, "steadiness.drift_significant", drift_significant, "whether it is more than chance"),
+    RES_ROW(COUNT, "steadiness.outliers.count", outlier_count,
+            "runs far from their median: told, never dropped"),
+    RES_ROW(COUNT, "steadiness.outliers.runs", outlier_runs, "of so many"),
+    RES_PART(STRUCT, PLAIN, "steadiness.outliers.worst", outlier_worst, &OUTLIER, "the furthest"),
+    RES_ROW(COUNT, "memory_rounds", memory_rounds,
+            "with a memory pass; 0: resident figures are of the timed runs"),
+    RES_ROW_AS(JSON, OMITTED, "profile", profile, "what the workload asks for (below)"),
+    RES_ROW(JSON, "samples", samples,
+            "`time_ns[]` and `live_bytes[]` at the end of each window; the same for all timed runs"),
+    RES_ROW(JSON, "memory_samples", memory_samples, "the same of the memory passes"),
+    RES_LIST(LIST, REQUIRED, "candidates", candidates, candidate_count, &RES_RESULT_ENTRY,
+             "the baseline first, then as given"),
+    RES_LIST(LIST, OMITTED, "notes", notes, note_count, &NOTE, "lines on this workload for people"),
+    RES_PART(INSIDE, REQUIRED, "control", control, &RES_RESULT_ENTRY,
+             "the baseline a second time in each round"),
+    RES_PART(STRUCT, PLAIN, "floor", floor, &RES_RESULT_FLOOR,
+             "`none`; `null`: it was not there, and nothing was subtracted"),
+};
+const struct res_described RES_RESULT_WORKLOAD = RES_DESCRIBE("a workload", WORKLOAD_FIELDS);
+#undef OWNER
+
+/* ---- the result ------------------------------------------------------------------------------ */
+
+#define OWNER struct res_machine
+static const struct res_field MACHINE_FIELDS[] = {
+    RES_ROW(TEXT, "name", name, "`$MALLAB_MACHINE`; the host's own is not taken"),
+    RES_ROW(TEXT, "cpu", cpu, "model"),
+    RES_ROW(WHOLE, "cpus", cpus, "usable"),
+    RES_ROW(WHOLE, "cores", cores, "physical"),
+    RES_ROW(WHOLE, "memory_bytes", memory_bytes, "physical"),
+    RES_ROW(TEXT, "architecture", architecture, "as uname(2) says"),
+    RES_ROW(TEXT, "kernel", kernel, "release"),
+    RES_ROW(TEXT, "libc", libc, "name and version"),
+    RES_ROW(TEXT, "transparent_huge_pages", transparent_huge_pages, "mode"),
+    RES_ROW(TEXT, "governor", governor, "of the first processor"),
+    RES_ROW(NUMBER, "load_1_minute", load_1_minute, "before the first run"),
+    RES_ROW(MAYBE, "virtual_machine", virtual_machine, "whether the processor says so"),
+};
+static const struct res_described MACHINE = RES_DESCRIBE("a machine", MACHINE_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_disturbance
+static const struct res_field DISTURBANCE_FIELDS[] = {
+    RES_ROW(TEXT, "kind", kind, "see \"What disturbs\""),
+    RES_ROW(TEXT, "when", when, "`before`, `during` or `after`"),
+    RES_ROW(NUMBER, "value", value, "what was seen"),
+    RES_ROW(TEXT, "unit", unit, "of the value"),
+    RES_ROW(TEXT, "text", text, "what was seen, in words"),
+    RES_ROW(TEXT, "remedy", remedy, "what to do about it"),
+};
+static const struct res_described DISTURBANCE = RES_DESCRIBE_WHOLLY("a disturbance", DISTURBANCE_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_missing_candidate
+static const struct res_field MISSING_FIELDS[] = {
+    RES_ROW(TEXT, "name", name, "of the candidate"),
+    RES_ROW(TEXT, "reason", reason, "why it is missing"),
+};
+static const struct res_described MISSING = RES_DESCRIBE_WHOLLY("a missing candidate", MISSING_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_result
+static const struct res_field RESULT_FIELDS[] = {
+    RES_ROW_AS(TEXT, REQUIRED, "schema", schema, "`mallab-experiment/1`; readers refuse a higher number"),
+    RES_ROW(TEXT, "mallab_version", mallab_version, "what wrote it"),
+    RES_ROW(COUNT, "created_unix_ns", created_unix_ns, "when"),
+    RES_ROW_AS(TRUTH, TRUE, "complete", complete,
+               "whether the experiment ran to its end, on whole recordings"),
+    RES_ROW(TEXT, "incomplete_why", incomplete_why, "if not, why"),
+    RES_ROW_AS(TEXT, REQUIRED, "baseline", baseline, "the candidate that the others are compared with"),
+    RES_ROW_AS(COUNT, REQUIRED, "rounds", rounds, "finished by every workload"),
+    RES_ROW(COUNT, "rounds_asked", rounds_asked, "asked for"),
+    RES_ROW(COUNT, "memory_rounds_asked", memory_rounds_asked, "that were to have a memory pass (clock.md)"),
+    RES_ROW(COUNT, "memory_idle_ms", memory_idle_ms, "how long its runs rest at their end, in recorded time"),
+    RES_ROW(TRUTH, "stopped", stopped, "whether Ctrl-C ended it"),
+    RES_ROW_AS(COUNT, REQUIRED, "seed", seed, "of order and bootstrap"),
+    RES_ROW(COUNT, "resamples", resamples, "of the bootstrap"),
+    RES_ROW(TEXT, "touch", touch, "what was written into new memory: `none`, `page` or `full`"),
+    RES_ROW(TRUTH, "check", check, "whether each candidate's promises were looked at before (`--check`)"),
+    RES_ROW(TRUTH, "one_thread", one_thread, "whether all threads ran as one"),
+    RES_ROW_AS(COUNT, ZERO_IS_NULL, "limit_bytes", limit_bytes, "what each candidate could have (`--limit`)"),
+    RES_ROW(TEXT, "limit_by", limit_by, "`cgroup v1`, `cgroup v2` or `RLIMIT_DATA`"),
+    RES_ROW(TEXT, "limit_by_why", limit_by_why, "why not by control groups, where nobody chose"),
+    RES_PART(INSIDE, REQUIRED, "machine", machine, &MACHINE, "what it ran on"),
+    RES_LIST(LIST, PLAIN, "disturbances", disturbances, disturbance_count, &DISTURBANCE,
+             "what disturbed the measurement"),
+    RES_LIST(LIST, REQUIRED, "missing", missing, missing_count, &MISSING,
+             "candidates of the default list, or the floor, that are not on this machine"),
+    RES_LIST(LIST, REQUIRED, "workloads", workloads, workload_count, &RES_RESULT_WORKLOAD, "below"),
+    RES_LIST(LIST, OMITTED, "notes", notes, note_count, &NOTE, "lines on all workloads for people"),
+    RES_ROW_AS(JSON, OMITTED, "validation", validation, "of `mallab validate`"),
+    RES_ROW_AS(JSON, OMITTED, "tune", tune, "of `mallab tune`"),
+};
+const struct res_described RES_RESULT = RES_DESCRIBE("a result", RESULT_FIELDS);
+#undef OWNER

@@ -1,0 +1,129 @@
+/* test_results_result.c - a result read from JSON and written again says the same; what is wrong in a file is named. */
+#include "results/measure/result/result.h"
+
+#include <math.h>
+
+#include "unit/harness.h"
+
+/* Whether `now` has all that `before` has; keys may have been added. Numbers are equal as numbers. */
+static bool holds(const json_t *now, const json_t *before, const char *path)
+{
+    const char *key;
+    json_t *value;
+    size_t index;
+    char deeper[512];
+    if (json_is_object(before) && json_is_object(now)) {
+        bool all = true;
+        json_object_foreach((json_t *)(uintptr_t)before, key, value)
+        {
+            snprintf(deeper, sizeof deeper, "%s.%s", path, key);
+            all = holds(json_object_get(now, key), value, deeper) && all;
+        }
+        return all;
+    }
+    if (json_is_array(before) && json_array_size(before) == json_array_size(now)) {
+        bool all = true;
+        json_array_foreach(before, index, value)
+        {
+            snprintf(deeper, sizeof deeper, "%s[%zu]", path, index);
+            all = holds(json_array_get(now, index), value, deeper) && all;
+        }
+        return all;
+    }
+    const bool same = json_is_number(before) && json_is_number(now)
+                          ? json_number_value(before) == json_number_value(now)
+                          : json_equal(before, now);
+    if (!same)
+        fprintf(stderr, "%s differs\n", path);
+    return same;
+}
+
+static json_t *file_of(const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", getenv("MALLAB_SOURCE"), name);
+    return json_load_file(path, 0, NULL);
+}
+
+TEST(what_is_read_is_written)
+{
+    static const char *const FILES[] = {"docs/published/quickstart.json"};
+    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
+        struct res_result result;
+        char *problem = NULL;
+        json_t *before = file_of(FILES[i]);
+        CHECK(before != NULL);
+        const bool read = res_result_read(before, &result, &problem);
+        CHECK_STR(problem != NULL ? problem : "", "");
+        if (!read)
+            continue;
+        json_t *now = res_result_write(&result);
+        CHECK(holds(now, before, FILES[i]));
+        json_decref(now);
+        res_result_release(&result);
+        json_decref(before);
+    }
+}
+
+TEST(keys_that_nobody_knows_are_kept)
+{
+    struct res_result result;
+    char *problem = NULL;
+    json_t *before = file_of("docs/published/quickstart.json");
+    json_t *candidate = json_array_get(
+        json_object_get(json_array_get(json_object_get(before, "workloads"), 0), "candidates"), 0);
+    json_object_set_new(json_object_get(candidate, "time"), "of_tomorrow", json_integer(3));
+    json_object_set_new(before, "also_of_tomorrow", json_pack("{s:[i]}", "list", 1));
+    CHECK(res_result_read(before, &result, &problem));
+    json_t *now = res_result_write(&result);
+    CHECK(holds(now, before, ""));
+    json_decref(now);
+    json_decref(before);
+    res_result_release(&result);
+}
+
+TEST(a_figure_of_another_kind_is_none)
+{
+    struct res_result result;
+    char *problem = NULL;
+    json_t *json = file_of("docs/published/quickstart.json");
+    json_t *candidate = json_array_get(
+        json_object_get(json_array_get(json_object_get(json, "workloads"), 0), "candidates"), 0);
+    json_object_set_new(json_object_get(candidate, "time"), "ratio", json_string("fast"));
+    json_object_set_new(json_object_get(candidate, "time"), "verdict", json_string("splendid"));
+    json_object_set_new(candidate, "warmup_ns", json_integer(-1));
+    json_object_set_new(candidate, "environment", json_integer(1));
+    json_object_set_new(candidate, "memory_runs", json_pack("[{s:s}, i]", "digest", "0", 5));
+    CHECK(res_result_read(json, &result, &problem));
+    CHECK(!isfinite(result.workloads[0].candidates[0].figures.time.ratio));
+    CHECK_U64(result.workloads[0].candidates[0].figures.time.verdict, RES_UNDECIDED);
+    CHECK_U64(result.workloads[0].candidates[0].warmup_ns, 0);
+    CHECK_U64(result.workloads[0].candidates[0].memory_count, 0);
+    res_result_release(&result);
+    json_decref(json);
+}
+
+static void check_problem(const char *key, json_t *value, const char *expected)
+{
+    struct res_result result;
+    char *problem = NULL;
+    json_t *json = file_of("docs/published/quickstart.json");
+    json_t *candidate = json_array_get(
+        json_object_get(json_array_get(json_object_get(json, "workloads"), 0), "candidates"), 0);
+    json_object_set_new(candidate, key, value);
+    CHECK(!res_result_read(json, &result, &problem));
+    CHECK_STR(problem, expected);
+    free(problem);
+    json_decref(json);
+}
+
+TEST(what_is_wrong_is_named)
+{
+    check_problem("name", json_null(), "a candidate lacks name");
+    check_problem("runs", json_null(), "a candidate lacks runs");
+    check_problem("runs", json_pack("[i]", 5), "a run is no object");
+    check_problem("name", json_integer(1), "a candidate has a name of another kind");
+}
+
+RUN_TESTS(T(what_is_read_is_written), T(keys_that_nobody_knows_are_kept), T(a_figure_of_another_kind_is_none),
+          T(what_is_wrong_is_named))
