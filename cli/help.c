@@ -4,16 +4,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/similar.h"
-#include "cli/options/command_line.h"
-
-static const char HELP[] = "usage: mallab help [VERB]\n"
-                           "\n"
-                           "Print the help of a verb, or the list of verbs.\n"
-                           "\n"
-                           "@help\n"
-                           "\n"
-                           "example: mallab help ab\n"
-                           "exit codes: 0 done, 2 misuse\n";
+#include "cli/options/option_table.h"
 
 const struct cli_verb *const *cli_verbs(void)
 {
@@ -62,11 +53,8 @@ void cli_print_verbs(FILE *out)
 
 static int run_help(int argc, char **argv)
 {
-    static const struct option options[] = {CLI_ANSWER_HELP_ROW, {NULL, 0, NULL, 0}};
-    struct cli_answer answer = cli_answer_defaults();
     struct cli_operands operands;
-    const struct cli_command_line line = {.verb = &CLI_HELP, .options = options, .answer = &answer};
-    const int code = cli_command_line_take(&line, argc, argv, &operands);
+    const int code = cli_options_take(&CLI_HELP, argc, argv, NULL, &operands);
     if (code >= 0)
         return code;
     if (operands.count > 1)
@@ -78,13 +66,16 @@ static int run_help(int argc, char **argv)
     const struct cli_verb *verb = cli_verb_find(operands.words[0]);
     if (verb == NULL)
         return cli_verb_unknown(&CLI_HELP, operands.words[0]);
-    cli_print_help(verb);
+    cli_option_help_print(verb);
     return CLI_DONE;
 }
 
 const struct cli_verb CLI_HELP = {
     .name = "help",
     .summary = "print the help of a verb",
-    .help = HELP,
+    .usage = "[VERB]",
+    .purpose = "Print the help of a verb, or the list of verbs.",
+    .examples = "mallab help ab",
+    .exit_codes = "0 done, 2 misuse",
     .run = run_help,
 };

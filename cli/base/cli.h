@@ -27,10 +27,25 @@ enum cli_exit {
     CLI_RECORD_NOT_FOUND = 127,
 };
 
+/* Where the command to run stands that a verb takes. */
+enum cli_command_at {
+    CLI_COMMAND_NONE = 0,      /* it takes none */
+    CLI_COMMAND_IS_OPERANDS,   /* from the first operand on: options behind it are the command's */
+    CLI_COMMAND_BEHIND_DASHES, /* behind "--"; operands before it are the verb's */
+};
+
+/* Texts are wrapped where they are printed; '\n' ends a line. */
 struct cli_verb {
     const char *name;
-    const char *summary; /* for the list of verbs */
-    const char *help;    /* the text of --help, 80 columns, before cli_help_text */
+    const char *summary;              /* for the list of verbs */
+    const char *usage;                /* a line each, without "mallab NAME" */
+    const char *purpose;              /* what it does, above the options */
+    const struct cli_option *options; /* its rows (options/option_table.h); NULL: only --help */
+    const char *notes;                /* a paragraph below the options; NULL: none */
+    const char *examples;             /* a line each */
+    const char *exit_codes;
+    enum cli_command_at command_at;
+    const char *completes; /* what completion says for operands (complete/complete.h); NULL: nothing */
     int (*run)(int argc, char **argv);
 };
 
@@ -47,14 +62,6 @@ int cli_verb_unknown(const struct cli_verb *verb, const char *name);
 
 /* cli_print_verbs - how the program is used, and the list of verbs. */
 void cli_print_verbs(FILE *out);
-
-/* cli_help_text - a verb's help with every line "@..." replaced by what it stands for (help_text.c). The caller's to free.
- * cli_print_help - on stdout. */
-char *cli_help_text(const struct cli_verb *verb);
-void cli_print_help(const struct cli_verb *verb);
-
-/* cli_take_from - the value of --from. Returns -1, with ret_from set to name; else CLI_MISUSE. (help_text.c) */
-int cli_take_from(const struct cli_verb *verb, const char *name, const char **ret_from);
 
 /* cli_say - "mallab VERB: ..." and a newline on stderr. */
 void cli_say(const struct cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));

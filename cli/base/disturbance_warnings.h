@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "cli/base/answer.h"
+#include "cli/options/answer_options.h"
 #include "results/measure/machine/disturbances.h"
 
 /* cli_warn_of - tell the signs from that number on, unless it is to be quiet: those of one cause on one line. Of causes told

@@ -43,25 +43,3 @@ void cli_similar_offer(struct cli_similar *similar, const char *typed, const cha
     similar->word = offered;
     similar->distance = distance;
 }
-
-bool cli_similar_option(const char *help, const char *typed, char *ret_option)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
-    char word[CLI_SIMILAR_MAX];
-    size_t nearest = SIZE_MAX;
-    snprintf(word, sizeof word, "%.*s", (int)strcspn(typed, "="), typed);
-    for (const char *at = strstr(help, " --"); at != NULL; at = strstr(at + 1, " --")) {
-        struct cli_similar similar = {0};
-        char option[CLI_SIMILAR_MAX];
-        if (at == help || (at[-1] != ' ' && at[-1] != ',')) /* not those of running text */
-            continue;
-        at++;
-        snprintf(option, sizeof option, "%.*s", (int)strspn(at, letters), at);
-        cli_similar_offer(&similar, word, option);
-        if (similar.word != NULL && similar.distance < nearest) {
-            nearest = similar.distance;
-            snprintf(ret_option, CLI_SIMILAR_MAX, "%s", option);
-        }
-    }
-    return nearest != SIZE_MAX;
-}

@@ -22,10 +22,4 @@ struct cli_similar {
 /* cli_similar_offer - a word that was meant, perhaps. Of equally near ones the first stays. offered is borrowed. */
 void cli_similar_offer(struct cli_similar *similar, const char *typed, const char *offered);
 
-/* cli_similar_option - the same among the long options of a help text.
- * typed       "--formt", also with "=VALUE".
- * ret_option  set to it; at least CLI_SIMILAR_MAX bytes.
- * Returns     false when none is near. */
-bool cli_similar_option(const char *help, const char *typed, char *ret_option);
-
 #endif

@@ -1,6 +1,6 @@
 /* complete.h - what may stand where on a command line, for the shells' completions (completion/).
  *
- * The options of a verb are taken from the text of its help, so that the two cannot differ. */
+ * The options of a verb and their words are those of its rows (options/option_table.h). */
 #ifndef MALLAB_CLI_COMPLETE_COMPLETE_H
 #define MALLAB_CLI_COMPLETE_COMPLETE_H
 
@@ -21,28 +21,6 @@
  *   :command        a command line of its own begins behind the word '--'
  * Returns an exit code; nothing to offer is no failure. */
 int cli_complete(int count, char **words);
-
-/* An option as help describes it. Strings are its own. */
-struct cli_help_option {
-    char *name;        /* "--output" or "-o" */
-    char *value;       /* "FILE"; NULL: it takes none */
-    bool optional;     /* --merge[=LIST] */
-    char *description; /* on one line */
-};
-
-struct cli_help_options {
-    struct cli_help_option *list;
-    size_t count;
-};
-
-/* cli_help_options_read - those of a help text: lines that begin with blanks and a '-', the names between commas, then the
- * value, and behind two blanks the description, which goes on in lines that are further in. (complete_help.c) */
-void cli_help_options_read(const char *help, struct cli_help_options *ret_options);
-void cli_help_options_release(struct cli_help_options *options);
-
-/* cli_help_choices - the words that a description lists ("auto, always or never", or each in quotes), space-separated in
- * the order of the text; "" where it lists none. The caller's to free. (complete_help.c) */
-char *cli_help_choices(const char *description);
 
 /* cli_complete_candidates - candidates for a list as of -a, of which the last one is `word`; list: several between commas.
  * before: stands before it in the word. (complete_candidates.c) */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/import/formats.h"
 #include "convert/select/list.h"
 #include "footprint/base/trusted.h"
 
@@ -84,7 +85,8 @@ static bool is_name(const char *text)
            strspn(text, "0123456789.") != strlen(text);
 }
 
-static int trust_owner(const struct cli_verb *verb, const char *value)
+static int take_trust_owner(const struct cli_verb *verb, const struct cli_option *row, const char *value,
+                            void *at)
 {
     uid_t user;
     if (!fp_trusted_find_user(value, &user))
@@ -93,58 +95,116 @@ static int trust_owner(const struct cli_verb *verb, const char *value)
     return -1;
 }
 
-int cli_select_take(const struct cli_verb *verb, int option, const char *value, struct conv_options *options)
+static int take_process(const struct cli_verb *verb, const struct cli_option *row, const char *value,
+                        void *at)
 {
-    if (option == CLI_SELECT_TRUST_OWNER)
-        return trust_owner(verb, value);
-    struct conv_selection *select = &options->select;
-    const char *wrong;
+    struct conv_options *options = at;
     uint64_t process;
-    switch (option) {
-    case CLI_SELECT_PROCESS:
-        options->process_id = 0;
-        options->process_file = NULL;
-        if (cli_parse_count(value, 1, UINT32_MAX, &process))
-            options->process_id = (uint32_t)process;
-        else if (is_name(value))
-            options->process_file = value;
-        else
-            return cli_misuse(verb, "'%s' is no process id, and no name of a program or footprint", value);
-        break;
-    case CLI_SELECT_MERGE:
-        select->merge = value != NULL ? value : "";
-        if (value != NULL && (value[0] == '\0' || value[0] == ',' || strstr(value, ",,") != NULL ||
-                              value[strlen(value) - 1] == ','))
-            return cli_misuse(verb, "--merge=LIST has an empty item: '%s'", value);
-        break;
-    case CLI_SELECT_THREADS:
-        wrong = conv_threads_check(value);
-        if (wrong != NULL)
-            return cli_misuse(verb, "--threads '%s': %s", value, wrong);
-        select->threads = value;
-        break;
-    case CLI_SELECT_FROM_TIME:
-        if (!cli_select_parse_when(value, &select->from) ||
-            (select->from.kind == CONV_WHEN_SHARE && select->from.value == CONV_SHARE_WHOLE))
-            return cli_misuse(verb, "'%s' is no time to begin at: write 90s, 5m or 25%%", value);
-        break;
-    case CLI_SELECT_TO_TIME:
-        if (!cli_select_parse_when(value, &select->to) || select->to.value == 0)
-            return cli_misuse(verb, "'%s' is no time to end at: write 90s, 5m, 25%% or end", value);
-        break;
-    case CLI_SELECT_SAMPLE:
-        if (!cli_select_parse_share(value, &select->sample_part, &select->sample_of))
-            return cli_misuse(verb, "'%s' is no share: write 1/8 or 10%%, of at most %u parts", value,
-                              CONV_SAMPLE_MAX);
-        break;
-    case CLI_SELECT_HEAD:
-        if (!cli_parse_count(value, 1, INT64_MAX, &select->head))
-            return cli_misuse(verb, "'%s' is no number of calls", value);
-        break;
-    default:
-        break;
-    }
+    options->process_id = 0;
+    options->process_file = NULL;
+    if (cli_parse_count(value, 1, UINT32_MAX, &process))
+        options->process_id = (uint32_t)process;
+    else if (is_name(value))
+        options->process_file = value;
+    else
+        return cli_misuse(verb, "'%s' is no process id, and no name of a program or footprint", value);
     return -1;
+}
+
+static int take_merge(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
+{
+    *(const char **)at = value != NULL ? value : "";
+    if (value != NULL && (value[0] == '\0' || value[0] == ',' || strstr(value, ",,") != NULL ||
+                          value[strlen(value) - 1] == ','))
+        return cli_misuse(verb, "--merge=LIST has an empty item: '%s'", value);
+    return -1;
+}
+
+static int take_threads(const struct cli_verb *verb, const struct cli_option *row, const char *value,
+                        void *at)
+{
+    const char *wrong = conv_threads_check(value);
+    if (wrong != NULL)
+        return cli_misuse(verb, "--threads '%s': %s", value, wrong);
+    *(const char **)at = value;
+    return -1;
+}
+
+static int take_from_time(const struct cli_verb *verb, const struct cli_option *row, const char *value,
+                          void *at)
+{
+    struct conv_when *from = at;
+    const bool taken = cli_select_parse_when(value, from) &&
+                       (from->kind != CONV_WHEN_SHARE || from->value != CONV_SHARE_WHOLE);
+    return taken ? -1 : cli_option_refuse(verb, row, value);
+}
+
+static int take_to_time(const struct cli_verb *verb, const struct cli_option *row, const char *value,
+                        void *at)
+{
+    struct conv_when *to = at;
+    return cli_select_parse_when(value, to) && to->value != 0 ? -1 : cli_option_refuse(verb, row, value);
+}
+
+static int take_sample(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
+{
+    struct conv_selection *select = at;
+    const bool taken = cli_select_parse_share(value, &select->sample_part, &select->sample_of);
+    return taken ? -1 : cli_option_refuse(verb, row, value);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(struct conv_options, member)
+
+/* clang-format off */
+const struct cli_option cli_select_trust_owner[] = {
+    {.name = "trust-owner", .argument = "USER", .how = CLI_CALL, .take = take_trust_owner,
+     .help = "read this user's recordings too, by name or number: their footprints and recording.json, and "
+             "nothing else"},
+    {0},
+};
+
+const struct cli_option cli_select[] = {
+    {.name = "process", .argument = "PID", .how = CLI_CALL, .take = take_process,
+     .help = "which process of a recording [the one with most calls], or of a trace that holds several [the "
+             "first]; of a recording also by a program's name that one process has (awk), or a footprint's "
+             "(awk.4711)"},
+    {.name = "merge", .argument = "[LIST]", .how = CLI_CALL, .at = AT(select.merge), .take = take_merge,
+     .help = "several as one workload: process ids and names, patterns too, between commas [all]"},
+    {.name = "threads", .argument = "LIST", .how = CLI_CALL, .at = AT(select.threads), .take = take_threads,
+     .help = "only these threads' calls: ids as 'mallab info' lists them, ranges A-B, main; not how many "
+             "replay"},
+    {.name = "from-time", .argument = "T", .how = CLI_CALL, .at = AT(select.from), .take = take_from_time,
+     .takes = "a time such as 90s or 5m, or a share such as 25%",
+     .help = "from that time of the recording on: 90s, 5m, 25%; what is alive then is created first"},
+    {.name = "to-time", .argument = "T", .how = CLI_CALL, .at = AT(select.to), .take = take_to_time,
+     .takes = "a time such as 90s or 5m, a share such as 25%, or 'end'", .help = "up to that time"},
+    {.name = "sample", .argument = "SHARE", .how = CLI_CALL, .at = AT(select), .take = take_sample,
+     .takes = "a share such as 1/8 or 10%, of at most 1000000 parts",
+     .help = "all calls on a share of the objects: 1/8, 10%"},
+    {.name = "head", .argument = "N", .how = CLI_COUNT, .at = AT(select.head), .least = 1,
+     .help = "only the first N calls of what is left by the others"},
+    {.group = cli_select_trust_owner},
+    {0},
+};
+/* clang-format on */
+
+bool cli_select_format(size_t number, const char **ret_word, const char **ret_meaning)
+{
+    static const char *const own[][2] = {
+        {"footprint", "a process that mallab recorded (.fp)"},
+        {"recording", "its directory"},
+        {"workload", "what this program makes (.wl)"},
+        {"text", "the same as text: --to text"},
+    };
+    const size_t own_count = sizeof own / sizeof own[0];
+    struct conv_format_facts facts;
+    if (number >= own_count && !conv_format_facts(number - own_count, &facts))
+        return false;
+    *ret_word = number < own_count ? own[number][0] : facts.name;
+    *ret_meaning = number < own_count ? own[number][1] : facts.title;
+    return true;
 }
 
 int cli_select_check(const struct cli_verb *verb, const struct conv_options *options)

@@ -2,63 +2,18 @@
 #ifndef MALLAB_CLI_OPTIONS_SELECT_OPTIONS_H
 #define MALLAB_CLI_OPTIONS_SELECT_OPTIONS_H
 
-#include <getopt.h>
-
 #include "cli/base/cli.h"
+#include "cli/options/option_table.h"
 #include "convert/convert.h"
 
-enum {
-    CLI_SELECT_PROCESS = 512, /* above the verbs' own */
-    CLI_SELECT_MERGE,
-    CLI_SELECT_THREADS,
-    CLI_SELECT_FROM_TIME,
-    CLI_SELECT_TO_TIME,
-    CLI_SELECT_SAMPLE,
-    CLI_SELECT_HEAD,
-    CLI_SELECT_TRUST_OWNER, /* top has it too, and none of the others */
-    CLI_SELECT_END,
-};
+/* Groups of a struct conv_options. */
+extern const struct cli_option cli_select_trust_owner[];
+extern const struct cli_option cli_select[]; /* all of them; --trust-owner among them */
 
-/* Rows for a verb's table of options. */
-/* clang-format off */
-#define CLI_SELECT_TRUST_OWNER_ROW {"trust-owner", required_argument, NULL, CLI_SELECT_TRUST_OWNER}
-#define CLI_SELECT_OPTIONS                                        \
-    {"process", required_argument, NULL, CLI_SELECT_PROCESS},     \
-    {"merge", optional_argument, NULL, CLI_SELECT_MERGE},         \
-    {"threads", required_argument, NULL, CLI_SELECT_THREADS},     \
-    {"from-time", required_argument, NULL, CLI_SELECT_FROM_TIME}, \
-    {"to-time", required_argument, NULL, CLI_SELECT_TO_TIME},     \
-    {"sample", required_argument, NULL, CLI_SELECT_SAMPLE},       \
-    {"head", required_argument, NULL, CLI_SELECT_HEAD},           \
-    CLI_SELECT_TRUST_OWNER_ROW
+/* cli_select_format - the values of --from, which convert and info have, with what they mean, by number from 0. */
+bool cli_select_format(size_t number, const char **ret_word, const char **ret_meaning);
 
-/* Lines for a verb's help. */
-#define CLI_SELECT_TRUST_OWNER_HELP                                                    \
-    "      --trust-owner USER\n"                                                        \
-    "                       read this user's recordings too, by name or number: their\n" \
-    "                       footprints and recording.json, and nothing else\n"
-#define CLI_SELECT_HELP                                                               \
-    "      --process PID    which process of a recording [the one with most calls],\n" \
-    "                       or of a trace that holds several [the first]; of a\n"       \
-    "                       recording also by a program's name that one process has\n"  \
-    "                       (awk), or a footprint's (awk.4711)\n"                       \
-    "      --merge[=LIST]   several as one workload: process ids and names, patterns\n" \
-    "                       too, between commas [all]\n"                             \
-    "      --threads LIST   only these threads' calls: ids as 'mallab info' lists\n"  \
-    "                       them, ranges A-B, main; not how many replay\n"                                 \
-    "      --from-time T    from that time of the recording on: 90s, 5m, 25%; what is\n" \
-    "                       alive then is created first\n"                            \
-    "      --to-time T      up to that time\n"                                        \
-    "      --sample SHARE   all calls on a share of the objects: 1/8, 10%\n"          \
-    "      --head N         only the first N calls of what is left by the others\n"      \
-    CLI_SELECT_TRUST_OWNER_HELP
-/* clang-format on */
-
-/* cli_select_take - one of these options, with its value.
- * Returns -1 when it was taken; CLI_MISUSE, told on stderr. */
-int cli_select_take(const struct cli_verb *verb, int option, const char *value, struct conv_options *options);
-
-/* cli_select_check - when all are taken: which exclude each other. As cli_select_take. */
+/* cli_select_check - when all are taken: which exclude each other. Returns -1, or CLI_MISUSE, told. */
 int cli_select_check(const struct cli_verb *verb, const struct conv_options *options);
 
 /* cli_select_any - whether something was selected, processes among it. */

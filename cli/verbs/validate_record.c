@@ -13,7 +13,7 @@
 
 /* A program that is linked against another allocator, and asks malloc_usable_size, asks malloc for other sizes by its
  * answers: so it is recorded on the baseline, as it is run for real. */
-static int record(const struct cli_validate_options *settings, const char *baseline,
+static int record(const struct cli_validate_settings *settings, const char *baseline,
                   const struct cli_record_step *step, int *ret_status, char **ret_recording)
 {
     const char *before = getenv("LD_PRELOAD");
@@ -29,7 +29,7 @@ static int record(const struct cli_validate_options *settings, const char *basel
     return code;
 }
 
-int cli_validate_record(const struct cli_validate_options *settings, const struct cli_choice *choice,
+int cli_validate_record(const struct cli_validate_settings *settings, const struct cli_choice *choice,
                         const char *directory, bool again, struct cli_validate_recorded *ret)
 {
     struct conv_options convert = {0};

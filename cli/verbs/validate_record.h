@@ -3,10 +3,20 @@
 #define MALLAB_CLI_VERBS_VALIDATE_RECORD_H
 
 #include "cli/base/progress.h"
+#include "cli/options/answer_options.h"
 #include "cli/options/choice.h"
-#include "cli/options/validate_options.h"
+#include "cli/options/measure_options.h"
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/validate/recordings.h"
+
+/* What the command line says. */
+struct cli_validate_settings {
+    struct cli_answer answer;
+    struct cli_measure measure;
+    const char *process;
+    uint64_t step_ns, recordings;
+    char **command;
+};
 
 /* A recording, converted. */
 struct cli_validate_recorded {
@@ -20,12 +30,12 @@ struct cli_validate_recorded {
  * again      it is a further recording.
  * ret        path is the caller's to free in every case.
  * Returns    CLI_DONE, also where it was stopped (stops.h), and path may be NULL then; else an exit code, told on stderr. */
-int cli_validate_record(const struct cli_validate_options *settings, const struct cli_choice *choice,
+int cli_validate_record(const struct cli_validate_settings *settings, const struct cli_choice *choice,
                         const char *directory, bool again, struct cli_validate_recorded *ret);
 
 /* What further recordings are held against and made with; borrowed. */
 struct cli_validate_again {
-    const struct cli_validate_options *settings;
+    const struct cli_validate_settings *settings;
     const struct cli_choice *choice;
     const char *directory;
     const struct cli_validate_recorded *first;

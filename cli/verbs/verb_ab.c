@@ -2,26 +2,167 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/disturbance_warnings.h"
 #include "cli/base/progress.h"
 #include "cli/base/result_files.h"
 #include "cli/base/stops.h"
-#include "cli/options/ab_options.h"
 #include "cli/options/choice.h"
-#include "cli/options/limit_options.h"
+#include "cli/options/measure_options.h"
+#include "cli/options/select_options.h"
 #include "cli/verbs/hyperfine_step.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/workloads.h"
 #include "results/measure/base/support.h"
 #include "results/measure/experiment/profile.h"
+#include "results/measure/experiment/until.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/measure/result/result_json.h"
+#include "results/measure/statistics/statistics.h"
 #include "results/report/table/table.h"
 
+#define DEFAULT_ROUNDS 10
+#define IDLE_NS        UINT64_C(60000000000)
+
+struct settings {
+    struct cli_answer answer;
+    struct cli_measure measure;
+    struct conv_options convert;
+    struct cli_whole whole;
+    uint64_t memory_rounds, time_budget_ns;
+    double until;         /* a share; 0: not asked */
+    unsigned rounds_long; /* results/measure/experiment/until.h; 0: -n said how many */
+    bool check, latency, no_syscalls, no_placement;
+    char **inputs;
+    size_t input_count;
+    char **command; /* NULL: none */
+};
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+/* "2%": above 0, up to 100. */
+static bool parse_percent(const char *text, double *ret_share)
+{
+    char *end;
+    const double percent = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : 0;
+    if (!(percent > 0) || percent > 100 || strcmp(end, "%") != 0)
+        return false;
+    *ret_share = percent / 100;
+    return true;
+}
+
+static int take_until(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
+{
+    return parse_percent(value, at) ? -1 : cli_option_refuse(verb, row, value);
+}
+
+static int take_hyperfine(const struct cli_verb *verb, const struct cli_option *row, const char *value,
+                          void *at)
+{
+    struct cli_whole *whole = at;
+    whole->wanted = true;
+    whole->path = value;
+    return value != NULL && *value == '\0' ? cli_misuse(verb, "--hyperfine= takes the name of a file") : -1;
+}
+
+#define AT(member) offsetof(struct settings, member)
+
+/* clang-format off */
+static const struct cli_option OPTIONS[] = {
+    {.heading = "what is compared"},
+    {.group = cli_measure_allocators, .at = AT(measure)},
+    {.group = cli_measure_baseline, .at = AT(measure)},
+
+    {.heading = "how"},
+    {.group = cli_measure_rounds, .at = AT(measure),
+     .help = "runs of each candidate, 1-1000; a verdict takes 8 [10]; with --until or --time-budget at most "
+             "so many [1000; --until alone: 200 if 5 minutes are over]"},
+    {.name = "until", .argument = "P%", .how = CLI_CALL, .at = AT(until), .take = take_until,
+     .takes = "a width such as 2% or 0.5%, up to 100%",
+     .help = "add rounds, from 16 on, until the 95 % range of each candidate's time and of the noise is "
+             "narrower than this share of its ratio to the baseline: 2%, 1%"},
+    {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(time_budget_ns),
+     .help = "add rounds, from 8 on, while time is left: 90s, 5m"},
+    {.name = "memory-rounds", .argument = "N", .how = CLI_COUNT, .at = AT(memory_rounds),
+     .most = CLI_ROUNDS_MAX,
+     .help = "rounds in which each candidate runs once more, and is told recorded time: resident memory is "
+             "of those runs; 0: of the timed ones [3]"},
+    {.group = cli_measure_idle, .at = AT(measure),
+     .help = "recorded time that such a run rests for at its end, for what is left in memory then; 0: none "
+             "[60s]"},
+    {.group = cli_measure_seed, .at = AT(measure)},
+    {.group = cli_measure_touch, .at = AT(measure)},
+    {.name = "latency", .how = CLI_FLAG, .at = AT(latency),
+     .help = "time single calls too, in passes behind the rounds: p99 and p99.9 in the table, all of it in "
+             "the JSON"},
+    {.name = "no-syscalls", .how = CLI_FLAG, .at = AT(no_syscalls),
+     .help = "no pass behind the rounds that counts system calls"},
+    {.name = "no-placement", .how = CLI_FLAG, .at = AT(no_placement),
+     .help = "no pass that looks where live objects lie"},
+    {.name = "hyperfine", .argument = "[FILE]", .how = CLI_CALL, .at = AT(whole), .take = take_hyperfine,
+     .help = "time each candidate's replay as a whole process too, as often, by hyperfine; FILE: its JSON, "
+             "for its scripts"},
+    {.group = cli_measure_place, .at = AT(measure)},
+    {.group = cli_measure_one_thread, .at = AT(measure)},
+    {.group = cli_measure_timeout, .at = AT(measure)},
+    {.group = cli_measure_limit, .at = AT(measure)},
+    {.name = "check", .how = CLI_FLAG, .at = AT(check),
+     .help = "first look whether each allocator keeps its promises (alignment, overlap, contents); others "
+             "are out"},
+
+    {.heading = "what of a recording is replayed; these act in this order"},
+    {.group = cli_select, .at = AT(convert)},
+
+    {.heading = "what comes out"},
+    {.group = cli_answer_result, .at = AT(answer)},
+    {.group = cli_answer_keep, .at = AT(answer)},
+    {.group = cli_answer_details, .at = AT(answer)},
+    {.group = cli_answer_color, .at = AT(answer)},
+    {.group = cli_answer_progress, .at = AT(answer)},
+    {.group = cli_answer_quiet, .at = AT(answer)},
+    {0},
+};
+/* clang-format on */
+
+/* How many rounds, once all options are known. */
+static int settle_rounds(struct settings *settings)
+{
+    const bool open = settings->until != 0 || settings->time_budget_ns != 0;
+    if (settings->measure.rounds == 0) {
+        settings->measure.rounds = open ? RES_UNTIL_ROUNDS_MAX : DEFAULT_ROUNDS;
+        settings->rounds_long = open ? RES_UNTIL_ROUNDS_LONG : 0;
+    }
+    if (open && settings->measure.rounds < RES_ROUNDS_FOR_VERDICT)
+        return cli_misuse(&CLI_AB, "--until and --time-budget take %u rounds at least: -n %llu allows fewer",
+                          RES_ROUNDS_FOR_VERDICT, (unsigned long long)settings->measure.rounds);
+    return -1;
+}
+
+static int take_options(int argc, char **argv, struct settings *ret_settings)
+{
+    struct cli_operands operands;
+    *ret_settings = (struct settings){.answer = cli_answer_defaults(),
+                                      .measure = cli_measure_defaults(),
+                                      .memory_rounds = RES_MEMORY_PASSES};
+    ret_settings->measure.idle_ns = IDLE_NS;
+    int code = cli_options_take(&CLI_AB, argc, argv, ret_settings, &operands);
+    if (code < 0)
+        code = cli_select_check(&CLI_AB, &ret_settings->convert);
+    if (code >= 0)
+        return code;
+    if (operands.count == 0 && operands.command == NULL)
+        return cli_misuse(&CLI_AB,
+                          "nothing to replay: name a workload or a recording, or a command behind '--'");
+    ret_settings->inputs = operands.words;
+    ret_settings->input_count = (size_t)operands.count;
+    ret_settings->command = operands.command;
+    return settle_rounds(ret_settings);
+}
+
 struct ab {
-    struct cli_ab_options settings;
+    struct settings settings;
     struct cli_choice choice;
     struct cli_limit limit;
     const char *directory; /* of recording and workloads */
@@ -58,7 +199,7 @@ static int add_workload(struct ab *ab, const char *input, const char *named)
 
 static int prepare_workloads(struct ab *ab)
 {
-    const struct cli_ab_options *settings = &ab->settings;
+    const struct settings *settings = &ab->settings;
     char *recording = NULL;
     int code = cli_work_directory(&CLI_AB, settings->answer.keep, &ab->directory);
     const struct cli_record_step step = {
@@ -120,7 +261,7 @@ static void tell_said(const struct res_experiment *experiment)
 static int run_experiment(struct ab *ab)
 {
     struct res_disturbances disturbances;
-    const struct cli_ab_options *settings = &ab->settings;
+    const struct settings *settings = &ab->settings;
     struct res_experiment experiment;
     const struct res_options options = {
         .workloads = ab->workloads,
@@ -134,7 +275,7 @@ static int run_experiment(struct ab *ab)
         .time_budget_ns = settings->time_budget_ns,
         .memory_rounds = (unsigned)settings->memory_rounds,
         .idle_ms = cli_measure_idle_ms(&settings->measure),
-        .seed = cli_measure_seed(&settings->measure),
+        .seed = settings->measure.seed,
         .touch = settings->measure.touch,
         .timeout_ns = settings->measure.timeout_ns,
         .limit_bytes = settings->measure.limit_bytes,
@@ -200,7 +341,7 @@ static void ab_release(struct ab *ab)
 static int run_ab(int argc, char **argv)
 {
     struct ab ab = {0};
-    int code = cli_ab_take_options(argc, argv, &ab.settings);
+    int code = take_options(argc, argv, &ab.settings);
     if (code >= 0)
         return code;
     code = cli_result_check(&CLI_AB, &ab.settings.answer);
@@ -227,6 +368,20 @@ static int run_ab(int argc, char **argv)
 const struct cli_verb CLI_AB = {
     .name = "ab",
     .summary = "compare allocators on a recorded program: the main job",
-    .help = cli_ab_help,
+    .usage = "[OPTION...] WORKLOAD|RECORDING|FOOTPRINT...\n"
+             "[OPTION...] -- CMD [ARG...]",
+    .purpose =
+        "Compare allocators: replay a workload on each of them, interleaved and repeated, and print time "
+        "and memory against a baseline, with intervals and a verdict. Recordings and footprints are "
+        "converted first; CMD is recorded first, its stdout going to stderr.",
+    .options = OPTIONS,
+    .command_at = CLI_COMMAND_BEHIND_DASHES,
+    .completes = ":files wl fp",
+    .notes = "Ctrl-C ends the experiment; the rounds finished before are printed and kept.",
+    .examples = "mallab ab -o result.json -- sqlite3 :memory: 'SELECT 1'",
+    .exit_codes =
+        "0 done, 1 failed, also when one candidate did, 2 misuse, 3 input unreadable, damaged or too "
+        "new; after Ctrl-C what is finished is printed and kept, then the signal ends mallab (130 in a "
+        "shell), SIGTERM and SIGHUP likewise",
     .run = run_ab,
 };

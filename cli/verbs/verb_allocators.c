@@ -3,24 +3,19 @@
 #include <stdlib.h>
 
 #include "cli/base/cli.h"
+#include "cli/options/answer_options.h"
 #include "cli/options/choice.h"
-#include "cli/options/command_line.h"
 #include "footprint/base/places.h"
 #include "results/measure/base/support.h"
 #include "results/measure/candidate/variables.h"
 #include "results/report/grid/grid.h"
 
-static const char HELP[] = "usage: mallab allocators [OPTION...]\n"
-                           "\n"
-                           "List the candidates: name, version and library of those that are here, the\n"
-                           "package to install of those that are not, and how a run proves which allocator\n"
-                           "served it. Each is a file in $MALLAB_ALLOCATORS, or where mallab was installed.\n"
-                           "\n"
-                           "      --json    print it as JSON\n"
-                           "@help\n"
-                           "\n"
-                           "example: mallab allocators\n"
-                           "exit codes: 0 done, 1 failed, 2 misuse\n";
+/* clang-format off */
+static const struct cli_option OPTIONS[] = {
+    {.group = cli_answer_json},
+    {0},
+};
+/* clang-format on */
 
 static json_t *text(const char *value)
 {
@@ -133,18 +128,12 @@ static void print_table(const struct res_registry *registry)
 
 static int run_allocators(int argc, char **argv)
 {
-    static const struct option options[] = {
-        CLI_ANSWER_JSON_ROW,
-        CLI_ANSWER_HELP_ROW,
-        {NULL, 0, NULL, 0},
-    };
-    struct res_registry registry = {0};
     struct cli_answer answer = cli_answer_defaults();
     struct cli_operands operands;
-    const struct cli_command_line line = {.verb = &CLI_ALLOCATORS, .options = options, .answer = &answer};
-    int code = cli_command_line_take(&line, argc, argv, &operands);
+    struct res_registry registry = {0};
+    int code = cli_options_take(&CLI_ALLOCATORS, argc, argv, &answer, &operands);
     if (code < 0)
-        code = cli_command_line_none(&CLI_ALLOCATORS, &operands);
+        code = cli_operands_none(&CLI_ALLOCATORS, &operands);
     if (code >= 0)
         return code;
     code = cli_registry_load(&CLI_ALLOCATORS, &registry);
@@ -164,6 +153,13 @@ static int run_allocators(int argc, char **argv)
 const struct cli_verb CLI_ALLOCATORS = {
     .name = "allocators",
     .summary = "list the allocators that can be compared",
-    .help = HELP,
+    .usage = "[OPTION...]",
+    .purpose =
+        "List the candidates: name, version and library of those that are here, the package to install of "
+        "those that are not, and how a run proves which allocator served it. Each is a file in "
+        "$MALLAB_ALLOCATORS, or where mallab was installed.",
+    .options = OPTIONS,
+    .examples = "mallab allocators",
+    .exit_codes = "0 done, 1 failed, 2 misuse",
     .run = run_allocators,
 };

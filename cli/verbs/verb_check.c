@@ -6,58 +6,18 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/result_files.h"
-#include "cli/options/command_line.h"
+#include "cli/options/answer_options.h"
 #include "results/measure/base/support.h"
 #include "results/measure/candidate/candidates.h"
 #include "results/report/gate/ci.h"
 #include "results/report/gate/compare_results.h"
-
-static const char HELP[] = "usage: mallab check --budget BUDGET [OPTION...] RESULT.json\n"
-                           "\n"
-                           "Hold a result of 'mallab ab -o' against budgets: within, over, or inconclusive\n"
-                           "where rounds or noise do not allow to say. Percentages are against the baseline\n"
-                           "of the same run, which a slower machine does not change.\n"
-                           "\n"
-                           "      --budget BUDGET   'time<=+3%,jemalloc:rss-peak<=512MiB', or an INI file;\n"
-                           "                        may be given several times. Metrics: time, p99,\n"
-                           "                        p99.9, rss-peak, rss-mean, rss-end, rss-idle,\n"
-                           "                        faults\n"
-                           "      --baseline OLD    percentages against an earlier result, of this machine\n"
-                           "      --any-machine     also when OLD is another machine's\n"
-                           "      --any-workload    also when OLD is of another workload\n"
-                           "      --inconclusive D  what is inconclusive is to 'pass' or to 'fail' [exit 5]\n"
-                           "      --format FORMAT   table, md (Markdown) or json, on stdout [table]\n"
-                           "@json-format\n"
-                           "      --md FILE         write Markdown too\n"
-                           "      --junit FILE      write JUnit XML too\n"
-                           "      --benchmark FILE  write [{name, unit, value, range, extra}] too\n"
-                           "      --github          print GitHub annotations too\n"
-                           "@force each FILE\n"
-                           "@color , for the table\n"
-                           "@help\n"
-                           "\n"
-                           "example: mallab check --budget 'time<=+3%,rss-peak<=+5%' result.json\n"
-                           "exit codes: 0 within, 1 failed or not comparable, 2 misuse, 3 a result is\n"
-                           "unreadable, damaged or too new, 4 over budget, 5 inconclusive\n";
-
-enum {
-    OPTION_BUDGET = 256,
-    OPTION_BASELINE,
-    OPTION_ANY_MACHINE,
-    OPTION_ANY_WORKLOAD,
-    OPTION_INCONCLUSIVE,
-    OPTION_MD,
-    OPTION_JUNIT,
-    OPTION_BENCHMARK,
-    OPTION_GITHUB,
-};
 
 struct settings {
     struct cli_answer answer;
     struct res_budget budget;
     bool has_budget;
     const char *baseline, *md, *junit, *benchmark;
-    enum res_doubt doubt;
+    enum res_doubt doubt; /* of --inconclusive */
     bool any_machine, any_workload, github;
     const char *result;
 };
@@ -84,8 +44,10 @@ static char *read_budget(const char *path, size_t *ret_length, char **ret_proble
     return text;
 }
 
-static int take_budget(const char *argument, struct settings *settings)
+static int take_budget(const struct cli_verb *verb, const struct cli_option *row, const char *argument,
+                       void *at)
 {
+    struct settings *settings = at;
     char *problem = NULL;
     settings->has_budget = true;
     if (strstr(argument, "<=") != NULL) {
@@ -108,86 +70,60 @@ static int take_budget(const char *argument, struct settings *settings)
     return refused ? CLI_MISUSE : -1;
 }
 
-static int take_doubt(struct settings *settings)
+static int take_doubt(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
-    if (strcmp(optarg, "pass") == 0)
-        settings->doubt = RES_DOUBT_PASSES;
-    else if (strcmp(optarg, "fail") == 0)
-        settings->doubt = RES_DOUBT_FAILS;
-    else
-        return cli_misuse(&CLI_CHECK, "--inconclusive takes 'pass' or 'fail', not '%s'", optarg);
+    enum res_doubt *doubt = at;
+    if (strcmp(value, "pass") != 0 && strcmp(value, "fail") != 0)
+        return cli_option_refuse(verb, row, value);
+    *doubt = strcmp(value, "pass") == 0 ? RES_DOUBT_PASSES : RES_DOUBT_FAILS;
     return -1;
 }
 
-static int take_file(const char **ret_path, const char *option)
+static int take_file(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
-    if (strcmp(optarg, "-") == 0 || *optarg == '\0')
-        return cli_misuse(&CLI_CHECK, "%s takes a file: stdout has the answer (--format)", option);
-    *ret_path = optarg;
+    if (strcmp(value, "-") == 0 || *value == '\0')
+        return cli_misuse(verb, "--%s takes a file: stdout has the answer (--format)", row->name);
+    *(const char **)at = value;
     return -1;
 }
 
-static int take_option(int option, void *data)
-{
-    struct settings *settings = data;
-    switch (option) {
-    case OPTION_BUDGET:
-        return take_budget(optarg, settings);
-    case OPTION_BASELINE:
-        settings->baseline = optarg;
-        return -1;
-    case OPTION_ANY_MACHINE:
-        settings->any_machine = true;
-        return -1;
-    case OPTION_ANY_WORKLOAD:
-        settings->any_workload = true;
-        return -1;
-    case OPTION_INCONCLUSIVE:
-        return take_doubt(settings);
-    case OPTION_MD:
-        return take_file(&settings->md, "--md");
-    case OPTION_JUNIT:
-        return take_file(&settings->junit, "--junit");
-    case OPTION_BENCHMARK:
-        return take_file(&settings->benchmark, "--benchmark");
-    case OPTION_GITHUB:
-        settings->github = true;
-        return -1;
-    default:
-        return -1;
-    }
-}
+#define AT(member) offsetof(struct settings, member)
+
+/* clang-format off */
+static const struct cli_option OPTIONS[] = {
+    {.name = "budget", .argument = "BUDGET", .how = CLI_CALL, .take = take_budget, .offer = CLI_OFFER_BUDGET,
+     .help = "'time<=+3%,jemalloc:rss-peak<=512MiB', or an INI file; may be given several times. Metrics: "
+             "time, p99, p99.9, rss-peak, rss-mean, rss-end, rss-idle, faults"},
+    {.name = "baseline", .argument = "OLD", .how = CLI_TEXT, .at = AT(baseline),
+     .help = "percentages against an earlier result, of this machine"},
+    {.name = "any-machine", .how = CLI_FLAG, .at = AT(any_machine),
+     .help = "also when OLD is another machine's"},
+    {.name = "any-workload", .how = CLI_FLAG, .at = AT(any_workload),
+     .help = "also when OLD is of another workload"},
+    {.name = "inconclusive", .argument = "WHAT", .how = CLI_CALL, .at = AT(doubt), .take = take_doubt,
+     .words = "pass fail", .help = "what is inconclusive is to 'pass' or to 'fail' [exit 5]"},
+    {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
+     .take = cli_answer_take_format, .words = "table md json",
+     .help = "table, md (Markdown) or json, on stdout [table]"},
+    {.group = cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
+    {.name = "md", .argument = "FILE", .how = CLI_CALL, .at = AT(md), .take = take_file,
+     .help = "write Markdown too"},
+    {.name = "junit", .argument = "FILE", .how = CLI_CALL, .at = AT(junit), .take = take_file,
+     .help = "write JUnit XML too"},
+    {.name = "benchmark", .argument = "FILE", .how = CLI_CALL, .at = AT(benchmark), .take = take_file,
+     .help = "write [{name, unit, value, range, extra}] too"},
+    {.name = "github", .how = CLI_FLAG, .at = AT(github), .help = "print GitHub annotations too"},
+    {.group = cli_answer_force, .at = AT(answer), .help = "replace each FILE when it exists"},
+    {.group = cli_answer_color, .at = AT(answer), .help = "auto, always or never, for the table [auto]"},
+    {0},
+};
+/* clang-format on */
 
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
-    static const struct option options[] = {
-        {"budget", required_argument, NULL, OPTION_BUDGET},
-        {"baseline", required_argument, NULL, OPTION_BASELINE},
-        {"any-machine", no_argument, NULL, OPTION_ANY_MACHINE},
-        {"any-workload", no_argument, NULL, OPTION_ANY_WORKLOAD},
-        {"inconclusive", required_argument, NULL, OPTION_INCONCLUSIVE},
-        CLI_ANSWER_FORMAT_ROW,
-        CLI_ANSWER_JSON_ROW,
-        {"md", required_argument, NULL, OPTION_MD},
-        {"junit", required_argument, NULL, OPTION_JUNIT},
-        {"benchmark", required_argument, NULL, OPTION_BENCHMARK},
-        {"github", no_argument, NULL, OPTION_GITHUB},
-        CLI_ANSWER_FORCE_ROW,
-        CLI_ANSWER_COLOR_ROW,
-        CLI_ANSWER_HELP_ROW,
-        {NULL, 0, NULL, 0},
-    };
-    const struct cli_command_line line = {
-        .verb = &CLI_CHECK,
-        .options = options,
-        .take = take_option,
-        .settings = ret_settings,
-        .answer = &ret_settings->answer,
-    };
     struct cli_operands operands;
     *ret_settings = (struct settings){.answer = cli_answer_defaults()};
-    ret_settings->answer.formats = 1u << CLI_FORMAT_TABLE | 1u << CLI_FORMAT_MARKDOWN | 1u << CLI_FORMAT_JSON;
-    const int code = cli_command_line_take(&line, argc, argv, &operands);
+    const int code = cli_options_take(&CLI_CHECK, argc, argv, ret_settings, &operands);
     if (code >= 0)
         return code;
     if (!ret_settings->has_budget)
@@ -340,6 +276,16 @@ static int run_check(int argc, char **argv)
 const struct cli_verb CLI_CHECK = {
     .name = "check",
     .summary = "hold a result against budgets: the CI gate",
-    .help = HELP,
+    .usage = "--budget BUDGET [OPTION...] RESULT.json",
+    .purpose =
+        "Hold a result of 'mallab ab -o' against budgets: within, over, or inconclusive where rounds or "
+        "noise do not allow to say. Percentages are against the baseline of the same run, which a slower "
+        "machine does not change.",
+    .options = OPTIONS,
+    .completes = ":files json",
+    .examples = "mallab check --budget 'time<=+3%,rss-peak<=+5%' result.json",
+    .exit_codes =
+        "0 within, 1 failed or not comparable, 2 misuse, 3 a result is unreadable, damaged or too new, "
+        "4 over budget, 5 inconclusive",
     .run = run_check,
 };

@@ -4,65 +4,36 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/result_files.h"
-#include "cli/options/command_line.h"
+#include "cli/options/answer_options.h"
 #include "results/measure/base/support.h"
 #include "results/report/gate/compare_results.h"
-
-static const char HELP[] = "usage: mallab compare [OPTION...] OLD.json NEW.json\n"
-                           "\n"
-                           "Show how the candidates of two results of 'mallab ab -o' moved: time, resident\n"
-                           "memory, faults, each with a 95 % interval, and whether that is more than noise.\n"
-                           "Results of other workloads do not compare and are refused; other machines,\n"
-                           "versions and settings are told.\n"
-                           "\n"
-                           "      --any-workload   compare results of different workloads all the same\n"
-                           "      --format FORMAT  table, md (Markdown), csv or json [table]\n"
-                           "@json-format\n"
-                           "  -o, --output OUT     write to a file; '-' is stdout [-]\n"
-                           "@force OUT\n"
-                           "@help\n"
-                           "\n"
-                           "example: mallab compare before.json after.json\n"
-                           "exit codes: 0 done, 1 failed or not comparable, 2 misuse, 3 a result is\n"
-                           "unreadable, damaged or too new\n";
-
-enum { OPTION_ANY_WORKLOAD = 256 };
 
 struct settings {
     struct cli_answer answer;
     bool any_workload;
 };
 
-static int take_option(int option, void *data)
-{
-    struct settings *settings = data;
-    settings->any_workload |= option == OPTION_ANY_WORKLOAD;
-    return -1;
-}
+#define AT(member) offsetof(struct settings, member)
+
+/* clang-format off */
+static const struct cli_option OPTIONS[] = {
+    {.name = "any-workload", .how = CLI_FLAG, .at = AT(any_workload),
+     .help = "compare results of different workloads all the same"},
+    {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
+     .take = cli_answer_take_format, .words = "table md csv json",
+     .help = "table, md (Markdown), csv or json [table]"},
+    {.group = cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
+    {.group = cli_answer_output, .at = AT(answer)},
+    {.group = cli_answer_force, .at = AT(answer), .help = "replace OUT when it exists"},
+    {0},
+};
+/* clang-format on */
 
 static int take_options(int argc, char **argv, struct settings *ret_settings,
                         struct cli_operands *ret_operands)
 {
-    static const struct option options[] = {
-        {"any-workload", no_argument, NULL, OPTION_ANY_WORKLOAD},
-        CLI_ANSWER_FORMAT_ROW,
-        CLI_ANSWER_JSON_ROW,
-        CLI_ANSWER_OUTPUT_ROW,
-        CLI_ANSWER_FORCE_ROW,
-        CLI_ANSWER_HELP_ROW,
-        {NULL, 0, NULL, 0},
-    };
-    const struct cli_command_line line = {
-        .verb = &CLI_COMPARE,
-        .options = options,
-        .take = take_option,
-        .settings = ret_settings,
-        .answer = &ret_settings->answer,
-    };
     *ret_settings = (struct settings){.answer = cli_answer_defaults()};
-    ret_settings->answer.formats = 1u << CLI_FORMAT_TABLE | 1u << CLI_FORMAT_MARKDOWN | 1u << CLI_FORMAT_CSV |
-                                   1u << CLI_FORMAT_JSON;
-    const int code = cli_command_line_take(&line, argc, argv, ret_operands);
+    const int code = cli_options_take(&CLI_COMPARE, argc, argv, ret_settings, ret_operands);
     if (code < 0 && ret_operands->count != 2)
         return cli_misuse(&CLI_COMPARE, "two results are compared: OLD.json NEW.json");
     return code;
@@ -121,6 +92,15 @@ static int run_compare(int argc, char **argv)
 const struct cli_verb CLI_COMPARE = {
     .name = "compare",
     .summary = "the same candidates then and now",
-    .help = HELP,
+    .usage = "[OPTION...] OLD.json NEW.json",
+    .purpose =
+        "Show how the candidates of two results of 'mallab ab -o' moved: time, resident memory, faults, "
+        "each with a 95 % interval, and whether that is more than noise. Results of other workloads do not "
+        "compare and are refused; other machines, versions and settings are told.",
+    .options = OPTIONS,
+    .completes = ":files json",
+    .examples = "mallab compare before.json after.json",
+    .exit_codes =
+        "0 done, 1 failed or not comparable, 2 misuse, 3 a result is unreadable, damaged or too new",
     .run = run_compare,
 };

@@ -8,15 +8,133 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/progress.h"
-#include "cli/options/convert_options.h"
+#include "cli/options/answer_options.h"
+#include "cli/options/select_options.h"
 #include "cli/verbs/convert_each.h"
 #include "cli/verbs/convert_report.h"
 #include "cli/verbs/workloads.h"
 #include "convert/base/unnamed_file.h"
+#include "convert/export/export.h"
 #include "convert/open/detect.h"
 #include "footprint/base/signals.h"
 #include "record/recover.h"
 #include "results/measure/base/support.h"
+
+#define JOBS_MAX 1024u
+
+struct settings {
+    struct cli_answer answer; /* output "-" is stdout; NULL: named after the input */
+    struct conv_options convert;
+    struct conv_export_facts format;
+    const char *each; /* --each's list; NULL: one workload */
+    uint64_t jobs;    /* 0: as there are processors */
+    const char *input;
+};
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static bool format_value(size_t number, const char **ret_word, const char **ret_meaning)
+{
+    struct conv_export_facts facts;
+    if (!conv_export_facts(number, &facts))
+        return false;
+    *ret_word = facts.name;
+    *ret_meaning = NULL;
+    return true;
+}
+
+static int take_each(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
+{
+    *(const char **)at = value != NULL ? value : "";
+    return -1;
+}
+
+#define AT(member) offsetof(struct settings, member)
+
+/* clang-format off */
+static const struct cli_option OPTIONS[] = {
+    {.heading = "what is converted; these act in this order"},
+    {.group = cli_select, .at = AT(convert)},
+
+    {.heading = "how"},
+    {.name = "from", .argument = "FORMAT", .how = CLI_WORD, .at = AT(convert.from),
+     .values = cli_select_format, .lists = true, .help = "what INPUT is [found out from its content]:"},
+    {.name = "to", .argument = "FORMAT", .how = CLI_WORD, .at = AT(convert.to), .values = format_value,
+     .help = "workload, text, csv, 2009, glibc-wl [workload]"},
+    {.name = "no-inherited", .how = CLI_FLAG, .at = AT(convert.no_inherited),
+     .help = "begin a forked process without its parent's objects, and a window without those of earlier "
+             "ones"},
+    {.name = "salvage", .how = CLI_FLAG, .at = AT(convert.salvage),
+     .help = "leave out damaged blocks, lines and records, and count them, instead of refusing the file"},
+    {.name = "each", .argument = "[LIST]", .how = CLI_CALL, .at = AT(each), .take = take_each,
+     .help = "every process of a recording, or those of LIST as for --merge, into a workload of its own; "
+             "OUT is a directory"},
+    {.name = "jobs", .letter = 'j', .argument = "N", .how = CLI_COUNT, .at = AT(jobs), .least = 1,
+     .most = JOBS_MAX, .help = "with --each, so many at a time [as there are processors]"},
+
+    {.heading = "what comes out"},
+    {.group = cli_answer_output, .at = AT(answer),
+     .help = "where to; '-' for stdout [INPUT's name, new ending]"},
+    {.group = cli_answer_force, .at = AT(answer), .help = "replace OUT when it exists"},
+    {.group = cli_answer_max_memory, .at = AT(answer)},
+    {.group = cli_answer_json, .at = AT(answer), .help = "print the report as JSON on stdout"},
+    {.group = cli_answer_progress, .at = AT(answer)},
+    {.group = cli_answer_quiet, .at = AT(answer),
+     .help = "no summary, no progress; what was repaired or lost is still told"},
+    {0},
+};
+/* clang-format on */
+
+/* The export format of a name; NULL: the default. */
+static bool find_format(const char *name, struct conv_export_facts *ret_facts)
+{
+    for (size_t i = 0; conv_export_facts(i, ret_facts); i++)
+        if (name == NULL || strcmp(name, ret_facts->name) == 0)
+            return true;
+    return false;
+}
+
+static bool to_stdout(const struct settings *settings)
+{
+    return settings->answer.output != NULL && strcmp(settings->answer.output, "-") == 0;
+}
+
+/* --each makes several outputs of a recording, each of one process. */
+static int check_each(const struct settings *settings)
+{
+    if (settings->each == NULL)
+        return settings->jobs == 0 ? -1 : cli_misuse(&CLI_CONVERT, "--jobs is for --each");
+    if (conv_process_asked(&settings->convert) || settings->convert.select.merge != NULL)
+        return cli_misuse(&CLI_CONVERT,
+                          "--each makes a workload of each process, --process and --merge make one: "
+                          "choose one of them");
+    if (to_stdout(settings))
+        return cli_misuse(&CLI_CONVERT, "--each makes several files: name a directory with -o");
+    return -1;
+}
+
+static int take_options(int argc, char **argv, struct settings *ret_settings)
+{
+    struct cli_operands operands;
+    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    int code = cli_options_take(&CLI_CONVERT, argc, argv, ret_settings, &operands);
+    if (code < 0)
+        code = cli_select_check(&CLI_CONVERT, &ret_settings->convert);
+    if (code < 0)
+        code = cli_operands_one(&CLI_CONVERT, &operands, "no input", "one input at a time");
+    if (code >= 0)
+        return code;
+    (void)find_format(ret_settings->convert.to, &ret_settings->format); /* the table has checked the name */
+    ret_settings->input = operands.words[0];
+    ret_settings->convert.overwrite = ret_settings->answer.force;
+    if (ret_settings->answer.output == NULL && strcmp(ret_settings->input, "-") == 0)
+        return cli_misuse(&CLI_CONVERT, "reading from stdin, name the output with -o");
+    if (ret_settings->answer.json && to_stdout(ret_settings))
+        return cli_misuse(&CLI_CONVERT, "the output and --json cannot both go to stdout");
+    return check_each(ret_settings);
+}
+
+/* ---- one file ------------------------------------------------------------------------------- */
 
 static void remove_half_file(int signal_number)
 {
@@ -101,7 +219,7 @@ static bool is_no_directory(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &facts) == 0 && !S_ISDIR(facts.st_mode));
 }
 
-static int run_each(const struct cli_convert_options *settings)
+static int run_each(const struct settings *settings)
 {
     const struct cli_answer *answer = &settings->answer;
     char *named = answer->output == NULL ? cli_output_name(settings->input, "-workloads") : NULL;
@@ -110,7 +228,7 @@ static int run_each(const struct cli_convert_options *settings)
         .directory = named != NULL ? named : answer->output,
         .list = settings->each,
         .ending = settings->format.ending,
-        .jobs = settings->jobs,
+        .jobs = (unsigned)settings->jobs,
         .options = &settings->convert,
         .quiet = answer->quiet,
         .progress = answer->progress,
@@ -130,7 +248,7 @@ static int run_each(const struct cli_convert_options *settings)
 }
 
 /* What needs no converting, told before the name of an output is looked at. */
-static int refuse_other_kind(const struct cli_convert_options *settings)
+static int refuse_other_kind(const struct settings *settings)
 {
     const char *input = settings->input;
     const enum conv_kind kind = settings->convert.from == NULL ? conv_detect(input) : CONV_KIND_UNKNOWN;
@@ -152,9 +270,9 @@ static int refuse_other_kind(const struct cli_convert_options *settings)
 
 static int run_convert(int argc, char **argv)
 {
-    struct cli_convert_options settings;
+    struct settings settings;
     struct cli_answer *answer = &settings.answer;
-    int code = cli_convert_take_options(argc, argv, &settings);
+    int code = take_options(argc, argv, &settings);
     if (code >= 0)
         return code;
     if (settings.each != NULL)
@@ -177,6 +295,16 @@ static int run_convert(int argc, char **argv)
 const struct cli_verb CLI_CONVERT = {
     .name = "convert",
     .summary = "turn a recording or another tool's trace into a workload",
-    .help = cli_convert_help,
+    .usage = "[OPTION...] INPUT",
+    .purpose = "Turn a footprint, a recording or another tool's trace into a workload, which is what 'mallab "
+               "replay' and 'mallab ab' execute; or any of these, and a workload, into another format.\n\n"
+               "INPUT is a footprint (.fp), a recording's directory, a workload (.wl, or text), or another "
+               "tool's trace. Traces and texts may be compressed (gzip, xz, bzip2, zstd, zip); '-' reads one "
+               "from stdin.",
+    .options = OPTIONS,
+    .completes = ":files wl fp",
+    .examples = "mallab convert -o web.wl mallab-web.4242\n"
+                "mallab convert --to csv -o - web.wl | gzip >web.csv.gz",
+    .exit_codes = "0 done, 1 failed, 2 misuse, 3 INPUT unreadable, damaged or too new",
     .run = run_convert,
 };

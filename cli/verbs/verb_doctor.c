@@ -6,67 +6,38 @@
 #include "cli/base/cli.h"
 #include "cli/base/stops.h"
 #include "cli/doctor/doctor_programs.h"
-#include "cli/options/command_line.h"
+#include "cli/options/answer_options.h"
 #include "results/measure/machine/machine.h"
 #include "results/report/table/doctor_text.h"
 
-static const char HELP[] =
-    "usage: mallab doctor [OPTION...]\n"
-    "\n"
-    "Look at this machine for what spoils measurements, recordings and validations:\n"
-    "each check is ok, note (it limits what can be had) or bad (it spoils figures or\n"
-    "recordings), with what was seen, why it matters and what to do about it.\n"
-    "It looks for about a second.\n"
-    "\n"
-    "      --noise        also replay a workload made for it on glibc against itself,\n"
-    "                     ten rounds, some seconds: the difference below which\n"
-    "                     nothing can be told apart here\n"
-    "@json\n"
-    "@color\n"
-    "  -q, --quiet        leave out what is ok\n"
-    "@help\n"
-    "\n"
-    "example: mallab doctor --noise\n"
-    "exit codes: 0 nothing is bad, 1 something is bad, or failed, 2 misuse\n";
-
 /* Of `steal`, `others` and the like, which only show over time. */
 #define WINDOW_NS UINT64_C(1000000000)
-
-enum { OPTION_NOISE = 256 };
 
 struct settings {
     struct cli_answer answer;
     bool noise;
 };
 
-static int take_option(int option, void *data)
-{
-    struct settings *settings = data;
-    settings->noise |= option == OPTION_NOISE;
-    return -1;
-}
+#define AT(member) offsetof(struct settings, member)
+
+/* clang-format off */
+static const struct cli_option OPTIONS[] = {
+    {.name = "noise", .how = CLI_FLAG, .at = AT(noise),
+     .help = "also replay a workload made for it on glibc against itself, ten rounds, some seconds: the "
+             "difference below which nothing can be told apart here"},
+    {.group = cli_answer_json, .at = AT(answer)},
+    {.group = cli_answer_color, .at = AT(answer)},
+    {.group = cli_answer_quiet, .at = AT(answer), .help = "leave out what is ok"},
+    {0},
+};
+/* clang-format on */
 
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
-    static const struct option options[] = {
-        {"noise", no_argument, NULL, OPTION_NOISE},
-        CLI_ANSWER_JSON_ROW,
-        CLI_ANSWER_COLOR_ROW,
-        CLI_ANSWER_QUIET_ROW,
-        CLI_ANSWER_HELP_ROW,
-        {NULL, 0, NULL, 0},
-    };
-    const struct cli_command_line line = {
-        .verb = &CLI_DOCTOR,
-        .options = options,
-        .take = take_option,
-        .settings = ret_settings,
-        .answer = &ret_settings->answer,
-    };
     struct cli_operands operands;
     *ret_settings = (struct settings){.answer = cli_answer_defaults()};
-    const int code = cli_command_line_take(&line, argc, argv, &operands);
-    return code >= 0 ? code : cli_command_line_none(&CLI_DOCTOR, &operands);
+    const int code = cli_options_take(&CLI_DOCTOR, argc, argv, ret_settings, &operands);
+    return code >= 0 ? code : cli_operands_none(&CLI_DOCTOR, &operands);
 }
 
 static int give_out(const struct res_doctor *doctor, json_t *noise, const struct settings *settings)
@@ -124,6 +95,13 @@ static int run_doctor(int argc, char **argv)
 const struct cli_verb CLI_DOCTOR = {
     .name = "doctor",
     .summary = "say what on this machine spoils measurements",
-    .help = HELP,
+    .usage = "[OPTION...]",
+    .purpose =
+        "Look at this machine for what spoils measurements, recordings and validations: each check is ok, "
+        "note (it limits what can be had) or bad (it spoils figures or recordings), with what was seen, "
+        "why it matters and what to do about it. It looks for about a second.",
+    .options = OPTIONS,
+    .examples = "mallab doctor --noise",
+    .exit_codes = "0 nothing is bad, 1 something is bad, or failed, 2 misuse",
     .run = run_doctor,
 };

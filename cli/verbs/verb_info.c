@@ -8,7 +8,7 @@
 #include "cli/base/result_files.h"
 #include "cli/describe/describe.h"
 #include "cli/describe/verify_answer.h"
-#include "cli/options/command_line.h"
+#include "cli/options/answer_options.h"
 #include "cli/options/select_options.h"
 #include "cli/verbs/workloads.h"
 #include "convert/convert.h"
@@ -18,35 +18,6 @@
 #include "results/measure/result/result_json.h"
 #include "results/report/table/table.h"
 
-static const char HELP[] =
-    "usage: mallab info [OPTION...] FILE\n"
-    "\n"
-    "Say what a footprint, a recording, a workload, a trace or a result holds, and\n"
-    "whether it is complete.\n"
-    "\n"
-    "@json\n"
-    "      --from FORMAT    what FILE is, one of 'mallab help convert' [found out]\n"
-    "      --verify         prove it legal: read every block, execute every op of a\n"
-    "                       workload on paper; 'legal', or what is wrong first\n"
-    "      --salvage        leave out damaged blocks, lines and records, and count\n"
-    "                       them, instead of refusing the file\n"
-    "@max-memory\n"
-    "@color , for results\n"
-    "@progress\n"
-    "@no-progress\n"
-    "@help\n"
-    "\n"
-    "say what 'mallab convert' with these would make of a recording or a trace\n" CLI_SELECT_HELP "\n"
-    "example: mallab info mallab-web.4242\n"
-    "exit codes: 0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged, too new, or\n"
-    "            not legal (--verify)\n";
-
-enum {
-    OPTION_FROM = 256,
-    OPTION_VERIFY,
-    OPTION_SALVAGE,
-};
-
 struct settings {
     struct cli_answer answer;
     struct conv_options convert;
@@ -54,51 +25,40 @@ struct settings {
     const char *path;
 };
 
-static int take_option(int option, void *data)
-{
-    struct settings *settings = data;
-    switch (option) {
-    case OPTION_FROM:
-        return cli_take_from(&CLI_INFO, optarg, &settings->convert.from);
-    case OPTION_VERIFY:
-        settings->verify = true;
-        break;
-    case OPTION_SALVAGE:
-        settings->convert.salvage = true;
-        break;
-    default:
-        break;
-    }
-    return -1;
-}
+#define AT(member) offsetof(struct settings, member)
+
+/* clang-format off */
+static const struct cli_option OPTIONS[] = {
+    {.heading = "what is told"},
+    {.group = cli_answer_json, .at = AT(answer)},
+    {.name = "verify", .how = CLI_FLAG, .at = AT(verify),
+     .help = "prove it legal: read every block, execute every op of a workload on paper; 'legal', or what "
+             "is wrong first"},
+    {.group = cli_answer_color, .at = AT(answer), .help = "auto, always or never, for results [auto]"},
+    {.group = cli_answer_progress, .at = AT(answer)},
+
+    {.heading = "how FILE is read"},
+    {.name = "from", .argument = "FORMAT", .how = CLI_WORD, .at = AT(convert.from),
+     .values = cli_select_format, .help = "what FILE is, one of 'mallab help convert' [found out]"},
+    {.name = "salvage", .how = CLI_FLAG, .at = AT(convert.salvage),
+     .help = "leave out damaged blocks, lines and records, and count them, instead of refusing the file"},
+    {.group = cli_answer_max_memory, .at = AT(answer)},
+
+    {.heading = "say what 'mallab convert' with these would make of a recording or a trace"},
+    {.group = cli_select, .at = AT(convert)},
+    {0},
+};
+/* clang-format on */
 
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
-    static const struct option options[] = {
-        CLI_SELECT_OPTIONS,
-        {"from", required_argument, NULL, OPTION_FROM},
-        {"verify", no_argument, NULL, OPTION_VERIFY},
-        {"salvage", no_argument, NULL, OPTION_SALVAGE},
-        CLI_ANSWER_JSON_ROW,
-        CLI_ANSWER_MAX_MEMORY_ROW,
-        CLI_ANSWER_COLOR_ROW,
-        CLI_ANSWER_PROGRESS_ROWS,
-        CLI_ANSWER_HELP_ROW,
-        {NULL, 0, NULL, 0},
-    };
-    const struct cli_command_line line = {
-        .verb = &CLI_INFO,
-        .options = options,
-        .take = take_option,
-        .settings = ret_settings,
-        .answer = &ret_settings->answer,
-        .select = &ret_settings->convert,
-    };
     struct cli_operands operands;
     *ret_settings = (struct settings){.answer = cli_answer_defaults()};
-    int code = cli_command_line_take(&line, argc, argv, &operands);
+    int code = cli_options_take(&CLI_INFO, argc, argv, ret_settings, &operands);
     if (code < 0)
-        code = cli_command_line_one(&CLI_INFO, &operands, "no file", "one file at a time");
+        code = cli_select_check(&CLI_INFO, &ret_settings->convert);
+    if (code < 0)
+        code = cli_operands_one(&CLI_INFO, &operands, "no file", "one file at a time");
     if (code >= 0)
         return code;
     if (ret_settings->verify && ret_settings->convert.salvage)
@@ -215,6 +175,12 @@ static int run_info(int argc, char **argv)
 const struct cli_verb CLI_INFO = {
     .name = "info",
     .summary = "say what a recording, workload or result holds",
-    .help = HELP,
+    .usage = "[OPTION...] FILE",
+    .purpose = "Say what a footprint, a recording, a workload, a trace or a result holds, and whether it is "
+               "complete.",
+    .options = OPTIONS,
+    .completes = ":files wl fp json",
+    .examples = "mallab info mallab-web.4242",
+    .exit_codes = "0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged, too new, or not legal (--verify)",
     .run = run_info,
 };

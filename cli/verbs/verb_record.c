@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/command_line.h"
+#include "cli/options/answer_options.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
 #include "record/attach_to.h"
@@ -22,77 +22,6 @@
 #define MEMORY_MOST      (UINT64_C(64) << 30)
 #define WINDOW_LEAST_NS  UINT64_C(1000000000)
 
-static const char HELP[] =
-    "usage: mallab record [OPTION...] [--] CMD [ARG...]\n"
-    "\n"
-    "Run CMD and record every call of its malloc family into a directory of\n"
-    "footprints. Exit status, output and signals are CMD's.\n"
-    "\n"
-    "where to\n"
-    "  -o, --output DIR     the recording; where DIR holds something already, DIR.2,\n"
-    "                       DIR.3 ... [./mallab-NAME.PID]\n"
-    "      --best-effort    where recording cannot begin, run CMD unrecorded; say so\n"
-    "\n"
-    "how much\n"
-    "      --max-size N     stop recording at N bytes on disk, 512K at least; K, M,\n"
-    "                       G are powers of 1024; CMD goes on [no limit]\n"
-    "      --duration T     stop recording after T: 90s, 5m, 8h; CMD goes on [none]\n"
-    "      --no-follow      record CMD itself only, not the processes it starts\n"
-    "      --only NAMES     record only programs of these names, with commas between;\n"
-    "                       * and ? stand for any characters and for one\n"
-    "      --memory N       bytes of memory shared with the collector\n"
-    "                       [128M, 256K at least, 64G at most]\n"
-    "      --on-full WHAT   when that memory is full: 'wait' for the collector, or\n"
-    "                       'drop' and count what is lost [wait]\n"
-    "      --order WHAT     how threads are ordered: by 'epochs', or by 'stamps', the\n"
-    "                       clock read at every call, as a check and slower [epochs]\n"
-    "      --no-residency   do not ask the kernel how much of an object of 64K and\n"
-    "                       more is in memory when it goes; replays then take it for\n"
-    "                       used as a whole\n"
-    "\n"
-    "for a long night\n"
-    "      --window T       cut the recording into windows of T: 1h, 30m; each can be\n"
-    "                       converted by itself [one for all]\n"
-    "      --keep N         keep the last N windows, remove older ones [all]\n"
-    "      --paused         begin without recording, until told to start\n"
-    "\n"
-    "instead of CMD, for a recording that goes on; the answer goes to stdout\n"
-    "      --attach-to DIR  the recording; and one of\n"
-    "      --stop, --start  pause, go on\n"
-    "      --rotate         begin the next window now\n"
-    "      --end            finish the recording; its programs run on\n"
-    "      --status         write all calls made so far, and tell how it stands;\n"
-    "                       'mallab top DIR' shows more\n"
-    "      --json           the answer as JSON\n"
-    "\n"
-    "messages\n"
-    "  -q, --quiet          no summary at the end, nor a line when recording stops;\n"
-    "                       losses are still told\n"
-    "@help\n"
-    "\n"
-    "example: mallab record -o run1 -- sqlite3 :memory: 'SELECT 1'\n"
-    "         mallab record --attach-to run1 --stop\n"
-    "exit codes: CMD's; 2 misuse, 125 CMD cannot be recorded, 126 CMD cannot be\n"
-    "executed, 127 CMD is not there; with --attach-to: 0 done, 1 not heeded or the\n"
-    "collector was killed, 3 no recording\n";
-
-enum {
-    OPTION_MAX_SIZE = 256,
-    OPTION_DURATION,
-    OPTION_NO_FOLLOW,
-    OPTION_NO_RESIDENCY,
-    OPTION_MEMORY,
-    OPTION_ON_FULL,
-    OPTION_ORDER,
-    OPTION_ONLY,
-    OPTION_WINDOW,
-    OPTION_KEEP,
-    OPTION_PAUSED,
-    OPTION_ATTACH_TO,
-    OPTION_BEST_EFFORT,
-    OPTION_REQUEST, /* the first of cli_request, in its order */
-};
-
 struct settings {
     struct cli_answer answer;
     struct cli_record record;
@@ -103,90 +32,101 @@ struct settings {
     char **command;
 };
 
-static int take_control_option(int option, struct settings *settings)
+/* ---- command line --------------------------------------------------------------------------- */
+
+static int take_size(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
-    struct cli_record *record = &settings->record;
-    switch (option) {
-    case OPTION_ONLY:
-        if (optarg[strspn(optarg, ",")] == '\0')
-            return cli_misuse(&CLI_RECORD, "--only names no program");
-        record->only = optarg;
-        break;
-    case OPTION_WINDOW:
-        if (!cli_parse_duration(optarg, &record->window_ns))
-            return cli_misuse(&CLI_RECORD, "'%s' is no duration: write 90s, 5m or 8h", optarg);
-        if (record->window_ns < WINDOW_LEAST_NS)
-            return cli_misuse(&CLI_RECORD, "--window %s is too short: the least is 1s", optarg);
-        break;
-    case OPTION_KEEP:
-        if (!cli_parse_count(optarg, 1, UINT32_MAX, &record->keep))
-            return cli_misuse(&CLI_RECORD, "--keep takes a number of windows, not '%s'", optarg);
-        break;
-    case OPTION_PAUSED:
-        record->paused = true;
-        break;
-    case OPTION_ATTACH_TO:
-        settings->attach_to = optarg;
-        break;
-    case OPTION_BEST_EFFORT:
-        settings->best_effort = true;
-        break;
-    default:
-        if (settings->requested)
-            return cli_misuse(&CLI_RECORD, "one of --stop, --start, --rotate, --end, --status at a time");
-        settings->requested = true;
-        settings->request = (enum cli_request)(option - OPTION_REQUEST);
-    }
+    uint64_t *bytes = at;
+    if (!cli_parse_size(value, bytes))
+        return cli_option_refuse(verb, row, value);
+    if (*bytes < SIZE_LIMIT_LEAST)
+        return cli_misuse(verb,
+                          "--max-size %s may keep nothing, as one block of a program's calls can be larger: "
+                          "the least is 512K",
+                          value);
     return -1;
 }
 
-static int take_option(int option, void *data)
+static int take_only(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
-    struct settings *settings = data;
-    struct cli_record *record = &settings->record;
-    switch (option) {
-    case OPTION_MAX_SIZE:
-        if (!cli_parse_size(optarg, &record->size_limit_bytes))
-            return cli_misuse(&CLI_RECORD, "'%s' is no size: write bytes, or 64M, 1.5G", optarg);
-        if (record->size_limit_bytes < SIZE_LIMIT_LEAST)
-            return cli_misuse(
-                &CLI_RECORD,
-                "--max-size %s may keep nothing, as one block of a program's calls can be larger: "
-                "the least is 512K",
-                optarg);
-        break;
-    case OPTION_MEMORY:
-        if (!cli_parse_size(optarg, &record->memory_bytes))
-            return cli_misuse(&CLI_RECORD, "'%s' is no size: write bytes, or 64M, 1.5G", optarg);
-        if (record->memory_bytes < MEMORY_LEAST || record->memory_bytes > MEMORY_MOST)
-            return cli_misuse(&CLI_RECORD, "--memory %s cannot be had: the least is 256K, the most 64G",
-                              optarg);
-        break;
-    case OPTION_DURATION:
-        if (!cli_parse_duration(optarg, &record->duration_ns))
-            return cli_misuse(&CLI_RECORD, "'%s' is no duration: write 90s, 5m or 8h", optarg);
-        break;
-    case OPTION_NO_FOLLOW:
-        record->no_follow = true;
-        break;
-    case OPTION_NO_RESIDENCY:
-        record->no_residency = true;
-        break;
-    case OPTION_ON_FULL:
-        if (strcmp(optarg, "wait") != 0 && strcmp(optarg, "drop") != 0)
-            return cli_misuse(&CLI_RECORD, "--on-full takes 'wait' or 'drop', not '%s'", optarg);
-        record->on_full = optarg;
-        break;
-    case OPTION_ORDER:
-        if (strcmp(optarg, "epochs") != 0 && strcmp(optarg, "stamps") != 0)
-            return cli_misuse(&CLI_RECORD, "--order takes 'epochs' or 'stamps', not '%s'", optarg);
-        record->order = optarg;
-        break;
-    default:
-        return take_control_option(option, settings);
-    }
+    *(const char **)at = value;
+    return value[strspn(value, ",")] == '\0' ? cli_misuse(verb, "--only names no program") : -1;
+}
+
+static int take_request(const struct cli_verb *verb, const struct cli_option *row, const char *value,
+                        void *at)
+{
+    struct settings *settings = at;
+    if (settings->requested)
+        return cli_misuse(verb, "one of --stop, --start, --rotate, --end, --status at a time");
+    settings->requested = true;
+    settings->request = (enum cli_request)row->least;
     return -1;
 }
+
+#define AT(member) offsetof(struct settings, member)
+
+/* clang-format off */
+static const struct cli_option OPTIONS[] = {
+    {.heading = "where to"},
+    {.group = cli_answer_output, .at = AT(answer), .argument = "DIR",
+     .help = "the recording; where DIR holds something already, DIR.2, DIR.3 ... [./mallab-NAME.PID]"},
+    {.name = "best-effort", .how = CLI_FLAG, .at = AT(best_effort),
+     .help = "where recording cannot begin, run CMD unrecorded; say so"},
+
+    {.heading = "how much"},
+    {.name = "max-size", .argument = "N", .how = CLI_CALL, .at = AT(record.size_limit_bytes),
+     .take = take_size, .takes = "a size such as 64M or 1.5G",
+     .help = "stop recording at N bytes on disk, 512K at least; K, M, G are powers of 1024; CMD goes on [no "
+             "limit]"},
+    {.name = "duration", .argument = "T", .how = CLI_DURATION, .at = AT(record.duration_ns),
+     .help = "stop recording after T: 90s, 5m, 8h; CMD goes on [none]"},
+    {.name = "no-follow", .how = CLI_FLAG, .at = AT(record.no_follow),
+     .help = "record CMD itself only, not the processes it starts"},
+    {.name = "only", .argument = "NAMES", .how = CLI_CALL, .at = AT(record.only), .take = take_only,
+     .help = "record only programs of these names, with commas between; * and ? stand for any characters "
+             "and for one"},
+    {.name = "memory", .argument = "N", .how = CLI_SIZE, .at = AT(record.memory_bytes),
+     .least = MEMORY_LEAST, .most = MEMORY_MOST, .takes = "a size from 256K to 64G",
+     .help = "bytes of memory shared with the collector [128M, 256K at least, 64G at most]"},
+    {.name = "on-full", .argument = "WHAT", .how = CLI_WORD, .at = AT(record.on_full), .words = "wait drop",
+     .help = "when that memory is full: 'wait' for the collector, or 'drop' and count what is lost [wait]"},
+    {.name = "order", .argument = "WHAT", .how = CLI_WORD, .at = AT(record.order), .words = "epochs stamps",
+     .help = "how threads are ordered: by 'epochs', or by 'stamps', the clock read at every call, as a "
+             "check and slower [epochs]"},
+    {.name = "no-residency", .how = CLI_FLAG, .at = AT(record.no_residency),
+     .help = "do not ask the kernel how much of an object of 64K and more is in memory when it goes; "
+             "replays then take it for used as a whole"},
+
+    {.heading = "for a long night"},
+    {.name = "window", .argument = "T", .how = CLI_DURATION, .at = AT(record.window_ns),
+     .least = WINDOW_LEAST_NS, .takes = "a time of 1s at least, such as 30m or 1h",
+     .help = "cut the recording into windows of T: 1h, 30m; each can be converted by itself [one for all]"},
+    {.name = "keep", .argument = "N", .how = CLI_COUNT, .at = AT(record.keep), .least = 1,
+     .most = UINT32_MAX, .takes = "a number of windows",
+     .help = "keep the last N windows, remove older ones [all]"},
+    {.name = "paused", .how = CLI_FLAG, .at = AT(record.paused),
+     .help = "begin without recording, until told to start"},
+
+    {.heading = "instead of CMD, for a recording that goes on; the answer goes to stdout"},
+    {.name = "attach-to", .argument = "DIR", .how = CLI_TEXT, .at = AT(attach_to),
+     .help = "the recording; and one of the following"},
+    {.name = "stop", .how = CLI_CALL, .least = CLI_REQUEST_PAUSE, .take = take_request, .help = "pause"},
+    {.name = "start", .how = CLI_CALL, .least = CLI_REQUEST_RESUME, .take = take_request, .help = "go on"},
+    {.name = "rotate", .how = CLI_CALL, .least = CLI_REQUEST_WINDOW, .take = take_request,
+     .help = "begin the next window now"},
+    {.name = "end", .how = CLI_CALL, .least = CLI_REQUEST_END, .take = take_request,
+     .help = "finish the recording; its programs run on"},
+    {.name = "status", .how = CLI_CALL, .least = CLI_REQUEST_STATUS, .take = take_request,
+     .help = "write all calls made so far, and tell how it stands; 'mallab top DIR' shows more"},
+    {.group = cli_answer_json, .at = AT(answer), .help = "the answer as JSON"},
+
+    {.heading = "messages"},
+    {.group = cli_answer_quiet, .at = AT(answer),
+     .help = "no summary at the end, nor a line when recording stops; losses are still told"},
+    {0},
+};
+/* clang-format on */
 
 static int check_options(const struct settings *settings)
 {
@@ -213,42 +153,9 @@ static int check_options(const struct settings *settings)
 
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
-    static const struct option options[] = {
-        {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
-        {"duration", required_argument, NULL, OPTION_DURATION},
-        {"no-follow", no_argument, NULL, OPTION_NO_FOLLOW},
-        {"no-residency", no_argument, NULL, OPTION_NO_RESIDENCY},
-        {"memory", required_argument, NULL, OPTION_MEMORY},
-        {"on-full", required_argument, NULL, OPTION_ON_FULL},
-        {"order", required_argument, NULL, OPTION_ORDER},
-        {"only", required_argument, NULL, OPTION_ONLY},
-        {"window", required_argument, NULL, OPTION_WINDOW},
-        {"keep", required_argument, NULL, OPTION_KEEP},
-        {"paused", no_argument, NULL, OPTION_PAUSED},
-        {"attach-to", required_argument, NULL, OPTION_ATTACH_TO},
-        {"best-effort", no_argument, NULL, OPTION_BEST_EFFORT},
-        {"status", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_STATUS},
-        {"stop", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_PAUSE},
-        {"start", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_RESUME},
-        {"rotate", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_WINDOW},
-        {"end", no_argument, NULL, OPTION_REQUEST + CLI_REQUEST_END},
-        CLI_ANSWER_OUTPUT_ROW,
-        CLI_ANSWER_JSON_ROW,
-        CLI_ANSWER_QUIET_ROW,
-        CLI_ANSWER_HELP_ROW,
-        {NULL, 0, NULL, 0},
-    };
-    const struct cli_command_line line = {
-        .verb = &CLI_RECORD,
-        .options = options,
-        .command_at = CLI_COMMAND_IS_OPERANDS,
-        .take = take_option,
-        .settings = ret_settings,
-        .answer = &ret_settings->answer,
-    };
     struct cli_operands operands;
     *ret_settings = (struct settings){.answer = cli_answer_defaults()};
-    const int code = cli_command_line_take(&line, argc, argv, &operands);
+    const int code = cli_options_take(&CLI_RECORD, argc, argv, ret_settings, &operands);
     if (code >= 0)
         return code;
     ret_settings->command = operands.command;
@@ -326,6 +233,16 @@ static int run_record(int argc, char **argv)
 const struct cli_verb CLI_RECORD = {
     .name = "record",
     .summary = "run a command and record what it asks of malloc",
-    .help = HELP,
+    .usage = "[OPTION...] [--] CMD [ARG...]",
+    .purpose =
+        "Run CMD and record every call of its malloc family into a directory of footprints. Exit status, "
+        "output and signals are CMD's.",
+    .options = OPTIONS,
+    .command_at = CLI_COMMAND_IS_OPERANDS,
+    .examples = "mallab record -o run1 -- sqlite3 :memory: 'SELECT 1'\n"
+                "mallab record --attach-to run1 --stop",
+    .exit_codes =
+        "CMD's; 2 misuse, 125 CMD cannot be recorded, 126 CMD cannot be executed, 127 CMD is not there; "
+        "with --attach-to: 0 done, 1 not heeded or the collector was killed, 3 no recording",
     .run = run_record,
 };

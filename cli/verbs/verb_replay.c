@@ -9,9 +9,9 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/stderr_limiter.h"
+#include "cli/options/answer_options.h"
 #include "cli/options/choice.h"
-#include "cli/options/command_line.h"
-#include "cli/options/limit_options.h"
+#include "cli/options/measure_options.h"
 #include "cli/verbs/workloads.h"
 #include "convert/convert.h"
 #include "convert/open/detect.h"
@@ -20,72 +20,12 @@
 #include "results/measure/base/support.h"
 #include "results/measure/run/run.h"
 
-static const char HELP[] =
-    "usage: mallab replay [OPTION...] WORKLOAD\n"
-    "\n"
-    "Execute a workload's calls once, on one allocator, in a process of its own, and\n"
-    "print time per call, resident memory, page faults and the allocator's proof.\n"
-    "One run says little about speed: 'mallab ab' compares, with repetitions.\n"
-    "\n"
-    "  -a, --allocator NAME  a candidate of 'mallab allocators', 'none' for the\n"
-    "                        harness alone, or the path of a library to preload;\n"
-    "                        with settings: jemalloc+narenas=1+tcache=false [glibc]\n"
-    "      --touch WHAT      what is written into new memory: none, page (a byte per\n"
-    "                        page) or full [page]\n"
-    "      --threads HOW     'recorded', or '1': as --one-thread; elsewhere --threads\n"
-    "                        selects threads by their ids [recorded]\n"
-    "      --one-thread      all threads' calls on one thread, in their order\n"
-    "      --latency         time every call by itself: percentiles by call and by\n"
-    "                        size; time per call as a whole is not measured then\n"
-    "      --syscalls        count the allocator's system calls by kind; nothing\n"
-    "                        is timed\n"
-    "      --placement       look where live objects lie: misses of a simulated TLB,\n"
-    "                        pages and cache lines they hold; nothing is timed\n"
-    "      --pin HOW         no; auto: each thread on a processor of its own; or\n"
-    "                        processors to keep to: 0,2-3 [no]\n"
-    "      --nice N          priority, from -20 (high) to 19 [as it is]\n"
-    "      --clock CLOCK     what the allocator is told when it asks for the time:\n"
-    "                        'real', or 'recorded', which moves with the calls, so\n"
-    "                        that it gives memory back as in the program [real]\n"
-    "      --pace SPEED      'max', 'real' (each call at its recorded time) or 'Nx',\n"
-    "                        N times as fast as that: 10x [max]\n"
-    "      --idle T          rest for T (5s, 500ms) after the last call, then look at\n"
-    "                        memory again; T passes on --clock; 0: none [0]\n"
-    "      --idle-with WHAT  'nothing', or 'calls': some in each tenth of a second\n"
-    "                        [calls on the recorded clock, else nothing]\n"
-    "      --timeout T       give up after T: 90s, 5m [never]\n"
-    "      --limit SIZE      let the allocator have no more: 64M, 1.5G [no limit]\n"
-    "      --limit-by WHAT   cgroup: what is in memory, as a container counts, whose\n"
-    "                        kernel kills at the limit; data: what is mapped, where\n"
-    "                        calls fail [cgroup where one can be made, else data]\n"
-    "      --limit-in DIR    make the cgroup in this directory of /sys/fs/cgroup\n"
-    "                        [mallab's own, else the one above it]\n"
-    "      --check           look whether the allocator keeps its promises\n"
-    "                        (alignment, overlap, contents) instead of measuring\n"
-    "@max-memory\n"
-    "@json\n"
-    "@help\n"
-    "\n"
-    "example: mallab replay -a jemalloc web.wl\n"
-    "exit codes: 0 done, 1 failed (also: another allocator served the calls),\n"
-    "2 misuse, 3 WORKLOAD unreadable, damaged or too new\n";
-
-enum {
-    OPTION_THREADS = 256,
-    OPTION_CHECK,
-    OPTION_LATENCY,
-    OPTION_SYSCALLS,
-    OPTION_PLACEMENT,
-    OPTION_CLOCK,
-    OPTION_PACE,
-    OPTION_IDLE_WITH,
-};
-
 struct settings {
     struct cli_answer answer;
     struct cli_measure measure;
     const char *threads, *pace, *idle_with;
-    bool recorded_clock, check, latency, syscalls, placement;
+    int recorded_clock; /* of its words: 0 or 1 */
+    bool check, latency, syscalls, placement;
     const char *workload;
 };
 
@@ -100,49 +40,56 @@ static bool is_speed(const char *text)
             speed <= 1e6);
 }
 
-static int take_option(int option, void *data)
+static int take_pace(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
-    struct settings *settings = data;
-    switch (option) {
-    case OPTION_THREADS:
-        if (strcmp(optarg, "recorded") != 0 && strcmp(optarg, "1") != 0)
-            return cli_misuse(&CLI_REPLAY, "--threads takes 'recorded' or '1', not '%s'", optarg);
-        settings->threads = optarg;
-        break;
-    case OPTION_CLOCK:
-        settings->recorded_clock = strcmp(optarg, "recorded") == 0;
-        if (!settings->recorded_clock && strcmp(optarg, "real") != 0)
-            return cli_misuse(&CLI_REPLAY, "--clock takes 'real' or 'recorded', not '%s'", optarg);
-        break;
-    case OPTION_PACE:
-        if (!is_speed(optarg))
-            return cli_misuse(
-                &CLI_REPLAY,
-                "--pace takes 'max', 'real' or a number of times from 0.001x to 1000000x, not '%s'", optarg);
-        settings->pace = optarg;
-        break;
-    case OPTION_IDLE_WITH:
-        if (strcmp(optarg, "calls") != 0 && strcmp(optarg, "nothing") != 0)
-            return cli_misuse(&CLI_REPLAY, "--idle-with takes 'calls' or 'nothing', not '%s'", optarg);
-        settings->idle_with = optarg;
-        break;
-    case OPTION_CHECK:
-        settings->check = true;
-        break;
-    case OPTION_LATENCY:
-        settings->latency = true;
-        break;
-    case OPTION_SYSCALLS:
-        settings->syscalls = true;
-        break;
-    case OPTION_PLACEMENT:
-        settings->placement = true;
-        break;
-    default:
-        break;
-    }
-    return -1;
+    *(const char **)at = value;
+    return is_speed(value) ? -1 : cli_option_refuse(verb, row, value);
 }
+
+#define AT(member) offsetof(struct settings, member)
+
+/* clang-format off */
+static const struct cli_option OPTIONS[] = {
+    {.name = "allocator", .letter = 'a', .argument = "NAME", .how = CLI_TEXT, .at = AT(measure.allocators),
+     .offer = CLI_OFFER_CANDIDATE,
+     .help = "a candidate of 'mallab allocators', 'none' for the harness alone, or the path of a library to "
+             "preload; with settings: jemalloc+narenas=1+tcache=false [glibc]"},
+    {.group = cli_measure_touch, .at = AT(measure)},
+    {.name = "threads", .argument = "HOW", .how = CLI_WORD, .at = AT(threads), .words = "recorded 1",
+     .help = "'recorded', or '1': as --one-thread; elsewhere --threads selects threads by their ids "
+             "[recorded]"},
+    {.group = cli_measure_one_thread, .at = AT(measure)},
+    {.name = "latency", .how = CLI_FLAG, .at = AT(latency),
+     .help = "time every call by itself: percentiles by call and by size; time per call as a whole is not "
+             "measured then"},
+    {.name = "syscalls", .how = CLI_FLAG, .at = AT(syscalls),
+     .help = "count the allocator's system calls by kind; nothing is timed"},
+    {.name = "placement", .how = CLI_FLAG, .at = AT(placement),
+     .help = "look where live objects lie: misses of a simulated TLB, pages and cache lines they hold; "
+             "nothing is timed"},
+    {.group = cli_measure_place, .at = AT(measure)},
+    {.name = "clock", .argument = "CLOCK", .how = CLI_CHOICE, .at = AT(recorded_clock),
+     .words = "real recorded",
+     .help = "what the allocator is told when it asks for the time: 'real', or 'recorded', which moves with "
+             "the calls, so that it gives memory back as in the program [real]"},
+    {.name = "pace", .argument = "SPEED", .how = CLI_CALL, .at = AT(pace), .take = take_pace,
+     .words = "max real", .takes = "'max', 'real' or a number of times from 0.001x to 1000000x",
+     .help = "'max', 'real' (each call at its recorded time) or 'Nx', N times as fast as that: 10x [max]"},
+    {.group = cli_measure_idle, .at = AT(measure)},
+    {.name = "idle-with", .argument = "WHAT", .how = CLI_WORD, .at = AT(idle_with), .words = "calls nothing",
+     .help = "'nothing', or 'calls': some in each tenth of a second [calls on the recorded clock, else "
+             "nothing]"},
+    {.group = cli_measure_timeout, .at = AT(measure), .help = "give up after T: 90s, 5m [never]"},
+    {.group = cli_measure_limit, .at = AT(measure),
+     .help = "let the allocator have no more: 64M, 1.5G [no limit]"},
+    {.name = "check", .how = CLI_FLAG, .at = AT(check),
+     .help = "look whether the allocator keeps its promises (alignment, overlap, contents) instead of "
+             "measuring"},
+    {.group = cli_answer_max_memory, .at = AT(answer)},
+    {.group = cli_answer_json, .at = AT(answer)},
+    {0},
+};
+/* clang-format on */
 
 static int passes_of(const struct settings *settings)
 {
@@ -151,44 +98,16 @@ static int passes_of(const struct settings *settings)
 
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
-    static const struct option options[] = {
-        {"allocator", required_argument, NULL, 'a'},
-        {"threads", required_argument, NULL, OPTION_THREADS},
-        CLI_MEASURE_ONE_THREAD_ROW,
-        {"clock", required_argument, NULL, OPTION_CLOCK},
-        {"pace", required_argument, NULL, OPTION_PACE},
-        {"idle-with", required_argument, NULL, OPTION_IDLE_WITH},
-        {"check", no_argument, NULL, OPTION_CHECK},
-        {"latency", no_argument, NULL, OPTION_LATENCY},
-        {"syscalls", no_argument, NULL, OPTION_SYSCALLS},
-        {"placement", no_argument, NULL, OPTION_PLACEMENT},
-        CLI_MEASURE_OPTIONS,
-        CLI_MEASURE_TOUCH_ROW,
-        CLI_MEASURE_IDLE_ROW,
-        CLI_MEASURE_TIMEOUT_ROW,
-        CLI_MEASURE_LIMIT_ROWS,
-        CLI_ANSWER_JSON_ROW,
-        CLI_ANSWER_MAX_MEMORY_ROW,
-        CLI_ANSWER_HELP_ROW,
-        {NULL, 0, NULL, 0},
-    };
-    const struct cli_command_line line = {
-        .verb = &CLI_REPLAY,
-        .options = options,
-        .take = take_option,
-        .settings = ret_settings,
-        .answer = &ret_settings->answer,
-        .measure = &ret_settings->measure,
-    };
     struct cli_operands operands;
-    *ret_settings = (struct settings){.answer = cli_answer_defaults(), .measure = {.allocators = "glibc"}};
-    int code = cli_command_line_take(&line, argc, argv, &operands);
+    *ret_settings = (struct settings){.answer = cli_answer_defaults(), .measure = cli_measure_defaults()};
+    ret_settings->measure.allocators = "glibc";
+    int code = cli_options_take(&CLI_REPLAY, argc, argv, ret_settings, &operands);
     if (code < 0 && passes_of(ret_settings) > 1)
         return cli_misuse(
             &CLI_REPLAY,
             "--check, --latency, --syscalls and --placement are passes of their own: one at a time");
     if (code < 0)
-        code = cli_command_line_one(&CLI_REPLAY, &operands, "no workload", "one workload at a time");
+        code = cli_operands_one(&CLI_REPLAY, &operands, "no workload", "one workload at a time");
     ret_settings->workload = code < 0 ? operands.words[0] : NULL;
     return code;
 }
@@ -235,7 +154,7 @@ static int run_binary(const struct settings *settings, const struct res_candidat
                        : settings->placement ? "--placement"
                                              : NULL,
         .more = settings->measure.options,
-        .recorded_clock = settings->recorded_clock,
+        .recorded_clock = settings->recorded_clock != 0,
         .idle_ms = cli_measure_idle_ms(&settings->measure),
         .as_text = !settings->answer.json,
     };
@@ -338,6 +257,16 @@ static int run_replay(int argc, char **argv)
 const struct cli_verb CLI_REPLAY = {
     .name = "replay",
     .summary = "run a workload once on one allocator",
-    .help = HELP,
+    .usage = "[OPTION...] WORKLOAD",
+    .purpose =
+        "Execute a workload's calls once, on one allocator, in a process of its own, and print time per "
+        "call, resident memory, page faults and the allocator's proof. One run says little about speed: "
+        "'mallab ab' compares, with repetitions.",
+    .options = OPTIONS,
+    .completes = ":files wl",
+    .examples = "mallab replay -a jemalloc web.wl",
+    .exit_codes =
+        "0 done, 1 failed (also: another allocator served the calls), 2 misuse, 3 WORKLOAD unreadable, "
+        "damaged or too new",
     .run = run_replay,
 };

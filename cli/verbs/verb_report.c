@@ -5,7 +5,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/result_files.h"
-#include "cli/options/command_line.h"
+#include "cli/options/answer_options.h"
 #include "cli/verbs/history_answer.h"
 #include "cli/verbs/report_html.h"
 #include "results/measure/base/support.h"
@@ -13,39 +13,26 @@
 #include "results/report/table/tune_report.h"
 #include "results/report/table/validation_report.h"
 
-static const char HELP[] =
-    "usage: mallab report [OPTION...] RESULT...\n"
-    "       mallab report [OPTION...] DIR...\n"
-    "\n"
-    "Show results that 'mallab ab -o' kept; '-' reads one from stdin. Of a directory\n"
-    "of results: how each candidate moved over time, by workload and machine, against\n"
-    "the baseline of the same result, and where it did so beyond the noise.\n"
-    "\n"
-    "      --format FORMAT  table, md (Markdown), csv, json or html [table]; html is\n"
-    "                       one page that opens offline: all RESULTs, or the history\n"
-    "@json-format\n"
-    "      --details        below the table also what explains it: memory's clock,\n"
-    "                       waste, latency by call, system calls, counters\n"
-    "  -o, --output OUT     write to a file; '-' is stdout [-]\n"
-    "@force OUT\n"
-    "@color , for tables\n"
-    "@help\n"
-    "\n"
-    "example: mallab report --format md -o result.md result.json\n"
-    "exit codes: 0 done, 1 failed, 2 misuse, 3 RESULT unreadable, damaged or too new\n";
+/* clang-format off */
+static const struct cli_option OPTIONS[] = {
+    {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .take = cli_answer_take_format,
+     .words = "table md csv json html",
+     .help = "table, md (Markdown), csv, json or html [table]; html is one page that opens offline: all "
+             "RESULTs, or the history"},
+    {.group = cli_answer_json, .help = "the same as --format json"},
+    {.group = cli_answer_details},
+    {.group = cli_answer_output},
+    {.group = cli_answer_force, .help = "replace OUT when it exists"},
+    {.group = cli_answer_color, .help = "auto, always or never, for tables [auto]"},
+    {0},
+};
+/* clang-format on */
 
 static int take_options(int argc, char **argv, struct cli_answer *ret_answer,
                         struct cli_operands *ret_operands)
 {
-    static const struct option options[] = {
-        CLI_ANSWER_FORMAT_ROW, CLI_ANSWER_JSON_ROW,  CLI_ANSWER_DETAILS_ROW, CLI_ANSWER_OUTPUT_ROW,
-        CLI_ANSWER_FORCE_ROW,  CLI_ANSWER_COLOR_ROW, CLI_ANSWER_HELP_ROW,    {NULL, 0, NULL, 0},
-    };
-    const struct cli_command_line line = {.verb = &CLI_REPORT, .options = options, .answer = ret_answer};
     *ret_answer = cli_answer_defaults();
-    ret_answer->formats = 1u << CLI_FORMAT_TABLE | 1u << CLI_FORMAT_MARKDOWN | 1u << CLI_FORMAT_CSV |
-                          1u << CLI_FORMAT_JSON | 1u << CLI_FORMAT_HTML;
-    const int code = cli_command_line_take(&line, argc, argv, ret_operands);
+    const int code = cli_options_take(&CLI_REPORT, argc, argv, ret_answer, ret_operands);
     if (code >= 0)
         return code;
     if (ret_operands->count == 0)
@@ -154,6 +141,15 @@ static int run_report(int argc, char **argv)
 const struct cli_verb CLI_REPORT = {
     .name = "report",
     .summary = "show results that were kept",
-    .help = HELP,
+    .usage = "[OPTION...] RESULT...\n"
+             "[OPTION...] DIR...",
+    .purpose =
+        "Show results that 'mallab ab -o' kept; '-' reads one from stdin. Of a directory of results: how "
+        "each candidate moved over time, by workload and machine, against the baseline of the same "
+        "result, and where it did so beyond the noise.",
+    .options = OPTIONS,
+    .completes = ":files json",
+    .examples = "mallab report --format md -o result.md result.json",
+    .exit_codes = "0 done, 1 failed, 2 misuse, 3 RESULT unreadable, damaged or too new",
     .run = run_report,
 };

@@ -15,19 +15,80 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/progress.h"
-#include "cli/options/top_options.h"
+#include "cli/options/answer_options.h"
+#include "cli/options/select_options.h"
 #include "cli/top/top_frame.h"
 #include "convert/recording/recording.h"
 #include "footprint/base/signals.h"
 #include "record/control.h"
 #include "record/process_name.h"
 
+#define INTERVAL_NS_DEFAULT UINT64_C(2000000000)
+#define INTERVAL_NS_LEAST   UINT64_C(100000000)
+
 #define CATCH_UP_FRAME_NS UINT64_C(250000000) /* often enough to see it move */
 #define ANSWER_NS         UINT64_C(500000000) /* Ctrl-C is not heeded so long */
 #define SLICE_MARKS       65536u /* some ms of reading between two looks at signals, and at the peak */
 
+struct settings {
+    struct cli_answer answer;
+    uint64_t interval_ns, count, process_id, lines;
+    bool once;
+    const char *process; /* by name, of which process_id is not known yet; else NULL */
+    const char *path;
+};
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static int take_process(const struct cli_verb *verb, const struct cli_option *row, const char *value,
+                        void *at)
+{
+    struct settings *settings = at;
+    if (!cli_parse_count(value, 1, INT32_MAX, &settings->process_id))
+        settings->process_id = 0;
+    settings->process = settings->process_id == 0 ? value : NULL;
+    if (settings->process != NULL && strspn(value, "0123456789") == strlen(value))
+        return cli_misuse(verb, "'%s' is no process id", value);
+    return -1;
+}
+
+#define AT(member) offsetof(struct settings, member)
+
+/* clang-format off */
+static const struct cli_option OPTIONS[] = {
+    {.name = "interval", .argument = "T", .how = CLI_DURATION, .at = AT(interval_ns),
+     .least = INTERVAL_NS_LEAST, .takes = "a time of 100ms at least",
+     .help = "time between two frames, 100ms at least [2s]"},
+    {.name = "count", .argument = "N", .how = CLI_COUNT, .at = AT(count), .least = 1,
+     .help = "end after N frames"},
+    {.name = "once", .how = CLI_FLAG, .at = AT(once), .help = "print one frame and end"},
+    {.name = "process", .argument = "WHICH", .how = CLI_CALL, .take = take_process,
+     .help = "only this process: its id, or its program's name, which takes the one with most calls so far "
+             "[all]"},
+    {.name = "lines", .argument = "N", .how = CLI_COUNT, .at = AT(lines), .least = 10, .most = 1000,
+     .help = "lines of a frame [those of the terminal, else 24]"},
+    {.group = cli_select_trust_owner},
+    {.group = cli_answer_json, .at = AT(answer), .help = "an object a line for each frame"},
+    {.group = cli_answer_progress, .at = AT(answer)},
+    {0},
+};
+/* clang-format on */
+
+static int take_options(int argc, char **argv, struct settings *ret_settings)
+{
+    struct cli_operands operands;
+    *ret_settings = (struct settings){.answer = cli_answer_defaults(), .interval_ns = INTERVAL_NS_DEFAULT};
+    int code = cli_options_take(&CLI_TOP, argc, argv, ret_settings, &operands);
+    if (code < 0)
+        code = cli_operands_one(&CLI_TOP, &operands, "no recording", "one recording at a time");
+    ret_settings->path = code < 0 ? operands.words[0] : NULL;
+    if (ret_settings->once)
+        ret_settings->count = 1;
+    return code;
+}
+
 struct top {
-    struct cli_top_options settings;
+    struct settings settings;
     struct conv_view *view;
     struct cli_control control;
     struct cli_progress progress;
@@ -332,7 +393,7 @@ static int run(struct top *top)
 static int run_top(int argc, char **argv)
 {
     struct top top = {.control.proof.pidfd = -1};
-    const int misuse = cli_top_take_options(argc, argv, &top.settings);
+    const int misuse = take_options(argc, argv, &top.settings);
     if (misuse >= 0)
         return misuse;
     if (is_a_file(&top))
@@ -351,6 +412,13 @@ static int run_top(int argc, char **argv)
 const struct cli_verb CLI_TOP = {
     .name = "top",
     .summary = "watch a recording while it is made",
-    .help = cli_top_help,
+    .usage = "[OPTION...] DIR",
+    .purpose = "Show what a program does while it is recorded: its calls, live memory, sizes, threads and "
+               "processes, and whether the recorder keeps up. Ends when the recording does; Ctrl-C ends it "
+               "before.",
+    .options = OPTIONS,
+    .completes = ":directories",
+    .examples = "mallab top mallab-web.4242",
+    .exit_codes = "0 done, 1 failed, 2 misuse, 3 DIR unreadable, damaged or too new",
     .run = run_top,
 };

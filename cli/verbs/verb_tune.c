@@ -9,7 +9,8 @@
 #include "cli/base/result_files.h"
 #include "cli/base/stops.h"
 #include "cli/options/choice.h"
-#include "cli/options/tune_options.h"
+#include "cli/options/measure_options.h"
+#include "cli/options/select_options.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/workloads.h"
 #include "footprint/base/places.h"
@@ -19,8 +20,88 @@
 #include "results/measure/machine/disturbances.h"
 #include "results/report/table/tune_report.h"
 
+#define BUDGET_NS     UINT64_C(300000000000)
+#define BUDGET_MAX_NS UINT64_C(604800000000000) /* a week */
+#define IDLE_NS       UINT64_C(60000000000)
+
+struct settings {
+    struct cli_answer answer;
+    struct cli_measure measure;
+    struct conv_options convert;
+    enum res_tune_memory memory;
+    uint64_t budget_ns;
+    const char *input; /* NULL: there is a command */
+    char **command;    /* NULL: none */
+};
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(struct settings, member)
+
+/* clang-format off */
+static const struct cli_option OPTIONS[] = {
+    {.heading = "what is searched"},
+    {.group = cli_measure_allocators, .at = AT(measure),
+     .help = "whose settings, separated by commas; names of 'mallab allocators' [glibc]"},
+    {.group = cli_measure_baseline, .at = AT(measure),
+     .help = "which of them, as it is, is the default that all are held against [glibc, else the first]"},
+    {.name = "memory", .argument = "FIGURE", .how = CLI_CHOICE, .at = AT(memory),
+     .words = "peak mean end idle",
+     .help = "which resident memory counts beside time: peak, mean, end or idle [peak]"},
+
+    {.heading = "how"},
+    {.name = "budget", .argument = "T", .how = CLI_DURATION, .at = AT(budget_ns), .most = BUDGET_MAX_NS,
+     .takes = "a time of a week at most, such as 90s, 5m or 2h",
+     .help = "time for search and confirmation: 90s, 5m, 2h [5m]"},
+    {.group = cli_measure_idle, .at = AT(measure),
+     .help = "recorded time that a run rests for, for --memory idle and in the confirmation; 0: none [60s]"},
+    {.group = cli_measure_seed, .at = AT(measure), .help = "of the order and the intervals [drawn, printed]"},
+    {.group = cli_measure_touch, .at = AT(measure)},
+    {.group = cli_measure_place, .at = AT(measure)},
+    {.group = cli_measure_one_thread, .at = AT(measure)},
+
+    {.heading = "what of a recording is replayed; these act in this order"},
+    {.group = cli_select, .at = AT(convert)},
+
+    {.heading = "what comes out"},
+    {.group = cli_answer_result, .at = AT(answer)},
+    {.group = cli_answer_color, .at = AT(answer)},
+    {.group = cli_answer_progress, .at = AT(answer)},
+    {.group = cli_answer_quiet, .at = AT(answer), .help = "no progress, no warnings of what disturbs"},
+    {0},
+};
+/* clang-format on */
+
+static int take_input(const struct cli_operands *operands, struct settings *settings)
+{
+    if (operands->count == 0 && operands->command == NULL)
+        return cli_misuse(&CLI_TUNE,
+                          "nothing to replay: name a workload or a recording, or a command behind '--'");
+    if (operands->count + (operands->command != NULL) > 1)
+        return cli_misuse(&CLI_TUNE, "one workload at a time: what is best for one need not be for the other "
+                                     "(processes of one recording: --merge)");
+    if (settings->memory == RES_TUNE_IDLE && settings->measure.idle_ns == 0)
+        return cli_misuse(&CLI_TUNE, "--memory idle looks at memory after a rest: --idle 0 leaves none");
+    settings->input = operands->count > 0 ? operands->words[0] : NULL;
+    settings->command = operands->command;
+    return -1;
+}
+
+static int take_options(int argc, char **argv, struct settings *ret_settings)
+{
+    struct cli_operands operands;
+    *ret_settings = (struct settings){
+        .answer = cli_answer_defaults(), .measure = cli_measure_defaults(), .budget_ns = BUDGET_NS};
+    ret_settings->measure.allocators = "glibc";
+    ret_settings->measure.idle_ns = IDLE_NS;
+    int code = cli_options_take(&CLI_TUNE, argc, argv, ret_settings, &operands);
+    if (code < 0)
+        code = cli_select_check(&CLI_TUNE, &ret_settings->convert);
+    return code >= 0 ? code : take_input(&operands, ret_settings);
+}
+
 struct tune {
-    struct cli_tune_options settings;
+    struct settings settings;
     struct cli_choice choice;
     char *path;
     struct res_workload workload;
@@ -56,7 +137,7 @@ static int check_ranges(const struct tune *tune)
 
 static int prepare_workload(struct tune *tune)
 {
-    const struct cli_tune_options *settings = &tune->settings;
+    const struct settings *settings = &tune->settings;
     struct cli_prepare prepare = {
         .convert = &settings->convert,
         .force = settings->answer.force,
@@ -119,8 +200,8 @@ static int tell(const struct tune *tune, const struct res_tune_search *search,
 
 static int run_search(struct tune *tune)
 {
-    const struct cli_tune_options *settings = &tune->settings;
-    const uint64_t seed = cli_measure_seed(&settings->measure);
+    const struct settings *settings = &tune->settings;
+    const uint64_t seed = settings->measure.seed;
     struct res_disturbances disturbances;
     struct res_tune_space space;
     struct res_tune_search search;
@@ -166,7 +247,7 @@ static int run_search(struct tune *tune)
 static int run_tune(int argc, char **argv)
 {
     struct tune tune = {0};
-    int code = cli_tune_take_options(argc, argv, &tune.settings);
+    int code = take_options(argc, argv, &tune.settings);
     if (code >= 0)
         return code;
     code = cli_result_check(&CLI_TUNE, &tune.settings.answer);
@@ -190,6 +271,21 @@ static int run_tune(int argc, char **argv)
 const struct cli_verb CLI_TUNE = {
     .name = "tune",
     .summary = "search an allocator's settings: less time, less memory",
-    .help = cli_tune_help,
+    .usage = "[OPTION...] WORKLOAD|RECORDING|FOOTPRINT\n"
+             "[OPTION...] -- CMD [ARG...]",
+    .purpose =
+        "Search the settings that allocators declare worth trying (section [ranges] of their files): "
+        "replay the workload with many of them a few times, with the better ones more often, confirm the "
+        "best with fresh rounds against the default, and print which of them nothing beats on time and "
+        "memory, as variables to paste.",
+    .options = OPTIONS,
+    .command_at = CLI_COMMAND_BEHIND_DASHES,
+    .completes = ":files wl fp",
+    .notes = "Ctrl-C ends it; what was found so far is printed, marked as not confirmed.",
+    .examples = "mallab tune -a jemalloc,glibc --budget 10m -o tuned.json nightly.wl",
+    .exit_codes =
+        "0 done, also when nothing beats the default, 1 failed, 2 misuse, 3 input unreadable, damaged "
+        "or too new; after Ctrl-C what is finished is printed and kept, then the signal ends mallab "
+        "(130 in a shell), SIGTERM and SIGHUP likewise",
     .run = run_tune,
 };

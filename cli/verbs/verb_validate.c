@@ -12,8 +12,9 @@
 #include "cli/base/progress.h"
 #include "cli/base/result_files.h"
 #include "cli/base/stops.h"
+#include "cli/options/answer_options.h"
 #include "cli/options/choice.h"
-#include "cli/options/validate_options.h"
+#include "cli/options/measure_options.h"
 #include "cli/verbs/validate_record.h"
 #include "footprint/base/places.h"
 #include "record/target.h"
@@ -22,8 +23,70 @@
 #include "results/measure/result/result_json.h"
 #include "results/report/table/validation_report.h"
 
+#define DEFAULT_ROUNDS     10
+#define DEFAULT_RECORDINGS 3 /* the fewest whose median is none of the extremes */
+#define DEFAULT_STEP_NS    UINT64_C(2000000)
+#define LEAST_STEP_NS      UINT64_C(100000) /* below, the sampler would only keep the program from running */
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(struct cli_validate_settings, member)
+
+/* clang-format off */
+static const struct cli_option OPTIONS[] = {
+    {.heading = "what is compared"},
+    {.group = cli_measure_allocators, .at = AT(measure),
+     .help = "names of 'mallab allocators' or paths of libraries, separated by commas "
+             "[glibc,jemalloc,tcmalloc,mimalloc, those that are here]"},
+    {.group = cli_measure_baseline, .at = AT(measure)},
+    {.name = "process", .argument = "NAME", .how = CLI_TEXT, .at = AT(process),
+     .help = "which program of CMD's tree [the one with most calls]"},
+
+    {.heading = "how"},
+    {.group = cli_measure_rounds, .at = AT(measure),
+     .help = "timed runs of each candidate, and replays, 1-1000; a verdict on time takes 8; memory is "
+             "sampled in the first 5 [10]"},
+    {.name = "recordings", .argument = "N", .how = CLI_COUNT, .at = AT(recordings), .least = 1,
+     .most = RES_RECORDINGS_MAX,
+     .help = "record CMD so often, 1-20: runs of one program differ, and of memory the median is predicted "
+             "[3]"},
+    {.name = "step", .argument = "T", .how = CLI_DURATION, .at = AT(step_ns), .least = LEAST_STEP_NS,
+     .takes = "a time of 100us at least, such as 2ms or 500us",
+     .help = "between samples of memory: 2ms, 500us [2ms]"},
+    {.group = cli_measure_seed, .at = AT(measure)},
+    {.group = cli_measure_touch, .at = AT(measure),
+     .help = "what the replay writes into new memory: none, page (a byte per page) or full [page]"},
+    {.group = cli_measure_timeout, .at = AT(measure),
+     .help = "give up a real run or a replay after T: 90s, 5m [replays: 20 times their warm-up; real runs: "
+             "never]"},
+
+    {.heading = "what comes out"},
+    {.group = cli_answer_result, .at = AT(answer)},
+    {.group = cli_answer_keep, .at = AT(answer),
+     .help = "keep recordings and workloads in DIR, further ones in DIR/recording-2 and so on [removed]"},
+    {.group = cli_answer_progress, .at = AT(answer)},
+    {.group = cli_answer_quiet, .at = AT(answer), .help = "no progress and no summaries of the steps"},
+    {0},
+};
+/* clang-format on */
+
+static int take_options(int argc, char **argv, struct cli_validate_settings *ret_settings)
+{
+    struct cli_operands operands;
+    *ret_settings = (struct cli_validate_settings){.answer = cli_answer_defaults(),
+                                                   .measure = cli_measure_defaults(),
+                                                   .step_ns = DEFAULT_STEP_NS,
+                                                   .recordings = DEFAULT_RECORDINGS};
+    ret_settings->measure.rounds = DEFAULT_ROUNDS;
+    const int code = cli_options_take(&CLI_VALIDATE, argc, argv, ret_settings, &operands);
+    if (code < 0 && operands.command == NULL)
+        return cli_misuse(&CLI_VALIDATE, "no command: put it behind '--'");
+    ret_settings->command = code < 0 ? operands.command : NULL;
+    return code;
+}
+
 struct validate {
-    struct cli_validate_options settings;
+    struct cli_validate_settings settings;
     struct cli_choice choice;
     const char *directory;
     char *program;                         /* what is executed */
@@ -42,7 +105,7 @@ static unsigned phases(const struct validate *validate)
 
 static int prepare(struct validate *validate)
 {
-    const struct cli_validate_options *settings = &validate->settings;
+    const struct cli_validate_settings *settings = &validate->settings;
     const char *command = settings->command[0];
     struct cli_target target;
     cli_target_find(command, &target);
@@ -84,7 +147,7 @@ static void on_real(void *context, const char *what, const char *entry, unsigned
 
 static void run_replays(struct validate *validate, struct res_experiment *ret_experiment)
 {
-    const struct cli_validate_options *settings = &validate->settings;
+    const struct cli_validate_settings *settings = &validate->settings;
     const struct res_options options = {
         .workloads = &validate->recorded.workload,
         .workload_count = 1,
@@ -109,7 +172,7 @@ static void run_replays(struct validate *validate, struct res_experiment *ret_ex
 static void run_real(struct validate *validate, const char *hyperfine, const char *apart,
                      struct res_validation *ret_validation)
 {
-    const struct cli_validate_options *settings = &validate->settings;
+    const struct cli_validate_settings *settings = &validate->settings;
     const struct res_validation_options options = {
         .path = validate->program,
         .arguments = settings->command,
@@ -249,7 +312,7 @@ static int close_input(void)
 static int run_validate(int argc, char **argv)
 {
     struct validate validate = {0};
-    int code = cli_validate_take_options(argc, argv, &validate.settings);
+    int code = take_options(argc, argv, &validate.settings);
     if (code >= 0)
         return code;
     code = cli_result_check(&CLI_VALIDATE, &validate.settings.answer);
@@ -278,6 +341,24 @@ static int run_validate(int argc, char **argv)
 const struct cli_verb CLI_VALIDATE = {
     .name = "validate",
     .summary = "hold a replay's prediction against the real program",
-    .help = cli_validate_help,
+    .usage = "[OPTION...] [--] CMD [ARG...]",
+    .purpose =
+        "Run CMD for real under each allocator, replay what it asks of malloc, and print the replay's "
+        "prediction beside reality: resident memory (peak, mean, end; in total, and the heap's part) and "
+        "the difference in processor time. CMD runs about 3 + 2 times ROUNDS times for each allocator and "
+        "is recorded three times, without input, its output thrown away (stderr of recorded runs is "
+        "shown); it must do the same each time.",
+    .options = OPTIONS,
+    .command_at = CLI_COMMAND_IS_OPERANDS,
+    .notes =
+        "A server needs a script that starts it, gives it work, stops it and waits; name the server with "
+        "--process. Time is hyperfine's where that is installed. Ctrl-C ends the runs; the rounds finished "
+        "before are printed and kept, those of the replays alone where no real one was finished. Further "
+        "recordings come last: what was replayed of them before counts.",
+    .examples = "mallab validate -o fidelity.json -- sqlite3 :memory: 'SELECT 1'",
+    .exit_codes =
+        "0 done, whatever the errors are, 1 failed, also when one candidate did, 2 misuse; after "
+        "Ctrl-C what is finished is printed and kept, then the signal ends mallab (130 in a shell), "
+        "SIGTERM and SIGHUP likewise",
     .run = run_validate,
 };

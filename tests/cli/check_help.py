@@ -65,10 +65,10 @@ for verb in verbs:
         lines = answer.stderr.splitlines()
         check(len(lines) == 2 and wrong in lines[0] and ("'mallab help' lists" if verb == "help" else f"mallab help {verb}") in lines[1],
               f"{verb} {wrong}: not one line and a hint: {answer.stderr!r}")
-formats = re.findall(r"^ {25}(\S+) +\S", mallab("help", "convert").stdout.partition("--from")[2].partition("--process")[0],
-                     re.M)
-check(len(formats) >= 11, f"only the formats {formats} in the help of convert")
+formats = [line.split("\t")[0] for line in mallab("--complete", "convert", "--from", "").stdout.splitlines()]
+check(len(formats) >= 11, f"only the formats {formats} are offered for convert --from")
 for name in formats:
+    check(re.search(rf"^ {{25}}{re.escape(name)} +\S", mallab("help", "convert").stdout, re.M), f"convert's help lacks {name}")
     escaped = name.replace("-", r"\-")
     check(re.search(rf"^\.BR? .*\b{re.escape(escaped)}\b", (SOURCE / "docs/man/mallab-convert.1").read_text(), re.M),
           f"mallab-convert.1 does not name the format {name}")

@@ -89,7 +89,7 @@ class Memory(Bounds):
 
     def test_a_size_is_asked_for(self):
         for verb in ("convert", "info", "ab", "replay"):
-            self.assertIn(b"is no size for --max-memory", self.mallab(verb, "--max-memory", "much", "x", status=lab.MISUSE).stderr)
+            self.assertIn(b"--max-memory takes a size such as", self.mallab(verb, "--max-memory", "much", "x", status=lab.MISUSE).stderr)
 
     def test_half_of_what_there_is(self):
         path = self.write("greedy.fp", hostile.footprint_of_mallocs(66))

@@ -177,7 +177,7 @@ class Tune(lab.Lab):
         for arguments, fragment in (
                 (["-a", "plain", self.workload], "declares no settings to try"),
                 (["-a", "unheard", self.workload], "unheard"),
-                (["--budget", "soon", self.workload], "'soon' is no budget"),
+                (["--budget", "soon", self.workload], "--budget takes a time of a week at most"),
                 (["--memory", "all", self.workload], "'peak', 'mean', 'end' or 'idle'"),
                 ([self.workload, self.workload], "one workload at a time"),
                 ([self.workload, "--", "true"], "one workload at a time"),

@@ -46,21 +46,4 @@ TEST(the_nearest_word)
     }
 }
 
-TEST(the_nearest_option)
-{
-    static const char help[] = "usage: x [--no]\n"
-                               "  -o, --output FILE  where --outputs go\n"
-                               "      --format WHAT  a\n"
-                               "      --no-follow    b\n";
-    char option[CLI_SIMILAR_MAX];
-    CHECK(cli_similar_option(help, "--formt=md", option));
-    CHECK_STR(option, "--format");
-    CHECK(cli_similar_option(help, "--ouput", option));
-    CHECK_STR(option, "--output");
-    CHECK(cli_similar_option(help, "--nofollow", option));
-    CHECK_STR(option, "--no-follow");
-    CHECK(!cli_similar_option(help, "--salvage", option));
-    CHECK(!cli_similar_option("", "--format", option));
-}
-
-RUN_TESTS(T(distances), T(the_nearest_word), T(the_nearest_option))
+RUN_TESTS(T(distances), T(the_nearest_word))
