@@ -1,5 +1,5 @@
-/* convert_each.h - `mallab convert --each`: every process of a recording into a workload of its own, as many at a time as
- * there are processors. */
+/* convert_each.h - `mallab convert --each`: every process of a recording into a workload of its own, one after the
+ * other. */
 #ifndef MALLAB_CLI_VERBS_CONVERT_EACH_H
 #define MALLAB_CLI_VERBS_CONVERT_EACH_H
 
@@ -12,7 +12,6 @@ struct cli_each {
     const char *directory; /* where the workloads go; made when it is not there */
     const char *list;      /* ids and names of processes between commas; "" for all */
     const char *ending;    /* of the outputs' names */
-    unsigned jobs;         /* processes of ours at a time; 0: one for each processor */
     const struct conv_options *options;
     bool quiet, json;
     enum cli_progress_when progress;

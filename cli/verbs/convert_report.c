@@ -210,7 +210,7 @@ static json_t *export_json(const struct conv_report *report)
     return object;
 }
 
-int cli_convert_print(const struct conv_report *report, const char *output)
+json_t *cli_convert_json(const struct conv_report *report, const char *output)
 {
     json_t *object = cli_survey_json(&report->survey);
     json_object_set_new(object, "schema", json_string("mallab-convert/1"));
@@ -218,5 +218,5 @@ int cli_convert_print(const struct conv_report *report, const char *output)
     json_object_set_new(object, "output_bytes", json_integer((json_int_t)report->bytes_out));
     json_object_set_new(object, "elapsed_ns", json_integer((json_int_t)report->elapsed_ns));
     json_object_set_new(object, "export", export_json(report));
-    return cli_print_json(object);
+    return object;
 }

@@ -14,7 +14,7 @@
 void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *report, const char *output,
                       bool by_file, bool quiet);
 
-/* cli_convert_print - the same as JSON on stdout. Returns an exit code. */
-int cli_convert_print(const struct conv_report *report, const char *output);
+/* cli_convert_json - the same as JSON. A new reference. */
+json_t *cli_convert_json(const struct conv_report *report, const char *output);
 
 #endif

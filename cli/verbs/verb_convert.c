@@ -20,14 +20,11 @@
 #include "record/recover.h"
 #include "results/measure/base/support.h"
 
-#define JOBS_MAX 1024u
-
 struct settings {
     struct cli_answer answer; /* output "-" is stdout; NULL: named after the input */
     struct conv_options convert;
     struct conv_export_facts format;
     const char *each; /* --each's list; NULL: one workload */
-    uint64_t jobs;    /* 0: as there are processors */
     const char *input;
 };
 
@@ -69,8 +66,6 @@ static const struct cli_option OPTIONS[] = {
     {.name = "each", .argument = "[LIST]", .how = CLI_CALL, .at = AT(each), .take = take_each,
      .help = "every process of a recording, or those of LIST as for --merge, into a workload of its own; "
              "OUT is a directory"},
-    {.name = "jobs", .letter = 'j', .argument = "N", .how = CLI_COUNT, .at = AT(jobs), .least = 1,
-     .most = JOBS_MAX, .help = "with --each, so many at a time [as there are processors]"},
 
     {.heading = "what comes out"},
     {.group = cli_answer_output, .at = AT(answer),
@@ -103,7 +98,7 @@ static bool to_stdout(const struct settings *settings)
 static int check_each(const struct settings *settings)
 {
     if (settings->each == NULL)
-        return settings->jobs == 0 ? -1 : cli_misuse(&CLI_CONVERT, "--jobs is for --each");
+        return -1;
     if (conv_process_asked(&settings->convert) || settings->convert.select.merge != NULL)
         return cli_misuse(&CLI_CONVERT,
                           "--each makes a workload of each process, --process and --merge make one: "
@@ -152,7 +147,7 @@ static void show_progress(void *data, uint64_t events, uint64_t done, uint64_t t
 
 int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
                      const struct conv_options *options, bool quiet, enum cli_progress_when progress,
-                     bool json)
+                     json_t **ret_report)
 {
     static const int NUMBERS[] = {FP_ENDING_SIGNALS, SIGXFSZ};
     static const size_t COUNT = sizeof NUMBERS / sizeof NUMBERS[0];
@@ -176,8 +171,8 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
         code = conv_error_exit_code(error);
     } else {
         cli_convert_tell(verb, &report, output, options->process_file != NULL, quiet);
-        if (json)
-            code = cli_convert_print(&report, output);
+        if (ret_report != NULL)
+            *ret_report = cli_convert_json(&report, output);
         conv_report_release(&report);
     }
     free(error);
@@ -228,7 +223,6 @@ static int run_each(const struct settings *settings)
         .directory = named != NULL ? named : answer->output,
         .list = settings->each,
         .ending = settings->format.ending,
-        .jobs = (unsigned)settings->jobs,
         .options = &settings->convert,
         .quiet = answer->quiet,
         .progress = answer->progress,
@@ -272,6 +266,7 @@ static int run_convert(int argc, char **argv)
 {
     struct settings settings;
     struct cli_answer *answer = &settings.answer;
+    json_t *report = NULL;
     int code = take_options(argc, argv, &settings);
     if (code >= 0)
         return code;
@@ -287,7 +282,9 @@ static int run_convert(int argc, char **argv)
     code = cli_answer_check(&CLI_CONVERT, answer);
     if (code == CLI_DONE)
         code = cli_convert_file(&CLI_CONVERT, settings.input, answer->output, &settings.convert,
-                                answer->quiet, answer->progress, answer->json);
+                                answer->quiet, answer->progress, answer->json ? &report : NULL);
+    if (report != NULL)
+        code = cli_print_json(report);
     free(named);
     return code;
 }

@@ -97,7 +97,7 @@ static int convert(void *data)
     options.overwrite = prepare->force;
     fp_signals_take(NUMBERS, FP_ENDING_COUNT, &action, NULL);
     return cli_convert_file(conversion->verb, conversion->input, conversion->output, &options, prepare->quiet,
-                            prepare->progress, false);
+                            prepare->progress, NULL);
 }
 
 /* In a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */

@@ -11,10 +11,12 @@
 #include "results/measure/experiment/experiment.h"
 
 /* cli_convert_file - convert one file, telling what happened on stderr in the name of `verb`; a signal that ends the
- * process leaves no half file. json: print the report on stdout. Returns an exit code. */
+ * process leaves no half file.
+ * ret_report  the report as JSON, a new reference, left alone where it failed; may be NULL.
+ * Returns     an exit code. */
 int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
                      const struct conv_options *options, bool quiet, enum cli_progress_when progress,
-                     bool json);
+                     json_t **ret_report);
 
 /* cli_output_name - the default output for an input: its name with another ending. The caller's to free.
  * cli_workload_name - with ".wl". */

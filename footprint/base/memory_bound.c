@@ -56,7 +56,6 @@ bool fp_memory_is_asked(void)
     return asked_bytes() != 0;
 }
 
-static unsigned sharers = 1;
 static _Atomic uint64_t bound; /* 0: the machine was not looked at yet */
 
 static _Atomic uint64_t input_bytes;
@@ -75,7 +74,7 @@ static uint64_t worth_of_input(void)
 uint64_t fp_memory_bound(void)
 {
     const uint64_t asked = asked_bytes();
-    return asked != 0 ? asked / sharers : lower(memory_there_is() / 2 / sharers, worth_of_input());
+    return asked != 0 ? asked : lower(memory_there_is() / 2, worth_of_input());
 }
 
 void fp_memory_input(uint64_t bytes)
@@ -86,9 +85,10 @@ void fp_memory_input(uint64_t bytes)
     atomic_store_explicit(&bound, 0, memory_order_relaxed);
 }
 
-void fp_memory_share(unsigned processes)
+void fp_memory_forget_input(void)
 {
-    sharers = processes > 0 ? processes : 1;
+    atomic_store_explicit(&input_bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&input_unknown, false, memory_order_relaxed);
     atomic_store_explicit(&bound, 0, memory_order_relaxed);
 }
 
@@ -96,8 +96,6 @@ const char *fp_memory_reason(void)
 {
     if (asked_bytes() == 0 && fp_memory_bound() == worth_of_input())
         return "1 GiB and 2,000 times the size of what is read";
-    if (sharers > 1)
-        return asked_bytes() != 0 ? "its share of what was asked" : "its share of half of what there is";
     return asked_bytes() != 0 ? "as was asked" : "half of what there is";
 }
 

@@ -32,8 +32,8 @@ void fp_memory_input(uint64_t bytes);
 /* fp_memory_reason - where it comes from, for a message: "as was asked", "half of what there is". Static. */
 const char *fp_memory_reason(void);
 
-/* fp_memory_share - this process is one of several at once: the bound is for all of them. */
-void fp_memory_share(unsigned processes);
+/* fp_memory_forget_input - the files so far are done with: what is read next is bounded by its own size. */
+void fp_memory_forget_input(void);
 
 /* fp_memory_is_asked - whether somebody set it. */
 bool fp_memory_is_asked(void);

@@ -1,13 +1,10 @@
 """The steps behind the recorder: bytes of a footprint, converting, replaying."""
-import os
-import random
 import shutil
 
 from programs import MALLAB, PYTHON_ENV, PYTHON_LONG, answer, run
 
 TARGET_BYTES = {"python": 1.5, "cc1": 1.8, "sqlite": 0.4}
 
-PROCESSORS = len(os.sched_getaffinity(0))
 EVENTS_OF_A_ROUND = 1_900_000  # of PYTHON_LONG, a little less than it makes
 
 
@@ -46,7 +43,6 @@ class Pipeline:
             self.report.add(f"convert/{name}, by the clock", clock, "M ev/s")
             ops = answer("info", "--json", workload)["events"]
             self.report.add(f"convert/{name}: workload", [workload.stat().st_size / ops], "B/op", 1.0)
-        self.convert_each()
         peaks = []
         for events in (4_000_000, 16_000_000):
             recording = self.workshop.fresh("length")
@@ -55,20 +51,6 @@ class Pipeline:
             shutil.rmtree(recording)
         self.report.add("convert/memory, 4 times the length", [peaks[1] / peaks[0]], "x", 1.1)
         self.report.add("convert/peak resident", [peaks[1] / 1024], "MiB")
-
-    def convert_each(self):
-        """Four processes of one recording, one after the other and several at a time: the ratio of the clock."""
-        recording = self.workshop.fresh("processes")
-        run([MALLAB, "record", "-q", "-o", recording, "--", "sh", "-c",
-             'for i in 1 2 3 4; do /usr/bin/python3 -c "$0" 3 & done; wait', PYTHON_LONG], PYTHON_ENV)
-        gains = []
-        for _ in range(self.rounds):
-            walls = {}
-            for jobs in random.sample(("1", str(PROCESSORS)), 2):
-                _, walls[jobs], _ = run([MALLAB, "convert", "-q", "--each=python3", "-j", jobs, "-o",
-                                         self.workshop.fresh("workloads"), recording])
-            gains.append(walls["1"] / walls[str(PROCESSORS)])
-        self.report.add(f"convert/4 processes, {PROCESSORS} at a time", gains, "x")
 
     def long(self, events=600_000_000):
         """The run of 2009 again: about so many events of one process, and what each step then takes. One round."""

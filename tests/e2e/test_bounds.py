@@ -80,8 +80,8 @@ class Memory(Bounds):
         directory = self.place / "recording"
         directory.mkdir()
         path.rename(directory / "greedy.1.fp")
-        self.refused("convert", "--each", "-j", "4", "-o", "each", "--max-memory", "128M", directory,
-                     words=["32 MiB, its share of what was asked"])
+        self.refused("convert", "--each", "-o", "each", "--max-memory", "32M", directory,
+                     words=["greedy", "32 MiB", "as was asked"])
         (directory / "greedy.1.fp").rename(path)
         self.mallab("convert", "-q", "-o", "out.wl", "--max-memory", "400M", path, preexec_fn=confine)
         self.refused("replay", "--max-memory", "8M", "out.wl", words=["out.wl", "--max-memory SIZE"])
