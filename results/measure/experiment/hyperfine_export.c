@@ -114,12 +114,10 @@ static void add_entry(struct res_text *words, const json_t *entry)
         res_text_printf(words, "failed: %s", why);
     }
     if (isfinite(res_cell_number(whole, "ratio"))) {
-        char *percent = res_cell_percent(res_cell_number(whole, "ratio"));
-        char *interval = res_cell_interval(res_cell_number(whole, "ratio_low"),
-                                           res_cell_number(whole, "ratio_high"));
+        const char *percent = RES_PERCENT(res_cell_number(whole, "ratio"));
+        const char *interval = RES_INTERVAL(res_cell_number(whole, "ratio_low"),
+                                            res_cell_number(whole, "ratio_high"));
         res_text_printf(words, " %s %s", percent, interval);
-        free(percent);
-        free(interval);
     }
     free(name);
     free(why);

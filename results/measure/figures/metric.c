@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
+#include "results/measure/base/figure_words.h"
 #include "results/measure/base/random.h"
 #include "results/measure/base/support.h"
 #include "results/measure/statistics/steady.h"
@@ -73,19 +74,14 @@ char *res_metric_names(void)
     return names.text;
 }
 
-char *res_metric_text(enum res_metric metric, double value)
+const char *res_metric_words(enum res_metric metric, double value, char *room)
 {
-    char words[32];
-    if (!isfinite(value))
-        return res_strdup("-");
-    if (METRICS[metric].unit == RES_UNIT_BYTES)
-        return res_strdup(fp_text_bytes(value, words));
+    if (isfinite(value) && METRICS[metric].unit == RES_UNIT_BYTES)
+        return fp_text_bytes(value, room);
     if (METRICS[metric].unit == RES_UNIT_COUNT && fabs(value) < 1e15)
-        return res_strdup(fp_text_grouped((unsigned long long)llround(fmax(value, 0)), words));
-    char *ns = res_cell_ns(value);
-    char *text = res_printf("%s ns", ns);
-    free(ns);
-    return text;
+        return res_number_words(fmax(value, 0), room);
+    (void)res_ns_words(value, room);
+    return isfinite(value) ? strcat(room, " ns") : room;
 }
 
 /* ---- samples -------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "results/measure/base/figure_words.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/measure/statistics/steady.h"
 
@@ -59,8 +60,9 @@ bool res_metric_from(const char *name, size_t length, enum res_metric *ret_metri
 /* res_metric_names - "time, p99, ..." for messages. The caller's to free. */
 char *res_metric_names(void);
 
-/* res_metric_text - a figure for people: "13.4 ns", "61.2 MB", "1,204"; "-" when it is none. The caller's to free. */
-char *res_metric_text(enum res_metric metric, double value);
+/* RES_METRIC - a figure for people: "13.4 ns", "61.2 MB", "1,204"; "-" when it is none. See figure_words.h. */
+#define RES_METRIC(metric, value) res_metric_words((metric), (value), RES_WORDS_ROOM)
+const char *res_metric_words(enum res_metric metric, double value, char *room);
 
 /* res_series_of - the samples of an entry (a candidate, or the control) of a workload. Empty when the entry failed,
  * when a run lacks the figure, or when there are more than RES_SERIES_MAX. Release with res_series_release. */

@@ -181,11 +181,10 @@ static char *reason_of(const struct res_finding *finding, const char *why, bool 
                           "(p %.2g, for all together %.2g): more rounds decide",
                           tested, finding->tails.above, finding->above_corrected);
     if (finding->machine_moved && strcmp(why, RES_WHY_NOISE) == 0) {
-        char *percent = res_cell_percent(finding->noise.high);
+        const char *percent = RES_PERCENT(finding->noise.high);
         char *words = res_printf(
             "nearer to the limit than the machine itself moved (%s%s): measure both anew", percent,
             finding->bridge == RES_BRIDGE_BASELINE ? ", unevenly" : "");
-        free(percent);
         return words;
     }
     return res_strdup(why);

@@ -11,28 +11,17 @@
 char *res_finding_seen(const struct res_finding *finding)
 {
     const struct res_estimate estimate = finding->estimate;
-    char *seen = NULL;
     /* Of rounds, not of passes, which need fewer. */
     const bool few = finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
                      (finding->rule->metric == RES_METRIC_TIME || finding->rule->metric == RES_METRIC_FAULTS);
     if (!isfinite(estimate.value))
         return res_strdup("-");
-    if (finding->rule->relative) {
-        char *percent = res_cell_percent(estimate.value);
-        char *interval = few ? res_strdup("?")
-                             : res_cell_interval(estimate.interval.low, estimate.interval.high);
-        seen = res_printf("%s %s", percent, interval);
-        free(percent);
-        free(interval);
-        return seen;
-    }
-    char *words[] = {res_metric_text(finding->rule->metric, estimate.value),
-                     res_metric_text(finding->rule->metric, estimate.interval.low),
-                     res_metric_text(finding->rule->metric, estimate.interval.high)};
-    seen = res_printf("%s [%s to %s]", words[0], words[1], words[2]);
-    for (size_t i = 0; i < 3; i++)
-        free(words[i]);
-    return seen;
+    if (finding->rule->relative)
+        return res_printf("%s %s", RES_PERCENT(estimate.value),
+                          few ? "?" : RES_INTERVAL(estimate.interval.low, estimate.interval.high));
+    return res_printf("%s [%s to %s]", RES_METRIC(finding->rule->metric, estimate.value),
+                      RES_METRIC(finding->rule->metric, estimate.interval.low),
+                      RES_METRIC(finding->rule->metric, estimate.interval.high));
 }
 
 const char *res_finding_limit(const struct res_finding *finding)
@@ -58,7 +47,7 @@ static char *bridge_words(const struct res_check *check, size_t first)
         if (!isfinite(finding->bridge_ratio) || finding->rule->metric != RES_METRIC_TIME ||
             finding->is_yardstick)
             continue;
-        char *percent = res_cell_percent(finding->bridge_ratio);
+        const char *percent = RES_PERCENT(finding->bridge_ratio);
         char *baseline = res_text_plain(check->baseline);
         char *words =
             finding->bridge == RES_BRIDGE_BASELINE
@@ -68,7 +57,6 @@ static char *bridge_words(const struct res_check *check, size_t first)
                 : res_printf("times are less what the machine moved by since then: %s, as the harness did; "
                              "allocators need not follow it, so that counts as noise, too",
                              percent);
-        free(percent);
         free(baseline);
         return words;
     }

@@ -33,17 +33,12 @@ static bool is_steady(const json_t *metric)
 
 static char *change_of(const json_t *metric)
 {
-    char *percent = res_cell_percent(res_cell_number(metric, "ratio"));
-    char *interval = res_cell_interval(res_cell_number(metric, "ratio_low"),
-                                       res_cell_number(metric, "ratio_high"));
-    if (*interval == '\0' && isfinite(res_cell_number(metric, "ratio"))) {
-        free(interval);
-        interval = res_strdup("?");
-    }
-    char *change = res_printf("%s%s%s", percent, *interval != '\0' ? " " : "", interval);
-    free(percent);
-    free(interval);
-    return change;
+    const double ratio = res_cell_number(metric, "ratio");
+    const char *interval = RES_INTERVAL(res_cell_number(metric, "ratio_low"),
+                                        res_cell_number(metric, "ratio_high"));
+    if (*interval == '\0' && isfinite(ratio))
+        interval = "?";
+    return res_printf("%s%s%s", RES_PERCENT(ratio), *interval != '\0' ? " " : "", interval);
 }
 
 static void add_row(struct res_grid *grid, const json_t *candidate, const json_t *metric)
@@ -55,12 +50,12 @@ static void add_row(struct res_grid *grid, const json_t *candidate, const json_t
     const double machine = res_cell_number(metric, is_yardstick ? "plain_ratio" : "bridge_ratio");
     res_grid_add(grid, res_cell_string(candidate, "name", "-"));
     res_grid_own(grid, res_printf("%s%s", name, is_steady(metric) ? ", steady" : ""));
-    res_grid_own(grid, res_metric_text(kind, res_cell_number(metric, "old")));
-    res_grid_own(grid, res_metric_text(kind, res_cell_number(metric, "new")));
-    res_grid_own(grid, res_cell_percent(machine));
+    res_grid_add(grid, RES_METRIC(kind, res_cell_number(metric, "old")));
+    res_grid_add(grid, RES_METRIC(kind, res_cell_number(metric, "new")));
+    res_grid_add(grid, RES_PERCENT(machine));
     res_grid_own(grid, is_yardstick ? res_strdup("-") : change_of(metric));
-    res_grid_own(
-        grid, res_cell_interval(res_cell_number(metric, "noise_low"), res_cell_number(metric, "noise_high")));
+    res_grid_add(grid,
+                 RES_INTERVAL(res_cell_number(metric, "noise_low"), res_cell_number(metric, "noise_high")));
     res_grid_add(grid, is_yardstick ? "yardstick" : res_cell_string(metric, "verdict", "-"));
 }
 

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "results/measure/base/figure_words.h"
 #include "results/report/grid/grid.h"
 
 /* res_cell_number - a number of an object, NAN when it is missing or none. */
@@ -31,27 +32,5 @@ enum res_role res_cell_role_large(const char *verdict, double ratio);
 
 /* res_cell_value - put a JSON value into a grid for CSV: a string, a number or truth value bare; nothing for others and NULL. */
 void res_cell_value(struct res_grid *grid, const json_t *value);
-
-/* res_cell_ns - nanoseconds with three digits: "9.24", "12.5", "1204". */
-char *res_cell_ns(double ns);
-
-/* The unit of memory for all of a table. */
-struct res_bytes_unit {
-    const char *name;
-    double bytes;
-};
-
-/* res_bytes_unit_of - that of a table whose largest figure is this one. res_cell_bytes - with three digits: "9.24", "12.5", "1204". */
-struct res_bytes_unit res_bytes_unit_of(double largest_bytes);
-char *res_cell_bytes(double bytes, struct res_bytes_unit unit);
-
-/* res_cell_percent / res_cell_interval - ratios as percent of difference: "-35.0%", "[-36.3 -33.0]"; an interval
- * that is not there is "". */
-char *res_cell_percent(double ratio);
-char *res_cell_interval(double low, double high);
-
-/* res_cell_factor / res_cell_count - "1.49x"; "2,301". */
-char *res_cell_factor(double factor);
-char *res_cell_count(double count);
 
 #endif

@@ -47,10 +47,10 @@ static char *megabytes(double bytes)
     return isfinite(bytes) ? res_printf(bytes < 1e7 ? "%.2f" : "%.1f", bytes / 1e6) : res_strdup("-");
 }
 
-static char *percent(const json_t *point, const char *key)
+static const char *percent(const json_t *point, const char *key, char *room)
 {
     const double ratio = res_cell_number(point, key);
-    return isfinite(ratio) ? res_cell_percent(ratio) : res_strdup("");
+    return isfinite(ratio) ? res_percent_words(ratio, room) : "";
 }
 
 static char *changes_of(const json_t *point)
@@ -100,16 +100,16 @@ static void add_rows(struct res_grid *grid, const json_t *candidate)
         res_grid_own(grid, date_of(point, has_seconds));
         res_grid_add(grid, res_cell_string(point, "mallab_version", "-"));
         res_grid_add(grid, res_cell_string(point, "version", "-"));
-        res_grid_own(grid, res_cell_ns(res_cell_number(point, "quiet_ns_per_op")));
-        res_grid_own(grid, res_cell_ns(res_cell_number(point, "typical_ns_per_op")));
-        res_grid_own(grid, is_baseline ? NULL : percent(point, "ratio"));
-        res_grid_own(grid, is_baseline ? NULL
-                                       : res_cell_interval(res_cell_number(point, "ratio_low"),
-                                                           res_cell_number(point, "ratio_high")));
+        res_grid_add(grid, RES_NS(res_cell_number(point, "quiet_ns_per_op")));
+        res_grid_add(grid, RES_NS(res_cell_number(point, "typical_ns_per_op")));
+        res_grid_add(grid, is_baseline ? "" : percent(point, "ratio", RES_WORDS_ROOM));
+        res_grid_add(grid, is_baseline ? ""
+                                       : RES_INTERVAL(res_cell_number(point, "ratio_low"),
+                                                      res_cell_number(point, "ratio_high")));
         add_moved(grid, point, "time_moved");
         res_grid_own(grid, megabytes(res_cell_number(point, "resident_peak_bytes")));
         res_grid_own(grid, megabytes(res_cell_number(point, "resident_mean_bytes")));
-        res_grid_own(grid, is_baseline ? NULL : percent(point, "resident_peak_ratio"));
+        res_grid_add(grid, is_baseline ? "" : percent(point, "resident_peak_ratio", RES_WORDS_ROOM));
         add_moved(grid, point, "peak_moved");
         res_grid_own(grid, changes_of(point));
     }

@@ -22,11 +22,11 @@ char *res_noise_words(const json_t *result, const json_t *workload)
         free(baseline);
         return unknown;
     }
-    char *difference = isfinite(ratio) ? res_cell_percent(ratio)
-                                       : res_strdup("not known (the harness' own time hides it)");
-    char *interval = res_cell_interval(res_cell_number(time, "ratio_low"),
-                                       res_cell_number(time, "ratio_high"));
-    char *peak = res_cell_percent(res_cell_number(resident, "peak_ratio"));
+    const char *difference = isfinite(ratio) ? RES_PERCENT(ratio)
+                                             : "not known (the harness' own time hides it)";
+    const char *interval = RES_INTERVAL(res_cell_number(time, "ratio_low"),
+                                        res_cell_number(time, "ratio_high"));
+    const char *peak = RES_PERCENT(res_cell_number(resident, "peak_ratio"));
     const char *verdict = json_string_value(json_object_get(time, "verdict"));
     const bool restless = res_verdict_from(verdict) >= RES_FASTER;
     char *words = res_printf("%s against itself: time %s%s%s, peak %s%s; a change counts whose range leaves "
@@ -35,9 +35,6 @@ char *res_noise_words(const json_t *result, const json_t *workload)
                              baseline, difference, interval[0] != '\0' ? " " : "", interval, peak,
                              restless ? " (more than chance: this machine was not quiet)" : "");
     free(baseline);
-    free(difference);
-    free(interval);
-    free(peak);
     return words;
 }
 

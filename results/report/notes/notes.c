@@ -134,12 +134,10 @@ static void add_basis_line(struct res_text *text, const json_t *result, const js
         res_text_printf(&words, "; the harness' own time is still in the figures (%s)",
                         failed != NULL ? failed : "mallab-replay-none is not there");
     } else {
-        char *quiet = res_cell_ns(res_cell_number(time, "quiet_ns_per_op"));
-        char *typical = res_cell_ns(res_cell_number(time, "typical_ns_per_op"));
+        const char *quiet = RES_NS(res_cell_number(time, "quiet_ns_per_op"));
+        const char *typical = RES_NS(res_cell_number(time, "typical_ns_per_op"));
         res_text_printf(&words, "; the harness' own %s ns per op (typical %s) are subtracted", quiet,
                         typical);
-        free(quiet);
-        free(typical);
     }
     char *plain = res_text_plain(words.text);
     res_lines_add(text, "basis", plain);

@@ -62,10 +62,9 @@ static void add_counter(struct res_text *text, const json_t *workload, size_t wh
         const double gross = median_per_op(candidate, SHOWN[which].name);
         const double net = isfinite(floor) ? fmax(gross - floor, 0) : gross;
         char *name = res_cell_plain(candidate, "name", "?");
-        char *value = res_cell_ns(isfinite(gross) ? net * SHOWN[which].ops : NAN);
+        const char *value = RES_NS(isfinite(gross) ? net * SHOWN[which].ops : NAN);
         any = any || isfinite(gross);
         res_text_printf(&words, "%s%s %s", words.text != NULL ? ", " : "", name, value);
-        free(value);
         free(name);
     }
     if (any) {

@@ -45,11 +45,10 @@ static void add_call_line(struct res_text *text, const json_t *candidates, const
     {
         const json_t *group = group_named(latency_of(candidate), call);
         char *name = res_cell_plain(candidate, "name", "?");
-        char *ns = res_cell_ns(res_cell_number(group, "typical_ns"));
+        const char *ns = RES_NS(res_cell_number(group, "typical_ns"));
         res_text_printf(&words, "%s%s %s", comma, name, ns);
         comma = ", ";
         free(name);
-        free(ns);
     }
     res_lines_add(text, "ns a call", words.text);
     free(words.text);
@@ -62,17 +61,15 @@ static void add_percentile(struct res_text *words, const json_t *entry, const ch
     const json_t *latency = json_object_get(entry, "latency");
     char key[32];
     snprintf(key, sizeof key, "%s_ratio", prefix);
-    char *percent = res_cell_percent(res_cell_number(latency, key));
+    const char *percent = RES_PERCENT(res_cell_number(latency, key));
     snprintf(key, sizeof key, "%s_ratio_low", prefix);
     const double low = res_cell_number(latency, key);
     snprintf(key, sizeof key, "%s_ratio_high", prefix);
-    char *interval = res_cell_interval(low, res_cell_number(latency, key));
+    const char *interval = RES_INTERVAL(low, res_cell_number(latency, key));
     char *verdict = verdict_of != NULL ? res_cell_plain(latency, verdict_of, "-") : res_strdup("");
     res_text_printf(words, "%s %s%s%s%s%s", name, percent, *interval != '\0' ? " " : "", interval,
                     *verdict != '\0' ? " " : "", verdict);
     free(verdict);
-    free(interval);
-    free(percent);
 }
 
 /* Percentiles against the baseline's, and the baseline's own noise. Results of before have no ratios, and no such line. */

@@ -49,18 +49,14 @@ static char *misaligned_words(const json_t *candidate)
     if (!json_is_object(first))
         return NULL;
     char *name = res_cell_plain(candidate, "name", "?"), *call = res_cell_plain(first, "call", "?");
-    char *misaligned = res_cell_count(res_cell_number(alignment, "misaligned")),
-         *looked = res_cell_count(res_cell_number(alignment, "looked")),
-         *op = res_cell_count(res_cell_number(first, "op")),
-         *bytes = res_cell_count(res_cell_number(first, "size_bytes"));
+    const char *misaligned = RES_NUMBER(res_cell_number(alignment, "misaligned")),
+               *looked = RES_NUMBER(res_cell_number(alignment, "looked")),
+               *op = RES_NUMBER(res_cell_number(first, "op")),
+               *bytes = RES_NUMBER(res_cell_number(first, "size_bytes"));
     char *words = res_printf(
         "%s breaks a promise: %s of %s objects looked at are misaligned, the first at op %s, %s of %s "
         "bytes at an address that is no multiple of %.0f; --check looks at each",
         name, misaligned, looked, op, call, bytes, res_cell_number(first, "promised_bytes"));
-    free(misaligned);
-    free(looked);
-    free(op);
-    free(bytes);
     free(call);
     free(name);
     return words;

@@ -39,7 +39,7 @@ static char *cell_beyond(double beyond)
     if (!isfinite(beyond))
         return res_strdup("-");
     /* What a tenth of a per cent would round to nothing is beyond all the same, and counted so. */
-    return fabs(beyond) >= 0.0005 ? res_cell_percent(beyond + 1)
+    return fabs(beyond) >= 0.0005 ? res_strdup(RES_PERCENT(beyond + 1))
            : fabs(beyond) > 0     ? res_printf("%+.1g%%", 100 * beyond)
                                   : res_strdup("within");
 }

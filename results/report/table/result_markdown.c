@@ -160,12 +160,6 @@ struct md_table {
     bool has_latency;
 };
 
-static void md_owned(struct res_text *text, char *cell)
-{
-    res_text_printf(text, " %s |", cell);
-    free(cell);
-}
-
 static void md_memory(struct res_text *text, const struct md_table *table, const json_t *candidate)
 {
     const json_t *resident = json_object_get(candidate, "resident");
@@ -183,8 +177,8 @@ static void md_memory(struct res_text *text, const struct md_table *table, const
     md_bytes(text, md_value(resident, "mean_bytes"));
     md_bytes(text, md_value(resident, "end_bytes"));
     md_bytes(text, md_value(resident, "idle_bytes"));
-    md_owned(text, res_cell_factor(res_entry_blow_up(table->workload, candidate)));
-    md_owned(text, res_cell_count(res_entry_faults(candidate)));
+    res_text_printf(text, " %s |", RES_FACTOR(res_entry_blow_up(table->workload, candidate)));
+    res_text_printf(text, " %s |", RES_NUMBER(res_entry_faults(candidate)));
 }
 
 static void md_candidate(struct res_text *text, const struct md_table *table, size_t place,

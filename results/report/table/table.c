@@ -87,14 +87,20 @@ struct sheet {
     size_t name_widths[BLOCK_COUNT]; /* of the first column; a longer name has a line of its own */
 };
 
+#define own_ns(ns)              res_strdup(RES_NS(ns))
+#define own_percent(ratio)      res_strdup(RES_PERCENT(ratio))
+#define own_interval(low, high) res_strdup(RES_INTERVAL(low, high))
+#define own_factor(factor)      res_strdup(RES_FACTOR(factor))
+#define own_count(count)        res_strdup(RES_NUMBER(count))
+
 /* ---- cells ---------------------------------------------------------------------------------- */
 
 static char *cell_typical(double ns, double deviation, const struct res_style *style)
 {
-    char *value = res_cell_ns(ns);
+    char *value = own_ns(ns);
     if (!isfinite(ns) || !isfinite(deviation))
         return value;
-    char *spread = res_cell_ns(deviation);
+    char *spread = own_ns(deviation);
     char *cell = res_printf("%s %s%s", value, style->utf8 ? "\u00b1" : "+-", spread);
     free(value);
     free(spread);
@@ -121,7 +127,7 @@ static char *cell_range(const json_t *workload, const json_t *time)
     const bool few = json_integer_value(json_object_get(workload, "rounds")) < RES_ROUNDS_FOR_INTERVAL;
     if (few && isfinite(res_cell_number(time, "ratio")))
         return res_strdup("?");
-    return res_cell_interval(res_cell_number(time, "ratio_low"), res_cell_number(time, "ratio_high"));
+    return own_interval(res_cell_number(time, "ratio_low"), res_cell_number(time, "ratio_high"));
 }
 
 /* is_unbeaten: marked behind its name; the line below the blocks says what that is. */
@@ -138,20 +144,19 @@ static void fill_row(struct sheet *sheet, const json_t *workload, const json_t *
     cells[COLUMN_NAME] = res_cell_plain(candidate, "name", "?");
     const bool is_baseline = strcmp(cells[COLUMN_NAME], sheet->baseline) == 0;
     cells[COLUMN_VERSION] = res_cell_plain(candidate, "version", "-");
-    cells[COLUMN_QUIET] = res_cell_ns(res_cell_number(time, "quiet_ns_per_op"));
+    cells[COLUMN_QUIET] = own_ns(res_cell_number(time, "quiet_ns_per_op"));
     cells[COLUMN_TYPICAL] = cell_typical(res_cell_number(time, "typical_ns_per_op"),
                                          res_cell_number(time, "typical_ns_per_op_deviation"), sheet->style);
-    cells[COLUMN_DIFFERENCE] = is_baseline ? res_strdup("")
-                                           : res_cell_percent(res_cell_number(time, "ratio"));
+    cells[COLUMN_DIFFERENCE] = is_baseline ? res_strdup("") : own_percent(res_cell_number(time, "ratio"));
     cells[COLUMN_INTERVAL] = is_baseline ? res_strdup("") : cell_range(workload, time);
-    cells[COLUMN_P99] = res_cell_ns(res_cell_number(latency, "p99_ns"));
-    cells[COLUMN_P99_9] = res_cell_ns(res_cell_number(latency, "p99_9_ns"));
+    cells[COLUMN_P99] = own_ns(res_cell_number(latency, "p99_ns"));
+    cells[COLUMN_P99_9] = own_ns(res_cell_number(latency, "p99_9_ns"));
     cells[COLUMN_PEAK] = cell_bytes(sheet, res_cell_number(resident, "peak_bytes"));
     cells[COLUMN_MEAN] = cell_bytes(sheet, res_cell_number(resident, "mean_bytes"));
     cells[COLUMN_END] = cell_bytes(sheet, res_cell_number(resident, "end_bytes"));
     cells[COLUMN_IDLE] = cell_bytes(sheet, res_cell_number(resident, "idle_bytes"));
-    cells[COLUMN_BLOW_UP] = res_cell_factor(res_entry_blow_up(workload, candidate));
-    cells[COLUMN_FAULTS] = res_cell_count(res_entry_faults(candidate));
+    cells[COLUMN_BLOW_UP] = own_factor(res_entry_blow_up(workload, candidate));
+    cells[COLUMN_FAULTS] = own_count(res_entry_faults(candidate));
     if (failed) {
         cells[COLUMN_VERDICT] = res_strdup(
             res_failure_is_death(json_object_get(candidate, "failure")) ? "died" : "failed");
@@ -161,7 +166,7 @@ static void fill_row(struct sheet *sheet, const json_t *workload, const json_t *
         cells[COLUMN_VERDICT] = res_strdup("baseline");
         cells[COLUMN_PEAK_DIFFERENCE] = res_strdup("baseline");
     } else {
-        char *percent = res_cell_percent(res_cell_number(resident, "peak_ratio"));
+        char *percent = own_percent(res_cell_number(resident, "peak_ratio"));
         const char *clock = json_string_value(json_object_get(resident, "clock"));
         const bool unknown = clock != NULL && strcmp(clock, "recorded") == 0 &&
                              json_is_false(json_object_get(resident, "predicted"));

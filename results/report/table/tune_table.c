@@ -66,9 +66,9 @@ static void add_difference(struct res_grid *grid, const json_t *figure, bool is_
         res_grid_add(grid, "default");
         return;
     }
-    res_grid_own(grid, res_cell_percent(ratio));
-    res_grid_own(
-        grid, res_cell_interval(res_cell_number(figure, "ratio_low"), res_cell_number(figure, "ratio_high")));
+    res_grid_add(grid, RES_PERCENT(ratio));
+    res_grid_add(grid,
+                 RES_INTERVAL(res_cell_number(figure, "ratio_low"), res_cell_number(figure, "ratio_high")));
     res_grid_add(grid, res_verdict_from(word) == RES_UNDECIDED ? "?" : res_cell_verdict(figure, "?"));
     res_grid_role(grid, res_cell_role_large(word, ratio));
 }
@@ -107,7 +107,7 @@ static void fill(struct res_grid *grid, const json_t *tune, const struct rows *r
         const char mark = !rows->confirmed ? '?' : is_among(rows->front, row) ? '*' : ' ';
         res_grid_own(grid, res_printf("%c %s", mark, res_cell_string(row, "name", "?")));
         add_difference(grid, json_object_get(row, "time"), is_default);
-        res_grid_own(grid, res_cell_bytes(res_cell_number(memory, "bytes"), unit));
+        res_grid_add(grid, RES_IN_UNIT(res_cell_number(memory, "bytes"), unit));
         add_difference(grid, memory, is_default);
     }
 }

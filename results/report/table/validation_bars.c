@@ -93,8 +93,8 @@ static void add_summary(struct res_text *text, const json_t *about, const json_t
     const double total = worst(candidates, "peak_total"), heap = worst(candidates, "peak_heap"),
                  mean = worst(candidates, "mean_heap");
     char *within = res_reality_words(json_object_get(about, "within_reality"));
-    char *total_words = res_cell_percent(total + 1), *heap_words = res_cell_percent(heap + 1),
-         *mean_words = res_cell_percent(mean + 1);
+    const char *total_words = RES_PERCENT(total + 1), *heap_words = RES_PERCENT(heap + 1),
+               *mean_words = RES_PERCENT(mean + 1);
     const char *believed = believed_words(total, heap, mean);
     char *of_heap = isfinite(heap) ? res_printf(", %s in the heap's part; of the heap's means %s", heap_words,
                                                 mean_words)
@@ -106,9 +106,6 @@ static void add_summary(struct res_text *text, const json_t *about, const json_t
         res_text_printf(
             text, "            Of the figures with a range %s lie within that of the real runs.\n", within);
     free(within);
-    free(total_words);
-    free(heap_words);
-    free(mean_words);
     free(of_heap);
     free(words);
 }

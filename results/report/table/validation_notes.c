@@ -91,9 +91,8 @@ void res_validation_disturbed(struct res_text *text, const json_t *candidates)
         const double by = res_cell_number(json_object_get(candidate, "real"), "disturbed_by");
         if (!(fabs(by) > 0))
             continue;
-        char *name = res_cell_plain(candidate, "name", "?"), *percent = res_cell_percent(by + 1);
-        res_text_printf(&words, "%s%s %s", words.length > 0 ? ", " : "", name, percent);
-        free(percent);
+        char *name = res_cell_plain(candidate, "name", "?");
+        res_text_printf(&words, "%s%s %s", words.length > 0 ? ", " : "", name, RES_PERCENT(by + 1));
         free(name);
     }
     add_names(text, "mappings", "reading them changed what the program held at its peak: ", &words,

@@ -19,11 +19,6 @@ static char *cell_megabytes(const json_t *object, const char *key)
                            : res_strdup("-");
 }
 
-static char *cell_error(const json_t *error, const char *key)
-{
-    return res_cell_percent(res_cell_number(error, key) + 1);
-}
-
 static char *cell_milliseconds(double ns)
 {
     return isfinite(ns) ? res_printf(fabs(ns) < 9.995e6 ? "%+.2f ms" : "%+.0f ms", ns / 1e6)
@@ -48,12 +43,12 @@ static void add_row(struct res_grid *grid, const json_t *candidate, double basel
     res_grid_add(grid, res_cell_string(candidate, "name", "?"));
     res_grid_own(grid, cell_megabytes(real, "peak_total_bytes"));
     res_grid_own(grid, cell_megabytes(predicted, "peak_total_bytes"));
-    res_grid_own(grid, cell_error(error, "peak_total"));
+    res_grid_add(grid, RES_PERCENT(res_cell_number(error, "peak_total") + 1));
     res_grid_own(grid, cell_megabytes(real, "peak_heap_bytes"));
     res_grid_own(grid, cell_megabytes(predicted, "peak_heap_bytes"));
-    res_grid_own(grid, cell_error(error, "peak_heap"));
-    res_grid_own(grid, cell_error(error, "mean_heap"));
-    res_grid_own(grid, cell_error(error, "end_heap"));
+    res_grid_add(grid, RES_PERCENT(res_cell_number(error, "peak_heap") + 1));
+    res_grid_add(grid, RES_PERCENT(res_cell_number(error, "mean_heap") + 1));
+    res_grid_add(grid, RES_PERCENT(res_cell_number(error, "end_heap") + 1));
     if (is_baseline) {
         const double ns = res_cell_number(real, "cpu_ns");
         res_grid_own(grid, isfinite(ns) ? res_printf("%.0f ms", ns / 1e6) : res_strdup("-"));

@@ -1,0 +1,68 @@
+/* figure_words.c - see figure_words.h. */
+#include "results/measure/base/figure_words.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "footprint/base/words.h"
+
+const char *res_ns_words(double ns, char *room)
+{
+    snprintf(room, RES_WORDS, !isfinite(ns) ? "-" : ns < 9.995 ? "%.2f" : ns < 999.95 ? "%.1f" : "%.0f", ns);
+    return room;
+}
+
+static const char *percent(double ratio, char *room)
+{
+    double difference = (ratio - 1) * 100;
+    if (fabs(difference) < 0.05)
+        difference = 0; /* no "-0.0" */
+    snprintf(room, RES_WORDS / 2 - 2, fabs(difference) < 99.95 ? "%+.1f" : "%+.0f", difference);
+    return room;
+}
+
+const char *res_percent_words(double ratio, char *room)
+{
+    snprintf(room, RES_WORDS, isfinite(ratio) ? "%s%%" : "-", percent(ratio, (char[RES_WORDS]){0}));
+    return room;
+}
+
+const char *res_interval_words(double low, double high, char *room)
+{
+    snprintf(room, RES_WORDS, isfinite(low) && isfinite(high) ? "[%s %s]" : "",
+             percent(low, (char[RES_WORDS]){0}), percent(high, (char[RES_WORDS]){0}));
+    return room;
+}
+
+const char *res_factor_words(double factor, char *room)
+{
+    snprintf(room, RES_WORDS, !isfinite(factor) ? "-" : factor < 99.995 ? "%.2fx" : "%.0fx", factor);
+    return room;
+}
+
+const char *res_number_words(double number, char *room)
+{
+    const bool shown = number >= 0 && number < 1e15;
+    return shown ? fp_text_grouped((unsigned long long)llround(number), room) : strcpy(room, "-");
+}
+
+struct res_bytes_unit res_bytes_unit_of(double largest_bytes)
+{
+    return largest_bytes < 1e6    ? (struct res_bytes_unit){"kB", 1e3}
+           : largest_bytes < 1e10 ? (struct res_bytes_unit){"MB", 1e6}
+                                  : (struct res_bytes_unit){"GB", 1e9};
+}
+
+const char *res_bytes_words(double bytes, struct res_bytes_unit unit, char *room)
+{
+    const double value = bytes / unit.bytes, size = fabs(value);
+    snprintf(room, RES_WORDS,
+             !isfinite(value) ? "-"
+             : size < 9.995   ? "%.2f"
+             : size < 999.95  ? "%.1f"
+                              : "%.0f",
+             value);
+    return room;
+}

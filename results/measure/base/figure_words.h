@@ -1,0 +1,40 @@
+/* figure_words.h - single figures as text, as tables, notes and messages print them. No malloc.
+ *
+ * A figure that is not there is NAN as a number and "-" as text. The names in capitals use room of their own, which lasts as long
+ * as the block that they stand in; the functions behind them return `room`. */
+#ifndef MALLAB_RESULTS_MEASURE_BASE_FIGURE_WORDS_H
+#define MALLAB_RESULTS_MEASURE_BASE_FIGURE_WORDS_H
+
+#define RES_WORDS 64u /* room for any of them */
+
+#define RES_WORDS_ROOM ((char[RES_WORDS]){0})
+
+/* RES_NS - nanoseconds with three digits: "9.24", "12.5", "1204". */
+#define RES_NS(ns) res_ns_words((ns), RES_WORDS_ROOM)
+const char *res_ns_words(double ns, char *room);
+
+/* RES_PERCENT, RES_INTERVAL - ratios as percent of difference: "-35.0%", "[-36.3 -33.0]"; an interval that is not there is "". */
+#define RES_PERCENT(ratio)      res_percent_words((ratio), RES_WORDS_ROOM)
+#define RES_INTERVAL(low, high) res_interval_words((low), (high), RES_WORDS_ROOM)
+const char *res_percent_words(double ratio, char *room);
+const char *res_interval_words(double low, double high, char *room);
+
+/* RES_FACTOR, RES_NUMBER, RES_DURATION - "1.49x"; "2,301"; "1.24 s" (res_text_duration). */
+#define RES_FACTOR(factor) res_factor_words((factor), RES_WORDS_ROOM)
+#define RES_NUMBER(number) res_number_words((number), RES_WORDS_ROOM)
+#define RES_DURATION(ns)   res_text_duration((ns), RES_WORDS_ROOM)
+const char *res_factor_words(double factor, char *room);
+const char *res_number_words(double number, char *room);
+
+/* The unit of memory for all of a table. */
+struct res_bytes_unit {
+    const char *name;
+    double bytes;
+};
+
+/* res_bytes_unit_of - that of a table whose largest figure is this one. RES_IN_UNIT - with three digits: "9.24", "12.5", "1204". */
+#define RES_IN_UNIT(bytes, unit) res_bytes_words((bytes), (unit), RES_WORDS_ROOM)
+struct res_bytes_unit res_bytes_unit_of(double largest_bytes);
+const char *res_bytes_words(double bytes, struct res_bytes_unit unit, char *room);
+
+#endif
