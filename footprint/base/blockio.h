@@ -52,6 +52,11 @@ struct column {
     size_t size;
 };
 
+static inline struct cursor column_cursor(const struct column *column)
+{
+    return (struct cursor){column->bytes, column->bytes + column->size, false};
+}
+
 /* The fields that file headers of both kinds share; kind-specific words follow at byte 16. */
 void file_header_seal(uint8_t header[FILE_HEADER_BYTES], const char magic[8], uint16_t version);
 

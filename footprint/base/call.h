@@ -8,50 +8,58 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* clang-format off */
+/* Every call once: its constant, its number, its spelling, what it does, what its second number is. */
+#define FP_CALLS(X) \
+    X(MALLOC, 1, "malloc", ALLOCATE, NONE) \
+    X(CALLOC, 2, "calloc", ALLOCATE, COUNT) \
+    X(REALLOC, 3, "realloc", RESIZE, NONE) \
+    X(REALLOCARRAY, 4, "reallocarray", RESIZE, COUNT) \
+    X(FREE, 5, "free", RELEASE, NONE) \
+    X(FREE_SIZED, 6, "free_sized", RELEASE, NONE) \
+    X(FREE_ALIGNED_SIZED, 7, "free_aligned_sized", RELEASE, ALIGNMENT) \
+    X(POSIX_MEMALIGN, 8, "posix_memalign", ALLOCATE, ALIGNMENT) \
+    X(ALIGNED_ALLOC, 9, "aligned_alloc", ALLOCATE, ALIGNMENT) \
+    X(MEMALIGN, 10, "memalign", ALLOCATE, ALIGNMENT) \
+    X(VALLOC, 11, "valloc", ALLOCATE, NONE) \
+    X(PVALLOC, 12, "pvalloc", ALLOCATE, NONE) \
+    X(NEW, 13, "operator new", ALLOCATE, NONE) \
+    X(NEW_ARRAY, 14, "operator new[]", ALLOCATE, NONE) \
+    X(NEW_NOTHROW, 15, "operator new(nothrow)", ALLOCATE, NONE) \
+    X(NEW_ARRAY_NOTHROW, 16, "operator new[](nothrow)", ALLOCATE, NONE) \
+    X(NEW_ALIGNED, 17, "operator new(align)", ALLOCATE, ALIGNMENT) \
+    X(NEW_ARRAY_ALIGNED, 18, "operator new[](align)", ALLOCATE, ALIGNMENT) \
+    X(NEW_ALIGNED_NOTHROW, 19, "operator new(align,nothrow)", ALLOCATE, ALIGNMENT) \
+    X(NEW_ARRAY_ALIGNED_NOTHROW, 20, "operator new[](align,nothrow)", ALLOCATE, ALIGNMENT) \
+    X(DELETE, 21, "operator delete", RELEASE, NONE) \
+    X(DELETE_ARRAY, 22, "operator delete[]", RELEASE, NONE) \
+    X(DELETE_NOTHROW, 23, "operator delete(nothrow)", RELEASE, NONE) \
+    X(DELETE_ARRAY_NOTHROW, 24, "operator delete[](nothrow)", RELEASE, NONE) \
+    X(DELETE_SIZED, 25, "operator delete(size)", RELEASE, NONE) \
+    X(DELETE_ARRAY_SIZED, 26, "operator delete[](size)", RELEASE, NONE) \
+    X(DELETE_ALIGNED, 27, "operator delete(align)", RELEASE, ALIGNMENT) \
+    X(DELETE_ARRAY_ALIGNED, 28, "operator delete[](align)", RELEASE, ALIGNMENT) \
+    X(DELETE_SIZED_ALIGNED, 29, "operator delete(size,align)", RELEASE, ALIGNMENT) \
+    X(DELETE_ARRAY_SIZED_ALIGNED, 30, "operator delete[](size,align)", RELEASE, ALIGNMENT) \
+    X(DELETE_ALIGNED_NOTHROW, 31, "operator delete(align,nothrow)", RELEASE, ALIGNMENT) \
+    X(DELETE_ARRAY_ALIGNED_NOTHROW, 32, "operator delete[](align,nothrow)", RELEASE, ALIGNMENT)
+/* clang-format on */
+
+#define FP_CALL_NUMBERED(name, number, spelling, kind, extra) FP_CALL_##name = (number),
+
 enum fp_call {
     FP_CALL_NONE = 0,
-    FP_CALL_MALLOC = 1,
-    FP_CALL_CALLOC = 2,
-    FP_CALL_REALLOC = 3,
-    FP_CALL_REALLOCARRAY = 4,
-    FP_CALL_FREE = 5,
-    FP_CALL_FREE_SIZED = 6,
-    FP_CALL_FREE_ALIGNED_SIZED = 7,
-    FP_CALL_POSIX_MEMALIGN = 8,
-    FP_CALL_ALIGNED_ALLOC = 9,
-    FP_CALL_MEMALIGN = 10,
-    FP_CALL_VALLOC = 11,
-    FP_CALL_PVALLOC = 12,
-    FP_CALL_NEW = 13,
-    FP_CALL_NEW_ARRAY = 14,
-    FP_CALL_NEW_NOTHROW = 15,
-    FP_CALL_NEW_ARRAY_NOTHROW = 16,
-    FP_CALL_NEW_ALIGNED = 17,
-    FP_CALL_NEW_ARRAY_ALIGNED = 18,
-    FP_CALL_NEW_ALIGNED_NOTHROW = 19,
-    FP_CALL_NEW_ARRAY_ALIGNED_NOTHROW = 20,
-    FP_CALL_DELETE = 21,
-    FP_CALL_DELETE_ARRAY = 22,
-    FP_CALL_DELETE_NOTHROW = 23,
-    FP_CALL_DELETE_ARRAY_NOTHROW = 24,
-    FP_CALL_DELETE_SIZED = 25,
-    FP_CALL_DELETE_ARRAY_SIZED = 26,
-    FP_CALL_DELETE_ALIGNED = 27,
-    FP_CALL_DELETE_ARRAY_ALIGNED = 28,
-    FP_CALL_DELETE_SIZED_ALIGNED = 29,
-    FP_CALL_DELETE_ARRAY_SIZED_ALIGNED = 30,
-    FP_CALL_DELETE_ALIGNED_NOTHROW = 31,
-    FP_CALL_DELETE_ARRAY_ALIGNED_NOTHROW = 32,
-    FP_CALL_COUNT = 33, /* one past the last call */
+    FP_CALLS(FP_CALL_NUMBERED) /* FP_CALL_MALLOC = 1, ... */
+    FP_CALL_COUNT = 33,        /* one past the last call */
 
     /* Marks that are not calls of the program; they occur in records and footprints only. */
     FP_MARK_RESIZE_FROM = 48, /* address: the object a realloc or reallocarray is about to consume */
     FP_MARK_FORK = 49,        /* size: number of this fork within the process; before fork(2) */
     FP_MARK_THREAD_EXIT = 50, /* the thread's last mark, unless destructors of others ran later */
     FP_MARK_GAP = 51,         /* size: calls of this thread lost here; ids of order are broken */
-    FP_MARK_RESIDENT =
-        52, /* extra: share of the large object at address that is in memory, of FP_SHARE_WHOLE;
-                                 before its release or resize, or where its process ends */
+    /* The share of the large object at address that is in memory (extra, of FP_SHARE_WHOLE): before its release or
+     * resize, or where its process ends. */
+    FP_MARK_RESIDENT = 52,
 };
 
 #define FP_SHARE_WHOLE 256u /* what the extra of FP_MARK_RESIDENT is a part of; at most this */

@@ -127,31 +127,6 @@ enum fp_status fp_json_read(int fd, const struct fp_json_bound *bound, json_t **
     return status;
 }
 
-enum fp_status fp_json_read_path(const char *path, const struct fp_json_bound *bound, json_t **ret_root,
-                                 json_error_t *ret_error)
-{
-    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    struct stat facts;
-    enum fp_status status = FP_ERR_OPEN;
-    if (ret_error != NULL)
-        memset(ret_error, 0, sizeof *ret_error);
-    if (fd < 0)
-        return FP_ERR_OPEN;
-    if (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode))
-        status = fp_json_read(fd, bound, ret_root, ret_error);
-    else
-        errno = S_ISDIR(facts.st_mode) ? EISDIR : EINVAL;
-    const int saved = errno;
-    (void)close(fd); /* only read from */
-    errno = saved;
-    return status;
-}
-
-struct fp_json_bound fp_json_recording_bound(uint64_t files)
-{
-    return (struct fp_json_bound){.text_bytes = FP_JSON_RECORDING_BYTES + files * FP_JSON_PER_PROCESS_BYTES};
-}
-
 static uint64_t count_entries(int directory_fd)
 {
     const int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -173,5 +148,6 @@ struct fp_json_bound fp_json_directory_bound(int directory_fd, int json_fd)
 {
     struct stat facts;
     const bool usual = fstat(json_fd, &facts) == 0 && (uint64_t)facts.st_size <= FP_JSON_RECORDING_BYTES;
-    return fp_json_recording_bound(usual || directory_fd < 0 ? 0 : count_entries(directory_fd));
+    const uint64_t files = usual || directory_fd < 0 ? 0 : count_entries(directory_fd);
+    return (struct fp_json_bound){.text_bytes = FP_JSON_RECORDING_BYTES + files * FP_JSON_PER_PROCESS_BYTES};
 }

@@ -19,7 +19,7 @@ struct fp_json_bound {
 /* Objects and arrays within each other. Ours have ten levels at most. */
 #define FP_JSON_DEPTH_MAX 64u
 
-/* recording.json, besides what its processes take (fp_json_recording_bound). */
+/* recording.json; each process of it has one file or more, and takes so much besides. */
 #define FP_JSON_RECORDING_BYTES   (UINT64_C(16) << 20)
 #define FP_JSON_PER_PROCESS_BYTES UINT64_C(4096)
 
@@ -30,10 +30,7 @@ struct fp_json_bound {
 /* What our own programs tell each other. */
 #define FP_JSON_ANSWER_BYTES (UINT64_C(16) << 20)
 
-/* fp_json_recording_bound - of the recording.json in a directory that holds so many files: each process has one or more. */
-struct fp_json_bound fp_json_recording_bound(uint64_t files);
-
-/* fp_json_directory_bound - the same, with the files counted where that matters.
+/* fp_json_directory_bound - of the recording.json in a directory, whose files are counted where that matters.
  * directory_fd  of the recording; borrowed, its position is not changed. -1: nothing is counted.
  * json_fd       of its recording.json: one of usual size is bounded without looking at the directory. */
 struct fp_json_bound fp_json_directory_bound(int directory_fd, int json_fd);
@@ -45,10 +42,5 @@ struct fp_json_bound fp_json_directory_bound(int directory_fd, int json_fd);
  * Returns    FP_OK; FP_ERR_READ with errno set; FP_ERR_LIMIT; FP_ERR_CORRUPT; FP_ERR_MEMORY. */
 enum fp_status fp_json_read(int fd, const struct fp_json_bound *bound, json_t **ret_root,
                             json_error_t *ret_error);
-
-/* fp_json_read_path - the same of a file by its name, which must be regular: nobody waits for a pipe. FP_ERR_OPEN with errno
- * set where it is not. For files that only their owner is asked about; those of others go through a descriptor. */
-enum fp_status fp_json_read_path(const char *path, const struct fp_json_bound *bound, json_t **ret_root,
-                                 json_error_t *ret_error);
 
 #endif

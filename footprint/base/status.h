@@ -50,6 +50,14 @@ static inline struct fp_error fp_error_make(enum fp_status status, int sys_errno
     return (struct fp_error){.status = status, .sys_errno = sys_errno, .offset = offset, .what = what};
 }
 
+/* fp_error_tell - hand an error to whoever asked. ret_error: may be NULL. Returns its status. */
+static inline enum fp_status fp_error_tell(struct fp_error error, struct fp_error *ret_error)
+{
+    if (ret_error != NULL)
+        *ret_error = error;
+    return error.status;
+}
+
 /* fp_status_name - the constant's name without its prefix in lower case ("checksum").
  * Returns a static string for every int, "unknown" for values outside the enum. */
 const char *fp_status_name(enum fp_status status);

@@ -22,11 +22,6 @@ void fp_trusted_also_read(uid_t user)
     other_user = user;
 }
 
-bool fp_trusted_reads_others(void)
-{
-    return reads_others;
-}
-
 char *fp_trusted_user(uid_t user, char *ret_name, size_t size)
 {
     const struct passwd *entry = getpwuid(user);
@@ -65,7 +60,7 @@ static struct fp_error error_of_kind(const struct stat *facts, mode_t kind)
     return fp_error_make(FP_ERR_FOREIGN, 0, 0, "not a regular file");
 }
 
-struct fp_error fp_trusted_error(enum fp_distrust distrust, const struct stat *facts)
+static struct fp_error error_of_distrust(enum fp_distrust distrust, const struct stat *facts)
 {
     static const char *const words[] = {
         [FP_TRUSTED] = "is trusted",
@@ -95,7 +90,7 @@ static struct fp_error error_of_open(int directory_fd, const char *path, int sys
     struct stat facts;
     if (sys_errno == ELOOP && fstatat(directory_fd, path, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISLNK(facts.st_mode))
-        return fp_trusted_error(FP_DISTRUST_LINK, &facts);
+        return error_of_distrust(FP_DISTRUST_LINK, &facts);
     return fp_error_make(FP_ERR_OPEN, sys_errno, 0, "cannot open");
 }
 
@@ -129,7 +124,7 @@ int fp_trusted_open(int directory_fd, const char *path, mode_t kind, enum fp_tru
         if (distrust == FP_TRUSTED)
             return fd;
         error = distrust == FP_DISTRUST_KIND ? error_of_kind(&facts, kind)
-                                             : fp_trusted_error(distrust, &facts);
+                                             : error_of_distrust(distrust, &facts);
     }
     if (fd >= 0)
         (void)close(fd); /* nothing was done with it */

@@ -27,13 +27,8 @@ enum fp_trusted_use {
 int fp_trusted_open(int directory_fd, const char *path, mode_t kind, enum fp_trusted_use use,
                     struct fp_error *ret_error);
 
-/* fp_trusted_also_read - from now on what this user owns may be read too, by FP_TRUSTED_READ. Before any thread is started.
- * fp_trusted_reads_others - whether it was called. */
+/* fp_trusted_also_read - from now on what this user owns may be read too, by FP_TRUSTED_READ. Before any thread is started. */
 void fp_trusted_also_read(uid_t user);
-bool fp_trusted_reads_others(void);
-
-/* fp_trusted_error - the error of a file with these facts, where there is something against it. */
-struct fp_error fp_trusted_error(enum fp_distrust distrust, const struct stat *facts);
 
 /* fp_trusted_user - a user's name, else the number. Returns ret_name. */
 char *fp_trusted_user(uid_t user, char *ret_name, size_t size);

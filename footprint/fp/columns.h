@@ -1,7 +1,6 @@
 /* columns.h - a block of marks under construction, already in the form in which its columns are stored.
  *
- * Two ways lead in: fp_records_take (records.h) for what a lane stored, marks_encode (marks.h) for marks from elsewhere.
- * A mark never stands in memory as such: what is known of it goes straight to where the column wants it.
+ * fp_records_take (records.h) fills it with what a lane stored. A mark never stands in memory as such: what is known of it goes straight to where the column wants it.
  *
  *   seen     which mark named an address last. Direct-mapped and lossy: an address that another one has pushed out is
  *            told as a literal once more. An address below 2^48 and its entry determine each other (seen_place), so
@@ -40,15 +39,16 @@ void fp_columns_release(struct fp_columns *columns);
 /* fp_columns_clear - empty the block. */
 void fp_columns_clear(struct fp_columns *columns);
 
-/* fp_columns_events - how many of the marks are calls. Not in a block that marks_encode made. */
+/* fp_columns_events - how many of the marks are calls. */
 uint32_t fp_columns_events(const struct fp_columns *columns);
 
 /* fp_columns_stamp - the time before the mark that comes next. Of two before one mark the later stays.
  * time_ns   not below the block's former ones. */
 void fp_columns_stamp(struct fp_columns *columns, uint64_t time_ns);
 
-/* fp_writer_columns - append a block of at least one mark to a footprint; results as of fp_writer_block. The block stays as
- * it is. */
+/* fp_writer_columns - append a block of at least one mark to a footprint. The block stays as it is.
+ * Returns   FP_OK; FP_ERR_WRITE (the file is cut back to its last whole block; further calls may be tried again),
+ *           FP_ERR_LIMIT, FP_ERR_MEMORY, FP_ERR_ARGUMENT (no mark, or no such lane). */
 enum fp_status fp_writer_columns(struct fp_writer *writer, struct fp_columns *columns, uint32_t lane,
                                  uint64_t sequence);
 

@@ -1,6 +1,6 @@
-/* columns_put.h - append one mark to a block under construction. For records.c and marks.c only.
+/* columns_put.h - append one mark to a block under construction. For records.c only.
  *
- * What both hold in registers while they append is in struct columns_put; columns_put_done gives it back. */
+ * What it holds in registers while it appends is in struct columns_put; columns_put_done gives it back. */
 #ifndef MALLAB_FOOTPRINT_FP_COLUMNS_PUT_H
 #define MALLAB_FOOTPRINT_FP_COLUMNS_PUT_H
 

@@ -49,8 +49,7 @@ uint64_t fp_loss_sum(const uint64_t *lost);
 /* fp_loss_add - to each cause of sum that of lost, likewise. */
 void fp_loss_add(uint64_t *sum, const uint64_t *lost);
 
-/* before: in decoded marks, so many marks ago the block named the same address; 0: the file does not tell, whether it
- * did or not. An encoder does not look at it. */
+/* before: so many marks ago the block named the same address; 0: the file does not tell, whether it did or not. */
 struct fp_mark {
     uint64_t address; /* of the object: result of an allocation, argument of a release; 0 is NULL */
     uint16_t shape;   /* index into fp_block.shapes */
@@ -63,7 +62,7 @@ struct fp_stamp {
     uint64_t time_ns;
 };
 
-/* A decoded block, or one to be encoded. Arrays belong to whoever filled the struct. */
+/* A decoded block. Arrays belong to whoever filled the struct. */
 struct fp_block {
     uint32_t lane;
     uint64_t sequence;    /* 0, 1, 2 ... within the lane; a jump means lost blocks */
@@ -125,12 +124,7 @@ enum fp_status fp_writer_resume(int directory_fd, const char *path, const struct
                                 uint64_t whole_bytes, struct fp_error *ret_error,
                                 struct fp_writer **ret_writer);
 
-/* fp_writer_block - encode and append one block.
- * block     borrowed; must keep the rules at struct fp_block, else FP_ERR_ARGUMENT.
- * Returns   FP_OK; FP_ERR_WRITE (the file is cut back to its last whole block; further calls
- *           may be tried again), FP_ERR_LIMIT, FP_ERR_MEMORY. Bytes written so far:
- *           fp_writer_bytes(). */
-enum fp_status fp_writer_block(struct fp_writer *writer, const struct fp_block *block);
+/* Blocks are appended by fp_writer_columns (columns.h). fp_writer_bytes: written so far, whole blocks. */
 uint64_t fp_writer_bytes(const struct fp_writer *writer);
 const struct fp_error *fp_writer_error(const struct fp_writer *writer);
 

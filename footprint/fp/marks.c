@@ -1,77 +1,18 @@
-/* marks.c - columns of a marks block. */
+/* marks.c - a block of marks out of its columns. */
 #include "footprint/fp/marks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "footprint/fp/columns_put.h"
 
 /* Header flags: bits 0-2 hold the shift by which all literals of the block were divided. */
 #define FLAG_SHIFT_MASK 7u
 
-static bool block_is_valid(const struct fp_block *block)
-{
-    uint32_t mark = 0;
-    uint64_t time_ns = 0;
-    if (block->mark_count == 0 || block->mark_count > FP_BLOCK_MARKS_MAX || block->shape_count == 0 ||
-        block->shape_count > block->mark_count || block->stamp_count > block->mark_count + 1 ||
-        block->lane >= FP_LANES_MAX)
-        return false;
-    for (uint32_t i = 0; i < block->shape_count; i++)
-        if (!fp_mark_is_valid(block->shapes[i].call))
-            return false;
-    for (uint32_t i = 0; i < block->stamp_count; i++) {
-        if (block->stamps[i].mark < mark || block->stamps[i].mark > block->mark_count ||
-            block->stamps[i].time_ns < time_ns)
-            return false;
-        mark = block->stamps[i].mark;
-        time_ns = block->stamps[i].time_ns;
-    }
-    return true;
-}
-
-/* Returns false when an index or an epoch is out of order. */
-static bool put_marks(struct fp_columns *columns, const struct fp_block *block)
-{
-    columns_put_base(columns, block->base_epoch);
-    for (uint32_t i = 0; i < block->mark_count; i++) {
-        const struct fp_mark *mark = &block->marks[i];
-        struct columns_put put;
-        if (mark->shape >= block->shape_count || block->base_epoch > UINT64_MAX - mark->epoch ||
-            block->base_epoch + mark->epoch < columns->epoch)
-            return false;
-        columns_put_epoch(columns, block->base_epoch + mark->epoch);
-        put = columns_put_at(columns);
-        columns_put_mark(&put, mark->address, mark->shape);
-        columns_put_done(columns, &put);
-    }
-    return true;
-}
-
-enum fp_status marks_encode(struct fp_columns *columns, const struct fp_block *block,
-                            struct block_header *ret_header, struct column ret_columns[MARKS_COLUMNS])
-{
-    if (!block_is_valid(block))
-        return FP_ERR_ARGUMENT;
-    fp_columns_clear(columns);
-    if (!put_marks(columns, block))
-        return FP_ERR_ARGUMENT;
-    memcpy(columns->memory->shapes, block->shapes, block->shape_count * sizeof *block->shapes);
-    if (block->stamp_count > 0)
-        memcpy(columns->memory->stamps, block->stamps, block->stamp_count * sizeof *block->stamps);
-    columns->shape_count = block->shape_count;
-    columns->stamp_count = block->stamp_count;
-    columns_finish(columns, block->lane, block->sequence, ret_header, ret_columns);
-    return FP_OK;
-}
-
 size_t marks_scratch_bytes(uint32_t count)
 {
     /* shapes 21, low and high 2, address 3, literal 10, epoch 5, stamps (count + 1) times 3 + 10 */
     return (size_t)count * (SHAPE_BYTES_MAX + 2 + 3 + 10 + 5) + ((size_t)count + 1) * 13;
 }
-
-/* ---- decoding ------------------------------------------------------------------------------ */
 
 static bool grow(void **array, size_t *capacity, size_t count, size_t size)
 {
@@ -86,15 +27,10 @@ static bool grow(void **array, size_t *capacity, size_t count, size_t size)
     return true;
 }
 
-static struct cursor cursor_of(const struct column *column)
-{
-    return (struct cursor){column->bytes, column->bytes + column->size, false};
-}
-
 static enum fp_status decode_shapes(const struct column *column, uint32_t mark_count,
                                     struct fp_block_buffer *buffer, uint32_t *ret_count)
 {
-    struct cursor cursor = cursor_of(column);
+    struct cursor cursor = column_cursor(column);
     uint32_t count = 0;
     while (cursor.at < cursor.end) {
         struct fp_shape shape;
@@ -119,8 +55,8 @@ static enum fp_status decode_stamps(const struct block_header *header, const str
                                     const struct column *times, struct fp_block_buffer *buffer,
                                     uint32_t *ret_count)
 {
-    struct cursor gap = cursor_of(gaps);
-    struct cursor time = cursor_of(times);
+    struct cursor gap = column_cursor(gaps);
+    struct cursor time = column_cursor(times);
     const uint64_t units_max = UINT64_MAX / FP_TIME_UNIT_NS;
     uint64_t units = header->base_time;
     uint64_t mark = 0;
@@ -145,9 +81,9 @@ static enum fp_status decode_stamps(const struct block_header *header, const str
 static bool decode_marks(const struct block_header *header, const struct column *columns,
                          uint32_t shape_count, struct fp_mark *marks)
 {
-    struct cursor code = cursor_of(&columns[MARKS_ADDRESS]);
-    struct cursor literal = cursor_of(&columns[MARKS_LITERAL]);
-    struct cursor epochs = cursor_of(&columns[MARKS_EPOCH]);
+    struct cursor code = column_cursor(&columns[MARKS_ADDRESS]);
+    struct cursor literal = column_cursor(&columns[MARKS_LITERAL]);
+    struct cursor epochs = column_cursor(&columns[MARKS_EPOCH]);
     const uint8_t *low = columns[MARKS_SHAPE_LOW].bytes;
     const uint8_t *high = shape_count > 256 ? columns[MARKS_SHAPE_HIGH].bytes : NULL;
     const unsigned shift = header->flags & FLAG_SHIFT_MASK;

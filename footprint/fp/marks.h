@@ -22,17 +22,10 @@ enum marks_column {
     MARKS_COLUMNS,
 };
 
-/* marks_encode - turn a block into columns.
- * columns     emptied first; ret_columns points into it.
- * ret_header  type, flags, lane, count, sequence, base and base_time filled in.
- * Returns     FP_OK; FP_ERR_ARGUMENT when the block breaks the rules of struct fp_block. */
-enum fp_status marks_encode(struct fp_columns *columns, const struct fp_block *block,
-                            struct block_header *ret_header, struct column ret_columns[MARKS_COLUMNS]);
-
 /* marks_scratch_bytes - most bytes that the columns of a block of count marks can hold. */
 size_t marks_scratch_bytes(uint32_t count);
 
-/* marks_decode - the reverse, checking everything that struct fp_block promises.
+/* marks_decode - turn columns into marks, checking everything that struct fp_block promises.
  * Returns   FP_OK; FP_ERR_CORRUPT with *ret_what; FP_ERR_MEMORY. */
 enum fp_status marks_decode(const struct block_header *header, const struct column columns[MARKS_COLUMNS],
                             struct fp_block_buffer *buffer, struct fp_block *ret_block,

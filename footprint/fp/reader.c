@@ -103,7 +103,7 @@ static enum fp_status read_trailer(struct fp_reader *reader, uint64_t offset,
                        1);
     if (status != FP_OK)
         return status;
-    cursor = (struct cursor){column.bytes, column.bytes + column.size, false};
+    cursor = column_cursor(&column);
     trailer.end_time_ns = get_varint(&cursor);
     loss_count = get_varint(&cursor);
     for (uint64_t i = 0; i < loss_count && !cursor.bad; i++) {
@@ -276,11 +276,8 @@ enum fp_status fp_reader_open_at(int directory_fd, const char *path, struct fp_e
 {
     struct fp_reader *reader = calloc(1, sizeof *reader);
     enum fp_status status;
-    if (reader == NULL) {
-        if (ret_error != NULL)
-            *ret_error = (struct fp_error){.status = FP_ERR_MEMORY, .what = "no memory for a reader"};
-        return FP_ERR_MEMORY;
-    }
+    if (reader == NULL)
+        return fp_error_tell(fp_error_make(FP_ERR_MEMORY, 0, 0, "no memory for a reader"), ret_error);
     reader->scanned_bytes = FILE_HEADER_BYTES;
     reader->context = ZSTD_createDCtx();
     reader->fd = fp_trusted_open(directory_fd, path, S_IFREG, FP_TRUSTED_READ, &reader->error);
@@ -293,8 +290,7 @@ enum fp_status fp_reader_open_at(int directory_fd, const char *path, struct fp_e
     if (status == FP_OK)
         status = scan(reader);
     if (status != FP_OK) {
-        if (ret_error != NULL)
-            *ret_error = reader->error;
+        (void)fp_error_tell(reader->error, ret_error);
         fp_reader_close(reader);
         return status;
     }

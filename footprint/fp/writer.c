@@ -23,7 +23,6 @@ struct fp_writer {
     uint64_t bytes; /* whole blocks in the file */
     uint64_t size_limit;
     ZSTD_CCtx *context;
-    struct fp_columns encoder; /* of fp_writer_block; made when first used */
     struct bytes packed;
     struct fp_error error;
 };
@@ -87,84 +86,70 @@ static enum fp_status write_head(struct fp_writer *writer, const struct fp_write
     return status;
 }
 
+/* A writer without a file. NULL, with ret_error filled: no memory. */
+static struct fp_writer *make_writer(const struct fp_writer_options *options, struct fp_error *ret_error)
+{
+    struct fp_writer *writer = calloc(1, sizeof *writer);
+    ZSTD_CCtx *context = writer != NULL ? ZSTD_createCCtx() : NULL;
+    if (context == NULL) {
+        free(writer);
+        (void)fp_error_tell(fp_error_make(FP_ERR_MEMORY, 0, 0, "no memory for a writer"), ret_error);
+        return NULL;
+    }
+    writer->fd = -1;
+    writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
+    writer->size_limit = options->size_limit_bytes;
+    writer->context = context;
+    return writer;
+}
+
+static enum fp_status hand_out(struct fp_writer *writer, enum fp_status status, struct fp_error *ret_error,
+                               struct fp_writer **ret_writer)
+{
+    if (status == FP_OK) {
+        *ret_writer = writer;
+        return FP_OK;
+    }
+    (void)fp_error_tell(writer->error, ret_error);
+    fp_writer_abandon(writer);
+    return status;
+}
+
 enum fp_status fp_writer_create(int directory_fd, const char *path, const struct fp_writer_options *options,
                                 const struct fp_meta *meta, size_t meta_count, struct fp_error *ret_error,
                                 struct fp_writer **ret_writer)
 {
-    struct fp_writer *writer = calloc(1, sizeof *writer);
+    struct fp_writer *writer = make_writer(options, ret_error);
     enum fp_status status;
-    if (writer == NULL) {
-        if (ret_error != NULL)
-            *ret_error = (struct fp_error){.status = FP_ERR_MEMORY, .what = "no memory for a writer"};
+    if (writer == NULL)
         return FP_ERR_MEMORY;
-    }
-    writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
-    writer->size_limit = options->size_limit_bytes;
-    writer->context = ZSTD_createCCtx();
     writer->fd = openat(directory_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (writer->context == NULL)
-        status = fail(writer, FP_ERR_MEMORY, 0, "no memory for a compressor");
-    else if (writer->fd < 0 && errno == EEXIST)
+    if (writer->fd < 0 && errno == EEXIST)
         status = fail(writer, FP_ERR_EXISTS, 0, "exists already");
     else if (writer->fd < 0)
         status = fail(writer, FP_ERR_OPEN, errno, "cannot create");
     else
         status = write_head(writer, options, meta, meta_count);
-    if (status != FP_OK) {
-        if (ret_error != NULL)
-            *ret_error = writer->error;
-        if (writer->fd >= 0)
-            (void)unlinkat(directory_fd, path, 0); /* ours, and without its head it is no footprint */
-        fp_writer_abandon(writer);
-        return status;
-    }
-    *ret_writer = writer;
-    return FP_OK;
+    if (status != FP_OK && writer->fd >= 0)
+        (void)unlinkat(directory_fd, path, 0); /* ours, and without its head it is no footprint */
+    return hand_out(writer, status, ret_error, ret_writer);
 }
 
 enum fp_status fp_writer_resume(int directory_fd, const char *path, const struct fp_writer_options *options,
                                 uint64_t whole_bytes, struct fp_error *ret_error,
                                 struct fp_writer **ret_writer)
 {
-    struct fp_writer *writer = calloc(1, sizeof *writer);
+    struct fp_writer *writer = make_writer(options, ret_error);
     enum fp_status status = FP_OK;
-    if (writer == NULL) {
-        if (ret_error != NULL)
-            *ret_error = (struct fp_error){.status = FP_ERR_MEMORY, .what = "no memory for a writer"};
+    if (writer == NULL)
         return FP_ERR_MEMORY;
-    }
-    writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
-    writer->size_limit = options->size_limit_bytes;
     writer->bytes = whole_bytes;
-    writer->context = ZSTD_createCCtx();
     writer->fd = fp_trusted_open(directory_fd, path, S_IFREG, FP_TRUSTED_SHARE, &writer->error);
-    if (writer->context == NULL)
-        status = fail(writer, FP_ERR_MEMORY, 0, "no memory for a compressor");
-    else if (writer->fd < 0)
+    if (writer->fd < 0)
         status = writer->error.status;
     else if (ftruncate(writer->fd, (off_t)whole_bytes) != 0)
         status = fail(writer, FP_ERR_WRITE, errno, "cannot cut off a half block");
-    if (status != FP_OK) {
-        if (ret_error != NULL)
-            *ret_error = writer->error;
-        fp_writer_abandon(writer);
-        return status;
-    }
-    *ret_writer = writer;
-    return FP_OK;
-}
-
-enum fp_status fp_writer_block(struct fp_writer *writer, const struct fp_block *block)
-{
-    struct block_header header;
-    struct column columns[MARKS_COLUMNS];
-    enum fp_status status;
-    if (writer->encoder.memory == NULL && !fp_columns_init(&writer->encoder))
-        return fail(writer, FP_ERR_MEMORY, 0, "no memory for a block");
-    status = marks_encode(&writer->encoder, block, &header, columns);
-    if (status != FP_OK)
-        return fail(writer, status, 0, "cannot encode a block");
-    return pack_and_append(writer, &header, columns, MARKS_COLUMNS);
+    return hand_out(writer, status, ret_error, ret_writer);
 }
 
 enum fp_status fp_writer_columns(struct fp_writer *writer, struct fp_columns *columns, uint32_t lane,
@@ -237,7 +222,6 @@ void fp_writer_abandon(struct fp_writer *writer)
     if (writer->fd >= 0)
         (void)close(writer->fd); /* whole blocks were written; nothing is buffered */
     ZSTD_freeCCtx(writer->context);
-    fp_columns_release(&writer->encoder);
     bytes_release(&writer->packed);
     free(writer);
 }

@@ -47,6 +47,9 @@ enum { ID_LITERAL = 0, ID_NULL = 1 };
 #define WORKLOAD_FOOTER_BYTES 24u
 #define WORKLOAD_FOOTER_MAGIC "MALLABWE"
 
+/* wl_footer_make - the footer for a summary block at offset. */
+void wl_footer_make(uint64_t offset, uint8_t footer[WORKLOAD_FOOTER_BYTES]);
+
 /* shape_normalise - make a shape fit struct wl_op: alignment to a power of two (0 to 1), a large count folded
  * into the size. Shapes of one op have one normal form. Returns false where size or product reach WINDOW_SIZE_MAX or the call is none. */
 bool shape_normalise(struct fp_shape *shape);

@@ -6,11 +6,6 @@
 #include "footprint/base/bytes.h"
 #include "footprint/wl/wl_times.h"
 
-static struct cursor cursor_of(const struct column *column)
-{
-    return (struct cursor){column->bytes, column->bytes + column->size, false};
-}
-
 void wl_decode_reset(struct wl_decoder *decoder)
 {
     struct ids *ids = &decoder->ids;
@@ -35,7 +30,7 @@ void wl_decode_reset(struct wl_decoder *decoder)
 static bool decode_shapes(struct wl_decoder *decoder, const struct block_header *header,
                           const struct column *column)
 {
-    struct cursor cursor = cursor_of(column);
+    struct cursor cursor = column_cursor(column);
     if ((header->flags & WINDOW_FLAG_RESET) != 0)
         decoder->shape_count = 0;
     while (cursor.at < cursor.end) {
@@ -69,7 +64,7 @@ static bool count_run(struct wl_decoder *decoder, uint32_t thread, uint64_t leng
 static bool decode_runs(struct wl_decoder *decoder, const struct block_header *header,
                         const struct column *column, uint32_t *ret_count)
 {
-    struct cursor cursor = cursor_of(column);
+    struct cursor cursor = column_cursor(column);
     uint32_t ops = 0;
     uint32_t count = 0;
     while (ops < header->count) {
@@ -159,8 +154,8 @@ static bool decode_run(struct wl_decoder *decoder, const struct column *columns,
 static bool decode_ops(struct wl_decoder *decoder, const struct block_header *header,
                        const struct column *columns, uint32_t run_count)
 {
-    struct run_cursor at = {.codes = cursor_of(&columns[WINDOW_IDS]),
-                            .literals = cursor_of(&columns[WINDOW_LITERALS]),
+    struct run_cursor at = {.codes = column_cursor(&columns[WINDOW_IDS]),
+                            .literals = column_cursor(&columns[WINDOW_LITERALS]),
                             .ids = decoder->ids,
                             .last_literal = decoder->last_literal,
                             .live_objects = decoder->live_objects};
@@ -183,7 +178,7 @@ static bool decode_ops(struct wl_decoder *decoder, const struct block_header *he
 static bool decode_waits(struct wl_decoder *decoder, const struct block_header *header,
                          const struct column *column, uint32_t *ret_count)
 {
-    struct cursor cursor = cursor_of(column);
+    struct cursor cursor = column_cursor(column);
     uint64_t op = 0;
     uint32_t count = 0;
     while (cursor.at < cursor.end) {
@@ -200,11 +195,104 @@ static bool decode_waits(struct wl_decoder *decoder, const struct block_header *
     return true;
 }
 
+/* ---- whether the waits keep threads from racing for an object ----------------------------------
+ *
+ * Replay runs the threads of a window in parallel and hands each call the pointer that the op before it left: a
+ * file whose waits are missing would have it free what another thread is just allocating. */
+
+#define PREFETCH_AHEAD 16u /* ops: about a memory latency at 5 ns an op */
+
+/* A thread's number among those of the window, in the order of their first runs. */
+static uint32_t local_of(struct wl_decoder *decoder, uint32_t thread, uint32_t *count)
+{
+    struct wl_waits_thread *known = &decoder->waits_threads[thread];
+    if (known->window != decoder->ids.window) {
+        known->window = decoder->ids.window; /* counted up before each window is checked, so never 0 */
+        known->local = (*count)++;
+        if (known->local < WINDOW_WAITERS_MAX) {
+            memset(decoder->known[known->local], 0, sizeof decoder->known[0]);
+            for (uint32_t i = 0; i < WINDOW_WAITERS_MAX; i++)
+                decoder->known[i][known->local] = 0;
+        }
+    }
+    return known->local;
+}
+
+/* Whether op `i`, which names an object that op `before` named last, is held back until that has finished. */
+static bool is_ordered(const struct wl_decoder *decoder, uint32_t local, uint32_t before,
+                       const struct wl_wait *wait)
+{
+    const uint32_t other = decoder->locals[before];
+    if (other == local)
+        return true;
+    if (wait != NULL && decoder->locals[wait->on] == other && wait->on >= before)
+        return true;
+    return local < WINDOW_WAITERS_MAX && other < WINDOW_WAITERS_MAX && decoder->known[local][other] > before;
+}
+
+static bool check_run(struct wl_decoder *decoder, const struct wl_run *run, uint32_t local, uint32_t first,
+                      const struct wl_window *window, const struct wl_wait **wait)
+{
+    const struct wl_wait *const waits_end = window->waits + window->wait_count;
+    const uint32_t tag = decoder->waits_tag << 16;
+    for (uint32_t i = first; i < first + run->op_count; i++) {
+        const struct wl_wait *own = NULL;
+        uint32_t *touched = &decoder->touched[decoder->ops[i].id];
+        if (i + PREFETCH_AHEAD < window->op_count)
+            __builtin_prefetch(&decoder->touched[decoder->ops[i + PREFETCH_AHEAD].id], 1);
+        decoder->locals[i] = (uint16_t)local;
+        if (*wait < waits_end && (*wait)->op == i) {
+            const uint32_t other = decoder->locals[(*wait)->on];
+            own = (*wait)++;
+            if (other == local) {
+                decoder->refused = i + 1;
+                return false;
+            }
+            if (local < WINDOW_WAITERS_MAX && other < WINDOW_WAITERS_MAX &&
+                decoder->known[local][other] <= own->on)
+                decoder->known[local][other] = own->on + 1;
+        }
+        if (decoder->ops[i].id == 0)
+            continue;
+        if ((*touched & 0xffff0000u) == tag && !is_ordered(decoder, local, *touched & 0xffff, own)) {
+            decoder->refused = i + 1;
+            return false;
+        }
+        *touched = tag | i;
+    }
+    return true;
+}
+
+/* Whether every op on an object comes after the op before it on the same object: by its thread's own order, by its wait,
+ * or by an earlier wait of its thread for that op's thread. To be called after ids_end_window. */
+static bool waits_hold(struct wl_decoder *decoder, const struct wl_window *window)
+{
+    const struct wl_wait *wait = window->waits;
+    uint32_t threads = 0;
+    uint32_t first = 0;
+    bool hold = true;
+    if (window->run_count <= 1)
+        return window->wait_count == 0;
+    /* Notes of earlier windows are known by their tag, so the table is cleared once in 65,535 windows. */
+    if (++decoder->waits_tag > 0xffff) {
+        memset(decoder->touched, 0, ((size_t)decoder->ids.capacity + 1) * sizeof *decoder->touched);
+        decoder->waits_tag = 1;
+    }
+    for (uint32_t i = 0; i < window->run_count && hold; i++) {
+        const uint32_t local = local_of(decoder, window->runs[i].thread, &threads);
+        hold = check_run(decoder, &window->runs[i], local, first, window, &wait);
+        first += window->runs[i].op_count;
+    }
+    return hold;
+}
+
+/* ---- a window ---------------------------------------------------------------------------------- */
+
 enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_header *header,
                                 const struct column columns[WINDOW_COLUMNS], struct wl_window *ret_window,
                                 const char **ret_what)
 {
-    struct cursor facts = cursor_of(&columns[WINDOW_FACTS]);
+    struct cursor facts = column_cursor(&columns[WINDOW_FACTS]);
     const uint64_t length = get_varint(&facts);
     const uint64_t end_units = header->base_time + length;
     struct wl_window window = {
@@ -249,7 +337,7 @@ enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_h
     if (!decode_waits(decoder, header, &columns[WINDOW_WAITS], &window.wait_count))
         return FP_ERR_CORRUPT;
     *ret_what = "waits of a window let threads race for an object";
-    if (!wl_waits_hold(decoder, &window))
+    if (!waits_hold(decoder, &window))
         return FP_ERR_CORRUPT;
     *ret_what = "times of a window are damaged";
     if (!wl_times_decode(decoder, header, &columns[WINDOW_TIMES], end_units, &window))

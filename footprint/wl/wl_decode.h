@@ -1,6 +1,6 @@
 /* wl_decode.h - turn the columns of a window back into ops, trusting nothing.
  *
- * Private to footprint/. No function here allocates: wl_arena.c lays out all memory beforehand. */
+ * Private to footprint/. No function here allocates: wl_open.c lays out all memory beforehand. */
 #ifndef MALLAB_FOOTPRINT_WL_WL_DECODE_H
 #define MALLAB_FOOTPRINT_WL_WL_DECODE_H
 
@@ -25,7 +25,7 @@ struct wl_decoder {
     uint64_t end_units;               /* time at which the last window ended */
     uint64_t *thread_ops;             /* counted, by thread */
     const struct wl_summary *summary; /* what no window may contradict; set before the first */
-    /* wl_waits.c; by id, by op, by thread, by pairs of a window's first threads */
+    /* of the check of waits; by id, by op, by thread, by pairs of a window's first threads */
     uint32_t *touched; /* waits_tag << 16 | index of the newest op on it */
     uint32_t waits_tag;
     uint16_t *locals; /* the op's thread, as its number within the window */
@@ -49,9 +49,5 @@ void wl_decode_reset(struct wl_decoder *decoder);
 enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_header *header,
                                 const struct column columns[WINDOW_COLUMNS], struct wl_window *ret_window,
                                 const char **ret_what);
-
-/* wl_waits_hold - whether every op on an object comes after the op before it on the same object: by its thread's own
- * order, by its wait, or by an earlier wait of its thread for that op's thread. To be called after ids_end_window. */
-bool wl_waits_hold(struct wl_decoder *decoder, const struct wl_window *window);
 
 #endif

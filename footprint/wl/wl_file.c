@@ -8,11 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
 
-#include "footprint/base/bytes.h"
 #include "footprint/base/output_place.h"
-#include "footprint/wl/window.h"
 
 static enum fp_status fail(struct wl_file *file, enum fp_status status, int sys_errno, const char *what)
 {
@@ -186,11 +183,4 @@ void wl_file_abandon(struct wl_file *file)
     free(file->temporary);
     free(file->path);
     *file = (struct wl_file){.fd = -1};
-}
-
-void wl_footer_make(uint64_t offset, uint8_t footer[WORKLOAD_FOOTER_BYTES])
-{
-    memcpy(footer, WORKLOAD_FOOTER_MAGIC, 8);
-    put_u64(footer + 8, offset);
-    put_u64(footer + 16, XXH64(footer, 16, 0));
 }

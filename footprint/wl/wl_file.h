@@ -34,7 +34,4 @@ enum fp_status wl_file_finish(struct wl_file *file);
 /* wl_file_abandon - close and remove what is unfinished; free the names. */
 void wl_file_abandon(struct wl_file *file);
 
-/* wl_footer_make - the footer for a summary block at offset. */
-void wl_footer_make(uint64_t offset, uint8_t footer[24]);
-
 #endif

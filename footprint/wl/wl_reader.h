@@ -1,7 +1,7 @@
 /* wl_reader.h - a workload being read: what its frame says, and the arena that everything lives in.
  *
- * Private to footprint/. In the order of an open: wl_scan.c maps the file and walks its frame, wl_summary_decode.c reads the
- * summary, wl_arena.c lays out the memory, wl_open.c puts these together; wl_reader.c hands out windows.
+ * Private to footprint/. In the order of an open: wl_scan.c maps the file and walks its frame, wl_summary.c reads the
+ * summary, wl_open.c lays out the memory and puts these together; wl_reader.c hands out windows.
  *
  * No malloc in any of them or below: replay links the allocator under test, and nothing of ours may come from it. All memory
  * is one anonymous mapping, touched at open. */
@@ -85,12 +85,6 @@ enum fp_status wl_scan_block(const uint8_t *file, size_t offset, size_t end, str
 bool wl_summary_numbers(const struct wl_opening *opening, const struct column *column,
                         struct wl_summary *ret);
 bool wl_summary_threads(struct wl_summary *summary, struct wl_thread *threads, const struct column *column);
-
-/* wl_arena_lay_out - where everything lies in a mapping that begins at base; with base NULL only its size is learned.
- * ret      its pointers into the arena are set, and nothing else.
- * Returns  bytes. */
-size_t wl_arena_lay_out(uint8_t *base, const struct wl_opening *opening, uint32_t id_max,
-                        struct wl_reader *ret);
 
 /* wl_arena_unpack - the columns of the block at an offset, in the scratch area: they last until the next call. */
 enum fp_status wl_arena_unpack(struct wl_reader *reader, size_t offset, const struct block_header *header,

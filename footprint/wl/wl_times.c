@@ -93,7 +93,7 @@ static bool decode_noted(struct wl_decoder *decoder, const struct block_header *
 bool wl_times_decode(struct wl_decoder *decoder, const struct block_header *header,
                      const struct column *column, uint64_t end_units, struct wl_window *window)
 {
-    struct cursor cursor = {column->bytes, column->bytes + column->size, false};
+    struct cursor cursor = column_cursor(column);
     uint64_t units = header->base_time;
     for (uint32_t i = 0; i * WL_TIME_STRIDE < header->count; i++) {
         const uint64_t step = get_varint(&cursor);

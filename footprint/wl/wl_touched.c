@@ -104,7 +104,7 @@ enum fp_status wl_touched_put(struct wl_writer *writer)
 bool wl_touched_decode(const struct block_header *header, const struct column columns[TOUCHED_COLUMNS],
                        uint64_t first, uint64_t op_count, struct wl_touched *ret)
 {
-    struct cursor gaps = {columns[0].bytes, columns[0].bytes + columns[0].size, false};
+    struct cursor gaps = column_cursor(&columns[0]);
     uint64_t op = header->base;
     if (columns[1].size != header->count || op < first)
         return false;

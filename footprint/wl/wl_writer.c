@@ -132,11 +132,8 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
 {
     struct wl_writer *writer = calloc(1, sizeof *writer);
     enum fp_status status;
-    if (writer == NULL) {
-        if (ret_error != NULL)
-            *ret_error = (struct fp_error){.status = FP_ERR_MEMORY, .what = "no memory for a writer"};
-        return FP_ERR_MEMORY;
-    }
+    if (writer == NULL)
+        return fp_error_tell(fp_error_make(FP_ERR_MEMORY, 0, 0, "no memory for a writer"), ret_error);
     writer->window_ops = options->window_ops != 0 ? options->window_ops : WINDOW_OPS_DEFAULT;
     writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
     writer->touched_told = options->touched;
@@ -157,8 +154,7 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
     if (status == FP_OK)
         status = write_head(writer, meta, meta_count);
     if (status != FP_OK) {
-        if (ret_error != NULL)
-            *ret_error = writer->file.error;
+        (void)fp_error_tell(writer->file.error, ret_error);
         writer_free(writer);
         return status;
     }

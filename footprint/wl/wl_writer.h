@@ -1,7 +1,7 @@
 /* wl_writer.h - a workload being written: the ops of one window, and what goes on from window to window.
  *
- * Private to footprint/. wl_writer.c fills a window, with shapes from wl_shapes.c; wl_encode.c turns it into a block;
- * wl_summary_encode.c ends the file. */
+ * Private to footprint/. wl_writer.c fills a window; wl_encode.c has the shapes and turns it into a block; wl_summary.c
+ * ends the file. */
 #ifndef MALLAB_FOOTPRINT_WL_WL_WRITER_H
 #define MALLAB_FOOTPRINT_WL_WL_WRITER_H
 

@@ -4,6 +4,7 @@
 
 #include "footprint/fp/footprint.h"
 #include "fuzz/target.h"
+#include "unit/append_block.h"
 
 static void check_block_rules(const struct fp_block *block, const struct fp_block_entry *entry)
 {
@@ -70,7 +71,7 @@ static void write_again(struct fp_reader *reader, const char *path)
         const enum fp_status status = fp_reader_block(reader, i, &buffer, &block);
         if (status == FP_OK) {
             check_block_rules(&block, &info->blocks[i]);
-            FUZZ_CHECK(fp_writer_block(writer, &block) == FP_OK);
+            FUZZ_CHECK(append_block(writer, &block) == FP_OK);
         } else {
             const struct fp_error *error = fp_reader_error(reader);
             FUZZ_CHECK(status == FP_ERR_CORRUPT || status == FP_ERR_CHECKSUM);

@@ -5,6 +5,7 @@
 
 #include "footprint/fp/footprint.h"
 #include "golden/scenes.h"
+#include "unit/append_block.h"
 #include "unit/random.h"
 
 #define MARKS_ROOM  1000
@@ -75,7 +76,7 @@ static enum fp_status flush(struct stage *stage, struct fp_writer *writer, uint3
     stage->block.shapes = stage->shapes;
     stage->lanes[lane].marks += stage->block.mark_count;
     stage->block.stamps = stage->stamps;
-    status = fp_writer_block(writer, &stage->block);
+    status = append_block(writer, &stage->block);
     stage->block = (struct fp_block){0};
     return status;
 }

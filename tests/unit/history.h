@@ -13,6 +13,7 @@
 
 #include "convert/order/lane_cursor.h"
 #include "footprint/fp/footprint.h"
+#include "unit/append_block.h"
 
 struct history_mark {
     uint64_t address;
@@ -187,7 +188,7 @@ static inline enum fp_status history_write(const struct history *history, const 
             if (nth >= history->lanes[lane].note_count)
                 continue;
             history_block(history, lane, nth, &buffer, &block);
-            status = fp_writer_block(writer, &block);
+            status = append_block(writer, &block);
             written++;
         }
     }

@@ -4,6 +4,7 @@
 #include "convert/open/detect.h"
 #include "footprint/wl/workload.h"
 
+#include "unit/append_block.h"
 #include "unit/footprints.h"
 
 static void check_same_figures(const struct conv_survey *a, const struct conv_survey *b)
@@ -177,10 +178,10 @@ TEST(blocks_that_are_missing_are_told)
     struct fp_block block = {.mark_count = 1, .shape_count = 1, .marks = &mark, .shapes = &shape};
     trailer.lost[FP_LOSS_RING_FULL] = 12;
     CHECK_U64(fp_writer_create(AT_FDCWD, fp, &options, NULL, 0, NULL, &writer), FP_OK);
-    CHECK_U64(fp_writer_block(writer, &block), FP_OK);
+    CHECK_U64(append_block(writer, &block), FP_OK);
     block.sequence = 3;
     mark.address = 0x2000;
-    CHECK_U64(fp_writer_block(writer, &block), FP_OK);
+    CHECK_U64(append_block(writer, &block), FP_OK);
     CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
     CHECK_U64(conv_survey_file(fp, NULL, &survey, &error), FP_OK);
     CHECK_U64(survey.irregular[CONV_MISSING_BLOCKS], 2);
@@ -206,7 +207,7 @@ TEST(a_forked_process_inherits_objects)
         struct conv_survey survey = {0};
         struct fp_writer *writer = NULL;
         CHECK_U64(fp_writer_create(AT_FDCWD, fp, &options, &meta, forked, NULL, &writer), FP_OK);
-        CHECK_U64(fp_writer_block(writer, &block), FP_OK);
+        CHECK_U64(append_block(writer, &block), FP_OK);
         CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
         CHECK_U64(conv_survey_file(fp, NULL, &survey, &error), FP_OK);
         CHECK_U64(survey.irregular[CONV_FREE_OF_UNKNOWN], !forked);

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 
+#include "unit/append_block.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 
@@ -41,7 +42,7 @@ static const char *write_process(const char *name, uint32_t process_id, const ch
                                                : 1,
                                NULL, &writer),
               FP_OK);
-    CHECK_U64(fp_writer_block(writer, &block), FP_OK);
+    CHECK_U64(append_block(writer, &block), FP_OK);
     CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
     return path;
 }

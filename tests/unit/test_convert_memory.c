@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include "convert/convert.h"
+#include "unit/append_block.h"
 #include "unit/failing.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
@@ -41,7 +42,7 @@ static void write_footprint(const char *path, uint32_t process_id)
                                         .shape = way[i % 5],
                                         .epoch = i / 7};
         }
-        CHECK_U64(fp_writer_block(writer, &block), FP_OK);
+        CHECK_U64(append_block(writer, &block), FP_OK);
     }
     CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
 }

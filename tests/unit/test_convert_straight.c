@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include "convert/convert.h"
+#include "unit/append_block.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 
@@ -169,7 +170,7 @@ static const char *make_footprint(uint32_t lanes, uint32_t odd, bool together)
             put_call(making);
         epoch += making->epoch + 1;
         facts[number % lanes].marks += making->block.mark_count;
-        CHECK_U64(fp_writer_block(writer, &making->block), FP_OK);
+        CHECK_U64(append_block(writer, &making->block), FP_OK);
     }
     CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
     return path;

@@ -3,6 +3,7 @@
  * figures are those of convert. */
 #include "convert/view/view.h"
 
+#include "unit/append_block.h"
 #include "unit/recordings.h"
 
 /* A footprint of `events` calls by each of some threads; the caller frees it. */
@@ -211,7 +212,7 @@ static void write_window(const char *directory, const char *name, const struct f
                                    .shapes = shapes};
     struct fp_writer *writer = NULL;
     CHECK_U64(fp_writer_create(AT_FDCWD, in(directory, name), &options, NULL, 0, NULL, &writer), FP_OK);
-    CHECK_U64(fp_writer_block(writer, &block), FP_OK);
+    CHECK_U64(append_block(writer, &block), FP_OK);
     if (trailer)
         CHECK_U64(fp_writer_finish(writer, &end, NULL), FP_OK);
     else

@@ -10,6 +10,7 @@
 
 #include "footprint/fp/footprint.h"
 #include "footprint/wl/workload.h"
+#include "unit/append_block.h"
 #include "unit/harness.h"
 
 static char directory[] = "/tmp/mallab-test-XXXXXX";
@@ -49,7 +50,7 @@ static enum fp_status write_block(struct fp_writer *writer, uint64_t sequence)
         .sequence = sequence, .mark_count = 1000, .shape_count = 1, .marks = marks, .shapes = &shape};
     for (uint64_t i = 0; i < 1000; i++)
         marks[i].address = (sequence * 1000 + i + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 16;
-    return fp_writer_block(writer, &block);
+    return append_block(writer, &block);
 }
 
 TEST(a_footprint_outlives_a_full_disk)

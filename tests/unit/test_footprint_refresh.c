@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "footprint/fp/footprint.h"
+#include "unit/append_block.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 
@@ -30,7 +31,7 @@ static void write_footprint(const char *path)
                                        .shapes = &shape};
         for (uint32_t k = 0; k < 20; k++)
             marks[k] = (struct fp_mark){.address = 4096 * (i + 1) + 16 * k};
-        CHECK_U64(fp_writer_block(writer, &block), FP_OK);
+        CHECK_U64(append_block(writer, &block), FP_OK);
     }
     CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
 }
