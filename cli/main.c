@@ -1,12 +1,16 @@
 /* main.c - `mallab`: find the verb, run it, see that its answer reached stdout. */
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/complete/complete.h"
+#include "cli/options/option_table.h"
 #include "results/measure/candidate/library.h"
+
+#define CLI_ROFF "--roff" /* the hidden first word by which man pages are made */
 
 static int run_verb(int argc, char **argv)
 {
@@ -15,6 +19,18 @@ static int run_verb(int argc, char **argv)
         return cli_verb_unknown(NULL, argv[0]);
     optind = 0; /* glibc: start anew, for another argv */
     return verb->run(argc, argv);
+}
+
+/* The options of a verb for its man page (docs/man/make_page.py). */
+static int print_roff(const char *name)
+{
+    const struct cli_verb *verb = cli_verb_find(name);
+    if (verb == NULL)
+        return cli_verb_unknown(NULL, name);
+    char *roff = cli_option_roff(verb);
+    cli_put(roff, strlen(roff));
+    free(roff);
+    return CLI_DONE;
 }
 
 int main(int argc, char **argv)
@@ -34,6 +50,8 @@ int main(int argc, char **argv)
         code = CLI_DONE;
     } else if (strcmp(argv[1], CLI_COMPLETE) == 0 && argc > 2) {
         code = cli_complete(argc - 2, argv + 2);
+    } else if (strcmp(argv[1], CLI_ROFF) == 0 && argc == 3) {
+        code = print_roff(argv[2]);
     } else {
         code = run_verb(argc - 1, argv + 1);
     }

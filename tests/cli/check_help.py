@@ -50,7 +50,7 @@ for verb in verbs:
         check(len(line) <= 80, f"{verb}: longer than 80 columns: {line}")
     check(text.startswith(f"usage: mallab {verb}"), f"{verb}: help does not begin with its usage")
     check("example: mallab " in text and "exit codes: " in text, f"{verb}: help lacks an example or the exit codes")
-    of_help, of_page = options_of_help(text), options_of_page((SOURCE / f"docs/man/mallab-{verb}.1").read_text())
+    of_help, of_page = options_of_help(text), options_of_page((BUILD / f"docs/man/mallab-{verb}.1").read_text())
     check(len(of_help) >= 2, f"{verb}: no options found in help")
     check(of_help == of_page, f"{verb}: options differ between help and man page: {sorted(of_help ^ of_page)}")
     for option in of_help:
@@ -70,7 +70,7 @@ check(len(formats) >= 11, f"only the formats {formats} are offered for convert -
 for name in formats:
     check(re.search(rf"^ {{25}}{re.escape(name)} +\S", mallab("help", "convert").stdout, re.M), f"convert's help lacks {name}")
     escaped = name.replace("-", r"\-")
-    check(re.search(rf"^\.BR? .*\b{re.escape(escaped)}\b", (SOURCE / "docs/man/mallab-convert.1").read_text(), re.M),
+    check(re.search(rf"^\.BR? .*\b{re.escape(escaped)}\b", (BUILD / "docs/man/mallab-convert.1").read_text(), re.M),
           f"mallab-convert.1 does not name the format {name}")
     check(name in ("footprint", "recording", "workload", "text") or f"| `{name}` |" in (SOURCE / "docs/importing.md").read_text(),
           f"docs/importing.md has no row for {name}")
