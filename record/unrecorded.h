@@ -1,6 +1,6 @@
 /* unrecorded.h - programs of a recorded tree that are not recorded, as recording.json names them: for info, top, record --status.
  *
- * The collector writes them there while the recording goes on (shim/collect/collect_notes.c). */
+ * The collector writes them there while the recording goes on (shim/collect/collect_tell.c). */
 #ifndef MALLAB_RECORD_UNRECORDED_H
 #define MALLAB_RECORD_UNRECORDED_H
 

@@ -168,7 +168,7 @@ static bool is_known(const struct cli_watch *watch, const struct cli_look *seen)
     return false;
 }
 
-/* As a process of the tree would tell it itself (shim/collect/collect_notes.c). One that finds the queue full is told at the next
+/* As a process of the tree would tell it itself (shim/collect/collect_tell.c). One that finds the queue full is told at the next
  * look, and one that finds nobody is no news any more. */
 static void tell_collector(const struct cli_look *seen, const char *segment)
 {

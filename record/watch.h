@@ -5,7 +5,7 @@
  *
  *   note        what a process says itself to the collector: its recorder could not reach the recording, or it starts a
  *               program that can have none. What a look finds is told to the collector in the same way, which keeps the
- *               list, has it in recording.json, and tells us of it as news (shim/collect/collect_notes.c)
+ *               list, has it in recording.json, and tells us of it as news (shim/collect/collect_tell.c)
  *
  * Looks miss a process that lives for less than a few milliseconds; notes miss one that is started by a process without
  * recorder, or by other calls than shim/preload/exec.c knows. */

@@ -94,7 +94,7 @@ static struct fp_error error_of_open(int directory_fd, const char *path, int sys
     return fp_error_make(FP_ERR_OPEN, sys_errno, 0, "cannot open");
 }
 
-/* While a collector looks whether anybody has its segment (shim/collect/collect_mapped.c: a lease, for a moment), the file cannot be opened
+/* While a collector looks whether anybody has its segment (shim/collect/collect_proc.c: a lease, for a moment), the file cannot be opened
  * without waiting. */
 static int open_soon(int directory_fd, const char *path, int flags)
 {

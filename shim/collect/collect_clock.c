@@ -1,5 +1,5 @@
-/* collect_clock.c - which clock the lanes read, and what its readings mean. */
-#include "shim/collect/collect.h"
+/* collect_clock.c - the clock that lanes read: chosen, calibrated, anchored, converted. */
+#include "shim/collect/collect_clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,6 +69,14 @@ static void read_both(enum seg_clock kind, uint64_t *ret_ticks, uint64_t *ret_ns
     }
 }
 
+/* Through the two anchors; as it was where they are one. */
+static void lay_line(struct collect_clock *clock)
+{
+    if (clock->last_ticks > clock->first_ticks && clock->last_ns > clock->first_ns)
+        clock->ns_per_tick = (double)(clock->last_ns - clock->first_ns) /
+                             (double)(clock->last_ticks - clock->first_ticks);
+}
+
 void clock_start(struct collect_clock *clock, bool no_tsc)
 {
     clock->kind = no_tsc ? SEG_CLOCK_MONOTONIC : choose_clock();
@@ -91,9 +99,25 @@ void clock_anchor(struct collect_clock *clock)
     if (clock->kind != SEG_CLOCK_TSC)
         return;
     read_both(clock->kind, &clock->last_ticks, &clock->last_ns);
-    if (clock->last_ticks > clock->first_ticks && clock->last_ns > clock->first_ns)
-        clock->ns_per_tick = (double)(clock->last_ns - clock->first_ns) /
-                             (double)(clock->last_ticks - clock->first_ticks);
+    lay_line(clock);
+}
+
+void clock_share(const struct collect_clock *clock, struct seg_header *segment)
+{
+    put_relaxed(&segment->clock_last_ticks, clock->last_ticks);
+    put_relaxed(&segment->clock_last_ns, clock->last_ns);
+}
+
+void clock_resume(struct collect_clock *clock, const struct seg_header *segment)
+{
+    *clock = (struct collect_clock){.kind = (enum seg_clock)segment->fixed.clock,
+                                    .first_ticks = segment->fixed.clock_first_ticks,
+                                    .first_ns = segment->fixed.clock_first_ns,
+                                    .last_ticks = get_relaxed(&segment->clock_last_ticks),
+                                    .last_ns = get_relaxed(&segment->clock_last_ns),
+                                    .ns_per_tick = 1,
+                                    .start_unix_ns = segment->fixed.clock_start_unix_ns};
+    lay_line(clock);
 }
 
 uint64_t clock_ns(const struct collect_clock *clock, uint64_t raw)

@@ -1,24 +1,20 @@
-/* collect_control.c - a recording controlled while it runs: pauses, windows, fresh figures, its end.
- *
- * Asked for by signals to the collector, never to a recorded process; answered in recording.json:
- *
- *   SIGUSR1         pause                       SIGRTMIN + 1   begin a new window
- *   SIGUSR2         go on                       SIGRTMIN + 2   end the recording; the program runs on
- *                                               SIGRTMIN + 3   write what there is, and recording.json anew
- *
- * A cut, which begins a window or a pause, goes through all threads at one epoch: see seg_cut. */
-#include "shim/collect/collect.h"
+/* collect_control.c - what was asked for, done. */
+#include "shim/collect/collect_control.h"
 
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define CUT_PASSES 3u
-#define CUT_TRIES  100u
+#include "shim/collect/collect_cut.h"
+#include "shim/collect/collect_drain.h"
+#include "shim/collect/collect_footprint.h"
+#include "shim/collect/collect_image.h"
+#include "shim/collect/collect_json.h"
+#include "shim/collect/collect_take.h"
+#include "shim/collect/collect_tell.h"
 
-#define HEED_NS 2000000 /* given to the lanes that are recording to come to their next call */
+#define CUT_PASSES 3u
 
 static const int SIGNALS[COLLECT_REQUEST_COUNT] = {
     /* SIGRTMIN is no constant */
@@ -73,70 +69,25 @@ static bool take_request(struct collector *collector, enum collect_request reque
     return true;
 }
 
-/* ---- the cut ----------------------------------------------------------------------------------------- */
-
-/* Announce a cut, then let the epoch word jump over it. Whoever reads the word from there on reads from our second
- * step or from one after it, all of which follow our first in the word's order: so it sees the announcement. */
-static void cut_epochs(struct seg_slot *slot, struct seg_slot_note *note, bool paused)
-{
-    uint64_t epoch;
-    unsigned tries = 0;
-    do {
-        epoch = atomic_load_explicit(&slot->epoch, memory_order_relaxed) + SEG_CUT_DISTANCE;
-        atomic_store_explicit(&note->cut, seg_cut(epoch, paused), memory_order_release);
-    } while (atomic_fetch_add_explicit(&slot->epoch, 1, memory_order_acq_rel) >= epoch &&
-             ++tries < CUT_TRIES); /* a second went by, or the process writes there what it should not */
-    atomic_fetch_add_explicit(&slot->epoch, SEG_CUT_DISTANCE, memory_order_acq_rel);
-}
-
-/* With --order stamps every record reads the clock: the cut is where that will be when it has been seen by all. */
-static void cut_clock(const struct collector *collector, struct seg_slot_note *note, bool paused)
-{
-    const uint64_t ticks = (uint64_t)(HEED_NS / 2 / collector->clock.ns_per_tick);
-    atomic_store_explicit(&note->cut, seg_cut(collector->clock.last_ticks + ticks, paused),
-                          memory_order_release);
-}
-
-static void cut_slot(const struct collector *collector, uint32_t slot)
-{
-    struct seg_slot_note *note = &collector->segment.view.slot_notes[slot];
-    const uint64_t before = atomic_load_explicit(&note->cut, memory_order_relaxed);
-    atomic_store_explicit(&note->cut_before, before, memory_order_relaxed);
-    if (collector->options.stamps)
-        cut_clock(collector, note, collector->paused);
-    else
-        cut_epochs(&collector->segment.view.slots[slot], note, collector->paused);
-}
-
-void control_adopt(struct collector *collector, uint32_t slot)
-{
-    const uint64_t cut = collector->segment.view.slots[slot].first_cut;
-    if (((cut & SEG_CUT_PAUSED) != 0) != collector->paused)
-        cut_slot(collector, slot);
-}
-
 /* After it, what was recorded before it is written. */
 static void cut_all(struct collector *collector)
 {
     struct seg_header *segment = collector->segment.view.header;
-    const struct timespec heeded = {0, HEED_NS};
-    atomic_store_explicit(&segment->paused, collector->paused, memory_order_relaxed);
+    const struct timespec heeded = {0, CUT_HEED_NS};
+    struct collect_image *image;
+    put_relaxed(&segment->paused, collector->paused);
     clock_anchor(&collector->clock);
     image_discover_all(collector); /* one that has come since this round began is cut like the others */
-    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
-        if (collect_image_in(collector, slot) != NULL)
-            cut_slot(collector, slot);
+    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+        cut_slot(collector, image->slot);
     (void)nanosleep(&heeded, NULL); /* shorter only leaves more chunks to be read while they are open */
     image_discover_all(collector);
     /* Again and again, because a lane may close the chunk that we are about to read, and come to the cut, while we read
      * another's. Then it has none before the cut any more: each pass leaves fewer. */
     for (unsigned pass = 0; pass < CUT_PASSES; pass++) {
-        (void)drain_scan(collector);
-        for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-            struct collect_image *image = collect_image_in(collector, slot);
-            if (image != NULL)
-                drain_cut(collector, image);
-        }
+        (void)take_scan(collector);
+        for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+            drain_cut(collector, image);
     }
 }
 /* ---- pauses ---------------------------------------------------------------------------------------------- */
@@ -232,11 +183,9 @@ static void remove_old_windows(struct collector *collector)
 
 static void begin_window(struct collector *collector)
 {
+    struct collect_image *image;
     cut_all(collector);
-    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        struct collect_image *image = collect_image_in(collector, slot);
-        if (image == NULL)
-            continue;
+    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;) {
         image_close_part(collector, image);
         image->between =
             true; /* also where a full disk or a limit had stopped it: there may be room by now */
@@ -244,7 +193,7 @@ static void begin_window(struct collector *collector)
     collector->window++;
     collector->window_begin_ns = clock_monotonic_ns();
     collector->window_elapsed_ns = collect_elapsed_ns(collector);
-    atomic_store_explicit(&collector->segment.view.header->window, collector->window, memory_order_relaxed);
+    put_relaxed(&collector->segment.view.header->window, collector->window);
     remove_old_windows(collector);
 }
 
@@ -267,13 +216,24 @@ void control_begin(struct collector *collector)
     struct seg_header *segment = collector->segment.view.header;
     collector->window = collector->options.window_ns != 0 ? 1 : 0;
     collector->window_begin_ns = clock_monotonic_ns();
-    atomic_store_explicit(&segment->window, collector->window, memory_order_relaxed);
+    put_relaxed(&segment->window, collector->window);
     collector->paused = collector->options.paused;
     if (!collector->paused)
         return;
     wanted_paused = 1;
-    atomic_store_explicit(&segment->paused, 1, memory_order_relaxed);
+    put_relaxed(&segment->paused, 1);
     note_pause(collector);
+}
+
+static void write_present(struct collector *collector)
+{
+    struct collect_image *image;
+    image_discover_all(collector); /* some may have come since this round began */
+    /* Twice: a lane may close one chunk behind our back, and fill the next in front of us. */
+    (void)take_scan(collector);
+    (void)take_scan(collector);
+    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+        drain_present(collector, image);
 }
 
 bool control_heed(struct collector *collector)
@@ -281,12 +241,11 @@ bool control_heed(struct collector *collector)
     bool changed = heed_pause(collector);
     changed = heed_window(collector) || changed;
     if (take_request(collector, COLLECT_STATUS)) {
-        drain_present(collector);
+        write_present(collector);
         changed = true;
     }
-    changed = stop_changed(collector) || changed;
-    changed = notes_take(collector) || changed;
-    if (changed)
+    notes_take(collector);
+    if (tell_changed(collector) || changed)
         (void)json_write(collector, false); /* whoever waits for an answer sees that there is none */
     return take_request(collector, COLLECT_END);
 }

@@ -1,11 +1,9 @@
-/* collect_decode.c - a chunk's records into a block, with the clock read for its stamps. */
-#include "shim/collect/collect.h"
+/* collect_decode.c - records to columns. */
+#include "shim/collect/collect_decode.h"
 
 #include "footprint/fp/records.h"
 
-#define WORDS_PER_CHUNK (SEG_CHUNK_BYTES / (uint32_t)sizeof(uint64_t))
-#define FIRST_WORD      (SEG_CHUNK_HEADER / (uint32_t)sizeof(uint64_t))
-#define THREAD_WORDS    2u
+#define THREAD_WORDS 2u
 
 static void append_stamp(struct fp_columns *block, struct collect_stream *stream, uint64_t time_ns)
 {
@@ -18,7 +16,7 @@ static void append_stamp(struct fp_columns *block, struct collect_stream *stream
 bool decode_thread_at(const struct seg_chunk_header *chunk, uint32_t at, struct decode_thread *ret_thread)
 {
     const uint64_t *words = (const uint64_t *)chunk;
-    if (at + THREAD_WORDS > WORDS_PER_CHUNK || !fp_record_is_thread(words[at]))
+    if (at + THREAD_WORDS > SEG_CHUNK_WORDS || !fp_record_is_thread(words[at]))
         return false;
     *ret_thread = (struct decode_thread){(uint32_t)words[at + 1], (uint32_t)(words[at + 1] >> 32)};
     return true;
@@ -29,12 +27,12 @@ uint32_t decode_chunk(struct fp_columns *block, struct collect_stream *stream,
                       uint64_t *damaged, uint32_t *ret_at)
 {
     const uint64_t *words = (const uint64_t *)chunk;
-    uint32_t at = first != 0 ? first : FIRST_WORD;
+    uint32_t at = first != 0 ? first : SEG_FIRST_WORD;
     enum fp_records_stop stop;
     struct decode_thread thread;
     if (decode_thread_at(chunk, at, &thread))
         at += THREAD_WORDS;
-    while ((stop = fp_records_take(block, words, WORDS_PER_CHUNK, &at, &stream->epoch, damaged)) ==
+    while ((stop = fp_records_take(block, words, SEG_CHUNK_WORDS, &at, &stream->epoch, damaged)) ==
            FP_RECORDS_STAMP) {
         stream->epoch = fp_record_epoch_of(words[at]);
         append_stamp(block, stream, clock_ns(clock, words[at + 1]));
@@ -44,18 +42,18 @@ uint32_t decode_chunk(struct fp_columns *block, struct collect_stream *stream,
     return stop == FP_RECORDS_END ? 0 : at;
 }
 
-uint64_t chunk_calls(const struct seg_chunk_header *chunk, uint64_t written)
+uint64_t decode_calls(const struct seg_chunk_header *chunk, uint64_t written)
 {
-    const uint32_t split = written < WORDS_PER_CHUNK ? (uint32_t)written : WORDS_PER_CHUNK;
-    return fp_records_calls((const uint64_t *)chunk, WORDS_PER_CHUNK,
-                            split > FIRST_WORD ? split : FIRST_WORD);
+    const uint32_t split = written < SEG_CHUNK_WORDS ? (uint32_t)written : SEG_CHUNK_WORDS;
+    return fp_records_calls((const uint64_t *)chunk, SEG_CHUNK_WORDS,
+                            split > SEG_FIRST_WORD ? split : SEG_FIRST_WORD);
 }
 
 struct decode_thread decode_skip(const struct seg_chunk_header *chunk, uint32_t end, uint64_t *ret_epoch)
 {
     const uint64_t *words = (const uint64_t *)chunk;
     struct decode_thread thread = {chunk->lane, chunk->thread_id};
-    uint32_t at = FIRST_WORD;
+    uint32_t at = SEG_FIRST_WORD;
     while (at < end) {
         const unsigned code = words[at] & FP_RECORD_CODE_MASK;
         if (code == FP_RECORD_EPOCH || code == FP_RECORD_STAMP)

@@ -1,9 +1,9 @@
-/* collect_find.c - the segment of a recording that is there already: to join it, to recover it, or to remove it.
+/* collect_find.c - the segment of a recording that is there already.
  *
- * Directory, recording.json and segment come through the door (footprint/base/trusted.h), and what is found is handed on as the
- * descriptor that was checked. Whether a collector lives is told by its lock alone: the segment's own words were
- * written where every recorded process can write. */
-#include "shim/collect/collect.h"
+ * Directory, recording.json and segment are opened by fp_trusted_open, and what is found is handed on as the descriptor
+ * that was checked. Whether a collector lives is told by its lock alone: the segment's own words were written where every
+ * recorded process can write. */
+#include "shim/collect/collect_find.h"
 
 #include <dirent.h>
 #include <fcntl.h>

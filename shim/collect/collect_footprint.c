@@ -1,12 +1,5 @@
-/* collect_footprint.c - an image's footprints: one, or one for each window in which it made a call.
- *
- * part     one footprint. A lane's blocks and its epochs go on from part to part, so that the parts of an image,
- *          read one after the other, are what one footprint would have been
- * stem     what the names of an image's parts begin with; no two images of a recording have the same
- *
- * A part ends with a trailer that tells the losses since the one before. The next is begun by the next block, so that
- * a process that sleeps through a night leaves no files behind. */
-#include "shim/collect/collect.h"
+/* collect_footprint.c - footprints named, described, begun, written and ended. */
+#include "shim/collect/collect_footprint.h"
 
 #include <fcntl.h>
 #include <gnu/libc-version.h>
@@ -14,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "footprint/base/part_name.h"
+#include "shim/collect/collect_complete.h"
+#include "shim/collect/collect_lists.h"
+#include "shim/collect/collect_reserve.h"
+#include "shim/collect/collect_tell.h"
 
 #define NAMES_PER_PID      1000u
 #define RESERVE_WHEN_BELOW 65536u /* bytes free on the disk */
@@ -47,7 +43,8 @@ static bool stem_is_taken(const struct collector *collector, const struct collec
     return false;
 }
 
-const char *image_file(const struct collect_image *image)
+/* The name of its newest footprint, "" when it has none. */
+static const char *newest_file(const struct collect_image *image)
 {
     return image->part_count > 0 ? image->parts[image->part_count - 1].file : "";
 }
@@ -97,7 +94,7 @@ static size_t describe(const struct collector *collector, const struct collect_i
     meta[count++] = (struct fp_meta){"executable", executable};
     meta[count++] = (struct fp_meta){"parent_pid", parent_pid};
     if (parent != NULL && parent->part_count > 0) {
-        meta[count++] = (struct fp_meta){"fork_of", printable(image_file(parent), fork_of, sizeof fork_of)};
+        meta[count++] = (struct fp_meta){"fork_of", printable(newest_file(parent), fork_of, sizeof fork_of)};
         (void)snprintf(fork_number, sizeof fork_number, "%u", image->fork_number);
         if (image->fork_number != 0) /* else the parent has no mark of it */
             meta[count++] = (struct fp_meta){"fork_number", fork_number};
@@ -122,35 +119,20 @@ static size_t describe(const struct collector *collector, const struct collect_i
 
 /* ---- begin ------------------------------------------------------------------------------------------ */
 
-uint64_t image_bytes_so_far(const struct collector *collector)
+/* All footprints that are kept. */
+static uint64_t bytes_so_far(const struct collector *collector)
 {
     uint64_t bytes = collector->bytes_finished;
-    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        const struct collect_image *image = collect_image_in(collector, slot);
-        if (image != NULL)
-            bytes += image->bytes;
-    }
+    const struct collect_image *image;
+    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+        bytes += image->bytes;
     return bytes;
-}
-
-struct collect_part *image_add_part(struct collect_image *image)
-{
-    if (image->part_count == image->part_capacity) {
-        const size_t capacity = image->part_capacity > 0 ? image->part_capacity * 2 : 1;
-        struct collect_part *grown = realloc(image->parts, capacity * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        image->parts = grown;
-        image->part_capacity = capacity;
-    }
-    image->parts[image->part_count] = (struct collect_part){0};
-    return &image->parts[image->part_count]; /* counted when its file stands */
 }
 
 static void set_limit(const struct collector *collector, struct collect_image *image,
                       struct fp_writer_options *options)
 {
-    const uint64_t used = image_bytes_so_far(collector), limit = collector->options.max_size_bytes;
+    const uint64_t used = bytes_so_far(collector), limit = collector->options.max_size_bytes;
     image->limit_cause = FP_LOSS_DISK_FULL;
     options->size_limit_bytes = collector->file_limit_bytes;
     if (limit != 0 && (collector->file_limit_bytes == 0 || limit - used < collector->file_limit_bytes)) {
@@ -198,7 +180,7 @@ void image_forget_marks(struct collect_image *image)
 void image_open_part(struct collector *collector, struct collect_image *image)
 {
     struct seg_slot_note *note = &collector->segment.view.slot_notes[image->slot];
-    struct collect_part *part = image_add_part(image);
+    struct collect_part *part = list_part(image);
     image->between = false;
     image->stopped_by = FP_LOSS_DISK_FULL;
     image->writing = false;
@@ -214,7 +196,7 @@ void image_open_part(struct collector *collector, struct collect_image *image)
     part->bytes = fp_writer_bytes(image->writer);
     image->bytes += part->bytes;
     image_forget_marks(image);
-    atomic_store_explicit(&note->events, 0, memory_order_relaxed);
+    put_relaxed(&note->events, 0);
     (void)snprintf(note->file, sizeof note->file, "%s", part->file); /* fits */
 }
 
@@ -250,7 +232,7 @@ static void write_block(struct collector *collector, struct collect_image *image
     image->events += fp_columns_events(block);
     part->events += fp_columns_events(block);
     grown_to(image, part, fp_writer_bytes(image->writer));
-    atomic_store_explicit(&note->events, part->events, memory_order_relaxed);
+    put_relaxed(&note->events, part->events);
     stop_over(collector);
 }
 
@@ -260,7 +242,7 @@ void image_store(struct collector *collector, struct collect_image *image, struc
     const uint64_t limit = collector->options.max_size_bytes;
     if (image->between)
         image_open_part(collector, image);
-    if (image->writing && limit != 0 && image_bytes_so_far(collector) >= limit)
+    if (image->writing && limit != 0 && bytes_so_far(collector) >= limit)
         stop_writing(collector, image, FP_LOSS_SIZE_LIMIT);
     if (image->writing)
         write_block(collector, image, lane, block);
@@ -276,7 +258,7 @@ static bool new_losses(struct collector *collector, struct collect_image *image,
 {
     uint64_t sum = 0;
     if (!image->ended)
-        counts_take(collector, image);
+        complete_take_counts(collector, image);
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
         const uint64_t counting = image->ended ? 0 : image->own_lost[cause];
         ret_lost[cause] = image->lost[cause] + counting - image->told[cause];
@@ -289,7 +271,6 @@ static void write_trailer(struct collector *collector, struct collect_image *ima
                           struct fp_trailer *trailer, struct fp_lane *lanes)
 {
     struct collect_part *part = &image->parts[image->part_count - 1];
-    struct statvfs space;
     struct stat file;
     for (uint32_t i = 0; i < image->lanes.count; i++) {
         const struct collect_lane *lane = image->lanes.items[i];
@@ -298,8 +279,7 @@ static void write_trailer(struct collector *collector, struct collect_image *ima
                                                .marks = lane->marks};
     }
     trailer->lanes = lanes;
-    if (fstatvfs(collector->directory_fd, &space) == 0 &&
-        space.f_bavail * space.f_frsize < RESERVE_WHEN_BELOW)
+    if (reserve_free_bytes(collector) < RESERVE_WHEN_BELOW)
         reserve_release(collector);
     part->has_trailer = fp_writer_finish(image->writer, trailer, NULL) == FP_OK;
     image->writer = NULL;

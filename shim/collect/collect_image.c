@@ -1,20 +1,20 @@
-/* collect_image.c - process images: found in the segment's table, given a footprint, watched, finished.
- *
- * A process's end is told by its pidfd. An exec leaves the process alive but the image gone: a new image of the same
- * pid in the table tells it, or, when the new one records elsewhere, that the segment is no longer mapped where the
- * slot says (/proc/PID/map_files). The same look proves that a pid still is the image that attached. */
-#include "shim/collect/collect.h"
+/* collect_image.c - process images found, adopted, watched and finished. */
+#include "shim/collect/collect_image.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/personality.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "shim/collect/collect_complete.h"
+#include "shim/collect/collect_cut.h"
+#include "shim/collect/collect_drain.h"
+#include "shim/collect/collect_footprint.h"
+#include "shim/collect/collect_lists.h"
+#include "shim/collect/collect_proc.h"
+#include "shim/collect/collect_reserve.h"
+#include "shim/collect/collect_resume.h"
 
 #define CLAIM_LONGEST_NS UINT64_C(10000000000)
 #define CLAIM_LONG_NS    UINT64_C(100000000) /* a thousand times what it takes: then it is looked who that is */
@@ -23,11 +23,6 @@
 #define ADOPT_AT_ONCE  64u        /* then chunks are drained again: each takes a file and some system calls */
 #define FOREIGN_WEIGHT 16u        /* of one that all of /proc is looked through for */
 #define IMAGES_MOST    (1u << 18) /* of one recording: a kilobyte and a half each */
-
-static bool process_exists(uint32_t pid)
-{
-    return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
-}
 
 /* ---- discovery -------------------------------------------------------------------------------------------- */
 
@@ -40,49 +35,10 @@ static int open_pidfd(uint32_t pid)
 #endif
 }
 
-bool image_list(struct collector *collector, struct collect_image *image)
-{
-    if (collector->image_count == collector->image_capacity) {
-        const size_t capacity = collector->image_capacity > 0 ? collector->image_capacity * 2 : 16;
-        struct collect_image **grown = realloc(collector->images, capacity * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        collector->images = grown;
-        collector->image_capacity = capacity;
-    }
-    collector->images[collector->image_count++] = image;
-    reserve_for_images(collector);
-    return true;
-}
-
 static bool has_ended(const struct collect_image *image)
 {
     struct pollfd ended = {image->pidfd, POLLIN, 0};
     return image->pidfd >= 0 ? poll(&ended, 1, 0) > 0 : !process_exists(image->pid);
-}
-
-/* Whether a process has its mappings at the same addresses after an exec, as debuggers arrange. */
-static bool has_fixed_addresses(uint32_t pid)
-{
-    static char randomized; /* read once: later there may be no descriptor for it */
-    char path[40], text[16] = "";
-    uint64_t mode = 0;
-    FILE *file = randomized == '\0' ? fopen("/proc/sys/kernel/randomize_va_space", "re") : NULL;
-    if (file != NULL) {
-        (void)!fgets(text, sizeof text, file); /* stays empty */
-        (void)fclose(file);                    /* only read */
-        randomized = text[0];
-    }
-    if (randomized == '0')
-        return true;
-    (void)snprintf(path, sizeof path, "/proc/%u/personality", pid); /* fits */
-    file = fopen(path, "re");
-    if (file == NULL)
-        return false; /* rarely fixed */
-    if (fgets(text, sizeof text, file) != NULL)
-        mode = strtoull(text, NULL, 16);
-    (void)fclose(file); /* only read */
-    return (mode & ADDR_NO_RANDOMIZE) != 0;
 }
 
 /* Of two images of one pid, the one that the process is now. What the kernel shows decides; only where it does not, what the
@@ -104,16 +60,16 @@ static struct collect_image *later_of(const struct collector *collector, struct 
     if (has != has_fresh)
         return has == MAPPED_YES ? image : fresh;
     /* An exec would have put it elsewhere, but for those. */
-    return image->map_address != fresh->map_address || has_fixed_addresses(fresh->pid) ? later : NULL;
+    return image->map_address != fresh->map_address || process_has_fixed_addresses(fresh->pid) ? later : NULL;
 }
 
 /* A second image of a pid in the table: the earlier has execed, or, where the later was forked, ended. The later may
  * be found first, when both came while we looked. */
 static void end_former_image(struct collector *collector, struct collect_image *fresh)
 {
-    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        struct collect_image *image = collect_image_in(collector, slot);
-        if (image == NULL || image == fresh || image->pid != fresh->pid)
+    struct collect_image *image;
+    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;) {
+        if (image == fresh || image->pid != fresh->pid)
             continue;
         const struct collect_image *later = later_of(collector, image, fresh);
         if (later != NULL)
@@ -128,13 +84,14 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     const bool foreign = pid == 0;
     uint32_t parent_pid = slot->parent_pid;
     if (foreign)
-        pid = foreign_find(collector, slot, &parent_pid);
+        pid = process_find_foreign(&collector->segment, slot, &parent_pid);
     image = calloc(1, sizeof *image);
-    if (image == NULL || !image_list(collector, image)) {
+    if (image == NULL || !list_image(collector, image)) {
         free(image);
         collector->attaching = true; /* in the next round again; its chunks wait for it (collect_drain.c) */
         return;
     }
+    reserve_for_images(collector);
     image->slot = slot_index;
     image->found_ns = clock_monotonic_ns();
     image->foreign = foreign;
@@ -150,11 +107,11 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     memcpy(image->program, slot->program, sizeof image->program);
     image->program[sizeof image->program - 1] = '\0';
     image->pidfd = pid != 0 ? open_pidfd(pid) : -1;
-    image->confirmed = pid != 0 && mapped_is(&collector->segment, pid, image->map_address);
+    image->confirmed = pid != 0 && mapped_look(&collector->segment, pid, image->map_address) == MAPPED_YES;
     collect_beat(collector);
     collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
     collector->running++;
-    control_adopt(collector, slot_index);
+    cut_adopt(collector, slot_index);
     if (!collector->options.recover || !resume_footprint(collector, image))
         image_open_part(collector, image);
     if (pid == 0)
@@ -185,11 +142,11 @@ static bool claimer_lives(struct collector *collector, uint32_t slot, uint64_t w
 static uint32_t adopt_or_refuse(struct collector *collector, uint32_t index)
 {
     struct seg_slot *slot = &collector->segment.view.slots[index];
-    uint64_t word = atomic_load_explicit(&slot->state, memory_order_relaxed);
+    uint64_t word = get_relaxed(&slot->state);
     if ((word & 0xffffffff) != SEG_SLOT_ATTACHED)
         return 0;
     if (collector->image_count >= IMAGES_MOST) {
-        atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
+        put_release(&slot->state, SEG_SLOT_FREE);
         collector->refused++;
         return 0;
     }
@@ -262,11 +219,10 @@ static bool is_made_up(const struct collector *collector, const struct collect_i
 
 bool image_some_remain(const struct collector *collector)
 {
-    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        const struct collect_image *image = collect_image_in(collector, slot);
-        if (image != NULL && !is_made_up(collector, image))
+    const struct collect_image *image;
+    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+        if (!is_made_up(collector, image))
             return true;
-    }
     return false;
 }
 
@@ -280,9 +236,9 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
         return;
     image->ended = true;
     image->end = end;
-    atomic_store_explicit(&slot->state, seg_slot_word(SEG_SLOT_ENDED, image->pid), memory_order_release);
+    put_release(&slot->state, seg_slot_word(SEG_SLOT_ENDED, image->pid));
     drain_image(collector, image);
-    counts_take(collector, image);
+    complete_take_counts(collector, image);
     fp_loss_add(image->lost, image->own_lost);
     image_close_part(collector, image);
     collect_beat(collector);
@@ -298,13 +254,13 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
         collector->execed_ns = clock_monotonic_ns();
     }
     note->file[0] = '\0'; /* the next one's in this slot is not known yet */
-    atomic_store_explicit(&note->events, 0, memory_order_relaxed);
+    put_relaxed(&note->events, 0);
     if (end != IMAGE_RUNNING) {
-        atomic_store_explicit(&note->cut, 0, memory_order_relaxed);
-        atomic_store_explicit(&note->cut_before, 0, memory_order_relaxed);
+        put_relaxed(&note->cut, 0);
+        put_relaxed(&note->cut_before, 0);
     }
     if (end != IMAGE_RUNNING) /* a process that goes on keeps its slot: it may still count in it */
-        atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
+        put_release(&slot->state, SEG_SLOT_FREE);
 }
 
 /* What the kernel does not tell by itself: kernels without pidfd, execs that another recording follows. */
@@ -336,17 +292,11 @@ static bool has_gone(const struct collector *collector, struct collect_image *im
 void image_check_ends(struct collector *collector, bool thorough)
 {
     static struct pollfd watched[SEG_SLOT_COUNT];
-    static struct collect_image *images[SEG_SLOT_COUNT];
+    static struct collect_image *images[SEG_SLOT_COUNT + 1];
     static enum image_end ends[SEG_SLOT_COUNT];
     nfds_t count = 0, gone = 0;
-    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        images[count] = collect_image_in(collector, slot);
-        if (images[count] == NULL)
-            continue;
-        watched[count] = (struct pollfd){images[count]->pidfd, POLLIN,
-                                         0}; /* poll passes over negative ones */
-        count++;
-    }
+    for (uint32_t slot = 0; (images[count] = collect_next_image(collector, &slot)) != NULL; count++)
+        watched[count] = (struct pollfd){images[count]->pidfd, POLLIN, 0}; /* poll passes over -1 */
     if (count > 0 && poll(watched, count, 0) < 0)
         count = 0; /* no memory for it just now */
     for (nfds_t i = 0; i < count; i++) {
@@ -361,8 +311,7 @@ void image_check_ends(struct collector *collector, bool thorough)
         gone = 0; /* it may be among those that are found in the next round */
     for (nfds_t i = 0; i < gone; i++)
         image_finish(collector, images[i], ends[i]); /* nothing, where the discovery did it */
-    atomic_store_explicit(&collector->segment.view.header->crowded, collector->running == SEG_SLOT_COUNT,
-                          memory_order_relaxed);
+    put_relaxed(&collector->segment.view.header->crowded, collector->running == SEG_SLOT_COUNT);
 }
 
 bool image_bump_epochs(struct collector *collector)
@@ -371,8 +320,8 @@ bool image_bump_epochs(struct collector *collector)
     bool any = false;
     for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
         if (collector->image_of_slot[slot] != 0) {
-            atomic_fetch_add_explicit(&slots[slot].epoch, 1, memory_order_acq_rel);
-            any = any || atomic_load_explicit(&slots[slot].lane_count, memory_order_relaxed) > 1;
+            add_acq_rel(&slots[slot].epoch, 1);
+            any = any || get_relaxed(&slots[slot].lane_count) > 1;
         }
     return any;
 }

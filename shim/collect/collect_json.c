@@ -1,7 +1,5 @@
-/* collect_json.c - recording.json: what was recorded, for people and for the other programs.
- *
- * Written beside its place and renamed into it, so that a reader finds the old text or the new, never half. */
-#include "shim/collect/collect.h"
+/* collect_json.c - recording.json made and written. */
+#include "shim/collect/collect_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +10,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "shim/collect/collect_complete.h"
+#include "shim/collect/collect_proc.h"
+#include "shim/collect/collect_reserve.h"
+#include "shim/collect/collect_tell.h"
 
 #define TEMPORARY      "recording.json.new"
 #define OVER_BYTES     4096
@@ -86,7 +89,7 @@ static json_t *process(const struct collect_image *image)
         removed += image->parts[i].removed ? image->parts[i].events : 0;
     if (removed > 0)
         json_object_set_new(object, "events_removed", number(removed));
-    json_object_set_new(object, "complete", json_boolean(whole_of_image(image)));
+    json_object_set_new(object, "complete", json_boolean(complete_image(image)));
     json_object_set_new(object, "ended", json_string(ENDS[image->end]));
     return object;
 }
@@ -144,7 +147,7 @@ static void put_cost(json_t *object, const struct collect_segment *segment)
 static void put_choices(json_t *object, const struct collector *collector)
 {
     const struct seg_shared *shared = collector->segment.view.shared;
-    const uint64_t others = atomic_load_explicit(&shared->others, memory_order_relaxed);
+    const uint64_t others = get_relaxed(&shared->others);
     json_t *pauses = json_array(), *names = json_array();
     for (size_t i = 0; i < collector->pause_count; i++) {
         json_t *pause = json_object();
@@ -244,9 +247,9 @@ static void add_counts(struct collector *collector, struct collect_image *image,
                        uint64_t *stalls, uint64_t *stall_ns)
 {
     if (!image->ended)
-        counts_take(collector, image);
+        complete_take_counts(collector, image);
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-        lost[cause] += whole_lost(image, cause);
+        lost[cause] += complete_lost(image, cause);
     if (__builtin_add_overflow(*stalls, image->stalls, stalls))
         *stalls = UINT64_MAX;
     if (__builtin_add_overflow(*stall_ns, image->stall_ns, stall_ns))
@@ -267,8 +270,8 @@ static json_t *whole(struct collector *collector, bool final)
         events += image->events;
         bytes += image->bytes;
     }
-    lost[FP_LOSS_SPOILED] += collector->spoiled;               /* nobody knows whose */
-    complete = whole_judge(collector, final, why, sizeof why); /* behind the counts */
+    lost[FP_LOSS_SPOILED] += collector->spoiled;                  /* nobody knows whose */
+    complete = complete_judge(collector, final, why, sizeof why); /* behind the counts */
     json_object_set_new(object, "schema", json_string("mallab-recording/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "started_unix_ns", number(collector->clock.start_unix_ns));

@@ -1,5 +1,5 @@
-/* collect_loop.c - the loop of mallab-collect: a round, the rest between two, and how it knows that it is over. */
-#include "shim/collect/collect.h"
+/* collect_loop.c - rounds, rests, ends. */
+#include "shim/collect/collect_loop.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,6 +8,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shim/collect/collect_control.h"
+#include "shim/collect/collect_drain.h"
+#include "shim/collect/collect_image.h"
+#include "shim/collect/collect_proc.h"
+#include "shim/collect/collect_reserve.h"
+#include "shim/collect/collect_take.h"
+#include "shim/collect/collect_tell.h"
 #include "shim/shared/raw.h"
 
 #define NAP_NS 4000000u /* while there is work: a round takes some 25 us, whatever it finds */
@@ -68,11 +75,9 @@ static void set_closing(struct seg_header *segment, enum seg_closing closing)
 
 static void finish_all(struct collector *collector)
 {
-    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        struct collect_image *image = collect_image_in(collector, slot);
-        if (image != NULL)
-            image_finish(collector, image, IMAGE_RUNNING);
-    }
+    struct collect_image *image;
+    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+        image_finish(collector, image, IMAGE_RUNNING);
 }
 
 /* Whoever claims a slot from here on sees `closing` and waits what becomes of it; whoever claimed one before is
@@ -100,14 +105,13 @@ static void rest(struct collector *collector, uint32_t idle_rounds, bool deaf)
 {
     const struct timespec step = {0, STEP_NS};
     struct seg_shared *shared = collector->segment.view.shared;
-    const bool wanted = collector->free_chunks == 0 &&
-                        atomic_load_explicit(&shared->space_waiters, memory_order_relaxed) > 0;
+    const bool wanted = collector->free_chunks == 0 && get_relaxed(&shared->space_waiters) > 0;
     const bool sleep = idle_rounds > IDLE_ROUNDS && !wanted;
     uint64_t duration = wanted                       ? WANTED_NS
                         : !sleep                     ? NAP_NS
                         : idle_rounds > SLEEP_ROUNDS ? LONG_SLEEP_NS
                                                      : SLEEP_NS;
-    const uint32_t doorbell = atomic_load_explicit(&shared->doorbell, memory_order_acquire);
+    const uint32_t doorbell = get_acquire(&shared->doorbell);
     if (control_is_due())
         return; /* one that comes from here on is found after the time-out, unless it ends the sleep */
     if (deaf) {
@@ -116,12 +120,12 @@ static void rest(struct collector *collector, uint32_t idle_rounds, bool deaf)
     }
     atomic_store_explicit(&shared->asleep, sleep ? SEG_SLEEP : SEG_NAP, memory_order_seq_cst);
     for (; !sleep && duration > STEP_NS && image_bump_epochs(collector) &&
-           atomic_load_explicit(&shared->doorbell, memory_order_acquire) == doorbell;
+           get_acquire(&shared->doorbell) == doorbell;
          duration -= STEP_NS)
         (void)raw_futex_wait(&shared->doorbell, doorbell, STEP_NS); /* as below */
     /* a ring that came before `asleep` was set has changed the doorbell, or is made up for by the time-out */
     (void)raw_futex_wait(&shared->doorbell, doorbell, duration);
-    atomic_store_explicit(&shared->asleep, SEG_AWAKE, memory_order_relaxed);
+    put_relaxed(&shared->asleep, SEG_AWAKE);
 }
 
 static void stop_recording(struct collector *collector, enum collect_stop why)
@@ -133,15 +137,8 @@ static void stop_recording(struct collector *collector, enum collect_stop why)
     (void)nanosleep(&last_calls, NULL); /* cut short only costs stores of other threads under way */
     collector->attaching = true;        /* look at every slot: one that was taken since this round began */
     image_discover(collector);
-    (void)drain_scan(collector);
+    (void)take_scan(collector);
     finish_all(collector);
-}
-
-void loop_share_clock(struct collector *collector)
-{
-    struct seg_header *segment = collector->segment.view.header;
-    atomic_store_explicit(&segment->clock_last_ticks, collector->clock.last_ticks, memory_order_relaxed);
-    atomic_store_explicit(&segment->clock_last_ns, collector->clock.last_ns, memory_order_relaxed);
 }
 
 void loop_run(struct collector *collector)
@@ -152,19 +149,19 @@ void loop_run(struct collector *collector)
     uint32_t idle_rounds = 0, empty_rings = 0;
     for (;;) {
         const uint64_t now = clock_monotonic_ns();
-        const uint64_t rung = atomic_load_explicit(&shared->doorbell, memory_order_acquire);
+        const uint64_t rung = get_acquire(&shared->doorbell);
         const bool look = now - looked_ns >= LOOK_NS;
         uint32_t work;
-        atomic_store_explicit(&segment->heartbeat_ns, now, memory_order_relaxed);
+        put_relaxed(&segment->heartbeat_ns, now);
         clock_anchor(&collector->clock);
-        loop_share_clock(collector);
+        clock_share(&collector->clock, segment);
         collector->attaching = collector->attaching ||
                                look; /* the count of serials may have been written over */
         if (look)
             (void)segment_ready_all(&collector->segment);
         (void)image_discover(collector); /* the others in the next round */
         (void)image_bump_epochs(collector);
-        work = drain_scan(collector);
+        work = take_scan(collector);
         work += drain_blocks(collector);
         segment_hold_more(&collector->segment);
         image_check_ends(collector, look);
@@ -173,7 +170,7 @@ void loop_run(struct collector *collector)
             looked_ns = now;
         if (now - seldom_ns >= SELDOM_NS) {
             seldom_ns = now;
-            drain_dead_threads(collector);
+            take_dead_threads(collector);
             drain_waiting(collector);
             reserve_renew(collector);
         }

@@ -1,9 +1,10 @@
 /* collect_options.c - the command line of mallab-collect. */
-#include "shim/collect/collect.h"
+#include "shim/collect/collect_options.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,121 +21,103 @@ const char COLLECT_USAGE[] =
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
     "libmallab.so; of no use by hand.\n";
 
+enum kind { FLAG, TEXT, NUMBER, DESCRIPTOR, CHOICE };
+
+#define FIELD(name) offsetof(struct collect_options, name)
+
+/* A number is at most `most`. A choice is one of two words, the second of which sets the field. */
+static const struct row {
+    const char *name;
+    enum kind kind;
+    size_t field;
+    uint64_t most;
+    const char *words[2];
+} ROWS[] = {
+    {"out", TEXT, FIELD(out), 0, {0}},
+    {"memory", NUMBER, FIELD(memory_bytes), UINT64_MAX, {0}},
+    {"max-size", NUMBER, FIELD(max_size_bytes), UINT64_MAX, {0}},
+    {"duration", NUMBER, FIELD(duration_ns), UINT64_MAX, {0}},
+    {"no-follow", FLAG, FIELD(no_follow), 0, {0}},
+    {"on-full", CHOICE, FIELD(drop), 0, {"wait", "drop"}},
+    {"ready-fd", DESCRIPTOR, FIELD(ready_fd), INT_MAX, {0}},
+    {"control-fd", DESCRIPTOR, FIELD(control_fd), INT_MAX, {0}},
+    {"library-fd", DESCRIPTOR, FIELD(library_fd), INT_MAX, {0}},
+    {"leader", NUMBER, FIELD(leader_pid), INT_MAX, {0}},
+    {"unique", FLAG, FIELD(unique), 0, {0}},
+    {"join", FLAG, FIELD(join), 0, {0}},
+    {"clock", CHOICE, FIELD(no_tsc), 0, {"auto", "monotonic"}},
+    {"recover", FLAG, FIELD(recover), 0, {0}},
+    {"order", CHOICE, FIELD(stamps), 0, {"epochs", "stamps"}},
+    {"paused", FLAG, FIELD(paused), 0, {0}},
+    {"window", NUMBER, FIELD(window_ns), UINT64_MAX, {0}},
+    {"keep", NUMBER, FIELD(keep), UINT32_MAX, {0}},
+    {"only", TEXT, FIELD(only), 0, {0}},
+    {"no-residency", FLAG, FIELD(no_residency), 0, {0}},
+};
+
+#define ROW_COUNT (sizeof ROWS / sizeof ROWS[0])
+
 bool collect_parse_number(const char *text, uint64_t most, uint64_t *ret_number)
 {
     char *end;
-    unsigned long long number;
     errno = 0;
-    number = strtoull(text, &end, 10);
+    const unsigned long long number = strtoull(text, &end, 10);
     if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || number > most)
         return false;
     *ret_number = number;
     return true;
 }
 
-/* At its end, so that a number may follow. In place, as the words of a command line may be. */
-static char *without_slashes(char *path)
+static bool take_option(struct collect_options *options, const struct row *row, const char *value)
+{
+    void *field = (char *)options + row->field;
+    uint64_t number = 0;
+    switch (row->kind) {
+    case FLAG:
+        *(bool *)field = true;
+        return true;
+    case TEXT:
+        *(const char **)field = value;
+        return true;
+    case CHOICE:
+        *(bool *)field = strcmp(value, row->words[1]) == 0;
+        return *(bool *)field || strcmp(value, row->words[0]) == 0;
+    case NUMBER:
+    case DESCRIPTOR:
+        break;
+    }
+    if (!collect_parse_number(value, row->most, &number))
+        return false;
+    if (row->kind == NUMBER)
+        *(uint64_t *)field = number;
+    else
+        *(int *)field = (int)number;
+    return true;
+}
+
+/* A number may follow the directory's name (OUT.2). The words of a command line may be changed in place. */
+static void cut_slashes(char *path)
 {
     for (size_t length = strlen(path); length > 1 && path[length - 1] == '/'; length--)
         path[length - 1] = '\0';
-    return path;
-}
-
-static bool parse_option(struct collect_options *options, int option, char *value)
-{
-    uint64_t number = 0;
-    switch (option) {
-    case 'o':
-        options->out = without_slashes(value);
-        return true;
-    case 'm':
-        return collect_parse_number(value, UINT64_MAX, &options->memory_bytes);
-    case 's':
-        return collect_parse_number(value, UINT64_MAX, &options->max_size_bytes);
-    case 'd':
-        return collect_parse_number(value, UINT64_MAX, &options->duration_ns);
-    case 'n':
-        options->no_follow = true;
-        return true;
-    case 'f':
-        options->drop = strcmp(value, "drop") == 0;
-        return options->drop || strcmp(value, "wait") == 0;
-    case 'r':
-        if (!collect_parse_number(value, INT_MAX, &number))
-            return false;
-        options->ready_fd = (int)number;
-        return true;
-    case 'c':
-        if (!collect_parse_number(value, INT_MAX, &number))
-            return false;
-        options->control_fd = (int)number;
-        return true;
-    case 'L':
-        if (!collect_parse_number(value, INT_MAX, &number))
-            return false;
-        options->library_fd = (int)number;
-        return true;
-    case 'l':
-        if (!collect_parse_number(value, INT_MAX, &number))
-            return false;
-        options->leader_pid = (uint32_t)number;
-        return true;
-    case 't':
-        options->no_tsc = strcmp(value, "monotonic") == 0;
-        return options->no_tsc || strcmp(value, "auto") == 0;
-    case 'e':
-        options->stamps = strcmp(value, "stamps") == 0;
-        return options->stamps || strcmp(value, "epochs") == 0;
-    case 'x':
-        options->no_residency = true;
-        return true;
-    case 'p':
-        options->paused = true;
-        return true;
-    case 'w':
-        return collect_parse_number(value, UINT64_MAX, &options->window_ns);
-    case 'k':
-        return collect_parse_number(value, UINT32_MAX, &options->keep);
-    case 'y':
-        options->only = value;
-        return true;
-    case 'R':
-        options->recover = true;
-        return true;
-    case 'u':
-        options->unique = true;
-        return true;
-    case 'j':
-        options->join = true;
-        return true;
-    default:
-        return false;
-    }
 }
 
 int collect_parse_options(int argc, char **argv, struct collect_options *ret_options)
 {
-    static const struct option LONG[] = {
-        {"out", required_argument, NULL, 'o'},      {"memory", required_argument, NULL, 'm'},
-        {"max-size", required_argument, NULL, 's'}, {"duration", required_argument, NULL, 'd'},
-        {"no-follow", no_argument, NULL, 'n'},      {"on-full", required_argument, NULL, 'f'},
-        {"ready-fd", required_argument, NULL, 'r'}, {"control-fd", required_argument, NULL, 'c'},
-        {"leader", required_argument, NULL, 'l'},   {"library-fd", required_argument, NULL, 'L'},
-        {"unique", no_argument, NULL, 'u'},         {"join", no_argument, NULL, 'j'},
-        {"clock", required_argument, NULL, 't'},    {"recover", no_argument, NULL, 'R'},
-        {"order", required_argument, NULL, 'e'},    {"paused", no_argument, NULL, 'p'},
-        {"window", required_argument, NULL, 'w'},   {"keep", required_argument, NULL, 'k'},
-        {"only", required_argument, NULL, 'y'},     {"no-residency", no_argument, NULL, 'x'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
-    };
-    int option;
+    struct option longs[ROW_COUNT + 2] = {[ROW_COUNT] = {"help", no_argument, NULL, 'h'}};
+    int which, option;
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        longs[i] = (struct option){ROWS[i].name, ROWS[i].kind == FLAG ? no_argument : required_argument, NULL,
+                                   0};
     *ret_options = (struct collect_options){
         .memory_bytes = MEMORY_DEFAULT, .ready_fd = -1, .control_fd = -1, .library_fd = -1};
-    while ((option = getopt_long(argc, argv, "h", LONG, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "h", longs, &which)) != -1) {
         if (option == 'h')
             return 1;
-        if (!parse_option(ret_options, option, optarg))
+        if (option != 0 || !take_option(ret_options, &ROWS[which], optarg))
             return 2;
+        if (ROWS[which].field == FIELD(out))
+            cut_slashes(optarg);
     }
     return ret_options->out == NULL || ret_options->out[0] == '\0' || optind != argc ? 2 : 0;
 }

@@ -1,9 +1,5 @@
-/* collect_place.c - the directory that a recording goes into: the one named, one beside it, or that of a recording to join.
- *
- * Several collectors may look for one at the same moment, as when LD_PRELOAD is set for programs that are started together.
- * So a directory is locked (flock on its descriptor, kept until the collector ends) before it is looked into: exclusively
- * while a recording is prepared there, shared from when others can join it. A file system without locks goes without. */
-#include "shim/collect/collect.h"
+/* collect_place.c - an output directory chosen, made and locked. */
+#include "shim/collect/collect_place.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,6 +12,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "shim/collect/collect_find.h"
 
 #define DIRECTORIES_TRIED 100u
 #define PREPARED_PAUSE_NS 2000000

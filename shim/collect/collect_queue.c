@@ -1,9 +1,5 @@
-/* collect_queue.c - which chunks each stream has waiting, and which stream is to be written next.
- *
- *   queue  a stream's taken chunks in the order of their sequence, linked by index: it needs no memory of its own
- *   rank   streams whose queue begins with the chunk that continues what is written stand in one list for each length, up to
- *          a block's worth. So the longest is found without a look at all that ever were. */
-#include "shim/collect/collect.h"
+/* collect_queue.c - queues of chunks, and their ranks. */
+#include "shim/collect/collect_queue.h"
 
 static void leave_list(struct collector *collector, struct collect_stream *stream)
 {

@@ -1,18 +1,18 @@
-/* collect_recover.c - what a killed collector left: its segment's records, put behind its footprints' last whole blocks
- * (collect_resume.c).
- *
- * Run by hand of `mallab convert` and `mallab record`, never by a program. The segment is taken over for good: it is
- * stopped, so that processes still running claim nothing more, drained, and removed.
- * It was shared with the recorded processes, so nothing in it is believed before it is checked. */
-#include "shim/collect/collect.h"
+/* collect_recover.c - the segment of a killed collector, emptied. */
+#include "shim/collect/collect_recover.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
+
+#include "shim/collect/collect_find.h"
+#include "shim/collect/collect_image.h"
+#include "shim/collect/collect_proc.h"
+#include "shim/collect/collect_resume.h"
+#include "shim/collect/collect_take.h"
 
 #define LAST_CALLS_NS 50000000 /* for stores of living processes under way */
 
@@ -56,21 +56,6 @@ static enum recover_result map_segment(struct collect_segment *segment, const st
     return RECOVER_DONE;
 }
 
-/* The dead collector's clock, up to its last word. */
-static void take_clock(struct collect_clock *clock, const struct seg_header *header)
-{
-    clock->kind = (enum seg_clock)header->fixed.clock;
-    clock->first_ticks = header->fixed.clock_first_ticks;
-    clock->first_ns = header->fixed.clock_first_ns;
-    clock->start_unix_ns = header->fixed.clock_start_unix_ns;
-    clock->last_ticks = atomic_load_explicit(&header->clock_last_ticks, memory_order_relaxed);
-    clock->last_ns = atomic_load_explicit(&header->clock_last_ns, memory_order_relaxed);
-    clock->ns_per_tick = 1;
-    if (clock->last_ticks > clock->first_ticks && clock->last_ns > clock->first_ns)
-        clock->ns_per_tick = (double)(clock->last_ns - clock->first_ns) /
-                             (double)(clock->last_ticks - clock->first_ticks);
-}
-
 enum recover_result recover_open(struct collector *collector, const char **ret_reason)
 {
     struct seg_header seen;
@@ -99,7 +84,7 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
         *ret_reason = "no memory for the table of chunks";
         return RECOVER_FAILED;
     }
-    take_clock(&collector->clock, &seen);
+    clock_resume(&collector->clock, &seen);
     collector->options.stamps = (seen.fixed.flags & SEG_FLAG_STAMPS) != 0;
     collector->options.no_residency = (seen.fixed.flags & SEG_FLAG_RESIDENT) == 0;
     /* The present one may have its footprints' trailers already. */
@@ -112,17 +97,16 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
 static void reopen_slots(struct seg_slot *slots)
 {
     for (uint32_t index = 0; index < SEG_SLOT_COUNT; index++) {
-        const uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_acquire);
+        const uint64_t word = get_acquire(&slots[index].state);
         if ((word & 0xffffffff) == SEG_SLOT_ENDED)
-            atomic_store_explicit(&slots[index].state,
-                                  seg_slot_word(SEG_SLOT_ATTACHED, (uint32_t)(word >> 32)),
-                                  memory_order_release);
+            put_release(&slots[index].state, seg_slot_word(SEG_SLOT_ATTACHED, (uint32_t)(word >> 32)));
     }
 }
 
 void recover_run(struct collector *collector)
 {
     struct seg_header *segment = collector->segment.view.header;
+    struct collect_image *image;
     const struct timespec last_calls = {0, LAST_CALLS_NS};
     atomic_store_explicit(&segment->stopped, 1, memory_order_seq_cst);
     atomic_store_explicit(&segment->closing, SEG_CLOSED, memory_order_seq_cst);
@@ -135,11 +119,8 @@ void recover_run(struct collector *collector)
     resume_remove_begun(collector);
     collector->attaching = true; /* look at every slot */
     image_discover_all(collector);
-    (void)drain_scan(collector);
-    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++) {
-        struct collect_image *image = collect_image_in(collector, slot);
-        if (image != NULL)
-            image_finish(collector, image, image->confirmed ? IMAGE_RUNNING : IMAGE_EXIT);
-    }
+    (void)take_scan(collector);
+    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+        image_finish(collector, image, image->confirmed ? IMAGE_RUNNING : IMAGE_EXIT);
     resume_list_former(collector);
 }

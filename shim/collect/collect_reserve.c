@@ -1,9 +1,5 @@
-/* collect_reserve.c - disk space held back from the start, so that a disk that others fill still takes the end.
- *
- * Two parts. One is given back to the file system when a trailer may need it: whoever is faster gets it. The other is
- * a file without a name that recording.json is written into and that gets its name then: blocks that nobody else can
- * have. So the losses of every process are told, also of those whose trailers found no room. */
-#include "shim/collect/collect.h"
+/* collect_reserve.c - disk space held back, and given back. */
+#include "shim/collect/collect_reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,8 +21,7 @@
 /* Blocks are written whole or not at all, and one of all its chunks takes up to 360 KB. */
 #define SMALL_BLOCKS_BELOW (1u << 20)
 
-/* What others may still take, UINT64_MAX where it cannot be told. */
-static uint64_t free_bytes(const struct collector *collector)
+uint64_t reserve_free_bytes(const struct collector *collector)
 {
     struct statvfs space;
     return fstatvfs(collector->directory_fd, &space) == 0 ? (uint64_t)space.f_bavail * space.f_frsize
@@ -35,14 +30,14 @@ static uint64_t free_bytes(const struct collector *collector)
 
 uint32_t reserve_block_chunks(const struct collector *collector)
 {
-    return free_bytes(collector) < SMALL_BLOCKS_BELOW ? 1 : COLLECT_CHUNKS_PER_BLOCK;
+    return reserve_free_bytes(collector) < SMALL_BLOCKS_BELOW ? 1 : COLLECT_CHUNKS_PER_BLOCK;
 }
 
 /* A share of what is free, down to `least` and as much as there is, by halves. Returns how much that was; 0: not even so
  * little. */
 static uint64_t hold_some(const struct collector *collector, int fd, uint64_t wanted, uint64_t least)
 {
-    const uint64_t share = free_bytes(collector) / SHARE_HELD;
+    const uint64_t share = reserve_free_bytes(collector) / SHARE_HELD;
     while (wanted > share && wanted > least)
         wanted /= 2;
     for (; wanted >= least; wanted /= 2)
@@ -93,7 +88,7 @@ void reserve_for_images(struct collector *collector)
 void reserve_renew(struct collector *collector)
 {
     reserve_for_images(collector);
-    if (collector->reserve_fd < 0 && free_bytes(collector) >= RENEW_WHEN_ABOVE)
+    if (collector->reserve_fd < 0 && reserve_free_bytes(collector) >= RENEW_WHEN_ABOVE)
         hold_for_trailers(collector);
 }
 

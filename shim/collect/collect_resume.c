@@ -1,5 +1,5 @@
-/* collect_resume.c - the footprints that a killed collector left: gone on with, listed, or removed where it had only begun. */
-#include "shim/collect/collect.h"
+/* collect_resume.c - the footprints that a killed collector left. */
+#include "shim/collect/collect_resume.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -10,6 +10,9 @@
 #include <unistd.h>
 
 #include "footprint/base/part_name.h"
+#include "shim/collect/collect_complete.h"
+#include "shim/collect/collect_footprint.h"
+#include "shim/collect/collect_lists.h"
 
 static struct fp_reader *open_footprint(const struct collector *collector, const char *name)
 {
@@ -56,7 +59,7 @@ static struct collect_part *take_part(struct collect_image *image, const char *n
                                       struct fp_reader *reader)
 {
     const struct fp_reader_info *info = fp_reader_info(reader);
-    struct collect_part *part = image_add_part(image);
+    struct collect_part *part = list_part(image);
     if (part == NULL)
         return NULL;
     image->part_count++;
@@ -169,7 +172,7 @@ bool resume_footprint(struct collector *collector, struct collect_image *image)
         go_on_with(collector, image, parts[i].file, parts[i].window, i + 1 == count);
     free(parts);
     /* The process' own losses stand in its slot, whether told or not; the others were the collector's. */
-    counts_take(collector, image);
+    complete_take_counts(collector, image);
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
         const uint64_t told = image->told[cause], own = image->own_lost[cause];
         image->lost[cause] += told > own ? told - own : 0;
@@ -227,7 +230,7 @@ static void list_former(struct collector *collector, const struct listing *listi
     for (size_t i = 0; image != NULL && i < count; i++)
         list_former_part(collector, image, stem, &parts[i]);
     free(parts);
-    if (image == NULL || image->part_count == 0 || !image_list(collector, image)) {
+    if (image == NULL || image->part_count == 0 || !list_image(collector, image)) {
         if (image != NULL)
             free(image->parts);
         free(image);

@@ -1,21 +1,14 @@
-/* collect_segment.c - the file behind the shared memory: made privately, filled ahead, removed at the end.
- *
- *   held    chunks that have memory behind them: all of them soon, where there is plenty, else as ready grows
- *   ready   chunks in use, of those; more as need be
- *
- * Memory is put behind a chunk (fallocate) before a process may claim it: on a full tmpfs a store into a hole is a
- * SIGBUS in the recorded program. */
-#include "shim/collect/collect.h"
+/* collect_segment.c - the segment made, laid out, grown and removed. */
+#include "shim/collect/collect_segment.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -26,6 +19,93 @@
 #define HELD_AT_ONCE   256u
 #define BUMP_NS        1000u /* docs/order.md */
 #define NAME_TRIES     100
+
+#define AMPLE_TIMES      8u /* the segment's size is to be free so many times over */
+#define AMPLE_TIMES_FILE 4u /* in its file system, of which few others take much */
+
+/* ---- whether there is so much memory that all of the segment can be had at once, for nobody to miss it ------
+ *
+ * What limits shared memory: the file system that it lies in, the machine, and the control groups that we are in, of which
+ * a container sees its own as the topmost (cgroups(7)). */
+
+static bool read_number(const char *path, uint64_t *ret_number)
+{
+    unsigned long long number;
+    FILE *file = fopen(path, "re");
+    bool read;
+    if (file == NULL)
+        return false;
+    read = fscanf(file, "%llu", &number) == 1; /* "max" is none */
+    (void)fclose(file);                        /* only read */
+    if (read)
+        *ret_number = number;
+    return read;
+}
+
+static uint64_t machine_free_bytes(void)
+{
+    char line[128];
+    unsigned long long kilobytes = 0;
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file != NULL && kilobytes == 0 && fgets(line, sizeof line, file) != NULL)
+        (void)sscanf(line, "MemAvailable: %llu", &kilobytes); /* another line leaves it 0 */
+    if (file != NULL)
+        (void)fclose(file); /* only read */
+    return (uint64_t)kilobytes * 1024;
+}
+
+/* From our group up to the topmost one that is seen. */
+static bool groups_have(const char *root, char *group, const char *limit_name, const char *used_name,
+                        uint64_t bytes)
+{
+    for (;;) {
+        char path[1024];
+        uint64_t limit, used = 0;
+        char *slash = strrchr(group, '/');
+        (void)snprintf(path, sizeof path, "%s%s/%s", root, group, limit_name); /* cut, it is not there */
+        if (read_number(path, &limit)) {
+            (void)snprintf(path, sizeof path, "%s%s/%s", root, group, used_name);
+            (void)read_number(path, &used); /* none of it, where it cannot be told */
+            if (limit < used || limit - used < bytes)
+                return false;
+        }
+        if (slash == NULL)
+            return true;
+        *slash = '\0';
+    }
+}
+
+static bool control_groups_have(uint64_t bytes)
+{
+    char line[512];
+    bool have = true;
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    while (file != NULL && have && fgets(line, sizeof line, file) != NULL) {
+        char *names = strchr(line, ':'), *group = names != NULL ? strchr(names + 1, ':') : NULL;
+        line[strcspn(line, "\n")] = '\0';
+        if (group == NULL)
+            continue;
+        *group++ = '\0';
+        if (names[1] == '\0')
+            have = groups_have("/sys/fs/cgroup", group, "memory.max", "memory.current", bytes);
+        else if (strcmp(names + 1, "memory") == 0)
+            have = groups_have("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes",
+                               "memory.usage_in_bytes", bytes);
+    }
+    if (file != NULL)
+        (void)fclose(file); /* only read */
+    return have;
+}
+
+static bool room_is_ample(int fd, uint64_t bytes)
+{
+    struct statvfs space;
+    return bytes <= UINT64_MAX / AMPLE_TIMES && fstatvfs(fd, &space) == 0 &&
+           (uint64_t)space.f_bavail * space.f_frsize >= AMPLE_TIMES_FILE * bytes &&
+           machine_free_bytes() >= AMPLE_TIMES * bytes && control_groups_have(AMPLE_TIMES * bytes);
+}
+
+/* ---- the segment ----------------------------------------------------------------------------------- */
 
 static bool create_file(int folder_fd, struct fp_segment_file *file)
 {
@@ -121,7 +201,7 @@ bool segment_create(struct collect_segment *segment, const struct collect_option
 void segment_publish(struct collect_segment *segment)
 {
     segment->view.header->fixed = segment->view.fixed;
-    atomic_store_explicit(&segment->view.header->magic, SEG_MAGIC, memory_order_release);
+    put_release(&segment->view.header->magic, SEG_MAGIC);
 }
 
 /* Memory behind all chunks below an index; on a full file system behind as many as before. */
@@ -138,7 +218,7 @@ static bool hold(struct collect_segment *segment, uint32_t until)
         return false;
     }
     /* release: pairs with the acquire in seg_grow_ready; the memory is there before the index is allowed */
-    atomic_store_explicit(&view->header->held, until, memory_order_release);
+    put_release(&view->header->held, until);
     return true;
 }
 
@@ -158,7 +238,7 @@ void segment_hold_more(struct collect_segment *segment)
 void segment_take_beyond(struct collect_segment *segment)
 {
     const uint32_t all = segment->view.fixed.chunk_count;
-    uint32_t beyond = atomic_load_explicit(&segment->view.shared->beyond, memory_order_acquire), held;
+    uint32_t beyond = get_acquire(&segment->view.shared->beyond), held;
     if (beyond > all)
         beyond = all; /* whoever wrote that */
     held = seg_held(&segment->view);
@@ -170,9 +250,7 @@ void segment_take_beyond(struct collect_segment *segment)
         segment->grown_out = false;
         beyond = held + (beyond - held) / 2;
     }
-    (void)seg_grow_ready(&segment->view,
-                         atomic_load_explicit(&segment->view.shared->ready, memory_order_relaxed),
-                         seg_held(&segment->view));
+    (void)seg_grow_ready(&segment->view, get_relaxed(&segment->view.shared->ready), seg_held(&segment->view));
 }
 
 bool segment_grow(struct collect_segment *segment, uint32_t count)
@@ -197,43 +275,4 @@ void segment_remove(struct collect_segment *segment)
     if (segment->file.fd >= 0)
         (void)fp_segment_remove(&segment->file); /* gone already is as good */
     fp_segment_close(&segment->file);
-}
-
-uint64_t process_start_ticks(uint32_t pid)
-{
-    char path[64], stat[1024] = "";
-    const char *at;
-    unsigned field = 2; /* which ends at the last ')' */
-    FILE *file;
-    (void)snprintf(path, sizeof path, "/proc/%u/stat", pid); /* fits */
-    file = fopen(path, "re");
-    if (file == NULL)
-        return 0;
-    (void)!fgets(stat, sizeof stat, file); /* an empty line has no ')' */
-    (void)fclose(file);                    /* only read */
-    for (at = strrchr(stat, ')'); at != NULL && field < 22; field++) {
-        at = strchr(at, ' ');
-        if (at != NULL)
-            at++;
-    }
-    return at != NULL ? strtoull(at, NULL, 10) : 0;
-}
-
-bool process_is_zombie(uint32_t pid)
-{
-    char path[32], text[256];
-    const char *state;
-    ssize_t got;
-    int fd;
-    (void)snprintf(path, sizeof path, "/proc/%u/stat", pid); /* fits */
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    got = read(fd, text, sizeof text - 1);
-    (void)close(fd);
-    if (got <= 0)
-        return false;
-    text[got] = '\0';
-    state = strrchr(text, ')'); /* the name before it may hold anything */
-    return state != NULL && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
 }

@@ -2,11 +2,16 @@
  *
  * Laws of this file: attach.h has them. A failure is told to the recording's collector; under a plain preload, which may have
  * none, by one line on stderr. */
-#include <string.h>
-#include <sys/mman.h>
-
 #include "shim/preload/attach.h"
+
+#include <string.h>
+
+#include "shim/preload/attach_segment.h"
+#include "shim/preload/attach_slot.h"
+#include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
+#include "shim/preload/note.h"
+#include "shim/preload/shim_text.h"
 #include "shim/shared/raw.h"
 
 #define GONE_TRIES 5  /* where the shared memory is not there: it may be of another root directory */
@@ -15,41 +20,18 @@
 struct seg_view shim_segment;
 struct shim_process *shim_process;
 
-/* Ordinary memory, so that a child knows what was decided. */
-char attach_program[SEG_PROGRAM];
+/* Ordinary memory, so that a child knows what was decided, and what its parent was called: argv[0] may have become another. */
 static bool never;
+static char program[SEG_PROGRAM];
 static char executable[SEG_EXECUTABLE];
-
-void *attach_wipe_mapping(size_t size)
-{
-    long area = raw_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-    if (area < 0)
-        return NULL;
-    if (raw_call(SYS_madvise, area, (long)size, MADV_WIPEONFORK, 0, 0, 0) != 0) {
-        raw_munmap((void *)area, size);
-        return NULL;
-    }
-    return (void *)area;
-}
-
-void attach_say(const char *what, const char *more)
-{
-    char line[1536] = "mallab: ";
-    if (text_getenv("MALLAB_QUIET") != NULL)
-        return;
-    text_append(line, sizeof line - 1, what);
-    text_append(line, sizeof line - 1, more);
-    text_append(line, sizeof line, "\n");
-    (void)raw_write(2, line, strlen(line)); /* a closed stderr is the program's choice */
-}
 
 /* Under `mallab record` to the recording: stderr is the program's. */
 static void complain(const char *reason)
 {
     if (note_wanted())
-        (void)note_send(attach_program, reason, false); /* nobody is there: the recording has ended */
+        (void)note_send(program, reason, false); /* nobody is there: the recording has ended */
     else
-        attach_say("not recording: ", reason);
+        note_say("not recording: ", reason);
 }
 
 /* ---- whether ------------------------------------------------------------------------------------ */
@@ -77,7 +59,7 @@ static void find_program(void)
 {
     char called[512] = "";
     long fd;
-    if (attach_program[0] != '\0')
+    if (program[0] != '\0')
         return;
     fd = raw_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
@@ -87,15 +69,14 @@ static void find_program(void)
     }
     if (strlen(called) == sizeof called - 1) /* cut: its last part is not the name */
         called[0] = '\0';
-    text_called_name(attach_program, sizeof attach_program, called, executable);
+    text_called_name(program, sizeof program, called, executable);
 }
 
 /* Whether --only wants this program, by the name that it was called by or the file's. */
 static bool is_asked_for(void)
 {
-    const char *only = text_getenv("MALLAB_ONLY");
-    return only == NULL || only[0] == '\0' || text_matches(only, attach_program) ||
-           text_matches(only, text_base_name(executable));
+    const char *only = text_given("MALLAB_ONLY");
+    return only == NULL || text_matches(only, program) || text_matches(only, text_base_name(executable));
 }
 
 /* A recording that was found by its directory may end before we have joined it, as when a service is started anew; then
@@ -105,13 +86,14 @@ static const char *find_and_take(enum taking *ret_taking)
 {
     int out_of_reach = 0;
     for (int tries = 0; tries < FIND_TRIES; tries++) {
-        const char *reason = attach_find_segment(attach_program);
-        if (reason == ATTACH_OUT_OF_REACH && !attach_is_named() && ++out_of_reach < GONE_TRIES)
+        const char *reason = attach_find_segment(program);
+        if (reason == ATTACH_OUT_OF_REACH && text_given("MALLAB_SEGMENT") == NULL &&
+            ++out_of_reach < GONE_TRIES)
             continue; /* it was there when its directory was looked into */
         if (reason != NULL)
             return reason;
-        *ret_taking = attach_take_slot(executable);
-        if (*ret_taking != TAKING_LATE || attach_is_named())
+        *ret_taking = attach_take_slot(program, executable);
+        if (*ret_taking != TAKING_LATE || text_given("MALLAB_SEGMENT") != NULL)
             return NULL;
         raw_munmap(shim_segment.header, shim_segment.bytes);
         shim_segment.header = NULL;
@@ -133,12 +115,12 @@ static bool attach_now(void)
     }
     find_program();
     if (shim_segment.header == NULL && !is_asked_for()) {
-        attach_count_other();
+        attach_count_other(program);
         never = true; /* its forked children go by the same name */
         return false;
     }
     if (shim_segment.header != NULL)
-        return attach_take_slot(executable) ==
+        return attach_take_slot(program, executable) ==
                TAKING_DONE; /* what found no slot is counted, and told at the end */
     reason = find_and_take(&taking);
     if (reason == NULL)
@@ -154,7 +136,7 @@ static struct shim_process *process_block(void)
     struct shim_process *block = __atomic_load_n(&shim_process, __ATOMIC_ACQUIRE), *expected = NULL;
     if (likely(block != NULL))
         return block;
-    block = attach_wipe_mapping(sizeof *block);
+    block = raw_map_wiped(sizeof *block);
     if (block == NULL)
         return NULL;
     if (!__atomic_compare_exchange_n(&shim_process, &expected, block, false, __ATOMIC_ACQ_REL,
@@ -184,20 +166,13 @@ bool attach_process(void)
     if (atomic_compare_exchange_strong_explicit(&process->state, &state, PROCESS_ATTACHING,
                                                 memory_order_acquire, memory_order_acquire)) {
         state = attach_now() ? PROCESS_ON : PROCESS_OFF;
-        atomic_store_explicit(&process->state, state, memory_order_release);
+        put_release(&process->state, state);
         if (confine_may_call()) {
             raw_futex_wake(&process->state, 1 << 30);
             confine_called();
         }
     }
-    while ((state = atomic_load_explicit(&process->state, memory_order_acquire)) == PROCESS_ATTACHING)
+    while ((state = get_acquire(&process->state)) == PROCESS_ATTACHING)
         attach_wait(&process->state, PROCESS_ATTACHING, ATTACH_WAIT_NS);
     return state == PROCESS_ON;
-}
-
-/* A program that never allocates is listed all the same. Most have allocated long before this runs. */
-__attribute__((constructor)) static void attach_at_start(void)
-{
-    if (shim_lane == NULL)
-        (void)lane_attach(); /* off is fine: said once already */
 }

@@ -1,12 +1,17 @@
 /* attach_segment.c - the segment that a process is recorded in: found, begun, checked, mapped.
  *
  * Laws of this file: attach.h has them. */
+#include "shim/preload/attach_segment.h"
+
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "footprint/base/trust_rule.h"
-#include "shim/preload/attach.h"
+#include "shim/preload/note.h"
+#include "shim/preload/shim.h"
+#include "shim/preload/shim_text.h"
+#include "shim/preload/spawn.h"
 #include "shim/shared/raw.h"
 
 #define OPEN_TRIES   100u
@@ -78,7 +83,7 @@ const char ATTACH_OUT_OF_REACH[] =
     "cannot open the recording's shared memory: another root directory or /dev/shm, "
     "no descriptor free, or the recording has ended";
 
-/* While a collector looks whether anybody has its segment (collect_mapped.c), the file cannot be opened without waiting. */
+/* While a collector looks whether anybody has its segment (collect_proc.c), the file cannot be opened without waiting. */
 static long open_soon(const char *path, int flags)
 {
     _Atomic uint32_t nobodys = 0;
@@ -149,23 +154,23 @@ static const char *map_segment(const char *path)
     return reason;
 }
 
-void attach_count_other(void)
+void attach_count_other(const char *program)
 {
-    const char *given = text_getenv("MALLAB_SEGMENT");
+    const char *given = text_given("MALLAB_SEGMENT");
     char name[SEG_PROGRAM] = "";
     struct opened opened;
     struct seg_view view;
     uint64_t number;
     long area;
-    if (given == NULL || given[0] == '\0' || open_segment(given, &opened) != NULL)
+    if (given == NULL || open_segment(given, &opened) != NULL)
         return;
     if (read_view(&opened, &view) == NULL) {
         area = raw_call(SYS_mmap, 0, sizeof(struct seg_shared), PROT_READ | PROT_WRITE, MAP_SHARED, opened.fd,
                         (long)view.shared_offset);
         if (area > 0) {
             struct seg_shared *shared = (struct seg_shared *)area;
-            number = atomic_fetch_add_explicit(&shared->others, 1, memory_order_relaxed);
-            text_append(name, sizeof name, attach_program);
+            number = add_relaxed(&shared->others, 1);
+            text_append(name, sizeof name, program);
             if (number < SEG_OTHERS)
                 memcpy(shared->other_names[number], name, sizeof name);
             raw_munmap(shared, sizeof *shared);
@@ -174,23 +179,17 @@ void attach_count_other(void)
     close_opened(&opened);
 }
 
-bool attach_is_named(void)
-{
-    const char *given = text_getenv("MALLAB_SEGMENT");
-    return given != NULL && given[0] != '\0';
-}
-
 const char *attach_find_segment(const char *name)
 {
     static char message[1280];
     char path[512];
     const char *reason;
-    if (attach_is_named())
-        return map_segment(text_getenv("MALLAB_SEGMENT"));
+    if (text_given("MALLAB_SEGMENT") != NULL)
+        return map_segment(text_given("MALLAB_SEGMENT"));
     if (!spawn_collector(name, path, sizeof path, message, sizeof message))
         return message;
     if (message[0] != '\0') /* whoever looks into $MALLAB_OUT finds an older recording there */
-        attach_say("$MALLAB_OUT holds something already; recording into ", message);
+        note_say("$MALLAB_OUT holds something already; recording into ", message);
     reason = map_segment(path);
     if (reason == NULL)
         note_take_name(path);

@@ -1,13 +1,18 @@
 /* attach_slot.c - a process's slot in the segment's table: claimed, waited for, filled.
  *
  * Laws of this file: attach.h has them. */
-#include <string.h>
-#include <sys/stat.h>
+#include "shim/preload/attach_slot.h"
 
-#include "shim/preload/attach.h"
+#include <string.h>
+
+#include "shim/preload/attach_self.h"
 #include "shim/preload/confine.h"
+#include "shim/preload/confine_calls.h"
+#include "shim/preload/lane_chunk.h"
+#include "shim/preload/lane_pool.h"
 #include "shim/preload/large.h"
-#include "shim/shared/filters.h"
+#include "shim/preload/patience.h"
+#include "shim/preload/shim_text.h"
 #include "shim/shared/raw.h"
 
 #define CLOSING_WAITS  100 /* of ATTACH_WAIT_NS: a collector that died while closing */
@@ -19,63 +24,16 @@
 static uint64_t my_serial;
 static struct seg_slot *parent_slot; /* or ours */
 static bool nameless;                /* a confined child that cannot tell who it is */
-static bool foreign; /* what a parent found holds for its children, who may have no /proc to ask */
-
-/* Likewise, and what a child goes by that cannot ask for itself. A namespace is 0 where it is not known. */
-static struct identity {
-    uint32_t pid, parent_pid;
-    uint64_t namespace, of_children;
-} self;
-
-static uint64_t namespace_at(const char *path)
-{
-    struct stat status = {0};
-#if defined(SYS_newfstatat)
-    if (raw_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status, 0, 0, 0) == 0)
-        return status.st_ino;
-#endif
-    (void)path;
-    return 0;
-}
-
-void attach_make_ready(void)
-{
-    if (!confine_may_call())
-        return;
-    self.of_children = namespace_at("/proc/self/ns/pid_for_children");
-    confine_called();
-}
-
-/* A confined process's forked child. libc knows its id, but not that of one that was made by a raw clone. */
-static bool identify_confined(void)
-{
-    const uint32_t id = confine_thread_id();
-    if (id == 0 || id == lane_thread)
-        return false;
-    self.parent_pid = self.pid;
-    self.pid = id;
-    self.namespace = self.of_children;
-    return true;
-}
+static _Atomic uint32_t forks;
+static __thread uint32_t fork_number
+    __attribute__((tls_model("initial-exec"))); /* under way; the child's copy */
 
 bool attach_count_for_parent(uint64_t calls)
 {
     /* Where the parent has ended, its slot may be another's: a serial is never used twice. */
     if (!nameless || parent_slot == NULL || parent_slot->serial != my_serial)
         return false;
-    atomic_fetch_add_explicit(&parent_slot->lost[FP_LOSS_CONFINED], calls, memory_order_relaxed);
-    return true;
-}
-
-/* Who we are. Returns false where that cannot be told. */
-static bool identify(void)
-{
-    if (!confine_may_call())
-        return identify_confined();
-    self.pid = raw_getpid();
-    self.parent_pid = (uint32_t)raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
-    self.namespace = namespace_at("/proc/self/ns/pid");
-    confine_called();
+    add_relaxed(&parent_slot->lost[FP_LOSS_CONFINED], calls);
     return true;
 }
 
@@ -91,28 +49,48 @@ static bool may_follow(uint32_t pid)
     return leader == pid || !(shim_segment.fixed.flags & SEG_FLAG_NO_FOLLOW);
 }
 
-static void fill_slot(struct seg_slot *slot, uint64_t serial, const char *executable)
+uint32_t attach_fork_begins(void)
+{
+    return fork_number = add_relaxed(&forks, 1) + 1;
+}
+
+void attach_fork_is_over(void)
+{
+    fork_number = 0;
+}
+
+/* A process image begins: count its forks anew. Returns the number of the fork that made it, 0 when there was none, or none
+ * that we saw (a raw clone). */
+static uint32_t begin_forks(void)
+{
+    const uint32_t number = fork_number;
+    fork_number = 0;
+    put_relaxed(&forks, 0);
+    return number;
+}
+
+static void fill_slot(struct seg_slot *slot, uint64_t serial, const char *program, const char *executable)
 {
     /* Made here: a string in shared memory may have no end at any moment. */
-    char path[SEG_EXECUTABLE] = "", program[SEG_PROGRAM] = "";
+    char path[SEG_EXECUTABLE] = "", name[SEG_PROGRAM] = "";
     text_append(path, sizeof path, executable);
-    text_append(program, sizeof program, attach_program);
+    text_append(name, sizeof name, program);
     slot->serial = serial;
     slot->parent_serial = my_serial;
-    slot->fork_number = fork_begin_process();
-    slot->parent_pid = self.parent_pid;
-    slot->inner_pid = self.pid;
-    slot->pid_namespace = self.namespace;
+    slot->fork_number = begin_forks();
+    slot->parent_pid = attach_self.parent_pid;
+    slot->inner_pid = attach_self.pid;
+    slot->pid_namespace = attach_self.namespace;
     slot->map_address = (uint64_t)(uintptr_t)shim_segment.header;
-    atomic_store_explicit(&slot->lane_count, 0, memory_order_relaxed);
+    put_relaxed(&slot->lane_count, 0);
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-        atomic_store_explicit(&slot->lost[cause], 0, memory_order_relaxed);
-    atomic_store_explicit(&slot->stalls, 0, memory_order_relaxed);
-    atomic_store_explicit(&slot->stall_ns, 0, memory_order_relaxed);
+        put_relaxed(&slot->lost[cause], 0);
+    put_relaxed(&slot->stalls, 0);
+    put_relaxed(&slot->stall_ns, 0);
     memcpy(slot->executable, path, sizeof slot->executable);
-    memcpy(slot->program, program, sizeof slot->program);
+    memcpy(slot->program, name, sizeof slot->program);
     slot->first_cut = shim_process->first_cut;
-    atomic_store_explicit(&slot->epoch, 1, memory_order_relaxed);
+    put_relaxed(&slot->epoch, 1);
 }
 
 void attach_wait(const _Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
@@ -136,22 +114,13 @@ static bool stays_open(struct seg_header *segment)
     return atomic_load_explicit(&segment->closing, memory_order_seq_cst) == SEG_OPEN;
 }
 
-/* A parent outside its child's namespace has the id 0 there. */
-static void find_namespace(void)
-{
-    if (self.namespace != 0 && shim_segment.fixed.pid_namespace != 0)
-        foreign = self.namespace != shim_segment.fixed.pid_namespace;
-    else if (self.parent_pid == 0)
-        foreign = true;
-}
-
 /* Whether a claim stands, or the recording has ended meanwhile. */
 static bool claim_stands(struct seg_header *segment, struct seg_slot *slot)
 {
     /* Either we see `closing`, or the collector, which sets it before its last look, sees our claim. */
     if (atomic_load_explicit(&segment->closing, memory_order_seq_cst) == SEG_OPEN)
         return true;
-    atomic_store_explicit(&slot->state, SEG_SLOT_FREE, memory_order_release);
+    put_release(&slot->state, SEG_SLOT_FREE);
     return false;
 }
 
@@ -159,7 +128,7 @@ static struct seg_slot *claim_slot(uint32_t pid)
 {
     struct seg_slot *slots = shim_segment.slots;
     for (uint32_t index = 0; index < SEG_SLOT_COUNT; index++) {
-        uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_relaxed);
+        uint64_t word = get_relaxed(&slots[index].state);
         if (word != SEG_SLOT_FREE)
             continue;
         /* acquire: pairs with the collector's release of the slot's former use */
@@ -179,13 +148,11 @@ static struct seg_slot *wait_for_slot(uint32_t pid)
     struct seg_slot *slot = claim_slot(pid);
     int crowded = 0;
     while (slot == NULL && crowded < CROWDED_WAITS && !(shim_segment.fixed.flags & SEG_FLAG_DROP) &&
-           !lane_collector_is_gone() &&
-           atomic_load_explicit(&segment->closing, memory_order_relaxed) != SEG_CLOSED) {
+           !patience_collector_is_gone() && get_relaxed(&segment->closing) != SEG_CLOSED) {
         lane_wake(SEG_NAP);
-        attach_wait(&segment->space, atomic_load_explicit(&segment->space, memory_order_relaxed),
-                    SLOT_WAIT_NS);
+        attach_wait(&segment->space, get_relaxed(&segment->space), SLOT_WAIT_NS);
         slot = claim_slot(pid);
-        crowded = atomic_load_explicit(&segment->crowded, memory_order_relaxed) ? crowded + 1 : 0;
+        crowded = get_relaxed(&segment->crowded) ? crowded + 1 : 0;
     }
     return slot;
 }
@@ -198,31 +165,30 @@ static void heed_filters(void)
         confine_begin(CONFINE_CALLS);
 }
 
-enum taking attach_take_slot(const char *executable)
+enum taking attach_take_slot(const char *program, const char *executable)
 {
     struct seg_header *segment = shim_segment.header;
     struct seg_slot *slot;
     uint64_t claim;
     uint32_t pid;
 
-    if (atomic_load_explicit(&segment->stopped, memory_order_relaxed))
+    if (get_relaxed(&segment->stopped))
         return TAKING_LATE;
-    nameless = !identify();
+    nameless = !attach_identify();
     if (nameless) {
         if (!attach_count_for_parent(0))
-            atomic_fetch_add_explicit(&shim_segment.shared->unattached, 1, memory_order_relaxed);
+            add_relaxed(&shim_segment.shared->unattached, 1);
         return TAKING_NONE;
     }
-    find_namespace();
-    shim_process->foreign = foreign;
-    pid = foreign ? 0 : self.pid;
+    shim_process->foreign = attach_self.foreign;
+    pid = attach_self.foreign ? 0 : attach_self.pid;
     claim = seg_slot_word(SEG_SLOT_ATTACHING, pid);
     if (!may_follow(pid))
         return TAKING_NONE;
     for (;;) {
         slot = wait_for_slot(pid);
         if (slot == NULL) {
-            atomic_fetch_add_explicit(&shim_segment.shared->unattached, 1, memory_order_relaxed);
+            add_relaxed(&shim_segment.shared->unattached, 1);
             return TAKING_NONE;
         }
         if (claim_stands(segment, slot))
@@ -230,11 +196,10 @@ enum taking attach_take_slot(const char *executable)
         if (!stays_open(segment))
             return TAKING_LATE;
     }
-    shim_process->serial = atomic_fetch_add_explicit(&shim_segment.shared->serials, 1, memory_order_relaxed) +
-                           1;
+    shim_process->serial = add_relaxed(&shim_segment.shared->serials, 1) + 1;
     /* A pause that begins or ends from here on is announced to us when the collector has found us. */
-    shim_process->first_cut = seg_cut(0, atomic_load_explicit(&segment->paused, memory_order_relaxed) != 0);
-    fill_slot(slot, shim_process->serial, executable);
+    shim_process->first_cut = seg_cut(0, get_relaxed(&segment->paused) != 0);
+    fill_slot(slot, shim_process->serial, program, executable);
     my_serial = shim_process->serial;
     shim_process->slot = parent_slot = slot;
     shim_process->slot_index = (uint32_t)(slot - shim_segment.slots);
@@ -246,7 +211,7 @@ enum taking attach_take_slot(const char *executable)
     /* A claim that stood for very long was taken back: whoever was stopped for so long is not recorded. */
     if (!atomic_compare_exchange_strong_explicit(&slot->state, &claim, seg_slot_word(SEG_SLOT_ATTACHED, pid),
                                                  memory_order_release, memory_order_relaxed)) {
-        atomic_fetch_add_explicit(&shim_segment.shared->unattached, 1, memory_order_relaxed);
+        add_relaxed(&shim_segment.shared->unattached, 1);
         return TAKING_NONE;
     }
     lane_ring();

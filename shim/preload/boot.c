@@ -3,13 +3,15 @@
  * Laws of this file: dlsym may itself call malloc, calloc and free (its error text). Those come back to our hooks
  * on this thread before there is anything to forward to; they get memory from a static buffer whose addresses
  * every hook recognises. Never __libc_malloc: a program may bring its own allocator, and it is that one's. */
-#include "shim/preload/shim.h"
+#include "shim/preload/boot.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "shim/preload/shim.h"
 
 struct shim_next shim_next;
 
@@ -29,7 +31,7 @@ void *boot_allocate(size_t alignment, size_t size)
         alignment = BOOT_HEADER;
     if (size > BOOT_BUFFER_BYTES || alignment > 4096)
         return NULL;
-    used = atomic_load_explicit(&boot_used, memory_order_relaxed);
+    used = get_relaxed(&boot_used);
     do {
         start = (uint32_t)((used + BOOT_HEADER + alignment - 1) & ~(alignment - 1));
         if (start + size > BOOT_BUFFER_BYTES)
@@ -91,7 +93,7 @@ static struct boot_object object_of(uintptr_t address)
 
 bool boot_resolve(void)
 {
-    if (likely(atomic_load_explicit(&boot_done, memory_order_acquire)))
+    if (likely(get_acquire(&boot_done)))
         return true;
     if (boot_resolving)
         return false;
@@ -117,32 +119,33 @@ bool boot_resolve(void)
     }
     /* The program must not find our failed look-ups in its own dlerror(). */
     (void)dlerror();
-    atomic_store_explicit(&boot_done, 1, memory_order_release);
+    put_release(&boot_done, 1);
     boot_resolving = false;
     return true;
 }
 
+/* In the order of the calls' numbers, from FP_CALL_NEW on (footprint/base/call.h). */
 static const char *const OPERATOR_NAMES[NEXT_OPERATOR_COUNT] = {
-    [NEXT_NEW] = "_Znwm",
-    [NEXT_NEW_ARRAY] = "_Znam",
-    [NEXT_NEW_NOTHROW] = "_ZnwmRKSt9nothrow_t",
-    [NEXT_NEW_ARRAY_NOTHROW] = "_ZnamRKSt9nothrow_t",
-    [NEXT_NEW_ALIGNED] = "_ZnwmSt11align_val_t",
-    [NEXT_NEW_ARRAY_ALIGNED] = "_ZnamSt11align_val_t",
-    [NEXT_NEW_ALIGNED_NOTHROW] = "_ZnwmSt11align_val_tRKSt9nothrow_t",
-    [NEXT_NEW_ARRAY_ALIGNED_NOTHROW] = "_ZnamSt11align_val_tRKSt9nothrow_t",
-    [NEXT_DELETE] = "_ZdlPv",
-    [NEXT_DELETE_ARRAY] = "_ZdaPv",
-    [NEXT_DELETE_NOTHROW] = "_ZdlPvRKSt9nothrow_t",
-    [NEXT_DELETE_ARRAY_NOTHROW] = "_ZdaPvRKSt9nothrow_t",
-    [NEXT_DELETE_SIZED] = "_ZdlPvm",
-    [NEXT_DELETE_ARRAY_SIZED] = "_ZdaPvm",
-    [NEXT_DELETE_ALIGNED] = "_ZdlPvSt11align_val_t",
-    [NEXT_DELETE_ARRAY_ALIGNED] = "_ZdaPvSt11align_val_t",
-    [NEXT_DELETE_SIZED_ALIGNED] = "_ZdlPvmSt11align_val_t",
-    [NEXT_DELETE_ARRAY_SIZED_ALIGNED] = "_ZdaPvmSt11align_val_t",
-    [NEXT_DELETE_ALIGNED_NOTHROW] = "_ZdlPvSt11align_val_tRKSt9nothrow_t",
-    [NEXT_DELETE_ARRAY_ALIGNED_NOTHROW] = "_ZdaPvSt11align_val_tRKSt9nothrow_t",
+    "_Znwm",
+    "_Znam",
+    "_ZnwmRKSt9nothrow_t",
+    "_ZnamRKSt9nothrow_t",
+    "_ZnwmSt11align_val_t",
+    "_ZnamSt11align_val_t",
+    "_ZnwmSt11align_val_tRKSt9nothrow_t",
+    "_ZnamSt11align_val_tRKSt9nothrow_t",
+    "_ZdlPv",
+    "_ZdaPv",
+    "_ZdlPvRKSt9nothrow_t",
+    "_ZdaPvRKSt9nothrow_t",
+    "_ZdlPvm",
+    "_ZdaPvm",
+    "_ZdlPvSt11align_val_t",
+    "_ZdaPvSt11align_val_t",
+    "_ZdlPvmSt11align_val_t",
+    "_ZdaPvmSt11align_val_t",
+    "_ZdlPvSt11align_val_tRKSt9nothrow_t",
+    "_ZdaPvSt11align_val_tRKSt9nothrow_t",
 };
 
 /* A library that was loaded with RTLD_LOCAL keeps its libstdc++ out of the scope that RTLD_NEXT searches, and
@@ -177,8 +180,9 @@ void boot_make_ready(void)
     (void)dlerror(); /* as in boot_resolve */
 }
 
-void *boot_operator(enum next_operator which, const void *caller)
+void *boot_operator(unsigned call, const void *caller)
 {
+    const unsigned which = call - FP_CALL_NEW;
     void *found = __atomic_load_n(&shim_next.operators[which], __ATOMIC_ACQUIRE);
     int saved;
     if (likely(found != NULL))

@@ -3,19 +3,16 @@
  * Laws of this file: those of shim.h; after confine_begin no system call. */
 #include "shim/preload/confine.h"
 
-#include <errno.h>
 #include <pthread.h>
+#include <string.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
 
-#include "shim/preload/attach.h"
-#include "shim/preload/large.h"
 #include "shim/shared/raw.h"
 
-#define QUIET_ROUNDS 300u     /* of QUIET_NS: threads that wait for a chunk do so 50 ms at a time */
-#define QUIET_NS     1000000u /* between two looks whether other threads are in a section */
-#define REST_PAUSES  128u     /* some microseconds, by processor */
+#define REST_PAUSES  128u  /* some microseconds, by processor */
+#define STATUS_BYTES 4096u /* of /proc/self/status: 1.5 KiB, more with many groups, and then it is not told */
 
 struct shim_confine shim_confine;
 
@@ -23,7 +20,7 @@ static __thread uint32_t sections __attribute__((tls_model("initial-exec"))); /*
 
 bool confine_may_call(void)
 {
-    if (atomic_load_explicit(&shim_confine.filters, memory_order_relaxed) != 0)
+    if (get_relaxed(&shim_confine.filters) != 0)
         return false;
     if (shim_process == NULL)
         return true; /* nobody of this process was recorded before: attaching is waited for by nobody */
@@ -50,71 +47,17 @@ void confine_left(void)
         confine_called();
 }
 
-/* Bounded: a handler may have interrupted a section of this very thread. */
-static void wait_for_quiet(void)
-{
-    const struct timespec rest = {0, QUIET_NS};
-    for (unsigned round = 0; round < QUIET_ROUNDS; round++) {
-        if (shim_process == NULL || atomic_load_explicit(&shim_process->calling, memory_order_seq_cst) == 0)
-            return;
-        (void)raw_call(SYS_nanosleep, (long)&rest, 0, 0, 0, 0, 0); /* cut short: we look sooner */
-    }
-}
-
-/* What later calls need, while everything may still be asked for. */
-static void make_ready(void)
-{
-    const int saved = errno;
-    if (shim_segment.header != NULL) {
-        attach_make_ready();
-        lane_make_ready();
-        boot_make_ready();
-    }
-    errno = saved;
-}
-
-void confine_begin(unsigned what)
-{
-    if (what & CONFINE_CLOCK) {
-        uint64_t now = shim_segment.header != NULL ? lane_clock() : 0;
-        uint64_t floor = atomic_load_explicit(&shim_confine.floor, memory_order_relaxed);
-        while (floor < now &&
-               !atomic_compare_exchange_weak_explicit(&shim_confine.floor, &floor, now, memory_order_relaxed,
-                                                      memory_order_relaxed))
-            ;
-        atomic_fetch_add_explicit(&shim_confine.no_clock, 1, memory_order_seq_cst);
-    }
-    if (what & CONFINE_CALLS) {
-        const bool first = !confine_is_on();
-        large_stop();
-        if (first)
-            make_ready();
-        atomic_fetch_add_explicit(&shim_confine.filters, 1, memory_order_seq_cst);
-        if (first)
-            wait_for_quiet();
-    }
-}
-
-void confine_undo(unsigned what)
-{
-    if (what & CONFINE_CLOCK)
-        atomic_fetch_sub_explicit(&shim_confine.no_clock, 1, memory_order_relaxed);
-    if (what & CONFINE_CALLS)
-        atomic_fetch_sub_explicit(&shim_confine.filters, 1, memory_order_relaxed);
-}
-
 /* The collector's last reading of it: of ticks together with the nanoseconds that they are, else its heartbeat. */
 bool confine_knows_time(uint64_t *ret_clock)
 {
     const struct seg_header *segment = shim_segment.header;
     const bool ticks = shim_segment.fixed.clock == SEG_CLOCK_TSC;
     uint64_t now;
-    if (likely(atomic_load_explicit(&shim_confine.no_clock, memory_order_relaxed) == 0) &&
+    if (likely(get_relaxed(&shim_confine.no_clock) == 0) &&
         (ticks || !confine_is_on())) /* libc's clock_gettime may come down to a system call */
         return false;
-    now = atomic_load_explicit(ticks ? &segment->clock_last_ticks : &segment->heartbeat_ns,
-                               memory_order_relaxed);
-    const uint64_t floor = atomic_load_explicit(&shim_confine.floor, memory_order_relaxed);
+    now = get_relaxed(ticks ? &segment->clock_last_ticks : &segment->heartbeat_ns);
+    const uint64_t floor = get_relaxed(&shim_confine.floor);
     *ret_clock = now > floor ? now : floor;
     return true;
 }
@@ -145,4 +88,58 @@ void confine_rest(void)
 #endif
         atomic_signal_fence(memory_order_seq_cst);
     }
+}
+
+/* ---- the filters that stand when a process begins --------------------------------------------------- */
+
+static bool number_of(const char *status, const char *key, uint32_t *ret_number)
+{
+    const char *at = strstr(status, key);
+    if (at == NULL)
+        return false;
+    for (at += strlen(key); *at == ' ' || *at == '\t'; at++)
+        ;
+    for (*ret_number = 0; *at >= '0' && *at <= '9'; at++)
+        *ret_number = *ret_number * 10 + (uint32_t)(*at - '0');
+    return true;
+}
+
+enum found { FOUND_NOTHING_YET = 0, FOUND_FREE, FOUND_CONFINED, FOUND_NO_ANSWER };
+
+static enum found look(uint32_t tried)
+{
+    static char status[STATUS_BYTES];
+    uint32_t mode, filters;
+    long got = 0, fd = raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return FOUND_NO_ANSWER;
+    got = raw_read((int)fd, status, sizeof status - 1);
+    raw_close((int)fd);
+    status[got > 0 ? got : 0] = '\0';
+    if (!number_of(status, "\nSeccomp:", &mode))
+        return FOUND_NO_ANSWER;
+    if (mode == 0 || (tried > 0 && number_of(status, "\nSeccomp_filters:", &filters) && filters == tried))
+        return FOUND_FREE;
+    return FOUND_CONFINED;
+}
+
+static enum found found(uint32_t tried)
+{
+    static _Atomic uint32_t known; /* of this image, its forked children included */
+    uint32_t was = get_relaxed(&known);
+    if (was == FOUND_NOTHING_YET) {
+        was = look(tried);
+        put_relaxed(&known, was);
+    }
+    return (enum found)was;
+}
+
+bool filters_let_pass(uint32_t tried)
+{
+    return found(tried) == FOUND_FREE;
+}
+
+bool filters_confine(uint32_t tried)
+{
+    return found(tried) == FOUND_CONFINED;
 }

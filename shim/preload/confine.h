@@ -8,10 +8,6 @@
  *   section    a piece of a slow path that makes system calls. It is entered only where the process is not confined, and a
  *              filter is put up only when no thread is in one: with SECCOMP_FILTER_FLAG_TSYNC it is every thread's
  *
- * A filter is noticed where the program puts it up through libc: prctl(2), or syscall(2) with the numbers of seccomp and
- * prctl (confine_calls.c), which is what libseccomp and browsers do. One that is put up by instructions of the program's own
- * is not seen. One that fails to be put up confines nobody.
- *
  * Nothing here calls malloc or changes errno. */
 #ifndef MALLAB_SHIM_PRELOAD_CONFINE_H
 #define MALLAB_SHIM_PRELOAD_CONFINE_H
@@ -31,7 +27,7 @@ extern struct shim_confine shim_confine;
 
 static inline bool confine_is_on(void)
 {
-    return unlikely(atomic_load_explicit(&shim_confine.filters, memory_order_relaxed) != 0);
+    return unlikely(get_relaxed(&shim_confine.filters) != 0);
 }
 
 /* confine_may_call - enter a section: whether system calls may be made. If so, confine_called leaves it. */
@@ -40,17 +36,6 @@ void confine_called(void);
 
 /* confine_left - a jump has left the sections that the calling thread was in, if any. */
 void confine_left(void);
-
-enum confine_what {
-    CONFINE_CALLS = 1, /* system calls are about to be filtered */
-    CONFINE_CLOCK = 2, /* the time stamp counter is about to be forbidden */
-};
-
-/* confine_begin - call before `what` (joined) comes into force: makes ready what takes system calls, and waits, for a bounded
- * time, until no other thread makes any.
- * confine_undo - it did not come into force. */
-void confine_begin(unsigned what);
-void confine_undo(unsigned what);
 
 /* confine_knows_time - whether the clock has to come from shared memory; then it is put into ret_clock, in the segment's
  * units, never less than confine_begin saw. */
@@ -62,6 +47,13 @@ uint32_t confine_thread_id(void);
 
 /* confine_rest - a moment of a loop that waits without a system call. */
 void confine_rest(void);
+
+/* filters_let_pass - whether this process, as it began, is behind no seccomp filter, or behind the same ones as the collector. Looked
+ *                    at once in an image.
+ *                    tried: behind how many the collector made the call unharmed; 0: it is behind none, or did not.
+ * filters_confine - whether it is known to be behind others. */
+bool filters_let_pass(uint32_t tried);
+bool filters_confine(uint32_t tried);
 
 #pragma GCC visibility pop
 

@@ -1,16 +1,80 @@
-/* confine_calls.c - the calls by which a program confines itself: prctl and syscall, wrapped.
+/* confine_calls.c - the calls by which a program confines itself, prctl and syscall, wrapped; and what we do before them.
  *
  * Laws of this file: those of shim.h; every call goes on exactly as it came in. prctl is made here, as libc makes it. syscall
  * is a jump to libc's, with the stack as it was: what it may be asked for, a clone with a stack of its own, needs that. */
+#include "shim/preload/confine_calls.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
 
+#include "shim/preload/attach_self.h"
+#include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
+#include "shim/preload/lane_pool.h"
+#include "shim/preload/lane_record.h"
 #include "shim/preload/large.h"
 #include "shim/shared/raw.h"
+
+#define QUIET_ROUNDS 300u     /* of QUIET_NS: threads that wait for a chunk do so 50 ms at a time */
+#define QUIET_NS     1000000u /* between two looks whether other threads are in a section */
+
+/* Bounded: a handler may have interrupted a section of this very thread. */
+static void wait_for_quiet(void)
+{
+    const struct timespec rest = {0, QUIET_NS};
+    for (unsigned round = 0; round < QUIET_ROUNDS; round++) {
+        if (shim_process == NULL || atomic_load_explicit(&shim_process->calling, memory_order_seq_cst) == 0)
+            return;
+        (void)raw_call(SYS_nanosleep, (long)&rest, 0, 0, 0, 0, 0); /* cut short: we look sooner */
+    }
+}
+
+/* What later calls need, while everything may still be asked for. */
+static void make_ready(void)
+{
+    const int saved = errno;
+    if (shim_segment.header != NULL) {
+        attach_make_ready();
+        lane_make_ready();
+        boot_make_ready();
+    }
+    errno = saved;
+}
+
+void confine_begin(unsigned what)
+{
+    if (what & CONFINE_CLOCK) {
+        uint64_t now = shim_segment.header != NULL ? lane_clock() : 0;
+        uint64_t floor = get_relaxed(&shim_confine.floor);
+        while (floor < now &&
+               !atomic_compare_exchange_weak_explicit(&shim_confine.floor, &floor, now, memory_order_relaxed,
+                                                      memory_order_relaxed))
+            ;
+        atomic_fetch_add_explicit(&shim_confine.no_clock, 1, memory_order_seq_cst);
+    }
+    if (what & CONFINE_CALLS) {
+        const bool first = !confine_is_on();
+        large_stop();
+        if (first)
+            make_ready();
+        atomic_fetch_add_explicit(&shim_confine.filters, 1, memory_order_seq_cst);
+        if (first)
+            wait_for_quiet();
+    }
+}
+
+void confine_undo(unsigned what)
+{
+    if (what & CONFINE_CLOCK)
+        sub_relaxed(&shim_confine.no_clock, 1);
+    if (what & CONFINE_CALLS)
+        sub_relaxed(&shim_confine.filters, 1);
+}
+
+/* ---- prctl -------------------------------------------------------------------------------------------------- */
 
 SHIM_EXPORT int prctl(int option, ...);
 

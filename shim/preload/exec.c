@@ -8,8 +8,6 @@
  * calls only, no allocation, a small stack, errno as it was; and whatever is found, the call goes on unchanged, but for
  * programs of sanitizers (footprint/base/sanitizer.h): with us they would not run, so they get an LD_PRELOAD without us.
  * Not wrapped: fexecve, execveat, whose programs are seen from outside if they live. */
-#include "shim/preload/confine.h"
-
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -20,6 +18,9 @@
 #include <sys/stat.h>
 
 #include "footprint/base/sanitizer.h"
+#include "shim/preload/confine.h"
+#include "shim/preload/note.h"
+#include "shim/preload/shim_text.h"
 #include "shim/shared/raw.h"
 
 #define PATH_BYTES    1024u
@@ -110,7 +111,7 @@ static bool is_executable(const char *path)
 static void tell(const char *name, const char *obstacle, bool of_child)
 {
     if (!note_send(name, obstacle, of_child) && shim_segment.header != NULL)
-        atomic_fetch_add_explicit(&shim_segment.shared->unattached, 1, memory_order_relaxed);
+        add_relaxed(&shim_segment.shared->unattached, 1);
 }
 
 static long read_at(int fd, void *bytes, size_t size, uint64_t offset)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shim/preload/boot.h"
 #include "shim/preload/large.h"
 #include "shim/preload/turn.h"
 

@@ -9,6 +9,7 @@
  * Deletes do not throw: they are recorded first and forwarded with the gate shut. */
 #include <stdlib.h>
 
+#include "shim/preload/boot.h"
 #include "shim/preload/turn.h"
 
 typedef void *(*new_plain)(size_t);
@@ -50,7 +51,7 @@ static inline struct lane *operator_enter(unsigned call, size_t size, size_t ext
         if (lane_gate(lane) != GATE_OPEN) {
             /* In a handler, within the allocator: the malloc that serves it is recorded, or it is not seen. */
             if ((lane_gate(lane) & GATE_FORWARD) && !shim_next.is_libc)
-                lane_count_reentrant(lane);
+                turn_count_reentrant(lane);
             return NULL;
         }
     }
@@ -94,39 +95,37 @@ static void *serve_without_next(size_t alignment, size_t size, bool nothrow)
     return address;
 }
 
-static in_our_frame void *new_unaligned(unsigned call, enum next_operator which, size_t size,
-                                        const void *caller, void *frame)
+static in_our_frame void *new_unaligned(unsigned call, size_t size, const void *caller, void *frame)
 {
     struct lane *lane = operator_enter(call, size, 0, frame, caller);
-    const new_plain next = (new_plain)boot_operator(which, caller);
+    const new_plain next = (new_plain)boot_operator(call, caller);
     void *address = next != NULL ? next(size) : serve_without_next(0, size, false);
     return operator_leave(lane, call, address, size, 0, frame);
 }
 
-static in_our_frame void *new_nothrow(unsigned call, enum next_operator which, size_t size, const void *tag,
-                                      const void *caller, void *frame)
+static in_our_frame void *new_nothrow(unsigned call, size_t size, const void *tag, const void *caller,
+                                      void *frame)
 {
     struct lane *lane = operator_enter(call, size, 0, frame, caller);
-    const new_two next = (new_two)boot_operator(which, caller);
+    const new_two next = (new_two)boot_operator(call, caller);
     void *address = next != NULL ? next(size, (size_t)tag) : serve_without_next(0, size, true);
     return operator_leave(lane, call, address, size, 0, frame);
 }
 
-static in_our_frame void *new_aligned(unsigned call, enum next_operator which, size_t size, size_t alignment,
-                                      const void *caller, void *frame)
+static in_our_frame void *new_aligned(unsigned call, size_t size, size_t alignment, const void *caller,
+                                      void *frame)
 {
     struct lane *lane = operator_enter(call, size, alignment, frame, caller);
-    const new_two next = (new_two)boot_operator(which, caller);
+    const new_two next = (new_two)boot_operator(call, caller);
     void *address = next != NULL ? next(size, alignment) : serve_without_next(alignment, size, false);
     return operator_leave(lane, call, address, size, alignment, frame);
 }
 
-static in_our_frame void *new_aligned_nothrow(unsigned call, enum next_operator which, size_t size,
-                                              size_t alignment, const void *tag, const void *caller,
-                                              void *frame)
+static in_our_frame void *new_aligned_nothrow(unsigned call, size_t size, size_t alignment, const void *tag,
+                                              const void *caller, void *frame)
 {
     struct lane *lane = operator_enter(call, size, alignment, frame, caller);
-    const new_three next = (new_three)boot_operator(which, caller);
+    const new_three next = (new_three)boot_operator(call, caller);
     void *address = next != NULL ? next(size, alignment, (size_t)tag)
                                  : serve_without_next(alignment, size, true);
     return operator_leave(lane, call, address, size, alignment, frame);
@@ -140,28 +139,28 @@ static in_our_frame void *new_aligned_nothrow(unsigned call, enum next_operator 
     void *name(size_t size)                                                                                  \
     {                                                                                                        \
         UNWIND_THROUGH_US();                                                                                 \
-        return new_unaligned(FP_CALL_##call, NEXT_##call, size, CALLER, FRAME);                              \
+        return new_unaligned(FP_CALL_##call, size, CALLER, FRAME);                                           \
     }
 #define DEFINE_NEW_NOTHROW(name, call)                                                                       \
     SHIM_EXPORT void *name(size_t size, const void *tag);                                                    \
     void *name(size_t size, const void *tag)                                                                 \
     {                                                                                                        \
         UNWIND_THROUGH_US();                                                                                 \
-        return new_nothrow(FP_CALL_##call, NEXT_##call, size, tag, CALLER, FRAME);                           \
+        return new_nothrow(FP_CALL_##call, size, tag, CALLER, FRAME);                                        \
     }
 #define DEFINE_NEW_ALIGNED(name, call)                                                                       \
     SHIM_EXPORT void *name(size_t size, size_t alignment);                                                   \
     void *name(size_t size, size_t alignment)                                                                \
     {                                                                                                        \
         UNWIND_THROUGH_US();                                                                                 \
-        return new_aligned(FP_CALL_##call, NEXT_##call, size, alignment, CALLER, FRAME);                     \
+        return new_aligned(FP_CALL_##call, size, alignment, CALLER, FRAME);                                  \
     }
 #define DEFINE_NEW_ALIGNED_NOTHROW(name, call)                                                               \
     SHIM_EXPORT void *name(size_t size, size_t alignment, const void *tag);                                  \
     void *name(size_t size, size_t alignment, const void *tag)                                               \
     {                                                                                                        \
         UNWIND_THROUGH_US();                                                                                 \
-        return new_aligned_nothrow(FP_CALL_##call, NEXT_##call, size, alignment, tag, CALLER, FRAME);        \
+        return new_aligned_nothrow(FP_CALL_##call, size, alignment, tag, CALLER, FRAME);                     \
     }
 
 DEFINE_NEW(_Znwm, NEW)
@@ -208,7 +207,7 @@ static inline void delete_leave(struct lane *lane)
         type next;                                                                                           \
         if (!delete_enter(FP_CALL_##call, address, size_value, alignment_value, CALLER, &lane))              \
             return;                                                                                          \
-        next = (type)boot_operator(NEXT_##call, CALLER);                                                     \
+        next = (type)boot_operator(FP_CALL_##call, CALLER);                                                  \
         if (next != NULL)                                                                                    \
             next arguments;                                                                                  \
         else                                                                                                 \

@@ -10,17 +10,9 @@
 #ifndef MALLAB_SHIM_PRELOAD_LANE_H
 #define MALLAB_SHIM_PRELOAD_LANE_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "footprint/base/call.h"
 #include "footprint/fp/record.h"
-
-#define likely(condition)   __builtin_expect(!!(condition), 1)
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
-#define cold_path           __attribute__((cold, noinline))
+#include "shim/preload/shim.h"
 
 enum lane_gate {
     GATE_OPEN = 0,
@@ -79,42 +71,24 @@ struct lane {
 /* The calling thread's lane, NULL before its first call. Initial-exec: the dynamic TLS model allocates. */
 extern __thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
 
-/* lane_attach - the calling thread's lane, attaching thread and process as needed.
- * Returns NULL when nothing is to be recorded here: nested in our own slow path, or switched off. */
-struct lane *lane_attach(void);
-
-/* lane_record_slow - the whole work of a record: group boundaries, wide numbers, chunk change, forked children.
+/* lane_record_slow - the whole work of a record: group boundaries, wide numbers, chunk change, forked children (lane_attach.c).
  * extra     FP_EXTRA_*'s number.
  * Returns   the lane that the thread has now, with its gate at GATE_RECORD; a dummy one when off. */
 struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address, uint64_t size,
                               uint64_t extra);
-
-/* lane_clock - the clock that stamps are read from: ticks or nanoseconds, rising. */
-uint64_t lane_clock(void);
-
-/* lane_count_reentrant - note that a call could not be recorded because one was being recorded. */
-void lane_count_reentrant(struct lane *lane);
-
-/* lane_repair - a jump has left the storing of a record: what is half in place goes, and the lane can be stored into again.
- * lane_attach_left - likewise of attaching, by the calling thread; it tries again at its next call. */
-void lane_repair(struct lane *lane);
-void lane_attach_left(void);
-
-/* lane_count_confined - count a call of a thread that has no lane because its process is confined. */
-void lane_count_confined(void);
 
 /* lane_set_gate - the signal fences keep the stores of a record between the two gates around it, as seen by a
  * handler on this thread; they cost no instruction. */
 static inline void lane_set_gate(struct lane *lane, uint32_t gate)
 {
     atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&lane->gate, gate, memory_order_relaxed);
+    put_relaxed(&lane->gate, gate);
     atomic_signal_fence(memory_order_seq_cst);
 }
 
 static inline uint32_t lane_gate(const struct lane *lane)
 {
-    return atomic_load_explicit(&lane->gate, memory_order_relaxed);
+    return get_relaxed(&lane->gate);
 }
 
 #define LANE_PREFETCH_BYTES 512 /* ahead of the cursor; past a chunk's end it does no harm */
@@ -153,7 +127,7 @@ static inline bool lane_store(struct lane *lane, unsigned code, uintptr_t addres
     uint64_t epoch;
     if (unlikely(code == 0 || lane_is_at_boundary(lane)))
         return false;
-    epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
+    epoch = get_acquire(lane->epoch_word);
     if (unlikely(epoch != lane->epoch || !fp_record_is_short(address, size)))
         return false;
     /* One word, so whole or absent; the collector reads it after an acquire of the chunk's state, or when the

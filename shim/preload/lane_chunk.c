@@ -1,11 +1,13 @@
-/* lane_chunk.c - the chunks that lanes fill: taken from the segment, waited for, handed to the collector.
+/* lane_chunk.c - chunks claimed, waited for, left, inherited, closed and repaired.
  *
- * Laws of this file: those of lane.c. */
+ * Laws of this file: those of lane_attach.c. */
+#include "shim/preload/lane_chunk.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
 #include "shim/preload/confine.h"
-#include "shim/preload/lane_slow.h"
+#include "shim/preload/patience.h"
 #include "shim/shared/raw.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -31,7 +33,7 @@ void lane_ring(void)
 void lane_wake(enum seg_sleep least)
 {
     _Atomic uint32_t *asleep = &shim_segment.shared->asleep;
-    if (!confine_is_on() && atomic_load_explicit(asleep, memory_order_relaxed) >= least &&
+    if (!confine_is_on() && get_relaxed(asleep) >= least &&
         atomic_exchange_explicit(asleep, SEG_AWAKE, memory_order_relaxed) >= least)
         lane_ring();
 }
@@ -48,8 +50,7 @@ void lane_close_chunk(struct lane *lane)
         return;
     lane->cursor = NULL;
     /* release: the records are in place before the collector may look; pairs with its acquire load */
-    atomic_store_explicit(&shim_segment.states[lane->chunk], word_of(lane, SEG_CHUNK_FULL),
-                          memory_order_release);
+    put_release(&shim_segment.states[lane->chunk], word_of(lane, SEG_CHUNK_FULL));
     /* A missed ring costs the collector's time-out, no record. */
     lane_wake(SEG_SLEEP);
 }
@@ -57,36 +58,45 @@ void lane_close_chunk(struct lane *lane)
 void lane_leave_chunk(struct lane *lane)
 {
     if (lane->cursor != NULL)
-        atomic_store_explicit(&shim_segment.states[lane->chunk], word_of(lane, SEG_CHUNK_LEFT),
-                              memory_order_release); /* as above */
+        put_release(&shim_segment.states[lane->chunk], word_of(lane, SEG_CHUNK_LEFT)); /* as above */
 }
 
-void lane_inherit_chunk(struct lane *lane, uint32_t former)
+bool lane_inherit_chunk(struct lane *lane, uint32_t former)
 {
     /* Not where a handler's jump out of a store may have left words behind the cursor that are no record. */
     const bool fits = lane_gate(lane) == GATE_OPEN && lane->number < FP_LANES_MAX;
     uint64_t left = seg_chunk_word(SEG_CHUNK_LEFT, shim_process->slot_index, lane->stream, former);
-    if (lane->cursor == NULL)
-        return;
     /* The collector may have taken it before us: then it is somebody else's by now, and has another word. */
-    if (!atomic_compare_exchange_strong_explicit(&shim_segment.states[lane->chunk], &left,
-                                                 word_of(lane, fits ? SEG_CHUNK_OPEN : SEG_CHUNK_FULL),
-                                                 memory_order_acq_rel, memory_order_relaxed))
-        lane->cursor = NULL;
-    else if (fits)
-        lane_begin_thread(lane);
-    else
-        lane->cursor = NULL;
+    if (lane->cursor != NULL &&
+        atomic_compare_exchange_strong_explicit(&shim_segment.states[lane->chunk], &left,
+                                                word_of(lane, fits ? SEG_CHUNK_OPEN : SEG_CHUNK_FULL),
+                                                memory_order_acq_rel, memory_order_relaxed) &&
+        fits)
+        return true;
+    lane->cursor = NULL;
+    return false;
+}
+
+void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause)
+{
+    lane->gap_pending = true;
+    lane->gap_lost = true;
+    if (call >= FP_CALL_COUNT)
+        return; /* half a realloc, whose other half is the call, or no call at all */
+    lane->lost_pending++;
+    if (unlikely(shim_process->slot == NULL))
+        return; /* a forked child that has not attached yet, interrupted in its first call */
+    add_relaxed(&shim_process->slot->lost[cause], 1);
 }
 
 /* The lowest free chunk: low indexes are in use first, so an index tells how short the pool is. */
 static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready, uint32_t *ret_index)
 {
     _Atomic uint64_t *states = shim_segment.states;
-    const bool ends = atomic_load_explicit(&lane->state, memory_order_relaxed) == LANE_EXITED;
+    const bool ends = get_relaxed(&lane->state) == LANE_EXITED;
     const uint64_t mine = word_of(lane, ends ? SEG_CHUNK_LEFT : SEG_CHUNK_OPEN);
     for (uint32_t index = first; index < ready; index++) {
-        uint64_t word = atomic_load_explicit(&states[index], memory_order_relaxed);
+        uint64_t word = get_relaxed(&states[index]);
         if (word != SEG_CHUNK_FREE)
             continue;
         /* acquire: pairs with the collector's release of FREE after zeroing */
@@ -122,14 +132,14 @@ static bool claim_beyond(const struct lane *lane, uint32_t *ret_index)
 {
     const struct seg_view *view = &shim_segment;
     _Atomic uint32_t *beyond = &view->shared->beyond;
-    uint32_t index, seen = atomic_load_explicit(beyond, memory_order_relaxed);
+    uint32_t index, seen = get_relaxed(beyond);
     bool found;
     if (!(view->fixed.flags & SEG_FLAG_BY_NEED) || !confine_may_call())
         return false;
     found = claim_below(lane, seg_held(view), view->fixed.chunk_count, &index);
     if (found && raw_call(SYS_madvise, (long)seg_chunk(view, index), SEG_CHUNK_BYTES, MADV_POPULATE_WRITE, 0,
                           0, 0) != 0) {
-        atomic_store_explicit(&view->states[index], SEG_CHUNK_FREE, memory_order_release);
+        put_release(&view->states[index], SEG_CHUNK_FREE);
         found = false;
     }
     confine_called();
@@ -152,17 +162,16 @@ static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
 static bool wait_in_turns(struct lane *lane, uint32_t *ret_index)
 {
     const struct seg_header *segment = shim_segment.header;
-    const uint64_t patience = lane_patience_ns() / TURN_NS;
+    const uint64_t patience = patience_ns() / TURN_NS;
     uint64_t heartbeat = 0, silent = 0;
     while (!claim_chunk(lane, ret_index)) {
-        const uint64_t seen = atomic_load_explicit(&segment->heartbeat_ns, memory_order_relaxed);
-        if (atomic_load_explicit(&segment->starved, memory_order_relaxed) || lane_silence_is_given_up() ||
-            atomic_load_explicit(&segment->stopped, memory_order_relaxed))
+        const uint64_t seen = get_relaxed(&segment->heartbeat_ns);
+        if (get_relaxed(&segment->starved) || patience_is_given_up() || get_relaxed(&segment->stopped))
             return false;
         silent = seen == heartbeat ? silent + 1 : 0;
         heartbeat = seen;
         if (silent >= patience) {
-            lane_give_up(heartbeat);
+            patience_give_up(heartbeat);
             return false;
         }
         confine_rest();
@@ -175,7 +184,7 @@ static uint64_t about_now_ns(void)
 {
     uint64_t now;
     if (!confine_may_call())
-        return atomic_load_explicit(&shim_segment.header->heartbeat_ns, memory_order_relaxed);
+        return get_relaxed(&shim_segment.header->heartbeat_ns);
     now = raw_now_ns();
     confine_called();
     return now;
@@ -191,12 +200,12 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     uint64_t end;
     bool found = false;
     uint32_t waits;
-    atomic_fetch_add_explicit(&slot->stalls, 1, memory_order_relaxed);
+    add_relaxed(&slot->stalls, 1);
     lane->waiting = true;
-    atomic_fetch_add_explicit(&shared->space_waiters, 1, memory_order_relaxed);
-    while (!found && !atomic_load_explicit(&segment->starved, memory_order_relaxed) &&
-           !lane_collector_is_gone() && !atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
-        const uint32_t space = atomic_load_explicit(&segment->space, memory_order_acquire);
+    add_relaxed(&shared->space_waiters, 1);
+    while (!found && !get_relaxed(&segment->starved) && !patience_collector_is_gone() &&
+           !get_relaxed(&segment->stopped)) {
+        const uint32_t space = get_acquire(&segment->space);
         found = claim_chunk(lane, ret_index);
         if (found)
             break;
@@ -206,23 +215,23 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
             break;
         }
         /* A thousand that look every 2 ms would leave the collector no processor; it wakes them when there is room. */
-        waits = atomic_load_explicit(&shared->space_waiters, memory_order_relaxed);
+        waits = get_relaxed(&shared->space_waiters);
         waits = waits == 0 ? 1 : waits < WAITS_MOST ? waits : WAITS_MOST; /* whatever stands there */
         (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS);    /* whatever woke us, look again */
         confine_called();
     }
     lane->gave_up = !found;
-    atomic_fetch_sub_explicit(&shared->space_waiters, 1, memory_order_relaxed);
+    sub_relaxed(&shared->space_waiters, 1);
     lane->waiting = false;
     end = about_now_ns();
-    atomic_fetch_add_explicit(&slot->stall_ns, end > start ? end - start : 0, memory_order_relaxed);
+    add_relaxed(&slot->stall_ns, end > start ? end - start : 0);
     return found;
 }
 
 /* The chunk that the lane took or gave away last: whether it still has it, and it is not the one of its cursor. */
 static bool is_still_open(const struct lane *lane)
 {
-    const uint64_t word = atomic_load_explicit(&shim_segment.states[lane->chunk], memory_order_relaxed);
+    const uint64_t word = get_relaxed(&shim_segment.states[lane->chunk]);
     return word == word_of(lane, SEG_CHUNK_OPEN) || word == word_of(lane, SEG_CHUNK_LEFT);
 }
 
@@ -231,16 +240,16 @@ void lane_repair(struct lane *lane)
 {
     struct seg_chunk_header *chunk = seg_chunk(&shim_segment, lane->chunk);
     if (lane->waiting)
-        atomic_fetch_sub_explicit(&shim_segment.shared->space_waiters, 1, memory_order_relaxed);
+        sub_relaxed(&shim_segment.shared->space_waiters, 1);
     lane->waiting = false;
     if (lane->cursor != NULL) {
         /* Words of a record that the cursor does not stand behind yet; the first one makes it a record. */
         uint64_t *word = lane->cursor;
         for (unsigned i = 0; i < RECORD_WORDS_MOST && ((uintptr_t)word & (SEG_CHUNK_BYTES - 1)) != 0; i++)
             __atomic_store_n(word++, 0, __ATOMIC_RELEASE);
-    } else if (is_still_open(lane) && atomic_load_explicit(&chunk->magic, memory_order_relaxed) == 0) {
+    } else if (is_still_open(lane) && get_relaxed(&chunk->magic) == 0) {
         memset(chunk, 0, sizeof *chunk);
-        atomic_store_explicit(&shim_segment.states[lane->chunk], SEG_CHUNK_FREE, memory_order_release);
+        put_release(&shim_segment.states[lane->chunk], SEG_CHUNK_FREE);
     } else if (is_still_open(lane)) {
         /* On its way into use, and empty, or out of it. */
         lane->sequence = chunk->sequence + 1;
@@ -254,7 +263,7 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
     const struct seg_header *segment = shim_segment.header;
     struct seg_chunk_header *chunk;
     uint32_t index;
-    if (atomic_load_explicit(&segment->stopped, memory_order_relaxed)) {
+    if (get_relaxed(&segment->stopped)) {
         lane->gap_pending = true; /* not lost: what came after --duration was not asked for */
         return false;
     }
@@ -264,20 +273,20 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
     }
     if (shim_process->lost_contact) {
         /* Only look, never wait, for a collector that was found dead. */
-        if (lane_collector_is_gone()) {
+        if (patience_collector_is_gone()) {
             lane_lose(lane, call, FP_LOSS_COLLECTOR);
             return false;
         }
         shim_process->lost_contact = false;
     }
     if (!claim_chunk(lane, &index)) {
-        const bool hopeless = lane->gave_up && atomic_load_explicit(&segment->starved, memory_order_relaxed);
+        const bool hopeless = lane->gave_up && get_relaxed(&segment->starved);
         if (hopeless || shim_segment.fixed.flags & SEG_FLAG_DROP) {
             lane_lose(lane, call, FP_LOSS_RING_FULL);
             return false;
         }
         if (!wait_for_chunk(lane, &index)) {
-            shim_process->lost_contact = lane_collector_is_gone();
+            shim_process->lost_contact = patience_collector_is_gone();
             lane_lose(lane, call, shim_process->lost_contact ? FP_LOSS_COLLECTOR : FP_LOSS_RING_FULL);
             return false;
         }
@@ -287,13 +296,13 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
     atomic_signal_fence(memory_order_seq_cst);
     chunk = seg_chunk(&shim_segment, index);
     /* Read before the first store: a fault for reading maps what lies around too, to be written as well, one for storing a page. */
-    (void)atomic_load_explicit(&chunk->magic, memory_order_relaxed);
+    (void)get_relaxed(&chunk->magic);
     chunk->sequence = lane->sequence++;
     chunk->serial = shim_process->serial;
     chunk->lane = lane->number;
     chunk->thread_id = lane->thread_id;
     chunk->cut = lane->cut;
-    atomic_store_explicit(&chunk->magic, SEG_CHUNK_MAGIC, memory_order_release);
+    put_release(&chunk->magic, SEG_CHUNK_MAGIC);
     lane->cursor = (uint64_t *)(chunk + 1);
     return true;
 }

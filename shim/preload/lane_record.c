@@ -1,20 +1,19 @@
-/* lane_record.c - records that the fast path (lane.h) leaves over: stamps, wide numbers, gaps, cuts, the first one of a chunk.
+/* lane_record.c - room made for a record, with the stamp, epoch, gap or chunk that it needs before it.
  *
- * Laws of this file: those of lane.c. */
+ * Laws of this file: those of lane_attach.c. */
+#include "shim/preload/lane_record.h"
+
 #include <errno.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
 
+#include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
-#include "shim/preload/lane_slow.h"
-#include "shim/preload/large.h"
+#include "shim/preload/lane_chunk.h"
 #include "shim/shared/raw.h"
 
-/* Stands in for a lane where nothing is recorded; written to by everybody, read by nobody. */
-static struct lane lane_dummy;
-
-static uint64_t read_clock(void)
+uint64_t lane_clock(void)
 {
     uint64_t told_by_collector;
     if (unlikely(confine_knows_time(&told_by_collector)))
@@ -37,13 +36,8 @@ static uint64_t read_clock(void)
 /* The collector's clock is late where others have read the processor's. */
 static uint64_t read_clock_after(uint64_t before)
 {
-    const uint64_t now = read_clock();
+    const uint64_t now = lane_clock();
     return now > before ? now : before;
-}
-
-uint64_t lane_clock(void)
-{
-    return read_clock();
 }
 
 /* One word after its successors are in place: whoever sees it sees the whole record. */
@@ -79,7 +73,7 @@ static void store_stamp(struct lane *lane, uint64_t epoch, uint64_t clock)
 
 static void leave_seldom(struct lane *lane)
 {
-    const bool alone = atomic_load_explicit(&shim_process->lane_count, memory_order_relaxed) <= 1;
+    const bool alone = get_relaxed(&shim_process->lane_count) <= 1;
     lane->seldom = false;
     lane->group_mask = (alone ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1;
 }
@@ -111,12 +105,12 @@ static uintptr_t end_mask(const struct lane *lane)
 static void write_stamp(struct lane *lane)
 {
     const uint64_t now = read_clock_after(lane->stamp_clock);
-    uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
-    if (atomic_load_explicit(&shim_process->lane_count, memory_order_relaxed) > 1) {
+    uint64_t epoch = get_acquire(lane->epoch_word);
+    if (get_relaxed(&shim_process->lane_count) > 1) {
         if (!lane->seldom)
             lane->group_mask = LANE_GROUP_MANY - 1;
         if (epoch == lane->seen_epoch && now - lane->seen_clock >= shim_segment.fixed.bump_ticks) {
-            epoch = atomic_fetch_add_explicit(lane->epoch_word, 1, memory_order_acq_rel) + 1;
+            epoch = add_acq_rel(lane->epoch_word, 1) + 1;
             lane->seen_clock = now;
         } else if (epoch != lane->seen_epoch) {
             lane->seen_clock = now;
@@ -148,7 +142,7 @@ static uint64_t read_clock_in_order(void)
 #if defined(__x86_64__)
     _mm_lfence();
 #endif
-    now = read_clock();
+    now = lane_clock();
 #if defined(__x86_64__)
     _mm_lfence();
 #endif
@@ -228,9 +222,9 @@ static uint64_t cut_of(uint64_t epoch)
 {
     const struct seg_slot_note *note = shim_process->note;
     /* acquire: the one before is stored first */
-    uint64_t cut = atomic_load_explicit(&note->cut, memory_order_acquire);
+    uint64_t cut = get_acquire(&note->cut);
     if (unlikely(epoch < seg_cut_epoch(cut)))
-        cut = atomic_load_explicit(&note->cut_before, memory_order_relaxed);
+        cut = get_relaxed(&note->cut_before);
     return cut != 0 ? cut : shim_process->first_cut;
 }
 
@@ -267,9 +261,9 @@ static bool make_room(struct lane *lane, unsigned call, uint32_t words)
 {
     if (unlikely(lane->group_mask == 0 && !lane->seldom))
         return make_stamped_room(lane, call, words);
-    bool owes = owes_stamp(lane, atomic_load_explicit(lane->epoch_word, memory_order_acquire));
+    bool owes = owes_stamp(lane, get_acquire(lane->epoch_word));
     for (;;) {
-        const uint64_t epoch = atomic_load_explicit(lane->epoch_word, memory_order_acquire);
+        const uint64_t epoch = get_acquire(lane->epoch_word);
         if (!heed_cut(lane, epoch))
             return false;
         if (((uintptr_t)lane->cursor & end_mask(lane)) == 0) {
@@ -293,38 +287,14 @@ static bool make_room(struct lane *lane, unsigned call, uint32_t words)
     }
 }
 
-__attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address,
-                                                        uint64_t size, uint64_t extra)
+void lane_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
 {
-    const unsigned code = extra == fp_record_extra(call) && fp_record_is_short(address, size)
-                              ? fp_record_code(call)
-                              : 0;
-    large_made(call, address, size, extra);
-    if (unlikely(atomic_load_explicit(&lane->state, memory_order_relaxed) == LANE_FREE)) {
-        /* Wiped: this is a forked child's first record. */
-        lane_set_gate(lane, GATE_OPEN);
-        lane = lane_attach();
-        if (lane == NULL) {
-            if (call < FP_CALL_COUNT)
-                lane_count_confined();
-            return &lane_dummy;
-        }
-    }
-    lane_set_gate(lane, GATE_RECORD);
+    const bool is_short = extra == fp_record_extra(call) && fp_record_is_short(address, size);
+    const unsigned code = is_short ? fp_record_code(call) : 0;
     if (code != 0) {
         if (make_room(lane, call, 1))
             store_first(lane, fp_record_short(code, address, size), 1);
     } else if (make_room(lane, call, (size | extra) >> 32 == 0 ? 2 : 3)) {
         store_long(lane, call, address, size, extra);
     }
-    return lane;
-}
-
-void lane_write_mark(unsigned mark, uint64_t number)
-{
-    struct lane *lane = shim_lane;
-    if (lane == NULL || lane_gate(lane) != GATE_OPEN)
-        return;
-    lane = lane_record(lane, mark, 0, number, 0);
-    lane_set_gate(lane, GATE_OPEN);
 }

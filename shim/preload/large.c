@@ -7,8 +7,9 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-#include "shim/preload/shim.h"
-#include "shim/shared/filters.h"
+#include "shim/preload/boot.h"
+#include "shim/preload/confine.h"
+#include "shim/preload/lane_record.h"
 #include "shim/shared/raw.h"
 
 #define WAYS         16u
@@ -52,16 +53,16 @@ void large_begin(bool wanted, uint32_t filters)
         return;
     atomic_store_explicit(&shim_large.on, true, memory_order_seq_cst);
 #if defined(__GLIBC__) && UINTPTR_MAX == UINT64_MAX
-    atomic_store_explicit(&shim_large.by_header, shim_next.is_libc, memory_order_relaxed);
+    put_relaxed(&shim_large.by_header, shim_next.is_libc);
 #endif
 }
 
 void large_stop(void)
 {
-    atomic_store_explicit(&shim_large.by_header, false, memory_order_relaxed);
+    put_relaxed(&shim_large.by_header, false);
     atomic_store_explicit(&shim_large.on, false, memory_order_seq_cst); /* pairs with share_of's load */
     for (unsigned i = 0; i < LARGE_BITS / 64; i++)
-        atomic_store_explicit(&shim_large.bits[i], 0, memory_order_relaxed);
+        put_relaxed(&shim_large.bits[i], 0);
     /* Bounded: a handler may have interrupted the one that looks. */
     for (uint32_t spins = 0; atomic_load(&looking) > 0 && spins < STOP_SPINS; spins++)
         ;
@@ -75,10 +76,10 @@ static void mark_page(uintptr_t address, bool made)
     _Atomic uint64_t *const word = &shim_large.bits[page / 64 % (LARGE_BITS / 64)];
     const uint64_t bit = UINT64_C(1) << page % 64;
     _Atomic uint16_t *const count = &counts[page % LARGE_BITS];
-    if (made && atomic_fetch_add_explicit(count, 1, memory_order_relaxed) == 0)
+    if (made && add_relaxed(count, 1) == 0)
         atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
     /* Another may come to the same page just now, and go unseen: then nothing is noted of it. */
-    if (!made && atomic_fetch_sub_explicit(count, 1, memory_order_relaxed) == 1)
+    if (!made && sub_relaxed(count, 1) == 1)
         atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
 }
 
@@ -93,23 +94,22 @@ static struct entry *find(uintptr_t address)
 {
     struct entry *const bucket = bucket_of(address);
     for (unsigned way = 0; way < WAYS; way++)
-        if (atomic_load_explicit(&bucket[way].address, memory_order_relaxed) == address)
+        if (get_relaxed(&bucket[way].address) == address)
             return &bucket[way];
     return NULL;
 }
 
 static void keep(struct entry *entry, const struct object *object)
 {
-    atomic_store_explicit(&entry->bytes, object->bytes | (object->looked ? LOOKED : 0), memory_order_relaxed);
-    atomic_store_explicit(&entry->before, object->before, memory_order_relaxed);
+    put_relaxed(&entry->bytes, object->bytes | (object->looked ? LOOKED : 0));
+    put_relaxed(&entry->before, object->before);
 }
 
 static struct object kept(const struct entry *entry)
 {
-    const uint64_t bytes = atomic_load_explicit(&entry->bytes, memory_order_relaxed);
-    return (struct object){.bytes = bytes & ~LOOKED,
-                           .before = atomic_load_explicit(&entry->before, memory_order_relaxed),
-                           .looked = (bytes & LOOKED) != 0};
+    const uint64_t bytes = get_relaxed(&entry->bytes);
+    return (struct object){
+        .bytes = bytes & ~LOOKED, .before = get_relaxed(&entry->before), .looked = (bytes & LOOKED) != 0};
 }
 
 static void place(uintptr_t address, const struct object *object)
@@ -126,7 +126,7 @@ static void place(uintptr_t address, const struct object *object)
             return;
         }
     }
-    victim = &bucket[atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % WAYS];
+    victim = &bucket[add_relaxed(&turn, 1) % WAYS];
     old = atomic_exchange_explicit(&victim->address, address, memory_order_relaxed);
     keep(victim, object);
     if (old != 0)
@@ -243,15 +243,14 @@ static _Atomic uint64_t rested; /* when */
 
 static bool is_resting(uint64_t now)
 {
-    return (int64_t)(now - atomic_load_explicit(&rested, memory_order_relaxed)) < 0;
+    return (int64_t)(now - get_relaxed(&rested)) < 0;
 }
 
 /* What a look took is added to the rest that is under way. */
 static void rest_after(uint64_t begin)
 {
-    const uint64_t end = lane_clock(), until = atomic_load_explicit(&rested, memory_order_relaxed);
-    atomic_store_explicit(&rested, ((int64_t)(end - until) < 0 ? until : end) + RESTS * (end - begin),
-                          memory_order_relaxed);
+    const uint64_t end = lane_clock(), until = get_relaxed(&rested);
+    put_relaxed(&rested, ((int64_t)(end - until) < 0 ? until : end) + RESTS * (end - begin));
 }
 
 /* The share known of a size: size << 13 | 16 x share. */
@@ -263,7 +262,7 @@ static _Atomic uint64_t *seen_of(uint64_t size)
 
 static bool seen(uint64_t size, uint32_t *ret_share)
 {
-    const uint64_t word = atomic_load_explicit(seen_of(size), memory_order_relaxed);
+    const uint64_t word = get_relaxed(seen_of(size));
     if (word >> 13 == size)
         *ret_share = (uint32_t)((word & 8191) + 8) / 16;
     return word >> 13 == size;
@@ -272,10 +271,10 @@ static bool seen(uint64_t size, uint32_t *ret_share)
 /* Of one, or moved by an eighth towards it: then it is a mean of the last ones. */
 static void see(uint64_t size, uint32_t share, bool mean)
 {
-    const uint64_t word = atomic_load_explicit(seen_of(size), memory_order_relaxed);
+    const uint64_t word = get_relaxed(seen_of(size));
     const int old = (int)(word & 8191), one = (int)share * 16;
     const int kept = mean && word >> 13 == size ? old + (one - old) / 8 : one;
-    atomic_store_explicit(seen_of(size), size << 13 | (unsigned)kept, memory_order_relaxed);
+    put_relaxed(seen_of(size), size << 13 | (unsigned)kept);
 }
 
 /* Of one of few pages. Where nothing new tells what was used it is as of those of so many pages that lay in fresh memory, on
@@ -326,7 +325,7 @@ void large_made_slow(unsigned call, uintptr_t address, uint64_t bytes)
 {
     struct object object = {.bytes = bytes};
     struct entry *stale;
-    if (address == 0 || bytes >= LOOKED || !atomic_load_explicit(&shim_large.on, memory_order_relaxed))
+    if (address == 0 || bytes >= LOOKED || !get_relaxed(&shim_large.on))
         return;
     /* What others bring with them is theirs: zeros, and what was moved. */
     if (call != FP_CALL_CALLOC && call != FP_CALL_REALLOC && call != FP_CALL_REALLOCARRAY &&
@@ -354,33 +353,28 @@ bool large_take(const void *address, uint32_t *ret_share)
     if (entry == NULL || address == NULL)
         return false;
     object = kept(entry);
-    atomic_store_explicit(&entry->address, 0, memory_order_relaxed);
+    put_relaxed(&entry->address, 0);
     mark_page((uintptr_t)address, false);
-    if (!atomic_load_explicit(&shim_large.on, memory_order_relaxed))
+    if (!get_relaxed(&shim_large.on))
         return false;
     return is_mapped_whole((uintptr_t)address, object.bytes)
                ? share_of_few((uintptr_t)address, &object, true, ret_share)
                : share_in_time((uintptr_t)address, object.bytes, ret_share);
 }
 
-/* Objects that are never released. After the program's own handlers of exit(3), so that what those release is told; not
- * after _exit(2) nor a signal, and not for a child that made no call. */
-__attribute__((destructor)) static void note_the_rest(void)
+bool large_left(uint32_t *at, uintptr_t *ret_address, uint32_t *ret_share)
 {
-    struct lane *lane = shim_lane;
-    if (!atomic_load_explicit(&shim_large.on, memory_order_relaxed) || lane == NULL ||
-        lane_gate(lane) != GATE_OPEN || atomic_load_explicit(&lane->state, memory_order_relaxed) != LANE_LIVE)
-        return;
-    for (unsigned i = 0; i < BUCKETS * WAYS; i++) {
-        const struct entry *entry = &table[i / WAYS][i % WAYS];
-        const uintptr_t address = atomic_load_explicit(&entry->address, memory_order_relaxed);
+    if (!get_relaxed(&shim_large.on))
+        return false;
+    while (*at < BUCKETS * WAYS) {
+        const struct entry *entry = &table[*at / WAYS][*at % WAYS];
         const struct object object = kept(entry);
-        uint32_t share;
-        if (address == 0 ||
-            !(is_mapped_whole(address, object.bytes) ? share_of_few(address, &object, false, &share)
-                                                     : share_of(address, object.bytes, &share)))
-            continue;
-        lane = lane_record(lane, FP_MARK_RESIDENT, address, 0, share);
-        lane_set_gate(lane, GATE_OPEN);
+        *ret_address = get_relaxed(&entry->address);
+        (*at)++;
+        if (*ret_address != 0 && (is_mapped_whole(*ret_address, object.bytes)
+                                      ? share_of_few(*ret_address, &object, false, ret_share)
+                                      : share_of(*ret_address, object.bytes, ret_share)))
+            return true;
     }
+    return false;
 }

@@ -14,16 +14,11 @@
  *   suspect  an address that may be a large object's, told without a look at the table: by the size in the word before the
  *            object where the allocator is glibc's, which its free reads next; else by a bit in one cache line, which is
  *            written when large objects come and go
- *   on       the collector asks for it (SEG_FLAG_RESIDENT), and mincore(2) will not end the process: filters.c
+ *   on       the collector asks for it (SEG_FLAG_RESIDENT), and mincore(2) will not end the process: filters_let_pass
  *
  * Nothing here calls malloc, takes a lock or changes errno. */
 #ifndef MALLAB_SHIM_PRELOAD_LARGE_H
 #define MALLAB_SHIM_PRELOAD_LARGE_H
-
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "shim/preload/lane.h"
 
@@ -66,11 +61,9 @@ static inline void large_made(unsigned call, uintptr_t address, uint64_t size, u
 static inline bool large_suspects(const void *address)
 {
     const uint64_t page = (uintptr_t)address >> 12;
-    if (likely(atomic_load_explicit(&shim_large.by_header, memory_order_relaxed)))
+    if (likely(get_relaxed(&shim_large.by_header)))
         return address != NULL && ((const size_t *)address)[-1] >= FP_LARGE_BYTES;
-    return (atomic_load_explicit(&shim_large.bits[page / 64 % (LARGE_BITS / 64)], memory_order_relaxed) >>
-                page % 64 &
-            1) != 0;
+    return (get_relaxed(&shim_large.bits[page / 64 % (LARGE_BITS / 64)]) >> page % 64 & 1) != 0;
 }
 
 /* large_take - it is about to be released or resized: take it out of the table.
@@ -79,6 +72,12 @@ static inline bool large_suspects(const void *address)
  *            where looks come so fast that they would take more than 3 % of the time: then it is the share last seen of an
  *            object of that size (of few pages: on the mean of so many; and not known when there was none). */
 bool large_take(const void *address, uint32_t *ret_share);
+
+/* large_left - objects that are never released, one at a time, for where the process ends.
+ * at           where to go on in the table; 0 at first, stepped.
+ * ret_address  of the next one whose share is known; ret_share likewise.
+ * Returns      false when there are no more. */
+bool large_left(uint32_t *at, uintptr_t *ret_address, uint32_t *ret_share);
 
 #pragma GCC visibility pop
 

@@ -3,14 +3,16 @@
  * A process that cannot reach the recording's shared memory (another user's, in another root directory) cannot count
  * itself there either. A datagram to a socket without a place in any file system reaches the collector from wherever
  * the process is, and is in its queue although the process ends at once. The socket has the name of the segment's
- * file (collect_notes.c), so whoever knows the one knows the other. Its answer to nobody is silence. */
+ * file (collect_tell.c), so whoever knows the one knows the other. Its answer to nobody is silence. */
+#include "shim/preload/note.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "shim/preload/attach.h"
 #include "shim/preload/confine.h"
+#include "shim/preload/shim_text.h"
 #include "shim/shared/raw.h"
 
 #define FULL_WAIT_NS 2000000u /* the collector looks at its queue every 20 ms at least */
@@ -28,8 +30,8 @@ void note_take_name(const char *segment_path)
 
 bool note_wanted(void)
 {
-    if (socket_name[0] == '\0' && text_environment_counts() && attach_is_named())
-        note_take_name(text_getenv("MALLAB_SEGMENT"));
+    if (socket_name[0] == '\0' && text_environment_counts() && text_given("MALLAB_SEGMENT") != NULL)
+        note_take_name(text_given("MALLAB_SEGMENT"));
     return socket_name[0] != '\0';
 }
 
@@ -73,4 +75,15 @@ bool note_send(const char *program, const char *reason, bool of_child)
         raw_close((int)fd);
     confine_called();
     return delivered;
+}
+
+void note_say(const char *what, const char *more)
+{
+    char line[1536] = "mallab: ";
+    if (text_getenv("MALLAB_QUIET") != NULL)
+        return;
+    text_append(line, sizeof line - 1, what);
+    text_append(line, sizeof line - 1, more);
+    text_append(line, sizeof line, "\n");
+    (void)raw_write(2, line, strlen(line)); /* a closed stderr is the program's choice */
 }

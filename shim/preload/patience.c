@@ -1,19 +1,13 @@
-/* patience.c - how long a program waits for a collector that does not work.
+/* patience.c - silences of the collector, measured and given up on.
  *
- *   heartbeat  the collector's clock in the segment, stepped in every round and after every block: some 10 ms apart
- *   silence    the time since the last heartbeat: the collector is stopped, blocked by its disk, starved, or dead
- *
- * Waiting for a collector that works is the user's choice (--on-full); a silent one would delay the program for nothing
- * that can be foreseen. So a silence is waited for once, PATIENCE_NS from its begin; then calls are lost and counted,
- * without any wait, until the heartbeat steps. Each further silence that a process gave up on halves its patience: a
- * disk that hangs again and again costs a program 2 s of its life and LATE_NS each time, not PATIENCE_NS each time.
- *
- * Only in slow paths, with all shared memory full. No lock; system calls through raw.h, and where the process is confined
- * none: then whoever waits measures the silence by its own turns (lane_chunk.c). */
-#include "shim/preload/confine.h"
+ * Laws of this file: it runs only in slow paths, with all shared memory full. No lock; system calls through raw.h, and where
+ * the process is confined none: then whoever waits measures the silence by its own turns (lane_chunk.c). */
+#include "shim/preload/patience.h"
 
 #include <string.h>
 
+#include "shim/preload/confine.h"
+#include "shim/preload/shim_text.h"
 #include "shim/shared/raw.h"
 
 #define LATE_NS     UINT64_C(100000000)  /* ten blocks' time: below it nobody wonders */
@@ -43,31 +37,31 @@ static bool is_dead(uint32_t pid)
     return raw_call(SYS_kill, (long)pid, 0, 0, 0, 0, 0) == -ESRCH || is_zombie(pid);
 }
 
-uint64_t lane_patience_ns(void)
+uint64_t patience_ns(void)
 {
-    const uint32_t silences = atomic_load_explicit(&shim_process->silences, memory_order_relaxed);
+    const uint32_t silences = get_relaxed(&shim_process->silences);
     const uint64_t patience = silences < 32 ? PATIENCE_NS >> silences : 0;
     return patience > LATE_NS ? patience : LATE_NS;
 }
 
 static uint64_t heartbeat_now(void)
 {
-    return atomic_load_explicit(&shim_segment.header->heartbeat_ns, memory_order_relaxed);
+    return get_relaxed(&shim_segment.header->heartbeat_ns);
 }
 
-bool lane_silence_is_given_up(void)
+bool patience_is_given_up(void)
 {
-    return heartbeat_now() == atomic_load_explicit(&shim_process->given_up, memory_order_relaxed);
+    return heartbeat_now() == get_relaxed(&shim_process->given_up);
 }
 
-void lane_give_up(uint64_t heartbeat)
+void patience_give_up(uint64_t heartbeat)
 {
-    uint64_t given_up = atomic_load_explicit(&shim_process->given_up, memory_order_relaxed);
+    uint64_t given_up = get_relaxed(&shim_process->given_up);
     /* Of several threads that give up at one time, one counts. */
     if (given_up != heartbeat &&
         atomic_compare_exchange_strong_explicit(&shim_process->given_up, &given_up, heartbeat,
                                                 memory_order_relaxed, memory_order_relaxed))
-        atomic_fetch_add_explicit(&shim_process->silences, 1, memory_order_relaxed);
+        add_relaxed(&shim_process->silences, 1);
 }
 
 /* In another pid namespace the collector's number is nobody's, or somebody else's. */
@@ -76,20 +70,20 @@ static bool is_silent_for_too_long(uint64_t heartbeat)
     const uint64_t now = raw_now_ns();
     return now >= heartbeat + LATE_NS &&
            ((!shim_process->foreign && is_dead(shim_segment.fixed.collector_pid)) ||
-            now >= heartbeat + lane_patience_ns());
+            now >= heartbeat + patience_ns());
 }
 
-bool lane_collector_is_gone(void)
+bool patience_collector_is_gone(void)
 {
     const uint64_t heartbeat = heartbeat_now();
     bool gone;
-    if (lane_silence_is_given_up())
+    if (patience_is_given_up())
         return true;
     if (!confine_may_call())
         return false;
     gone = is_silent_for_too_long(heartbeat);
     confine_called();
     if (gone)
-        lane_give_up(heartbeat);
+        patience_give_up(heartbeat);
     return gone;
 }

@@ -1,5 +1,5 @@
 /* shim_text.c - strings and the environment, before and without libc's comforts. */
-#include "shim/preload/shim.h"
+#include "shim/preload/shim_text.h"
 
 #include <string.h>
 #include <sys/auxv.h>
@@ -146,4 +146,10 @@ const char *text_getenv(const char *name)
         if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=')
             return *entry + length + 1;
     return NULL;
+}
+
+const char *text_given(const char *name)
+{
+    const char *value = text_getenv(name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
 }

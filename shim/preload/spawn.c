@@ -4,7 +4,7 @@
  * collector is the child of a child: the first is cloned with exit signal 0 and waited for with __WCLONE, which
  * no ordinary wait() answers to; the second is adopted by init when the first ends. Both share our memory until
  * the exec, so they run on stacks of their own, with signals blocked, by raw system calls only. */
-#include "shim/preload/shim.h"
+#include "shim/preload/spawn.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "shim/preload/shim_text.h"
 #include "shim/shared/raw.h"
 
 #define STACK_BYTES      65536u
@@ -68,11 +69,11 @@ static bool is_kept(const char *entry)
 
 static void prepare(struct spawn *spawn, const char *name)
 {
-    const char *given = text_getenv("MALLAB_OUT"), *only = text_getenv("MALLAB_ONLY");
+    const char *given = text_given("MALLAB_OUT"), *only = text_given("MALLAB_ONLY");
     char **environment = text_environment();
     size_t kept = 0, argument = 0;
 
-    if (given != NULL && given[0] != '\0') {
+    if (given != NULL) {
         text_append(spawn->out, PATH_BYTES, given);
     } else {
         text_append(spawn->out, PATH_BYTES, "mallab-");
@@ -89,11 +90,8 @@ static void prepare(struct spawn *spawn, const char *name)
     spawn->arguments[argument++] = spawn->ready_number;
     spawn->arguments[argument++] = (char *)(uintptr_t) "--leader";
     spawn->arguments[argument++] = spawn->leader_number;
-    if (given == NULL || given[0] == '\0')
-        spawn->arguments[argument++] = (char *)(uintptr_t) "--unique";
-    else
-        spawn->arguments[argument++] = (char *)(uintptr_t) "--join";
-    if (only != NULL && only[0] != '\0') {
+    spawn->arguments[argument++] = (char *)(uintptr_t)(given == NULL ? "--unique" : "--join");
+    if (only != NULL) {
         spawn->arguments[argument++] = (char *)(uintptr_t) "--only";
         spawn->arguments[argument++] = (char *)(uintptr_t)only;
     }

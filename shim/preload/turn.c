@@ -1,6 +1,9 @@
 /* turn.c - the hooks' common slow half. Laws: those of shim.h. */
 #include "shim/preload/turn.h"
 
+#include "shim/preload/boot.h"
+#include "shim/preload/lane_attach.h"
+#include "shim/preload/lane_chunk.h"
 #include "shim/preload/large.h"
 
 /* A longjmp out of a new_handler leaves a note behind that no unwinder has ended; then the operator's frame lies
@@ -9,6 +12,11 @@
 static bool operator_was_left(const struct lane *lane)
 {
     return (uintptr_t)__builtin_frame_address(0) >= lane->as_frame;
+}
+
+void turn_count_reentrant(struct lane *lane)
+{
+    lane_lose(lane, FP_CALL_MALLOC, FP_LOSS_REENTRANT);
 }
 
 void turn_operator_left(struct lane *lane)
@@ -28,7 +36,7 @@ void turn_left(void)
     struct lane *lane = shim_lane;
     uint32_t gate;
     lane_attach_left();
-    if (lane == NULL || atomic_load_explicit(&lane->state, memory_order_relaxed) == LANE_FREE)
+    if (lane == NULL || get_relaxed(&lane->state) == LANE_FREE)
         return; /* a forked child, in its parent's handler */
     gate = lane_gate(lane);
     if (!(gate & GATE_BUSY))
@@ -37,7 +45,7 @@ void turn_left(void)
     if (gate & GATE_RECORD)
         lane_repair(lane);
     lane->as_call = lane->nested = 0;
-    lane_count_reentrant(lane);
+    turn_count_reentrant(lane);
     lane_set_gate(lane, GATE_OPEN);
 }
 
@@ -54,7 +62,7 @@ static bool interrupt(struct lane *lane, uint32_t gate)
 {
     const uint32_t outer = lane->nested;
     if (gate & GATE_RECORD || outer == LANE_NEST_MOST) {
-        lane_count_reentrant(lane);
+        turn_count_reentrant(lane);
         return false;
     }
     lane->outer[outer].gate = gate;
@@ -133,4 +141,19 @@ struct lane *turn_record(struct lane *lane, unsigned call, const void *address, 
     lane = lane_record(lane, call, (uintptr_t)address, size, extra);
     lane_set_gate(lane, GATE_FORWARD | (lane->as_call != 0 ? GATE_AS : 0));
     return lane;
+}
+
+/* Objects that are never released. After the program's own handlers of exit(3), so that what those release is told; not
+ * after _exit(2) nor a signal, and not for a child that made no call. */
+__attribute__((destructor)) static void note_the_rest(void)
+{
+    struct lane *lane = shim_lane;
+    uintptr_t address;
+    uint32_t share;
+    if (lane == NULL || lane_gate(lane) != GATE_OPEN || get_relaxed(&lane->state) != LANE_LIVE)
+        return;
+    for (uint32_t at = 0; large_left(&at, &address, &share);) {
+        lane = lane_record(lane, FP_MARK_RESIDENT, address, 0, share);
+        lane_set_gate(lane, GATE_OPEN);
+    }
 }

@@ -7,7 +7,9 @@
 #ifndef MALLAB_SHIM_PRELOAD_TURN_H
 #define MALLAB_SHIM_PRELOAD_TURN_H
 
-#include "shim/preload/shim.h"
+#include "shim/preload/lane.h"
+
+#pragma GCC visibility push(hidden) /* as in shim.h */
 
 enum turn {
     TURN_RECORD,
@@ -48,6 +50,9 @@ static inline void turn_done(struct lane *lane)
 /* turn_left - the thread is about to jump, possibly out of a handler that interrupted a call of ours: then the call is over. */
 void turn_left(void);
 
+/* turn_count_reentrant - note that a call could not be recorded because one was being recorded. */
+void turn_count_reentrant(struct lane *lane);
+
 /* turn_operator_left - an exception leaves an operator: record its failure unless that was done. lane may be NULL. */
 void turn_operator_left(struct lane *lane);
 
@@ -58,5 +63,7 @@ void turn_allocated(struct lane *lane, unsigned call, const void *address, size_
 /* turn_record - store a mark before the allocator is entered, and put the gate (back) to GATE_FORWARD.
  * Returns the lane to go on with. */
 struct lane *turn_record(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra);
+
+#pragma GCC visibility pop
 
 #endif

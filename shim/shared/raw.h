@@ -10,6 +10,7 @@
 #include <linux/futex.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -74,6 +75,19 @@ static inline long raw_mmap(void *address, size_t size, int protection, int flag
 static inline void raw_munmap(void *address, size_t size)
 {
     (void)raw_call(SYS_munmap, (long)address, (long)size, 0, 0, 0, 0); /* leaks address space at worst */
+}
+
+/* raw_map_wiped - zeroed private memory that a fork wipes; NULL on failure. */
+static inline void *raw_map_wiped(size_t size)
+{
+    const long area = raw_mmap(NULL, size, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    if (area < 0)
+        return NULL;
+    if (raw_call(SYS_madvise, area, (long)size, MADV_WIPEONFORK, 0, 0, 0) == 0)
+        return (void *)area;
+    raw_munmap((void *)area, size);
+    return NULL;
 }
 
 static inline uint32_t raw_getpid(void)

@@ -26,13 +26,13 @@
 #ifndef MALLAB_SHIM_SHARED_SEGMENT_H
 #define MALLAB_SHIM_SHARED_SEGMENT_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "footprint/fp/footprint.h"
 #include "footprint/fp/record.h"
+#include "shim/shared/atomics.h"
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
 #define SEG_VERSION      10u                          /* bump with any change of this file's layouts */
@@ -41,6 +41,8 @@
 #define SEG_CHUNKS_LEAST 4u
 #define SEG_CHUNKS_MOST  (1u << 21)
 #define SEG_CHUNK_HEADER 64u
+#define SEG_CHUNK_WORDS  (SEG_CHUNK_BYTES / 8)
+#define SEG_FIRST_WORD   (SEG_CHUNK_HEADER / 8) /* of a chunk's records */
 #if defined(__aarch64__)
 #define SEG_PAGE_BYTES 65536u /* the largest that its kernels have */
 #else
@@ -307,13 +309,13 @@ static inline struct seg_chunk_header *seg_chunk(const struct seg_view *view, ui
  * makes smaller: segment_ready. */
 static inline uint32_t seg_held(const struct seg_view *view)
 {
-    const uint32_t held = atomic_load_explicit(&view->header->held, memory_order_acquire);
+    const uint32_t held = get_acquire(&view->header->held);
     return held < view->fixed.chunk_count ? held : view->fixed.chunk_count;
 }
 
 static inline uint32_t seg_ready(const struct seg_view *view)
 {
-    const uint32_t ready = atomic_load_explicit(&view->shared->ready, memory_order_acquire);
+    const uint32_t ready = get_acquire(&view->shared->ready);
     const uint32_t held = seg_held(view);
     return ready < held ? ready : held;
 }

@@ -119,7 +119,7 @@ def test_children():
 
 
 def takes_by_need(segment_bytes):
-    """Only where there is memory in plenty (shim/collect/collect_room.c), and on Linux 5.14 and later."""
+    """Only where there is memory in plenty (shim/collect/collect_segment.c), and on Linux 5.14 and later."""
     shm = os.statvfs('/dev/shm')
     with open('/proc/meminfo', encoding='utf-8') as file:
         free = next(int(line.split()[1]) * 1024 for line in file if line.startswith('MemAvailable'))

@@ -6,10 +6,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "shim/collect/collect.h"
+#include "shim/collect/collect_decode.h"
 #include "shim/preload/attach.h"
+#include "shim/preload/attach_slot.h"
+#include "shim/preload/boot.h"
+#include "shim/preload/lane_attach.h"
+#include "shim/preload/lane_chunk.h"
+#include "shim/preload/lane_pool.h"
 #include "shim/preload/turn.h"
-#include "shim/shared/filters.h"
 #include "unit/columns_view.h"
 #include "unit/harness.h"
 
@@ -27,22 +31,9 @@ bool attach_process(void)
     return recording_is_on;
 }
 
-void *attach_wipe_mapping(size_t size)
-{
-    return calloc(1, size);
-}
-
 bool attach_count_for_parent(uint64_t calls)
 {
     return false;
-}
-
-void attach_make_ready(void)
-{
-}
-
-void boot_make_ready(void)
-{
 }
 
 bool boot_resolve(void)
@@ -50,16 +41,12 @@ bool boot_resolve(void)
     return true;
 }
 
-bool filters_let_pass(uint32_t tried)
+uint32_t attach_fork_begins(void)
 {
-    return tried == 0;
+    return 1;
 }
 
-void fork_arm_process(void)
-{
-}
-
-void fork_arm_thread(struct lane *lane)
+void attach_fork_is_over(void)
 {
 }
 

@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "footprint/fp/records.h"
-#include "shim/preload/lane_slow.h"
+#include "shim/preload/patience.h"
 #include "unit/lane_stage.h"
 
 TEST(calls_become_records)
@@ -404,7 +404,7 @@ static void *call_and_end(void *calls)
     last_thread = (uint32_t)gettid();
     for (uintptr_t i = 0; i < (uintptr_t)calls; i++)
         release(16);
-    /* fork.c: the last destructor, and what libc frees behind it */
+    /* as lane_attach.c does in the last destructor; then what libc frees behind it */
     atomic_store(&shim_lane->state, LANE_EXITED);
     lane_leave_chunk(shim_lane);
     release(32);
@@ -497,20 +497,20 @@ TEST(silences_are_waited_for_ever_shorter)
     const uint64_t second = UINT64_C(1000000000);
     set_up(0);
     shim_process->foreign = true; /* nobody to ask whether it is alive */
-    CHECK(!lane_collector_is_gone());
+    CHECK(!patience_collector_is_gone());
     CHECK_U64(shim_process->silences, 0);
     shim_segment.header->heartbeat_ns = clock_monotonic_ns() - second;
-    CHECK(lane_collector_is_gone());
-    CHECK(lane_collector_is_gone());
+    CHECK(patience_collector_is_gone());
+    CHECK(patience_collector_is_gone());
     CHECK_U64(shim_process->silences, 1); /* one silence, however often it is asked about */
     shim_segment.header->heartbeat_ns = clock_monotonic_ns() + 1000 * second;
-    CHECK(!lane_collector_is_gone());
+    CHECK(!patience_collector_is_gone());
     shim_segment.header->heartbeat_ns = clock_monotonic_ns() - second / 2;
-    CHECK(lane_collector_is_gone());
+    CHECK(patience_collector_is_gone());
     CHECK_U64(shim_process->silences, 2);
     shim_process->silences = 1000;
     shim_segment.header->heartbeat_ns = clock_monotonic_ns() - second / 10;
-    CHECK(lane_collector_is_gone());
+    CHECK(patience_collector_is_gone());
     shim_process->foreign = false;
     memset(shim_process, 0, sizeof *shim_process);
 }

@@ -5,9 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "shim/preload/boot.h"
+#include "shim/preload/confine.h"
+#include "shim/preload/lane_record.h"
 #include "shim/preload/large.h"
-#include "shim/preload/shim.h"
-#include "shim/shared/filters.h"
 #include "unit/harness.h"
 
 /* Whether malloc is glibc's: not under a sanitizer. */
@@ -25,7 +26,6 @@
 #define MIB  (UINT64_C(1) << 20)
 
 struct shim_next shim_next;
-__thread struct lane *shim_lane;
 
 static uint64_t clock_step, clock_now; /* of each reading */
 
@@ -37,12 +37,6 @@ uint64_t lane_clock(void)
 bool filters_let_pass(uint32_t tried)
 {
     return tried == 7;
-}
-
-struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address, uint64_t size,
-                              uint64_t extra)
-{
-    return lane;
 }
 
 static char *map(size_t bytes)

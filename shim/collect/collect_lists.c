@@ -1,13 +1,38 @@
-/* collect_lanes.c - the lanes of an image and the streams that they come by, by number.
- *
- * A process says what numbers these have, up to a million, and may say what it likes: so memory is taken for those that have sent
- * something, not for numbers, and for so many of all processes together that it stays below 200 MB.
+/* collect_lists.c - the lists that grow with a recording.
  *
  *   items   in the order in which they were first seen; each begins with its number
  *   places  a hash table into them: 1 + index, 0 for none. Numbers without gaps have each a place of its own */
-#include "shim/collect/collect.h"
+#include "shim/collect/collect_lists.h"
 
 #include <stdlib.h>
+
+bool list_image(struct collector *collector, struct collect_image *image)
+{
+    if (collector->image_count == collector->image_capacity) {
+        const size_t capacity = collector->image_capacity > 0 ? collector->image_capacity * 2 : 16;
+        struct collect_image **grown = realloc(collector->images, capacity * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        collector->images = grown;
+        collector->image_capacity = capacity;
+    }
+    collector->images[collector->image_count++] = image;
+    return true;
+}
+
+struct collect_part *list_part(struct collect_image *image)
+{
+    if (image->part_count == image->part_capacity) {
+        const size_t capacity = image->part_capacity > 0 ? image->part_capacity * 2 : 1;
+        struct collect_part *grown = realloc(image->parts, capacity * sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        image->parts = grown;
+        image->part_capacity = capacity;
+    }
+    image->parts[image->part_count] = (struct collect_part){0};
+    return &image->parts[image->part_count]; /* counted when its file stands */
+}
 
 #define PLACES_LEAST 16u
 #define ITEMS_MOST   (2 * FP_LANES_MAX)

@@ -1,35 +1,103 @@
-/* collect_notes.c - what of the recorded tree is not recorded, as its processes and `mallab record` tell it.
- *
- * Each sends a datagram to a socket that has no place in any file system and the name of the segment's file (shim/preload/note.c,
- * record/watch.c). Any process of the machine can send one: its bytes are shown, and nothing else is done by them. */
-#include "shim/collect/collect.h"
+/* collect_tell.c - stops and programs that are not recorded: noted, told once, kept for recording.json. */
+#include "shim/collect/collect_tell.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <stddef.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "footprint/base/json_read.h"
+#include "shim/collect/collect_reserve.h"
 
+#define ROOM_BYTES    262144u
 #define NOTES_A_ROUND 256
 
-static const char *base_name(const char *path)
+/* Tell `mallab record`, if it is there and its end is a socket; it may not read for a while, and must not stop us. */
+__attribute__((format(printf, 2, 3))) static void tell(const struct collector *collector, const char *format,
+                                                       ...)
 {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    char line[COLLECT_LINE];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(line, sizeof line, format, arguments); /* fits */
+    va_end(arguments);
+    if (collector->options.control_fd >= 0)
+        (void)!send(collector->options.control_fd, line, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
+
+bool tell_changed(struct collector *collector)
+{
+    const bool changed = collector->notes.changed || collector->stop_told != collector->stopped_by;
+    collector->stop_told = collector->stopped_by;
+    collector->notes.changed = false;
+    return changed;
+}
+
+/* ---- stops ---------------------------------------------------------------------------------------- */
+
+const char *stop_name(enum collect_stop cause)
+{
+    static const char *const NAMES[] = {[STOP_NONE] = NULL,
+                                        [STOP_DISK_FULL] = "disk_full",
+                                        [STOP_SIZE_LIMIT] = "size_limit",
+                                        [STOP_DURATION] = "duration",
+                                        [STOP_ASKED] = "end"};
+    return NAMES[cause];
+}
+
+/* Each is told the first time: a disk that is full, and not, and full again would fill the terminal too. */
+static bool is_first(struct collector *collector, enum collect_stop cause)
+{
+    const bool first = !(collector->stops_told & 1u << cause);
+    collector->stops_told |= 1u << cause;
+    return first;
+}
+
+void stop_note(struct collector *collector, enum collect_stop cause)
+{
+    if (collector->options.recover || collector->stopped_by >= cause)
+        return; /* the graver one stays */
+    collector->stopped_by = cause;
+    collector->stopped_ns = collect_elapsed_ns(collector);
+    if (is_first(collector, cause))
+        tell(collector, "stopped %s %llu\n", stop_name(cause), (unsigned long long)collector->stopped_ns);
+}
+
+/* A little block may find room where the next one will not: a stop is over when somebody has made room. */
+static bool has_room(const struct collector *collector)
+{
+    if (collector->stopped_by == STOP_SIZE_LIMIT)
+        return collector->options.keep != 0; /* what a new window removes */
+    const uint64_t bytes = reserve_free_bytes(collector);
+    return collector->stopped_by == STOP_DISK_FULL && bytes >= ROOM_BYTES && bytes != UINT64_MAX;
+}
+
+void stop_over(struct collector *collector)
+{
+    const struct collect_image *image;
+    if (collector->stopped_by == STOP_NONE || !has_room(collector))
+        return;
+    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+        if (!image->writing && !image->between)
+            return;
+    collector->stopped_by = STOP_NONE;
+    if (is_first(collector, STOP_NONE))
+        tell(collector, "resumed %llu\n", (unsigned long long)collect_elapsed_ns(collector));
+}
+
+/* ---- one note of a program that is not recorded ---------------------------------------------------- */
 
 void notes_open(struct collector *collector)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const char *name = base_name(collector->segment.path);
+    const char *slash = strrchr(collector->segment.path, '/');
+    const char *name = slash != NULL ? slash + 1 : collector->segment.path;
     const int on = 1;
     const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     collector->notes.fd = -1;
@@ -44,8 +112,6 @@ void notes_open(struct collector *collector)
     else
         (void)close(fd); /* nothing came by it */
 }
-
-/* ---- one note ------------------------------------------------------------------------------------ */
 
 static void copy_plain(char *ret, size_t size, const char *bytes)
 {
@@ -63,12 +129,10 @@ static struct collect_unrecorded parse(const char *bytes, size_t length, uint32_
     const size_t why = strlen(bytes) + 1;
     copy_plain(note.name, sizeof note.name, bytes);
     copy_plain(note.why, sizeof note.why, why <= length ? bytes + why : "did not say why");
-    if (why <= length) {
-        const size_t third = why + strlen(bytes + why) + 1;
-        if (third <= length) {
-            note.pid = (uint32_t)strtoul(bytes + third, NULL, 10);
-            note.guessed = strchr(bytes + third, '?') != NULL;
-        }
+    const size_t third = why <= length ? why + strlen(bytes + why) + 1 : SIZE_MAX;
+    if (third <= length) {
+        note.pid = (uint32_t)strtoul(bytes + third, NULL, 10);
+        note.guessed = strchr(bytes + third, '?') != NULL;
     }
     return note;
 }
@@ -83,7 +147,6 @@ static bool receive(int fd, struct collect_unrecorded *ret_note)
     struct iovec part = {bytes, sizeof bytes - 1};
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    const struct cmsghdr *head;
     struct ucred sender = {0};
     ssize_t length;
     do {
@@ -92,7 +155,7 @@ static bool receive(int fd, struct collect_unrecorded *ret_note)
     if (length < 0)
         return false;
     bytes[length] = '\0';
-    head = CMSG_FIRSTHDR(&message);
+    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_CREDENTIALS &&
         head->cmsg_len >= CMSG_LEN(sizeof sender))
         memcpy(&sender, CMSG_DATA(head), sizeof sender);
@@ -102,11 +165,10 @@ static bool receive(int fd, struct collect_unrecorded *ret_note)
 
 /* ---- the list ------------------------------------------------------------------------------------ */
 
-/* What was left out as asked is no surprise. */
+/* A program that --only or --no-follow leaves out, as asked, is no surprise. */
 static bool is_asked_for(const struct collector *collector, const struct collect_unrecorded *note)
 {
-    const struct seg_shared *shared = collector->segment.view.shared;
-    const uint32_t leader = atomic_load_explicit(&shared->leader_pid, memory_order_relaxed);
+    const uint32_t leader = get_relaxed(&collector->segment.view.shared->leader_pid);
     const char *only = collector->options.only;
     char pattern[256];
     if (collector->options.no_follow && (note->pid == 0 || (leader != 0 && note->pid != leader)))
@@ -122,54 +184,41 @@ static bool is_asked_for(const struct collector *collector, const struct collect
     return collector->options.only == NULL;
 }
 
-/* To `mallab record`, which says it in its own time: "unrecorded INDEX PID NAME\tWHY". */
-static void tell(const struct collector *collector, size_t index)
+static void put(struct collector *collector, size_t index, const struct collect_unrecorded *note)
 {
-    const struct collect_unrecorded *note = &collector->notes.named[index];
-    char line[COLLECT_LINE];
-    const int length = snprintf(line, sizeof line, "unrecorded %zu %u %s\t%s\n", index, note->pid, note->name,
-                                note->why); /* fits */
-    if (collector->options.control_fd >= 0)
-        (void)!send(collector->options.control_fd, line, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    collector->notes.named[index] = *note;
+    collector->notes.changed = true;
+    tell(collector, "unrecorded %zu %u %s\t%s\n", index, note->pid, note->name, note->why);
 }
 
-/* Each program once for each reason. A guess from outside gives way to what the process says itself.
- * Returns whether the list is another one. */
-static bool add(struct collector *collector, const struct collect_unrecorded *note)
+/* Each program is listed once for each reason. A guess from outside gives way to what the process says itself. */
+static void add(struct collector *collector, const struct collect_unrecorded *note)
 {
     struct collect_notes *notes = &collector->notes;
     for (size_t i = 0; i < notes->named_count; i++) {
-        struct collect_unrecorded *before = &notes->named[i];
+        const struct collect_unrecorded *before = &notes->named[i];
         if (strcmp(before->name, note->name) != 0)
             continue;
         if (before->guessed && !note->guessed && before->pid == note->pid) {
-            *before = *note;
-            tell(collector, i);
-            return true;
+            put(collector, i, note);
+            return;
         }
         if (note->guessed || strcmp(before->why, note->why) == 0)
-            return false;
+            return;
     }
-    if (notes->named_count == COLLECT_UNRECORDED_MAX) {
-        notes->more++;
-        return notes->more == 1;
-    }
-    notes->named[notes->named_count] = *note;
-    tell(collector, notes->named_count++);
-    return true;
+    if (notes->named_count < COLLECT_UNRECORDED_MAX)
+        put(collector, notes->named_count++, note);
+    else if (notes->more++ == 0)
+        notes->changed = true;
 }
 
-bool notes_take(struct collector *collector)
+void notes_take(struct collector *collector)
 {
     struct collect_unrecorded note;
-    bool changed = false;
     for (int i = 0; i < NOTES_A_ROUND && collector->notes.fd >= 0 && receive(collector->notes.fd, &note); i++)
         if (is_asked_for(collector, &note))
-            changed = add(collector, &note) || changed;
-    return changed;
+            add(collector, &note);
 }
-
-/* ---- of a collector that was killed ------------------------------------------------------------ */
 
 static json_t *load(int directory_fd)
 {
@@ -199,7 +248,7 @@ void notes_take_former(struct collector *collector)
             continue;
         copy_plain(note.name, sizeof note.name, name);
         copy_plain(note.why, sizeof note.why, why);
-        (void)add(collector, &note); /* the JSON is written anew in any case */
+        add(collector, &note);
     }
     json_decref(recording);
 }

@@ -1,9 +1,37 @@
-/* collect_whole.c - whether a recording holds all of the tree that was to be recorded, and if not, why not. */
-#include "shim/collect/collect.h"
+/* collect_complete.c - losses counted, and the recording judged by them. */
+#include "shim/collect/collect_complete.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#define CALLS_PER_NS 64u /* lost, of all threads together: more than any machine makes */
+
+/* No count falls, and none grows faster than calls can be made. Returns whether it is one that can be. */
+static bool take(uint64_t now, uint64_t most, uint64_t *counted)
+{
+    const bool can_be = now >= *counted && now <= most;
+    if (can_be)
+        *counted = now;
+    return can_be;
+}
+
+void complete_take_counts(struct collector *collector, struct collect_image *image)
+{
+    const struct seg_slot *slot = &collector->segment.view.slots[image->slot];
+    const uint64_t elapsed_ns = collect_elapsed_ns(collector) / 1000 * 1000 + 1000000000;
+    const uint64_t most = elapsed_ns < UINT64_MAX / CALLS_PER_NS ? elapsed_ns * CALLS_PER_NS : UINT64_MAX;
+    bool can_be = true;
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
+        can_be = take(get_relaxed(&slot->lost[cause]), most, &image->own_lost[cause]) && can_be;
+    can_be = take(get_relaxed(&slot->stalls), most, &image->stalls) && can_be;
+    /* Many threads may wait at one time. */
+    can_be = take(get_relaxed(&slot->stall_ns), UINT64_MAX >> 1, &image->stall_ns) && can_be;
+    if (!can_be && !image->counts_spoiled) {
+        image->counts_spoiled = true;
+        image->lost[FP_LOSS_SPOILED]++;
+    }
+}
 
 struct causes {
     char *text;
@@ -32,7 +60,7 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-bool whole_of_image(const struct collect_image *image)
+bool complete_image(const struct collect_image *image)
 {
     if (!image->ended || image->end == IMAGE_RUNNING || fp_loss_sum(image->lost) != 0)
         return false;
@@ -42,7 +70,7 @@ bool whole_of_image(const struct collect_image *image)
     return image->part_count > 0;
 }
 
-uint64_t whole_lost(const struct collect_image *image, unsigned cause)
+uint64_t complete_lost(const struct collect_image *image, unsigned cause)
 {
     return image->lost[cause] + (image->ended ? 0 : image->own_lost[cause]);
 }
@@ -75,7 +103,7 @@ static void judge_losses(const struct collector *collector, struct causes *cause
     uint64_t lost[FP_LOSS_COUNT] = {0};
     for (size_t i = 0; i < collector->image_count; i++)
         for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-            lost[cause] += whole_lost(collector->images[i], cause);
+            lost[cause] += complete_lost(collector->images[i], cause);
     lost[FP_LOSS_SPOILED] += collector->spoiled;
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
         if (lost[cause] != 0)
@@ -98,7 +126,7 @@ static void judge_images(const struct collector *collector, struct causes *cause
     uint64_t ran_on = 0, without_end = 0;
     for (size_t i = 0; i < collector->image_count; i++) {
         const struct collect_image *image = collector->images[i];
-        if (whole_of_image(image))
+        if (complete_image(image))
             continue;
         if (!image->ended || image->end == IMAGE_RUNNING) {
             running = ran_on++ == 0 ? image : running;
@@ -127,7 +155,7 @@ static void judge_choices(const struct collector *collector, struct causes *caus
         add(causes, "recording ended before the command, as asked");
 }
 
-bool whole_judge(const struct collector *collector, bool final, char *ret_why, size_t size)
+bool complete_judge(const struct collector *collector, bool final, char *ret_why, size_t size)
 {
     struct causes causes = {.text = ret_why, .size = size};
     ret_why[0] = '\0';

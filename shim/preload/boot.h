@@ -1,0 +1,78 @@
+/* boot.h - the definitions behind ours in the lookup order (dlsym RTLD_NEXT): the allocator under the program.
+ *
+ * While they are being looked up, calls come back to us that there is nothing to forward to yet: they get memory of ours. */
+#ifndef MALLAB_SHIM_PRELOAD_BOOT_H
+#define MALLAB_SHIM_PRELOAD_BOOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "footprint/base/call.h"
+
+#pragma GCC visibility push(hidden) /* as in shim.h */
+
+/* The C++ operators have a place each, in the order of their calls' numbers. */
+#define NEXT_OPERATOR_COUNT (FP_CALL_COUNT - FP_CALL_NEW)
+
+struct shim_next {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*reallocarray)(void *, size_t, size_t); /* NULL where the allocator has none, as the rest below */
+    void (*free)(void *);
+    void (*free_sized)(void *, size_t);
+    void (*free_aligned_sized)(void *, size_t, size_t);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    void *(*memalign)(size_t, size_t);
+    void *(*valloc)(size_t);
+    void *(*pvalloc)(size_t);
+    size_t (*malloc_usable_size)(void *);
+    int (*clock_gettime)(clockid_t, struct timespec *); /* libc's, which makes no system call */
+    void *operators[NEXT_OPERATOR_COUNT];
+    bool is_libc; /* malloc is libc's own */
+    struct boot_object {
+        uintptr_t first, past;
+    } allocator, ours; /* where they lie in memory; empty where the allocator is libc */
+};
+
+extern struct shim_next shim_next;
+
+/* boot_resolve - fill shim_next's C half; idempotent. Returns false while this very thread is resolving
+ * (the caller is nested in dlsym and must use boot_allocate), true when shim_next is usable. */
+bool boot_resolve(void);
+
+/* boot_operator - the next definition of a C++ operator, looked up at its first use: libstdc++ may have been
+ * loaded long after us, and privately for the caller. Returns NULL when the process has none. */
+void *boot_operator(unsigned call, const void *caller);
+
+/* boot_make_ready - look up all operators that the process has now: later the program may be confined. */
+void boot_make_ready(void);
+
+/* boot_is_allocators - whether a call from within the allocator that returns to this address is the allocator's: it returns into
+ * the same object, or, where a jump was its last instruction, into our hook. Never where the allocator is libc's, which calls
+ * none of its exported names. */
+static inline bool boot_is_allocators(const void *code)
+{
+    return (uintptr_t)code - shim_next.allocator.first <
+               shim_next.allocator.past - shim_next.allocator.first ||
+           (uintptr_t)code - shim_next.ours.first < shim_next.ours.past - shim_next.ours.first;
+}
+
+/* boot_allocate - memory for calls nested in boot_resolve; zeroed, never returned. NULL when used up. */
+void *boot_allocate(size_t alignment, size_t size);
+size_t boot_usable_size(const void *address);
+
+extern char boot_buffer[];
+#define BOOT_BUFFER_BYTES 65536u
+
+static inline bool boot_owns(const void *address)
+{
+    return (uintptr_t)address - (uintptr_t)boot_buffer < BOOT_BUFFER_BYTES;
+}
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,112 @@
+/* lane_pool.c - lanes in blocks, in memory that a fork wipes (MADV_WIPEONFORK). Laws: those of lane_attach.c. */
+#include "shim/preload/lane_pool.h"
+
+#include "shim/preload/confine.h"
+#include "shim/shared/raw.h"
+
+#define LANES_PER_BLOCK  128u
+#define LANE_BLOCKS      8192u /* a million threads at one time */
+#define READY_BLOCKS     64u /* 8192 threads and children's after a process is confined: 2 MB of addresses */
+#define LANE_REUSE_TRIES 16u
+
+__thread uint32_t lane_thread __attribute__((tls_model("initial-exec")));
+
+/* Ordinary memory, inherited by children: blocks stay mapped (and wiped) there, and lanes below lane_floor were
+ * the parent's. The child's thread may still point at its old one, so nobody is given those again. */
+static struct lane *_Atomic lane_blocks[LANE_BLOCKS];
+static _Atomic uint32_t lane_high, lane_floor, lane_hint;
+
+static struct lane *lane_at(uint32_t index)
+{
+    struct lane *block = get_acquire(&lane_blocks[index / LANES_PER_BLOCK]);
+    return block != NULL ? block + index % LANES_PER_BLOCK : NULL;
+}
+
+static bool thread_is_gone(uint32_t thread_id)
+{
+    bool gone;
+    if (!confine_may_call())
+        return false;
+    gone = raw_call(SYS_tgkill, (long)raw_getpid(), (long)thread_id, 0, 0, 0, 0) == -ESRCH;
+    confine_called();
+    return gone;
+}
+
+/* A lane is free when nobody has taken it, or when its thread ran its last destructor and is gone for good. */
+static bool lane_try_claim(struct lane *lane, uint32_t index)
+{
+    uint32_t state = get_relaxed(&lane->state);
+    if (state == LANE_LIVE || (state == LANE_EXITED && !thread_is_gone(lane->thread_id)))
+        return false;
+    if (!atomic_compare_exchange_strong_explicit(&lane->state, &state, LANE_LIVE, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return false;
+    lane->stream = index - get_relaxed(&lane_floor);
+    return true;
+}
+
+/* Memory for the lanes of a block and those behind it, where they have none. */
+static void map_blocks(uint32_t first, uint32_t count)
+{
+    struct lane *fresh;
+    uint32_t used = 0;
+    if (first >= LANE_BLOCKS || !confine_may_call())
+        return;
+    count = count < LANE_BLOCKS - first ? count : LANE_BLOCKS - first;
+    fresh = raw_map_wiped(count * LANES_PER_BLOCK * sizeof *fresh);
+    for (; fresh != NULL && used < count; used++) {
+        struct lane *expected = NULL;
+        if (!atomic_compare_exchange_strong_explicit(&lane_blocks[first + used], &expected,
+                                                     fresh + used * LANES_PER_BLOCK, memory_order_acq_rel,
+                                                     memory_order_acquire))
+            break;
+    }
+    if (fresh != NULL && used < count)
+        raw_munmap(fresh + used * LANES_PER_BLOCK, (count - used) * LANES_PER_BLOCK * sizeof *fresh);
+    confine_called();
+}
+
+void lane_make_ready(void)
+{
+    uint32_t block = get_relaxed(&lane_high) / LANES_PER_BLOCK;
+    while (block < LANE_BLOCKS && lane_at(block * LANES_PER_BLOCK) != NULL)
+        block++;
+    map_blocks(block, READY_BLOCKS);
+}
+
+static struct lane *lane_extend(void)
+{
+    for (;;) {
+        const uint32_t index = add_relaxed(&lane_high, 1);
+        struct lane *lane = index < LANE_BLOCKS * LANES_PER_BLOCK ? lane_at(index) : NULL;
+        if (lane == NULL) {
+            map_blocks(index / LANES_PER_BLOCK, 1);
+            lane = index < LANE_BLOCKS * LANES_PER_BLOCK ? lane_at(index) : NULL;
+        }
+        if (lane == NULL) {
+            sub_relaxed(&lane_high, 1);
+            return NULL;
+        }
+        if (lane_try_claim(lane, index))
+            return lane;
+    }
+}
+
+struct lane *lane_take(void)
+{
+    const uint32_t floor = get_relaxed(&lane_floor);
+    const uint32_t high = get_relaxed(&lane_high);
+    for (uint32_t tries = 0; tries < LANE_REUSE_TRIES && high > floor && tries < high - floor; tries++) {
+        const uint32_t step = add_relaxed(&lane_hint, 1);
+        const uint32_t index = floor + step % (high - floor);
+        struct lane *lane = lane_at(index);
+        if (lane != NULL && lane_try_claim(lane, index))
+            return lane;
+    }
+    return lane_extend();
+}
+
+void lane_forget_inherited(void)
+{
+    put_relaxed(&lane_floor, get_relaxed(&lane_high));
+}

@@ -1,0 +1,24 @@
+/* note.h - whoever records is told why a process is not recorded. */
+#ifndef MALLAB_SHIM_PRELOAD_NOTE_H
+#define MALLAB_SHIM_PRELOAD_NOTE_H
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden) /* as in shim.h */
+
+/* note_take_name - the segment's path, by which the recording's socket is named: of a process that found it without $MALLAB_SEGMENT.
+ * note_wanted - whether somebody records this tree, and is to be told. */
+void note_take_name(const char *segment_path);
+bool note_wanted(void);
+
+/* note_send - tell the collector why this process is not recorded, or what it becomes; by system calls only.
+ * of_child  it is about a process that this one starts, and whose number is not known yet.
+ * Returns   whether it was told, or nobody is to be told. */
+bool note_send(const char *program, const char *reason, bool of_child);
+
+/* note_say - one line on stderr, unless MALLAB_QUIET forbids it; for a process that no recording has started. */
+void note_say(const char *what, const char *more);
+
+#pragma GCC visibility pop
+
+#endif
