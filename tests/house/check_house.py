@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""The house keeps its shape: names occur once, folders use each other one way, documents stay short.
+
+A room is a source with its header (x.c and x.h); an arrow is an include. Libraries guard the same at link time
+(tests/links); this test says which file is at fault, and covers headers. `check_house.py --figures` prints the counts."""
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).parents[2]))
+ROOMS = ("footprint", "shim", "convert", "replay", "record", "results", "cli")
+README_LINES, README_COLUMNS, DOC_WORDS = 120, 100, 18000
+
+# In the order of dependence: a room uses those before it only (docs/architecture.md).
+MAY_USE = {
+    "footprint": (),
+    "shim": ("footprint",),
+    "convert": ("footprint",),
+    "replay": ("footprint",),
+    "record": ("footprint", "convert", "shim/shared"),
+    "results/measure": ("footprint", "convert", "replay"),
+    "results/report": ("footprint", "results/measure"),
+    "cli": ("footprint", "convert", "replay", "record", "results", "shim/shared"),
+}
+
+
+def tracked():
+    listed = subprocess.run(["git", "-C", str(SOURCE), "ls-files"], capture_output=True, text=True)
+    names = listed.stdout.split("\n") if listed.returncode == 0 else [
+        str(path.relative_to(SOURCE)) for room in ROOMS + ("docs",) for path in (SOURCE / room).rglob("*.*")]
+    return [name for name in names if name and (SOURCE / name).is_file() and "/node_modules/" not in name]
+
+
+def arrows(files):
+    """From room to room: {file without its ending: the files without ending that it includes}."""
+    found = collections.defaultdict(set)
+    known = {name for name in files}
+    for name in files:
+        for included in re.findall(r'^#include "([^"]+)"', (SOURCE / name).read_text(), re.M):
+            if included in known and included.rpartition(".")[0] != name.rpartition(".")[0]:
+                found[name.rpartition(".")[0]].add(included.rpartition(".")[0])
+    return found
+
+
+def circles(graph):
+    """The strongly connected parts of more than one (R. Tarjan, SIAM Journal on Computing 1, 1972)."""
+    index, low, stack, on, parts = {}, {}, [], set(), []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        on.add(node)
+        for other in graph.get(node, ()):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in on:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            part = []
+            while not part or part[-1] != node:
+                part.append(stack.pop())
+                on.discard(part[-1])
+            if len(part) > 1:
+                parts.append(sorted(part))
+
+    sys.setrecursionlimit(10000)
+    for node in list(graph):
+        if node not in index:
+            visit(node)
+    return parts
+
+
+def folder(name):
+    return name.rpartition("/")[0]
+
+
+def check_names(files):
+    places = collections.defaultdict(list)
+    for name in files:
+        places[os.path.basename(name)].append(name)
+    return [f"{base} is the name of {len(names)} files: {', '.join(names)}" for base, names in places.items() if len(names) > 1]
+
+
+def check_rooms(graph):
+    problems = []
+    for name, used in graph.items():
+        room = next(part for part in MAY_USE if name.startswith(part + "/"))
+        for other in used:
+            if not other.startswith((room + "/",) + tuple(part + "/" for part in MAY_USE[room])):
+                problems.append(f"{name} uses {other}, which {room} may not")
+    return problems
+
+
+def check_circles(graph):
+    folders = collections.defaultdict(set)
+    for name, used in graph.items():
+        folders[folder(name)] |= {folder(other) for other in used} - {folder(name)}
+    problems = [f"folders use each other: {', '.join(part)}" for part in circles(folders)]
+    for part in circles(graph):
+        if len({folder(name) for name in part}) > 1:
+            problems.append(f"files of several folders use each other: {', '.join(part)}")
+    return problems
+
+
+def check_readme():
+    lines = (SOURCE / "README.md").read_text().split("\n")
+    problems = [f"README.md:{number}: {len(line)} columns, {README_COLUMNS} are enough"
+                for number, line in enumerate(lines, 1) if len(line) > README_COLUMNS]
+    if len(lines) > README_LINES + 1:
+        problems.append(f"README.md has {len(lines) - 1} lines, {README_LINES} are enough")
+    return problems
+
+
+def doc_words(names):
+    return sum(len((SOURCE / name).read_text().split()) for name in names
+               if name.startswith("docs/") and name.endswith(".md") and not name.startswith("docs/notes/"))
+
+
+def lines_of(files, parts=("",)):
+    return sum((SOURCE / name).read_text().count("\n") for name in files if name.startswith(parts))
+
+
+def main():
+    names = tracked()
+    product = [name for name in names if name.endswith((".c", ".h", ".js")) and not name.startswith("tests/")]
+    rooms = [name for name in product if name.split("/")[0] in ROOMS and not name.endswith(".js")]
+    graph = arrows(rooms)
+    if sys.argv[1:] == ["--figures"]:
+        print("product lines of C, headers, JavaScript:", lines_of(product))
+        for room in ROOMS:
+            print(f"  {room}: {lines_of(product, (room + '/',))}")
+        print("cli, record and results:", lines_of(product, ("cli/", "record/", "results/")))
+        print("words in docs outside docs/notes:", doc_words(names))
+        print("circles of files:", len(circles(graph)), "of several folders:",
+              sum(len({folder(name) for name in part}) > 1 for part in circles(graph)))
+        return 0
+    problems = check_names(product) + check_rooms(graph) + check_circles(graph) + check_readme()
+    if doc_words(names) > DOC_WORDS:
+        problems.append(f"docs outside docs/notes have {doc_words(names)} words, {DOC_WORDS} are enough")
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+sys.exit(main())
