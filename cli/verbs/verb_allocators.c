@@ -10,9 +10,15 @@
 #include "results/measure/candidate/variables.h"
 #include "results/report/grid/grid.h"
 
+struct settings {
+    struct cli_answer answer;
+};
+
+#define AT(member) offsetof(struct settings, member)
+
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
-    {.group = cli_answer_json},
+    {.group = cli_answer_json, .at = AT(answer)},
     {0},
 };
 /* clang-format on */
@@ -128,10 +134,10 @@ static void print_table(const struct res_registry *registry)
 
 static int run_allocators(int argc, char **argv)
 {
-    struct cli_answer answer = cli_answer_defaults();
+    struct settings settings = {.answer = cli_answer_defaults()};
     struct cli_operands operands;
     struct res_registry registry = {0};
-    int code = cli_options_take(&CLI_ALLOCATORS, argc, argv, &answer, &operands);
+    int code = cli_options_take(&CLI_ALLOCATORS, argc, argv, &settings, &operands);
     if (code < 0)
         code = cli_operands_none(&CLI_ALLOCATORS, &operands);
     if (code >= 0)
@@ -141,7 +147,7 @@ static int run_allocators(int argc, char **argv)
         for (size_t i = 0; i < registry.candidate_count; i++)
             (void)res_candidate_resolve(registry.candidates[i],
                                         res_program_directories()); /* shown as it comes out */
-        if (answer.json)
+        if (settings.answer.json)
             code = print_json(&registry);
         else
             print_table(&registry);
