@@ -12,12 +12,14 @@
 
 struct settings {
     struct cli_answer answer;
+    bool found;
 };
 
 #define AT(member) offsetof(struct settings, member)
 
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
+    {.name = "found", .how = CLI_FLAG, .at = AT(found), .help = "only those that are on this machine"},
     {.group = cli_answer_json, .at = AT(answer)},
     {0},
 };
@@ -83,12 +85,18 @@ static json_t *candidate_object(const struct res_candidate *candidate)
     return object;
 }
 
-static int print_json(const struct res_registry *registry)
+static bool is_shown(const struct settings *settings, const struct res_candidate *candidate)
+{
+    return candidate->found || !settings->found;
+}
+
+static int print_json(const struct settings *settings, const struct res_registry *registry)
 {
     json_t *object = json_object();
     json_t *array = json_array();
     for (size_t i = 0; i < registry->candidate_count; i++)
-        json_array_append_new(array, candidate_object(registry->candidates[i]));
+        if (is_shown(settings, registry->candidates[i]))
+            json_array_append_new(array, candidate_object(registry->candidates[i]));
     json_object_set_new(object, "schema", json_string("mallab-allocators/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "allocators", array);
@@ -96,7 +104,7 @@ static int print_json(const struct res_registry *registry)
 }
 
 /* Below a candidate stand the settings that make it differ from another one of the same library. */
-static void print_table(const struct res_registry *registry)
+static void print_table(const struct settings *settings, const struct res_registry *registry)
 {
     static const struct res_column columns[] = {
         {.heading = "name"},
@@ -111,6 +119,8 @@ static void print_table(const struct res_registry *registry)
     res_grid_begin(&grid, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < registry->candidate_count; i++) {
         const struct res_candidate *candidate = registry->candidates[i];
+        if (!is_shown(settings, candidate))
+            continue;
         res_grid_add(&grid, candidate->name);
         res_grid_add(&grid, candidate->version != NULL ? candidate->version : "-");
         res_grid_add(&grid, candidate->proof != NULL ? candidate->proof : "address");
@@ -148,9 +158,9 @@ static int run_allocators(int argc, char **argv)
             (void)res_candidate_resolve(registry.candidates[i],
                                         res_program_directories()); /* shown as it comes out */
         if (settings.answer.json)
-            code = print_json(&registry);
+            code = print_json(&settings, &registry);
         else
-            print_table(&registry);
+            print_table(&settings, &registry);
     }
     res_registry_release(&registry);
     return code;
