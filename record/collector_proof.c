@@ -90,8 +90,11 @@ static bool lock_is_held(const char *directory, const json_t *recording)
 static char *find_objection(pid_t pid, const char *directory, const json_t *recording)
 {
     struct conv_survey *survey = res_calloc(1, sizeof *survey);
+    struct conv_recording facts = {0};
     char *objection = NULL;
-    conv_unfinished_judge(recording, directory, survey);
+    if (conv_recording_take(recording, &facts))
+        conv_unfinished_judge(&facts, directory, survey);
+    conv_recording_release(&facts);
     if (survey->recording_state != CONV_RECORDING_GOING_ON)
         objection = res_printf("the recording in '%s' does not go on: %s", directory, survey->unfinished_why);
     else if (!lock_is_held(directory, recording))

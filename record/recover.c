@@ -21,9 +21,12 @@ enum {
  * recovered of another user's recording, nor told here: whoever reads it next does. */
 static bool left_something(const char *directory)
 {
-    json_t *recording = cli_json_recording(directory);
-    const bool left = recording != NULL && conv_unfinished_is_left(recording, directory);
-    json_decref(recording);
+    json_t *json = cli_json_recording(directory);
+    struct conv_recording recording = {0};
+    const bool left = json != NULL && conv_recording_take(json, &recording) &&
+                      conv_unfinished_is_left(&recording, directory);
+    conv_recording_release(&recording);
+    json_decref(json);
     return left;
 }
 

@@ -7,7 +7,8 @@
 
 #include <jansson.h>
 
-#include "convert/recording/recording.h"
+#include "convert/base/survey_counts.h"
+#include "convert/recording/recording_json.h"
 #include "results/measure/base/support.h"
 
 /* cli_json_number - an integer; the highest that JSON's have where it is more. A new reference. */

@@ -80,7 +80,7 @@ char *cli_top_inexact(const struct conv_view *view)
 /* A page has room for one; info has them all. */
 static void put_unrecorded(struct top_page *page, const struct conv_view *view)
 {
-    json_t *unrecorded = cli_unrecorded_of(view->root);
+    json_t *unrecorded = cli_unrecorded_of(view->recording.json);
     const size_t count = json_array_size(unrecorded);
     if (count > 0) {
         char *words = cli_unrecorded_words(json_array_get(unrecorded, 0));
@@ -96,9 +96,10 @@ static void put_unrecorded(struct top_page *page, const struct conv_view *view)
 /* Of a recording that goes on, it is that it goes on. */
 static void put_incomplete(struct top_page *page, const struct conv_view *view)
 {
-    const char *told = json_string_value(json_object_get(view->root, "incomplete_why"));
+    const char *told = view->recording.incomplete_why;
     if (told == NULL || view->status.state != CONV_RECORDING_FINISHED ||
-        json_array_size(json_object_get(view->root, "not_recorded")) > 0) /* which were told just now */
+        json_array_size(json_object_get(view->recording.json, "not_recorded")) >
+            0) /* which were told just now */
         return;
     char *why = res_text_plain(told);
     top_page_put(page, "%-11sthe recording is not whole: %s", "note", why);
@@ -108,7 +109,7 @@ static void put_incomplete(struct top_page *page, const struct conv_view *view)
 static bool is_left(const struct conv_view *view)
 {
     return view->status.state == CONV_RECORDING_ENDED_EARLY &&
-           conv_unfinished_is_left(view->root, view->directory);
+           conv_unfinished_is_left(&view->recording, view->directory);
 }
 
 static void put_notes(struct top_page *page, const struct conv_view *view,

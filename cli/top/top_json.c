@@ -184,11 +184,9 @@ json_t *cli_top_json(const struct conv_view *view, const struct cli_top_moment *
     json_object_set_new(object, "program", cli_json_text(cli_top_program(view)));
     json_object_set_new(object, "state", json_string(cli_top_state(view)));
     json_object_set_new(object, "unfinished_why", cli_json_text(view->status.why));
-    json_object_set_new(object, "complete",
-                        json_boolean(json_is_true(json_object_get(view->root, "complete"))));
-    json_object_set_new(object, "incomplete_why",
-                        cli_json_text(json_string_value(json_object_get(view->root, "incomplete_why"))));
-    json_object_set_new(object, "not_recorded", cli_unrecorded_of(view->root));
+    json_object_set_new(object, "complete", json_boolean(view->recording.complete));
+    json_object_set_new(object, "incomplete_why", cli_json_text(view->recording.incomplete_why));
+    json_object_set_new(object, "not_recorded", cli_unrecorded_of(view->recording.json));
     json_object_set_new(object, "ended", json_boolean(moment->is_last));
     json_object_set_new(object, "collector_pid",
                         view->status.collector_pid != 0 ? cli_json_number(view->status.collector_pid)

@@ -11,6 +11,7 @@
 #include "cli/verbs/workloads.h"
 #include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
+#include "convert/recording/recording_json.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/part_name.h"
 #include "footprint/base/words.h"

@@ -11,15 +11,10 @@
 
 #include "convert/import/formats.h"
 #include "convert/import/import.h"
+#include "convert/recording/parts.h"
 #include "convert/text/workload_text.h"
 
 #define HEAD_BYTES 65536u
-
-static bool ends_with(const char *name, const char *end)
-{
-    const size_t length = strlen(name), end_length = strlen(end);
-    return length > end_length && strcmp(name + length - end_length, end) == 0;
-}
 
 static bool is_recording_directory(const char *path)
 {
@@ -29,7 +24,7 @@ static bool is_recording_directory(const char *path)
     if (directory == NULL)
         return false;
     while (!found && (entry = readdir(directory)) != NULL)
-        found = strcmp(entry->d_name, "recording.json") == 0 || ends_with(entry->d_name, ".fp");
+        found = strcmp(entry->d_name, "recording.json") == 0 || conv_is_footprint(entry);
     (void)closedir(directory); /* only read from */
     return found;
 }

@@ -2,6 +2,7 @@
 #include "convert/open/input.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

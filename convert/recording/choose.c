@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/recording/parts.h"
+#include "convert/recording/recording_json.h"
 #include "footprint/base/part_name.h"
 #include "footprint/base/words.h"
 

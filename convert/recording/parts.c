@@ -2,6 +2,7 @@
 #include "convert/recording/parts.h"
 
 #include "convert/base/limits.h"
+#include "convert/recording/recording_json.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/part_name.h"
 
@@ -10,10 +11,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#define PARTS_MAX 100000u
+#define PARTS_MAX              100000u
+#define FOOTPRINT_HEADER_BYTES 64 /* docs/format.md */
 
 /* ---- finding ------------------------------------------------------------------------------- */
+
+int conv_is_footprint(const struct dirent *entry)
+{
+    const size_t length = strlen(entry->d_name);
+    return length > 3 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 3, ".fp") == 0;
+}
+
+bool conv_holds_nothing(const char *path)
+{
+    struct stat stat_;
+    return stat(path, &stat_) == 0 && S_ISREG(stat_.st_mode) && stat_.st_size < FOOTPRINT_HEADER_BYTES;
+}
 
 static int by_window(const void *a, const void *b)
 {

@@ -9,14 +9,13 @@
 #ifndef MALLAB_CONVERT_RECORDING_PARTS_H
 #define MALLAB_CONVERT_RECORDING_PARTS_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "convert/base/error.h"
 #include "footprint/fp/footprint.h"
-
-#define CONV_STEM_BYTES 256u
 
 /* Which of an image's parts are meant, when one of them is named. */
 enum conv_extent {
@@ -51,6 +50,12 @@ struct conv_parts {
     bool from_begin;   /* its first part is the image's first */
     const struct conv_part *cut; /* the first one that ends early or oddly; NULL: none */
 };
+
+/* conv_is_footprint - a filter for scandir(3): whether it has the name of a footprint, and is not hidden. */
+int conv_is_footprint(const struct dirent *entry);
+
+/* conv_holds_nothing - whether a footprint has not even a header: a collector killed in between leaves such. */
+bool conv_holds_nothing(const char *path);
 
 /* conv_parts_open - open the parts meant by `path` and `extent`, in the order of their windows.
  * Returns FP_OK, also with count 0 for CONV_EXTENT_BEFORE; else the status in error. */

@@ -1,29 +1,19 @@
-/* process_list.h - how the processes of a recording's directory are found: process_list_json.c by its recording.json, process_list_scan.c by
- * its footprints. Private to recording.c (recording.h is what the others use), which has what both share. */
+/* process_list.h - how the processes of a recording's directory are found. Private to recording.c. */
 #ifndef MALLAB_CONVERT_RECORDING_PROCESS_LIST_H
 #define MALLAB_CONVERT_RECORDING_PROCESS_LIST_H
 
-#include <jansson.h>
-
 #include "convert/base/survey_counts.h"
-
-/* conv_process_list_add - append a process; its strings are copied. False: no memory. */
-bool conv_process_list_add(struct conv_survey *survey, const struct conv_process *facts, const char *file,
-                           const char *name, const char *ended);
+#include "convert/recording/recording_json.h"
 
 /* conv_process_list_explain - one reason more why the recording is not finished. */
 __attribute__((format(printf, 2, 3))) void conv_process_list_explain(struct conv_survey *survey,
                                                                      const char *format, ...);
 
-/* conv_process_list_look - what a footprint says of itself, where recording.json does not, or not yet.
- * Returns  FP_OK, or why it cannot be read. */
-enum fp_status conv_process_list_look(const char *directory, const char *file, struct conv_process *process,
-                                      char *ret_name, size_t name_size, struct fp_error *ret_error);
-
-/* conv_process_list_take_json - the processes that a whole recording.json lists; none of an unfinished one.
- * path     of the file, for messages. */
-enum fp_status conv_process_list_take_json(const char *directory, const char *path, const json_t *root,
-                                           struct conv_survey *survey, struct conv_error *error);
+/* conv_process_list_take - what a recording.json says: the processes that a finished one lists, what became of an
+ * unfinished one's collector.
+ * Returns  FP_OK; FP_ERR_CORRUPT, FP_ERR_MEMORY in error. */
+enum fp_status conv_process_list_take(const char *directory, const struct conv_recording *recording,
+                                      struct conv_survey *survey, struct conv_error *error);
 
 /* What the scan of a directory passed over. */
 struct conv_passed_over {

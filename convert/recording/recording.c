@@ -1,102 +1,22 @@
 /* recording.c - which processes a recording directory holds: as its recording.json says, else by its footprints. */
 #include "convert/recording/recording.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "convert/recording/process_list.h"
 
-void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYTES])
-{
-    static const char name[] = "recording.json";
-    const char *slash = strrchr(path, '/');
-    const char *last = slash != NULL ? slash + 1 : path;
-    if (strcmp(last, name) != 0)
-        snprintf(ret_directory, CONV_PATH_BYTES, "%s", path);
-    else if (slash == NULL)
-        snprintf(ret_directory, CONV_PATH_BYTES, ".");
-    else
-        snprintf(ret_directory, CONV_PATH_BYTES, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
-
-static char *copy_of(const char *text)
-{
-    return strdup(text != NULL ? text : "");
-}
-
-bool conv_process_list_add(struct conv_survey *survey, const struct conv_process *facts, const char *file,
-                           const char *name, const char *ended)
-{
-    struct conv_process *processes = realloc(survey->processes,
-                                             (survey->process_count + 1) * sizeof *processes);
-    struct conv_process *process;
-    if (processes == NULL)
-        return false;
-    survey->processes = processes;
-    process = &processes[survey->process_count++];
-    *process = *facts;
-    process->file = copy_of(file);
-    process->name = copy_of(name);
-    process->ended = copy_of(ended);
-    return process->file != NULL && process->name != NULL && process->ended != NULL;
-}
-
-void conv_process_list_explain(struct conv_survey *survey, const char *format, ...)
-{
-    const size_t used = strlen(survey->unfinished_why);
-    const size_t mark = used > 0 && used + 2 < sizeof survey->unfinished_why ? 2 : 0; /* "; " */
-    va_list list;
-    memcpy(survey->unfinished_why + used, "; ", mark);
-    va_start(list, format);
-    vsnprintf(survey->unfinished_why + used + mark, sizeof survey->unfinished_why - used - mark, format,
-              list);
-    va_end(list);
-}
-
-enum fp_status conv_process_list_look(const char *directory, const char *file, struct conv_process *process,
-                                      char *ret_name, size_t name_size, struct fp_error *ret_error)
-{
-    char path[2 * CONV_PATH_BYTES];
-    struct fp_reader *reader = NULL;
-    const struct fp_reader_info *info;
-    const char *program, *parent;
-    enum fp_status status;
-    snprintf(path, sizeof path, "%s/%s", directory, file);
-    status = fp_reader_open(path, ret_error, &reader);
-    if (status != FP_OK)
-        return status;
-    info = fp_reader_info(reader);
-    process->events = info->mark_count;
-    process->process_id = info->process_id;
-    parent = fp_reader_meta(reader, "parent_pid");
-    process->parent_process_id = parent != NULL ? (uint32_t)strtoul(parent, NULL, 10) : 0;
-    process->complete = info->has_trailer && fp_loss_sum(info->trailer.lost) == 0;
-    program = fp_reader_meta(reader, "program");
-    if (program != NULL)
-        snprintf(ret_name, name_size, "%s", program);
-    fp_reader_close(reader);
-    return FP_OK;
-}
-
 /* Returns FP_OK also for a damaged file, which survey->recording_state and error tell then. */
 static enum fp_status read_json(const char *directory, struct conv_survey *survey, struct conv_error *error)
 {
-    char path[CONV_PATH_BYTES + 32];
-    json_t *root = NULL;
-    enum fp_status status = conv_recording_load(directory, &root, error);
-    if (status != FP_OK && status != FP_ERR_CORRUPT)
-        return status;
+    struct conv_recording recording;
+    enum fp_status status = conv_recording_read(directory, &recording, error);
     survey->recording_state = CONV_RECORDING_UNKNOWN;
-    if (status == FP_OK && root == NULL) {
+    if (status == FP_OK && recording.json == NULL)
         conv_process_list_explain(survey, "it has no recording.json");
-        return FP_OK;
-    }
-    snprintf(path, sizeof path, "%s/recording.json", directory);
-    if (status == FP_OK)
-        status = conv_process_list_take_json(directory, path, root, survey, error);
-    json_decref(root);
+    else if (status == FP_OK)
+        status = conv_process_list_take(directory, &recording, survey, error);
+    conv_recording_release(&recording);
     if (status != FP_ERR_CORRUPT)
         return status;
     conv_survey_release(survey); /* of half a list nothing is believed */

@@ -8,8 +8,6 @@
 #ifndef MALLAB_CONVERT_RECORDING_RECORDING_H
 #define MALLAB_CONVERT_RECORDING_RECORDING_H
 
-#include <jansson.h>
-
 #include "convert/base/survey_counts.h"
 
 /* conv_recording_list - the processes of a recording's directory, without reading their events.
@@ -24,25 +22,5 @@ enum fp_status conv_recording_list(const char *path, struct conv_survey *survey,
  * missing, and says what. After the pass, which says anew what is complete.
  * of_one  it is of one process: what that lacks itself was told before. */
 void conv_recording_judge(struct conv_survey *survey, bool of_one);
-
-/* conv_recording_directory - the directory meant by path: itself, or that of its recording.json. */
-void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYTES]);
-
-/* conv_recording_open - a recording's directory, through the door (footprint/base/trusted.h), to be read.
- * Returns  a descriptor, the caller's to close; -1 with the reason in error. */
-int conv_recording_open(const char *directory, struct conv_error *error);
-
-/* conv_recording_load - recording.json of a directory, both through the door, whatever JSON it holds.
- * ret_root  NULL, with FP_OK, when there is none. The caller's reference.
- * Returns   FP_OK; FP_ERR_OPEN, FP_ERR_UNTRUSTED, FP_ERR_FOREIGN, FP_ERR_CORRUPT (no JSON), in error. */
-enum fp_status conv_recording_load(const char *directory, json_t **ret_root, struct conv_error *error);
-
-/* conv_recording_check - whether it is the JSON of a recording that this version reads: FP_OK, FP_ERR_FOREIGN,
- * FP_ERR_VERSION, in error. */
-enum fp_status conv_recording_check(const char *path, const json_t *root, struct conv_error *error);
-
-/* conv_recording_stop_words - why recording stopped, or pauses against its will, while the program runs on, from
- * recording.json: "--max-size is reached", ... Static; NULL: it does not say. */
-const char *conv_recording_stop_words(const json_t *root);
 
 #endif

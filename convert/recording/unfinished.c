@@ -14,12 +14,6 @@
 
 #define STAT_FIELD_START 22 /* proc(5) */
 
-static uint64_t number_of(const json_t *object, const char *key)
-{
-    const json_int_t value = json_integer_value(json_object_get(object, key));
-    return value > 0 ? (uint64_t)value : 0;
-}
-
 static bool first_line(const char *path, char *ret_line, size_t size)
 {
     FILE *file = fopen(path, "re");
@@ -33,24 +27,24 @@ static bool first_line(const char *path, char *ret_line, size_t size)
     return read;
 }
 
-static bool is_this_boot(const json_t *collector)
+static bool is_this_boot(const struct conv_recording *recording)
 {
-    const char *recorded = json_string_value(json_object_get(collector, "boot_id"));
+    const char *recorded = recording->collector.boot_id;
     char boot[64];
     return recorded != NULL && first_line("/proc/sys/kernel/random/boot_id", boot, sizeof boot) &&
            strcmp(recorded, boot) == 0;
 }
 
-static bool is_this_namespace(const json_t *collector)
+static bool is_this_namespace(const struct conv_recording *recording)
 {
-    const uint64_t recorded = number_of(collector, "pid_namespace");
+    const uint64_t recorded = recording->collector.pid_namespace;
     struct stat mine;
     return recorded == 0 || stat("/proc/self/ns/pid", &mine) != 0 || mine.st_ino == recorded;
 }
 
-static bool is_copy(const json_t *collector, const char *directory)
+static bool is_copy(const struct conv_recording *recording, const char *directory)
 {
-    const uint64_t recorded = number_of(collector, "directory_inode");
+    const uint64_t recorded = recording->collector.directory_inode;
     struct stat found;
     return recorded != 0 && stat(directory, &found) == 0 && found.st_ino != recorded;
 }
@@ -76,11 +70,12 @@ static bool runs(uint32_t pid, uint64_t start_ticks)
 }
 
 /* The recording's segment, if the recording is ours: of another user's nothing is touched but to be read. */
-static bool open_segment(const json_t *root, const char *directory, struct fp_segment_file *ret_file)
+static bool open_segment(const struct conv_recording *recording, const char *directory,
+                         struct fp_segment_file *ret_file)
 {
-    const char *path = json_string_value(json_object_get(root, "segment_path"));
     const int fd = fp_trusted_open(AT_FDCWD, directory, S_IFDIR, FP_TRUSTED_OWN, NULL);
-    const bool opened = fd >= 0 && fp_segment_open(fd, path, FP_TRUSTED_OWN, ret_file, NULL);
+    const bool opened = fd >= 0 &&
+                        fp_segment_open(fd, recording->segment_path, FP_TRUSTED_OWN, ret_file, NULL);
     if (fd >= 0)
         (void)close(fd); /* only looked into */
     return opened;
@@ -88,10 +83,10 @@ static bool open_segment(const json_t *root, const char *directory, struct fp_se
 
 /* A collector of another pid namespace, as in a container: it locks its shared memory for as long as it lives.
  * Returns false where that cannot be looked at from here. */
-static bool told_by_lock(const json_t *root, const char *directory, bool *ret_alive)
+static bool told_by_lock(const struct conv_recording *recording, const char *directory, bool *ret_alive)
 {
     struct fp_segment_file segment;
-    if (!open_segment(root, directory, &segment))
+    if (!open_segment(recording, directory, &segment))
         return false;
     *ret_alive = fp_segment_is_held(segment.fd);
     fp_segment_close(&segment);
@@ -104,48 +99,47 @@ static void say(struct conv_survey *survey, enum conv_recording_state state, con
     snprintf(survey->unfinished_why, sizeof survey->unfinished_why, "%s", why);
 }
 
-bool conv_unfinished_is_left(const json_t *root, const char *directory)
+bool conv_unfinished_is_left(const struct conv_recording *recording, const char *directory)
 {
-    const json_t *collector = json_object_get(root, "collector");
     struct fp_segment_file segment;
-    if (!json_is_object(collector) || !is_this_boot(collector) || !open_segment(root, directory, &segment))
+    if (!recording->collector.told || !is_this_boot(recording) ||
+        !open_segment(recording, directory, &segment))
         return false;
     fp_segment_close(&segment);
     return true;
 }
 
-void conv_unfinished_judge(const json_t *root, const char *directory, struct conv_survey *survey)
+void conv_unfinished_judge(const struct conv_recording *recording, const char *directory,
+                           struct conv_survey *survey)
 {
-    const json_t *collector = json_object_get(root, "collector");
-    const uint64_t pid = number_of(collector, "pid");
+    const uint64_t pid = recording->collector.process_id;
     bool alive = false;
     survey->collector_pid = pid <= INT32_MAX ? (uint32_t)pid : 0;
-    if (!json_is_object(collector)) {
+    if (!recording->collector.told) {
         say(survey, CONV_RECORDING_UNKNOWN, "its collector had not finished");
-    } else if (is_copy(collector, directory)) {
+    } else if (is_copy(recording, directory)) {
         say(survey, CONV_RECORDING_COPIED, "it was copied before its collector had finished");
-    } else if (is_this_boot(collector) && !is_this_namespace(collector) &&
-               !told_by_lock(root, directory, &alive)) {
+    } else if (is_this_boot(recording) && !is_this_namespace(recording) &&
+               !told_by_lock(recording, directory, &alive)) {
         say(survey, CONV_RECORDING_OUT_OF_SIGHT,
             "its collector had not finished, and cannot be seen from here (another pid namespace)");
-    } else if (is_this_boot(collector) &&
-               (alive || (is_this_namespace(collector) &&
-                          runs(survey->collector_pid, number_of(collector, "start_ticks"))))) {
+    } else if (is_this_boot(recording) &&
+               (alive || (is_this_namespace(recording) &&
+                          runs(survey->collector_pid, recording->collector.start_ticks)))) {
         say(survey, CONV_RECORDING_GOING_ON, "");
         snprintf(survey->unfinished_why, sizeof survey->unfinished_why,
                  "it is still being recorded (collector %u)", survey->collector_pid);
     } else {
         say(survey, CONV_RECORDING_ENDED_EARLY,
-            conv_unfinished_is_left(root, directory)
+            conv_unfinished_is_left(recording, directory)
                 ? "its collector ended before it had finished; what it left in shared memory is written by "
                   "'mallab convert' and 'mallab ab'"
                 : "its collector ended before it had finished");
     }
 }
 
-bool conv_unfinished_process_gone(const json_t *root, uint32_t pid)
+bool conv_unfinished_process_gone(const struct conv_recording *recording, uint32_t pid)
 {
-    const json_t *collector = json_object_get(root, "collector");
-    return json_is_object(collector) && is_this_boot(collector) && is_this_namespace(collector) &&
+    return recording->collector.told && is_this_boot(recording) && is_this_namespace(recording) &&
            !runs(pid, 0);
 }

@@ -6,21 +6,20 @@
 #ifndef MALLAB_CONVERT_RECORDING_UNFINISHED_H
 #define MALLAB_CONVERT_RECORDING_UNFINISHED_H
 
-#include <jansson.h>
-
 #include "convert/base/survey_counts.h"
+#include "convert/recording/recording_json.h"
 
-/* conv_unfinished_judge - from an unfinished recording.json, what became of the collector: fills survey's
- * recording_state, collector_pid and unfinished_why.
- * root       its JSON, of any shape. */
-void conv_unfinished_judge(const json_t *root, const char *directory, struct conv_survey *survey);
+/* conv_unfinished_judge - of an unfinished recording, what became of the collector: fills survey's
+ * recording_state, collector_pid and unfinished_why. */
+void conv_unfinished_judge(const struct conv_recording *recording, const char *directory,
+                           struct conv_survey *survey);
 
-/* conv_unfinished_is_left - whether the shared memory of an unfinished recording, by its JSON, is there and ours: of a dead
+/* conv_unfinished_is_left - whether the shared memory of an unfinished recording is there and ours: of a dead
  * collector's `mallab-collect --recover` writes what is in it. */
-bool conv_unfinished_is_left(const json_t *root, const char *directory);
+bool conv_unfinished_is_left(const struct conv_recording *recording, const char *directory);
 
 /* conv_unfinished_process_gone - whether a recorded process, of an unfinished recording, is seen from here not to be there
  * any more. False also where that cannot be seen (another pid namespace, another machine). */
-bool conv_unfinished_process_gone(const json_t *root, uint32_t pid);
+bool conv_unfinished_process_gone(const struct conv_recording *recording, uint32_t pid);
 
 #endif

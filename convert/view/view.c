@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/recording/recording.h"
 #include "convert/view/view_parts.h"
 #include "convert/view/view_status.h"
 
@@ -34,7 +33,7 @@ void conv_view_free(struct conv_view *view)
         conv_tally_release(&view->processes[i]->tally);
         free(view->processes[i]);
     }
-    json_decref(view->root);
+    conv_recording_release(&view->recording);
     free(view->parts);
     free(view->processes);
     fp_block_buffer_release(&view->buffer);

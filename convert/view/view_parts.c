@@ -9,9 +9,8 @@
 #include <sys/stat.h>
 
 #include "convert/base/limits.h"
+#include "convert/recording/parts.h"
 #include "footprint/base/part_name.h"
-
-#define FOOTPRINT_HEADER_BYTES 64 /* docs/format.md */
 
 void conv_view_part_free(struct conv_view_part *part)
 {
@@ -24,12 +23,6 @@ void conv_view_part_free(struct conv_view_part *part)
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
-
-static int is_footprint(const struct dirent *entry)
-{
-    const size_t length = strlen(entry->d_name);
-    return length > 3 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 3, ".fp") == 0;
-}
 
 /* Window 10000 comes after window 9999. */
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -66,7 +59,7 @@ static bool find_process(struct conv_view *view, struct conv_view_part *part)
     char stem[CONV_STEM_BYTES] = "";
     uint32_t window = 0;
     struct conv_view_process *process = NULL;
-    (void)fp_part_name(part->name, CONV_STEM_BYTES, stem, &window); /* is_footprint has seen to that */
+    (void)fp_part_name(part->name, CONV_STEM_BYTES, stem, &window); /* conv_is_footprint has seen to that */
     for (size_t i = 0; window != 0 && process == NULL && i < view->process_count; i++)
         if (view->processes[i]->in_windows && strcmp(view->processes[i]->stem, stem) == 0)
             process = view->processes[i];
@@ -114,12 +107,6 @@ enum fp_status conv_view_no_memory(const struct conv_view *view, struct conv_err
     return conv_bound_told(FP_ERR_MEMORY, view->directory, error);
 }
 
-static bool holds_nothing(const char *path)
-{
-    struct stat stat_;
-    return stat(path, &stat_) == 0 && S_ISREG(stat_.st_mode) && stat_.st_size < FOOTPRINT_HEADER_BYTES;
-}
-
 /* Leaves the reader NULL for what cannot be read yet, or is not to be. */
 static enum fp_status open_part(struct conv_view *view, struct conv_view_part *part, struct conv_error *error)
 {
@@ -130,7 +117,7 @@ static enum fp_status open_part(struct conv_view *view, struct conv_view_part *p
     part_path(view, part, path, sizeof path);
     status = fp_reader_open(path, &cause, &reader);
     if (status != FP_OK) {
-        if (holds_nothing(path) || (status == FP_ERR_OPEN && cause.sys_errno == ENOENT))
+        if (conv_holds_nothing(path) || (status == FP_ERR_OPEN && cause.sys_errno == ENOENT))
             return FP_OK;
         if (status != FP_ERR_FOREIGN && cause.sys_errno != EISDIR && cause.distrust != FP_DISTRUST_LINK)
             return conv_fail_with(error, path, &cause);
@@ -294,7 +281,7 @@ static enum fp_status merge_names(struct conv_view *view, struct dirent **entrie
 enum fp_status conv_view_parts_list(struct conv_view *view, struct conv_error *error)
 {
     struct dirent **entries = NULL;
-    const int count = scandir(view->directory, &entries, is_footprint, by_name);
+    const int count = scandir(view->directory, &entries, conv_is_footprint, by_name);
     enum fp_status status;
     if (count < 0)
         return conv_fail(error, view->directory, FP_ERR_OPEN, errno, 0, "cannot open");

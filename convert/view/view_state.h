@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "convert/recording/parts.h"
+#include "convert/recording/recording_json.h"
 #include "convert/view/tally.h"
 
 /* What the collector has put into recording.json. Figures are 0 while it has told none. */
@@ -19,7 +19,7 @@ struct conv_view_status {
     uint64_t ring_chunks, ring_chunks_used; /* that are there; of these, in use */
     uint64_t ring_chunks_most, ring_chunk_bytes;
     uint64_t lost[FP_LOSS_COUNT]; /* with one process chosen, its own */
-    const char *stop_words;       /* see conv_recording_stop_words */
+    const char *stop_words;       /* see struct conv_recording */
     uint64_t pauses;              /* as asked, the present one too */
     uint32_t collector_pid;
     char why[256]; /* why it is not finished; "" else */
@@ -70,11 +70,11 @@ struct conv_view {
     size_t process_count, process_capacity;
     struct conv_view_part **parts; /* by name */
     size_t part_count;
-    uint64_t bytes;         /* on disk now */
-    uint64_t bytes_written; /* also to files that are gone since */
-    uint64_t bytes_dropped; /* of those, what parts that are not kept any more had */
-    json_t *root;           /* recording.json at the last refresh; NULL: none */
-    size_t foreign;         /* files *.fp that are no footprints */
+    uint64_t bytes;                  /* on disk now */
+    uint64_t bytes_written;          /* also to files that are gone since */
+    uint64_t bytes_dropped;          /* of those, what parts that are not kept any more had */
+    struct conv_recording recording; /* as it was at the last refresh */
+    size_t foreign;                  /* files *.fp that are no footprints */
     struct fp_block_buffer buffer;
 };
 

@@ -2,6 +2,7 @@
  * with a damaged recording.json, with odd files among the footprints. */
 #include "convert/recording/parts.h"
 #include "convert/recording/recording.h"
+#include "convert/recording/recording_json.h"
 #include "footprint/base/part_name.h"
 
 #include <sys/wait.h>

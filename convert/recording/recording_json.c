@@ -1,0 +1,255 @@
+/* recording_json.c - recording.json to a struct. */
+#include "convert/recording/recording_json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "footprint/base/json_read.h"
+#include "footprint/base/part_name.h"
+#include "footprint/base/trusted.h"
+
+void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYTES])
+{
+    static const char name[] = "recording.json";
+    const char *slash = strrchr(path, '/');
+    const char *last = slash != NULL ? slash + 1 : path;
+    if (strcmp(last, name) != 0)
+        snprintf(ret_directory, CONV_PATH_BYTES, "%s", path);
+    else if (slash == NULL)
+        snprintf(ret_directory, CONV_PATH_BYTES, ".");
+    else
+        snprintf(ret_directory, CONV_PATH_BYTES, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+/* ---- loading -------------------------------------------------------------------------------- */
+
+int conv_recording_open(const char *directory, struct conv_error *error)
+{
+    struct fp_error cause;
+    const int fd = fp_trusted_open(AT_FDCWD, directory, S_IFDIR, FP_TRUSTED_READ, &cause);
+    if (fd < 0)
+        (void)conv_fail_with(error, directory, &cause);
+    return fd;
+}
+
+static enum fp_status load_json(int directory_fd, const char *path, int fd, json_t **ret_root,
+                                struct conv_error *error)
+{
+    const struct fp_json_bound bound = fp_json_directory_bound(directory_fd, fd);
+    json_error_t wrong;
+    enum fp_status status = fp_json_read(fd, &bound, ret_root, &wrong);
+    const int saved = errno;
+    if (status == FP_OK)
+        return FP_OK;
+    if (status == FP_ERR_LIMIT)
+        return conv_fail(
+            error, path, status, 0, 0,
+            "%s, too much for the %llu files beside it; move it away: the footprints are read "
+            "without it",
+            wrong.text,
+            (unsigned long long)((bound.text_bytes - FP_JSON_RECORDING_BYTES) / FP_JSON_PER_PROCESS_BYTES));
+    if (status != FP_ERR_CORRUPT)
+        return conv_fail(error, path, status, status == FP_ERR_READ ? saved : 0, 0, "%s", wrong.text);
+    status = conv_fail(error, path, FP_ERR_CORRUPT, 0, (uint64_t)(wrong.position > 0 ? wrong.position : 0),
+                       "not JSON: %s", wrong.text);
+    error->line = wrong.line > 0 ? (uint64_t)wrong.line : 0;
+    return status;
+}
+
+enum fp_status conv_recording_load(const char *directory, json_t **ret_root, struct conv_error *error)
+{
+    char path[CONV_PATH_BYTES + 32];
+    struct fp_error cause;
+    enum fp_status status = FP_OK;
+    int fd;
+    const int directory_fd = conv_recording_open(directory, error);
+    *ret_root = NULL;
+    if (directory_fd < 0)
+        return error->cause.status;
+    snprintf(path, sizeof path, "%s/recording.json", directory);
+    fd = fp_trusted_open(directory_fd, "recording.json", S_IFREG, FP_TRUSTED_READ, &cause);
+    if (fd >= 0) {
+        status = load_json(directory_fd, path, fd, ret_root, error);
+        (void)close(fd); /* only read from */
+    } else if (cause.status != FP_ERR_OPEN || cause.sys_errno != ENOENT) {
+        status = conv_fail_with(error, path, &cause);
+    }
+    (void)close(directory_fd); /* only looked into */
+    return status;
+}
+
+static enum fp_status check_schema(const char *path, const json_t *root, struct conv_error *error)
+{
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+    if (schema == NULL || strncmp(schema, "mallab-recording/", 17) != 0)
+        return conv_fail(error, path, FP_ERR_FOREIGN, 0, 0, "not a mallab recording");
+    if (strcmp(schema, "mallab-recording/1") != 0)
+        return conv_fail(error, path, FP_ERR_VERSION, 0, 0, "is of schema %.100s, this mallab reads %s",
+                         schema, "mallab-recording/1");
+    return FP_OK;
+}
+
+/* ---- facts ---------------------------------------------------------------------------------- */
+
+static uint64_t number_of(const json_t *object, const char *key)
+{
+    const json_int_t value = json_integer_value(json_object_get(object, key));
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static bool is_true(const json_t *object, const char *key)
+{
+    return json_is_true(json_object_get(object, key));
+}
+
+static const char *stop_words_of(const json_t *root)
+{
+    static const struct {
+        const char *by, *words;
+    } stops[] = {{"disk_full", "the disk is full"},
+                 {"size_limit", "--max-size is reached"},
+                 {"duration", "--duration is over"},
+                 {"end", "as asked"}};
+    const char *by = json_string_value(json_object_get(json_object_get(root, "stopped"), "by"));
+    for (size_t i = 0; by != NULL && i < sizeof stops / sizeof stops[0]; i++)
+        if (strcmp(by, stops[i].by) == 0)
+            return stops[i].words;
+    return NULL;
+}
+
+static void take_losses(const json_t *object, uint64_t *ret_lost)
+{
+    const json_t *lost = json_object_get(object, "lost");
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        ret_lost[i] = number_of(lost, fp_loss_name(i));
+}
+
+static void take_pauses(const json_t *root, struct conv_recording *recording)
+{
+    const json_t *pause;
+    size_t i;
+    json_array_foreach(json_object_get(root, "pauses"), i, pause)
+    {
+        const uint64_t from_ns = number_of(pause, "from_ns"), to_ns = number_of(pause, "to_ns");
+        recording->pauses += json_is_object(pause);
+        if (to_ns > from_ns)
+            recording->paused_ns += to_ns - from_ns;
+    }
+}
+
+/* A name within the directory, and nothing that leads out of it. */
+static const char *plain_name(const char *name)
+{
+    return name != NULL && name[0] != '\0' && name[0] != '.' && strchr(name, '/') == NULL ? name : NULL;
+}
+
+static struct conv_recorded_process process_of(const json_t *item)
+{
+    const json_t *files = json_object_get(item, "files");
+    struct conv_recorded_process process = {
+        .file = plain_name(text_of(item, "file")),
+        .name = text_of(item, "name"),
+        .ended = text_of(item, "ended"),
+        .process_id = (uint32_t)number_of(item, "pid"),
+        .parent_process_id = (uint32_t)number_of(item, "parent_pid"),
+        .events = number_of(item, "events"),
+        .events_removed = number_of(item, "events_removed"),
+        .threads = number_of(item, "threads"),
+        .complete = is_true(item, "complete"),
+        .gone_with_windows = json_is_array(files) && json_array_size(files) == 0,
+    };
+    take_losses(item, process.lost);
+    return process;
+}
+
+bool conv_recording_take(const json_t *root, struct conv_recording *ret_recording)
+{
+    const json_t *list = json_object_get(root, "processes"), *ring = json_object_get(root, "ring");
+    const json_t *collector = json_object_get(root, "collector"), *item;
+    const char *state = text_of(root, "state");
+    struct conv_recording *to = ret_recording;
+    size_t i;
+    *to = (struct conv_recording){
+        .json = root,
+        .finished = collector == NULL && json_object_get(root, "segment_path") == NULL,
+        .complete = is_true(root, "complete"),
+        .recovered = is_true(root, "recovered"),
+        .paused = state != NULL && strcmp(state, "paused") == 0,
+        .incomplete_why = text_of(root, "incomplete_why"),
+        .stop_words = stop_words_of(root),
+        .start_unix_ns = number_of(root, "started_unix_ns"),
+        .duration_ns = number_of(root, "duration_ns"),
+        .status_number = number_of(root, "status_number"),
+        .events = number_of(root, "events"),
+        .bytes = number_of(root, "bytes"),
+        .stalls = number_of(root, "stalls"),
+        .stall_ns = number_of(root, "stall_ns"),
+        .windows = number_of(root, "windows"),
+        .windows_removed = number_of(root, "windows_removed"),
+        .events_removed = number_of(root, "events_removed"),
+        .unattached = number_of(root, "processes_unattached"),
+        .ring = {json_is_object(ring), number_of(ring, "chunks"), number_of(ring, "chunks_used"),
+                 number_of(ring, "chunks_most"), number_of(ring, "chunk_bytes")},
+        .collector = {json_is_object(collector), number_of(collector, "pid"),
+                      number_of(collector, "start_ticks"), number_of(collector, "pid_namespace"),
+                      number_of(collector, "directory_inode"), text_of(collector, "boot_id")},
+        .segment_path = text_of(root, "segment_path"),
+        .has_processes = json_is_array(list),
+    };
+    take_losses(root, to->lost);
+    take_pauses(root, to);
+    to->processes = calloc(json_array_size(list) + 1, sizeof *to->processes);
+    if (to->processes == NULL)
+        return false;
+    json_array_foreach(list, i, item) to->processes[to->process_count++] = process_of(item);
+    return true;
+}
+
+json_t *conv_recording_ends(const struct conv_recording *recording)
+{
+    json_t *ends = json_object();
+    for (size_t i = 0; i < recording->process_count; i++) {
+        const struct conv_recorded_process *process = &recording->processes[i];
+        char stem[CONV_STEM_BYTES];
+        uint32_t window;
+        if (process->file != NULL && process->ended != NULL &&
+            fp_part_name(process->file, CONV_STEM_BYTES, stem, &window))
+            json_object_set_new(ends, stem, json_string(process->ended));
+    }
+    return ends;
+}
+
+void conv_recording_release(struct conv_recording *recording)
+{
+    json_decref(recording->owned);
+    free(recording->processes);
+    *recording = (struct conv_recording){0};
+}
+
+enum fp_status conv_recording_read(const char *directory, struct conv_recording *ret_recording,
+                                   struct conv_error *error)
+{
+    char path[CONV_PATH_BYTES + 32];
+    json_t *root = NULL;
+    enum fp_status status = conv_recording_load(directory, &root, error);
+    *ret_recording = (struct conv_recording){0};
+    snprintf(path, sizeof path, "%s/recording.json", directory);
+    if (status == FP_OK && root != NULL)
+        status = check_schema(path, root, error);
+    if (status == FP_OK && root != NULL && !conv_recording_take(root, ret_recording))
+        status = conv_fail_memory(error, path, "the list of processes");
+    ret_recording->owned = root;
+    if (status != FP_OK)
+        conv_recording_release(ret_recording);
+    return status;
+}

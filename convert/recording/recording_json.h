@@ -1,0 +1,84 @@
+/* recording_json.h - recording.json, read in one place: what the collector says of a recording (docs/format.md).
+ *
+ *   finished    its collector has ended in good order: the list of processes is whole
+ *   unfinished  it names its collector, or its shared memory: what it says is of the moment when it was written
+ *
+ * A directory may change while it is read. Numbers that are missing, negative or none are 0. */
+#ifndef MALLAB_CONVERT_RECORDING_RECORDING_JSON_H
+#define MALLAB_CONVERT_RECORDING_RECORDING_JSON_H
+
+#include <jansson.h>
+
+#include "footprint/fp/footprint.h"
+
+#include "convert/base/error.h"
+
+#define CONV_STEM_BYTES 256u /* of footprints' names (footprint/base/part_name.h) */
+
+struct conv_recorded_process {
+    const char *file; /* NULL where it is no plain name within the directory */
+    const char *name, *ended;
+    uint32_t process_id, parent_process_id;
+    uint64_t events, events_removed, threads;
+    uint64_t lost[FP_LOSS_COUNT];
+    bool complete;
+    bool gone_with_windows; /* the list of its footprints is there, and empty */
+};
+
+/* Strings belong to `json`; NULL where there is none. */
+struct conv_recording {
+    const json_t *json; /* NULL: there is none, and all else is zero */
+    json_t *owned;      /* the same, where it goes with the struct */
+    bool finished, complete, recovered;
+    bool paused;                /* at the last word of a recording that goes on */
+    const char *incomplete_why; /* "" counts as none */
+    const char *
+        stop_words; /* why recording stopped, or pauses against its will, while the program runs on: static */
+    uint64_t start_unix_ns, duration_ns, status_number;
+    uint64_t events, bytes, stalls, stall_ns;
+    uint64_t windows, windows_removed, events_removed;
+    uint64_t unattached; /* processes that were more than can be recorded at one time */
+    uint64_t pauses, paused_ns;
+    uint64_t lost[FP_LOSS_COUNT];
+    struct {
+        bool told;
+        uint64_t chunks, chunks_used, chunks_most, chunk_bytes;
+    } ring;
+    struct {
+        bool told;
+        uint64_t process_id, start_ticks, pid_namespace, directory_inode;
+        const char *boot_id;
+    } collector;
+    const char *segment_path;
+    bool has_processes; /* there is a list of them */
+    size_t process_count;
+    struct conv_recorded_process *processes;
+};
+
+/* conv_recording_directory - the directory meant by path: itself, or that of its recording.json. */
+void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYTES]);
+
+/* conv_recording_open - a recording's directory, through the door (footprint/base/trusted.h), to be read.
+ * Returns  a descriptor, the caller's to close; -1 with the reason in error. */
+int conv_recording_open(const char *directory, struct conv_error *error);
+
+/* conv_recording_load - recording.json of a directory, both through the door, whatever JSON it holds.
+ * ret_root  NULL, with FP_OK, when there is none. The caller's reference.
+ * Returns   FP_OK; FP_ERR_OPEN, FP_ERR_UNTRUSTED, FP_ERR_FOREIGN, FP_ERR_CORRUPT (no JSON), in error. */
+enum fp_status conv_recording_load(const char *directory, json_t **ret_root, struct conv_error *error);
+
+/* conv_recording_take - the facts of a recording's JSON, of any shape; borrowed until the release.
+ * Returns  false: no memory. conv_recording_release accepts ret_recording in either case, and a zeroed one. */
+bool conv_recording_take(const json_t *root, struct conv_recording *ret_recording);
+void conv_recording_release(struct conv_recording *recording);
+
+/* conv_recording_ends - how its processes ended, by what the names of an image's footprints have in common. The caller's
+ * reference. */
+json_t *conv_recording_ends(const struct conv_recording *recording);
+
+/* conv_recording_read - load it, check that it is a recording's that this version reads, and take its facts.
+ * Returns  FP_OK, also when there is none; as conv_recording_load, FP_ERR_FOREIGN, FP_ERR_VERSION, FP_ERR_MEMORY, in error. */
+enum fp_status conv_recording_read(const char *directory, struct conv_recording *ret_recording,
+                                   struct conv_error *error);
+
+#endif
