@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,7 +90,7 @@ static bool parse_bytes(const char *text, uint64_t *ret_bytes)
     return true;
 }
 
-static bool parse_touch(const char *text, struct rep_options *options)
+static bool take_touch(const char *text, struct rep_options *options)
 {
     static const char *const NAMES[] = {"none", "page", "full"}; /* in the order of enum rep_touch */
     for (unsigned i = 0; i < 3; i++) {
@@ -102,7 +103,13 @@ static bool parse_touch(const char *text, struct rep_options *options)
     return false;
 }
 
-static bool parse_nice(const char *text, struct rep_options *options)
+static bool take_threads(const char *text, struct rep_options *options)
+{
+    options->serial = strcmp(text, "1") == 0;
+    return options->serial || strcmp(text, "recorded") == 0;
+}
+
+static bool take_nice(const char *text, struct rep_options *options)
 {
     unsigned size;
     const bool negative = text[0] == '-';
@@ -113,114 +120,81 @@ static bool parse_nice(const char *text, struct rep_options *options)
     return true;
 }
 
-enum {
-    OPTION_JSON = 256,
-    OPTION_TOUCH,
-    OPTION_THREADS,
-    OPTION_EXPECT_LIBRARY,
-    OPTION_PROOF,
-    OPTION_SETTING,
-    OPTION_EXPECT,
-    OPTION_SETTINGS,
-    OPTION_UNPROVEN,
-    OPTION_LIMIT,
-    OPTION_LIMIT_GROUP,
-    OPTION_LIMIT_NOTES,
-    OPTION_CHECK,
-    OPTION_WASTE,
-    OPTION_LATENCY,
-    OPTION_SYSCALLS,
-    OPTION_PLACEMENT,
-    OPTION_PIN,
-    OPTION_NICE,
-    OPTION_REPORT_FAILURE,
-    OPTION_CANDIDATE,
-    OPTION_CLOCK,
-    OPTION_PACE,
-    OPTION_EXPECT_CLOCK,
-    OPTION_IDLE_MS,
-    OPTION_IDLE_WITH,
-    OPTION_TIMEOUT,
+static bool take_idle_with(const char *text, struct rep_options *options)
+{
+    options->idle_with = text;
+    return strcmp(text, "calls") == 0 || strcmp(text, "nothing") == 0;
+}
+
+#define TAKE(name, taken)                                                                                    \
+    static bool take_##name(const char *text, struct rep_options *options)                                   \
+    {                                                                                                        \
+        return (taken);                                                                                      \
+    }
+TAKE(setting, rep_settings_name(options->settings, text))
+TAKE(expect, rep_settings_expect(options->settings, text))
+TAKE(limit, parse_bytes(text, &options->limit.bytes))
+TAKE(pin, rep_binding_parse(&options->binding, text))
+TAKE(clock, rep_pace_parse_clock(text, &options->pace))
+TAKE(pace, rep_pace_parse_speed(text, &options->pace))
+
+#define AT(where) .at = offsetof(struct rep_options, where)
+
+/* One option each: what it is, and where it goes; of a VALUE take() says whether it is one. */
+static const struct {
+    const char *name;
+    enum { FLAG, TEXT, NUMBER, VALUE } kind;
+    size_t at;
+    unsigned most; /* of a NUMBER */
+    bool (*take)(const char *text, struct rep_options *options);
+} ROWS[] = {
+    {"json", FLAG, AT(json)},
+    {"touch", VALUE, .take = take_touch},
+    {"threads", VALUE, .take = take_threads},
+    {"expect-library", TEXT, AT(expected_library)},
+    {"proof", TEXT, AT(proof_kind)},
+    {"setting", VALUE, .take = take_setting},
+    {"expect", VALUE, .take = take_expect},
+    {"settings", FLAG, AT(settings_only)},
+    {"unproven", FLAG, AT(unproven)},
+    {"limit", VALUE, .take = take_limit},
+    {"limit-group", TEXT, AT(limit.group)},
+    {"limit-notes", NUMBER, AT(limit.notes_fd), .most = INT_MAX},
+    {"check", FLAG, AT(check)},
+    {"waste", FLAG, AT(waste)},
+    {"latency", FLAG, AT(latency)},
+    {"syscalls", FLAG, AT(syscalls)},
+    {"placement", FLAG, AT(placement)},
+    {"pin", VALUE, .take = take_pin},
+    {"nice", VALUE, .take = take_nice},
+    {"report-failure", FLAG, AT(report_failure)},
+    {"candidate", TEXT, AT(candidate)},
+    {"clock", VALUE, .take = take_clock},
+    {"pace", VALUE, .take = take_pace},
+    {"expect-clock", FLAG, AT(expects_clock)},
+    {"idle-ms", NUMBER, AT(idle_ms), .most = 86400000},
+    {"idle-with", VALUE, .take = take_idle_with},
+    {"timeout", NUMBER, AT(timeout_s), .most = 1000000},
 };
 
-static bool take_option(int option, const char *value, struct rep_options *options)
+#define ROW_COUNT (sizeof ROWS / sizeof ROWS[0])
+
+static bool take_option(size_t row, const char *value, struct rep_options *options)
 {
-    unsigned number;
-    switch (option) {
-    case OPTION_JSON:
-        options->json = true;
+    void *place = (char *)options + ROWS[row].at;
+    switch (ROWS[row].kind) {
+    case FLAG:
+        *(bool *)place = true;
         return true;
-    case OPTION_TOUCH:
-        return parse_touch(value, options);
-    case OPTION_THREADS:
-        options->serial = strcmp(value, "1") == 0;
-        return options->serial || strcmp(value, "recorded") == 0;
-    case OPTION_EXPECT_LIBRARY:
-        options->expected_library = value;
+    case TEXT:
+        *(const char **)place = value;
         return true;
-    case OPTION_PROOF:
-        options->proof_kind = value;
-        return true;
-    case OPTION_SETTING:
-        return rep_settings_name(options->settings, value);
-    case OPTION_EXPECT:
-        return rep_settings_expect(options->settings, value);
-    case OPTION_SETTINGS:
-        options->settings_only = true;
-        return true;
-    case OPTION_UNPROVEN:
-        options->settings->unproven = true;
-        return true;
-    case OPTION_LIMIT:
-        return parse_bytes(value, &options->limit.bytes);
-    case OPTION_LIMIT_GROUP:
-        options->limit.group = value;
-        return true;
-    case OPTION_LIMIT_NOTES:
-        if (!parse_number(value, INT_MAX, &number))
-            return false;
-        options->limit.notes_fd = (int)number;
-        return true;
-    case OPTION_CHECK:
-        options->check = true;
-        return true;
-    case OPTION_WASTE:
-        options->waste = true;
-        return true;
-    case OPTION_LATENCY:
-        options->latency = true;
-        return true;
-    case OPTION_SYSCALLS:
-        options->syscalls = true;
-        return true;
-    case OPTION_PLACEMENT:
-        options->placement = true;
-        return true;
-    case OPTION_PIN:
-        return rep_binding_parse(&options->binding, value);
-    case OPTION_NICE:
-        return parse_nice(value, options);
-    case OPTION_REPORT_FAILURE:
-        options->report_failure = true;
-        return true;
-    case OPTION_CANDIDATE:
-        options->candidate = value;
-        return true;
-    case OPTION_CLOCK:
-        return rep_pace_parse_clock(value, &options->pace);
-    case OPTION_PACE:
-        return rep_pace_parse_speed(value, &options->pace);
-    case OPTION_EXPECT_CLOCK:
-        options->expects_clock = true;
-        return true;
-    case OPTION_IDLE_MS:
-        return parse_number(value, 86400000, &options->idle_ms);
-    case OPTION_IDLE_WITH:
-        options->idle_with = value;
-        return strcmp(value, "calls") == 0 || strcmp(value, "nothing") == 0;
-    default:
-        return parse_number(value, 1000000, &options->timeout_s);
+    case NUMBER:
+        return parse_number(value, ROWS[row].most, place);
+    case VALUE:
+        return ROWS[row].take(value, options);
     }
+    return false;
 }
 
 __attribute__((noreturn)) static void misuse(const char *words)
@@ -241,37 +215,7 @@ static void check_combination(const struct rep_options *options)
 
 void rep_options_parse(int argc, char **argv, struct rep_settings *settings, struct rep_options *ret_options)
 {
-    static const struct option LONG[] = {
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"touch", required_argument, NULL, OPTION_TOUCH},
-        {"threads", required_argument, NULL, OPTION_THREADS},
-        {"expect-library", required_argument, NULL, OPTION_EXPECT_LIBRARY},
-        {"proof", required_argument, NULL, OPTION_PROOF},
-        {"setting", required_argument, NULL, OPTION_SETTING},
-        {"expect", required_argument, NULL, OPTION_EXPECT},
-        {"settings", no_argument, NULL, OPTION_SETTINGS},
-        {"unproven", no_argument, NULL, OPTION_UNPROVEN},
-        {"limit", required_argument, NULL, OPTION_LIMIT},
-        {"limit-group", required_argument, NULL, OPTION_LIMIT_GROUP},
-        {"limit-notes", required_argument, NULL, OPTION_LIMIT_NOTES},
-        {"check", no_argument, NULL, OPTION_CHECK},
-        {"waste", no_argument, NULL, OPTION_WASTE},
-        {"latency", no_argument, NULL, OPTION_LATENCY},
-        {"syscalls", no_argument, NULL, OPTION_SYSCALLS},
-        {"placement", no_argument, NULL, OPTION_PLACEMENT},
-        {"pin", required_argument, NULL, OPTION_PIN},
-        {"nice", required_argument, NULL, OPTION_NICE},
-        {"report-failure", no_argument, NULL, OPTION_REPORT_FAILURE},
-        {"candidate", required_argument, NULL, OPTION_CANDIDATE},
-        {"clock", required_argument, NULL, OPTION_CLOCK},
-        {"pace", required_argument, NULL, OPTION_PACE},
-        {"expect-clock", no_argument, NULL, OPTION_EXPECT_CLOCK},
-        {"idle-ms", required_argument, NULL, OPTION_IDLE_MS},
-        {"idle-with", required_argument, NULL, OPTION_IDLE_WITH},
-        {"timeout", required_argument, NULL, OPTION_TIMEOUT},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
+    struct option long_options[ROW_COUNT + 2] = {[ROW_COUNT] = {"help", no_argument, NULL, 'h'}};
     int option, index = 0;
     struct rep_options options = {.candidate = REP_ALLOCATOR,
                                   .touch_name = "page",
@@ -279,8 +223,11 @@ void rep_options_parse(int argc, char **argv, struct rep_settings *settings, str
                                   .limit = {.notes_fd = -1},
                                   .binding = {.how = "no"},
                                   .settings = settings};
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        long_options[i] = (struct option){
+            ROWS[i].name, ROWS[i].kind == FLAG ? no_argument : required_argument, NULL, 256 + (int)i};
     opterr = 0;
-    while ((option = getopt_long(argc, argv, "h", LONG, &index)) != -1) {
+    while ((option = getopt_long(argc, argv, "h", long_options, &index)) != -1) {
         if (option == 'h') {
             (void)!write(STDOUT_FILENO, HELP, sizeof HELP - 1);
             exit(EXIT_DONE);
@@ -289,11 +236,12 @@ void rep_options_parse(int argc, char **argv, struct rep_settings *settings, str
             rep_complain("unknown option or missing value at '%s'; see --help", argv[optind - 1]);
             exit(EXIT_MISUSE);
         }
-        if (!take_option(option, optarg, &options)) {
-            rep_complain("'%s' is no value for --%s; see --help", optarg, LONG[index].name);
+        if (!take_option((size_t)index, optarg, &options)) {
+            rep_complain("'%s' is no value for --%s; see --help", optarg, ROWS[index].name);
             exit(EXIT_MISUSE);
         }
     }
+    settings->unproven = options.unproven;
     if (options.settings_only && optind != argc)
         misuse("--settings takes no workload");
     if (!options.settings_only && optind + 1 != argc)

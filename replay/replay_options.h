@@ -32,6 +32,7 @@ struct rep_options {
     struct rep_pace pace;
     bool expects_clock;
     bool settings_only; /* print what settings there are, check those that were given, and end */
+    bool unproven;      /* settings of which the allocator tells nothing may pass */
     bool json, serial, check, waste, report_failure;
     bool latency, syscalls, placement; /* passes: at most one of these and check */
     struct rep_binding binding;

@@ -5,7 +5,7 @@
  *          heeds it, from the object's start: where in it the program wrote is not known
  *   code   which call each op makes, a byte an op, side by side. A processor often guesses wrong which call comes next,
  *          and how long it takes to find that out depends on how early the call can be read. From here the loop reads it
- *          one op ahead, and need not look at WL_OP_FRESH (docs/scale.md has what that brings)
+ *          one op ahead, and need not look at WL_OP_FRESH (docs/notes/scale.md has what that brings)
  *
  * Pages and share stand in fields that the op's call does not use. */
 #ifndef MALLAB_REPLAY_BASE_OP_H

@@ -104,8 +104,6 @@ static void substitute_delete_aligned_nothrow(void *object, size_t alignment, co
 
 typedef void (*function)(void);
 
-/* One row a function: where its address goes, its name, what else to take. Order matters: substitutes use
- * rows above theirs. */
 struct row {
     uint8_t call;
     size_t member; /* offset in struct rep_calls */
@@ -113,51 +111,10 @@ struct row {
     function substitute; /* NULL: the allocator must have it */
 };
 
-#define ROW(call, member, name, substitute)                                                                  \
-    {                                                                                                        \
-        call, offsetof(struct rep_calls, member), name, (function)(substitute)                               \
-    }
-#define NT "RKSt9nothrow_t"
-#define AL "St11align_val_t"
+#define ROW(call, member, parameters, arguments, name, substitute)                                           \
+    {FP_CALL_##call, offsetof(struct rep_calls, member), name, (function)(substitute)},
 
-static const struct row ROWS[] = {
-    ROW(FP_CALL_MALLOC, malloc, "malloc", NULL),
-    ROW(FP_CALL_FREE, free, "free", NULL),
-    ROW(FP_CALL_CALLOC, calloc, "calloc", NULL),
-    ROW(FP_CALL_REALLOC, realloc, "realloc", NULL),
-    ROW(FP_CALL_POSIX_MEMALIGN, posix_memalign, "posix_memalign", NULL),
-    ROW(FP_CALL_REALLOCARRAY, reallocarray, "reallocarray", substitute_reallocarray),
-    ROW(FP_CALL_FREE_SIZED, free_sized, "free_sized", substitute_free_sized),
-    ROW(FP_CALL_FREE_ALIGNED_SIZED, free_aligned_sized, "free_aligned_sized", substitute_free_aligned_sized),
-    ROW(FP_CALL_ALIGNED_ALLOC, aligned_alloc, "aligned_alloc", substitute_aligned_alloc),
-    ROW(FP_CALL_MEMALIGN, memalign, "memalign", substitute_aligned_alloc),
-    ROW(FP_CALL_VALLOC, valloc, "valloc", substitute_valloc),
-    ROW(FP_CALL_PVALLOC, pvalloc, "pvalloc", substitute_pvalloc),
-    ROW(FP_CALL_NEW, new_plain[0], "_Znwm", substitute_new),
-    ROW(FP_CALL_NEW_ARRAY, new_plain[1], "_Znam", substitute_new),
-    ROW(FP_CALL_NEW_NOTHROW, new_nothrow[0], "_Znwm" NT, substitute_new_nothrow),
-    ROW(FP_CALL_NEW_ARRAY_NOTHROW, new_nothrow[1], "_Znam" NT, substitute_new_nothrow),
-    ROW(FP_CALL_NEW_ALIGNED, new_aligned[0], "_Znwm" AL, substitute_new_aligned),
-    ROW(FP_CALL_NEW_ARRAY_ALIGNED, new_aligned[1], "_Znam" AL, substitute_new_aligned),
-    ROW(FP_CALL_NEW_ALIGNED_NOTHROW, new_aligned_nothrow[0], "_Znwm" AL NT, substitute_new_aligned_nothrow),
-    ROW(FP_CALL_NEW_ARRAY_ALIGNED_NOTHROW, new_aligned_nothrow[1], "_Znam" AL NT,
-        substitute_new_aligned_nothrow),
-    ROW(FP_CALL_DELETE, delete_plain[0], "_ZdlPv", substitute_delete),
-    ROW(FP_CALL_DELETE_ARRAY, delete_plain[1], "_ZdaPv", substitute_delete),
-    ROW(FP_CALL_DELETE_NOTHROW, delete_nothrow[0], "_ZdlPv" NT, substitute_delete_nothrow),
-    ROW(FP_CALL_DELETE_ARRAY_NOTHROW, delete_nothrow[1], "_ZdaPv" NT, substitute_delete_nothrow),
-    ROW(FP_CALL_DELETE_SIZED, delete_sized[0], "_ZdlPvm", substitute_delete_sized),
-    ROW(FP_CALL_DELETE_ARRAY_SIZED, delete_sized[1], "_ZdaPvm", substitute_delete_sized),
-    ROW(FP_CALL_DELETE_ALIGNED, delete_aligned[0], "_ZdlPv" AL, substitute_delete_aligned),
-    ROW(FP_CALL_DELETE_ARRAY_ALIGNED, delete_aligned[1], "_ZdaPv" AL, substitute_delete_aligned),
-    ROW(FP_CALL_DELETE_SIZED_ALIGNED, delete_sized_aligned[0], "_ZdlPvm" AL, substitute_delete_sized_aligned),
-    ROW(FP_CALL_DELETE_ARRAY_SIZED_ALIGNED, delete_sized_aligned[1], "_ZdaPvm" AL,
-        substitute_delete_sized_aligned),
-    ROW(FP_CALL_DELETE_ALIGNED_NOTHROW, delete_aligned_nothrow[0], "_ZdlPv" AL NT,
-        substitute_delete_aligned_nothrow),
-    ROW(FP_CALL_DELETE_ARRAY_ALIGNED_NOTHROW, delete_aligned_nothrow[1], "_ZdaPv" AL NT,
-        substitute_delete_aligned_nothrow),
-};
+static const struct row ROWS[] = {REP_ALLOCATIONS(ROW) REP_POSIX_MEMALIGN(ROW) REP_RELEASES(ROW)};
 
 static const void *library_base(void *address)
 {

@@ -2,9 +2,8 @@
  *
  *   run_threads.c   the run from its begin to its end, and the life of a thread
  *   run_windows.c   at rest: end a window, begin the next; and preparing the next beside the current one
- *   batons.c    who runs: parts that begin, threads that are made, a processor that nothing else needs
- *   waits.c     one thread waits for another's op
- *   execute.c   a part, op by op: the timed runs
+ *   batons.c        who runs: parts that begin, threads that are made, a processor that nothing else needs
+ *   execute.c       a part, op by op: the timed runs, and waiting for the ops of other threads
  *
  *   stand-by    an idle thread, chosen when a window begins, that may prepare the next
  *
@@ -19,8 +18,20 @@
 #include "replay/base/digest.h"
 #include "replay/base/storage.h"
 #include "replay/base/watch.h"
-#include "replay/exec/gate.h"
 #include "replay/exec/run_threads.h"
+
+/* Where a thread waits to be told to go on: it belongs to one thread, which passes it; any other may open it. It holds one
+ * signal: whoever signals must know that the last one was taken (a thread is signalled once a window). */
+enum rep_signal {
+    REP_GATE_SHUT = 0,
+    REP_GATE_SLEEPING = 1, /* shut, and its thread sleeps in the kernel */
+    REP_GATE_GO = 2,       /* execute the part that was assigned */
+    REP_GATE_QUIT = 3,     /* end */
+};
+
+struct rep_gate {
+    _Atomic uint32_t state; /* enum rep_signal */
+};
 
 enum thread_state {
     THREAD_UNBORN = 0, /* its first window has not opened */
@@ -118,6 +129,17 @@ void rep_window_close(struct rep_exec *exec, struct rep_thread *self);
 
 /* ---- batons.c ------------------------------------------------------------------------------- */
 
+/* rep_gate_signal - leave GO or QUIT, and wake the gate's thread if it sleeps. What was written before is
+ * seen by the thread after it passed. */
+void rep_gate_signal(struct rep_gate *gate, enum rep_signal signal);
+
+/* rep_gate_pass - sleep until there is a signal, and take it. By the gate's own thread only. */
+enum rep_signal rep_gate_pass(struct rep_gate *gate);
+
+/* rep_futex_wait - sleep while *word is value; may return early. rep_futex_wake - wake up to count. */
+void rep_futex_wait(_Atomic uint32_t *word, uint32_t value);
+void rep_futex_wake(_Atomic uint32_t *word, int count);
+
 /* rep_baton_start - hand the right to run to a thread whose part has not begun. Returns false when all have. */
 bool rep_baton_start(struct rep_exec *exec);
 
@@ -130,14 +152,6 @@ bool rep_ahead_take(struct rep_exec *exec);
 
 /* rep_standby_choose - look for an idle thread. By the opener (self), once the parts are assigned. */
 void rep_standby_choose(struct rep_exec *exec, struct rep_thread *self);
-
-/* ---- waits.c -------------------------------------------------------------------------------- */
-
-/* rep_wait_for - return when the wait holds; meanwhile the baton goes elsewhere. */
-void rep_wait_for(struct rep_exec *exec, struct rep_thread *self, const struct rep_wait *wait);
-
-/* rep_post - publish that self has executed `count` ops of its part. */
-void rep_post(struct rep_thread *self, uint32_t count);
 
 /* ---- execute.c ------------------------------------------------------------------------------ */
 

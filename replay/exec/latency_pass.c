@@ -30,86 +30,33 @@ static inline void end(uint64_t start)
     *entry++ = now > start ? now - start : 0; /* counters of two processors may differ by a few ticks */
 }
 
-#define RETURNING(name, type, member, parameters, arguments)                                                 \
-    static type timed_##name parameters                                                                      \
+#define RETURNING(type, call, member, parameters, arguments)                                                 \
+    static type timed_##call parameters                                                                      \
     {                                                                                                        \
         const uint64_t start = begin();                                                                      \
         type result = real.member arguments;                                                                 \
         end(start);                                                                                          \
         return result;                                                                                       \
     }
-#define PLAIN(name, member, parameters, arguments)                                                           \
-    static void timed_##name parameters                                                                      \
+#define ALLOCATION(call, member, parameters, arguments, name, substitute)                                    \
+    RETURNING(void *, call, member, parameters, arguments)
+#define POSIX(call, member, parameters, arguments, name, substitute)                                         \
+    RETURNING(int, call, member, parameters, arguments)
+#define RELEASE(call, member, parameters, arguments, name, substitute)                                       \
+    static void timed_##call parameters                                                                      \
     {                                                                                                        \
         const uint64_t start = begin();                                                                      \
         real.member arguments;                                                                               \
         end(start);                                                                                          \
     }
+#define MEMBER(call, member, parameters, arguments, name, substitute) .member = timed_##call,
 
-RETURNING(malloc, void *, malloc, (size_t size), (size))
-RETURNING(calloc, void *, calloc, (size_t count, size_t size), (count, size))
-RETURNING(realloc, void *, realloc, (void *object, size_t size), (object, size))
-RETURNING(reallocarray, void *, reallocarray, (void *object, size_t count, size_t size),
-          (object, count, size))
-RETURNING(posix_memalign, int, posix_memalign, (void **object, size_t align, size_t size),
-          (object, align, size))
-RETURNING(aligned_alloc, void *, aligned_alloc, (size_t align, size_t size), (align, size))
-RETURNING(memalign, void *, memalign, (size_t align, size_t size), (align, size))
-RETURNING(valloc, void *, valloc, (size_t size), (size))
-RETURNING(pvalloc, void *, pvalloc, (size_t size), (size))
-PLAIN(free, free, (void *object), (object))
-PLAIN(free_sized, free_sized, (void *object, size_t size), (object, size))
-PLAIN(free_aligned_sized, free_aligned_sized, (void *object, size_t align, size_t size),
-      (object, align, size))
+REP_ALLOCATIONS(ALLOCATION)
+REP_POSIX_MEMALIGN(POSIX)
+REP_RELEASES(RELEASE)
 
-/* Operators: each with its array form. */
-#define RETURNING_TWO(name, parameters, arguments)                                                           \
-    RETURNING(name##_0, void *, name[0], parameters, arguments)                                              \
-    RETURNING(name##_1, void *, name[1], parameters, arguments)
-#define PLAIN_TWO(name, parameters, arguments)                                                               \
-    PLAIN(name##_0, name[0], parameters, arguments)                                                          \
-    PLAIN(name##_1, name[1], parameters, arguments)
-
-RETURNING_TWO(new_plain, (size_t size), (size))
-RETURNING_TWO(new_nothrow, (size_t size, const void *nothrow), (size, nothrow))
-RETURNING_TWO(new_aligned, (size_t size, size_t align), (size, align))
-RETURNING_TWO(new_aligned_nothrow, (size_t size, size_t align, const void *nothrow), (size, align, nothrow))
-PLAIN_TWO(delete_plain, (void *object), (object))
-PLAIN_TWO(delete_nothrow, (void *object, const void *nothrow), (object, nothrow))
-PLAIN_TWO(delete_sized, (void *object, size_t size), (object, size))
-PLAIN_TWO(delete_aligned, (void *object, size_t align), (object, align))
-PLAIN_TWO(delete_sized_aligned, (void *object, size_t size, size_t align), (object, size, align))
-PLAIN_TWO(delete_aligned_nothrow, (void *object, size_t align, const void *nothrow), (object, align, nothrow))
-
-#define BOTH(name)                                                                                           \
-    {                                                                                                        \
-        timed_##name##_0, timed_##name##_1                                                                   \
-    }
-
-static const struct rep_calls STAND_INS = {
-    .malloc = timed_malloc,
-    .calloc = timed_calloc,
-    .realloc = timed_realloc,
-    .reallocarray = timed_reallocarray,
-    .free = timed_free,
-    .free_sized = timed_free_sized,
-    .free_aligned_sized = timed_free_aligned_sized,
-    .posix_memalign = timed_posix_memalign,
-    .aligned_alloc = timed_aligned_alloc,
-    .memalign = timed_memalign,
-    .valloc = timed_valloc,
-    .pvalloc = timed_pvalloc,
-    .new_plain = BOTH(new_plain),
-    .new_nothrow = BOTH(new_nothrow),
-    .new_aligned = BOTH(new_aligned),
-    .new_aligned_nothrow = BOTH(new_aligned_nothrow),
-    .delete_plain = BOTH(delete_plain),
-    .delete_nothrow = BOTH(delete_nothrow),
-    .delete_sized = BOTH(delete_sized),
-    .delete_aligned = BOTH(delete_aligned),
-    .delete_sized_aligned = BOTH(delete_sized_aligned),
-    .delete_aligned_nothrow = BOTH(delete_aligned_nothrow),
-};
+static const struct rep_calls STAND_INS = {REP_ALLOCATIONS(MEMBER) REP_POSIX_MEMALIGN(MEMBER)
+                                               REP_RELEASES(MEMBER)};
 
 void rep_latency_enter(struct rep_latency *latency, uint32_t index)
 {

@@ -25,105 +25,36 @@ static inline void *stub(size_t size)
     return area + (size & (AREA_BYTES - 64));
 }
 
-static void *stub_malloc(size_t size)
-{
-    return stub(size);
-}
+#define STUB(call, member, parameters, arguments, name, substitute)                                          \
+    static void *stub_##call parameters                                                                      \
+    {                                                                                                        \
+        return stub(size);                                                                                   \
+    }
+#define EMPTY_STUB(call, member, parameters, arguments, name, substitute)                                    \
+    static void stub_##call parameters                                                                       \
+    {                                                                                                        \
+    }
+#define MEMBER(call, member, parameters, arguments, name, substitute) .member = stub_##call,
 
-static void *stub_calloc(size_t count, size_t size)
-{
-    return stub(count * size);
-}
+REP_ALLOCATIONS(STUB)
+REP_RELEASES(EMPTY_STUB)
 
-static void *stub_realloc(void *object, size_t size)
-{
-    return stub(size);
-}
-
-static void *stub_reallocarray(void *object, size_t count, size_t size)
-{
-    return stub(count * size);
-}
-
-static void stub_free(void *object)
-{
-}
-
-static void stub_free_2(void *object, size_t size)
-{
-}
-
-static void stub_free_3(void *object, size_t first, size_t second)
-{
-}
-
-static void stub_delete_nothrow(void *object, const void *nothrow)
-{
-}
-
-static void stub_delete_aligned_nothrow(void *object, size_t alignment, const void *nothrow)
-{
-}
-
-static int stub_posix_memalign(void **ret_object, size_t alignment, size_t size)
+static int stub_POSIX_MEMALIGN(void **ret_object, size_t alignment, size_t size)
 {
     *ret_object = stub(size);
     return 0;
 }
 
-static void *stub_aligned(size_t alignment, size_t size)
-{
-    return stub(size);
-}
-
-static void *stub_new_nothrow(size_t size, const void *nothrow)
-{
-    return stub(size);
-}
-
-static void *stub_new_aligned(size_t size, size_t alignment)
-{
-    return stub(size);
-}
-
-static void *stub_new_aligned_nothrow(size_t size, size_t alignment, const void *nothrow)
-{
-    return stub(size);
-}
-
 const char *rep_calls_resolve(struct rep_calls *ret_calls, uint64_t *ret_substituted)
 {
-    *ret_calls = (struct rep_calls){
-        .malloc = stub_malloc,
-        .calloc = stub_calloc,
-        .realloc = stub_realloc,
-        .reallocarray = stub_reallocarray,
-        .free = stub_free,
-        .free_sized = stub_free_2,
-        .free_aligned_sized = stub_free_3,
-        .posix_memalign = stub_posix_memalign,
-        .aligned_alloc = stub_aligned,
-        .memalign = stub_aligned,
-        .valloc = stub_malloc,
-        .pvalloc = stub_malloc,
-        .new_plain = {stub_malloc, stub_malloc},
-        .new_nothrow = {stub_new_nothrow, stub_new_nothrow},
-        .new_aligned = {stub_new_aligned, stub_new_aligned},
-        .new_aligned_nothrow = {stub_new_aligned_nothrow, stub_new_aligned_nothrow},
-        .delete_plain = {stub_free, stub_free},
-        .delete_nothrow = {stub_delete_nothrow, stub_delete_nothrow},
-        .delete_sized = {stub_free_2, stub_free_2},
-        .delete_aligned = {stub_free_2, stub_free_2},
-        .delete_sized_aligned = {stub_free_3, stub_free_3},
-        .delete_aligned_nothrow = {stub_delete_aligned_nothrow, stub_delete_aligned_nothrow},
-    };
+    *ret_calls = (struct rep_calls){REP_ALLOCATIONS(MEMBER) REP_POSIX_MEMALIGN(MEMBER) REP_RELEASES(MEMBER)};
     *ret_substituted = 0;
     return NULL;
 }
 
 const size_t rep_touch_step = REP_TOUCH_FIRST_ONLY;
 
-/* ---- counting ------------------------------------------------------------------------------ */
+/* ---- the malloc family of this program ------------------------------------------------------- */
 
 /* The C library's own functions under the names that it exports for this purpose. */
 extern void *__libc_malloc(size_t size);

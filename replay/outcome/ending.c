@@ -14,9 +14,10 @@
 
 #include "footprint/base/plain.h"
 #include "footprint/base/words.h"
+#include "footprint/wl/workload.h"
+#include "replay/base/live_sizes.h"
 #include "replay/base/proc.h"
 #include "replay/exec/idle.h"
-#include "replay/outcome/autopsy.h"
 #include "replay/system/run_limit.h"
 
 #define EXIT_RUN_FAILED 1
@@ -122,12 +123,37 @@ static void take_the_last_word(void)
     rep_limit_lift(NULL);
 }
 
+/* Objects live before the op, in the recorded order. The loop keeps no such figure: it would have to be kept in timed code.
+ * So the workload is read once more, up to the op at fault. False where it cannot be read again, or memory is short. */
+static bool find_live(struct ending *ending)
+{
+    struct fp_error error;
+    struct wl_reader *reader;
+    struct wl_window window;
+    struct rep_live live;
+    if (wl_reader_open(workload, &error, &reader) != FP_OK)
+        return false;
+    if (!rep_live_init(&live, wl_reader_summary(reader)->id_max))
+        return false; /* the process ends: nothing is given back */
+    while (wl_reader_next(reader, &window) == FP_OK) {
+        const bool here = ending->op < window.facts.first_op + window.op_count;
+        rep_live_follow(&live, &window,
+                        here ? (uint32_t)(ending->op - window.facts.first_op) : window.op_count);
+        if (!here)
+            continue;
+        ending->live_bytes = live.bytes;
+        ending->live_objects = live.objects;
+        return true;
+    }
+    return false;
+}
+
 /* ", with 12 bytes in 3 objects live", or nothing where that cannot be found out. */
 static const char *live_words(struct ending *ending, char *ret_words, size_t size)
 {
     char bytes[FP_TEXT_BYTES];
     ret_words[0] = '\0';
-    ending->has_live = rep_autopsy(workload, ending->op, &ending->live_bytes, &ending->live_objects);
+    ending->has_live = find_live(ending);
     if (ending->has_live)
         snprintf(ret_words, size, ", with %s in %s objects live",
                  fp_text_bytes((double)ending->live_bytes, bytes), FP_GROUPED(ending->live_objects));
@@ -265,22 +291,6 @@ static void operator_new_failed(void)
         memory_words(ending.size_bytes, memory, sizeof memory));
 }
 
-static const char *signal_word(int number)
-{
-    switch (number) {
-    case SIGSEGV:
-        return "SIGSEGV";
-    case SIGBUS:
-        return "SIGBUS";
-    case SIGABRT:
-        return "SIGABRT";
-    case SIGILL:
-        return "SIGILL";
-    default:
-        return "SIGFPE";
-    }
-}
-
 /* "the limit is 25.0 MB, and it may not bear a mapping that is refused; else ", where a limit refuses any. */
 static void refused_words(char *ret_words, size_t size)
 {
@@ -300,14 +310,14 @@ static void crashed(int signal_number)
     refused_words(refused, sizeof refused);
     if (rest_words(&ending, where, sizeof where)[0] != '\0')
         end(&ending,
-            "the allocator crashed by %s%s: %sthat is a call of the harness and none of the recording, so "
+            "the allocator crashed by SIG%s%s: %sthat is a call of the harness and none of the recording, so "
             "the allocator is broken, there or in an op before (--check looks at each)",
-            signal_word(signal_number), where, refused);
+            sigabbrev_np(signal_number), where, refused);
     where_words(&ending, where, sizeof where);
     end(&ending,
-        "the allocator crashed by %s%s: %sit does not bear a call that the recorded one bore, or it "
+        "the allocator crashed by SIG%s%s: %sit does not bear a call that the recorded one bore, or it "
         "is broken",
-        signal_word(signal_number), where, refused);
+        sigabbrev_np(signal_number), where, refused);
 }
 
 static void timed_out(int signal_number)

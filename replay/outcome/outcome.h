@@ -50,6 +50,11 @@ struct rep_outcome {
     const struct rep_account *account;
 };
 
+/* Of the whole run. Only times of a time pass are the allocator's; rep_outcome_pass is the JSON's `pass`. */
+double rep_outcome_ns_per_op(const struct rep_outcome *outcome);
+bool rep_outcome_is_time_pass(const struct rep_outcome *outcome);
+const char *rep_outcome_pass(const struct rep_outcome *outcome);
+
 /* rep_outcome_text / rep_outcome_json - print to standard output.
  * Return    false when it could not be written, or memory ran out. */
 bool rep_outcome_text(const struct rep_outcome *outcome);

@@ -5,41 +5,57 @@
 #include <string.h>
 
 #include "replay/outcome/outcome.h"
-#include "replay/outcome/outcome_parts.h"
+#include "replay/outcome/outcome_latency.h"
 #include "replay/outcome/outcome_set.h"
 
+/* ---- figures that text and JSON share -------------------------------------------------------- */
+
+static double allocator_ns(const struct rep_outcome *outcome)
+{
+    uint64_t ticks = 0;
+    for (uint64_t i = 0; i < outcome->meters->window_count; i++)
+        ticks += outcome->meters->ticks[i];
+    return rep_clock_ns(outcome->clock, ticks);
+}
+
+bool rep_outcome_is_time_pass(const struct rep_outcome *outcome)
+{
+    return outcome->latency == NULL && outcome->syscalls == NULL && outcome->placement == NULL &&
+           outcome->check == NULL && !outcome->account->recorded;
+}
+
+const char *rep_outcome_pass(const struct rep_outcome *outcome)
+{
+    return outcome->check != NULL       ? "check"
+           : outcome->latency != NULL   ? "latency"
+           : outcome->syscalls != NULL  ? "syscalls"
+           : outcome->placement != NULL ? "placement"
+           : outcome->account->recorded ? "memory"
+                                        : "time";
+}
+
+double rep_outcome_ns_per_op(const struct rep_outcome *outcome)
+{
+    const uint64_t timed = outcome->totals->ops - outcome->totals->untimed_ops;
+    return timed > 0 ? allocator_ns(outcome) / (double)timed : 0;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------- */
+
 static const char IDLE_NOTE[] = "not measured: --idle-ms was 0";
-
-/* Counts beyond what JSON's signed numbers hold do not occur: 2^63 bytes or nanoseconds. */
-static void set_count(json_t *object, const char *key, uint64_t value)
-{
-    set(object, key, json_integer((json_int_t)value));
-}
-
-static void set_real(json_t *object, const char *key, double value)
-{
-    set(object, key, json_real(value));
-}
-
-/* Text that is not UTF-8 (a path may be anything) becomes null. */
-static void set_text(json_t *object, const char *key, const char *value)
-{
-    json_t *text = value != NULL ? json_string(value) : NULL;
-    set(object, key, text != NULL ? text : json_null());
-}
 
 static void set_digest(json_t *object, const char *key, uint64_t digest)
 {
     char text[17];
     snprintf(text, sizeof text, "%016" PRIx64, digest);
-    set_text(object, key, text);
+    rep_set_text(object, key, text);
 }
 
 static json_t *array_of(const uint64_t *values, uint64_t count)
 {
     json_t *array = json_array();
     for (uint64_t i = 0; i < count; i++)
-        append(array, json_integer((json_int_t)values[i]));
+        rep_append(array, json_integer((json_int_t)values[i]));
     return array;
 }
 
@@ -49,10 +65,10 @@ static json_t *settings_json(const struct rep_settings *settings)
     for (uint32_t i = 0; i < settings->count; i++) {
         const struct rep_setting *setting = &settings->list[i];
         json_t *entry = json_object();
-        set_text(entry, "asked", setting->asked);
-        set_text(entry, "found", setting->found[0] != '\0' ? setting->found : NULL);
-        set_text(entry, "from", setting->from);
-        set(object, setting->name, entry);
+        rep_set_text(entry, "asked", setting->asked);
+        rep_set_text(entry, "found", setting->found[0] != '\0' ? setting->found : NULL);
+        rep_set_text(entry, "from", setting->from);
+        rep_set(object, setting->name, entry);
     }
     return object;
 }
@@ -62,19 +78,19 @@ static json_t *behind_json(const struct rep_account *account)
     if (!(account->speed > 0))
         return json_null();
     json_t *object = json_object();
-    set_count(object, "most_ns", account->behind_most_ns);
-    set_count(object, "end_ns", account->behind_end_ns);
+    rep_set_count(object, "most_ns", account->behind_most_ns);
+    rep_set_count(object, "end_ns", account->behind_end_ns);
     return object;
 }
 
 static json_t *asks_json(const struct rep_account *account)
 {
     json_t *object = json_object();
-    set_count(object, "asked", account->asks.asked);
-    set_count(object, "served", account->asks.served);
-    set_count(object, "own_threads", account->threads);
-    set_count(object, "own_threads_unseen", account->unseen);
-    set_count(object, "own_threads_lost", account->lost);
+    rep_set_count(object, "asked", account->asks.asked);
+    rep_set_count(object, "served", account->asks.served);
+    rep_set_count(object, "own_threads", account->threads);
+    rep_set_count(object, "own_threads_unseen", account->unseen);
+    rep_set_count(object, "own_threads_lost", account->lost);
     return object;
 }
 
@@ -82,34 +98,34 @@ static json_t *proof_json(const struct rep_outcome *outcome)
 {
     const struct rep_proof *proof = outcome->proof;
     json_t *object = json_object();
-    set(object, "ok", json_boolean(proof->ok));
-    set_text(object, "kind", proof->kind);
-    set_text(object, "expected", proof->expected);
-    set_text(object, "malloc_library", proof->malloc_library);
-    set_text(object, "free_library", proof->free_library);
-    set_text(object, "new_library", proof->new_library);
-    set_text(object, "version", proof->version[0] != '\0' ? proof->version : NULL);
-    set(object, "settings", settings_json(outcome->settings));
+    rep_set(object, "ok", json_boolean(proof->ok));
+    rep_set_text(object, "kind", proof->kind);
+    rep_set_text(object, "expected", proof->expected);
+    rep_set_text(object, "malloc_library", proof->malloc_library);
+    rep_set_text(object, "free_library", proof->free_library);
+    rep_set_text(object, "new_library", proof->new_library);
+    rep_set_text(object, "version", proof->version[0] != '\0' ? proof->version : NULL);
+    rep_set(object, "settings", settings_json(outcome->settings));
     if (strcmp(proof->kind, "none") == 0)
-        set_count(object, "harness_calls", proof->harness_calls);
-    set(object, "clock", asks_json(outcome->account));
+        rep_set_count(object, "harness_calls", proof->harness_calls);
+    rep_set(object, "clock", asks_json(outcome->account));
     return object;
 }
 
 static void set_known(json_t *object, const char *key, int64_t bytes)
 {
-    set(object, key, bytes != REP_WASTE_UNKNOWN ? json_integer(bytes) : json_null());
+    rep_set(object, key, bytes != REP_WASTE_UNKNOWN ? json_integer(bytes) : json_null());
 }
 
 static json_t *waste_sample_json(const struct rep_waste_sample *sample)
 {
     json_t *object = json_object();
     json_t *statistics = json_object();
-    set_count(object, "ops", sample->ops);
-    set_count(object, "time_ns", sample->time_ns);
-    set_count(object, "resident_bytes", sample->resident_bytes);
-    set_count(object, "live_bytes", sample->live_bytes);
-    set_count(object, "live_objects", sample->live_objects);
+    rep_set_count(object, "ops", sample->ops);
+    rep_set_count(object, "time_ns", sample->time_ns);
+    rep_set_count(object, "resident_bytes", sample->resident_bytes);
+    rep_set_count(object, "live_bytes", sample->live_bytes);
+    rep_set_count(object, "live_objects", sample->live_objects);
     set_known(object, "usable_bytes", sample->usable_bytes);
     set_known(object, "rounding_bytes", sample->rounding_bytes);
     set_known(object, "cached_bytes", sample->cached_bytes);
@@ -117,8 +133,8 @@ static json_t *waste_sample_json(const struct rep_waste_sample *sample)
     set_known(object, "rest_bytes", sample->rest_bytes);
     set_known(object, "huge_page_bytes", sample->huge_page_bytes);
     for (uint32_t i = 0; i < sample->statistic_count; i++)
-        set_count(statistics, sample->statistics[i].name, sample->statistics[i].bytes);
-    set(object, "allocator_bytes", statistics);
+        rep_set_count(statistics, sample->statistics[i].name, sample->statistics[i].bytes);
+    rep_set(object, "allocator_bytes", statistics);
     return object;
 }
 
@@ -127,8 +143,9 @@ static json_t *waste_json(const struct rep_outcome *outcome)
     if (outcome->waste == NULL)
         return json_null();
     json_t *object = json_object();
-    set(object, "peak", outcome->waste->peak.taken ? waste_sample_json(&outcome->waste->peak) : json_null());
-    set(object, "end", waste_sample_json(&outcome->waste->end));
+    rep_set(object, "peak",
+            outcome->waste->peak.taken ? waste_sample_json(&outcome->waste->peak) : json_null());
+    rep_set(object, "end", waste_sample_json(&outcome->waste->end));
     return object;
 }
 
@@ -138,11 +155,12 @@ static json_t *limit_json(const struct rep_limit *limit)
         return json_null();
     json_t *object = json_object();
     const bool of_group = strcmp(limit->by, "RLIMIT_DATA") != 0;
-    set_count(object, "bytes", limit->bytes);
-    set_count(object, "base_bytes", limit->base_bytes);
-    set_text(object, "by", limit->by);
-    set(object, "peak_bytes", limit->has_peak ? json_integer((json_int_t)limit->peak_bytes) : json_null());
-    set(object, "at_limit_count", of_group ? json_integer((json_int_t)limit->at_limit) : json_null());
+    rep_set_count(object, "bytes", limit->bytes);
+    rep_set_count(object, "base_bytes", limit->base_bytes);
+    rep_set_text(object, "by", limit->by);
+    rep_set(object, "peak_bytes",
+            limit->has_peak ? json_integer((json_int_t)limit->peak_bytes) : json_null());
+    rep_set(object, "at_limit_count", of_group ? json_integer((json_int_t)limit->at_limit) : json_null());
     return object;
 }
 
@@ -151,7 +169,7 @@ static json_t *check_json(const struct rep_outcome *outcome)
     if (outcome->check == NULL)
         return json_null();
     json_t *object = json_object();
-    set_count(object, "objects_verified", atomic_load(&outcome->check->verified));
+    rep_set_count(object, "objects_verified", atomic_load(&outcome->check->verified));
     return object;
 }
 
@@ -168,39 +186,40 @@ static json_t *given_back_json(const struct rep_outcome *outcome)
     return json_real(share < 1 ? share : 1); /* memory that was never touched is live and not resident */
 }
 
+static json_t *if_idle(const struct rep_outcome *outcome, uint64_t bytes)
+{
+    return outcome->idle_ms > 0 ? json_integer((json_int_t)bytes) : json_null();
+}
+
 static json_t *resident_json(const struct rep_outcome *outcome)
 {
     const struct rep_meters *meters = outcome->meters;
     json_t *object = json_object();
-    set_count(object, "start_bytes", meters->start_bytes);
-    set_count(object, "peak_bytes", meters->peak_bytes);
-    set_text(object, "peak_from", meters->peak_by_kernel ? "kernel" : "samples");
-    set_count(object, "mean_bytes", (uint64_t)(meters->mean_bytes + 0.5));
-    set_text(object, "mean_over", meters->mean_by_time ? "time" : "ops");
-    set_count(object, "end_bytes", meters->end_bytes);
-    if (outcome->idle_ms > 0)
-        set_count(object, "idle_bytes", meters->idle_bytes);
-    else
-        set(object, "idle_bytes", json_null());
-    set(object, "idle_own_bytes",
-        outcome->idle_ms > 0 ? json_integer((json_int_t)meters->idle_own_bytes) : json_null());
-    set_count(object, "idle_ms", outcome->idle_ms);
-    set_text(object, "idle_with", outcome->idle_ms > 0 ? outcome->idle_with : NULL);
+    rep_set_count(object, "start_bytes", meters->start_bytes);
+    rep_set_count(object, "peak_bytes", meters->peak_bytes);
+    rep_set_text(object, "peak_from", meters->peak_by_kernel ? "kernel" : "samples");
+    rep_set_count(object, "mean_bytes", (uint64_t)(meters->mean_bytes + 0.5));
+    rep_set_text(object, "mean_over", meters->mean_by_time ? "time" : "ops");
+    rep_set_count(object, "end_bytes", meters->end_bytes);
+    rep_set(object, "idle_bytes", if_idle(outcome, meters->idle_bytes));
+    rep_set(object, "idle_own_bytes", if_idle(outcome, meters->idle_own_bytes));
+    rep_set_count(object, "idle_ms", outcome->idle_ms);
+    rep_set_text(object, "idle_with", outcome->idle_ms > 0 ? outcome->idle_with : NULL);
     if (outcome->idle_ms == 0)
-        set_text(object, "idle_note", IDLE_NOTE);
-    set(object, "given_back_share", given_back_json(outcome));
-    set_text(object, "clock", outcome->account->recorded ? "recorded" : "real");
-    set(object, "predicted", json_boolean(rep_account_doubt(outcome->account) == NULL));
-    set_text(object, "not_predicted_why", rep_account_doubt(outcome->account));
+        rep_set_text(object, "idle_note", IDLE_NOTE);
+    rep_set(object, "given_back_share", given_back_json(outcome));
+    rep_set_text(object, "clock", outcome->account->recorded ? "recorded" : "real");
+    rep_set(object, "predicted", json_boolean(rep_account_doubt(outcome->account) == NULL));
+    rep_set_text(object, "not_predicted_why", rep_account_doubt(outcome->account));
     return object;
 }
 
 static json_t *samples_json(const struct rep_meters *meters)
 {
     json_t *object = json_object();
-    set(object, "time_ns", array_of(meters->time_ns, meters->window_count));
-    set(object, "live_bytes", array_of(meters->live_bytes, meters->window_count));
-    set(object, "resident_bytes", array_of(meters->resident_bytes, meters->window_count));
+    rep_set(object, "time_ns", array_of(meters->time_ns, meters->window_count));
+    rep_set(object, "live_bytes", array_of(meters->live_bytes, meters->window_count));
+    rep_set(object, "resident_bytes", array_of(meters->resident_bytes, meters->window_count));
     return object;
 }
 
@@ -210,9 +229,124 @@ static json_t *batches_json(const struct rep_outcome *outcome)
     json_t *array = json_array();
     for (uint64_t i = 0; i < meters->window_count; i++) {
         const double ns = rep_clock_ns(outcome->clock, meters->ticks[i]);
-        append(array, json_integer((json_int_t)(ns + 0.5)));
+        rep_append(array, json_integer((json_int_t)(ns + 0.5)));
     }
     return array;
+}
+
+static json_t *share(uint64_t part, uint64_t of)
+{
+    return of > 0 ? json_real((double)part / (double)of) : json_null();
+}
+
+/* The same keys for a moment and for all together. */
+static json_t *placement_sample_json(const struct rep_placement_sample *sample)
+{
+    json_t *object = json_object();
+    rep_set_count(object, "live_objects", sample->live_objects);
+    rep_set_count(object, "objects", sample->objects);
+    rep_set_count(object, "bytes", sample->bytes);
+    rep_set(object, "tlb_misses_per_object", share(sample->tlb_misses, sample->objects));
+    rep_set(object, "same_page_share", share(sample->next_same_page, sample->next));
+    rep_set(object, "next_distance_bytes_median",
+            sample->next > 0 ? json_integer((json_int_t)rep_placement_distance(sample)) : json_null());
+    rep_set(object, "page_bytes_per_byte", share(sample->pages * REP_PAGE_BYTES, sample->bytes));
+    rep_set(object, "line_bytes_per_byte", share(sample->lines * REP_CACHE_LINE, sample->bytes));
+    return object;
+}
+
+static json_t *moment_json(const struct rep_placement_sample *sample)
+{
+    if (!sample->taken)
+        return json_null();
+    json_t *object = placement_sample_json(sample);
+    rep_set_count(object, "ops", sample->ops);
+    rep_set_count(object, "time_ns", sample->time_ns);
+    return object;
+}
+
+static json_t *placement_definition_json(void)
+{
+    return json_pack("{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:s}", "tlb_entries", (int)REP_TLB_ENTRIES,
+                     "tlb_ways", "all", "tlb_replacement", "least recently used", "page_bytes",
+                     (int)REP_PAGE_BYTES, "line_bytes", (int)REP_CACHE_LINE, "object_bytes_max",
+                     (int)REP_SMALL_BYTES, "moments", (int)REP_PLACEMENT_MOMENTS, "order",
+                     "thread by thread, oldest first");
+}
+
+static json_t *alignment_json(const struct rep_alignment *alignment)
+{
+    json_t *object = json_object(), *first = json_null();
+    rep_set_count(object, "looked", alignment->looked);
+    rep_set_count(object, "misaligned", alignment->misaligned);
+    if (alignment->misaligned > 0) {
+        first = json_object();
+        rep_set_count(first, "op", alignment->first.op);
+        rep_set_text(first, "call", fp_call_name(alignment->first.call));
+        rep_set_count(first, "size_bytes", alignment->first.bytes);
+        rep_set_count(first, "promised_bytes", alignment->first.promised);
+    }
+    rep_set(object, "first", first);
+    return object;
+}
+
+static json_t *placement_json(const struct rep_placement *placement)
+{
+    if (placement == NULL)
+        return json_null();
+    const struct rep_placement_sample total = rep_placement_total(placement);
+    json_t *object = placement_sample_json(&total), *moments = json_array();
+    for (uint32_t i = 0; i < placement->moment_count; i++)
+        rep_append(moments, moment_json(&placement->moments[i]));
+    rep_set(object, "definition", placement_definition_json());
+    rep_set(object, "peak", moment_json(&placement->peak));
+    rep_set(object, "alignment", alignment_json(&placement->alignment));
+    rep_set(object, "moments", moments);
+    return object;
+}
+
+static json_t *syscalls_json(const struct rep_syscalls *syscalls)
+{
+    if (syscalls == NULL)
+        return json_null();
+    json_t *object = json_object();
+    uint64_t total = 0;
+    if (!syscalls->active) {
+        rep_set_text(object, "unavailable", syscalls->why);
+        return object;
+    }
+    for (unsigned kind = 0; kind < REP_SYSCALL_KINDS; kind++) {
+        rep_set_count(object, rep_syscall_names[kind], rep_syscalls_of(syscalls, kind));
+        total += rep_syscalls_of(syscalls, kind);
+    }
+    rep_set_count(object, "total", total);
+    return object;
+}
+
+static json_t *counters_json(const struct rep_counters *counters)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < REP_COUNTERS; i++) {
+        const struct rep_counter *counter = &counters->counters[i];
+        rep_append(array, counter->sys_errno != 0
+                              ? json_pack("{s:s, s:n, s:s}", "name", counter->name, "count", "unavailable",
+                                          rep_counter_why(counter->sys_errno))
+                              : json_pack("{s:s, s:I, s:b, s:f}", "name", counter->name, "count",
+                                          (json_int_t)counter->count, "user_only", counter->user_only,
+                                          "counted_share", counter->share));
+    }
+    return array;
+}
+
+static json_t *binding_json(const struct rep_binding *binding)
+{
+    json_t *object = json_object();
+    rep_set_text(object, "pin", binding->how);
+    if (!binding->nice_asked)
+        return object;
+    rep_set(object, "nice", json_integer(binding->nice));
+    rep_set_text(object, "nice_refused", binding->nice_refused != 0 ? strerror(binding->nice_refused) : NULL);
+    return object;
 }
 
 /* Only functions that the workload calls: the others do not matter to this run. */
@@ -221,7 +355,7 @@ static json_t *substituted_json(const struct rep_outcome *outcome)
     json_t *array = json_array();
     for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
         if ((outcome->substituted >> call & 1) != 0 && outcome->summary->ops_by_call[call] > 0)
-            append(array, json_string(fp_call_name(call)));
+            rep_append(array, json_string(fp_call_name(call)));
     }
     return array;
 }
@@ -230,9 +364,9 @@ static json_t *substituted_json(const struct rep_outcome *outcome)
 static void set_timed(json_t *root, const struct rep_outcome *outcome)
 {
     const bool timed = rep_outcome_is_time_pass(outcome);
-    set(root, "ns_per_op", timed ? json_real(rep_outcome_ns_per_op(outcome)) : json_null());
-    set(root, "allocator_ns",
-        timed ? json_integer((json_int_t)(rep_outcome_allocator_ns(outcome) + 0.5)) : json_null());
+    rep_set(root, "ns_per_op", timed ? json_real(rep_outcome_ns_per_op(outcome)) : json_null());
+    rep_set(root, "allocator_ns",
+            timed ? json_integer((json_int_t)(allocator_ns(outcome) + 0.5)) : json_null());
 }
 
 static void set_costs(json_t *root, const struct rep_outcome *outcome)
@@ -240,66 +374,67 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
     const struct rep_meters *meters = outcome->meters;
     const struct rep_exec_totals *totals = outcome->totals;
     set_timed(root, outcome);
-    set_count(root, "wall_ns", meters->wall_ns);
-    set_count(root, "wait_ns", (uint64_t)(rep_clock_ns(outcome->clock, totals->wait_ticks) + 0.5));
-    set_count(root, "waits", totals->waits);
-    set_count(root, "waits_slept", totals->sleeps);
-    set_count(root, "prepare_ns", totals->prepare_ns);
-    set_count(root, "user_ns", meters->user_ns);
-    set_count(root, "system_ns", meters->system_ns);
-    set_count(root, "faults_minor", meters->faults_minor - totals->prepare_faults_minor);
-    set_count(root, "faults_major", meters->faults_major - totals->prepare_faults_major);
-    set_count(root, "switches_voluntary", meters->switches_voluntary);
-    set_count(root, "switches_involuntary", meters->switches_involuntary);
-    set_text(root, "clock", outcome->clock->counter ? "tsc" : "monotonic");
-    set_real(root, "clock_cost_ns", rep_clock_ns(outcome->clock, outcome->clock->cost_ticks));
-    set_count(root, "timed_runs", totals->timed_runs);
-    set_count(root, "window_max_ns", meters->window_max_ns);
-    set(root, "counters", rep_counters_json(outcome->counters));
-    set(root, "batch_ns", rep_outcome_is_time_pass(outcome) ? batches_json(outcome) : json_null());
-    set(root, "latency",
-        outcome->latency != NULL ? rep_latency_json(outcome->latency, outcome->clock) : json_null());
-    set(root, "placement", outcome->placement != NULL ? rep_placement_json(outcome->placement) : json_null());
-    set(root, "system_calls", outcome->syscalls != NULL ? rep_syscalls_json(outcome->syscalls) : json_null());
+    rep_set_count(root, "wall_ns", meters->wall_ns);
+    rep_set_count(root, "wait_ns", (uint64_t)(rep_clock_ns(outcome->clock, totals->wait_ticks) + 0.5));
+    rep_set_count(root, "waits", totals->waits);
+    rep_set_count(root, "waits_slept", totals->sleeps);
+    rep_set_count(root, "prepare_ns", totals->prepare_ns);
+    rep_set_count(root, "user_ns", meters->user_ns);
+    rep_set_count(root, "system_ns", meters->system_ns);
+    rep_set_count(root, "faults_minor", meters->faults_minor - totals->prepare_faults_minor);
+    rep_set_count(root, "faults_major", meters->faults_major - totals->prepare_faults_major);
+    rep_set_count(root, "switches_voluntary", meters->switches_voluntary);
+    rep_set_count(root, "switches_involuntary", meters->switches_involuntary);
+    rep_set_text(root, "clock", outcome->clock->counter ? "tsc" : "monotonic");
+    rep_set_real(root, "clock_cost_ns", rep_clock_ns(outcome->clock, outcome->clock->cost_ticks));
+    rep_set_count(root, "timed_runs", totals->timed_runs);
+    rep_set_count(root, "window_max_ns", meters->window_max_ns);
+    rep_set(root, "counters", counters_json(outcome->counters));
+    rep_set(root, "batch_ns", rep_outcome_is_time_pass(outcome) ? batches_json(outcome) : json_null());
+    rep_set(root, "latency",
+            outcome->latency != NULL ? rep_latency_json(outcome->latency, outcome->clock) : json_null());
+    rep_set(root, "placement", placement_json(outcome->placement));
+    rep_set(root, "system_calls", syscalls_json(outcome->syscalls));
 }
 
 bool rep_outcome_json(const struct rep_outcome *outcome)
 {
     const struct rep_exec_totals *totals = outcome->totals;
     json_t *root = json_object();
-    set_text(root, "schema", "mallab-run/1");
-    set_text(root, "mallab_version", MALLAB_VERSION);
-    set_text(root, "candidate", outcome->candidate);
-    set_text(root, "binary", outcome->binary);
-    set_text(root, "workload", outcome->workload);
-    json_object_set_new(root, "complete", json_boolean(outcome->incomplete_why == NULL));
-    set_text(root, "incomplete_why", outcome->incomplete_why);
+    rep_set_text(root, "schema", "mallab-run/1");
+    rep_set_text(root, "mallab_version", MALLAB_VERSION);
+    rep_set_text(root, "candidate", outcome->candidate);
+    rep_set_text(root, "binary", outcome->binary);
+    rep_set_text(root, "workload", outcome->workload);
+    rep_set(root, "complete", json_boolean(outcome->incomplete_why == NULL));
+    rep_set_text(root, "incomplete_why", outcome->incomplete_why);
     set_digest(root, "workload_digest", outcome->workload_digest);
-    set(root, "proof", proof_json(outcome));
-    set_count(root, "ops", totals->ops);
-    set_count(root, "inherited_ops", totals->untimed_ops);
-    set_count(root, "windows", totals->windows);
+    rep_set(root, "proof", proof_json(outcome));
+    rep_set_count(root, "ops", totals->ops);
+    rep_set_count(root, "inherited_ops", totals->untimed_ops);
+    rep_set_count(root, "windows", totals->windows);
     set_digest(root, "digest", totals->digest);
-    set_count(root, "threads", outcome->summary->thread_count);
-    set_count(root, "threads_started", totals->threads_started);
-    set_text(root, "threads_as", outcome->serial ? "one" : "recorded");
-    set_count(root, "processors", outcome->processors);
-    set_text(root, "touch", outcome->touch);
-    set_text(root, "pass", rep_outcome_pass(outcome));
-    set(root, "binding", rep_binding_json(outcome->binding));
-    set_text(root, "allocator_clock", outcome->account->recorded ? "recorded" : "real");
-    set(root, "pace", outcome->account->speed > 0 ? json_real(outcome->account->speed) : json_null());
-    set(root, "pace_behind", behind_json(outcome->account));
+    rep_set_count(root, "threads", outcome->summary->thread_count);
+    rep_set_count(root, "threads_started", totals->threads_started);
+    rep_set_text(root, "threads_as", outcome->serial ? "one" : "recorded");
+    rep_set_count(root, "processors", outcome->processors);
+    rep_set_text(root, "touch", outcome->touch);
+    rep_set_text(root, "pass", rep_outcome_pass(outcome));
+    rep_set(root, "binding", binding_json(outcome->binding));
+    rep_set_text(root, "allocator_clock", outcome->account->recorded ? "recorded" : "real");
+    rep_set(root, "pace", outcome->account->speed > 0 ? json_real(outcome->account->speed) : json_null());
+    rep_set(root, "pace_behind", behind_json(outcome->account));
     set_costs(root, outcome);
-    set(root, "resident", resident_json(outcome));
-    set_count(root, "live_peak_bytes", outcome->summary->live_bytes_peak);
-    set_count(root, "live_end_bytes", outcome->summary->live_bytes_end);
-    set(root, "waste", waste_json(outcome));
-    set(root, "limit", limit_json(outcome->limit));
-    set(root, "check", check_json(outcome));
-    set(root, "samples", samples_json(outcome->meters));
-    set(root, "substituted", substituted_json(outcome));
-    const bool written = !incomplete && json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0;
+    rep_set(root, "resident", resident_json(outcome));
+    rep_set_count(root, "live_peak_bytes", outcome->summary->live_bytes_peak);
+    rep_set_count(root, "live_end_bytes", outcome->summary->live_bytes_end);
+    rep_set(root, "waste", waste_json(outcome));
+    rep_set(root, "limit", limit_json(outcome->limit));
+    rep_set(root, "check", check_json(outcome));
+    rep_set(root, "samples", samples_json(outcome->meters));
+    rep_set(root, "substituted", substituted_json(outcome));
+    const bool written = !rep_set_failed() &&
+                         json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0;
     json_decref(root);
     return written && putchar('\n') != EOF && fflush(stdout) == 0;
 }

@@ -1,6 +1,5 @@
 /* outcome_latency.c - the latency pass as JSON and as a table. */
-#include "replay/outcome/outcome_parts.h"
-#include "replay/outcome/outcome_set.h"
+#include "replay/outcome/outcome_latency.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 
 #include "footprint/base/call.h"
 #include "footprint/base/words.h"
+#include "replay/outcome/outcome_set.h"
 
 static const struct {
     const char *key;
@@ -45,12 +45,12 @@ static struct rep_histogram *of_class(const struct rep_latency *latency, unsigne
 
 static void set_figures(json_t *object, const struct rep_histogram *histogram, const struct rep_clock *clock)
 {
-    set(object, "count", json_integer((json_int_t)histogram->count));
-    set(object, "mean_ns", json_real(rep_histogram_mean(histogram) * clock->ns_per_tick));
+    rep_set_count(object, "count", histogram->count);
+    rep_set_real(object, "mean_ns", rep_histogram_mean(histogram) * clock->ns_per_tick);
     for (size_t i = 0; i < sizeof PERCENTILES / sizeof PERCENTILES[0]; i++)
-        set(object, PERCENTILES[i].key,
-            json_real(nanoseconds(clock, rep_histogram_percentile(histogram, PERCENTILES[i].share))));
-    set(object, "max_ns", json_real(nanoseconds(clock, (double)histogram->max)));
+        rep_set(object, PERCENTILES[i].key,
+                json_real(nanoseconds(clock, rep_histogram_percentile(histogram, PERCENTILES[i].share))));
+    rep_set_real(object, "max_ns", nanoseconds(clock, (double)histogram->max));
 }
 
 /* Only buckets that hold something: three arrays of equal length. */
@@ -60,13 +60,13 @@ static json_t *buckets_json(const struct rep_histogram *histogram, const struct 
     for (uint32_t i = 0; i < REP_HISTOGRAM_BUCKETS; i++) {
         if (histogram->buckets[i] == 0)
             continue;
-        append(low, json_real(nanoseconds(clock, (double)rep_histogram_low(i))));
-        append(high, json_real(nanoseconds(clock, (double)rep_histogram_low(i + 1))));
-        append(count, json_integer((json_int_t)histogram->buckets[i]));
+        rep_append(low, json_real(nanoseconds(clock, (double)rep_histogram_low(i))));
+        rep_append(high, json_real(nanoseconds(clock, (double)rep_histogram_low(i + 1))));
+        rep_append(count, json_integer((json_int_t)histogram->buckets[i]));
     }
-    set(object, "low_ns", low);
-    set(object, "high_ns", high);
-    set(object, "count", count);
+    rep_set(object, "low_ns", low);
+    rep_set(object, "high_ns", high);
+    rep_set(object, "count", count);
     return object;
 }
 
@@ -74,7 +74,7 @@ static json_t *whole_json(const struct rep_histogram *histogram, const struct re
 {
     json_t *object = json_object();
     set_figures(object, histogram, clock);
-    set(object, "histogram", buckets_json(histogram, clock));
+    rep_set(object, "histogram", buckets_json(histogram, clock));
     return object;
 }
 
@@ -86,8 +86,8 @@ static json_t *calls_json(const struct rep_latency *latency, const struct rep_cl
         if (sum->count == 0)
             continue;
         json_t *object = whole_json(sum, clock);
-        set(object, "call", json_string(fp_call_name(call)));
-        append(array, object);
+        rep_set(object, "call", json_string(fp_call_name(call)));
+        rep_append(array, object);
     }
     return array;
 }
@@ -101,8 +101,8 @@ static json_t *classes_json(const struct rep_latency *latency, const struct rep_
             continue;
         json_t *object = json_object();
         set_figures(object, sum, clock);
-        set(object, "size_max_bytes", json_integer((json_int_t)rep_size_class_max(i)));
-        append(array, object);
+        rep_set_count(object, "size_max_bytes", rep_size_class_max(i));
+        rep_append(array, object);
     }
     return array;
 }
@@ -115,10 +115,10 @@ static json_t *pairs_json(const struct rep_latency *latency, const struct rep_cl
             if (latency->by_call[call][i].count == 0)
                 continue;
             json_t *object = json_object();
-            set(object, "call", json_string(fp_call_name(call)));
-            set(object, "size_max_bytes", json_integer((json_int_t)rep_size_class_max(i)));
+            rep_set(object, "call", json_string(fp_call_name(call)));
+            rep_set_count(object, "size_max_bytes", rep_size_class_max(i));
             set_figures(object, &latency->by_call[call][i], clock);
-            append(array, object);
+            rep_append(array, object);
         }
     }
     return array;
@@ -128,36 +128,33 @@ static json_t *map_json(const struct rep_latency *latency, const struct rep_cloc
 {
     json_t *object = json_object(), *rows = json_array(), *cells = json_array();
     for (uint32_t row = 0; row < REP_MAP_ROWS; row++)
-        append(rows, json_real(nanoseconds(clock, (double)rep_histogram_low(row << REP_MAP_SHIFT))));
+        rep_append(rows, json_real(nanoseconds(clock, (double)rep_histogram_low(row << REP_MAP_SHIFT))));
     for (uint32_t step = 0; step < latency->steps; step++) {
         for (uint32_t row = 0; row < REP_MAP_ROWS; row++) {
             const json_int_t count = latency->map[step][row];
             if (count > 0)
-                append(cells, json_pack("[i, i, I]", (int)step, (int)row, count));
+                rep_append(cells, json_pack("[i, i, I]", (int)step, (int)row, count));
         }
     }
-    set(object, "over", json_string(latency->by_time ? "recorded time" : "ops"));
-    set(object, "steps", json_integer(latency->steps));
-    set(object, latency->by_time ? "span_ns" : "span_ops", json_integer((json_int_t)latency->span));
-    set(object, "row_low_ns", rows);
-    set(object, "cells", cells);
+    rep_set(object, "over", json_string(latency->by_time ? "recorded time" : "ops"));
+    rep_set(object, "steps", json_integer(latency->steps));
+    rep_set(object, latency->by_time ? "span_ns" : "span_ops", json_integer((json_int_t)latency->span));
+    rep_set(object, "row_low_ns", rows);
+    rep_set(object, "cells", cells);
     return object;
 }
 
 json_t *rep_latency_json(const struct rep_latency *latency, const struct rep_clock *clock)
 {
     json_t *object = whole_json(latency->all, clock);
-    set(object, "clock_cost_ns", json_real(rep_clock_ns(clock, latency->cost_ticks)));
-    set(object, "relative_error_max", json_real(REP_HISTOGRAM_REL_ERR));
-    set(object, "touch_timed", json_false());
-    set(object, "by_call", calls_json(latency, clock));
-    set(object, "by_size_class", classes_json(latency, clock));
-    set(object, "by_call_and_size_class", pairs_json(latency, clock));
-    set(object, "map", map_json(latency, clock));
-    if (!incomplete)
-        return object;
-    json_decref(object);
-    return NULL;
+    rep_set_real(object, "clock_cost_ns", rep_clock_ns(clock, latency->cost_ticks));
+    rep_set_real(object, "relative_error_max", REP_HISTOGRAM_REL_ERR);
+    rep_set(object, "touch_timed", json_false());
+    rep_set(object, "by_call", calls_json(latency, clock));
+    rep_set(object, "by_size_class", classes_json(latency, clock));
+    rep_set(object, "by_call_and_size_class", pairs_json(latency, clock));
+    rep_set(object, "map", map_json(latency, clock));
+    return object;
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */

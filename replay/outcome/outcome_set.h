@@ -1,23 +1,24 @@
-/* outcome_set.h - members of JSON objects, for the files that build a run's: each includes it once and asks `incomplete` at its end. */
+/* outcome_set.h - members of a run's JSON objects. After the last op only: these call malloc.
+ *
+ * Memory may run out anywhere: the object is built on, and rep_set_failed says so in the end, as half an object must not
+ * look like a whole one. One object a process. */
 #ifndef MALLAB_REPLAY_OUTCOME_OUTCOME_SET_H
 #define MALLAB_REPLAY_OUTCOME_OUTCOME_SET_H
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-/* Of the file that includes this. Set when memory ran out: half an object must not look like a whole one. */
-static bool incomplete;
+/* rep_set / rep_append - take over value, NULL where memory ran out. */
+void rep_set(json_t *object, const char *key, json_t *value);
+void rep_append(json_t *array, json_t *value);
+bool rep_set_failed(void);
 
-static void set(json_t *object, const char *key, json_t *value)
-{
-    if (json_object_set_new(object, key, value) != 0)
-        incomplete = true;
-}
+/* Counts beyond what JSON's signed numbers hold do not occur: 2^63 bytes or nanoseconds. */
+void rep_set_count(json_t *object, const char *key, uint64_t value);
+void rep_set_real(json_t *object, const char *key, double value);
 
-static void append(json_t *array, json_t *value)
-{
-    if (json_array_append_new(array, value) != 0)
-        incomplete = true;
-}
+/* rep_set_text - null where there is none, and where it is not UTF-8: a path may be anything. */
+void rep_set_text(json_t *object, const char *key, const char *value);
 
 #endif

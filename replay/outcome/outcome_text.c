@@ -4,7 +4,7 @@
 
 #include "footprint/base/words.h"
 #include "replay/outcome/outcome.h"
-#include "replay/outcome/outcome_parts.h"
+#include "replay/outcome/outcome_latency.h"
 
 #define BEHIND_TOLD_NS 10000000u            /* less may be a single turn of another program */
 #define BELOW          "                  " /* a line that goes on stands below its values */
@@ -82,6 +82,64 @@ static void say_limit(const struct rep_limit *limit)
     printf("\n");
 }
 
+static void say_syscalls(const struct rep_syscalls *syscalls)
+{
+    const char *comma = "";
+    char digits[32];
+    printf("%-18s", "system calls");
+    if (!syscalls->active) {
+        printf("unavailable: %s\n", syscalls->why);
+        return;
+    }
+    for (unsigned kind = 0; kind < REP_SYSCALL_KINDS; kind++, comma = ", ")
+        printf("%s%s %s", comma, rep_syscall_names[kind],
+               fp_text_grouped(rep_syscalls_of(syscalls, kind), digits));
+    printf("\n");
+}
+
+static void say_counters(const struct rep_counters *counters)
+{
+    char digits[32];
+    for (unsigned i = 0; i < REP_COUNTERS; i++) {
+        const struct rep_counter *counter = &counters->counters[i];
+        if (counter->sys_errno != 0)
+            printf("%-18sunavailable: %s\n", counter->name, rep_counter_why(counter->sys_errno));
+        else
+            printf("%-18s%s%s%s\n", counter->name, fp_text_grouped(counter->count, digits),
+                   counter->user_only ? ", user code only" : "", counter->share < 1 ? ", estimated" : "");
+    }
+}
+
+static void say_sample(const char *key, const struct rep_placement_sample *sample)
+{
+    if (sample->objects == 0) {
+        printf("%-18sno live object of 1 to %u bytes\n", key, REP_SMALL_BYTES);
+        return;
+    }
+    const double objects = (double)sample->objects, bytes = (double)sample->bytes;
+    printf("%-18s%.3f TLB misses an object; %.2f bytes of pages and %.2f of lines a byte;\n"
+           "%-18snext object in the same page: %.0f %%, nearer than %s bytes: half\n",
+           key, (double)sample->tlb_misses / objects, (double)sample->pages * REP_PAGE_BYTES / bytes,
+           (double)sample->lines * REP_CACHE_LINE / bytes, "",
+           sample->next > 0 ? 100.0 * (double)sample->next_same_page / (double)sample->next : 0.0,
+           FP_GROUPED(rep_placement_distance(sample)));
+}
+
+static void say_placement(const struct rep_placement *placement)
+{
+    const struct rep_placement_sample total = rep_placement_total(placement);
+    say_sample("placement", &total);
+    if (placement->peak.taken)
+        say_sample("near live peak", &placement->peak);
+    const struct rep_alignment *alignment = &placement->alignment;
+    if (alignment->misaligned > 0)
+        printf("%-18s%s of %s objects looked at are misaligned, the first at op %s:\n"
+               "%-18s%s of %s bytes at an address that is no multiple of %s; --check looks at each\n",
+               "warning", FP_GROUPED(alignment->misaligned), FP_GROUPED(alignment->looked),
+               FP_GROUPED(alignment->first.op), "", fp_call_name(alignment->first.call),
+               FP_GROUPED(alignment->first.bytes), FP_GROUPED(alignment->first.promised));
+}
+
 /* The words are a file's. */
 static void say_incomplete(const char *why)
 {
@@ -154,11 +212,11 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     if (rep_account_doubt(outcome->account) != NULL)
         say("note", rep_account_doubt(outcome->account));
     say_count("page faults", meters->faults_minor - totals->prepare_faults_minor);
-    rep_counters_text(outcome->counters);
+    say_counters(outcome->counters);
     if (outcome->syscalls != NULL)
-        rep_syscalls_text(outcome->syscalls);
+        say_syscalls(outcome->syscalls);
     if (outcome->placement != NULL)
-        rep_placement_text(outcome->placement);
+        say_placement(outcome->placement);
     if (outcome->latency != NULL)
         rep_latency_text(outcome->latency, outcome->clock);
     return fflush(stdout) == 0 && !ferror(stdout);

@@ -5,7 +5,12 @@
  *   RLIMIT_DATA  counts the private writable memory that a process has mapped, whether resident or not. So it is stricter
  *                than a container's limit with allocators that map ahead of need: calls fail, and return NULL
  *   group        a control group that whoever started us made (results/measure/run/control_group.h): the kernel counts what is resident
- *                in it, and kills at the limit, as in a container (run_limit_group.h)
+ *                in it, and kills at the limit, as in a container
+ *
+ *   base         of a group, what it holds that is the harness': its usage, less what the kernel can take back (cache),
+ *                less what was resident and anonymous when the allocator was loaded, which is the allocator's. Tables of
+ *                pages and stacks in the kernel that the harness needed are in it; those that come with the allocator's
+ *                memory are not, and count, as they do in a container
  *
  * Either limit is the allocator's: what the harness maps for itself between rep_limit_begin and rep_limit_set is added,
  * stacks of its threads among it. What the allocator took when it was loaded is its own (docs/results.md). */
