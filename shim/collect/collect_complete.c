@@ -41,13 +41,12 @@ struct causes {
 __attribute__((format(printf, 2, 3))) static void add(struct causes *causes, const char *format, ...)
 {
     va_list arguments;
-    int length;
     if (causes->used > 0 && causes->used + 2 < causes->size) {
         memcpy(causes->text + causes->used, "; ", 3);
         causes->used += 2;
     }
     va_start(arguments, format);
-    length = vsnprintf(causes->text + causes->used, causes->size - causes->used, format, arguments);
+    int length = vsnprintf(causes->text + causes->used, causes->size - causes->used, format, arguments);
     va_end(arguments);
     if (length > 0)
         causes->used += (size_t)length; /* one that does not fit is cut, and the last */

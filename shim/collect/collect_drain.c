@@ -65,12 +65,11 @@ static bool enter_chunk(struct collector *collector, struct collect_stream *stre
                         const struct seg_chunk_header *source, uint32_t next)
 {
     struct decode_thread thread = {source->lane, source->thread_id};
-    struct collect_lane *lane;
     if (next != 0 && !collector->options.recover)
         return stream->lane != NULL;
     if (collector->options.recover)
         thread = decode_skip(source, next, &stream->epoch);
-    lane = lane_of(stream->image, &thread);
+    struct collect_lane *lane = lane_of(stream->image, &thread);
     if (lane != stream->lane)
         store_block(collector, stream, block); /* what is of the thread before, all of it in chunks before */
     stream->lane = lane;
@@ -271,10 +270,9 @@ static void read_open_chunk(struct collector *collector, struct collect_image *i
     struct fp_columns *block = block_for_use();
     struct collect_stream *stream = image_stream(image, stream_number);
     uint64_t damaged = 0;
-    uint32_t at;
     if (block == NULL || stream == NULL || stream->queue_length > 0 || copy->sequence != stream->next_chunk)
         return; /* not its turn: what goes before it is on its way */
-    at = read_chunk(collector, stream, block, note, copy, &damaged);
+    uint32_t at = read_chunk(collector, stream, block, note, copy, &damaged);
     if (block->mark_count > 0)
         store_up_to(collector, stream, block, note, at, stream->lane);
     fp_columns_clear(block); /* stamps without marks: they are read again with what follows */

@@ -81,11 +81,10 @@ bool segment_of_live_collector(int directory_fd, const char *directory, char *re
 {
     struct fp_segment_file file;
     struct seg_header header;
-    bool found;
     if (!find_named(directory_fd, FP_TRUSTED_OWN, &file, &header))
         return false;
-    found = fp_segment_is_held(file.fd) && header.closing != SEG_CLOSED &&
-            segment_tell_path(&file, directory, ret_path, size);
+    bool found = fp_segment_is_held(file.fd) && header.closing != SEG_CLOSED &&
+                 segment_tell_path(&file, directory, ret_path, size);
     fp_segment_close(&file);
     return found;
 }
@@ -96,11 +95,10 @@ static bool is_wanted(const struct seg_header *header, const char *name)
     struct fp_segment_file file;
     struct seg_header found;
     bool wanted = false;
-    int directory_fd;
     if (strnlen(header->directory, sizeof header->directory) == sizeof header->directory ||
         header->directory[0] != '/')
         return false;
-    directory_fd = fp_trusted_open(AT_FDCWD, header->directory, S_IFDIR, FP_TRUSTED_OWN, NULL);
+    int directory_fd = fp_trusted_open(AT_FDCWD, header->directory, S_IFDIR, FP_TRUSTED_OWN, NULL);
     if (directory_fd < 0)
         return false;
     if (segment_of_dead_collector(directory_fd, &file, &found)) {

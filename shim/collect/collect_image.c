@@ -48,11 +48,10 @@ static struct collect_image *later_of(const struct collector *collector, struct 
                                       struct collect_image *fresh)
 {
     struct collect_image *later = image->serial < fresh->serial ? fresh : image;
-    enum mapped has, has_fresh;
     if (!collector->segment.can_look || has_ended(image))
         return later;
-    has = mapped_look(&collector->segment, image->pid, image->map_address);
-    has_fresh = mapped_look(&collector->segment, fresh->pid, fresh->map_address);
+    enum mapped has = mapped_look(&collector->segment, image->pid, image->map_address);
+    enum mapped has_fresh = mapped_look(&collector->segment, fresh->pid, fresh->map_address);
     if (has == MAPPED_NO && has_fresh == MAPPED_NO)
         return later;
     if (has == MAPPED_UNKNOWN || has_fresh == MAPPED_UNKNOWN)

@@ -215,10 +215,9 @@ static void put_answers(json_t *object, const struct collector *collector)
 static void put_stop(json_t *object, const struct collector *collector)
 {
     const char *name = stop_name(collector->stopped_by);
-    json_t *stop;
     if (name == NULL)
         return;
-    stop = json_object();
+    json_t *stop = json_object();
     json_object_set_new(stop, "by", json_string(name));
     json_object_set_new(stop, "after_ns", number(collector->stopped_ns));
     json_object_set_new(object, "stopped", stop);
@@ -260,7 +259,6 @@ static json_t *whole(struct collector *collector, bool final)
 {
     uint64_t events = 0, bytes = 0, stalls = 0, stall_ns = 0, lost[FP_LOSS_COUNT] = {0};
     char why[WHY_BYTES];
-    bool complete;
     json_t *object = json_object(), *processes = json_array();
 
     for (size_t i = 0; i < collector->image_count; i++) {
@@ -270,8 +268,8 @@ static json_t *whole(struct collector *collector, bool final)
         events += image->events;
         bytes += image->bytes;
     }
-    lost[FP_LOSS_SPOILED] += collector->spoiled;                  /* nobody knows whose */
-    complete = complete_judge(collector, final, why, sizeof why); /* behind the counts */
+    lost[FP_LOSS_SPOILED] += collector->spoiled;                       /* nobody knows whose */
+    bool complete = complete_judge(collector, final, why, sizeof why); /* behind the counts */
     json_object_set_new(object, "schema", json_string("mallab-recording/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "started_unix_ns", number(collector->clock.start_unix_ns));
@@ -346,11 +344,10 @@ static bool dump(const json_t *object, int fd, size_t layout)
 static bool write_held(struct collector *collector, const json_t *object)
 {
     const int fd = reserve_take_list(collector);
-    bool written;
     if (fd < 0)
         return false;
-    written = (dump(object, fd, JSON_INDENT(2)) || dump(object, fd, JSON_COMPACT)) &&
-              reserve_name_list(collector, fd, TEMPORARY);
+    bool written = (dump(object, fd, JSON_INDENT(2)) || dump(object, fd, JSON_COMPACT)) &&
+                   reserve_name_list(collector, fd, TEMPORARY);
     return close(fd) == 0 && written;
 }
 
@@ -359,10 +356,9 @@ static bool write_anew(const struct collector *collector, const json_t *object)
 {
     const int fd = openat(collector->directory_fd, TEMPORARY,
                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool written;
     if (fd < 0)
         return false;
-    written = dump(object, fd, JSON_INDENT(2));
+    bool written = dump(object, fd, JSON_INDENT(2));
     if (written)
         (void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 2 * lseek(fd, 0, SEEK_CUR) + OVER_BYTES); /* if it can */
     return close(fd) == 0 && written;

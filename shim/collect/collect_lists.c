@@ -80,12 +80,11 @@ static bool make_room(struct collect_numbered *table)
 /* The one of a number, made with so many bytes where there is none. NULL: no memory, or no such number. */
 static void *find_or_make(struct collect_numbered *table, uint32_t number, size_t bytes)
 {
-    uint32_t *item;
     if (number >= FP_LANES_MAX || (table->count == 0 && !make_room(table)))
         return NULL;
     if (*place_of(table, number) != 0)
         return table->items[*place_of(table, number) - 1];
-    item = items_of_all < ITEMS_MOST && make_room(table) ? calloc(1, bytes) : NULL;
+    uint32_t *item = items_of_all < ITEMS_MOST && make_room(table) ? calloc(1, bytes) : NULL;
     if (item == NULL)
         return NULL;
     *item = number;

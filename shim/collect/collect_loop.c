@@ -37,10 +37,9 @@ static void watch_control(struct collector *collector)
 {
     struct pollfd control = {collector->options.control_fd, POLLIN, 0};
     char byte;
-    ssize_t got;
     if (!collector->control_open || poll(&control, 1, 0) <= 0)
         return;
-    got = read(collector->options.control_fd, &byte, 1);
+    ssize_t got = read(collector->options.control_fd, &byte, 1);
     if (got == 0 || (got == 1 && byte == 'e') || (got < 0 && errno != EINTR && errno != EAGAIN))
         collector->control_open = false;
 }
@@ -151,7 +150,6 @@ void loop_run(struct collector *collector)
         const uint64_t now = clock_monotonic_ns();
         const uint64_t rung = get_acquire(&shared->doorbell);
         const bool look = now - looked_ns >= LOOK_NS;
-        uint32_t work;
         put_relaxed(&segment->heartbeat_ns, now);
         clock_anchor(&collector->clock);
         clock_share(&collector->clock, segment);
@@ -161,7 +159,7 @@ void loop_run(struct collector *collector)
             (void)segment_ready_all(&collector->segment);
         (void)image_discover(collector); /* the others in the next round */
         (void)image_bump_epochs(collector);
-        work = take_scan(collector);
+        uint32_t work = take_scan(collector);
         work += drain_blocks(collector);
         segment_hold_more(&collector->segment);
         image_check_ends(collector, look);

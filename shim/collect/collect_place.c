@@ -98,10 +98,9 @@ static uint32_t highest_number(const char *out)
     char folder[PATH_MAX];
     uint32_t highest = 0;
     const struct dirent *entry;
-    DIR *entries;
     (void)snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - out) + 1 : 1,
                    slash != NULL ? out : "."); /* as long as out */
-    entries = opendir(folder);
+    DIR *entries = opendir(folder);
     while (entries != NULL && length > 0 && (entry = readdir(entries)) != NULL) {
         uint64_t number;
         if (strncmp(entry->d_name, name, length) == 0 && entry->d_name[length] == '.' &&

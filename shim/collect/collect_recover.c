@@ -27,7 +27,6 @@ static enum recover_result map_segment(struct collect_segment *segment, const st
                                        const char **ret_reason)
 {
     struct stat status;
-    void *area;
     if (flock(segment->file.fd, LOCK_EX | LOCK_NB) != 0) {
         *ret_reason = "somebody else is recovering it";
         return RECOVER_NOTHING;
@@ -44,8 +43,8 @@ static enum recover_result map_segment(struct collect_segment *segment, const st
         *ret_reason = "its shared memory is damaged";
         return RECOVER_FAILED;
     }
-    area = mmap(NULL, seg_view_at(NULL, seen->fixed.chunk_count).bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                segment->file.fd, 0);
+    void *area = mmap(NULL, seg_view_at(NULL, seen->fixed.chunk_count).bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED, segment->file.fd, 0);
     if (area == MAP_FAILED) {
         *ret_reason = "no memory to map its shared memory";
         return RECOVER_FAILED;
@@ -59,7 +58,6 @@ static enum recover_result map_segment(struct collect_segment *segment, const st
 enum recover_result recover_open(struct collector *collector, const char **ret_reason)
 {
     struct seg_header seen;
-    enum recover_result result;
     struct fp_segment_file *file = &collector->segment.file;
     collector->directory_fd = fp_trusted_open(AT_FDCWD, collector->options.out, S_IFDIR, FP_TRUSTED_OWN,
                                               NULL);
@@ -76,7 +74,7 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
         *ret_reason = "the path of its shared memory is too long";
         return RECOVER_FAILED;
     }
-    result = map_segment(&collector->segment, &seen, ret_reason);
+    enum recover_result result = map_segment(&collector->segment, &seen, ret_reason);
     if (result != RECOVER_DONE)
         return result;
     collector->chunks = calloc(seen.fixed.chunk_count, sizeof *collector->chunks);

@@ -136,15 +136,12 @@ static void go_on_with(struct collector *collector, struct collect_image *image,
 {
     const struct fp_writer_options options = {.size_limit_bytes = collector->file_limit_bytes};
     struct fp_reader *reader = open_footprint(collector, name);
-    const struct fp_reader_info *info;
-    struct collect_part *part;
-    bool usable;
     if (reader == NULL)
         return;
-    info = fp_reader_info(reader);
+    const struct fp_reader_info *info = fp_reader_info(reader);
     image_forget_marks(image);
-    usable = take_lanes(image, info);
-    part = take_part(image, name, window, reader);
+    bool usable = take_lanes(image, info);
+    struct collect_part *part = take_part(image, name, window, reader);
     fp_loss_add(image->told, info->trailer.lost);
     image->between = window != 0 && info->has_trailer;
     if (last && usable && part != NULL && !info->has_trailer)
@@ -155,8 +152,6 @@ static void go_on_with(struct collector *collector, struct collect_image *image,
 
 bool resume_footprint(struct collector *collector, struct collect_image *image)
 {
-    struct listing listing;
-    struct collect_part *parts;
     size_t count;
     uint32_t window;
     const char *file = collector->segment.view.slot_notes[image->slot].file;
@@ -164,8 +159,8 @@ bool resume_footprint(struct collector *collector, struct collect_image *image)
         image->stem[0] = '\0';
         return false;
     }
-    listing = list_directory(collector);
-    parts = find_parts(&listing, image->stem, &count);
+    struct listing listing = list_directory(collector);
+    struct collect_part *parts = find_parts(&listing, image->stem, &count);
     listing_release(&listing);
     image->stopped_by = image->limit_cause = FP_LOSS_COLLECTOR;
     for (size_t i = 0; i < count; i++)
@@ -209,10 +204,9 @@ static void list_former_part(struct collector *collector, struct collect_image *
                              const struct collect_part *found)
 {
     struct fp_reader *reader = open_footprint(collector, found->file);
-    const struct fp_reader_info *info;
     if (reader == NULL)
         return;
-    info = fp_reader_info(reader);
+    const struct fp_reader_info *info = fp_reader_info(reader);
     if (image->part_count == 0)
         describe_former(image, stem, reader);
     (void)take_part(image, found->file, found->window, reader); /* without memory it is left out */
@@ -242,17 +236,15 @@ static void list_former(struct collector *collector, const struct listing *listi
 static bool was_only_begun(const struct collector *collector, const char *name)
 {
     struct stat status;
-    struct fp_reader *reader;
-    bool begun;
     if (fstatat(collector->directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
         return false;
     if (status.st_size == 0)
         return true;
-    reader = open_footprint(collector, name);
+    struct fp_reader *reader = open_footprint(collector, name);
     if (reader == NULL)
         return false;
-    begun = fp_reader_meta(reader, "program") == NULL && fp_reader_info(reader)->block_count == 0 &&
-            !fp_reader_info(reader)->has_trailer;
+    bool begun = fp_reader_meta(reader, "program") == NULL && fp_reader_info(reader)->block_count == 0 &&
+                 !fp_reader_info(reader)->has_trailer;
     fp_reader_close(reader);
     return begun;
 }

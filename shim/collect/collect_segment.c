@@ -32,11 +32,10 @@ static bool read_number(const char *path, uint64_t *ret_number)
 {
     unsigned long long number;
     FILE *file = fopen(path, "re");
-    bool read;
     if (file == NULL)
         return false;
-    read = fscanf(file, "%llu", &number) == 1; /* "max" is none */
-    (void)fclose(file);                        /* only read */
+    bool read = fscanf(file, "%llu", &number) == 1; /* "max" is none */
+    (void)fclose(file);                             /* only read */
     if (read)
         *ret_number = number;
     return read;
@@ -125,11 +124,10 @@ static bool create_file(int folder_fd, struct fp_segment_file *file)
 static bool resize(int fd, uint64_t bytes)
 {
     struct rlimit before, without = {RLIM_INFINITY, RLIM_INFINITY};
-    bool resized;
     if (getrlimit(RLIMIT_FSIZE, &before) != 0)
         return ftruncate(fd, (off_t)bytes) == 0;
     (void)setrlimit(RLIMIT_FSIZE, &without); /* refused to ordinary users: then the limit holds */
-    resized = ftruncate(fd, (off_t)bytes) == 0;
+    bool resized = ftruncate(fd, (off_t)bytes) == 0;
     (void)setrlimit(RLIMIT_FSIZE, &before);
     return resized;
 }
@@ -138,7 +136,6 @@ static bool lay_out(struct collect_segment *segment, const struct collect_option
 {
     struct seg_view layout;
     uint64_t chunks = options->memory_bytes / SEG_CHUNK_BYTES;
-    void *area;
     if (chunks > SEG_CHUNKS_MOST)
         chunks = SEG_CHUNKS_MOST;
     for (;; chunks /= 2) {
@@ -152,7 +149,7 @@ static bool lay_out(struct collect_segment *segment, const struct collect_option
     }
     if (posix_fallocate(segment->file.fd, 0, (off_t)layout.chunks_offset) != 0)
         return false;
-    area = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->file.fd, 0);
+    void *area = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->file.fd, 0);
     if (area == MAP_FAILED)
         return false;
     segment->view = seg_view_at(area, (uint32_t)chunks);
@@ -238,10 +235,10 @@ void segment_hold_more(struct collect_segment *segment)
 void segment_take_beyond(struct collect_segment *segment)
 {
     const uint32_t all = segment->view.fixed.chunk_count;
-    uint32_t beyond = get_acquire(&segment->view.shared->beyond), held;
+    uint32_t beyond = get_acquire(&segment->view.shared->beyond);
     if (beyond > all)
         beyond = all; /* whoever wrote that */
-    held = seg_held(&segment->view);
+    uint32_t held = seg_held(&segment->view);
     if (beyond <= held)
         return;
     /* Also where nothing more is to be had: what they have filled is there. Behind the last one of those there is none. */
@@ -257,10 +254,9 @@ bool segment_grow(struct collect_segment *segment, uint32_t count)
 {
     const struct seg_view *view = &segment->view;
     const uint32_t ready = segment_ready(segment), all = view->fixed.chunk_count;
-    uint32_t until;
     if (ready == all)
         return false;
-    until = count < all - ready ? ready + count : all;
+    uint32_t until = count < all - ready ? ready + count : all;
     if (!hold(segment, until))
         until = seg_held(view);
     if (until <= ready)

@@ -83,7 +83,6 @@ static bool take_chunk(struct collector *collector, uint32_t index, uint64_t wor
     struct seg_chunk_note *note = &collector->segment.view.chunk_notes[index];
     struct collect_image *image = collect_image_in(collector, seg_chunk_slot_of(word));
     struct seg_chunk_header header;
-    struct collect_stream *stream;
 
     if (!last && waits_for_image(collector, seg_chunk_slot_of(word)))
         return false;
@@ -100,7 +99,7 @@ static bool take_chunk(struct collector *collector, uint32_t index, uint64_t wor
         give_up_chunk(collector, image, index, FP_LOSS_SPOILED);
         return true;
     }
-    stream = image_stream(image, seg_chunk_stream_of(word));
+    struct collect_stream *stream = image_stream(image, seg_chunk_stream_of(word));
     if (stream == NULL && !last)
         return false;
     if (stream == NULL || !is_next(collector, stream, header.sequence)) {
@@ -117,12 +116,11 @@ static bool take_chunk(struct collector *collector, uint32_t index, uint64_t wor
 static bool is_nobodys(struct collector *collector, uint64_t word)
 {
     const uint32_t slot = seg_chunk_slot_of(word);
-    uint64_t state;
     if (seg_chunk_state_of(word) > SEG_CHUNK_LEFT || seg_chunk_state_of(word) == SEG_CHUNK_FREE ||
         slot >= SEG_SLOT_COUNT)
         return true;
     /* Who claims a chunk has attached before. */
-    state = get_acquire(&collector->segment.view.slots[slot].state) & 0xffffffff;
+    uint64_t state = get_acquire(&collector->segment.view.slots[slot].state) & 0xffffffff;
     return collect_image_in(collector, slot) == NULL && state != SEG_SLOT_ATTACHED &&
            state != SEG_SLOT_ATTACHING;
 }
@@ -134,10 +132,9 @@ uint32_t take_scan(struct collector *collector)
     uint32_t taken = 0;
     collector->free_chunks = 0;
     for (uint32_t index = 0; index < ready; index++) {
-        uint64_t word;
         if (collector->chunks[index].taken)
             continue;
-        word = get_acquire(&states[index]);
+        uint64_t word = get_acquire(&states[index]);
         if (word == SEG_CHUNK_FREE) {
             collector->free_chunks++;
         } else if (seg_chunk_state_of(word) == SEG_CHUNK_FULL) {

@@ -45,11 +45,10 @@ static bool is_one_of_ours(const char *name)
 /* A confined process's child keeps the one it inherited. */
 static void read_executable(void)
 {
-    long length;
     if (!confine_may_call())
         return;
-    length = raw_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)executable,
-                      (long)sizeof executable - 1, 0, 0);
+    long length = raw_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)executable,
+                           (long)sizeof executable - 1, 0, 0);
     executable[length > 0 ? length : 0] = '\0';
     confine_called();
 }
@@ -58,10 +57,9 @@ static void read_executable(void)
 static void find_program(void)
 {
     char called[512] = "";
-    long fd;
     if (program[0] != '\0')
         return;
-    fd = raw_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    long fd = raw_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
         const long got = raw_read((int)fd, called, sizeof called - 1);
         called[got > 0 ? got : 0] = '\0';
@@ -106,7 +104,6 @@ static const char *find_and_take(enum taking *ret_taking)
 static bool attach_now(void)
 {
     enum taking taking = TAKING_NONE;
-    const char *reason;
 
     read_executable();
     if (is_one_of_ours(text_base_name(executable))) {
@@ -122,7 +119,7 @@ static bool attach_now(void)
     if (shim_segment.header != NULL)
         return attach_take_slot(program, executable) ==
                TAKING_DONE; /* what found no slot is counted, and told at the end */
-    reason = find_and_take(&taking);
+    const char *reason = find_and_take(&taking);
     if (reason == NULL)
         return taking == TAKING_DONE;
     complain(reason);
@@ -149,7 +146,6 @@ static struct shim_process *process_block(void)
 
 bool attach_process(void)
 {
-    struct shim_process *process;
     uint32_t state = PROCESS_NEW;
     if (!boot_resolve() || never)
         return false;
@@ -157,7 +153,7 @@ bool attach_process(void)
         never = true;
         return false;
     }
-    process = process_block();
+    struct shim_process *process = process_block();
     if (process == NULL) {
         never = true;
         complain("no memory that a fork wipes (Linux 4.14 or later is needed)");

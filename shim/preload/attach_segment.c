@@ -56,12 +56,11 @@ static bool map_aligned(const struct opened *opened, struct seg_view *view)
     const struct seg_fixed fixed = view->fixed;
     const long area = raw_mmap(NULL, size + SEG_CHUNK_BYTES, PROT_NONE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-    uintptr_t start, end, wanted;
     if (area < 0)
         return false;
-    start = (uintptr_t)area;
-    end = start + size + SEG_CHUNK_BYTES;
-    wanted = (start + mask) & ~mask;
+    uintptr_t start = (uintptr_t)area;
+    uintptr_t end = start + size + SEG_CHUNK_BYTES;
+    uintptr_t wanted = (start + mask) & ~mask;
     if (raw_mmap((void *)wanted, told, PROT_READ, MAP_SHARED | MAP_FIXED, opened->told_fd) < 0 ||
         raw_call(SYS_mmap, (long)(wanted + told), (long)(size - told), PROT_READ | PROT_WRITE,
                  MAP_SHARED | MAP_FIXED, opened->fd, (long)told) < 0) {
@@ -112,14 +111,13 @@ static const char *open_segment(const char *path, struct opened *ret_opened)
     struct stat told = {0};
     const char *reason = NULL;
     const long fd = open_soon(path, O_RDWR | flags);
-    long told_fd;
     if (fd == -EACCES)
         return "cannot open the recording's shared memory, which is another user's: put 'mallab record' "
                "behind what "
                "changes the user";
     if (fd < 0)
         return ATTACH_OUT_OF_REACH;
-    told_fd = raw_open(path, O_RDONLY | flags);
+    long told_fd = raw_open(path, O_RDONLY | flags);
     if (told_fd < 0) {
         raw_close((int)fd);
         return ATTACH_OUT_OF_REACH;
@@ -183,14 +181,13 @@ const char *attach_find_segment(const char *name)
 {
     static char message[1280];
     char path[512];
-    const char *reason;
     if (text_given("MALLAB_SEGMENT") != NULL)
         return map_segment(text_given("MALLAB_SEGMENT"));
     if (!spawn_collector(name, path, sizeof path, message, sizeof message))
         return message;
     if (message[0] != '\0') /* whoever looks into $MALLAB_OUT finds an older recording there */
         note_say("$MALLAB_OUT holds something already; recording into ", message);
-    reason = map_segment(path);
+    const char *reason = map_segment(path);
     if (reason == NULL)
         note_take_name(path);
     return reason;

@@ -169,8 +169,6 @@ enum taking attach_take_slot(const char *program, const char *executable)
 {
     struct seg_header *segment = shim_segment.header;
     struct seg_slot *slot;
-    uint64_t claim;
-    uint32_t pid;
 
     if (get_relaxed(&segment->stopped))
         return TAKING_LATE;
@@ -181,8 +179,8 @@ enum taking attach_take_slot(const char *program, const char *executable)
         return TAKING_NONE;
     }
     shim_process->foreign = attach_self.foreign;
-    pid = attach_self.foreign ? 0 : attach_self.pid;
-    claim = seg_slot_word(SEG_SLOT_ATTACHING, pid);
+    uint32_t pid = attach_self.foreign ? 0 : attach_self.pid;
+    uint64_t claim = seg_slot_word(SEG_SLOT_ATTACHING, pid);
     if (!may_follow(pid))
         return TAKING_NONE;
     for (;;) {

@@ -26,12 +26,12 @@ static __thread bool boot_resolving __attribute__((tls_model("initial-exec")));
 
 void *boot_allocate(size_t alignment, size_t size)
 {
-    uint32_t used, start;
+    uint32_t start;
     if (alignment < BOOT_HEADER)
         alignment = BOOT_HEADER;
     if (size > BOOT_BUFFER_BYTES || alignment > 4096)
         return NULL;
-    used = get_relaxed(&boot_used);
+    uint32_t used = get_relaxed(&boot_used);
     do {
         start = (uint32_t)((used + BOOT_HEADER + alignment - 1) & ~(alignment - 1));
         if (start + size > BOOT_BUFFER_BYTES)
@@ -153,10 +153,10 @@ static const char *const OPERATOR_NAMES[NEXT_OPERATOR_COUNT] = {
 static void *operator_of_caller(const char *name, const void *caller)
 {
     Dl_info info;
-    void *handle, *found = NULL;
+    void *found = NULL;
     if (dladdr(caller, &info) == 0 || info.dli_fname == NULL)
         return NULL;
-    handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == NULL)
         return NULL;
     found = dlsym(handle, name);
@@ -184,10 +184,9 @@ void *boot_operator(unsigned call, const void *caller)
 {
     const unsigned which = call - FP_CALL_NEW;
     void *found = __atomic_load_n(&shim_next.operators[which], __ATOMIC_ACQUIRE);
-    int saved;
     if (likely(found != NULL))
         return found;
-    saved = errno;
+    int saved = errno;
     found = next_of(OPERATOR_NAMES[which]);
     if (found == NULL)
         found = operator_of_caller(OPERATOR_NAMES[which], caller);

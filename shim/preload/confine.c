@@ -52,11 +52,10 @@ bool confine_knows_time(uint64_t *ret_clock)
 {
     const struct seg_header *segment = shim_segment.header;
     const bool ticks = shim_segment.fixed.clock == SEG_CLOCK_TSC;
-    uint64_t now;
     if (likely(get_relaxed(&shim_confine.no_clock) == 0) &&
         (ticks || !confine_is_on())) /* libc's clock_gettime may come down to a system call */
         return false;
-    now = get_relaxed(ticks ? &segment->clock_last_ticks : &segment->heartbeat_ns);
+    uint64_t now = get_relaxed(ticks ? &segment->clock_last_ticks : &segment->heartbeat_ns);
     const uint64_t floor = get_relaxed(&shim_confine.floor);
     *ret_clock = now > floor ? now : floor;
     return true;
@@ -67,10 +66,9 @@ uint32_t confine_thread_id(void)
 {
 #if defined(__GLIBC__)
     pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-    int owner;
     if (pthread_mutex_lock(&mutex) != 0)
         return 0;
-    owner = mutex.__data.__owner;
+    int owner = mutex.__data.__owner;
     (void)pthread_mutex_unlock(&mutex); /* ours: it cannot fail */
     return owner > 0 ? (uint32_t)owner : 0;
 #else

@@ -102,10 +102,9 @@ static unsigned taken_by_syscall(long number, long first, long second)
 /* Make the call, as libc returns it. */
 static long make(unsigned taken, long number, const long *words)
 {
-    long result;
     if (taken != 0)
         confine_begin(taken);
-    result = raw_call(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+    long result = raw_call(number, words[0], words[1], words[2], words[3], words[4], words[5]);
     if (result >= 0 || result < -4095)
         return result;
     if (taken != 0)

@@ -122,15 +122,14 @@ static long read_at(int fd, void *bytes, size_t size, uint64_t offset)
 /* Tell what stands in our way in a program. Returns whether it has to be executed without us, or it would not run. */
 static bool look(const char *path, char *const *environment, bool of_child)
 {
-    const char *obstacle, *sanitizer = NULL;
-    const char *name;
+    const char *sanitizer = NULL;
     char words[192] = SANITIZER_OBSTACLE;
     /* Nothing is to be waited for; the kernel refuses what is no path. */
     const long fd = raw_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return false;
-    name = text_base_name(path);
-    obstacle = obstacle_in_file((int)fd);
+    const char *name = text_base_name(path);
+    const char *obstacle = obstacle_in_file((int)fd);
     if (obstacle == NULL && is_preloaded(environment))
         sanitizer = sanitizer_of((int)fd, read_at);
     raw_close((int)fd);

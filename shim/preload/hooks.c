@@ -41,11 +41,10 @@ static void *boot_or_enomem(size_t alignment, size_t size)
 static __attribute__((noinline)) void *malloc_slow(size_t size, const void *caller)
 {
     struct lane *lane;
-    void *address;
     const enum turn turn = turn_slow(&lane, caller);
     if (turn == TURN_BOOT)
         return boot_or_enomem(0, size);
-    address = shim_next.malloc(size);
+    void *address = shim_next.malloc(size);
     if (turn == TURN_RECORD)
         turn_allocated(lane, FP_CALL_MALLOC, address, size, 0);
     return address;
@@ -62,11 +61,10 @@ static __attribute__((noinline)) void *malloc_finish(struct lane *lane, void *ad
 void *malloc(size_t size)
 {
     struct lane *lane = shim_lane;
-    void *address;
     if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN))
         return malloc_slow(size, TURN_CALLER);
     lane_set_gate(lane, GATE_FORWARD);
-    address = shim_next.malloc(size);
+    void *address = shim_next.malloc(size);
     lane_set_gate(lane, GATE_RECORD);
     if (unlikely(!lane_store(lane, fp_record_code(FP_CALL_MALLOC), (uintptr_t)address, size)))
         return malloc_finish(lane, address, size);
@@ -121,7 +119,6 @@ void free(void *address)
 void *calloc(size_t count, size_t size)
 {
     struct lane *lane;
-    void *address;
     const enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT) {
         size_t bytes;
@@ -129,7 +126,7 @@ void *calloc(size_t count, size_t size)
             bytes = SIZE_MAX;
         return boot_or_enomem(0, bytes); /* zeroed: static and never reused */
     }
-    address = shim_next.calloc(count, size);
+    void *address = shim_next.calloc(count, size);
     if (turn == TURN_RECORD)
         turn_allocated(lane, FP_CALL_CALLOC, address, size, count);
     return address;
@@ -213,10 +210,9 @@ void *reallocarray(void *address, size_t count, size_t size)
 void free_sized(void *address, size_t size)
 {
     struct lane *lane;
-    enum turn turn;
     if (unlikely(boot_owns(address)))
         return;
-    turn = turn_take(&lane, TURN_CALLER);
+    enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT)
         return;
     if (turn == TURN_RECORD)
@@ -232,10 +228,9 @@ void free_sized(void *address, size_t size)
 void free_aligned_sized(void *address, size_t alignment, size_t size)
 {
     struct lane *lane;
-    enum turn turn;
     if (unlikely(boot_owns(address)))
         return;
-    turn = turn_take(&lane, TURN_CALLER);
+    enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT)
         return;
     if (turn == TURN_RECORD)
@@ -253,7 +248,6 @@ void free_aligned_sized(void *address, size_t alignment, size_t size)
 int posix_memalign(void **ret_address, size_t alignment, size_t size)
 {
     struct lane *lane;
-    int error;
     const enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT) {
         void *address = boot_allocate(alignment, size);
@@ -262,7 +256,7 @@ int posix_memalign(void **ret_address, size_t alignment, size_t size)
         *ret_address = address;
         return 0;
     }
-    error = shim_next.posix_memalign(ret_address, alignment, size);
+    int error = shim_next.posix_memalign(ret_address, alignment, size);
     if (turn == TURN_RECORD)
         turn_allocated(lane, FP_CALL_POSIX_MEMALIGN, error == 0 ? *ret_address : NULL, size, alignment);
     return error;
@@ -284,13 +278,12 @@ static void *aligned(unsigned call, void *(*next)(size_t, size_t), size_t alignm
                      const void *caller)
 {
     struct lane *lane;
-    void *address;
     const enum turn turn = turn_take(&lane, caller);
     if (turn == TURN_BOOT)
         return boot_or_enomem(alignment, size);
     if (next == NULL)
         next = call == FP_CALL_MEMALIGN ? shim_next.memalign : shim_next.aligned_alloc;
-    address = next != NULL ? next(alignment, size) : by_posix_memalign(alignment, size);
+    void *address = next != NULL ? next(alignment, size) : by_posix_memalign(alignment, size);
     if (turn == TURN_RECORD)
         turn_allocated(lane, call, address, size, alignment);
     return address;
@@ -314,11 +307,10 @@ static size_t page_bytes(void)
 void *valloc(size_t size)
 {
     struct lane *lane;
-    void *address;
     const enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT)
         return boot_or_enomem(PAGE_ALIGNMENT, size);
-    address = shim_next.valloc != NULL ? shim_next.valloc(size) : by_posix_memalign(page_bytes(), size);
+    void *address = shim_next.valloc != NULL ? shim_next.valloc(size) : by_posix_memalign(page_bytes(), size);
     if (turn == TURN_RECORD)
         turn_allocated(lane, FP_CALL_VALLOC, address, size, 0);
     return address;

@@ -179,11 +179,10 @@ static inline bool delete_enter(unsigned call, void *address, size_t size, size_
                                 const void *caller, struct lane **ret_lane)
 {
     struct lane *lane;
-    enum turn turn;
     *ret_lane = NULL;
     if (unlikely(boot_owns(address)))
         return false;
-    turn = turn_take(&lane, caller);
+    enum turn turn = turn_take(&lane, caller);
     if (turn == TURN_BOOT)
         return false;
     if (turn == TURN_RECORD)

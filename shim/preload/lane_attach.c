@@ -85,10 +85,9 @@ static void arm_thread(struct lane *lane)
 
 static uint32_t thread_id(void)
 {
-    uint32_t id;
     if (!confine_may_call())
         return confine_thread_id();
-    id = raw_gettid();
+    uint32_t id = raw_gettid();
     confine_called();
     return id;
 }
@@ -129,11 +128,10 @@ static void lane_start(struct lane *lane)
 cold_path struct lane *lane_attach(void)
 {
     struct lane *lane = NULL;
-    int saved;
     if (attaching)
         return NULL;
     attaching = true;
-    saved = errno;
+    int saved = errno;
     shim_lane = NULL;
     if (attach_process()) {
         lane = lane_take();

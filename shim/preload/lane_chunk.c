@@ -133,10 +133,9 @@ static bool claim_beyond(const struct lane *lane, uint32_t *ret_index)
     const struct seg_view *view = &shim_segment;
     _Atomic uint32_t *beyond = &view->shared->beyond;
     uint32_t index, seen = get_relaxed(beyond);
-    bool found;
     if (!(view->fixed.flags & SEG_FLAG_BY_NEED) || !confine_may_call())
         return false;
-    found = claim_below(lane, seg_held(view), view->fixed.chunk_count, &index);
+    bool found = claim_below(lane, seg_held(view), view->fixed.chunk_count, &index);
     if (found && raw_call(SYS_madvise, (long)seg_chunk(view, index), SEG_CHUNK_BYTES, MADV_POPULATE_WRITE, 0,
                           0, 0) != 0) {
         put_release(&view->states[index], SEG_CHUNK_FREE);
@@ -182,10 +181,9 @@ static bool wait_in_turns(struct lane *lane, uint32_t *ret_index)
 /* Now, or what is known of it: of a confined process the collector's last heartbeat. */
 static uint64_t about_now_ns(void)
 {
-    uint64_t now;
     if (!confine_may_call())
         return get_relaxed(&shim_segment.header->heartbeat_ns);
-    now = raw_now_ns();
+    uint64_t now = raw_now_ns();
     confine_called();
     return now;
 }
@@ -197,7 +195,6 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     struct seg_shared *shared = shim_segment.shared;
     struct seg_slot *slot = shim_process->slot;
     const uint64_t start = about_now_ns();
-    uint64_t end;
     bool found = false;
     uint32_t waits;
     add_relaxed(&slot->stalls, 1);
@@ -223,7 +220,7 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     lane->gave_up = !found;
     sub_relaxed(&shared->space_waiters, 1);
     lane->waiting = false;
-    end = about_now_ns();
+    uint64_t end = about_now_ns();
     add_relaxed(&slot->stall_ns, end > start ? end - start : 0);
     return found;
 }
@@ -261,7 +258,6 @@ void lane_repair(struct lane *lane)
 bool lane_open_chunk(struct lane *lane, unsigned call)
 {
     const struct seg_header *segment = shim_segment.header;
-    struct seg_chunk_header *chunk;
     uint32_t index;
     if (get_relaxed(&segment->stopped)) {
         lane->gap_pending = true; /* not lost: what came after --duration was not asked for */
@@ -294,7 +290,7 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
     lane->gave_up = false;
     lane->chunk = index; /* before it says whose it is: lane_repair goes by it */
     atomic_signal_fence(memory_order_seq_cst);
-    chunk = seg_chunk(&shim_segment, index);
+    struct seg_chunk_header *chunk = seg_chunk(&shim_segment, index);
     /* Read before the first store: a fault for reading maps what lies around too, to be written as well, one for storing a page. */
     (void)get_relaxed(&chunk->magic);
     chunk->sequence = lane->sequence++;

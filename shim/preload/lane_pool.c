@@ -24,10 +24,9 @@ static struct lane *lane_at(uint32_t index)
 
 static bool thread_is_gone(uint32_t thread_id)
 {
-    bool gone;
     if (!confine_may_call())
         return false;
-    gone = raw_call(SYS_tgkill, (long)raw_getpid(), (long)thread_id, 0, 0, 0, 0) == -ESRCH;
+    bool gone = raw_call(SYS_tgkill, (long)raw_getpid(), (long)thread_id, 0, 0, 0, 0) == -ESRCH;
     confine_called();
     return gone;
 }

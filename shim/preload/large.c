@@ -116,8 +116,6 @@ static void place(uintptr_t address, const struct object *object)
 {
     static _Atomic uint32_t turn;
     struct entry *const bucket = bucket_of(address);
-    struct entry *victim;
-    uintptr_t old;
     for (unsigned way = 0; way < WAYS; way++) {
         uintptr_t vacant = 0;
         if (atomic_compare_exchange_strong_explicit(&bucket[way].address, &vacant, address,
@@ -126,8 +124,8 @@ static void place(uintptr_t address, const struct object *object)
             return;
         }
     }
-    victim = &bucket[add_relaxed(&turn, 1) % WAYS];
-    old = atomic_exchange_explicit(&victim->address, address, memory_order_relaxed);
+    struct entry *victim = &bucket[add_relaxed(&turn, 1) % WAYS];
+    uintptr_t old = atomic_exchange_explicit(&victim->address, address, memory_order_relaxed);
     keep(victim, object);
     if (old != 0)
         mark_page(old, false);
@@ -324,7 +322,6 @@ static bool share_in_time(uintptr_t address, uint64_t bytes, uint32_t *ret_share
 void large_made_slow(unsigned call, uintptr_t address, uint64_t bytes)
 {
     struct object object = {.bytes = bytes};
-    struct entry *stale;
     if (address == 0 || bytes >= LOOKED || !get_relaxed(&shim_large.on))
         return;
     /* What others bring with them is theirs: zeros, and what was moved. */
@@ -337,7 +334,7 @@ void large_made_slow(unsigned call, uintptr_t address, uint64_t bytes)
             rest_after(begin);
         }
     }
-    stale = find(address);
+    struct entry *stale = find(address);
     if (stale != NULL) {
         keep(stale, &object);
         return;
@@ -349,10 +346,9 @@ void large_made_slow(unsigned call, uintptr_t address, uint64_t bytes)
 bool large_take(const void *address, uint32_t *ret_share)
 {
     struct entry *entry = find((uintptr_t)address);
-    struct object object;
     if (entry == NULL || address == NULL)
         return false;
-    object = kept(entry);
+    struct object object = kept(entry);
     put_relaxed(&entry->address, 0);
     mark_page((uintptr_t)address, false);
     if (!get_relaxed(&shim_large.on))

@@ -53,24 +53,21 @@ bool note_send(const char *program, const char *reason, bool of_child)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char text[320] = "";
-    size_t length;
-    bool delivered;
-    long fd;
     if (!note_wanted())
         return true;
     text_append(address.sun_path + 1, sizeof address.sun_path - 1,
                 socket_name); /* behind a zero: no file's path */
     text_append(text, 64, program);
-    length = strlen(text) + 1;
+    size_t length = strlen(text) + 1;
     text_append(text + length, sizeof text - length - 1, reason);
     length += strlen(text + length);
     if (of_child) /* then the zero behind the reason is sent too */
         length++;
     if (!confine_may_call())
         return false;
-    fd = raw_call(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0);
-    delivered = fd >= 0 && deliver(fd, text, length, &address,
-                                   offsetof(struct sockaddr_un, sun_path) + 1 + strlen(socket_name));
+    long fd = raw_call(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0);
+    bool delivered = fd >= 0 && deliver(fd, text, length, &address,
+                                        offsetof(struct sockaddr_un, sun_path) + 1 + strlen(socket_name));
     if (fd >= 0)
         raw_close((int)fd);
     confine_called();

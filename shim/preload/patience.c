@@ -17,13 +17,12 @@
 static bool is_zombie(uint32_t pid)
 {
     char path[32] = "/proc/", stat[256];
-    long fd, got;
     text_append_number(path, sizeof path, pid);
     text_append(path, sizeof path, "/stat");
-    fd = raw_open(path, O_RDONLY | O_CLOEXEC);
+    long fd = raw_open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    got = raw_read((int)fd, stat, sizeof stat - 1);
+    long got = raw_read((int)fd, stat, sizeof stat - 1);
     raw_close((int)fd);
     /* "PID (NAME) STATE ...", and the name may hold anything: its end is the last parenthesis. */
     for (long at = got - 3; at > 0; at--)
@@ -76,12 +75,11 @@ static bool is_silent_for_too_long(uint64_t heartbeat)
 bool patience_collector_is_gone(void)
 {
     const uint64_t heartbeat = heartbeat_now();
-    bool gone;
     if (patience_is_given_up())
         return true;
     if (!confine_may_call())
         return false;
-    gone = is_silent_for_too_long(heartbeat);
+    bool gone = is_silent_for_too_long(heartbeat);
     confine_called();
     if (gone)
         patience_give_up(heartbeat);

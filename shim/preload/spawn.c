@@ -151,9 +151,8 @@ static int child(void *argument)
 static bool start(struct spawn *spawn)
 {
     uint64_t all = ~UINT64_C(0), before = 0;
-    int pid;
     (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof all, 0, 0);
-    pid = clone(child, spawn->stacks[0] + STACK_BYTES, CLONE_VM | CLONE_VFORK, spawn);
+    int pid = clone(child, spawn->stacks[0] + STACK_BYTES, CLONE_VM | CLONE_VFORK, spawn);
     if (pid > 0)
         while (raw_call(SYS_wait4, pid, 0, __WCLONE, 0, 0, 0) == -EINTR)
             ;

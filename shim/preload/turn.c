@@ -21,10 +21,9 @@ void turn_count_reentrant(struct lane *lane)
 
 void turn_operator_left(struct lane *lane)
 {
-    unsigned call;
     if (lane == NULL || lane->as_call == 0)
         return;
-    call = lane->as_call;
+    unsigned call = lane->as_call;
     lane->as_call = 0;
     lane = lane_record_slow(lane, call, 0, lane->as_size, lane->as_extra);
     lane_set_gate(lane, GATE_OPEN);
@@ -34,11 +33,10 @@ void turn_operator_left(struct lane *lane)
 void turn_left(void)
 {
     struct lane *lane = shim_lane;
-    uint32_t gate;
     lane_attach_left();
     if (lane == NULL || get_relaxed(&lane->state) == LANE_FREE)
         return; /* a forked child, in its parent's handler */
-    gate = lane_gate(lane);
+    uint32_t gate = lane_gate(lane);
     if (!(gate & GATE_BUSY))
         return;
     lane_set_gate(lane, GATE_RECORD);
@@ -83,14 +81,13 @@ cold_path static bool attach_or_not(struct lane **ret_lane)
 __attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane, const void *caller)
 {
     struct lane *lane = shim_lane;
-    uint32_t gate;
     if (lane == NULL && !attach_or_not(&lane)) {
         if (!boot_resolve())
             return TURN_BOOT;
         lane_count_confined();
         return TURN_FORWARD;
     }
-    gate = lane_gate(lane);
+    uint32_t gate = lane_gate(lane);
     /* libc's allocator calls none of its exported names but for GATE_PASS. Other allocators' calls may be their own; what they
      * have libc allocate for them is recorded, too. */
     if ((gate & GATE_RECORD) ||
