@@ -308,8 +308,12 @@ void image_check_ends(struct collector *collector, bool thorough)
     /* A last image of a dead process tells that those before it execed. */
     if (gone > 0 && !image_discover(collector))
         gone = 0; /* it may be among those that are found in the next round */
-    for (nfds_t i = 0; i < gone; i++)
-        image_finish(collector, images[i], ends[i]); /* nothing, where the discovery did it */
+    for (nfds_t i = 0; i < gone; i++) {
+        /* While a process dies the kernel shows none of its mappings: which of two images it was could not be told then. */
+        if (!images[i]->ended && ends[i] == IMAGE_EXIT)
+            end_former_image(collector, images[i]);
+        image_finish(collector, images[i], ends[i]); /* nothing, where the discovery or the line above did it */
+    }
     put_relaxed(&collector->segment.view.header->crowded, collector->running == SEG_SLOT_COUNT);
 }
 
