@@ -8,12 +8,8 @@
 
 #include <stdbool.h>
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 /* attach_process - bring the process to PROCESS_ON or PROCESS_OFF; safe against races and forks.
  * Returns whether it is on. errno may change. */
 bool attach_process(void);
-
-#pragma GCC visibility pop
 
 #endif

@@ -4,8 +4,6 @@
 
 #include <stdbool.h>
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 /* attach_find_segment - set shim_segment: the one that our starter named, or one of a collector of our own.
  * name     the program's, for the output directory.
  * Returns  NULL, else the reason why there is none. No descriptor stays open. */
@@ -20,7 +18,5 @@ bool attach_is_named(void);
 /* attach_count_other - a process that is not asked for is counted, with some names for whoever mistyped one; and keeps nothing
  * mapped, so that its recording does not wait for it. */
 void attach_count_other(const char *program);
-
-#pragma GCC visibility pop
 
 #endif

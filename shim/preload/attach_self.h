@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 /* Ordinary memory: a child goes by it that cannot ask for itself. */
 struct attach_self {
     uint32_t pid, parent_pid;
@@ -21,7 +19,5 @@ bool attach_identify(void);
 
 /* attach_make_ready - learn what the forked children of a process that is about to be confined cannot ask. */
 void attach_make_ready(void);
-
-#pragma GCC visibility pop
 
 #endif

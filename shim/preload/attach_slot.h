@@ -4,8 +4,6 @@
 
 #include "shim/preload/shim.h"
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 #define ATTACH_WAIT_NS                                                                                       \
     10000000u /* one wait for what another thread or the collector does; then we look again */
 
@@ -31,7 +29,5 @@ bool attach_count_for_parent(uint64_t calls);
  * attach_fork_is_over - in the parent: a child made by a raw clone later must not take this number for its own. */
 uint32_t attach_fork_begins(void);
 void attach_fork_is_over(void);
-
-#pragma GCC visibility pop
 
 #endif

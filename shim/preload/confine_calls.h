@@ -6,8 +6,6 @@
 #ifndef MALLAB_SHIM_PRELOAD_CONFINE_CALLS_H
 #define MALLAB_SHIM_PRELOAD_CONFINE_CALLS_H
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 enum confine_what {
     CONFINE_CALLS = 1, /* system calls are about to be filtered */
     CONFINE_CLOCK = 2, /* the time stamp counter is about to be forbidden */
@@ -18,7 +16,5 @@ enum confine_what {
  * confine_undo - it did not come into force. */
 void confine_begin(unsigned what);
 void confine_undo(unsigned what);
-
-#pragma GCC visibility pop
 
 #endif

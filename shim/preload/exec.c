@@ -28,15 +28,13 @@
 #define ALONE_ENTRIES 1024u /* of an environment that is passed on without us */
 #define ALONE_BYTES   2048u /* of its LD_PRELOAD */
 
+typedef int (*exec_type)(const char *, char *const[], char *const[]);
+typedef int (*spawn_type)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                          const posix_spawnattr_t *, char *const[], char *const[]);
+
 static struct {
-    int (*execve)(const char *, char *const[], char *const[]);
-    int (*execv)(const char *, char *const[]);
-    int (*execvp)(const char *, char *const[]);
-    int (*execvpe)(const char *, char *const[], char *const[]);
-    int (*posix_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
-                       char *const[], char *const[]);
-    int (*posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
-                        char *const[], char *const[]);
+    exec_type execve, execvpe;
+    spawn_type posix_spawn, posix_spawnp;
 } next;
 
 /* dlsym is nothing for a vfork's child: looked up before main, and for constructors that exec, at their first call. */
@@ -45,8 +43,6 @@ __attribute__((constructor)) static void resolve(void)
     if (next.posix_spawnp != NULL)
         return;
     *(void **)&next.execve = dlsym(RTLD_NEXT, "execve");
-    *(void **)&next.execv = dlsym(RTLD_NEXT, "execv");
-    *(void **)&next.execvp = dlsym(RTLD_NEXT, "execvp");
     *(void **)&next.execvpe = dlsym(RTLD_NEXT, "execvpe");
     *(void **)&next.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn");
     *(void **)&next.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
@@ -218,79 +214,70 @@ static char *const *without_us(struct alone *alone, char *const *environment)
     return alone->entries;
 }
 
-/* Not in the callers' frames: the room is taken only where it is needed. */
-static __attribute__((noinline)) int execute_alone(const char *path, char *const arguments[],
+/* ---- the calls ------------------------------------------------------------------------------------------ */
+
+enum named_by { BY_PATH, BY_FILE };
+
+/* Look at the program, where there is something to look at in this environment. Returns whether it has to be executed without
+ * us. */
+static bool is_to_be_alone(enum named_by by, const char *name, char *const *environment, bool of_child)
+{
+    resolve();
+    if (likely(confine_is_on() || !(note_wanted() || is_preloaded(environment))))
+        return false;
+    return by == BY_FILE ? look_for(name, environment, of_child) : look(name, environment, of_child);
+}
+
+/* Not in the caller's frame: the room is taken only where it is needed. */
+static __attribute__((noinline)) int execute_alone(exec_type call, const char *name, char *const arguments[],
                                                    char *const environment[])
 {
     struct alone alone;
-    return next.execve(path, arguments, without_us(&alone, environment));
+    return call(name, arguments, without_us(&alone, environment));
 }
 
-static __attribute__((noinline)) int execute_file_alone(const char *file, char *const arguments[],
-                                                        char *const environment[])
+static int execute(enum named_by by, const char *name, char *const arguments[], char *const environment[])
 {
-    struct alone alone;
-    return next.execvpe(file, arguments, without_us(&alone, environment));
+    const bool alone = is_to_be_alone(by, name, environment, false);
+    const exec_type call = by == BY_FILE ? next.execvpe : next.execve;
+    return unlikely(alone) ? execute_alone(call, name, arguments, environment)
+                           : call(name, arguments, environment);
 }
 
-typedef int (*spawn_type)(pid_t *, const char *, const posix_spawn_file_actions_t *,
-                          const posix_spawnattr_t *, char *const[], char *const[]);
+SHIM_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
+{
+    return execute(BY_PATH, path, arguments, environment);
+}
 
-static __attribute__((noinline)) int spawn_alone(spawn_type spawn, pid_t *ret_pid, const char *path,
+SHIM_EXPORT int execv(const char *path, char *const arguments[])
+{
+    return execute(BY_PATH, path, arguments, text_environment());
+}
+
+SHIM_EXPORT int execvp(const char *file, char *const arguments[])
+{
+    return execute(BY_FILE, file, arguments, text_environment());
+}
+
+SHIM_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
+{
+    return execute(BY_FILE, file, arguments, environment);
+}
+
+static __attribute__((noinline)) int spawn_alone(spawn_type spawn, pid_t *ret_pid, const char *name,
                                                  const posix_spawn_file_actions_t *actions,
                                                  const posix_spawnattr_t *attributes, char *const arguments[],
                                                  char *const environment[])
 {
     struct alone alone;
-    return spawn(ret_pid, path, actions, attributes, arguments, without_us(&alone, environment));
-}
-
-/* ---- the calls ------------------------------------------------------------------------------------------ */
-
-/* Whether there is something to look at before a program is executed with this environment. */
-static bool matters(char *const *environment)
-{
-    return !confine_is_on() && (note_wanted() || is_preloaded(environment));
-}
-
-SHIM_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
-{
-    resolve();
-    if (unlikely(matters(environment)) && look(path, environment, false))
-        return execute_alone(path, arguments, environment);
-    return next.execve(path, arguments, environment);
-}
-
-SHIM_EXPORT int execv(const char *path, char *const arguments[])
-{
-    resolve();
-    if (unlikely(matters(text_environment())) && look(path, text_environment(), false))
-        return execute_alone(path, arguments, text_environment());
-    return next.execv(path, arguments);
-}
-
-SHIM_EXPORT int execvp(const char *file, char *const arguments[])
-{
-    resolve();
-    if (unlikely(matters(text_environment())) && look_for(file, text_environment(), false))
-        return execute_file_alone(file, arguments, text_environment());
-    return next.execvp(file, arguments);
-}
-
-SHIM_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
-{
-    resolve();
-    if (unlikely(matters(environment)) && look_for(file, environment, false))
-        return execute_file_alone(file, arguments, environment);
-    return next.execvpe(file, arguments, environment);
+    return spawn(ret_pid, name, actions, attributes, arguments, without_us(&alone, environment));
 }
 
 SHIM_EXPORT int posix_spawn(pid_t *ret_pid, const char *path, const posix_spawn_file_actions_t *actions,
                             const posix_spawnattr_t *attributes, char *const arguments[],
                             char *const environment[])
 {
-    resolve();
-    if (unlikely(matters(environment)) && look(path, environment, true))
+    if (unlikely(is_to_be_alone(BY_PATH, path, environment, true)))
         return spawn_alone(next.posix_spawn, ret_pid, path, actions, attributes, arguments, environment);
     return next.posix_spawn(ret_pid, path, actions, attributes, arguments, environment);
 }
@@ -299,8 +286,7 @@ SHIM_EXPORT int posix_spawnp(pid_t *ret_pid, const char *file, const posix_spawn
                              const posix_spawnattr_t *attributes, char *const arguments[],
                              char *const environment[])
 {
-    resolve();
-    if (unlikely(matters(environment)) && look_for(file, environment, true))
+    if (unlikely(is_to_be_alone(BY_FILE, file, environment, true)))
         return spawn_alone(next.posix_spawnp, ret_pid, file, actions, attributes, arguments, environment);
     return next.posix_spawnp(ret_pid, file, actions, attributes, arguments, environment);
 }

@@ -33,8 +33,6 @@ int shim_personality(int version, int actions, uint64_t exception_class, void *e
 }
 
 /* The frame that carries the personality must be the one that calls the next operator. */
-#define in_our_frame inline __attribute__((always_inline))
-
 #define UNWIND_THROUGH_US()                                                                                  \
     __asm__ volatile(".cfi_personality 0x1b, shim_personality") /* pc-relative, 32 bits */
 
@@ -95,82 +93,32 @@ static void *serve_without_next(size_t alignment, size_t size, bool nothrow)
     return address;
 }
 
-static in_our_frame void *new_unaligned(unsigned call, size_t size, const void *caller, void *frame)
-{
-    struct lane *lane = operator_enter(call, size, 0, frame, caller);
-    const new_plain next = (new_plain)boot_operator(call, caller);
-    void *address = next != NULL ? next(size) : serve_without_next(0, size, false);
-    return operator_leave(lane, call, address, size, 0, frame);
-}
-
-static in_our_frame void *new_nothrow(unsigned call, size_t size, const void *tag, const void *caller,
-                                      void *frame)
-{
-    struct lane *lane = operator_enter(call, size, 0, frame, caller);
-    const new_two next = (new_two)boot_operator(call, caller);
-    void *address = next != NULL ? next(size, (size_t)tag) : serve_without_next(0, size, true);
-    return operator_leave(lane, call, address, size, 0, frame);
-}
-
-static in_our_frame void *new_aligned(unsigned call, size_t size, size_t alignment, const void *caller,
-                                      void *frame)
-{
-    struct lane *lane = operator_enter(call, size, alignment, frame, caller);
-    const new_two next = (new_two)boot_operator(call, caller);
-    void *address = next != NULL ? next(size, alignment) : serve_without_next(alignment, size, false);
-    return operator_leave(lane, call, address, size, alignment, frame);
-}
-
-static in_our_frame void *new_aligned_nothrow(unsigned call, size_t size, size_t alignment, const void *tag,
-                                              const void *caller, void *frame)
-{
-    struct lane *lane = operator_enter(call, size, alignment, frame, caller);
-    const new_three next = (new_three)boot_operator(call, caller);
-    void *address = next != NULL ? next(size, alignment, (size_t)tag)
-                                 : serve_without_next(alignment, size, true);
-    return operator_leave(lane, call, address, size, alignment, frame);
-}
-
 #define CALLER TURN_CALLER
 #define FRAME  __builtin_frame_address(0)
 
-#define DEFINE_NEW(name, call)                                                                               \
-    SHIM_EXPORT void *name(size_t size);                                                                     \
-    void *name(size_t size)                                                                                  \
+#define DEFINE_NEW(name, call, parameters, arguments, alignment, nothrow, type)                              \
+    SHIM_EXPORT void *name parameters;                                                                       \
+    void *name parameters                                                                                    \
     {                                                                                                        \
         UNWIND_THROUGH_US();                                                                                 \
-        return new_unaligned(FP_CALL_##call, size, CALLER, FRAME);                                           \
-    }
-#define DEFINE_NEW_NOTHROW(name, call)                                                                       \
-    SHIM_EXPORT void *name(size_t size, const void *tag);                                                    \
-    void *name(size_t size, const void *tag)                                                                 \
-    {                                                                                                        \
-        UNWIND_THROUGH_US();                                                                                 \
-        return new_nothrow(FP_CALL_##call, size, tag, CALLER, FRAME);                                        \
-    }
-#define DEFINE_NEW_ALIGNED(name, call)                                                                       \
-    SHIM_EXPORT void *name(size_t size, size_t alignment);                                                   \
-    void *name(size_t size, size_t alignment)                                                                \
-    {                                                                                                        \
-        UNWIND_THROUGH_US();                                                                                 \
-        return new_aligned(FP_CALL_##call, size, alignment, CALLER, FRAME);                                  \
-    }
-#define DEFINE_NEW_ALIGNED_NOTHROW(name, call)                                                               \
-    SHIM_EXPORT void *name(size_t size, size_t alignment, const void *tag);                                  \
-    void *name(size_t size, size_t alignment, const void *tag)                                               \
-    {                                                                                                        \
-        UNWIND_THROUGH_US();                                                                                 \
-        return new_aligned_nothrow(FP_CALL_##call, size, alignment, tag, CALLER, FRAME);                     \
+        struct lane *lane = operator_enter(FP_CALL_##call, size, alignment, FRAME, CALLER);                  \
+        const type next = (type)boot_operator(FP_CALL_##call, CALLER);                                       \
+        void *address = next != NULL ? next arguments : serve_without_next(alignment, size, nothrow);        \
+        return operator_leave(lane, FP_CALL_##call, address, size, alignment, FRAME);                        \
     }
 
-DEFINE_NEW(_Znwm, NEW)
-DEFINE_NEW(_Znam, NEW_ARRAY)
-DEFINE_NEW_NOTHROW(_ZnwmRKSt9nothrow_t, NEW_NOTHROW)
-DEFINE_NEW_NOTHROW(_ZnamRKSt9nothrow_t, NEW_ARRAY_NOTHROW)
-DEFINE_NEW_ALIGNED(_ZnwmSt11align_val_t, NEW_ALIGNED)
-DEFINE_NEW_ALIGNED(_ZnamSt11align_val_t, NEW_ARRAY_ALIGNED)
-DEFINE_NEW_ALIGNED_NOTHROW(_ZnwmSt11align_val_tRKSt9nothrow_t, NEW_ALIGNED_NOTHROW)
-DEFINE_NEW_ALIGNED_NOTHROW(_ZnamSt11align_val_tRKSt9nothrow_t, NEW_ARRAY_ALIGNED_NOTHROW)
+DEFINE_NEW(_Znwm, NEW, (size_t size), (size), 0, false, new_plain)
+DEFINE_NEW(_Znam, NEW_ARRAY, (size_t size), (size), 0, false, new_plain)
+DEFINE_NEW(_ZnwmRKSt9nothrow_t, NEW_NOTHROW, (size_t size, size_t tag), (size, tag), 0, true, new_two)
+DEFINE_NEW(_ZnamRKSt9nothrow_t, NEW_ARRAY_NOTHROW, (size_t size, size_t tag), (size, tag), 0, true, new_two)
+DEFINE_NEW(_ZnwmSt11align_val_t, NEW_ALIGNED, (size_t size, size_t alignment), (size, alignment), alignment,
+           false, new_two)
+DEFINE_NEW(_ZnamSt11align_val_t, NEW_ARRAY_ALIGNED, (size_t size, size_t alignment), (size, alignment),
+           alignment, false, new_two)
+DEFINE_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, NEW_ALIGNED_NOTHROW,
+           (size_t size, size_t alignment, size_t tag), (size, alignment, tag), alignment, true, new_three)
+DEFINE_NEW(_ZnamSt11align_val_tRKSt9nothrow_t, NEW_ARRAY_ALIGNED_NOTHROW,
+           (size_t size, size_t alignment, size_t tag), (size, alignment, tag), alignment, true, new_three)
 
 /* ---- delete ---------------------------------------------------------------------------------------------- */
 

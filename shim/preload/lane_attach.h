@@ -4,8 +4,6 @@
 
 #include "shim/preload/lane.h"
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 /* lane_attach - the calling thread's lane, attaching thread and process as needed.
  * Returns NULL when nothing is to be recorded here: nested in our own slow path, or switched off. */
 struct lane *lane_attach(void);
@@ -18,7 +16,5 @@ void lane_count_confined(void);
 
 /* lane_write_mark - record a mark that is no call, outside any hook. */
 void lane_write_mark(unsigned mark, uint64_t number);
-
-#pragma GCC visibility pop
 
 #endif

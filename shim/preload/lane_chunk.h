@@ -4,8 +4,6 @@
 
 #include "shim/preload/lane.h"
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 #define RECORD_WORDS_MOST 3u
 
 /* lane_open_chunk - make the cursor point behind the header of a new chunk, waiting for one if need be.
@@ -35,7 +33,5 @@ void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause);
  * lane_wake - lane_ring, where the collector sleeps at least so deep. */
 void lane_ring(void);
 void lane_wake(enum seg_sleep least);
-
-#pragma GCC visibility pop
 
 #endif

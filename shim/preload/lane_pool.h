@@ -4,8 +4,6 @@
 
 #include "shim/preload/lane.h"
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 /* The id of the calling thread, as it was when it got its lane; a forked child reads its parent's until it has one. */
 extern __thread uint32_t lane_thread __attribute__((tls_model("initial-exec")));
 
@@ -17,7 +15,5 @@ void lane_forget_inherited(void);
 
 /* lane_make_ready - memory for the lanes of threads that begin when none can be mapped any more (confine.h). */
 void lane_make_ready(void);
-
-#pragma GCC visibility pop
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "shim/preload/lane.h"
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 /* lane_clock - the clock that stamps are read from: ticks or nanoseconds, rising. */
 uint64_t lane_clock(void);
 
@@ -14,7 +12,5 @@ void lane_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size
 
 /* lane_begin_thread - say in the chunk at the cursor, which is not NULL, that what follows is the present thread's. */
 void lane_begin_thread(struct lane *lane);
-
-#pragma GCC visibility pop
 
 #endif

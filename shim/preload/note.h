@@ -4,8 +4,6 @@
 
 #include <stdbool.h>
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 /* note_take_name - the segment's path, by which the recording's socket is named: of a process that found it without $MALLAB_SEGMENT.
  * note_wanted - whether somebody records this tree, and is to be told. */
 void note_take_name(const char *segment_path);
@@ -18,7 +16,5 @@ bool note_send(const char *program, const char *reason, bool of_child);
 
 /* note_say - one line on stderr, unless MALLAB_QUIET forbids it; for a process that no recording has started. */
 void note_say(const char *what, const char *more);
-
-#pragma GCC visibility pop
 
 #endif

@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 /* patience_collector_is_gone - whether the collector is dead, or silent for longer than this process waits for it. Steps
  * the process's count of silences: for slow paths that can do without an answer only. */
 bool patience_collector_is_gone(void);
@@ -24,7 +22,5 @@ bool patience_collector_is_gone(void);
 bool patience_is_given_up(void);
 void patience_give_up(uint64_t heartbeat);
 uint64_t patience_ns(void);
-
-#pragma GCC visibility pop
 
 #endif

@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 /* text_append - append to a terminated string in size bytes, cutting what does not fit. */
 void text_append(char *text, size_t size, const char *more);
 void text_append_number(char *text, size_t size, uint64_t number);
@@ -35,7 +33,5 @@ void text_called_name(char *ret_name, size_t size, const char *called, const cha
 /* text_matches - whether one of the patterns, separated by commas, is the whole name; '*' stands for any characters,
  * '?' for one. An empty pattern matches nothing. */
 bool text_matches(const char *patterns, const char *name);
-
-#pragma GCC visibility pop
 
 #endif

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 /* spawn_collector - start mallab-collect outside the program's sight and wait until it is ready.
  * name            the program's base name, for the output directory.
  * ret_path        receives the segment's path; ret_message the reason of a failure, for one line, or the directory
@@ -14,7 +12,5 @@
  * Returns         whether the segment is ready. */
 bool spawn_collector(const char *name, char *ret_path, size_t path_size, char *ret_message,
                      size_t message_size);
-
-#pragma GCC visibility pop
 
 #endif

@@ -9,8 +9,6 @@
 
 #include "shim/preload/lane.h"
 
-#pragma GCC visibility push(hidden) /* as in shim.h */
-
 enum turn {
     TURN_RECORD,
     TURN_FORWARD,
@@ -63,7 +61,5 @@ void turn_allocated(struct lane *lane, unsigned call, const void *address, size_
 /* turn_record - store a mark before the allocator is entered, and put the gate (back) to GATE_FORWARD.
  * Returns the lane to go on with. */
 struct lane *turn_record(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra);
-
-#pragma GCC visibility pop
 
 #endif
