@@ -62,7 +62,7 @@ struct stream_list {
     struct collect_stream *first, *last;
 };
 
-/* Those of an image that sent something (collect_lanes.c). */
+/* A table by number: the lanes, or the streams, of an image that sent something (collect_lists.c). */
 struct collect_numbered {
     void **items;
     uint32_t *places;
@@ -124,7 +124,7 @@ struct collect_pause {
     uint64_t from_ns, to_ns; /* to_ns 0: it lasts */
 };
 
-/* What is asked for from outside: collect_control.c has the signals. */
+/* Somebody outside asks for these: collect_control.h has the signals. */
 enum collect_request {
     COLLECT_PAUSE,
     COLLECT_RESUME,

@@ -69,7 +69,7 @@ static void read_both(enum seg_clock kind, uint64_t *ret_ticks, uint64_t *ret_ns
     }
 }
 
-/* Through the two anchors; as it was where they are one. */
+/* The line goes through the two anchors. Where they are one, it stays as it was. */
 static void lay_line(struct collect_clock *clock)
 {
     if (clock->last_ticks > clock->first_ticks && clock->last_ns > clock->first_ns)
@@ -124,7 +124,7 @@ uint64_t clock_ns(const struct collect_clock *clock, uint64_t raw)
 {
     if (raw <= clock->first_ticks)
         return 0;
-    /* From the nearer anchor, so that the double's 53 bits are of a short distance. */
+    /* Count from the nearer anchor, so that the double's 53 bits hold a short distance. */
     if (raw >= clock->last_ticks)
         return clock->last_ns - clock->first_ns +
                (uint64_t)((double)(raw - clock->last_ticks) * clock->ns_per_tick);

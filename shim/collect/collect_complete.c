@@ -118,7 +118,7 @@ static bool has_removed(const struct collect_image *image)
     return false;
 }
 
-/* Those that lost calls or whose windows are removed are told of as such. */
+/* Images that lost calls, or whose windows are removed, are not named here again. */
 static void judge_images(const struct collector *collector, struct causes *causes)
 {
     const struct collect_image *running = NULL, *unfinished = NULL;

@@ -82,8 +82,9 @@ static void cut_all(struct collector *collector)
         cut_slot(collector, image->slot);
     (void)nanosleep(&heeded, NULL); /* shorter only leaves more chunks to be read while they are open */
     image_discover_all(collector);
-    /* Again and again, because a lane may close the chunk that we are about to read, and come to the cut, while we read
-     * another's. Then it has none before the cut any more: each pass leaves fewer. */
+    /* Several passes, because a lane may close the chunk that we are about to read, and come to the
+     * cut, while we read another's. Then it has none before the cut any more: each pass leaves
+     * fewer. */
     for (unsigned pass = 0; pass < CUT_PASSES; pass++) {
         (void)take_scan(collector);
         for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
@@ -115,7 +116,8 @@ static bool heed_pause(struct collector *collector)
     const bool pause = take_request(collector, COLLECT_PAUSE);
     if (!take_request(collector, COLLECT_RESUME) && !pause)
         return false;
-    /* Of two that ask for the contrary, the last one's will is done, and both are answered. */
+    /* If a pause and its end were asked for since the last round, the last one's will is done, and
+     * both are answered. */
     if ((wanted_paused != 0) == collector->paused)
         return true; /* as it is: answered all the same */
     collector->paused = wanted_paused != 0;
@@ -229,7 +231,7 @@ static void write_present(struct collector *collector)
 {
     struct collect_image *image;
     image_discover_all(collector); /* some may have come since this round began */
-    /* Twice: a lane may close one chunk behind our back, and fill the next in front of us. */
+    /* Two scans: a lane may close one chunk behind our back, and fill the next in front of us. */
     (void)take_scan(collector);
     (void)take_scan(collector);
     for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)

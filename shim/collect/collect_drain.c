@@ -133,7 +133,7 @@ static uint32_t write_block(struct collector *collector, struct collect_stream *
     }
     if (block != NULL)
         store_block(collector, stream, block);
-    /* Not before: what is freed and not written would be lost with us. */
+    /* The chunks are freed only now: one that is freed and not written would be lost with us. */
     queue_drop(collector, stream, done);
     for (uint32_t i = 0; i < done; i++)
         take_free(collector, indexes[i]);
@@ -153,7 +153,8 @@ static void wake_waiters(struct collector *collector)
     atomic_fetch_add_explicit(&segment->space, 1, memory_order_release);
     if (get_relaxed(&collector->segment.view.shared->space_waiters) == 0)
         return; /* one that we just miss wakes up by itself after 2 ms */
-    /* As many as there is room for: of thousands that wait, all would look and most sleep again. */
+    /* Wake only as many as there is room for: if thousands wait, all would look and most sleep
+     * again. */
     raw_futex_wake(&segment->space, (int)freed);
 }
 
@@ -176,8 +177,9 @@ static void grow_pool(struct collector *collector)
     }
 }
 
-/* All chunks open, each with a little in its own: nothing here to free. Where threads ended without a word, theirs are taken; where
- * all live, and none has filled or left its chunk for STARVED_NS, those that wait need not go on. */
+/* If all chunks are open, each with a little in it, there is nothing to free here. The chunks of
+ * threads that ended without a word are taken. If all threads live, and none has filled or left its
+ * chunk for STARVED_NS, those that wait for one need not go on waiting. */
 static void look_for_starvation(struct collector *collector)
 {
     const uint64_t now = clock_monotonic_ns();

@@ -14,7 +14,7 @@
 
 #include "footprint/base/json_read.h"
 
-/* Of a file that is open. Returns whether it is a segment of this version. */
+/* Returns whether an open file is a segment of this version. */
 static bool read_header(int fd, struct seg_header *ret_header)
 {
     return pread(fd, ret_header, sizeof *ret_header, 0) == (ssize_t)sizeof *ret_header &&

@@ -31,7 +31,8 @@ static void stem_of(const struct collect_image *image, uint32_t number, char *re
         (void)snprintf(ret_stem, size, "%s.%u.%u", name, image->pid, number);
 }
 
-/* Files tell it by themselves, but for windows: a name of another window is free. */
+/* A name that is taken is seen at its file. With windows, a name of another window is free, and so
+ * the images are asked. */
 static bool stem_is_taken(const struct collector *collector, const struct collect_image *mine,
                           const char *stem)
 {
@@ -119,7 +120,7 @@ static size_t describe(const struct collector *collector, const struct collect_i
 
 /* ---- begin ------------------------------------------------------------------------------------------ */
 
-/* All footprints that are kept. */
+/* The sum over all footprints that are kept. */
 static uint64_t bytes_so_far(const struct collector *collector)
 {
     uint64_t bytes = collector->bytes_finished;
@@ -253,7 +254,8 @@ void image_store(struct collector *collector, struct collect_image *image, struc
 
 /* ---- end -------------------------------------------------------------------------------------------------- */
 
-/* What was lost since the trailer before, by cause. The process counts in its slot until it has ended. */
+/* Count the losses since the trailer before, by cause. The process counts in its slot until it has
+ * ended. */
 static bool new_losses(struct collector *collector, struct collect_image *image, uint64_t *ret_lost)
 {
     uint64_t sum = 0;

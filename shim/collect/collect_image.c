@@ -41,9 +41,9 @@ static bool has_ended(const struct collect_image *image)
     return image->pidfd >= 0 ? poll(&ended, 1, 0) > 0 : !process_exists(image->pid);
 }
 
-/* Of two images of one pid, the one that the process is now. What the kernel shows decides; only where it does not, what the
- * images say of themselves: a process may claim to be another.
- * Returns NULL where it cannot be told: both stay until the process ends. */
+/* Returns which of two images of one pid the process is now. The kernel's view decides; only where
+ * it shows nothing, the images' own words do: a process may claim to be another. NULL where it
+ * cannot be told: both stay until the process ends. */
 static struct collect_image *later_of(const struct collector *collector, struct collect_image *image,
                                       struct collect_image *fresh)
 {
@@ -153,7 +153,8 @@ static uint32_t adopt_or_refuse(struct collector *collector, uint32_t index)
     return word >> 32 == 0 ? FOREIGN_WEIGHT : 1;
 }
 
-/* Images are listed, and files named, in the order in which the processes came. Few at a time. */
+/* Images are listed, and files named, in the order in which the processes came. There are few at a
+ * time. */
 static void sort_by_serial(const struct seg_slot *slots, uint32_t *indexes, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
@@ -203,7 +204,8 @@ bool image_discover(struct collector *collector)
 
 void image_discover_all(struct collector *collector)
 {
-    /* As many times as it takes for all slots: one that is taken is not free again before its image is written. */
+    /* This is enough for all slots: one that is taken is not free again before its image is
+     * written. */
     for (uint32_t taken = 0; taken < SEG_SLOT_COUNT && !image_discover(collector);
          taken += ADOPT_AT_ONCE / FOREIGN_WEIGHT)
         ;
@@ -262,7 +264,8 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
         put_release(&slot->state, SEG_SLOT_FREE);
 }
 
-/* What the kernel does not tell by itself: kernels without pidfd, execs that another recording follows. */
+/* The kernel does not tell an exec that another recording follows, and old kernels have no pidfd:
+ * then we look. */
 static bool has_gone(const struct collector *collector, struct collect_image *image, bool thorough,
                      enum image_end *ret_end)
 {
@@ -277,7 +280,7 @@ static bool has_gone(const struct collector *collector, struct collect_image *im
         image->looks_unmapped = 0;
         return false;
     case MAPPED_NO:
-        /* Twice, because a leading thread on its way out has no memory before it is a zombie. */
+        /* Look twice: a leading thread on its way out has no memory before it is a zombie. */
         if (process_is_zombie(image->pid) || ++image->looks_unmapped < 2)
             return false;
         *ret_end = IMAGE_EXEC;
@@ -312,7 +315,8 @@ void image_check_ends(struct collector *collector, bool thorough)
         /* While a process dies the kernel shows none of its mappings: which of two images it was could not be told then. */
         if (!images[i]->ended && ends[i] == IMAGE_EXIT)
             end_former_image(collector, images[i]);
-        image_finish(collector, images[i], ends[i]); /* nothing, where the discovery or the line above did it */
+        image_finish(collector, images[i],
+                     ends[i]); /* nothing, where the discovery or the line above did it */
     }
     put_relaxed(&collector->segment.view.header->crowded, collector->running == SEG_SLOT_COUNT);
 }

@@ -115,7 +115,8 @@ static json_t *collector_object(const struct collector *collector)
     return object;
 }
 
-/* What recording took outside the program, for whoever decides whether to leave it on (docs/cost.md). */
+/* Tell what recording took outside the program, for whoever decides whether to leave it on
+ * (docs/cost.md). */
 static void put_cost(json_t *object, const struct collect_segment *segment)
 {
     const struct seg_view *view = &segment->view;
@@ -143,7 +144,7 @@ static void put_cost(json_t *object, const struct collect_segment *segment)
                         number(view->chunks_offset + used * (uint64_t)SEG_CHUNK_BYTES));
 }
 
-/* What was asked for, where that leaves something out. */
+/* Tell the options and pauses that left something out, as asked. */
 static void put_choices(json_t *object, const struct collector *collector)
 {
     const struct seg_shared *shared = collector->segment.view.shared;
@@ -200,7 +201,8 @@ static void put_unrecorded(json_t *object, const struct collector *collector)
     json_decref(list);
 }
 
-/* By these whoever asked for something knows that it was heeded, whatever others have asked for since. */
+/* Whoever asked for something knows by these that it was heeded, whatever others have asked for
+ * since. */
 static void put_answers(json_t *object, const struct collector *collector)
 {
     json_t *answers = json_object();
@@ -211,7 +213,7 @@ static void put_answers(json_t *object, const struct collector *collector)
     json_object_set_new(object, "answered", answers);
 }
 
-/* Of a program that runs on, unrecorded. */
+/* Tell why a program runs on unrecorded. */
 static void put_stop(json_t *object, const struct collector *collector)
 {
     const char *name = stop_name(collector->stopped_by);
@@ -223,7 +225,7 @@ static void put_stop(json_t *object, const struct collector *collector)
     json_object_set_new(object, "stopped", stop);
 }
 
-/* Of a recording that goes on: for `mallab top`, and for whoever asked for something. */
+/* The state of a recording that goes on, for `mallab top`, and for whoever asked for something. */
 static void put_state(json_t *object, const struct collector *collector)
 {
     const uint64_t chunks = collector->segment.ready;
@@ -340,7 +342,7 @@ static bool dump(const json_t *object, int fd, size_t layout)
            put_json("\n", 1, &out) == 0 && flush_json(&out) == 0;
 }
 
-/* Into blocks that are ours already: on a disk that is full by now, the only way. */
+/* Write into blocks that are ours already: on a disk that is full by now, this is the only way. */
 static bool write_held(struct collector *collector, const json_t *object)
 {
     const int fd = reserve_take_list(collector);
@@ -351,7 +353,7 @@ static bool write_held(struct collector *collector, const json_t *object)
     return close(fd) == 0 && written;
 }
 
-/* With blocks for the next one behind its end, see write_over. */
+/* Write a new file, with blocks for the next text behind its end: see write_over. */
 static bool write_anew(const struct collector *collector, const json_t *object)
 {
     const int fd = openat(collector->directory_fd, TEMPORARY,

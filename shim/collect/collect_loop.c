@@ -44,7 +44,7 @@ static void watch_control(struct collector *collector)
         collector->control_open = false;
 }
 
-/* Between its exec and its first call, an image that will join us is nobody's. */
+/* An image that will join us is nobody's between its exec and its first call. */
 static bool somebody_may_join(const struct collector *collector)
 {
     return collector->options.join && collector->execed_pid != 0 &&

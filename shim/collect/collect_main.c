@@ -206,7 +206,7 @@ static int give_up(struct collector *collector)
     return EXIT_FAILED;
 }
 
-/* What is recorded could be read, or made up, by whoever can write there. */
+/* Whoever can write into the directory could read what is recorded, or make it up. */
 static int refuse_place(struct collector *collector, const struct fp_error *error)
 {
     const char *out = collector->options.out;

@@ -37,7 +37,8 @@ bool process_exists(uint32_t pid)
     return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
 }
 
-/* What follows the name in /proc/PID/stat, which may hold anything: from the state on. NULL where it cannot be read. */
+/* Returns /proc/PID/stat from the state on, behind the name, which may hold anything. NULL where it
+ * cannot be read. */
 static const char *read_stat(uint32_t pid, char *text, size_t size)
 {
     (void)read_of(pid, "stat", text, size); /* an empty text has no ')' */

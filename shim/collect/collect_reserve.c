@@ -8,7 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Of little free space little is held: most of it is for what is recorded. */
+/* If there is little free space, little is held: most of it is for what is recorded. */
 #define SHARE_HELD 16u
 
 #define TRAILERS_BYTES   262144u /* most of it for what btrfs sets aside for names while they are made */
@@ -58,7 +58,7 @@ static void hold_for_trailers(struct collector *collector)
         reserve_release(collector); /* nothing to spare */
 }
 
-/* First what tells the losses: a trailer without room is made good by the list. */
+/* The list comes first, because it tells the losses: it makes good a trailer without room. */
 bool reserve_hold(struct collector *collector)
 {
     /* Not every file system has files without names: there the last recording.json takes its chance. */
@@ -79,7 +79,8 @@ void reserve_for_images(struct collector *collector)
     const uint64_t needed = collector->list_bytes / 2 + collector->image_count * (uint64_t)LIST_BYTES_EACH;
     if (collector->list_fd < 0 || needed <= collector->list_bytes)
         return;
-    /* Twice at the next time, so that it is seldom asked for; without room, what is held may have to do. */
+    /* Ask for twice as much, so that it is seldom asked for. Without room, what is held may have to
+     * do. */
     const uint64_t wanted = 2 * needed;
     if (posix_fallocate(collector->list_fd, 0, (off_t)wanted) == 0)
         collector->list_bytes = wanted;

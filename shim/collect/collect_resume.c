@@ -54,7 +54,7 @@ static uint64_t count_events(struct fp_reader *reader)
     return events;
 }
 
-/* What a part's file tells of the image. Parts come in the order of their windows. */
+/* Take from a part's file what it tells of the image. Parts come in the order of their windows. */
 static struct collect_part *take_part(struct collect_image *image, const char *name, uint32_t window,
                                       struct fp_reader *reader)
 {
@@ -130,7 +130,7 @@ static struct collect_part *find_parts(const struct listing *listing, const char
     return parts;
 }
 
-/* Of the last part, an image goes on with what has no trailer yet. */
+/* An image goes on with its last part, if that has no trailer yet. */
 static void go_on_with(struct collector *collector, struct collect_image *image, const char *name,
                        uint32_t window, bool last)
 {
@@ -231,8 +231,8 @@ static void list_former(struct collector *collector, const struct listing *listi
     }
 }
 
-/* Whether not even what it says of itself is there: the collector was killed while it began the file, before any slot
- * named it. Its process' calls are all in the segment still. */
+/* Whether a footprint does not even say whose it is: the collector was killed while it began the
+ * file, before any slot named it. Its process' calls are all in the segment still. */
 static bool was_only_begun(const struct collector *collector, const char *name)
 {
     struct stat status;

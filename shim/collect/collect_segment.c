@@ -53,7 +53,7 @@ static uint64_t machine_free_bytes(void)
     return (uint64_t)kilobytes * 1024;
 }
 
-/* From our group up to the topmost one that is seen. */
+/* Look from our group up to the topmost one that is seen. */
 static bool groups_have(const char *root, char *group, const char *limit_name, const char *used_name,
                         uint64_t bytes)
 {
@@ -241,7 +241,8 @@ void segment_take_beyond(struct collect_segment *segment)
     uint32_t held = seg_held(&segment->view);
     if (beyond <= held)
         return;
-    /* Also where nothing more is to be had: what they have filled is there. Behind the last one of those there is none. */
+    /* Try even where nothing more was to be had: the chunks that the processes have filled are
+     * there. Behind the last of those there may be none. */
     segment->grown_out = false;
     while (!hold(segment, beyond) && beyond > held + 1) {
         segment->grown_out = false;

@@ -21,7 +21,8 @@ const struct seg_chunk_header *take_copy(const struct collector *collector, uint
     return (const struct seg_chunk_header *)copy;
 }
 
-/* All of it is zeroed: behind its records a process that writes what it should not may have left something for the next. */
+/* Zero the whole chunk: behind its records a process that writes where it should not may have left
+ * something for the next. */
 void take_free(struct collector *collector, uint32_t index)
 {
     memset(seg_chunk(&collector->segment.view, index), 0, SEG_CHUNK_BYTES);
@@ -40,8 +41,8 @@ static bool waits_for_image(struct collector *collector, uint32_t slot)
            (get_acquire(&collector->segment.view.slots[slot].state) & 0xffffffff) == SEG_SLOT_ATTACHED;
 }
 
-/* Of a recovered segment: whether the chunk was written already, when its collector died before it was freed. Else `split` is where
- * what was not written begins. */
+/* Returns whether a chunk of a recovered segment was written already, when its collector died
+ * before it was freed. If not, `split` is where the part begins that was not written. */
 static bool was_written(struct collect_image *image, const struct seg_chunk_header *chunk,
                         struct seg_chunk_note *note)
 {
@@ -65,7 +66,7 @@ static bool is_next(const struct collector *collector, const struct collect_stre
             sequence - stream->next_chunk < collector->segment.view.fixed.chunk_count);
 }
 
-/* Of no use to anybody: its calls are lost. */
+/* Free a chunk that nobody can use, and count its calls as lost. */
 static void give_up_chunk(struct collector *collector, struct collect_image *image, uint32_t index,
                           enum fp_loss cause)
 {

@@ -29,8 +29,8 @@ static void close_opened(const struct opened *opened)
     raw_close(opened->fd);
 }
 
-/* From here on only what was copied into the view is believed.
- * Returns NULL with *ret_view set but for its addresses, else the reason why this is no segment for us. */
+/* Copy the header into the view: from here on only the copy is believed. Returns NULL with
+ * *ret_view set but for its addresses, else the reason why this is no segment for us. */
 static const char *read_view(const struct opened *opened, struct seg_view *ret_view)
 {
     struct seg_header header;

@@ -21,7 +21,7 @@
 #define QUIET_ROUNDS 300u     /* of QUIET_NS: threads that wait for a chunk do so 50 ms at a time */
 #define QUIET_NS     1000000u /* between two looks whether other threads are in a section */
 
-/* Bounded: a handler may have interrupted a section of this very thread. */
+/* The wait is bounded: a handler may have interrupted a section of this very thread. */
 static void wait_for_quiet(void)
 {
     const struct timespec rest = {0, QUIET_NS};
@@ -32,7 +32,7 @@ static void wait_for_quiet(void)
     }
 }
 
-/* What later calls need, while everything may still be asked for. */
+/* Prepare what later calls need, while everything may still be asked for. */
 static void make_ready(void)
 {
     const int saved = errno;
@@ -78,7 +78,8 @@ void confine_undo(unsigned what)
 
 SHIM_EXPORT int prctl(int option, ...);
 
-/* What a call of prctl(2) is about to take from the process, of enum confine_what; 0: nothing. */
+/* Returns what a call of prctl(2) is about to take from the process (enum confine_what); 0:
+ * nothing. */
 static unsigned taken_by_prctl(long option, long argument)
 {
     if (option == PR_SET_SECCOMP)

@@ -120,7 +120,7 @@ static bool look(const char *path, char *const *environment, bool of_child)
 {
     const char *sanitizer = NULL;
     char words[192] = SANITIZER_OBSTACLE;
-    /* Nothing is to be waited for; the kernel refuses what is no path. */
+    /* The open must not wait; the kernel refuses what is no path. */
     const long fd = raw_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return false;
@@ -142,7 +142,7 @@ static bool look(const char *path, char *const *environment, bool of_child)
     return sanitizer != NULL;
 }
 
-/* As execvp finds it: the first in PATH that may be executed. */
+/* Look at the program that execvp would find: the first in PATH that may be executed. */
 static bool look_for(const char *file, char *const *environment, bool of_child)
 {
     const char *list = text_getenv("PATH");
@@ -228,7 +228,7 @@ static bool is_to_be_alone(enum named_by by, const char *name, char *const *envi
     return by == BY_FILE ? look_for(name, environment, of_child) : look(name, environment, of_child);
 }
 
-/* Not in the caller's frame: the room is taken only where it is needed. */
+/* The room is taken only where it is needed, not in the caller's frame. */
 static __attribute__((noinline)) int execute_alone(exec_type call, const char *name, char *const arguments[],
                                                    char *const environment[])
 {

@@ -85,7 +85,7 @@ static __attribute__((noinline)) void free_slow(void *address, const void *calle
         turn_done(lane);
 }
 
-/* What is left of a free that did not fit one word. */
+/* Finish a free that did not fit one word. */
 static __attribute__((noinline)) void free_finish(struct lane *lane, void *address)
 {
     lane = lane_record_slow(lane, FP_CALL_FREE, (uintptr_t)address, 0, 0);

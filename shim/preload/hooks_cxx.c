@@ -19,8 +19,9 @@ typedef void (*delete_plain)(void *);
 typedef void (*delete_two)(void *, size_t);
 typedef void (*delete_three)(void *, size_t, size_t);
 
-/* What the unwinder calls for our frames (Itanium C++ ABI, "Exception Handling", level I): no handler, nothing to
- * clean up on the stack, but the note ends here. With a personality in C we need neither libgcc nor libstdc++. */
+/* The unwinder calls this for our frames (Itanium C++ ABI, "Exception Handling", level I): there is
+ * no handler and nothing to clean up on the stack, but the note ends here. With a personality in C
+ * we need neither libgcc nor libstdc++. */
 __attribute__((used)) int shim_personality(int version, int actions, uint64_t exception_class,
                                            void *exception, void *context);
 

@@ -35,7 +35,8 @@ static struct lane lane_dummy;
 static pthread_key_t exit_key;
 static _Atomic uint32_t armed; /* inherited by children, as the handlers are: 0 no, 1 under way, 2 armed */
 
-/* Ours were registered at the first allocation, so they run last of all: next to the fork itself. */
+/* Our handlers were registered at the first allocation, so they run last of all: next to the fork
+ * itself. */
 static void before_fork(void)
 {
     if (shim_lane == NULL && lane_attach() == NULL)

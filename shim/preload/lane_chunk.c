@@ -63,7 +63,8 @@ void lane_leave_chunk(struct lane *lane)
 
 bool lane_inherit_chunk(struct lane *lane, uint32_t former)
 {
-    /* Not where a handler's jump out of a store may have left words behind the cursor that are no record. */
+    /* A chunk is not gone on in where a handler's jump out of a store may have left words behind
+     * the cursor that are no record. */
     const bool fits = lane_gate(lane) == GATE_OPEN && lane->number < FP_LANES_MAX;
     uint64_t left = seg_chunk_word(SEG_CHUNK_LEFT, shim_process->slot_index, lane->stream, former);
     /* The collector may have taken it before us: then it is somebody else's by now, and has another word. */
@@ -178,7 +179,7 @@ static bool wait_in_turns(struct lane *lane, uint32_t *ret_index)
     return true;
 }
 
-/* Now, or what is known of it: of a confined process the collector's last heartbeat. */
+/* The time now. A confined process knows only the collector's last heartbeat. */
 static uint64_t about_now_ns(void)
 {
     if (!confine_may_call())

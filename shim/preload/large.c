@@ -31,7 +31,7 @@ struct entry {
     _Atomic uint64_t before;
 };
 
-/* What an entry says. */
+/* An entry, read. */
 struct object {
     uint64_t bytes;
     uint64_t before; /* pages that were in memory when it was made, of one of few pages; all: not known */
@@ -63,7 +63,7 @@ void large_stop(void)
     atomic_store_explicit(&shim_large.on, false, memory_order_seq_cst); /* pairs with share_of's load */
     for (unsigned i = 0; i < LARGE_BITS / 64; i++)
         put_relaxed(&shim_large.bits[i], 0);
-    /* Bounded: a handler may have interrupted the one that looks. */
+    /* The wait is bounded: a handler may have interrupted the one that looks. */
     for (uint32_t spins = 0; atomic_load(&looking) > 0 && spins < STOP_SPINS; spins++)
         ;
 }
@@ -133,7 +133,8 @@ static void place(uintptr_t address, const struct object *object)
 
 /* ---- pages --------------------------------------------------------------------------------------------------- */
 
-/* Of `count` pages from `first` on, how many are in memory; false: they are not all mapped, or it cannot be asked. */
+/* Count how many of `count` pages from `first` on are in memory. Returns false where they are not
+ * all mapped, or it cannot be asked. */
 static bool count_resident(uintptr_t first, uint64_t count, uint64_t *resident)
 {
     unsigned char pages[PAGES_A_CALL];
@@ -165,7 +166,7 @@ static bool look(uintptr_t address, uint64_t bytes, uint64_t *ret_resident, uint
     return true;
 }
 
-/* Some is not told as none, nor less than all as all. */
+/* A share above nothing is at least 1, and one below all is not FP_SHARE_WHOLE. */
 static uint32_t to_share(uint64_t resident, uint64_t looked)
 {
     const uint32_t share = (uint32_t)((resident * FP_SHARE_WHOLE + looked / 2) / looked);
@@ -244,7 +245,7 @@ static bool is_resting(uint64_t now)
     return (int64_t)(now - get_relaxed(&rested)) < 0;
 }
 
-/* What a look took is added to the rest that is under way. */
+/* The rest under way grows with what a look took. */
 static void rest_after(uint64_t begin)
 {
     const uint64_t end = lane_clock(), until = get_relaxed(&rested);
@@ -266,7 +267,8 @@ static bool seen(uint64_t size, uint32_t *ret_share)
     return word >> 13 == size;
 }
 
-/* Of one, or moved by an eighth towards it: then it is a mean of the last ones. */
+/* Remember the share of one object; or, for a mean of the last ones, move the share by an eighth
+ * towards it. */
 static void see(uint64_t size, uint32_t share, bool mean)
 {
     const uint64_t word = get_relaxed(seen_of(size));
@@ -275,9 +277,10 @@ static void see(uint64_t size, uint32_t share, bool mean)
     put_relaxed(seen_of(size), size << 13 | (unsigned)kept);
 }
 
-/* Of one of few pages. Where nothing new tells what was used it is as of those of so many pages that lay in fresh memory, on
- * the mean, and not more than what is there: not as of all that were told, since among those that lie where others lay only
- * the greatest are. bounded: no look but where one is due. */
+/* The share of an object of few pages. If nothing new tells how much of it was used, take the mean
+ * of objects of so many pages that lay in fresh memory, and not more than is there. The mean is not
+ * of all that were told: among those that lie where others lay, only the greatest are. bounded:
+ * look only where a look is due. */
 static bool share_of_few(uintptr_t address, const struct object *object, bool bounded, uint32_t *ret_share)
 {
     const uint64_t count = pages_of(address, object->bytes), edges = edges_of(address, object->bytes);
@@ -324,7 +327,7 @@ void large_made_slow(unsigned call, uintptr_t address, uint64_t bytes)
     struct object object = {.bytes = bytes};
     if (address == 0 || bytes >= LOOKED || !get_relaxed(&shim_large.on))
         return;
-    /* What others bring with them is theirs: zeros, and what was moved. */
+    /* Other calls bring pages of their own: zeros, and what was moved. */
     if (call != FP_CALL_CALLOC && call != FP_CALL_REALLOC && call != FP_CALL_REALLOCARRAY &&
         is_mapped_whole(address, bytes)) {
         const uint64_t begin = lane_clock();

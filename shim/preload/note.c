@@ -18,7 +18,7 @@
 #define FULL_WAIT_NS 2000000u /* the collector looks at its queue every 20 ms at least */
 #define FULL_WAITS   250
 
-/* Of this image; kept, because a program may clear its environment before it starts another. */
+/* The name is kept, because a program may clear its environment before it starts another. */
 static char socket_name[64];
 
 void note_take_name(const char *segment_path)

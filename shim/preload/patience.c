@@ -56,7 +56,7 @@ bool patience_is_given_up(void)
 void patience_give_up(uint64_t heartbeat)
 {
     uint64_t given_up = get_relaxed(&shim_process->given_up);
-    /* Of several threads that give up at one time, one counts. */
+    /* If several threads give up at one time, one counts. */
     if (given_up != heartbeat &&
         atomic_compare_exchange_strong_explicit(&shim_process->given_up, &given_up, heartbeat,
                                                 memory_order_relaxed, memory_order_relaxed))

@@ -19,7 +19,7 @@
 
 #pragma GCC visibility push(hidden) /* for declarations too: no detour over the GOT */
 
-/* What fork wipes: a child starts from PROCESS_NEW whatever its parent was doing. */
+/* A fork wipes this: a child starts from PROCESS_NEW whatever its parent was doing. */
 enum process_state {
     PROCESS_NEW = 0,
     PROCESS_ATTACHING = 1,

@@ -32,7 +32,7 @@ const char *text_base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* What a file name may hold unquoted: an argv[0] with anything else is a title, not a name. */
+/* A file name may hold these unquoted: an argv[0] with anything else is a title, not a name. */
 static bool is_name_byte(char byte)
 {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||

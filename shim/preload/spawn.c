@@ -102,7 +102,8 @@ static void prepare(struct spawn *spawn, const char *name)
 
 /* ---- the two children -------------------------------------------------------------------------------- */
 
-/* Nothing of the program's may stay open in the collector: a reader of its pipe would wait for our end too. */
+/* The collector keeps no descriptor of the program's open: a reader of its pipe would wait for our
+ * end too. */
 static void close_all_but(int kept)
 {
     const long null = raw_open("/dev/null", O_RDWR);

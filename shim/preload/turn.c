@@ -29,7 +29,8 @@ void turn_operator_left(struct lane *lane)
     lane_set_gate(lane, GATE_OPEN);
 }
 
-/* What the interrupted call did is not known: the allocator may have given out an object that nobody has. */
+/* Nobody knows what the interrupted call did: the allocator may have given out an object that
+ * nobody has. */
 void turn_left(void)
 {
     struct lane *lane = shim_lane;
@@ -122,7 +123,7 @@ void turn_allocated(struct lane *lane, unsigned call, const void *address, size_
     turn_done(lane);
 }
 
-/* What is in memory of an object that goes, if it is a large one. */
+/* Note how much of an object that goes is in memory, if it is a large one. */
 cold_path static struct lane *note_resident(struct lane *lane, const void *address)
 {
     uint32_t share;

@@ -75,8 +75,8 @@ enum seg_flag {
 #define SEG_CUT_DISTANCE                                                                                     \
     (UINT64_C(1) << 20) /* epochs: a second of steps, while the collector needs a moment */
 
-/* What never changes once the collector has published magic. Who maps the segment copies it, checked, into memory of its own
- * (struct seg_view), and reads it there only. */
+/* These never change once the collector has published magic. Whoever maps the segment copies them,
+ * checked, into memory of its own (struct seg_view), and reads them there only. */
 struct seg_fixed {
     uint32_t version;
     uint32_t collector_pid;
