@@ -60,23 +60,25 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
 {
     const struct res_style style = {
         .utf8 = cli_locale_is_utf8(), .colour = answer->colour, .details = answer->details};
-    char *compact = json_dumps(json, JSON_INDENT(1));
     char *problem = NULL, *kept = NULL;
     struct res_result result = {0};
     int code = CLI_DONE;
     bool printed = answer->json;
+    if (!res_result_read(json, &result, &problem)) {
+        cli_say(verb, "the result is no valid one: %s", problem);
+        free(problem);
+        return CLI_FAILED;
+    }
+    json_t *written = res_result_write(&result);
+    char *compact = json_dumps(written, JSON_INDENT(1));
+    json_decref(written);
     if (compact == NULL) {
         cli_say(verb, "no memory to write the result");
+        res_result_release(&result);
         return CLI_FAILED;
     }
     char *document = res_printf("%s\n", compact);
     free(compact);
-    if (!res_result_read(json, &result, &problem)) {
-        cli_say(verb, "the result is no valid one: %s", problem);
-        free(problem);
-        free(document);
-        return CLI_FAILED;
-    }
     /* A limit of file sizes is an error as others. Nothing is started any more that would inherit it. */
     (void)signal(SIGXFSZ, SIG_IGN);
     /* Kept first: whoever reads our stdout may have gone. */

@@ -34,6 +34,11 @@ struct res_limited {
     uint64_t peak_bytes_max; /* 0: not told */
 };
 
+/* What a checking run looked at. */
+struct res_checked {
+    uint64_t objects_verified;
+};
+
 /* Where resident memory goes at one moment; NAN: the allocator does not tell. */
 struct res_waste_at {
     uint64_t ops, time_ns;
@@ -120,7 +125,7 @@ struct res_result_entry {
     char *failed; /* one line; NULL: it did not */
     struct res_failure *failure;
     struct res_limited *limit;
-    double objects_verified; /* by its checking run; NAN: there was none */
+    struct res_checked *check; /* NULL: there was no checking run */
     struct res_waste_figures *waste;
     struct res_figures figures;
     int resident_clock;       /* enum res_clock */

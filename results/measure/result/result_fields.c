@@ -38,6 +38,14 @@ static const struct res_field LIMITED_FIELDS[] = {
 static const struct res_described LIMITED = RES_DESCRIBE_WHOLLY("a limit", LIMITED_FIELDS);
 #undef OWNER
 
+#define OWNER struct res_checked
+static const struct res_field CHECKED_FIELDS[] = {
+    RES_ROW(COUNT, "objects_verified", objects_verified,
+            "how many times an object's contents were looked at"),
+};
+static const struct res_described CHECKED = RES_DESCRIBE_WHOLLY("a check", CHECKED_FIELDS);
+#undef OWNER
+
 #define OWNER struct res_waste_at
 static const struct res_field WASTE_AT_FIELDS[] = {
     RES_ROW(COUNT, "ops", ops, "executed so far"),
@@ -190,7 +198,7 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_PART(STRUCT, PLAIN, "failure", failure, &FAILURE, "how its run ended"),
     RES_PART(STRUCT, PLAIN, "limit", limit, &LIMITED,
              "what a limit by control groups did, over all its runs"),
-    RES_ROW_AS(WHOLE, OMITTED, "check.objects_verified", objects_verified, "by its checking run"),
+    RES_PART(STRUCT, PLAIN, "check", check, &CHECKED, "of its checking run (`--check`)"),
     RES_ROW(NUMBER, "time.quiet_ns_per_op", figures.quiet_ns_per_op,
             "sum over batches of the least time over the rounds, less the floor's, over the timed ops"),
     RES_ROW(NUMBER, "time.steady_ns_per_op", figures.steady_ns_per_op,
