@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/say.h"
 #include "cli/base/similar.h"
+#include "cli/help.h"
 #include "cli/options/option_table.h"
+#include "cli/verbs/verbs.h"
 
 const struct cli_verb *const *cli_verbs(void)
 {

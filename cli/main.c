@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/output.h"
 #include "cli/complete/complete.h"
+#include "cli/help.h"
 #include "cli/options/option_table.h"
 #include "results/measure/candidate/library.h"
 
@@ -49,7 +51,7 @@ int main(int argc, char **argv)
         printf("mallab " MALLAB_VERSION "\n");
         code = CLI_DONE;
     } else if (strcmp(argv[1], CLI_COMPLETE) == 0 && argc > 2) {
-        code = cli_complete(argc - 2, argv + 2);
+        code = cli_complete(cli_verbs(), argc - 2, argv + 2);
     } else if (strcmp(argv[1], CLI_ROFF) == 0 && argc == 3) {
         code = print_roff(argv[2]);
     } else {

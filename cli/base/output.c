@@ -1,7 +1,10 @@
-/* output.c - answers: whole files or none, JSON on stdout. */
+/* output.c - see output.h. */
+#include "cli/base/output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <langinfo.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/say.h"
 #include "footprint/base/output_place.h"
 #include "results/measure/base/support.h"
 
@@ -175,4 +179,30 @@ int cli_print_json(json_t *value)
     free(text);
     cli_put("\n", 1);
     return CLI_DONE;
+}
+
+bool cli_colour_by_default(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && (no_color == NULL || *no_color == '\0') && term != NULL &&
+           strcmp(term, "dumb") != 0;
+}
+
+bool cli_parse_color(const char *text, bool *ret_colour)
+{
+    if (strcmp(text, "always") == 0)
+        *ret_colour = true;
+    else if (strcmp(text, "never") == 0)
+        *ret_colour = false;
+    else if (strcmp(text, "auto") == 0)
+        *ret_colour = cli_colour_by_default();
+    else
+        return false;
+    return true;
+}
+
+bool cli_locale_is_utf8(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }

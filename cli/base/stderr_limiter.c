@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/base/cli.h"
+#include "cli/base/say.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
 

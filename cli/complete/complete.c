@@ -4,20 +4,139 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
+#include "cli/options/choice.h"
 #include "cli/options/option_table.h"
+#include "footprint/base/places.h"
 #include "results/measure/base/support.h"
+#include "results/measure/figures/metric.h"
 
-void cli_complete_offer(const char *typed, const char *before, const char *word, const char *description)
+/* Print a word, if it begins as `typed` does. before: what of the word on the command line is no part of it, "--format=". */
+static void offer(const char *typed, const char *before, const char *word, const char *description)
 {
     if (strncmp(word, typed, strlen(typed)) == 0)
         printf("%s%s\t%s\n", before, word, description != NULL ? description : "");
 }
 
-static void offer_verbs(const char *typed)
+static void offer_verbs(const struct cli_verb *const *verbs, const char *typed)
 {
-    for (const struct cli_verb *const *verb = cli_verbs(); *verb != NULL; verb++)
-        cli_complete_offer(typed, "", (*verb)->name, (*verb)->summary);
+    for (const struct cli_verb *const *verb = verbs; *verb != NULL; verb++)
+        offer(typed, "", (*verb)->name, (*verb)->summary);
 }
+
+/* ---- candidates and budgets ----------------------------------------------------------------- */
+
+/* Looked for by name only: probing every library would take longer than people wait for a completion. */
+static bool can_run(const struct res_candidate *candidate)
+{
+    char *name = res_printf("mallab-replay-%s", candidate->replay);
+    char *program = res_own_program(name);
+    const bool found = program != NULL;
+    free(program);
+    free(name);
+    return found;
+}
+
+/* Whether an item of the comma-separated list stands there already. */
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *item = list; item != NULL; item = strchr(item, ',')) {
+        item += *item == ',';
+        if (strncmp(item, name, length) == 0 && (item[length] == ',' || item[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* "narenas=", and once that is typed its values. */
+static void offer_settings(const char *before, const char *word, const struct res_candidate *candidate)
+{
+    const char *typed = strrchr(word, '+') + 1;
+    char *stem = res_printf("%s%.*s", before, (int)(typed - word), word);
+    const char *equals = strchr(typed, '=');
+    for (size_t i = 0; i < candidate->range_count; i++) {
+        const struct res_range *range = &candidate->ranges[i];
+        const size_t length = strlen(range->setting);
+        char *name = res_printf("%s=", range->setting);
+        if (equals == NULL)
+            offer(typed, stem, name, range->text);
+        else if ((size_t)(equals - typed) == length && strncmp(typed, range->setting, length) == 0)
+            for (size_t k = 0; k < range->value_count; k++) {
+                char *whole = res_printf("%s%s", name, range->values[k]);
+                offer(typed, stem, whole, NULL);
+                free(whole);
+            }
+        free(name);
+    }
+    free(stem);
+}
+
+/* Candidates for a list as of -a, of which the last one is `word`; list: several between commas. */
+static void offer_candidates(const char *before, const char *word, bool list)
+{
+    struct res_registry registry = {0};
+    const char *comma = list ? strrchr(word, ',') : NULL;
+    const char *typed = comma != NULL ? comma + 1 : word;
+    char *stem = res_printf("%s%.*s", before, (int)(typed - word), word);
+    char *others = res_strndup(word, comma != NULL ? (size_t)(comma - word) : 0);
+    if (cli_registry_load(NULL, &registry) == CLI_DONE) {
+        const char *plus = strchr(typed, '+');
+        char *base = plus != NULL ? res_strndup(typed, (size_t)(plus - typed)) : res_strdup("");
+        const struct res_candidate *candidate = res_registry_find(&registry, base);
+        for (size_t i = 0; i < registry.candidate_count; i++) {
+            const struct res_candidate *one = registry.candidates[i];
+            if (can_run(one) && strcmp(one->name, "none") != 0 && !is_listed(others, one->name))
+                offer(typed, stem, one->name, one->description);
+        }
+        if (candidate != NULL)
+            offer_settings(stem, typed, candidate);
+        free(base);
+    }
+    printf(":nospace\n:files so\n");
+    free(stem);
+    free(others);
+    res_registry_release(&registry);
+}
+
+static void offer_metrics(const char *typed, const char *stem)
+{
+    for (int metric = 0; metric < RES_METRIC_COUNT; metric++)
+        offer(typed, stem, res_metric_name((enum res_metric)metric),
+              res_metric_unit_name((enum res_metric)metric));
+}
+
+static void offer_budget_candidates(const char *typed, const char *stem)
+{
+    struct res_registry registry = {0};
+    if (cli_registry_load(NULL, &registry) == CLI_DONE) {
+        for (size_t i = 0; i < registry.candidate_count; i++) {
+            const struct res_candidate *candidate = registry.candidates[i];
+            char *word = res_printf("%s:", candidate->name);
+            offer(typed, stem, word, candidate->description);
+            free(word);
+        }
+    }
+    res_registry_release(&registry);
+}
+
+/* What a budget on the command line may be of: metrics, and candidates with a colon behind. The limit is left to the user: its '<'
+ * must be quoted, which the user's quotes do. */
+static void offer_budget(const char *before, const char *word)
+{
+    const char *comma = strrchr(word, ','), *item = comma != NULL ? comma + 1 : word;
+    const char *colon = strchr(item, ':'), *typed = colon != NULL ? colon + 1 : item;
+    char *stem = res_printf("%s%.*s", before, (int)(typed - word), word);
+    if (strchr(item, '<') == NULL) {
+        offer_metrics(typed, stem);
+        if (colon == NULL)
+            offer_budget_candidates(typed, stem);
+    }
+    printf(":nospace\n:files ini\n");
+    free(stem);
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
 
 /* before: what of the word is no part of the value, "--format=". */
 static void offer_value(const struct cli_option *row, const char *before, const char *typed)
@@ -26,9 +145,9 @@ static void offer_value(const struct cli_option *row, const char *before, const 
     size_t length;
     const bool in_brackets = argument[0] == '[';
     if (row->offer == CLI_OFFER_CANDIDATE || row->offer == CLI_OFFER_CANDIDATES)
-        cli_complete_candidates(before, typed, row->offer == CLI_OFFER_CANDIDATES);
+        offer_candidates(before, typed, row->offer == CLI_OFFER_CANDIDATES);
     else if (row->offer == CLI_OFFER_BUDGET)
-        cli_complete_budget(before, typed);
+        offer_budget(before, typed);
     else if (strcmp(argument, "DIR") == 0)
         printf(":directories\n");
     else if (strncmp(argument + in_brackets, "FILE", 4) == 0 || strcmp(argument, "OUT") == 0 ||
@@ -36,13 +155,14 @@ static void offer_value(const struct cli_option *row, const char *before, const 
         printf(":files\n");
     for (size_t i = 0; cli_option_value(row, i, &word, &length, &meaning); i++) {
         char *copy = res_strndup(word, length);
-        cli_complete_offer(typed, before, copy, meaning);
+        offer(typed, before, copy, meaning);
         free(copy);
     }
 }
 
-/* A list of rows, with the verb that it is of. */
+/* A list of rows, with the verb that it is of, and all verbs. */
 struct rows {
+    const struct cli_verb *const *verbs;
     const struct cli_verb *verb;
     struct cli_option list[CLI_OPTIONS_MAX];
     size_t count;
@@ -70,9 +190,9 @@ static void offer_options(const struct rows *rows, const char *typed)
         if (row->name == NULL)
             continue;
         if (row->letter != '\0')
-            cli_complete_offer(typed, "", letter, row->help);
+            offer(typed, "", letter, row->help);
         char *name = res_printf("--%s", row->name);
-        cli_complete_offer(typed, "", name, row->help);
+        offer(typed, "", name, row->help);
         free(name);
     }
 }
@@ -108,26 +228,28 @@ static void complete_word(const struct rows *rows, int count, char **words)
         free(before);
     } else if (typed[0] == '-') {
         offer_options(rows, typed);
-    } else if (rows->verb == &CLI_HELP) {
-        offer_verbs(typed);
+    } else if (strcmp(rows->verb->name, "help") == 0) {
+        offer_verbs(rows->verbs, typed);
     } else if (rows->verb->completes != NULL) {
         printf("%s\n", rows->verb->completes);
     }
 }
 
-int cli_complete(int count, char **words)
+int cli_complete(const struct cli_verb *const *verbs, int count, char **words)
 {
-    const struct cli_verb *verb = cli_verb_find(words[0]);
+    const struct cli_verb *const *verb = verbs;
+    while (*verb != NULL && strcmp((*verb)->name, words[0]) != 0)
+        verb++;
     if (count == 1) {
-        offer_verbs(words[0]);
-        cli_complete_offer(words[0], "", "--help", "print the list of verbs");
-        cli_complete_offer(words[0], "", "--version", "print the version");
+        offer_verbs(verbs, words[0]);
+        offer(words[0], "", "--help", "print the list of verbs");
+        offer(words[0], "", "--version", "print the version");
         return CLI_DONE;
     }
-    if (verb == NULL)
+    if (*verb == NULL)
         return CLI_DONE;
-    struct rows rows = {.verb = verb};
-    rows.count = cli_option_list(verb, rows.list);
+    struct rows rows = {.verbs = verbs, .verb = *verb};
+    rows.count = cli_option_list(*verb, rows.list);
     complete_word(&rows, count - 1, words + 1);
     return CLI_DONE;
 }

@@ -4,15 +4,13 @@
 #ifndef MALLAB_CLI_COMPLETE_COMPLETE_H
 #define MALLAB_CLI_COMPLETE_COMPLETE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "cli/base/cli.h"
 
 /* The hidden first word of a command line by which the shells' functions ask. */
 #define CLI_COMPLETE "--complete"
 
 /* cli_complete - words that the last of these may become, on stdout.
+ * verbs  ends with NULL.
  * words  those behind `mallab`, the last one being completed; it may be empty. count > 0.
  * Prints a line each: the whole word, and after a tab what it is; and directives, which begin with a colon:
  *   :files EXT...   files of these endings (all, where there are none) and directories
@@ -20,16 +18,6 @@
  *   :nospace        more may follow the word at once
  *   :command        a command line of its own begins behind the word '--'
  * Returns an exit code; nothing to offer is no failure. */
-int cli_complete(int count, char **words);
-
-/* cli_complete_candidates - candidates for a list as of -a, of which the last one is `word`; list: several between commas.
- * before: stands before it in the word. (complete_candidates.c) */
-void cli_complete_candidates(const char *before, const char *word, bool list);
-
-/* cli_complete_budget - metrics and candidates of a budget as of check --budget; likewise. (complete_budget.c) */
-void cli_complete_budget(const char *before, const char *word);
-
-/* cli_complete_offer - print a word, if it begins as `typed` does. */
-void cli_complete_offer(const char *typed, const char *before, const char *word, const char *description);
+int cli_complete(const struct cli_verb *const *verbs, int count, char **words);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "cli/base/json_bounds.h"
 #include "cli/describe/describe_lists.h"
-#include "cli/verbs/workloads.h"
 #include "convert/import/formats.h"
 #include "footprint/base/words.h"
 #include "record/unrecorded.h"

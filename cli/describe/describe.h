@@ -1,4 +1,4 @@
-/* describe.h - what a footprint, recording, workload or trace holds, for people. Its JSON is cli_survey_json. */
+/* describe.h - what a footprint, recording, workload or trace holds: for people, and as JSON. */
 #ifndef MALLAB_CLI_DESCRIBE_DESCRIBE_H
 #define MALLAB_CLI_DESCRIBE_DESCRIBE_H
 
@@ -16,12 +16,8 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
 /* cli_class_label - a class of sizes in at most 13 characters: "0", "16-31", "64 KiB+". Returns ret_text. */
 const char *cli_class_label(unsigned size_class, char *ret_text, size_t size);
 
-/* cli_threads_json, cli_selection_json - the threads that made a call, and what was selected (null: all). New references.
- * cli_threads_print, cli_selection_print - the same on stdout: those with most calls; a line or two, or nothing. */
-json_t *cli_threads_json(const struct conv_survey *survey);
-json_t *cli_selection_json(const struct conv_selected *selected);
-void cli_threads_print(const struct conv_survey *survey);
-void cli_selection_print(const struct conv_selected *selected);
+/* cli_survey_json - what an input holds, with the keys that DESIGN promises for `info --json`. A new reference. */
+json_t *cli_survey_json(const struct conv_survey *survey);
 
 /* cli_live_words - what follows where not all that was live is known (convert.h), for people. Static. */
 const char *cli_live_words(enum conv_liveness live);

@@ -12,4 +12,11 @@ void cli_survey_lists_json(json_t *object, const struct conv_survey *survey);
 /* cli_survey_lists_print - the same as tables on stdout; programs only where processes are many. */
 void cli_survey_lists_print(const struct conv_survey *survey);
 
+/* cli_threads_json, cli_selection_json - the threads that made a call, and what was selected (null: all). New references.
+ * cli_threads_print, cli_selection_print - the same on stdout: those with most calls; a line or two, or nothing. */
+json_t *cli_threads_json(const struct conv_survey *survey);
+json_t *cli_selection_json(const struct conv_selected *selected);
+void cli_threads_print(const struct conv_survey *survey);
+void cli_selection_print(const struct conv_selected *selected);
+
 #endif

@@ -1,14 +1,16 @@
 /* doctor_noise.c - a workload out of nothing, replayed by the baseline against itself. */
+#include "cli/doctor/doctor_noise.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/interrupt.h"
 #include "cli/base/progress.h"
-#include "cli/base/stops.h"
-#include "cli/doctor/doctor_programs.h"
+#include "cli/base/say.h"
+#include "cli/base/workload_facts.h"
 #include "cli/options/choice.h"
-#include "cli/verbs/workloads.h"
 #include "footprint/wl/workload.h"
 #include "results/measure/base/support.h"
 #include "results/measure/figures/figures.h"
@@ -65,7 +67,7 @@ static enum fp_status write_ops(struct wl_writer *writer)
     return status;
 }
 
-static int make_workload(const char *path)
+static int make_workload(const struct cli_verb *verb, const char *path)
 {
     const struct wl_writer_options options = {0};
     struct wl_writer *writer = NULL;
@@ -83,7 +85,7 @@ static int make_workload(const char *path)
     }
     if (status == FP_OK)
         return CLI_DONE;
-    cli_say(&CLI_DOCTOR, "%s", fp_error_text(&error, path, text, sizeof text));
+    cli_say(verb, "%s", fp_error_text(&error, path, text, sizeof text));
     return CLI_FAILED;
 }
 
@@ -111,13 +113,14 @@ static json_t *noise_object(const struct res_figures *figures, double percent)
                      percent);
 }
 
-static int judge(struct res_doctor *doctor, const struct res_experiment *experiment, json_t **ret_noise)
+static int judge(const struct cli_verb *verb, struct res_doctor *doctor,
+                 const struct res_experiment *experiment, json_t **ret_noise)
 {
     const struct res_trial *trial = &experiment->trials[0];
     const struct res_entry *control = res_trial_control(trial);
     for (size_t i = 0; i < trial->entry_count; i++) {
         if (trial->entries[i].failed != NULL) {
-            cli_say(&CLI_DOCTOR, "the replay for --noise failed: %s", trial->entries[i].failed);
+            cli_say(verb, "the replay for --noise failed: %s", trial->entries[i].failed);
             return CLI_FAILED;
         }
     }
@@ -126,7 +129,7 @@ static int judge(struct res_doctor *doctor, const struct res_experiment *experim
     const struct res_figures figures = res_figures_of(trial, control, SEED);
     const double percent = floor_percent(&figures.time);
     if (!isfinite(percent)) {
-        cli_say(&CLI_DOCTOR, "the replay for --noise gave no time");
+        cli_say(verb, "the replay for --noise gave no time");
         return CLI_FAILED;
     }
     const enum res_doctor_state state = percent > FLOOR_BAD_PERCENT  ? RES_DOCTOR_BAD
@@ -144,13 +147,13 @@ static int judge(struct res_doctor *doctor, const struct res_experiment *experim
     return CLI_DONE;
 }
 
-static int measure(struct res_doctor *doctor, const struct cli_choice *choice, const char *path,
-                   json_t **ret_noise)
+static int measure(const struct cli_verb *verb, struct res_doctor *doctor, const struct cli_choice *choice,
+                   const char *path, json_t **ret_noise)
 {
     struct cli_progress progress;
     struct res_workload workload;
     struct res_experiment experiment;
-    int code = cli_workload_facts(&CLI_DOCTOR, path, path, &workload);
+    int code = cli_workload_facts(verb, path, path, &workload);
     if (code != CLI_DONE)
         return code;
     const struct res_options options = {
@@ -168,23 +171,23 @@ static int measure(struct res_doctor *doctor, const struct cli_choice *choice, c
     cli_progress_begin(&progress, CLI_PROGRESS_AUTO);
     res_experiment_run(&options, &experiment);
     cli_progress_end(&progress);
-    code = judge(doctor, &experiment, ret_noise);
+    code = judge(verb, doctor, &experiment, ret_noise);
     res_experiment_release(&experiment);
     return code;
 }
 
-int cli_doctor_noise(struct res_doctor *doctor, json_t **ret_noise)
+int cli_doctor_noise(const struct cli_verb *verb, struct res_doctor *doctor, json_t **ret_noise)
 {
     struct cli_choice choice = {0};
-    const char *directory = cli_temporary_directory(&CLI_DOCTOR);
+    const char *directory = cli_temporary_directory(verb);
     if (directory == NULL)
         return CLI_FAILED;
     char *path = res_path_join(directory, "noise.wl");
-    int code = make_workload(path);
+    int code = make_workload(verb, path);
     if (code == CLI_DONE)
-        code = cli_choose(&CLI_DOCTOR, "glibc", NULL, &choice);
+        code = cli_choose(verb, "glibc", NULL, &choice);
     if (code == CLI_DONE)
-        code = measure(doctor, &choice, path, ret_noise);
+        code = measure(verb, doctor, &choice, path, ret_noise);
     cli_choice_release(&choice);
     free(path);
     return code;

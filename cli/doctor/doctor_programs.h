@@ -2,8 +2,7 @@
 #ifndef MALLAB_CLI_DOCTOR_DOCTOR_PROGRAMS_H
 #define MALLAB_CLI_DOCTOR_DOCTOR_PROGRAMS_H
 
-#include <jansson.h>
-
+#include "cli/base/cli.h"
 #include "results/measure/machine/doctor_checks.h"
 
 /* cli_doctor_replay - area "measuring": the clock and the counters, chosen and opened as the replay will. */
@@ -11,11 +10,6 @@ void cli_doctor_replay(struct res_doctor *doctor);
 
 /* cli_doctor_installed - area "installed": our own programs, allocators, and what others' programs are for. Returns an exit
  * code: a directory of candidates that cannot be read is told on stderr. */
-int cli_doctor_installed(struct res_doctor *doctor);
-
-/* cli_doctor_noise - area "measuring": glibc against itself on a workload made for it.
- * ret_noise  set to the figures, a new reference; json_null() where there are none.
- * Returns    an exit code, the cause being told on stderr. */
-int cli_doctor_noise(struct res_doctor *doctor, json_t **ret_noise);
+int cli_doctor_installed(const struct cli_verb *verb, struct res_doctor *doctor);
 
 #endif

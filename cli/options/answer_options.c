@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
+#include "cli/base/output.h"
+#include "cli/base/parse.h"
+#include "cli/base/say.h"
+#include "cli/options/option_table.h"
 #include "footprint/base/memory_bound.h"
 #include "results/measure/base/support.h"
 

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
+#include "cli/base/parse.h"
+#include "cli/base/say.h"
+#include "cli/options/option_table.h"
 #include "replay/system/binding.h"
 
 #define AT(member) offsetof(struct cli_measure, member)

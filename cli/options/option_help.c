@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
+#include "cli/base/output.h"
 #include "cli/options/option_table.h"
 #include "results/measure/base/support.h"
 

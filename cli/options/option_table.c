@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
+#include "cli/base/parse.h"
+#include "cli/base/say.h"
 #include "cli/base/similar.h"
 #include "results/measure/base/support.h"
 

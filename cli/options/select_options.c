@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
+#include "cli/base/parse.h"
+#include "cli/base/say.h"
+#include "cli/options/option_table.h"
 #include "convert/import/formats.h"
 #include "convert/select/list.h"
 #include "footprint/base/trusted.h"

@@ -8,7 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/verbs/workloads.h"
+#include "cli/base/cli.h"
+#include "cli/base/output.h"
+#include "cli/base/say.h"
+#include "cli/verbs/convert_report.h"
 #include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
 #include "convert/recording/recording_json.h"

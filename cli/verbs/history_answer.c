@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/cli.h"
+#include "cli/base/output.h"
+#include "cli/base/say.h"
 #include "results/measure/result/result_json.h"
 #include "results/report/history/result_history.h"
 #include "results/report/html/html.h"

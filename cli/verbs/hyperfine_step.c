@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
+#include "cli/base/output.h"
+#include "cli/base/say.h"
 #include "results/measure/base/support.h"
 #include "results/measure/experiment/hyperfine_runs.h"
 #include "results/measure/validate/timed.h"

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "cli/base/cli.h"
+#include "cli/base/say.h"
 #include "record/recorder.h"
 #include "record/target.h"
 #include "results/measure/base/support.h"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
+#include "cli/base/say.h"
 #include "results/measure/result/result_json.h"
 #include "results/report/html/html.h"
 

@@ -1,15 +1,27 @@
-/* validate_record.c - one recording for `mallab validate`, as a workload. */
+/* validate_record.c - recordings for `mallab validate`, as workloads: the first, and further ones. */
 #include "cli/verbs/validate_record.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/stops.h"
+#include "cli/base/interrupt.h"
+#include "cli/base/say.h"
+#include "cli/base/workload_facts.h"
 #include "cli/verbs/record_step.h"
+#include "cli/verbs/result_files.h"
+#include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
+#include "footprint/base/words.h"
 #include "record/process_name.h"
 #include "record/relay.h"
 #include "results/measure/base/support.h"
+
+#define CALLS_ALIKE 0.01 /* of the first's: below, a run is told from another in the JSON only */
+
+/* ---- one recording ---------------------------------------------------------------------------- */
 
 /* A program that is linked against another allocator, and asks malloc_usable_size, asks malloc for other sizes by its
  * answers: so it is recorded on the baseline, as it is run for real. */
@@ -57,4 +69,159 @@ int cli_validate_record(const struct cli_validate_settings *settings, const stru
     free(recording);
     free(file);
     return code;
+}
+
+/* ---- further ones ------------------------------------------------------------------------------ */
+
+struct further {
+    const struct cli_validate_again *plan;
+    struct res_recording *recording;
+};
+
+static void on_replay(void *context, const char *entry, size_t runs_done, size_t runs_all)
+{
+    const struct further *further = context;
+    char *words = res_printf("recording %u of %u, replay, %s", further->recording->number,
+                             (unsigned)further->plan->settings->recordings, entry);
+    cli_progress_show(further->plan->progress, words, NULL, 0, runs_done, runs_all);
+    free(words);
+}
+
+/* ---- beside the first ----------------------------------------------------------------------- */
+
+static char *end_words(int status)
+{
+    return WIFSIGNALED(status) ? res_printf("by signal %d", WTERMSIG(status))
+                               : res_printf("with exit code %d", WEXITSTATUS(status));
+}
+
+/* Why it is no run like the first; the caller's to free. NULL: it is one. */
+static char *unlike(const struct cli_validate_recorded *first, const struct cli_validate_recorded *other)
+{
+    char *reason = NULL;
+    if (other->status != first->status) {
+        char *ended = end_words(other->status), *before = end_words(first->status);
+        reason = res_printf("the program ended %s, the first time %s", ended, before);
+        free(ended);
+        free(before);
+    } else if (strcmp(other->workload.program, first->workload.program) != 0) {
+        char *name = res_text_plain(other->workload.program),
+             *before = res_text_plain(first->workload.program);
+        reason = res_printf("the process with most calls was '%s', the first time '%s'", name, before);
+        free(name);
+        free(before);
+    } else if (!other->workload.complete && first->workload.complete) {
+        char *why = res_text_plain(other->workload.incomplete_why);
+        reason = res_printf("it is not whole: %s", why);
+        free(why);
+    }
+    return reason;
+}
+
+static void tell_calls(const struct cli_validate_again *plan, unsigned number, uint64_t ops)
+{
+    const uint64_t first = plan->first->workload.ops;
+    const double apart = (double)ops / (double)first - 1;
+    char all[FP_TEXT_BYTES], before[FP_TEXT_BYTES];
+    if (apart > CALLS_ALIKE || apart < -CALLS_ALIKE)
+        cli_say(&CLI_VALIDATE,
+                "recording %u of %u has %s calls, the first %s (%+.1f %%): the program does not do the same "
+                "each time; the prediction is their median",
+                number, (unsigned)plan->settings->recordings, fp_text_grouped(ops, all),
+                fp_text_grouped(first, before), 100 * apart);
+}
+
+/* ---- one of them ---------------------------------------------------------------------------- */
+
+static bool replay(struct further *further, const struct cli_validate_recorded *recorded)
+{
+    const struct cli_measure *measure = &further->plan->settings->measure;
+    const struct res_recording_options options = {
+        .workload = &recorded->workload,
+        .trial = further->plan->trial,
+        .passes = measure->rounds < RES_MEMORY_PASSES ? (unsigned)measure->rounds : RES_MEMORY_PASSES,
+        .seed = measure->seed,
+        .timeout_ns = measure->timeout_ns,
+        .touch = measure->touch,
+        .stop = &cli_stopped_by,
+        .progress = on_replay,
+        .context = further,
+    };
+    const bool whole = res_recording_replay(&options, further->recording);
+    cli_progress_end(further->plan->progress);
+    for (size_t i = 0; i < further->recording->entry_count; i++)
+        if (further->recording->entries[i].failed != NULL && options.trial->entries[i].failed == NULL)
+            cli_say(&CLI_VALIDATE, "recording %u of %u, replay: %s failed: %s", further->recording->number,
+                    (unsigned)further->plan->settings->recordings, options.trial->entries[i].candidate->name,
+                    further->recording->entries[i].failed);
+    return whole;
+}
+
+/* Into the recording. Returns false when it was stopped. */
+static bool record_and_replay(struct further *further, const char *directory)
+{
+    const struct cli_validate_again *plan = further->plan;
+    struct res_recording *recording = further->recording;
+    struct cli_validate_recorded recorded;
+    bool whole = true;
+    void (*const ours)(int) = signal(SIGPIPE, plan->on_pipe);
+    const int code = cli_validate_record(plan->settings, plan->choice, directory, true, &recorded);
+    signal(SIGPIPE, ours);
+    char *reason = NULL;
+    if (cli_stopped_by != 0) {
+        whole = false;
+    } else if (code != CLI_DONE) {
+        reason = res_strdup(recorded.path != NULL ? "it holds nothing to replay"
+                                                  : "it could not be recorded and converted");
+    } else {
+        recording->ops = recorded.workload.ops;
+        recording->duration_ns = recorded.workload.duration_ns;
+        recording->live_peak_bytes = recorded.workload.live_peak_bytes;
+        reason = unlike(plan->first, &recorded);
+    }
+    if (reason != NULL)
+        res_recording_leave_out(recording, reason);
+    else if (whole) {
+        tell_calls(plan, recording->number, recording->ops);
+        whole = replay(further, &recorded);
+    }
+    free(recorded.path);
+    return whole;
+}
+
+static bool make(struct further *further)
+{
+    const struct cli_validate_again *plan = further->plan;
+    const char *keep = plan->settings->answer.keep, *directory = NULL;
+    const unsigned number = further->recording->number, all = (unsigned)plan->settings->recordings;
+    char *phase = res_printf("recording %u of %u of '%s', and its replays", number, all,
+                             plan->settings->command[0]);
+    char *path = res_printf("%s/recording-%u", plan->directory, number);
+    bool whole = true;
+    cli_progress_phase(plan->progress, plan->settings->answer.progress, plan->phase, plan->phase, phase);
+    if (cli_work_directory(&CLI_VALIDATE, path, &directory) == CLI_DONE)
+        whole = record_and_replay(further, directory);
+    else
+        res_recording_leave_out(further->recording, res_printf("there is no directory for it"));
+    if (keep == NULL)
+        cli_tree_remove(path);
+    if (whole && further->recording->left_out != NULL)
+        cli_say(&CLI_VALIDATE, "recording %u of %u is left out: %s", number, all,
+                further->recording->left_out);
+    free(path);
+    free(phase);
+    return whole;
+}
+
+void cli_validate_again(const struct cli_validate_again *again, struct res_recordings *recordings)
+{
+    for (unsigned number = 2; number <= again->settings->recordings && !recordings->stopped; number++) {
+        struct further further = {again, res_recordings_add(recordings, number)};
+        recordings->stopped = cli_stopped_by != 0 || !make(&further);
+        if (recordings->stopped)
+            res_recordings_drop_last(recordings);
+    }
+    if (recordings->stopped)
+        cli_say(&CLI_VALIDATE, "stopped before all recordings were made: predictions are of %zu of %u",
+                res_recordings_used(recordings), (unsigned)again->settings->recordings);
 }

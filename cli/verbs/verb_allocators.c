@@ -3,8 +3,11 @@
 #include <stdlib.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/output.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/choice.h"
+#include "cli/options/option_table.h"
+#include "cli/verbs/verbs.h"
 #include "footprint/base/places.h"
 #include "results/measure/base/support.h"
 #include "results/measure/candidate/variables.h"

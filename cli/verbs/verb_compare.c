@@ -3,8 +3,11 @@
 #include <stdlib.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/result_files.h"
+#include "cli/base/say.h"
 #include "cli/options/answer_options.h"
+#include "cli/options/option_table.h"
+#include "cli/verbs/result_files.h"
+#include "cli/verbs/verbs.h"
 #include "results/measure/base/support.h"
 #include "results/report/gate/compare_results.h"
 

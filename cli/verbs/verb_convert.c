@@ -7,11 +7,15 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/output.h"
 #include "cli/base/progress.h"
+#include "cli/base/say.h"
 #include "cli/options/answer_options.h"
+#include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
 #include "cli/verbs/convert_each.h"
 #include "cli/verbs/convert_report.h"
+#include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
 #include "convert/base/unnamed_file.h"
 #include "convert/export/export.h"
@@ -127,84 +131,6 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     if (ret_settings->answer.json && to_stdout(ret_settings))
         return cli_misuse(&CLI_CONVERT, "the output and --json cannot both go to stdout");
     return check_each(ret_settings);
-}
-
-/* ---- one file ------------------------------------------------------------------------------- */
-
-static void remove_half_file(int signal_number)
-{
-    const char *temporary = conv_output_temporary();
-    if (temporary != NULL)
-        unlink(temporary);
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
-}
-
-static void show_progress(void *data, uint64_t events, uint64_t done, uint64_t total)
-{
-    cli_progress_show(data, "convert", "events", events, done, total);
-}
-
-int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
-                     const struct conv_options *options, bool quiet, enum cli_progress_when progress,
-                     json_t **ret_report)
-{
-    static const int NUMBERS[] = {FP_ENDING_SIGNALS, SIGXFSZ};
-    static const size_t COUNT = sizeof NUMBERS / sizeof NUMBERS[0];
-    struct cli_progress line;
-    struct conv_options with_progress = *options;
-    struct conv_report report = {0};
-    struct conv_error *error = res_calloc(1, sizeof *error);
-    struct sigaction saved[sizeof NUMBERS / sizeof NUMBERS[0]];
-    const struct sigaction action = {.sa_handler = remove_half_file};
-    char text[CONV_PATH_BYTES + 512];
-    fp_signals_take(NUMBERS, COUNT, &action, saved);
-    cli_progress_begin(&line, progress);
-    with_progress.progress = show_progress;
-    with_progress.progress_data = &line;
-    const enum fp_status status = conv_file(input, output, &with_progress, &report, error);
-    cli_progress_end(&line);
-    fp_signals_restore(NUMBERS, COUNT, saved);
-    int code = CLI_DONE;
-    if (status != FP_OK) {
-        cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
-        code = conv_error_exit_code(error);
-    } else {
-        cli_convert_tell(verb, &report, output, options->process_file != NULL, quiet);
-        if (ret_report != NULL)
-            *ret_report = cli_convert_json(&report, output);
-        conv_report_release(&report);
-    }
-    free(error);
-    return code;
-}
-
-char *cli_workload_name(const char *input)
-{
-    return cli_output_name(input, ".wl");
-}
-
-/* "dir/web.fp" and "trace.txt.gz" beside themselves, a recording's directory by its own name. */
-char *cli_output_name(const char *input, const char *new_ending)
-{
-    static const char *const endings[] = {".gz",    ".xz",  ".bz2", ".zst", ".zip", ".fp", ".txt",
-                                          ".trace", ".rep", ".ops", ".log", ".raw", ".wl"};
-    char *name = res_strdup(input);
-    size_t length = strlen(name);
-    while (length > 1 && name[length - 1] == '/')
-        name[--length] = '\0';
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        const size_t ending = strlen(endings[i]);
-        if (length > ending && strcmp(name + length - ending, endings[i]) == 0 &&
-            name[length - ending - 1] != '/') {
-            length -= ending;
-            name[length] = '\0';
-        }
-    }
-    char *output = res_printf("%s%s", strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ? "recording" : name,
-                              new_ending);
-    free(name);
-    return output;
 }
 
 /* Of what is not there, or cannot be looked at, the recording's reader says why. */

@@ -4,9 +4,13 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/stops.h"
+#include "cli/base/interrupt.h"
+#include "cli/base/output.h"
+#include "cli/doctor/doctor_noise.h"
 #include "cli/doctor/doctor_programs.h"
 #include "cli/options/answer_options.h"
+#include "cli/options/option_table.h"
+#include "cli/verbs/verbs.h"
 #include "results/measure/machine/machine.h"
 #include "results/report/table/doctor_text.h"
 
@@ -73,13 +77,13 @@ static int run_doctor(int argc, char **argv)
     res_doctor_measuring(&doctor, WINDOW_NS);
     cli_doctor_replay(&doctor);
     if (settings.noise && cli_stopped_by == 0)
-        code = cli_doctor_noise(&doctor, &noise);
+        code = cli_doctor_noise(&CLI_DOCTOR, &doctor, &noise);
     else
         code = CLI_DONE;
     res_doctor_recording(&doctor);
     res_doctor_validating(&doctor);
     if (code == CLI_DONE)
-        code = cli_doctor_installed(&doctor);
+        code = cli_doctor_installed(&CLI_DOCTOR, &doctor);
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = give_out(&doctor, noise, &settings);
     else if (code == CLI_DONE)

@@ -4,13 +4,16 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/output.h"
 #include "cli/base/progress.h"
-#include "cli/base/result_files.h"
+#include "cli/base/say.h"
 #include "cli/describe/describe.h"
 #include "cli/describe/verify_answer.h"
 #include "cli/options/answer_options.h"
+#include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
-#include "cli/verbs/workloads.h"
+#include "cli/verbs/result_files.h"
+#include "cli/verbs/verbs.h"
 #include "convert/convert.h"
 #include "convert/import/formats.h"
 #include "convert/open/detect.h"

@@ -7,7 +7,11 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/parse.h"
+#include "cli/base/say.h"
 #include "cli/options/answer_options.h"
+#include "cli/options/option_table.h"
+#include "cli/verbs/verbs.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
 #include "record/attach_to.h"

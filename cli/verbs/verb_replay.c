@@ -8,10 +8,14 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/say.h"
 #include "cli/base/stderr_limiter.h"
+#include "cli/base/workload_facts.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/choice.h"
 #include "cli/options/measure_options.h"
+#include "cli/options/option_table.h"
+#include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
 #include "convert/convert.h"
 #include "convert/open/detect.h"

@@ -4,10 +4,14 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/result_files.h"
+#include "cli/base/output.h"
+#include "cli/base/say.h"
 #include "cli/options/answer_options.h"
+#include "cli/options/option_table.h"
 #include "cli/verbs/history_answer.h"
 #include "cli/verbs/report_html.h"
+#include "cli/verbs/result_files.h"
+#include "cli/verbs/verbs.h"
 #include "results/measure/base/support.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"

@@ -14,10 +14,14 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/parse.h"
 #include "cli/base/progress.h"
+#include "cli/base/say.h"
 #include "cli/options/answer_options.h"
+#include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
 #include "cli/top/top_frame.h"
+#include "cli/verbs/verbs.h"
 #include "convert/recording/recording.h"
 #include "footprint/base/signals.h"
 #include "record/control.h"

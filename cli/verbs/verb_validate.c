@@ -9,13 +9,16 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/interrupt.h"
 #include "cli/base/progress.h"
-#include "cli/base/result_files.h"
-#include "cli/base/stops.h"
+#include "cli/base/say.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/choice.h"
 #include "cli/options/measure_options.h"
+#include "cli/options/option_table.h"
+#include "cli/verbs/result_files.h"
 #include "cli/verbs/validate_record.h"
+#include "cli/verbs/verbs.h"
 #include "footprint/base/places.h"
 #include "record/target.h"
 #include "results/measure/base/support.h"

@@ -1,7 +1,8 @@
 /* test_cli_option_table - rows to settings, to a list, to help and to a man page. */
-#include <jansson.h>
+#include <getopt.h>
 #include <stddef.h>
 
+#include "cli/base/cli.h"
 #include "cli/options/option_table.h"
 #include "harness.h"
 

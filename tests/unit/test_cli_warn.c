@@ -2,7 +2,8 @@
 #include <stdarg.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/disturbance_warnings.h"
+#include "cli/base/say.h"
+#include "cli/verbs/disturbance_warnings.h"
 #include "harness.h"
 
 static char said[1024];

@@ -1,5 +1,5 @@
 /* rescue.c - see rescue.h. */
-#include "cli/base/rescue.h"
+#include "cli/verbs/rescue.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
+#include "cli/base/output.h"
 #include "results/measure/base/support.h"
 
 #define SUFFIX ".json"

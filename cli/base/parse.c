@@ -1,38 +1,12 @@
-/* options.c - misuse, and numbers with units. */
-#include <ctype.h>
-#include <langinfo.h>
+/* parse.c - numbers with units. */
+#include "cli/base/parse.h"
+
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <time.h>
-#include <unistd.h>
-
-#include "cli/base/cli.h"
-#include "footprint/base/support.h"
-
-void cli_say(const struct cli_verb *verb, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    res_say_list(verb != NULL ? verb->name : NULL, format, list);
-    va_end(list);
-}
-
-int cli_misuse(const struct cli_verb *verb, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    res_say_list(verb != NULL ? verb->name : NULL, format, list);
-    va_end(list);
-    if (verb == NULL || strcmp(verb->name, "help") == 0)
-        fprintf(stderr, "'mallab help' lists the verbs\n");
-    else
-        fprintf(stderr, "'mallab help %s' says how it is used\n", verb->name);
-    return CLI_MISUSE;
-}
 
 /* Digits with at most one point among them; strtod alone would take "inf", "0x10" and blanks. */
 static bool parse_decimal(const char *text, double *ret_value, const char **ret_rest)
@@ -125,30 +99,4 @@ uint64_t cli_draw_seed(void)
         seed = (uint64_t)now.tv_nsec * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)now.tv_sec;
     }
     return seed % 1000000000; /* short enough to be typed again */
-}
-
-bool cli_colour_by_default(void)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-    return isatty(STDOUT_FILENO) && (no_color == NULL || *no_color == '\0') && term != NULL &&
-           strcmp(term, "dumb") != 0;
-}
-
-bool cli_parse_color(const char *text, bool *ret_colour)
-{
-    if (strcmp(text, "always") == 0)
-        *ret_colour = true;
-    else if (strcmp(text, "never") == 0)
-        *ret_colour = false;
-    else if (strcmp(text, "auto") == 0)
-        *ret_colour = cli_colour_by_default();
-    else
-        return false;
-    return true;
-}
-
-bool cli_locale_is_utf8(void)
-{
-    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }

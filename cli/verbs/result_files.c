@@ -1,5 +1,5 @@
 /* result_files.c - see result_files.h. */
-#include "cli/base/result_files.h"
+#include "cli/verbs/result_files.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -8,8 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/rescue.h"
+#include "cli/base/cli.h"
+#include "cli/base/interrupt.h"
+#include "cli/base/output.h"
+#include "cli/base/say.h"
 #include "cli/verbs/history_answer.h"
+#include "cli/verbs/rescue.h"
 #include "results/measure/base/support.h"
 #include "results/measure/result/result_json.h"
 

@@ -1,4 +1,6 @@
-/* temporary.c - one private directory for what nobody asked to keep. */
+/* interrupt.c - see interrupt.h. */
+#include "cli/base/interrupt.h"
+
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
@@ -7,7 +9,11 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/say.h"
+#include "footprint/base/signals.h"
 #include "results/measure/base/support.h"
+
+/* ---- temporary files ------------------------------------------------------------------------ */
 
 static char *directory;
 static pid_t maker; /* a child must not remove what its parent still needs */
@@ -49,4 +55,30 @@ const char *cli_temporary_directory(const struct cli_verb *verb)
     maker = getpid();
     atexit(cli_temporary_remove);
     return directory;
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+volatile sig_atomic_t cli_stopped_by;
+
+static void on_stop(int signal_number)
+{
+    cli_stopped_by = signal_number;
+}
+
+void cli_stops_take(void)
+{
+    static const int NUMBERS[] = {FP_ENDING_SIGNALS};
+    const struct sigaction action = {.sa_handler = on_stop};
+    fp_signals_take(NUMBERS, FP_ENDING_COUNT, &action, NULL);
+}
+
+void cli_stops_end(void)
+{
+    const int number = (int)cli_stopped_by;
+    if (number == 0)
+        return;
+    fflush(stdout);
+    cli_temporary_remove();
+    fp_end_by_signal(number);
 }

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "cli/base/cli.h"
 #include "cli/options/answer_options.h"
 #include "results/measure/machine/disturbances.h"
 

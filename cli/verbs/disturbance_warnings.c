@@ -1,9 +1,11 @@
 /* disturbance_warnings.c - see disturbance_warnings.h. */
-#include "cli/base/disturbance_warnings.h"
+#include "cli/verbs/disturbance_warnings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
+#include "cli/base/say.h"
 #include "results/measure/base/support.h"
 
 static const char *text_of(const json_t *sign, const char *key)

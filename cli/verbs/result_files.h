@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "cli/base/cli.h"
 #include "cli/options/answer_options.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/report/table/table.h"

@@ -1,0 +1,70 @@
+/* workload_facts.c - see workload_facts.h. */
+#include "cli/base/workload_facts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/say.h"
+#include "convert/convert.h"
+#include "footprint/wl/workload.h"
+
+static uint64_t meta_number(const struct wl_reader *reader, const char *key)
+{
+    const char *value = wl_reader_meta(reader, key);
+    return value != NULL ? strtoull(value, NULL, 10) : 0;
+}
+
+int cli_workload_facts(const struct cli_verb *verb, const char *path, const char *input,
+                       struct res_workload *ret_workload)
+{
+    struct fp_error error;
+    struct wl_reader *reader;
+    char text[4096 + 512];
+    if (wl_reader_open(path, &error, &reader) != FP_OK) {
+        cli_say(verb, "cannot read %s", fp_error_text(&error, path, text, sizeof text));
+        return CLI_UNREADABLE;
+    }
+    const struct wl_summary *summary = wl_reader_summary(reader);
+    const char *slash = strrchr(path, '/');
+    *ret_workload = (struct res_workload){
+        .name = slash != NULL ? slash + 1 : path,
+        .path = path,
+        .file_digest = wl_reader_digest(reader),
+        .ops = summary->ops,
+        .duration_ns = summary->duration_ns,
+        .live_peak_bytes = summary->live_bytes_peak,
+        .threads = summary->thread_count,
+        .processes = meta_number(reader, "recording_processes"),
+        .merged_processes = meta_number(reader, "select_merged_processes"),
+    };
+    const char *program = wl_reader_meta(reader, "program");
+    const char *selection = wl_reader_meta(reader, "selection");
+    snprintf(ret_workload->selection, sizeof ret_workload->selection, "%s",
+             selection != NULL ? selection : "");
+    const char *complete = wl_reader_meta(reader, "complete"),
+               *why = wl_reader_meta(reader, "incomplete_why");
+    ret_workload->complete = complete == NULL || strcmp(complete, "yes") == 0;
+    ret_workload->lost_known = wl_reader_meta(reader, "lost_known") == NULL;
+    ret_workload->lost_calls = meta_number(reader, "lost_calls");
+    ret_workload->left_out_calls = meta_number(reader, "irregular_unrecorded_objects");
+    ret_workload->removed_calls = meta_number(reader, "events_removed");
+    const char *live = wl_reader_meta(reader, "live");
+    snprintf(ret_workload->live, sizeof ret_workload->live, "%s",
+             live != NULL ? live : conv_liveness_name(CONV_LIVE_KNOWN));
+    snprintf(ret_workload->incomplete_why, sizeof ret_workload->incomplete_why, "%s",
+             why != NULL ? why : "it was converted from an incomplete recording");
+    const uint64_t all_events = meta_number(reader, "recording_events");
+    snprintf(ret_workload->program, sizeof ret_workload->program, "%s", program != NULL ? program : "");
+    if (all_events == 0)
+        ret_workload->processes = 0;
+    else
+        ret_workload->events_share = (double)meta_number(reader, "process_events") / (double)all_events;
+    wl_reader_close(reader);
+    if (ret_workload->ops == 0) {
+        cli_say(verb, "'%s' holds no calls: there is nothing to replay", input);
+        return CLI_FAILED;
+    }
+    return CLI_DONE;
+}
