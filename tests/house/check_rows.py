@@ -32,10 +32,10 @@ def merged(rows, published, whole):
     properties = dict(published.get("properties", {}))
     for key, own in rows["properties"].items():
         properties[key] = merged(own, properties.get(key, {}), whole)
-    by_hand = [key for key in published.get("required", []) if key not in rows["properties"]]
     made = {**published, **{key: rows[key] for key in rows if key not in ("properties", "required")},
             "properties": properties}
-    required = sorted(set(rows["required"] + by_hand))
+    # Keys that came later are in no older result: those that are required stay so, and no others become it.
+    required = published.get("required", [] if "properties" in published else rows["required"])
     return {**made, "required": required} if required else made
 
 
