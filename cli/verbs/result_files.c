@@ -15,6 +15,7 @@
 #include "cli/verbs/history_answer.h"
 #include "cli/verbs/rescue.h"
 #include "results/measure/base/support.h"
+#include "results/measure/figures/entry_figures.h"
 #include "results/measure/result/result_json.h"
 
 int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
@@ -34,8 +35,10 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
 int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result)
 {
     char *problem = NULL;
-    if (res_result_load(path, ret_result, &problem))
+    if (res_result_load(path, ret_result, &problem)) {
+        res_entry_figures_complete(ret_result);
         return CLI_DONE;
+    }
     *ret_result = (struct res_result){0};
     cli_say(verb, "cannot read '%s': %s", path, problem);
     free(problem);

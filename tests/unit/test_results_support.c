@@ -1,7 +1,7 @@
 /* test_results_support.c - words for people: units of time, and text from files that must not drive the
  * terminal. */
 #include "results/measure/base/support.h"
-#include "results/report/grid/csv.h"
+#include "results/report/grid/cells.h"
 #include "results/report/notes/deploy.h"
 #include "unit/harness.h"
 
@@ -33,9 +33,16 @@ TEST(what_drives_turns_or_hides_is_spelled_out)
 
 static void cell(json_t *value, const char *expected)
 {
+    static const struct res_column columns[] = {{.heading = "a"}};
     struct res_text text = {0};
-    res_csv_value(&text, value);
-    CHECK_STR(text.text != NULL ? text.text : "", expected);
+    struct res_grid grid;
+    res_grid_begin(&grid, columns, 1);
+    res_cell_value(&grid, value);
+    res_grid_csv(&grid, &text);
+    char *line = res_printf("a\n%s\n", expected);
+    CHECK_STR(text.text, line);
+    res_grid_release(&grid);
+    free(line);
     free(text.text);
     json_decref(value);
 }

@@ -65,6 +65,34 @@ struct res_pairs {
 
 struct res_described;
 
+/* What a figure is in the table of a result. */
+enum res_shown_as {
+    RES_AS_TEXT,
+    RES_AS_NAME,      /* of the candidate, marked where nothing beats it */
+    RES_AS_NS,        /* nanoseconds */
+    RES_AS_NS_SPREAD, /* with the deviation */
+    RES_AS_BYTES,     /* in the unit of the table */
+    RES_AS_FACTOR,
+    RES_AS_NUMBER,
+    RES_AS_CHANGE,  /* of time against the baseline */
+    RES_AS_RANGE,   /* its interval */
+    RES_AS_VERDICT, /* its verdict, or how the candidate failed */
+    RES_AS_MEMORY_CHANGE,
+};
+
+/* Where a figure is shown beside the JSON. Words of the table: {baseline}, {unit}. */
+struct res_shown {
+    const char *csv;     /* its name in CSV; NULL: it is not there */
+    const char *heading; /* of its column in the table; NULL: it has none */
+    const char *group;   /* of columns; NULL: none */
+    const char *alone;   /* the heading where no group stands above; NULL: the same */
+    enum res_shown_as as;
+    bool in_memory;      /* in the second block */
+    bool late;           /* behind the columns of the rows that are not */
+    unsigned expendable; /* as in struct res_column (grid.h) */
+    size_t judged;       /* offset in OWNER of the enum res_verdict that colours it; 0: none */
+};
+
 /* One row. */
 struct res_field {
     const char *key;
@@ -74,27 +102,41 @@ struct res_field {
     const struct res_described *of; /* of structs and lists */
     const char *const *words;       /* of words; NULL at the end. The first one stands for what is missing */
     const char *doc;                /* one line for docs/results.md; NULL: none */
+    struct res_shown shown;
 };
 
-/* Rows of the struct that OWNER stands for: RES_ROW(NUMBER, "time.ratio", time.ratio, "..."). As: with a flag; part: of
- * another described struct; list: with the member that counts it. */
-#define RES_ROW_AS(kind, flag, key, member, doc)                                                             \
+/* Rows of the struct that OWNER stands for: RES_ROW(NUMBER, "time.ratio", time.ratio, "..."), and behind the
+ * line of documentation where it is shown: .csv = "ratio". As: with a flag; part: of another described struct; list: with the
+ * member that counts it. */
+#define RES_ROW_AS(kind, flag, key, member, doc, ...)                                                        \
     {                                                                                                        \
-        key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), 0, NULL, NULL, doc                 \
+        key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), 0, NULL, NULL, doc,                \
+        {                                                                                                    \
+            __VA_ARGS__                                                                                      \
+        }                                                                                                    \
     }
-#define RES_ROW(kind, key, member, doc) RES_ROW_AS(kind, PLAIN, key, member, doc)
-#define RES_WORD(key, member, words, doc)                                                                    \
+#define RES_ROW(kind, key, member, ...) RES_ROW_AS(kind, PLAIN, key, member, __VA_ARGS__)
+#define RES_WORD(key, member, words, doc, ...)                                                               \
     {                                                                                                        \
-        key, RES_FIELD_WORD, 0, offsetof(OWNER, member), 0, NULL, words, doc                                 \
+        key, RES_FIELD_WORD, 0, offsetof(OWNER, member), 0, NULL, words, doc,                                \
+        {                                                                                                    \
+            __VA_ARGS__                                                                                      \
+        }                                                                                                    \
     }
 #define RES_PART(kind, flag, key, member, of, doc)                                                           \
     {                                                                                                        \
-        key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), 0, of, NULL, doc                   \
+        key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), 0, of, NULL, doc,                  \
+        {                                                                                                    \
+            0                                                                                                \
+        }                                                                                                    \
     }
 #define RES_LIST(kind, flag, key, member, size, of, doc)                                                     \
     {                                                                                                        \
         key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), offsetof(OWNER, size), of, NULL,   \
-            doc                                                                                              \
+            doc,                                                                                             \
+        {                                                                                                    \
+            0                                                                                                \
+        }                                                                                                    \
     }
 
 struct res_described {

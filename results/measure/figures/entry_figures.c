@@ -49,3 +49,40 @@ void res_entry_figures_add(json_t *workload)
     }
     json_decref(pareto);
 }
+
+static void complete_entry(const struct res_result_workload *workload, struct res_result_entry *entry)
+{
+    if (!isfinite(entry->blow_up))
+        entry->blow_up = res_entry_blow_up(workload->json, entry->json);
+    if (!isfinite(entry->faults_minor))
+        entry->faults_minor = res_entry_faults(entry->json);
+}
+
+static void complete_beaten(struct res_result_workload *workload)
+{
+    json_t *pareto = res_pareto(workload->json);
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        const json_t *names = json_array_get(pareto, i);
+        struct res_texts *texts = &workload->candidates[i].beaten_by;
+        for (size_t k = 0; k < texts->count; k++)
+            free(texts->items[k]);
+        free(texts->items);
+        texts->count = 0;
+        texts->known = json_is_array(names);
+        texts->items = res_calloc(json_array_size(names), sizeof *texts->items);
+        for (size_t k = 0; k < json_array_size(names); k++)
+            texts->items[texts->count++] = res_text_plain(json_string_value(json_array_get(names, k)));
+    }
+    json_decref(pareto);
+}
+
+void res_entry_figures_complete(struct res_result *result)
+{
+    for (size_t i = 0; i < result->workload_count; i++) {
+        struct res_result_workload *workload = &result->workloads[i];
+        for (size_t k = 0; k < workload->candidate_count; k++)
+            complete_entry(workload, &workload->candidates[k]);
+        complete_entry(workload, &workload->control);
+        complete_beaten(workload);
+    }
+}

@@ -6,6 +6,11 @@ static const char *const MEMORY_VERDICTS[] = {"undecided", "same", "less", "more
 static const char *const CLOCKS[] = {"real", "recorded", NULL};
 static const char *const LIVES[] = {"known", "from_middle", "paused", "left_behind", NULL};
 
+/* Above columns of the table. */
+#define TIME_GROUP     "time against {baseline}"
+#define CALL_GROUP     "a call, ns"
+#define RESIDENT_GROUP "resident, {unit}"
+
 /* ---- an entry's parts ------------------------------------------------------------------------ */
 
 #define OWNER struct res_failure
@@ -97,7 +102,7 @@ static const struct res_described CALL_FIGURES = RES_DESCRIBE("figures of a call
         RES_ROW(NUMBER, #name "_ratio_low", name.low, "Student's interval of the ratio"),                    \
         RES_ROW(NUMBER, #name "_ratio_high", name.high, "likewise"),                                         \
         RES_WORD(#name "_verdict", name.verdict, TIME_VERDICTS, "as for time, with the control's as noise")
-#define OF_ALL(name, text) RES_ROW_AS(NUMBER, OMITTED, #name, all.name, text)
+#define OF_ALL(name, ...) RES_ROW_AS(NUMBER, OMITTED, #name, all.name, __VA_ARGS__)
 
 #define OWNER struct res_latency_figures
 static const struct res_field LATENCY_FIELDS[] = {
@@ -109,8 +114,11 @@ static const struct res_field LATENCY_FIELDS[] = {
     OF_ALL(mean_ns, "of a call"),
     OF_ALL(p50_ns, "percentile"),
     OF_ALL(p90_ns, "percentile"),
-    OF_ALL(p99_ns, "percentile"),
-    OF_ALL(p99_9_ns, "percentile"),
+    OF_ALL(p99_ns, "percentile", .csv = "latency_p99_ns", .heading = "p99", .group = CALL_GROUP,
+           .alone = "a call's p99, ns", .as = RES_AS_NS, .late = true,
+           .judged = offsetof(OWNER, p99.verdict)),
+    OF_ALL(p99_9_ns, "percentile", .csv = "latency_p99_9_ns", .heading = "p99.9", .group = CALL_GROUP,
+           .alone = "p99.9, ns", .as = RES_AS_NS, .late = true, .judged = offsetof(OWNER, p99_9.verdict)),
     OF_ALL(max_ns, "the largest of all passes"),
     OF_ALL(typical_ns, "median of `mean_ns` less the floor's"),
     OF_ALL(quiet_ns, "least of `mean_ns` less the floor's"),
@@ -122,7 +130,7 @@ static const struct res_field LATENCY_FIELDS[] = {
 static const struct res_described LATENCY = RES_DESCRIBE("a latency", LATENCY_FIELDS);
 #undef OWNER
 
-#define SYSTEM_CALL(name) RES_ROW_AS(WHOLE, OMITTED, #name, name, "calls")
+#define SYSTEM_CALL(name, ...) RES_ROW_AS(WHOLE, OMITTED, #name, name, "calls", __VA_ARGS__)
 
 #define OWNER struct res_system_calls
 static const struct res_field SYSTEM_FIELDS[] = {
@@ -135,12 +143,12 @@ static const struct res_field SYSTEM_FIELDS[] = {
     SYSTEM_CALL(brk),
     SYSTEM_CALL(futex),
     SYSTEM_CALL(other),
-    SYSTEM_CALL(total),
+    SYSTEM_CALL(total, .csv = "system_calls", .late = true),
 };
 static const struct res_described SYSTEM_CALLS = RES_DESCRIBE("system calls", SYSTEM_FIELDS);
 #undef OWNER
 
-#define PLACED(key, member) RES_ROW_AS(NUMBER, READ_ONLY, key, member, NULL)
+#define PLACED(key, member, ...) RES_ROW_AS(NUMBER, READ_ONLY, key, member, NULL, __VA_ARGS__)
 
 /* The object is kept as it is (docs/placement.md); these of its members are read. */
 #define OWNER struct res_placement_figures
@@ -149,11 +157,11 @@ static const struct res_field PLACEMENT_FIELDS[] = {
     PLACED("live_objects", live_objects),
     PLACED("objects", objects),
     PLACED("bytes", bytes),
-    PLACED("tlb_misses_per_object", tlb_misses_per_object),
+    PLACED("tlb_misses_per_object", tlb_misses_per_object, .csv = "tlb_misses_per_object", .late = true),
     PLACED("same_page_share", same_page_share),
     PLACED("next_distance_bytes_median", next_distance_bytes_median),
-    PLACED("page_bytes_per_byte", page_bytes_per_byte),
-    PLACED("line_bytes_per_byte", line_bytes_per_byte),
+    PLACED("page_bytes_per_byte", page_bytes_per_byte, .csv = "page_bytes_per_byte", .late = true),
+    PLACED("line_bytes_per_byte", line_bytes_per_byte, .csv = "line_bytes_per_byte", .late = true),
     PLACED("alignment.looked", looked),
     PLACED("alignment.misaligned", misaligned),
     RES_ROW_AS(TEXT, READ_ONLY, "alignment.first.call", misaligned_call, NULL),
@@ -190,24 +198,27 @@ static const struct res_described WHOLE_PROCESS = RES_DESCRIBE_WHOLLY("whole pro
 
 #define OWNER struct res_result_entry
 static const struct res_field ENTRY_FIELDS[] = {
-    RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the candidate"),
-    RES_ROW(TEXT, "version", version, "of its library"),
+    RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the candidate", .heading = "candidate", .as = RES_AS_NAME),
+    RES_ROW(TEXT, "version", version, "of its library", .heading = "version", .expendable = 1),
     RES_ROW(TEXT, "library", library, "its real path"),
     RES_ROW(PAIRS, "environment", environment, "variables that the candidate sets"),
-    RES_ROW(TEXT, "failed", failed, "one line, or `null`"),
+    RES_ROW(TEXT, "failed", failed, "one line, or `null`", .csv = "failed", .late = true),
     RES_PART(STRUCT, PLAIN, "failure", failure, &FAILURE, "how its run ended"),
     RES_PART(STRUCT, PLAIN, "limit", limit, &LIMITED,
              "what a limit by control groups did, over all its runs"),
     RES_PART(STRUCT, PLAIN, "check", check, &CHECKED, "of its checking run (`--check`)"),
     RES_ROW(NUMBER, "time.quiet_ns_per_op", figures.quiet_ns_per_op,
-            "sum over batches of the least time over the rounds, less the floor's, over the timed ops"),
+            "sum over batches of the least time over the rounds, less the floor's, over the timed ops",
+            .csv = "quiet_ns_per_op", .heading = "quiet", .group = "ns per op", .alone = "ns/op quiet",
+            .as = RES_AS_NS),
     RES_ROW(NUMBER, "time.steady_ns_per_op", figures.steady_ns_per_op,
             "sum over batches of the mean of the fastest quarter of the rounds, less the floor's, over the "
             "timed ops"),
     RES_ROW(NUMBER, "time.typical_ns_per_op", figures.typical_ns_per_op,
-            "median over rounds of the whole run, less the floor's median"),
+            "median over rounds of the whole run, less the floor's median", .csv = "typical_ns_per_op",
+            .heading = "typical", .group = "ns per op", .alone = "ns/op typical", .as = RES_AS_NS_SPREAD),
     RES_ROW(NUMBER, "time.typical_ns_per_op_deviation", figures.typical_deviation,
-            "median absolute deviation of it"),
+            "median absolute deviation of it", .csv = "typical_ns_per_op_deviation"),
     RES_PART(STRUCT, PLAIN, "latency", latency, &LATENCY, "of the latency passes (`--latency`)"),
     RES_PART(STRUCT, PLAIN, "system_calls", system_calls, &SYSTEM_CALLS, "what it asked of the kernel"),
     RES_PART(STRUCT, OMITTED, "whole_process", whole_process, &WHOLE_PROCESS,
@@ -218,12 +229,14 @@ static const struct res_field ENTRY_FIELDS[] = {
              "`elapsed_ns` and every `batch_ns[]`"),
 
     RES_ROW(NUMBER, "time.quiet_ratio", figures.quiet_ratio, "quiet time over the baseline's"),
-    RES_ROW(NUMBER, "time.ratio", figures.time.ratio, "steady time over the baseline's"),
+    RES_ROW(NUMBER, "time.ratio", figures.time.ratio, "steady time over the baseline's", .csv = "ratio",
+            .heading = "change", .group = TIME_GROUP, .alone = TIME_GROUP, .as = RES_AS_CHANGE),
     RES_ROW(NUMBER, "time.ratio_low", figures.time.interval.low,
-            "95 % interval, by swapping names within rounds (statistics.md)"),
-    RES_ROW(NUMBER, "time.ratio_high", figures.time.interval.high, "likewise"),
-    RES_WORD("time.verdict", figures.time.verdict, TIME_VERDICTS,
-             "`faster`, `slower`, `same` or `undecided`"),
+            "95 % interval, by swapping names within rounds (statistics.md)", .csv = "ratio_low",
+            .heading = "95 % range", .group = TIME_GROUP, .as = RES_AS_RANGE),
+    RES_ROW(NUMBER, "time.ratio_high", figures.time.interval.high, "likewise", .csv = "ratio_high"),
+    RES_WORD("time.verdict", figures.time.verdict, TIME_VERDICTS, "`faster`, `slower`, `same` or `undecided`",
+             .csv = "verdict", .heading = "verdict", .group = TIME_GROUP, .as = RES_AS_VERDICT),
     RES_ROW_AS(NUMBER, ZERO_IS_NULL, "time.p_value", figures.time.p_value,
                "of the exact test whether the two differ at all"),
     RES_ROW_AS(NUMBER, ZERO_IS_NULL, "time.p_corrected", figures.time.p_corrected,
@@ -234,17 +247,27 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_ROW(NUMBER, "time.typical_ratio_high", figures.typical.interval.high, "likewise"),
     RES_ROW(WHOLE, "resident.start_bytes", figures.start_bytes,
             "held before the first op, and in none of the others"),
-    RES_ROW(WHOLE, "resident.peak_bytes", figures.peak_bytes, "median over `resident.rounds`"),
+    RES_ROW(WHOLE, "resident.peak_bytes", figures.peak_bytes, "median over `resident.rounds`",
+            .csv = "peak_bytes", .heading = "peak", .group = RESIDENT_GROUP, .alone = "resident peak, {unit}",
+            .as = RES_AS_BYTES, .in_memory = true),
     RES_ROW(WHOLE, "resident.peak_bytes_deviation", figures.peak_deviation,
             "median absolute deviation of it"),
-    RES_ROW(WHOLE, "resident.mean_bytes", figures.mean_bytes, "over recorded time"),
-    RES_ROW(WHOLE, "resident.end_bytes", figures.end_bytes, "behind the last op"),
-    RES_ROW(WHOLE, "resident.idle_bytes", figures.idle_bytes, "after the rest behind it"),
-    RES_ROW(NUMBER, "resident.peak_ratio", figures.peak.ratio, "peak over the baseline's"),
-    RES_ROW(NUMBER, "resident.peak_ratio_low", figures.peak.interval.low, "its interval"),
-    RES_ROW(NUMBER, "resident.peak_ratio_high", figures.peak.interval.high, "likewise"),
+    RES_ROW(WHOLE, "resident.mean_bytes", figures.mean_bytes, "over recorded time", .csv = "mean_bytes",
+            .heading = "mean", .group = RESIDENT_GROUP, .as = RES_AS_BYTES, .in_memory = true),
+    RES_ROW(WHOLE, "resident.end_bytes", figures.end_bytes, "behind the last op", .csv = "end_bytes",
+            .heading = "end", .group = RESIDENT_GROUP, .as = RES_AS_BYTES, .in_memory = true,
+            .expendable = 2),
+    RES_ROW(WHOLE, "resident.idle_bytes", figures.idle_bytes, "after the rest behind it", .csv = "idle_bytes",
+            .heading = "idle", .group = RESIDENT_GROUP, .as = RES_AS_BYTES, .in_memory = true),
+    RES_ROW(NUMBER, "resident.peak_ratio", figures.peak.ratio, "peak over the baseline's",
+            .csv = "peak_ratio", .heading = "{baseline}", .group = "peak against",
+            .alone = "peak against {baseline}", .as = RES_AS_MEMORY_CHANGE, .in_memory = true),
+    RES_ROW(NUMBER, "resident.peak_ratio_low", figures.peak.interval.low, "its interval",
+            .csv = "peak_ratio_low"),
+    RES_ROW(NUMBER, "resident.peak_ratio_high", figures.peak.interval.high, "likewise",
+            .csv = "peak_ratio_high"),
     RES_WORD("resident.peak_verdict", figures.peak.verdict, MEMORY_VERDICTS,
-             "`less`, `more`, `same` or `undecided`"),
+             "`less`, `more`, `same` or `undecided`", .csv = "peak_verdict"),
     RES_ROW(NUMBER, "resident.end_ratio", figures.end.ratio, "end over the baseline's"),
     RES_ROW(NUMBER, "resident.end_ratio_low", figures.end.interval.low, "its interval"),
     RES_ROW(NUMBER, "resident.end_ratio_high", figures.end.interval.high, "likewise"),
@@ -263,11 +286,16 @@ static const struct res_field ENTRY_FIELDS[] = {
              "how close together live objects lie (placement.md)"),
     RES_LIST(LIST, PLAIN, "memory_runs", memory_runs, memory_count, &RES_RUN,
              "the same as `runs[]`, of the memory passes"),
-    RES_ROW(NUMBER, "faults_minor", faults_minor, "median page faults of a timed run"),
-    RES_ROW(NUMBER, "blow_up", blow_up, "peak resident over `live_peak_bytes` of the workload"),
+    RES_ROW(NUMBER, "blow_up", blow_up, "peak resident over `live_peak_bytes` of the workload",
+            .csv = "blow_up", .heading = "live", .group = "peak over", .alone = "peak over live",
+            .as = RES_AS_FACTOR, .in_memory = true, .late = true),
+    RES_ROW(NUMBER, "faults_minor", faults_minor, "median page faults of a timed run", .csv = "faults_minor",
+            .heading = "faults", .group = "page", .alone = "page faults", .as = RES_AS_NUMBER,
+            .in_memory = true, .late = true, .expendable = 3),
     RES_ROW(TEXTS, "beaten_by", beaten_by,
             "names of candidates shown better in time or peak and not surely more than 5 % worse in the "
-            "other; `null`: not judged"),
+            "other; `null`: not judged",
+            .csv = "beaten_by", .late = true),
 };
 const struct res_described RES_RESULT_ENTRY = RES_DESCRIBE("a candidate", ENTRY_FIELDS);
 #undef OWNER

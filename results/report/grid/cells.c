@@ -66,6 +66,11 @@ void res_cell_value(struct res_grid *grid, const json_t *value)
                       json_is_boolean(value) ? res_strdup(json_is_true(value) ? "true" : "false") : NULL);
 }
 
+static bool is_unclear(double ratio, double low, double high)
+{
+    return (low > 1 || high < 1) && fabs(ratio - 1) > UNCLEAR_FROM;
+}
+
 const char *res_cell_verdict(const json_t *figure, const char *otherwise)
 {
     const char *word = json_string_value(json_object_get(figure, "verdict"));
@@ -73,8 +78,11 @@ const char *res_cell_verdict(const json_t *figure, const char *otherwise)
                  high = res_cell_number(figure, "ratio_high");
     if (word == NULL)
         return otherwise;
-    const bool left_out = low > 1 || high < 1;
-    if (strcmp(word, res_verdict_name(RES_SAME)) == 0 && left_out && fabs(ratio - 1) > UNCLEAR_FROM)
-        return RES_CELL_UNCLEAR;
-    return word;
+    return is_unclear(ratio, low, high) && strcmp(word, res_verdict_name(RES_SAME)) == 0 ? RES_CELL_UNCLEAR
+                                                                                         : word;
+}
+
+const char *res_verdict_shown(enum res_verdict verdict, double ratio, double low, double high)
+{
+    return verdict == RES_SAME && is_unclear(ratio, low, high) ? RES_CELL_UNCLEAR : res_verdict_name(verdict);
 }

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "results/measure/base/figure_words.h"
+#include "results/measure/statistics/statistics.h"
 #include "results/report/grid/grid.h"
 
 /* res_cell_number - a number of an object, NAN when it is missing or none. */
@@ -18,6 +19,7 @@ double res_cell_number(const json_t *object, const char *key);
  * Returns  a word of statistics.h, that one, or otherwise. The JSON keeps `same`. */
 #define RES_CELL_UNCLEAR "unclear"
 const char *res_cell_verdict(const json_t *figure, const char *otherwise);
+const char *res_verdict_shown(enum res_verdict verdict, double ratio, double low, double high);
 
 /* res_cell_plain - a string of an object fit for a terminal (res_text_plain); `otherwise` when it is missing. */
 char *res_cell_plain(const json_t *object, const char *key, const char *otherwise);
