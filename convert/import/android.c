@@ -61,11 +61,13 @@ static uint64_t since_base(struct android *android, uint64_t time_ns)
     return time_ns > android->base_ns ? time_ns - android->base_ns : 0;
 }
 
-static const char *parse(void *state, const char *line, size_t length, struct conv_parsed *ret)
+static const char *parse(void *state, const struct conv_options *options, const char *line, size_t length,
+                         struct conv_parsed *ret)
 {
     struct conv_scan scan = conv_scan_of(line, length);
     const struct call_form *form;
     uint64_t thread_id, start_ns, end_ns;
+    (void)options;
     if (!conv_scan_decimal(&scan, &thread_id) || thread_id == 0 || thread_id > INT32_MAX ||
         !conv_scan_char(&scan, ':'))
         return "no thread id and colon at its beginning";
@@ -94,15 +96,6 @@ static const char *parse(void *state, const char *line, size_t length, struct co
     return NULL;
 }
 
-static bool matches(struct conv_head head)
-{
-    struct android android = {0};
-    struct conv_parsed parsed = {0};
-    const char *line;
-    size_t length;
-    return conv_head_line(&head, &line, &length) && parse(&android, line, length, &parsed) == NULL;
-}
-
 static enum fp_status finish(struct conv_import *import)
 {
     const struct android *android = import->state;
@@ -117,7 +110,7 @@ const struct conv_format CONV_FORMAT_ANDROID = {
     .title = "Android's malloc_debug, record_allocs",
     .lacks = "exact call",
     .state_bytes = sizeof(struct android),
-    .matches = matches,
+    .head_lines = 1,
     .parse = parse,
     .finish = finish,
 };

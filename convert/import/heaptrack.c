@@ -99,10 +99,12 @@ static const char *parse_record(struct heaptrack *heaptrack, const char *line, s
     }
 }
 
-static const char *parse(void *state, const char *line, size_t length, struct conv_parsed *ret)
+static const char *parse(void *state, const struct conv_options *options, const char *line, size_t length,
+                         struct conv_parsed *ret)
 {
     struct heaptrack *heaptrack = state;
     const char *wrong;
+    (void)options;
     /* Not to be salvaged: behind another beginning any text would be lines of no interest, and pass for a trace. */
     if (!heaptrack->has_version)
         return take_version(heaptrack, conv_scan_of(line, length), ret);
@@ -127,7 +129,7 @@ static bool matches(struct conv_head head)
     size_t length;
     if (!conv_head_line(&head, &line, &length))
         return false;
-    return parse(&heaptrack, line, length, &parsed) == NULL || parsed.refusal != FP_OK;
+    return parse(&heaptrack, NULL, line, length, &parsed) == NULL || parsed.refusal != FP_OK;
 }
 
 /* Where the text behind a line's last such character begins; 0: there is none. By hand: with its sanitizers on, gcc takes the line for

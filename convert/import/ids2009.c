@@ -6,7 +6,7 @@
 #include "convert/import/scan.h"
 
 struct ids2009 {
-    bool begun, salvage;
+    bool begun;
     uint64_t id_limit;
 };
 
@@ -22,14 +22,15 @@ static bool next_id(struct conv_scan *scan, uint64_t limit, uint64_t *ret_id)
     return conv_scan_next_decimal(scan, ret_id) && (*ret_id < limit || *ret_id == 0);
 }
 
-static const char *parse(void *state, const char *line, size_t length, struct conv_parsed *ret)
+static const char *parse(void *state, const struct conv_options *options, const char *line, size_t length,
+                         struct conv_parsed *ret)
 {
     struct ids2009 *ids = state;
     struct conv_scan scan = conv_scan_of(line, length);
     bool numbers = true;
     if (!ids->begun) {
         const bool found = take_limit(line, length, &ids->id_limit) && ids->id_limit < CONV_ADDRESS_LIMIT;
-        ids->begun = found || ids->salvage;
+        ids->begun = found || options->salvage;
         if (!found)
             ids->id_limit = CONV_ADDRESS_LIMIT;
         return found ? NULL : "not the number of the next id, below 2^48";
@@ -67,32 +68,12 @@ static const char *parse(void *state, const char *line, size_t length, struct co
     return conv_scan_ended(&scan) ? NULL : "something follows the call";
 }
 
-static bool matches(struct conv_head head)
-{
-    struct ids2009 ids = {0};
-    struct conv_parsed parsed = {0};
-    const char *line;
-    size_t length;
-    for (unsigned i = 0; i < 2; i++)
-        if (!conv_head_line(&head, &line, &length) || parse(&ids, line, length, &parsed) != NULL)
-            return false;
-    return true;
-}
-
-static void begin(struct conv_import *import, struct conv_head head)
-{
-    struct ids2009 *ids = import->state;
-    (void)head;
-    ids->salvage = import->options.salvage;
-}
-
 const struct conv_format CONV_FORMAT_2009 = {
     .kind = CONV_KIND_2009,
     .name = "2009",
     .title = "the 2009 library's log, converted to ids",
     .lacks = "threads, time, some calls",
     .state_bytes = sizeof(struct ids2009),
-    .matches = matches,
+    .head_lines = 2,
     .parse = parse,
-    .begin = begin,
 };

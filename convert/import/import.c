@@ -153,7 +153,7 @@ static enum fp_status line_failed(struct conv_import *import, const struct conv_
 static enum fp_status take_line(struct conv_import *import, const struct conv_line *line)
 {
     struct conv_parsed parsed = {0};
-    const char *wrong = import->format->parse(import->state, line->at, line->length, &parsed);
+    const char *wrong = import->format->parse(import->state, &import->options, line->at, line->length, &parsed);
     if (wrong == NULL) {
         import->understood++;
         return conv_import_take(import, &parsed, line->offset);
@@ -249,11 +249,32 @@ static enum fp_status refuse_own(const struct conv_import *import, struct conv_h
     return conv_no_remedy(error);
 }
 
+static bool is_of_format(const struct conv_format *format, struct conv_head head)
+{
+    static const struct conv_options options = {0};
+    void *state;
+    bool matches = true;
+    if (format->matches != NULL)
+        return format->matches(head);
+    state = calloc(1, format->state_bytes + 1);
+    for (unsigned i = 0; i < format->head_lines && matches; i++) {
+        struct conv_parsed parsed = {0};
+        const char *line;
+        size_t length;
+        matches = state != NULL && conv_head_line(&head, &line, &length) &&
+                  format->parse(state, &options, line, length, &parsed) == NULL;
+    }
+    if (state != NULL && format->release != NULL)
+        format->release(state);
+    free(state);
+    return matches;
+}
+
 static enum fp_status find_format(struct conv_import *import, struct conv_head head, struct conv_error *error)
 {
     const struct conv_format *format;
     for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
-        if (!format->matches(head))
+        if (!is_of_format(format, head))
             continue;
         if (import->format != NULL)
             return conv_fail(error, import->path, FP_ERR_READ, 0, 0,

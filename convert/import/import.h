@@ -51,11 +51,14 @@ struct conv_format {
     const char *lacks;  /* words, each followed by ", " but the last */
     bool has_processes; /* of which options.process_id chooses one */
     size_t state_bytes;
-    /* Whether the head is of this format, and of which others it could be none by chance. */
+    /* A text is of this format where so many lines can be parsed, from the first on: */
+    unsigned head_lines;
+    /* 0: where this says so of the head, which could be of no other format by chance. */
     bool (*matches)(struct conv_head head);
     /* Text: one line that is not empty. ret is zeroed. Returns NULL, or what is wrong with it: static, or the
      * state's. */
-    const char *(*parse)(void *state, const char *line, size_t length, struct conv_parsed *ret);
+    const char *(*parse)(void *state, const struct conv_options *options, const char *line, size_t length,
+                         struct conv_parsed *ret);
     /* Binary, in place of parse: hand over everything. */
     enum fp_status (*run)(struct conv_import *import);
     /* The rest may be NULL. Before reading: import->options, import->lanes are there; take facts from the head. */

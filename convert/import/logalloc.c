@@ -17,7 +17,6 @@ struct logged_process {
 };
 
 struct logalloc {
-    uint32_t wanted; /* 0: the first */
     struct logged_process *processes;
     size_t count, capacity, recent;
     bool without_threads;
@@ -114,7 +113,8 @@ static const char *count_process(struct logalloc *log, uint64_t process_id, stru
     return NULL;
 }
 
-static const char *parse(void *state, const char *line, size_t length, struct conv_parsed *ret)
+static const char *parse(void *state, const struct conv_options *options, const char *line, size_t length,
+                         struct conv_parsed *ret)
 {
     struct logalloc *log = state;
     struct conv_scan scan = conv_scan_of(line, length);
@@ -138,31 +138,13 @@ static const char *parse(void *state, const char *line, size_t length, struct co
         wrong = count_process(log, process_id, ret);
     if (wrong != NULL)
         return wrong;
-    if (process_id != (log->wanted != 0 ? log->wanted : log->processes[0].process_id)) {
+    if (process_id != (options->process_id != 0 ? options->process_id : log->processes[0].process_id)) {
         *ret = (struct conv_parsed){0};
         return NULL;
     }
     log->without_threads = log->without_threads || !has_thread;
     ret->thread_id = has_thread ? (uint32_t)thread_id : (uint32_t)process_id;
     return NULL;
-}
-
-static bool matches(struct conv_head head)
-{
-    struct logalloc log = {0};
-    struct conv_parsed parsed = {0};
-    const char *line;
-    size_t length;
-    bool found = conv_head_line(&head, &line, &length) && parse(&log, line, length, &parsed) == NULL;
-    free(log.processes);
-    return found;
-}
-
-static void begin(struct conv_import *import, struct conv_head head)
-{
-    struct logalloc *log = import->state;
-    (void)head;
-    log->wanted = import->options.process_id;
 }
 
 static enum fp_status list_processes(struct conv_import *import, const struct logalloc *log)
@@ -192,7 +174,7 @@ static enum fp_status fail_without(struct conv_import *import, const struct loga
         return status;
     conv_processes_name(import->survey, names, sizeof names);
     return conv_fail(import->error, import->path, FP_ERR_ARGUMENT, 0, 0, "holds no process %u, only%s",
-                     log->wanted, names);
+                     import->options.process_id, names);
 }
 
 static enum fp_status finish(struct conv_import *import)
@@ -201,10 +183,10 @@ static enum fp_status finish(struct conv_import *import)
     struct conv_survey *survey = import->survey;
     if (log->without_threads)
         conv_import_lacks(import, "threads");
-    survey->process_id = log->wanted;
-    if (log->wanted == 0 && log->count > 0)
+    survey->process_id = import->options.process_id;
+    if (import->options.process_id == 0 && log->count > 0)
         survey->process_id = (uint32_t)log->processes[0].process_id;
-    if (log->wanted != 0 && survey->events == 0)
+    if (import->options.process_id != 0 && survey->events == 0)
         return fail_without(import, log);
     return log->count > 1 ? list_processes(import, log) : FP_OK;
 }
@@ -222,9 +204,8 @@ const struct conv_format CONV_FORMAT_LOGALLOC = {
     .lacks = "time, exact call",
     .has_processes = true,
     .state_bytes = sizeof(struct logalloc),
-    .matches = matches,
+    .head_lines = 1,
     .parse = parse,
-    .begin = begin,
     .finish = finish,
     .release = release,
 };

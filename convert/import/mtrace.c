@@ -11,7 +11,6 @@ struct mtrace {
     bool ended;       /* by `= End` */
     bool in_realloc;  /* its first line was seen */
     uint64_t resized; /* by it; 0: NULL */
-    bool salvage;
 };
 
 static bool next_pointer(struct conv_scan *scan, uint64_t *ret_address)
@@ -111,7 +110,8 @@ static const char *take_torn(struct mtrace *mtrace, char kind, struct conv_scan 
     return NULL;
 }
 
-static const char *parse(void *state, const char *line, size_t length, struct conv_parsed *ret)
+static const char *parse(void *state, const struct conv_options *options, const char *line, size_t length,
+                         struct conv_parsed *ret)
 {
     struct mtrace *mtrace = state;
     struct conv_scan scan = conv_scan_of(line, length);
@@ -122,28 +122,12 @@ static const char *parse(void *state, const char *line, size_t length, struct co
     kind = scan.at < scan.end ? *scan.at++ : '\0';
     if (kind == '\0' || strchr("+-<>!=", kind) == NULL || !conv_scan_at_gap(&scan))
         return "not a line of this format";
-    if (mtrace->salvage)
+    if (options->salvage)
         return take_torn(mtrace, kind, &scan, ret);
     if (mtrace->in_realloc != (kind == '>'))
         return mtrace->in_realloc ? "'<' before it is not followed by its '>': several processes in one file?"
                                   : "'>' does not follow a '<': several processes in one file?";
     return kind == '=' ? take_note(mtrace, &scan, ret) : take_call(mtrace, kind, &scan, ret);
-}
-
-static bool matches(struct conv_head head)
-{
-    struct mtrace mtrace = {0};
-    struct conv_parsed parsed = {0};
-    const char *line;
-    size_t length;
-    return conv_head_line(&head, &line, &length) && parse(&mtrace, line, length, &parsed) == NULL;
-}
-
-static void begin(struct conv_import *import, struct conv_head head)
-{
-    struct mtrace *mtrace = import->state;
-    (void)head;
-    mtrace->salvage = import->options.salvage;
 }
 
 static enum fp_status finish(struct conv_import *import)
@@ -161,8 +145,7 @@ const struct conv_format CONV_FORMAT_MTRACE = {
     .title = "glibc's mtrace()",
     .lacks = "threads, time, exact call, alignment",
     .state_bytes = sizeof(struct mtrace),
-    .matches = matches,
+    .head_lines = 1,
     .parse = parse,
-    .begin = begin,
     .finish = finish,
 };

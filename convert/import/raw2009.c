@@ -25,10 +25,12 @@ static bool take_allocation(struct conv_scan *scan, struct conv_parsed *ret)
            conv_scan_decimal(scan, &ret->size);
 }
 
-static const char *parse(void *state, const char *line, size_t length, struct conv_parsed *ret)
+static const char *parse(void *state, const struct conv_options *options, const char *line, size_t length,
+                         struct conv_parsed *ret)
 {
     struct conv_scan scan = conv_scan_of(line, length);
     (void)state;
+    (void)options;
     ret->thread_id = 1;
     if (scan.at < scan.end && *scan.at == 'x') {
         if (!take_pointer(&scan, &ret->address) || !conv_scan_text(&scan, " = "))
@@ -45,19 +47,11 @@ static const char *parse(void *state, const char *line, size_t length, struct co
     return NULL;
 }
 
-static bool matches(struct conv_head head)
-{
-    struct conv_parsed parsed = {0};
-    const char *line;
-    size_t length;
-    return conv_head_line(&head, &line, &length) && parse(NULL, line, length, &parsed) == NULL;
-}
-
 const struct conv_format CONV_FORMAT_2009_RAW = {
     .kind = CONV_KIND_2009_RAW,
     .name = "2009raw",
     .title = "log of the 2009 recording library",
     .lacks = "threads, time, some calls",
-    .matches = matches,
+    .head_lines = 1,
     .parse = parse,
 };

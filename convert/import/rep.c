@@ -11,11 +11,10 @@ struct rep {
     unsigned header_lines;
     uint64_t header[HEADER_LINES];
     uint64_t calls;
-    bool salvage;
     bool header_damaged; /* what it stated is not known */
 };
 
-static const char *take_header(struct rep *rep, struct conv_scan scan)
+static const char *take_header(struct rep *rep, struct conv_scan scan, bool salvage)
 {
     uint64_t *number = &rep->header[rep->header_lines];
     const char *wrong = NULL;
@@ -23,7 +22,7 @@ static const char *take_header(struct rep *rep, struct conv_scan scan)
         wrong = "not a number alone, as the first four lines have";
     else if (rep->header_lines == 1 && *number >= CONV_ADDRESS_LIMIT)
         wrong = "not a number of ids below 2^48";
-    if (wrong != NULL && !rep->salvage)
+    if (wrong != NULL && !salvage)
         return wrong;
     if (wrong != NULL) {
         *number = CONV_ADDRESS_LIMIT - 1;
@@ -48,12 +47,13 @@ static bool is_free_of_null(struct conv_scan scan)
     return conv_scan_text(&scan, "f -1") && conv_scan_ended(&scan);
 }
 
-static const char *parse(void *state, const char *line, size_t length, struct conv_parsed *ret)
+static const char *parse(void *state, const struct conv_options *options, const char *line, size_t length,
+                         struct conv_parsed *ret)
 {
     struct rep *rep = state;
     struct conv_scan scan = conv_scan_of(line, length);
     if (rep->header_lines < HEADER_LINES)
-        return take_header(rep, scan);
+        return take_header(rep, scan, options->salvage);
     ret->thread_id = 1;
     ret->call = line[0] == 'a'   ? FP_CALL_MALLOC
                 : line[0] == 'r' ? FP_CALL_REALLOC
@@ -78,25 +78,6 @@ static const char *parse(void *state, const char *line, size_t length, struct co
     return NULL;
 }
 
-static bool matches(struct conv_head head)
-{
-    struct rep rep = {0};
-    struct conv_parsed parsed = {0};
-    const char *line;
-    size_t length;
-    for (unsigned i = 0; i < HEADER_LINES + 1; i++)
-        if (!conv_head_line(&head, &line, &length) || parse(&rep, line, length, &parsed) != NULL)
-            return false;
-    return true;
-}
-
-static void begin(struct conv_import *import, struct conv_head head)
-{
-    struct rep *rep = import->state;
-    (void)head;
-    rep->salvage = import->options.salvage;
-}
-
 static enum fp_status finish(struct conv_import *import)
 {
     const struct rep *rep = import->state;
@@ -114,8 +95,7 @@ const struct conv_format CONV_FORMAT_REP = {
     .title = "malloc lab of CS:APP (.rep)",
     .lacks = "threads, time, exact call, alignment, failed calls",
     .state_bytes = sizeof(struct rep),
-    .matches = matches,
+    .head_lines = HEADER_LINES + 1,
     .parse = parse,
-    .begin = begin,
     .finish = finish,
 };
