@@ -168,7 +168,7 @@ static enum fp_status survey_recording(const char *path, const struct conv_optio
         status = survey_process(file, options, chosen == 1, survey, process, &shares, error);
     }
     if (status == FP_OK && !conv_shares_sum(&shares, survey))
-        status = conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for the list of windows");
+        status = conv_fail_memory(error, path, "the list of windows");
     conv_shares_release(&shares);
     if (status != FP_OK)
         return status;

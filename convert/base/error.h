@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "footprint/base/status.h"
 
@@ -27,6 +28,13 @@ char *conv_error_text(const struct conv_error *error, char *ret_text, size_t siz
 /* conv_error_exit_code - 3 when the input is unreadable, damaged or too new, 2 for options that make no sense,
  * else 1 (exit codes of the command line). */
 int conv_error_exit_code(const struct conv_error *error);
+
+/* conv_path_name - what stands behind a path's last slash. */
+static inline const char *conv_path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
 
 /* conv_fail - fill an error. Returns status. conv_fail_with: from libfootprint's. */
 enum fp_status conv_fail(struct conv_error *error, const char *path, enum fp_status status, int sys_errno,

@@ -1,6 +1,7 @@
 /* limits.c - words for a file that asks for too much; RLIMIT_NOFILE, raised while somebody needs it. */
 #include "convert/base/limits.h"
 
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "footprint/base/memory_bound.h"
@@ -47,4 +48,22 @@ enum fp_status conv_descriptors_failed(const char *path, struct conv_error *erro
                      "more footprints have to be open at once than this process may open files (%llu): raise "
                      "'ulimit -Hn', or convert fewer processes (--merge=LIST) or windows",
                      (unsigned long long)now.rlim_cur);
+}
+
+bool conv_reserve_counted(void **items, size_t *capacity, size_t wanted, size_t item_bytes)
+{
+    const size_t half_more = *capacity + *capacity / 2 + 1024, more = half_more > wanted ? half_more : wanted;
+    void *grown;
+    if (wanted <= *capacity)
+        return true;
+    if (!fp_memory_change(*capacity * item_bytes, more * item_bytes))
+        return false;
+    grown = realloc(*items, more * item_bytes);
+    if (grown == NULL) {
+        fp_memory_give((more - *capacity) * item_bytes);
+        return false;
+    }
+    *items = grown;
+    *capacity = more;
+    return true;
 }

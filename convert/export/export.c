@@ -192,7 +192,7 @@ static enum fp_status export_workload(struct conv_export_job *job)
 
 enum fp_status conv_export_memory(const struct conv_export_job *job)
 {
-    return conv_fail(job->error, job->in_path, FP_ERR_MEMORY, 0, 0, "no memory for its objects and threads");
+    return conv_fail_memory(job->error, job->in_path, "its objects and threads");
 }
 
 static enum fp_status file_failed(const struct conv_export_file *file, const char *out_path,

@@ -193,7 +193,7 @@ static enum fp_status prepare(struct conv_import *import, struct glibc_wl *wl)
         wl->waiting[wl->waiting_count++] = i;
     if (conv_turns_init(&wl->turns, wl->started, wl->syncs) && wl->waiting != NULL)
         return FP_OK;
-    return conv_fail(import->error, import->path, FP_ERR_MEMORY, 0, 0, "no memory for its threads");
+    return conv_fail_memory(import->error, import->path, "its threads");
 }
 
 static enum fp_status take_header(struct conv_import *import)

@@ -153,7 +153,8 @@ static enum fp_status line_failed(struct conv_import *import, const struct conv_
 static enum fp_status take_line(struct conv_import *import, const struct conv_line *line)
 {
     struct conv_parsed parsed = {0};
-    const char *wrong = import->format->parse(import->state, &import->options, line->at, line->length, &parsed);
+    const char *wrong = import->format->parse(import->state, &import->options, line->at, line->length,
+                                              &parsed);
     if (wrong == NULL) {
         import->understood++;
         return conv_import_take(import, &parsed, line->offset);
@@ -309,7 +310,7 @@ static enum fp_status open_trace(struct conv_import *import, enum conv_kind kind
                          import->format->name);
     import->state = calloc(1, import->format->state_bytes + 1);
     if (import->state == NULL)
-        return conv_fail(error, import->path, FP_ERR_MEMORY, 0, 0, "no memory for reading");
+        return conv_fail_memory(error, import->path, "reading");
     import->survey->kind = import->format->kind;
     conv_import_lacks(import, import->format->lacks);
     if (import->format->begin != NULL)
@@ -324,7 +325,7 @@ enum fp_status conv_import_open(const char *path, enum conv_kind kind, const str
     struct conv_import *import = calloc(1, sizeof *import);
     enum fp_status status;
     if (import == NULL)
-        return conv_fail(ret_error, path, FP_ERR_MEMORY, 0, 0, "no memory for reading");
+        return conv_fail_memory(ret_error, path, "reading");
     import->path = path;
     import->options = *options;
     import->survey = survey;

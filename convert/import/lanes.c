@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "convert/base/grow.h"
 #include "convert/ops/live_table.h"
 #include "footprint/wl/workload.h"
 
@@ -54,14 +55,8 @@ static enum fp_status new_lane(struct conv_lanes *lanes, uint32_t thread_id, uin
 {
     if (lanes->count == WL_THREADS_MAX)
         return FP_ERR_LIMIT;
-    if (lanes->count == lanes->capacity) {
-        const uint32_t capacity = lanes->capacity * 2 + 256;
-        uint32_t *thread_ids = realloc(lanes->thread_ids, capacity * sizeof *thread_ids);
-        if (thread_ids == NULL)
-            return FP_ERR_MEMORY;
-        lanes->thread_ids = thread_ids;
-        lanes->capacity = capacity;
-    }
+    if (!CONV_RESERVE(lanes->thread_ids, lanes->capacity, (size_t)lanes->count + 1))
+        return FP_ERR_MEMORY;
     lanes->thread_ids[lanes->count] = thread_id;
     *ret_lane = lanes->count++;
     return FP_OK;

@@ -19,7 +19,8 @@ struct conv_lanes {
     size_t slot_mask, slots_used;
     uint64_t seed;
     uint32_t *thread_ids; /* by lane */
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
     uint64_t recent_key; /* of the thread asked for last, which is mostly the next one too; 0: none */
     uint32_t recent_lane;
     bool main_is_named;      /* the format says which thread is the main one: main_thread_id */

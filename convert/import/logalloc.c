@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "convert/base/grow.h"
 #include "convert/import/import.h"
 #include "convert/import/scan.h"
 #include "convert/recording/choose.h"
@@ -95,15 +96,9 @@ static const char *count_process(struct logalloc *log, uint64_t process_id, stru
                 break;
         if (log->recent == PROCESSES_MAX)
             return "more than 1,024 processes";
-        if (log->recent == log->capacity) {
-            const size_t capacity = log->capacity * 2 + 16;
-            process = realloc(log->processes, capacity * sizeof *process);
-            if (process == NULL) {
-                ret->refusal = FP_ERR_MEMORY;
-                return "no memory for more processes";
-            }
-            log->processes = process;
-            log->capacity = capacity;
+        if (!CONV_RESERVE(log->processes, log->capacity, log->recent + 1)) {
+            ret->refusal = FP_ERR_MEMORY;
+            return "no memory for more processes";
         }
         if (log->recent == log->count)
             log->processes[log->count++] = (struct logged_process){.process_id = process_id};
@@ -152,7 +147,7 @@ static enum fp_status list_processes(struct conv_import *import, const struct lo
     struct conv_survey *survey = import->survey;
     survey->processes = calloc(log->count, sizeof *survey->processes);
     if (survey->processes == NULL)
-        return conv_fail(import->error, import->path, FP_ERR_MEMORY, 0, 0, "no memory for its processes");
+        return conv_fail_memory(import->error, import->path, "its processes");
     survey->process_count = log->count;
     for (size_t i = 0; i < log->count; i++) {
         survey->processes[i] = (struct conv_process){

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/base/limits.h"
 #include "convert/order/footprint_input.h"
 #include "footprint/base/memory_bound.h"
 
@@ -12,27 +13,14 @@ static bool reserve(struct conv_member *member, size_t count)
 {
     if (member->begin == member->end)
         member->begin = member->end = 0;
-    if (member->end + count > member->capacity) {
-        const size_t capacity = member->capacity * 2 + count;
-        struct conv_event *grown = NULL;
-        if (!fp_memory_change(member->capacity * sizeof *grown, capacity * sizeof *grown))
-            return false;
-        grown = realloc(member->queue, capacity * sizeof *grown);
-        if (grown == NULL) {
-            fp_memory_give((capacity - member->capacity) * sizeof *grown);
-            return false;
-        }
-        member->queue = grown;
-        member->capacity = capacity;
-    }
-    return true;
+    return CONV_RESERVE_COUNTED(member->queue, member->capacity, member->end + count);
 }
 
 static enum fp_status no_place(struct conv_member *member)
 {
     struct conv_error *error = member->merge->error;
     if (member->merge->regions.count < CONV_REGIONS_MAX)
-        return conv_fail(error, member->path, FP_ERR_MEMORY, 0, 0, "no memory for more addresses");
+        return conv_fail_memory(error, member->path, "more addresses");
     return conv_fail(error, member->path, FP_ERR_LIMIT, 0, 0,
                      "objects of the merged processes begin in more than %u regions of 16 MiB",
                      CONV_REGIONS_MAX);
@@ -115,7 +103,7 @@ enum fp_status conv_member_open(struct conv_member *member)
         return FP_OK;
     member->survey = calloc(1, sizeof *member->survey);
     if (member->survey == NULL)
-        return conv_fail(merge->error, member->path, FP_ERR_MEMORY, 0, 0, "no memory for reading");
+        return conv_fail_memory(merge->error, member->path, "reading");
     member->survey->recording_state = merge->survey->recording_state;
     if (!member->delivered)
         member->gap_calls = 0;
@@ -172,7 +160,6 @@ void conv_member_conclude(struct conv_member *member)
 {
     struct conv_merge *merge = member->merge;
     struct conv_survey *own = member->survey;
-    const char *slash = strrchr(member->path, '/');
     if (!member->open || !member->begun || member->concluded)
         return;
     member->concluded = true;
@@ -197,7 +184,7 @@ void conv_member_conclude(struct conv_member *member)
     merge->survey->groups_searched += own->groups_searched;
     if (!own->complete && merge->complete)
         snprintf(merge->incomplete_why, sizeof merge->incomplete_why, "%.100s: %.140s",
-                 slash != NULL ? slash + 1 : member->path, own->incomplete_why);
+                 conv_path_name(member->path), own->incomplete_why);
     merge->complete = merge->complete && own->complete;
     if (member->offset_ns + own->duration_ns > merge->duration_ns)
         merge->duration_ns = member->offset_ns + own->duration_ns;

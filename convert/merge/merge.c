@@ -189,7 +189,7 @@ static enum fp_status take_lanes(struct conv_merge *merge, struct conv_member *m
                          "the processes have more than %u threads together", WL_THREADS_MAX);
     grown = realloc(merge->thread_ids, ((size_t)*lanes + input->lane_count + 1) * sizeof *grown);
     if (grown == NULL)
-        return conv_fail(merge->error, member->path, FP_ERR_MEMORY, 0, 0, "no memory for its threads");
+        return conv_fail_memory(merge->error, member->path, "its threads");
     merge->thread_ids = grown;
     for (uint32_t i = 0; i < input->lane_count; i++) {
         bool is_main;
@@ -251,7 +251,7 @@ static enum fp_status open_members(struct conv_merge *merge, const char *directo
         status = add_member(merge, directory, process);
     }
     if (status != FP_OK)
-        return conv_fail(merge->error, directory, FP_ERR_MEMORY, 0, 0, "no memory for its processes");
+        return conv_fail_memory(merge->error, directory, "its processes");
     snprintf(survey->program, sizeof survey->program, "%s", largest != NULL ? largest->name : "");
     return measure_members(merge, survey, input);
 }
@@ -266,7 +266,7 @@ enum fp_status conv_merge_open(const char *directory, const char *members, const
         status = conv_recording_leave_missing(directory, options, survey, ret_error);
     merge = status == FP_OK ? calloc(1, sizeof *merge) : NULL;
     if (status == FP_OK && merge == NULL)
-        status = conv_fail(ret_error, directory, FP_ERR_MEMORY, 0, 0, "no memory for its processes");
+        status = conv_fail_memory(ret_error, directory, "its processes");
     if (status != FP_OK)
         return status;
     merge->options = *options;

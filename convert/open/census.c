@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/base/grow.h"
+
 void conv_census_init(struct conv_census *census, struct conv_sink next)
 {
     *census = (struct conv_census){.next = next};
@@ -18,19 +20,11 @@ void conv_census_release(struct conv_census *census)
 
 static bool reserve(struct conv_census *census, uint32_t lane)
 {
-    const size_t capacity = ((size_t)lane + 1) * 2;
-    uint64_t *events = realloc(census->events, capacity * sizeof *events);
-    uint32_t *order;
+    uint64_t *events = conv_grown(census->events, sizeof *events, &census->capacity, lane);
     if (events == NULL)
         return false;
     census->events = events;
-    memset(events + census->capacity, 0, (capacity - census->capacity) * sizeof *events);
-    order = realloc(census->order, capacity * sizeof *order);
-    if (order == NULL)
-        return false;
-    census->order = order;
-    census->capacity = capacity;
-    return true;
+    return CONV_RESERVE(census->order, census->order_capacity, census->count + 1);
 }
 
 static enum fp_status take_events(void *data, const struct conv_event *events, size_t count)
@@ -40,7 +34,7 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
         const uint32_t lane = events[i].lane;
         if (events[i].call >= FP_CALL_COUNT)
             continue; /* a mark */
-        if (lane >= census->capacity && !reserve(census, lane))
+        if ((lane >= census->capacity || census->events[lane] == 0) && !reserve(census, lane))
             return FP_ERR_MEMORY;
         if (census->events[lane]++ == 0)
             census->order[census->count++] = lane;

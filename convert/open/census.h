@@ -8,7 +8,7 @@ struct conv_census {
     struct conv_sink next;
     uint64_t *events; /* by lane */
     uint32_t *order;  /* lanes in the order of their first call */
-    size_t capacity, count;
+    size_t capacity, order_capacity, count;
 };
 
 /* conv_census_init - a sink that counts and hands on. conv_census_release accepts any state. */

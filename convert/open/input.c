@@ -49,8 +49,7 @@ static enum fp_status open_footprint(const struct conv_options *options, struct 
 {
     const enum fp_status status = conv_footprint_open(survey->input, CONV_EXTENT_ONE, NULL, options, survey,
                                                       error, ret_input);
-    char *slash = strrchr(survey->input, '/');
-    char *name = slash != NULL ? slash + 1 : survey->input;
+    char *name = survey->input + (conv_path_name(survey->input) - survey->input);
     if (status == FP_OK)
         conv_footprint_refuse_empty(ret_input);
     if (status != FP_OK || !conv_process_asked(options))
@@ -122,7 +121,7 @@ static enum fp_status measure(const char *path, const struct conv_options *optio
                          "a share of its time cannot be told from a pipe: give times, or a file");
     survey = calloc(1, sizeof *survey);
     if (survey == NULL)
-        return conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for reading");
+        return conv_fail_memory(error, path, "reading");
     whole.select = (struct conv_selection){.merge = options->select.merge};
     whole.progress = NULL;
     status = conv_input_open(path, &whole, survey, error, &input);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "convert/base/limits.h"
 #include "footprint/base/memory_bound.h"
 
 #define NO_NOTE     UINT32_MAX
@@ -89,21 +90,9 @@ static bool take_note(struct conv_balance *balance, uint32_t *ret_number)
         *ret_number = balance->note_spare;
         balance->note_spare = balance->notes[*ret_number].lane;
     } else {
-        if (balance->note_count == balance->note_capacity) {
-            const uint32_t capacity = balance->note_capacity + balance->note_capacity / 2 + 1024;
-            struct conv_balance_note *notes;
-            if (capacity < balance->note_capacity)
-                return false;
-            if (!fp_memory_change(balance->note_capacity * sizeof *notes, capacity * sizeof *notes))
-                return false;
-            notes = realloc(balance->notes, capacity * sizeof *notes);
-            if (notes == NULL) {
-                fp_memory_give((capacity - balance->note_capacity) * sizeof *notes);
-                return false;
-            }
-            balance->notes = notes;
-            balance->note_capacity = capacity;
-        }
+        if (balance->note_count == NO_NOTE ||
+            !CONV_RESERVE_COUNTED(balance->notes, balance->note_capacity, (size_t)balance->note_count + 1))
+            return false;
         *ret_number = balance->note_count++;
     }
     balance->notes[*ret_number] = (struct conv_balance_note){0};

@@ -44,7 +44,8 @@ struct conv_balance_note;
 struct conv_balance {
     struct conv_live_table table; /* address -> number of a note, and the bytes of its newest allocation */
     struct conv_balance_note *notes;
-    uint32_t note_count, note_capacity, note_spare;
+    uint32_t note_count, note_spare;
+    size_t note_capacity;
     size_t vacant, vacant_most; /* notes of addresses without an object; how many may pile up */
     bool alone;              /* set by the caller: events of one lane only, so that nothing older can come */
     uint64_t bytes, objects; /* live in this process */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "convert/base/limits.h"
 #include "footprint/base/memory_bound.h"
 
 #define NO_SLOT SIZE_MAX
@@ -44,20 +45,9 @@ static enum fp_status take_slot(struct conv_heap *heap, size_t *ret_slot)
         heap->free_slot = heap->slots[heap->free_slot].size;
         return FP_OK;
     }
-    if (heap->slot_count == heap->slot_capacity) {
-        const size_t capacity = heap->slot_capacity * 2 + 1024;
-        struct conv_event *grown = NULL;
-        if (capacity > UINT32_MAX ||
-            !fp_memory_change(heap->slot_capacity * sizeof *grown, capacity * sizeof *grown))
-            return FP_ERR_MEMORY;
-        grown = realloc(heap->slots, capacity * sizeof *grown);
-        if (grown == NULL) {
-            fp_memory_give((capacity - heap->slot_capacity) * sizeof *grown);
-            return FP_ERR_MEMORY;
-        }
-        heap->slots = grown;
-        heap->slot_capacity = capacity;
-    }
+    if (heap->slot_count == UINT32_MAX ||
+        !CONV_RESERVE_COUNTED(heap->slots, heap->slot_capacity, heap->slot_count + 1))
+        return FP_ERR_MEMORY;
     *ret_slot = heap->slot_count++;
     return FP_OK;
 }

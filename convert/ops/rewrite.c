@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/base/limits.h"
 #include "footprint/base/memory_bound.h"
 
 void conv_rewrite_init(struct conv_rewrite *rewrite, struct wl_writer *writer)
@@ -41,22 +42,10 @@ uint64_t conv_op_bytes(const struct wl_op *op)
 
 static bool make_room(struct conv_rewrite *rewrite, uint32_t id)
 {
-    size_t capacity = rewrite->capacity + rewrite->capacity / 2 + 1024;
-    struct conv_rewrite_object *objects;
-    if (id < rewrite->capacity)
-        return true;
-    if (capacity <= id)
-        capacity = (size_t)id + 1;
-    if (!fp_memory_change(rewrite->capacity * sizeof *objects, capacity * sizeof *objects))
+    const size_t before = rewrite->capacity;
+    if (!CONV_RESERVE_COUNTED(rewrite->objects, rewrite->capacity, (size_t)id + 1))
         return false;
-    objects = realloc(rewrite->objects, capacity * sizeof *objects);
-    if (objects == NULL) {
-        fp_memory_give((capacity - rewrite->capacity) * sizeof *objects);
-        return false;
-    }
-    memset(objects + rewrite->capacity, 0, (capacity - rewrite->capacity) * sizeof *objects);
-    rewrite->objects = objects;
-    rewrite->capacity = capacity;
+    memset(rewrite->objects + before, 0, (rewrite->capacity - before) * sizeof *rewrite->objects);
     return true;
 }
 
@@ -74,7 +63,7 @@ static enum fp_status allocate(struct conv_rewrite *rewrite, uint32_t thread, co
     if (op->id > rewrite->allocations + 1 || op->id >= WL_IDS_MAX)
         return FP_ERR_CORRUPT;
     *ret_what = "no memory for more objects";
-    if (!make_room(rewrite, op->id))
+    if (op->id >= rewrite->capacity && !make_room(rewrite, op->id))
         return FP_ERR_MEMORY;
     *ret_what = "allocates an object that is alive";
     object = &rewrite->objects[op->id];

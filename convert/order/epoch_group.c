@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/base/grow.h"
 #include "convert/ops/live_table.h"
 #include "convert/order/epoch_greedy.h"
 #include "convert/order/epoch_search.h"
@@ -42,25 +43,6 @@ void conv_epoch_group_release(struct conv_epoch_group *group)
     free(group->visited);
     *group = (struct conv_epoch_group){0};
 }
-
-static bool reserve(void **array, size_t *capacity, size_t wanted, size_t item_bytes)
-{
-    size_t more = *capacity + *capacity / 2 + 64;
-    void *grown;
-    if (wanted <= *capacity)
-        return true;
-    if (more < wanted)
-        more = wanted;
-    grown = realloc(*array, more * item_bytes);
-    if (grown == NULL)
-        return false;
-    *array = grown;
-    *capacity = more;
-    return true;
-}
-
-#define RESERVE(group, array, capacity, wanted)                                                              \
-    reserve((void **)&(group)->array, &(group)->capacity, wanted, sizeof *(group)->array)
 
 /* What an event does to an address, and which. */
 static inline int effect_of(const struct conv_event *event, uint64_t *ret_address)
@@ -183,7 +165,7 @@ static bool add_address(struct conv_epoch_group *group, struct conv_epoch_slot *
     slot->is_shared = false; /* once */
     if (!counts_fit(slot, live))
         return true;
-    if (!RESERVE(group, addresses, address_capacity, group->address_count + 1))
+    if (!CONV_RESERVE(group->addresses, group->address_capacity, group->address_count + 1))
         return false;
     slot->shared = (uint32_t)group->address_count;
     group->addresses[group->address_count++] = (struct conv_epoch_address){
@@ -210,7 +192,7 @@ static bool make_steps(struct conv_epoch_group *group, const struct conv_sink *s
                 return false;
             if (slot->shared == NONE)
                 continue;
-            if (!RESERVE(group, steps, step_capacity, group->step_count + 1))
+            if (!CONV_RESERVE(group->steps, group->step_capacity, group->step_count + 1))
                 return false;
             group->steps[group->step_count++] = (struct conv_epoch_step){
                 .event = i,
@@ -352,7 +334,7 @@ bool conv_epoch_group_arrange(struct conv_epoch_group *group, const struct conv_
         group->lanes[busy++] = *lane;
     }
     group->lane_count = busy;
-    if (!RESERVE(group, order, order_capacity, events))
+    if (!CONV_RESERVE(group->order, group->order_capacity, events))
         return false;
     survey->groups++;
     if (busy > 1)
@@ -363,7 +345,7 @@ bool conv_epoch_group_arrange(struct conv_epoch_group *group, const struct conv_
         order_whole_lanes(group);
         return true;
     }
-    if (!make_steps(group, sink) || !RESERVE(group, plan, plan_capacity, group->step_count + 1))
+    if (!make_steps(group, sink) || !CONV_RESERVE(group->plan, group->plan_capacity, group->step_count + 1))
         return false;
     order_steps(group, events, survey);
     expand_plan(group);

@@ -56,8 +56,7 @@ static bool parent_of(const char *path, const struct conv_parts *child, struct a
 {
     const char *name = conv_parts_meta(child, "fork_of");
     const char *number = conv_parts_meta(child, "fork_number");
-    const char *slash = strrchr(path, '/');
-    const int folder = slash != NULL ? (int)(slash + 1 - path) : 0;
+    const int folder = (int)(conv_path_name(path) - path);
     if (name == NULL)
         return false;
     if (!is_plain_name(name)) {
@@ -96,20 +95,16 @@ static size_t trace(const char *path, const struct conv_parts *child, struct anc
         struct conv_parts parts;
         struct conv_error *error = calloc(1, sizeof *error);
         const char *at = ancestors[count].path;
-        const char *slash = strrchr(at, '/');
         enum fp_status status = error != NULL ? conv_parts_open(at, ancestors[count].extent, &parts, error)
                                               : FP_ERR_MEMORY;
         free(error);
         if (status != FP_OK) {
-            snprintf(why, why_size, "'%.100s' cannot be read", slash != NULL ? slash + 1 : at);
+            snprintf(why, why_size, "'%.100s' cannot be read", conv_path_name(at));
             break;
         }
         if (parts.count == 0 || !parts.from_begin) {
             snprintf(why, why_size, "windows before '%.100s' are not there",
-                     parts.count > 0 && strrchr(parts.parts[0].path, '/') != NULL
-                         ? strrchr(parts.parts[0].path, '/') + 1
-                     : slash != NULL ? slash + 1
-                                     : at);
+                     conv_path_name(parts.count > 0 ? parts.parts[0].path : at));
             count += parts.count > 0; /* what is there of them is better than nothing */
             conv_parts_close(&parts);
             break;
@@ -188,11 +183,10 @@ enum fp_status conv_inherit(const char *path, const struct conv_parts *child,
             /* What is alive now is not what was alive then. */
             conv_heap_release(&heirs.heap);
             status = conv_heap_init(&heirs.heap) ? FP_OK : FP_ERR_MEMORY;
-            const char *slash = strrchr(ancestor->path, '/');
             if (estate->why[0] != '\0')
                 continue; /* the first reason stands */
             snprintf(estate->why, sizeof estate->why, "'%.100s' ends before its fork %llu, or is damaged",
-                     slash != NULL ? slash + 1 : ancestor->path, (unsigned long long)ancestor->fork_number);
+                     conv_path_name(ancestor->path), (unsigned long long)ancestor->fork_number);
         }
     }
     if (status == FP_OK)

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "convert/base/grow.h"
 #include "footprint/base/memory_bound.h"
 
 #define TIME_LIMIT_NS (UINT64_C(1) << 55) /* a year; what is above it in a damaged file stays there */
@@ -59,15 +60,9 @@ static void give_back(struct conv_buffer_pool *pool, struct conv_lane_cursor *la
 {
     pool->held_bytes -= lane->buffer_bytes;
     lane->buffer_bytes = 0;
-    if (pool->spare_count == pool->spare_capacity) {
-        const size_t capacity = pool->spare_capacity * 2 + 16;
-        struct fp_block_buffer *spare = realloc(pool->spare, capacity * sizeof *spare);
-        if (spare == NULL) {
-            fp_block_buffer_release(&lane->buffer);
-            return;
-        }
-        pool->spare = spare;
-        pool->spare_capacity = capacity;
+    if (!CONV_RESERVE(pool->spare, pool->spare_capacity, pool->spare_count + 1)) {
+        fp_block_buffer_release(&lane->buffer);
+        return;
     }
     pool->spare[pool->spare_count++] = lane->buffer;
     lane->buffer = (struct fp_block_buffer){0};

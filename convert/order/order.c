@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/base/grow.h"
 #include "convert/order/epoch_group.h"
 
 #define BATCH_EVENTS 256u /* 12 KiB: stays in the first-level cache between source and sink */
@@ -40,14 +41,15 @@ struct conv_order {
     struct start *starts; /* by rising epoch */
     uint32_t start_count, start_next;
     struct conv_lane_cursor **heap; /* of lanes under way: lowest epoch first, then lowest number */
-    uint32_t heap_count, heap_capacity;
+    uint32_t heap_count;
+    size_t heap_capacity;
     uint32_t group_events;
     uint64_t slice_block; /* number of the last one whose marks were handed over */
     bool in_parts;        /* a lane alone stops after each batch */
     struct conv_epoch_group group;
     struct gathered *gathered;
     struct conv_epoch_lane *group_lanes;
-    uint32_t gathered_capacity; /* of both */
+    size_t gathered_capacity; /* of both */
     struct conv_event *events;
     size_t event_capacity;
     struct conv_event batch[BATCH_EVENTS];
@@ -142,20 +144,6 @@ static enum fp_status run_alone(struct conv_order *order, struct conv_lane_curso
 static size_t place_of(uint32_t lane, uint32_t quota)
 {
     return (size_t)lane * (quota | 1);
-}
-
-static bool reserve_events(struct conv_order *order, uint32_t lane_count, uint32_t quota)
-{
-    const size_t wanted = place_of(lane_count, quota);
-    struct conv_event *events;
-    if (wanted <= order->event_capacity)
-        return true;
-    events = realloc(order->events, wanted * sizeof *events);
-    if (events == NULL)
-        return false;
-    order->events = events;
-    order->event_capacity = wanted;
-    return true;
 }
 
 /* Fill up every lane to its quota. ret_whole: the whole epoch is here now. */
@@ -278,7 +266,7 @@ static enum fp_status run_group(struct conv_order *order, uint64_t epoch)
     quota = order->group_events / lane_count;
     if (quota < 2)
         quota = 2;
-    if (!reserve_events(order, lane_count, quota))
+    if (!CONV_RESERVE(order->events, order->event_capacity, place_of(lane_count, quota)))
         status = FP_ERR_MEMORY;
     while (!whole && status == FP_OK) {
         status = gather(order, epoch, lane_count, quota, &whole);
@@ -312,15 +300,9 @@ static bool begin_lanes(struct conv_order *order)
         struct conv_lane_cursor *lane = malloc(sizeof *lane);
         if (lane == NULL)
             return false;
-        if (order->heap_count == order->heap_capacity) {
-            const uint32_t capacity = order->heap_capacity * 2 + 16;
-            struct conv_lane_cursor **heap = realloc(order->heap, capacity * sizeof *heap);
-            if (heap == NULL) {
-                free(lane);
-                return false;
-            }
-            order->heap = heap;
-            order->heap_capacity = capacity;
+        if (!CONV_RESERVE(order->heap, order->heap_capacity, (size_t)order->heap_count + 1)) {
+            free(lane);
+            return false;
         }
         conv_cursor_init(lane, order->blocks, order->starts[order->start_next++].lane);
         push(order, lane);

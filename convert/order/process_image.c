@@ -71,7 +71,7 @@ static enum fp_status index_lanes(struct conv_image *image, struct conv_error *e
     if (next_sequence != NULL && fill != NULL && image->notes != NULL && image->first != NULL)
         status = sort_blocks(image, fill, next_sequence, error);
     else
-        status = conv_fail(error, image->path, FP_ERR_MEMORY, 0, 0, "no memory for the index of blocks");
+        status = conv_fail_memory(error, image->path, "the index of blocks");
     free(next_sequence);
     free(fill);
     return status;

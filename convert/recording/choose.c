@@ -223,7 +223,7 @@ enum fp_status conv_recording_choose_some(const char *directory, const char *lis
         const struct conv_process *removed;
         char names[200], *item = strndup(at, length);
         if (item == NULL) {
-            status = conv_fail(error, directory, FP_ERR_MEMORY, 0, 0, "no memory for the list of processes");
+            status = conv_fail_memory(error, directory, "the list of processes");
         } else if (!choose_item(survey, item, &removed)) {
             conv_processes_name(survey, names, sizeof names);
             status = removed != NULL ? fail_removed(directory, removed, error)

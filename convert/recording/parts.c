@@ -62,9 +62,8 @@ static bool is_meant(enum conv_extent extent, uint32_t window, uint32_t named)
 static enum fp_status find_others(const char *path, enum conv_extent extent, struct conv_parts *parts,
                                   struct conv_error *error)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
-    const int folder_length = slash != NULL ? (int)(slash + 1 - path) : 0;
+    const char *name = conv_path_name(path);
+    const int folder_length = (int)(name - path);
     char stem[CONV_STEM_BYTES], other[CONV_STEM_BYTES], folder[CONV_PATH_BYTES] = ".";
     uint32_t named, window;
     const struct dirent *entry;
@@ -73,7 +72,7 @@ static enum fp_status find_others(const char *path, enum conv_extent extent, str
     if (!fp_part_name(name, CONV_STEM_BYTES, stem, &named) || named == 0)
         return extent == CONV_EXTENT_BEFORE || add_path(parts, path, folder_length, name, 0)
                    ? FP_OK
-                   : conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for its name");
+                   : conv_fail_memory(error, path, "its name");
     if (folder_length > 0)
         snprintf(folder, sizeof folder, "%.*s", folder_length, path);
     directory = opendir(folder);
@@ -86,7 +85,7 @@ static enum fp_status find_others(const char *path, enum conv_extent extent, str
         if (parts->count == PARTS_MAX)
             status = conv_fail(error, path, FP_ERR_LIMIT, 0, 0, "has more than %u windows", PARTS_MAX);
         else if (!add_path(parts, path, folder_length, entry->d_name, window))
-            status = conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for the list of windows");
+            status = conv_fail_memory(error, path, "the list of windows");
     }
     (void)closedir(directory); /* only read */
     if (parts->count > 0)
@@ -146,8 +145,7 @@ static bool add_facts(struct conv_parts *parts, struct conv_part *part)
 enum fp_status conv_parts_open(const char *path, enum conv_extent extent, struct conv_parts *ret_parts,
                                struct conv_error *error)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
+    const char *name = conv_path_name(path);
     char stem[CONV_STEM_BYTES];
     uint32_t window;
     enum fp_status status = FP_OK;
@@ -158,7 +156,7 @@ enum fp_status conv_parts_open(const char *path, enum conv_extent extent, struct
     if (extent != CONV_EXTENT_ONE)
         status = find_others(path, extent, ret_parts, error);
     else if (!add_path(ret_parts, path, (int)(name - path), name, window))
-        status = conv_fail(error, path, FP_ERR_MEMORY, 0, 0, "no memory for its name");
+        status = conv_fail_memory(error, path, "its name");
     for (size_t i = 0; i < ret_parts->count && status == FP_OK; i++) {
         struct conv_part *part = &ret_parts->parts[i];
         struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};

@@ -242,7 +242,7 @@ enum fp_status conv_process_list_scan(const char *directory, struct conv_survey 
     const int count = scandir(directory, &entries, conv_is_footprint, by_name);
     enum fp_status status = FP_OK;
     if (count < 0 && errno == ENOMEM)
-        return conv_fail(error, directory, FP_ERR_MEMORY, 0, 0, "no memory for the list of footprints");
+        return conv_fail_memory(error, directory, "the list of footprints");
     if (count < 0)
         return conv_fail(error, directory, FP_ERR_OPEN, errno, 0, "cannot open");
     for (int i = 0; i < count; i++) {
@@ -290,7 +290,7 @@ enum fp_status conv_process_list_tell_ends(const char *directory, struct conv_su
         struct conv_process *process = &survey->processes[i];
         char *ended = strdup(end_of(&recording, told, process));
         if (ended == NULL) {
-            status = conv_fail(error, directory, FP_ERR_MEMORY, 0, 0, "no memory for the list of processes");
+            status = conv_fail_memory(error, directory, "the list of processes");
             break;
         }
         free(process->ended);

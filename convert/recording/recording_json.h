@@ -9,9 +9,8 @@
 
 #include <jansson.h>
 
-#include "footprint/fp/footprint.h"
-
 #include "convert/base/error.h"
+#include "footprint/fp/footprint.h"
 
 #define CONV_STEM_BYTES 256u /* of footprints' names (footprint/base/part_name.h) */
 

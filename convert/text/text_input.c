@@ -124,9 +124,9 @@ static enum fp_status open_archive(struct conv_text *text, struct conv_error *er
         return conv_fail(error, text->path, FP_ERR_OPEN, errno, 0, "cannot open");
     text->archive = archive_read_new();
     if (text->archive == NULL || !enable_formats(text->archive))
-        return conv_fail(error, text->path, FP_ERR_MEMORY, 0, 0, "no memory for unpacking");
+        return conv_fail_memory(error, text->path, "unpacking");
     if (conv_gunzip_is_wanted(text->fd) && (text->gunzip = conv_gunzip_new(text->fd)) == NULL)
-        return conv_fail(error, text->path, FP_ERR_MEMORY, 0, 0, "no memory for unpacking");
+        return conv_fail_memory(error, text->path, "unpacking");
     if ((text->gunzip != NULL ? archive_read_open(text->archive, text->gunzip, NULL, read_gunzip, NULL)
                               : archive_read_open_fd(text->archive, text->fd, BUFFER_BYTES)) != ARCHIVE_OK)
         return archive_fail(text, error);
@@ -156,7 +156,7 @@ enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, st
     }
     text = calloc(1, sizeof *text);
     if (text == NULL)
-        return conv_fail(ret_error, path, FP_ERR_MEMORY, 0, 0, "no memory for a buffer");
+        return conv_fail_memory(ret_error, path, "a buffer");
     text->path = path;
     text->fd = -1;
     status = open_archive(text, ret_error);

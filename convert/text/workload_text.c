@@ -45,7 +45,7 @@ static enum fp_status writer_failed(struct reading *reading, enum fp_status stat
 {
     const struct fp_error *cause = reading->writer != NULL ? wl_writer_error(reading->writer) : NULL;
     if (status == FP_ERR_MEMORY || cause == NULL || cause->status != status)
-        return conv_fail(reading->error, reading->path, FP_ERR_MEMORY, 0, 0, "no memory for a workload");
+        return conv_fail_memory(reading->error, reading->path, "a workload");
     conv_fail_with(reading->error, reading->path, cause);
     if (status == FP_ERR_WRITE)
         reading->error->output = true;

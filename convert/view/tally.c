@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/base/grow.h"
 #include "convert/base/source.h"
 
 bool conv_tally_init(struct conv_tally *tally, struct conv_tally_sum *sum)
@@ -24,15 +25,13 @@ void conv_tally_release(struct conv_tally *tally)
 
 static struct conv_tally_lane *lane_at(struct conv_tally *tally, uint32_t number)
 {
-    if (number >= tally->lane_count) {
-        struct conv_tally_lane *lanes = realloc(tally->lanes, ((size_t)number + 1) * sizeof *lanes);
-        if (lanes == NULL)
-            return NULL;
-        memset(&lanes[tally->lane_count], 0, (number + 1 - tally->lane_count) * sizeof *lanes);
-        tally->lanes = lanes;
+    struct conv_tally_lane *lanes = conv_grown(tally->lanes, sizeof *lanes, &tally->lane_capacity, number);
+    if (lanes == NULL)
+        return NULL;
+    tally->lanes = lanes;
+    if (number >= tally->lane_count)
         tally->lane_count = number + 1;
-    }
-    return &tally->lanes[number];
+    return &lanes[number];
 }
 
 /* ---- realloc, by the rules of convert/ops/pair.c ------------------------------------------------ */

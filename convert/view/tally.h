@@ -45,6 +45,7 @@ struct conv_tally {
     struct conv_balance balance;
     struct conv_tally_lane *lanes;
     uint32_t lane_count; /* highest number + 1 */
+    size_t lane_capacity;
     uint32_t threads, threads_exited;
     uint64_t events, events_before;
     uint64_t lost_calls;

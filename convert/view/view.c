@@ -16,7 +16,7 @@ enum fp_status conv_view_open(const char *path, uint32_t process_id, struct conv
     struct conv_view *view = calloc(1, sizeof *view);
     memset(ret_error, 0, sizeof *ret_error);
     if (view == NULL)
-        return conv_fail(ret_error, path, FP_ERR_MEMORY, 0, 0, "no memory for a view");
+        return conv_fail_memory(ret_error, path, "a view");
     conv_recording_directory(path, view->directory);
     view->only = process_id;
     *ret_view = view;

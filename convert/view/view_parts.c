@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "convert/base/grow.h"
 #include "convert/base/limits.h"
 #include "convert/recording/parts.h"
 #include "footprint/base/part_name.h"
@@ -35,14 +36,8 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 static struct conv_view_process *add_process(struct conv_view *view, const char *stem)
 {
     struct conv_view_process *process;
-    if (view->process_count == view->process_capacity) {
-        const size_t capacity = view->process_capacity * 2 + 16;
-        struct conv_view_process **processes = realloc(view->processes, capacity * sizeof(*processes));
-        if (processes == NULL)
-            return NULL;
-        view->processes = processes;
-        view->process_capacity = capacity;
-    }
+    if (!CONV_RESERVE(view->processes, view->process_capacity, view->process_count + 1))
+        return NULL;
     process = calloc(1, sizeof *process);
     if (process == NULL || !conv_tally_init(&process->tally, &view->sum)) {
         free(process);
@@ -103,7 +98,7 @@ enum fp_status conv_view_part_fail(const struct conv_view *view, const struct co
 
 enum fp_status conv_view_no_memory(const struct conv_view *view, struct conv_error *error)
 {
-    (void)conv_fail(error, view->directory, FP_ERR_MEMORY, 0, 0, "no memory for more live objects");
+    (void)conv_fail_memory(error, view->directory, "more live objects");
     return conv_bound_told(FP_ERR_MEMORY, view->directory, error);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/base/grow.h"
 #include "convert/open/pass.h"
 
 /* ---- one process ----------------------------------------------------------------------------- */
@@ -168,20 +169,6 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
     counting->input->conclude(counting->input->data, gap_calls, survey);
 }
 
-static bool reserve(struct conv_shares *shares, size_t more)
-{
-    const size_t wanted = shares->count + more;
-    struct conv_share *grown;
-    if (wanted <= shares->capacity)
-        return true;
-    grown = realloc(shares->shares, (wanted + wanted / 2) * sizeof *grown);
-    if (grown == NULL)
-        return false;
-    shares->shares = grown;
-    shares->capacity = wanted + wanted / 2;
-    return true;
-}
-
 enum fp_status conv_shares_survey(struct conv_shares *shares, size_t process, bool ran_on,
                                   const struct conv_input *input, const struct conv_parts *parts,
                                   const struct conv_options *options, struct conv_survey *survey,
@@ -191,7 +178,8 @@ enum fp_status conv_shares_survey(struct conv_shares *shares, size_t process, bo
         .input = input, .parts = parts, .windows = calloc(parts->count, sizeof *counting.windows)};
     struct conv_input own = *input;
     enum fp_status status = FP_ERR_MEMORY;
-    if (counting.windows != NULL && index_stretches(&counting) && reserve(shares, parts->count)) {
+    if (counting.windows != NULL && index_stretches(&counting) &&
+        CONV_RESERVE(shares->shares, shares->capacity, shares->count + parts->count)) {
         for (size_t i = 0; i < parts->count; i++)
             describe(&parts->parts[i], &counting.windows[i]);
         own.data = &counting;
