@@ -28,7 +28,7 @@
 #include "replay/system/run_limit.h"
 #include "replay/system/syscalls.h"
 
-/* What the callbacks need; one run a process. */
+/* The callbacks need all this. There is one run a process. */
 struct context {
     struct wl_reader *reader;
     struct rep_meters meters;
@@ -72,7 +72,7 @@ static enum fp_status next_window(void *context, struct wl_window *ret_window)
     return status;
 }
 
-/* What is not the run's: neither its time nor its page faults. */
+/* Sampling is no part of the run: the meters leave out its time and its page faults. */
 static void sample_waste(struct context *context, const struct wl_window *window)
 {
     struct rep_meters *meters = &context->meters;
@@ -82,7 +82,7 @@ static void sample_waste(struct context *context, const struct wl_window *window
     rep_meters_resume(meters);
 }
 
-/* Likewise. */
+/* The meters leave this out, too. */
 static void follow_placement(struct context *context, const struct wl_window *window)
 {
     rep_meters_pause(&context->meters);
@@ -217,7 +217,7 @@ static bool print_outcome(const struct rep_options *options, const struct rep_ou
     return printed;
 }
 
-/* Objects that were there when the recording began: the program had them, and did not ask for them in it. */
+/* Ops that create the objects which the program had when the recording began. They are not measured. */
 static uint64_t inherited_ops(const struct context *context)
 {
     const char *objects = wl_reader_meta(context->reader, "inherited_objects");
@@ -276,7 +276,7 @@ static uint32_t rest_ids(const struct rep_options *options)
     return options->check ? REP_IDLE_OBJECTS : 0;
 }
 
-/* Not the rest that was asked for: a check takes always the longest, as an allocator that fails there is broken. */
+/* A check ignores --idle-ms and always takes the longest rest: an allocator that fails there is broken. */
 static void check_rest(struct context *context, const struct wl_summary *summary)
 {
     struct rep_check_problem problem;

@@ -78,7 +78,7 @@ enum fp_call_kind {
     FP_KIND_RELEASE = 3,
 };
 
-/* What the second number of a shape (`extra`) means for a call. */
+/* The meaning of a shape's second number (`extra`). */
 enum fp_extra {
     FP_EXTRA_NONE = 0,
     FP_EXTRA_COUNT = 1,     /* number of elements: calloc, reallocarray; size is that of one element */
@@ -100,7 +100,7 @@ const char *fp_call_name(unsigned call);
 /* fp_call_from_name - the reverse; FP_CALL_NONE for an unknown name. */
 enum fp_call fp_call_from_name(const char *name);
 
-/* By number, zero for marks and unknown ones. Programs that only number calls (the shim) need not link them. */
+/* Traits by number; zero for marks and unknown numbers. Programs that only number calls (the shim) need not link them. */
 extern const uint8_t fp_call_kinds[256], fp_call_extras[256];
 
 /* fp_call_kind_of / fp_call_extra_of - the traits above; NONE for marks and unknown numbers. */

@@ -32,7 +32,7 @@ __attribute__((format(printf, 3, 4))) static enum fp_status refuse(json_error_t 
     return status;
 }
 
-/* What parsing will take, before it begins. Damaged text is the parser's to find: nothing is taken to be balanced. */
+/* Estimate the memory that parsing will take, before it begins. The text need not be balanced: the parser finds damage. */
 static enum fp_status weigh(const char *text, size_t size, uint64_t memory_max, json_error_t *error)
 {
     uint64_t memory = size + ELEMENT_BYTES;

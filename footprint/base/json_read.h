@@ -10,7 +10,7 @@
 
 #include "footprint/base/status.h"
 
-/* What a file may ask for; docs/format.md, "Bounds". */
+/* A file may ask for no more than this; docs/format.md, "Bounds". */
 struct fp_json_bound {
     uint64_t text_bytes;   /* of the file */
     uint64_t memory_bytes; /* of what it is parsed into, as estimated; 0: 8 times text_bytes */
@@ -27,7 +27,7 @@ struct fp_json_bound {
 #define FP_JSON_RESULT_BYTES  (UINT64_C(256) << 20)
 #define FP_JSON_RESULT_MEMORY (UINT64_C(2) << 30)
 
-/* What our own programs tell each other. */
+/* Answers that our own programs give each other. */
 #define FP_JSON_ANSWER_BYTES (UINT64_C(16) << 20)
 
 /* fp_json_directory_bound - of the recording.json in a directory, whose files are counted where that matters.

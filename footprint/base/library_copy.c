@@ -74,7 +74,8 @@ static bool holds(const char *file, const char *text)
     return found;
 }
 
-/* It is mapped, or named in what the process began with. One of another user's that we may not look at is none of ours. */
+/* A process uses it that has it mapped, or names it in its environment. Processes that we may not look at belong to
+ * other users, and are not ours. */
 static bool is_used(const char *directory)
 {
     DIR *entries = opendir("/proc");
@@ -102,7 +103,8 @@ static void prefix_of(char ret_prefix[PREFIX_BYTES])
     (void)snprintf(ret_prefix, PREFIX_BYTES, "mallab-library-%u-", (unsigned)geteuid()); /* fits */
 }
 
-/* By descriptor, and only if it is a directory that we made: name, owner and mode. What others put into it keeps it. */
+/* Remove it by its descriptor, and only if its name, owner and mode are those of a directory that we made. It stays when
+ * others put something into it. */
 static void remove_unused(int directory)
 {
     char link[64], path[PATH_MAX], prefix[PREFIX_BYTES];
@@ -132,7 +134,7 @@ static void remove_unused(int directory)
     (void)rmdir(path); /* somebody else's by now, or not empty: it stays */
 }
 
-/* Of recordings whose processes were all killed. */
+/* Remove copies of recordings whose processes were all killed. */
 static void remove_left_over(const char *place)
 {
     char prefix[PREFIX_BYTES];

@@ -29,7 +29,7 @@ static uint64_t lower(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Of a container the control group stands at the root of what it sees. */
+/* A container sees its own control group at the root. */
 static uint64_t memory_there_is(void)
 {
     static const int limits[] = {RLIMIT_AS, RLIMIT_DATA};

@@ -21,12 +21,12 @@
 #define SANITIZER_STRINGS_MOST ((uint64_t)4 << 20) /* bytes of names looked at: a browser has 1 MiB */
 #define SANITIZER_NAME_BYTES   32u                 /* longer than any name below */
 
-/* What is said of such a program, about the sanitizer's name. */
+/* Messages name the sanitizer between these two. */
 #define SANITIZER_OBSTACLE "is built with "
 #define SANITIZER_OBSTACLE_REST                                                                              \
     ", whose allocator takes no other before it: it runs without the recorder, and so does what it starts"
 
-/* As pread(2): the bytes read, less at the end of the file, negative on failure. */
+/* Reads as pread(2) does. Returns the bytes read, less at the end of the file, negative on failure. */
 typedef long (*sanitizer_read)(int fd, void *bytes, size_t size, uint64_t offset);
 
 static inline const char *sanitizer_by_name(const char *name)
@@ -93,7 +93,7 @@ static inline bool sanitizer_header(const struct sanitizer_file *file, unsigned 
            file->read(file->fd, ret_header, sizeof *ret_header, at) == (long)sizeof *ret_header;
 }
 
-/* Where in the file a range of addresses lies. */
+/* Find the place in the file of a range of addresses. */
 static inline bool sanitizer_place(const struct sanitizer_file *file, uint64_t address, uint64_t size,
                                    uint64_t *ret_offset)
 {

@@ -29,7 +29,7 @@ bool fp_segment_name_make(char ret_name[FP_SEGMENT_NAME_BYTES])
                     (unsigned long long)number) < (int)FP_SEGMENT_NAME_BYTES;
 }
 
-/* Where a path says that the segment is; false for a path that no collector of ours writes. */
+/* Learn from a path which folder the segment is in and its name. False for a path that no collector of ours writes. */
 static bool understand(const char *path, struct fp_segment_file *file)
 {
     const char *slash = path != NULL ? strrchr(path, '/') : NULL;

@@ -36,7 +36,7 @@ const char *fp_status_name(enum fp_status status)
     return (unsigned)status < WORDS_LENGTH ? WORDS[status].name : "unknown";
 }
 
-/* What is against it, and what to do about it: the owner's name is in neither constant. */
+/* Say why the file is not trusted, and what to do about it. The owner's name makes these no constants. */
 static const char *word_distrust(const struct fp_error *error, char *ret_what, size_t what_size,
                                  char *ret_remedy, size_t remedy_size)
 {
@@ -95,7 +95,7 @@ char *fp_error_text(const struct fp_error *error, const char *path, char *ret_te
                  error->version_found, error->version_known);
         what = versions;
     }
-    /* What is of another kind is so as a whole. */
+    /* A file of another kind is so as a whole: no byte of it is at fault. */
     if (status >= FP_ERR_FOREIGN && status <= FP_ERR_CHECKSUM &&
         (status != FP_ERR_FOREIGN || error->offset != 0))
         snprintf(offset, sizeof offset, " at byte %llu", (unsigned long long)error->offset);

@@ -31,7 +31,7 @@ enum fp_status {
         14, /* another user's, or others may write to it: fp_error.distrust says which (trusted.h) */
 };
 
-/* Where and why. `what` is a static English phrase, lower case, no full stop; never freed. */
+/* The place and the cause of an error. `what` is a static English phrase, lower case, no full stop; never freed. */
 struct fp_error {
     enum fp_status status;
     int sys_errno;   /* errno of the failed call, 0 when none */

@@ -140,7 +140,7 @@ void fp_writer_abandon(struct fp_writer *writer);
 
 struct fp_reader;
 
-/* Where a block stands; made by a scan of the block headers, without decoding. */
+/* The place of a block, known from a scan of the block headers, without decoding. */
 struct fp_block_entry {
     uint64_t offset;
     uint32_t lane;

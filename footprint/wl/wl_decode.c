@@ -80,7 +80,7 @@ static bool decode_runs(struct wl_decoder *decoder, const struct block_header *h
     return cursor_done(&cursor);
 }
 
-/* What the loop over a run's ops works with, away from memory that its stores might seem to change. */
+/* The loop over a run's ops works with these copies: the compiler need not fear that its stores change them. */
 struct run_cursor {
     struct cursor codes, literals;
     struct ids ids;

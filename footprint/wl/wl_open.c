@@ -18,7 +18,7 @@ static void *carve(uintptr_t *at, size_t bytes)
     return (void *)start;
 }
 
-/* Where everything lies in a mapping that begins at base; with base NULL only its size is learned.
+/* Give everything its place in a mapping that begins at base; with base NULL only the size is learned.
  * ret      its pointers into the arena are set, and nothing else.
  * Returns  bytes. */
 static size_t lay_out(uint8_t *base, const struct wl_opening *opening, uint32_t id_max, struct wl_reader *ret)
@@ -115,7 +115,7 @@ static enum fp_status add_meta_text(struct wl_reader *reader, size_t offset, con
 {
     if (column->size > META_BYTES_MAX - *bytes)
         return wl_fail(&reader->error, FP_ERR_CORRUPT, offset, "meta data is too long");
-    /* Else the last entry of one part would go on in the next. */
+    /* Without this check the last entry of one part could go on in the next. */
     if (column->size > 0 && column->bytes[column->size - 1] != '\n')
         return wl_fail(&reader->error, FP_ERR_CORRUPT, offset, "meta data is not of the form key=value");
     memcpy(reader->meta_text + *bytes, column->bytes, column->size);

@@ -16,7 +16,7 @@
 #include "footprint/wl/window.h"
 #include "footprint/wl/wl_decode.h"
 
-/* What a decoded window occupies. There are two, so that a window outlives the next one's decoding. */
+/* A decoded window's room. There are two, so that a window outlives the next one's decoding. */
 struct window_room {
     struct wl_op *ops;
     struct wl_run *runs;
@@ -51,7 +51,7 @@ struct wl_reader {
     struct fp_error error;
 };
 
-/* What open learns before it can lay out the arena. */
+/* Facts that an open learns before it can lay out the arena. */
 struct wl_opening {
     const uint8_t *file;
     size_t file_bytes;

@@ -45,7 +45,7 @@ enum fp_status wl_writer_touched(struct wl_writer *writer, uint32_t id, uint32_t
     return FP_OK;
 }
 
-/* By op, the largest share of each first. */
+/* Order by op; of one op the largest share comes first. */
 static int compare(const void *left, const void *right)
 {
     const struct wl_touched *a = left, *b = right;

@@ -39,7 +39,7 @@
     UINT64_C(                                                                                                \
         250000) /* as the recorder: from there on it looks at the clock at each call (shim/preload/lane_record.c) */
 
-/* As executed. 16 bytes, so that a batch stays in cache. */
+/* One op. It has 16 bytes, so that a batch stays in cache. */
 struct wl_op {
     uint32_t id;        /* the object; 0: NULL (a free of NULL, a realloc of NULL allocates: see below) */
     uint8_t call;       /* enum fp_call */

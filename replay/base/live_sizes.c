@@ -1,6 +1,7 @@
 /* live_sizes.c - sizes by object id. */
 #include "replay/base/live_sizes.h"
 
+#include "replay/base/op.h"
 #include "replay/base/storage.h"
 
 bool rep_live_init(struct rep_live *live, uint32_t id_max)
@@ -24,8 +25,7 @@ void rep_live_follow(struct rep_live *live, const struct wl_window *window, uint
         }
         if (fp_call_kind_of(op->call) == FP_KIND_RELEASE)
             continue;
-        const bool counts = fp_call_extra_of(op->call) == FP_EXTRA_COUNT;
-        *size = op->size * (counts ? op->count : 1) + 1;
+        *size = rep_op_bytes(op) + 1;
         live->bytes += *size - 1;
         live->objects++;
     }

@@ -57,9 +57,9 @@ void rep_storage_unmap(void *memory, size_t count, size_t element_bytes)
     fp_memory_give(bytes);
 }
 
-/* What the C library itself puts on a thread's stack: static thread-local storage above all, which a library
- * with large __thread variables (the thread sanitizer, say) makes far more than PTHREAD_STACK_MIN. glibc tells
- * it to no public function; this private one is what other language runtimes ask too. */
+/* The C library itself puts so much on a thread's stack: static thread-local storage above all. A library with large
+ * __thread variables (the thread sanitizer, say) makes that far more than PTHREAD_STACK_MIN. glibc has no public
+ * function that tells it; other language runtimes ask this private one, too. */
 static size_t stack_overhead_bytes(void)
 {
     size_t (*minimum)(const pthread_attr_t *);

@@ -29,7 +29,7 @@ struct rep_stacks {
     uint32_t count, free_count;
 };
 
-/* What our code and the allocator's may use of a stack: decoding a window needs about 20 KiB. Besides it a
+/* Our code and the allocator's may use so much of a stack: decoding a window needs about 20 KiB. Besides it a
  * stack holds the thread's static storage, as large as the libraries in the process make it. */
 #define REP_STACK_BYTES 131072u
 

@@ -29,25 +29,29 @@ static bool counter_is_steady(void)
 #endif
 }
 
-/* The median of back-to-back reads; sorted by insertion, because qsort may call malloc. */
-static uint64_t measure_cost(const struct rep_clock *clock)
+uint64_t rep_ticks_median(const struct rep_clock *clock, uint64_t (*span)(const struct rep_clock *clock))
 {
     static uint64_t sorted[COST_SAMPLES];
     for (int i = 0; i < COST_SAMPLES; i++) {
-        const uint64_t start = rep_ticks(clock);
-        const uint64_t span = rep_ticks(clock) - start;
+        const uint64_t ticks = span(clock);
         int at = i;
-        for (; at > 0 && sorted[at - 1] > span; at--)
+        for (; at > 0 && sorted[at - 1] > ticks; at--)
             sorted[at] = sorted[at - 1];
-        sorted[at] = span;
+        sorted[at] = ticks;
     }
     return sorted[COST_SAMPLES / 2];
+}
+
+static uint64_t two_reads(const struct rep_clock *clock)
+{
+    const uint64_t start = rep_ticks(clock);
+    return rep_ticks(clock) - start;
 }
 
 void rep_clock_init(struct rep_clock *clock)
 {
     *clock = (struct rep_clock){.counter = counter_is_steady()};
-    clock->cost_ticks = measure_cost(clock);
+    clock->cost_ticks = rep_ticks_median(clock, two_reads);
     clock->start_ns = rep_monotonic_ns();
     clock->start_ticks = rep_ticks(clock);
 }

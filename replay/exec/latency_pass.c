@@ -3,9 +3,8 @@
 
 #include <string.h>
 
+#include "replay/base/op.h"
 #include "replay/base/storage.h"
-
-#define COST_SAMPLES 2001 /* odd: the median is a sample */
 
 /* ---- the stand-ins -------------------------------------------------------------------------- */
 
@@ -115,32 +114,23 @@ bool rep_latency_init(struct rep_latency *latency, const struct wl_summary *summ
     return true;
 }
 
-/* As in the stand-ins, with nothing called; sorted by insertion, because qsort may call malloc. */
+/* This does what the stand-ins do, and calls nothing. */
+static uint64_t empty_call(const struct rep_clock *clock)
+{
+    uint64_t span = 0;
+    entry = &span;
+    end(begin());
+    entry = NULL;
+    return span;
+}
+
 void rep_latency_calibrate(struct rep_latency *latency, const struct rep_clock *clock)
 {
-    static uint64_t sorted[COST_SAMPLES];
     timer = *clock;
-    for (int i = 0; i < COST_SAMPLES; i++) {
-        uint64_t span = 0;
-        entry = &span;
-        end(begin());
-        int at = i;
-        for (; at > 0 && sorted[at - 1] > span; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = span;
-    }
-    entry = NULL;
-    latency->cost_ticks = sorted[COST_SAMPLES / 2];
+    latency->cost_ticks = rep_ticks_median(clock, empty_call);
 }
 
 /* ---- at rest -------------------------------------------------------------------------------- */
-
-static uint64_t bytes_of(const struct wl_op *op)
-{
-    if (op->call == FP_CALL_CALLOC || op->call == FP_CALL_REALLOCARRAY)
-        return op->size * op->count;
-    return op->size;
-}
 
 /* Nanoseconds or ops, whichever the steps are of. */
 static uint32_t step_of(const struct rep_latency *latency, const struct wl_window *window, uint32_t op)
@@ -162,7 +152,7 @@ static void sort_op(struct rep_latency *latency, const struct wl_window *window,
     const struct wl_op *op = &window->ops[number];
     uint8_t *size_class = &latency->class_of[op->id];
     if (fp_call_kind_of(op->call) != FP_KIND_RELEASE)
-        *size_class = (uint8_t)rep_size_class(bytes_of(op));
+        *size_class = (uint8_t)rep_size_class(rep_op_bytes(op));
     if (!timed)
         return;
     const uint64_t ticks = latency->ticks[index];

@@ -20,7 +20,7 @@ struct rep_pace {
     double speed;        /* 0: max */
     uint64_t origin_ns;  /* recorded time of the begin */
     uint64_t start_ns;   /* CLOCK_MONOTONIC then */
-    /* Of all threads' steps, in any order: nothing else is published by them, so relaxed is enough. */
+    /* All threads write these, in any order. They publish nothing else, so relaxed is enough. */
     _Atomic uint64_t behind_most_ns;
     _Atomic uint64_t behind_ns; /* of the step reached last */
 };

@@ -55,7 +55,7 @@ static void fill(unsigned char *object, const struct rep_checked *facts)
         object[at] = pattern(facts->op, at);
 }
 
-/* Where the first of the `until` first bytes differs; INTACT when none does. */
+/* The place of the first byte that differs, among the first `until`; INTACT when none does. */
 static uint64_t damage(const unsigned char *object, const struct rep_checked *facts, uint64_t until)
 {
     if (facts->bytes <= REP_CHECK_WHOLE_BYTES) {

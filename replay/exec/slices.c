@@ -101,8 +101,8 @@ static void take_runs(struct rep_slices *slices, uint32_t count, struct wl_windo
     }
 }
 
-/* What an op of an earlier slice was waited for is done, and so are the waits that were left out because they follow from
- * others: where both their ends lie in one slice, so does what they follow from. */
+/* A wait for an op of an earlier slice is over, and is left out. Waits that the window left out, because they follow from
+ * others, hold too: where both their ends lie in one slice, so do the waits that they follow from. */
 static void take_waits(struct rep_slices *slices, uint32_t end, struct wl_window *slice,
                        struct wl_wait *waits)
 {

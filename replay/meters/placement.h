@@ -4,7 +4,9 @@
  *             and one more: the end of the window in which live bytes are highest
  *   visited   live objects of 1 .. REP_SMALL_BYTES requested bytes. Larger ones have pages to themselves wherever they are put
  *   walk      a visit of each of these objects by its first byte: thread after thread of those that allocated them, the
- *             oldest object of a thread first (ages.h)
+ *             oldest object of a thread first
+ *   age       of two objects of one thread the one allocated first is older. A resized object keeps its age, wherever it
+ *             lies now: to the program it is the same one. The thread is the one that allocated it, whoever frees it
  *   TLB       a simulated one, no real processor's: REP_TLB_ENTRIES pages whose translation is at hand, any page in any
  *             entry (fully associative), the least recently used one replaced
  *   miss      a visit whose page is not at hand in the TLB, in the second of two walks, one behind the other: the first
@@ -23,12 +25,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "footprint/wl/workload.h"
 #include "replay/base/alignment.h"
 #include "replay/base/storage.h" /* REP_CACHE_LINE, REP_PAGE_BYTES */
-#include "replay/meters/ages.h"
 
 #define REP_PLACEMENT_MOMENTS 16u
 #define REP_DISTANCES         65u /* [0]: 0 bytes; [k]: 2^(k-1) .. 2^k - 1 */
+
+/* ---- ages: followed op by op outside of timed code -------------------------------------------- */
+
+/* A ring for each thread, through an end that is no object: nodes 1 .. id_max are object ids, the one of thread t is
+ * id_max + 1 + t. */
+struct rep_ages {
+    uint32_t *older, *younger; /* by node */
+    uint32_t *sizes;           /* by id: bytes requested plus one, at most UINT32_MAX; 0: not live */
+    uint32_t id_max, thread_count;
+    uint64_t objects; /* live */
+};
+
+/* rep_ages_init - map room for a workload's ids and threads. Returns false when it does not fit. */
+bool rep_ages_init(struct rep_ages *ages, const struct wl_summary *summary);
+
+/* rep_ages_follow - take a whole window into account, in the recorded order. */
+void rep_ages_follow(struct rep_ages *ages, const struct wl_window *window);
+
+/* Walk a thread's objects: for (id = rep_ages_oldest(ages, thread); id != 0; id = rep_ages_next(ages, id)). 0: none is left. */
+uint32_t rep_ages_oldest(const struct rep_ages *ages, uint32_t thread);
+uint32_t rep_ages_next(const struct rep_ages *ages, uint32_t id);
 
 /* ---- the TLB -------------------------------------------------------------------------------- */
 
@@ -78,7 +101,7 @@ void rep_cover_count(uint64_t *keys, uint64_t *scratch, size_t count, uint64_t *
 
 /* ---- the pass ------------------------------------------------------------------------------- */
 
-/* Of one moment, or summed over several. */
+/* Figures of one moment, or their sums over several. */
 struct rep_placement_sample {
     bool taken;
     uint64_t ops, time_ns;   /* executed so far, inherited ones included; recorded */

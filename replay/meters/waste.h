@@ -29,9 +29,9 @@ struct rep_waste_sample {
     uint64_t ops;     /* executed before it */
     uint64_t time_ns; /* recorded */
     uint64_t live_bytes, live_objects, resident_bytes;
-    /* REP_WASTE_UNKNOWN where nobody tells. */
+    /* REP_WASTE_UNKNOWN where the allocator does not tell. */
     int64_t usable_bytes, rounding_bytes, cached_bytes, metadata_bytes, rest_bytes, huge_page_bytes;
-    /* As the allocator names them. */
+    /* The allocator's own names. */
     struct {
         const char *name;
         uint64_t bytes;
@@ -59,11 +59,5 @@ bool rep_waste_is_due(const struct rep_waste *waste, const struct wl_window *win
 /* rep_waste_sample - at rest, after `ops` ops. resident_bytes: at this moment; time_ns: recorded. */
 void rep_waste_sample(struct rep_waste *waste, struct rep_waste_sample *ret_sample, uint64_t ops,
                       uint64_t time_ns, uint64_t resident_bytes);
-
-/* ---- for allocator_statistics.c ------------------------------------------------------------------------ */
-
-/* rep_statistics - ask the allocator; fills statistics, cached_bytes and metadata_bytes of a sample whose other fields
- * are set. Does nothing for a kind that tells nothing. */
-void rep_statistics(const char *kind, struct rep_waste_sample *sample);
 
 #endif

@@ -1,7 +1,6 @@
 /* ending.c - the last words. */
 #include "replay/outcome/ending.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -17,6 +16,7 @@
 #include "footprint/wl/workload.h"
 #include "replay/base/live_sizes.h"
 #include "replay/base/proc.h"
+#include "replay/base/symbol.h"
 #include "replay/exec/idle.h"
 #include "replay/system/run_limit.h"
 
@@ -331,13 +331,11 @@ static void timed_out(int signal_number)
 static void catch_operator_new(void)
 {
     void *(*set_new_handler)(void (*)(void));
-    void *found = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE");
-    memcpy(&set_new_handler, &found, sizeof set_new_handler);
-    if (found != NULL)
+    if (rep_symbol("_ZSt15set_new_handlerPFvvE", &set_new_handler))
         (void)set_new_handler(operator_new_failed);
 }
 
-/* Only where nobody else takes the signal: a sanitizer says more than we can. */
+/* A signal that somebody else handles stays theirs: a sanitizer says more than we can. */
 static void catch_crashes(void)
 {
     static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};

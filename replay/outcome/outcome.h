@@ -50,7 +50,7 @@ struct rep_outcome {
     const struct rep_account *account;
 };
 
-/* Of the whole run. Only times of a time pass are the allocator's; rep_outcome_pass is the JSON's `pass`. */
+/* Figures of the whole run. Only the times of a time pass are the allocator's. rep_outcome_pass is the JSON's `pass`. */
 double rep_outcome_ns_per_op(const struct rep_outcome *outcome);
 bool rep_outcome_is_time_pass(const struct rep_outcome *outcome);
 const char *rep_outcome_pass(const struct rep_outcome *outcome);

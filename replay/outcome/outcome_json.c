@@ -239,7 +239,7 @@ static json_t *share(uint64_t part, uint64_t of)
     return of > 0 ? json_real((double)part / (double)of) : json_null();
 }
 
-/* The same keys for a moment and for all together. */
+/* A moment and the sum of all moments have the same keys. */
 static json_t *placement_sample_json(const struct rep_placement_sample *sample)
 {
     json_t *object = json_object();
@@ -360,7 +360,7 @@ static json_t *substituted_json(const struct rep_outcome *outcome)
     return array;
 }
 
-/* Calls that were watched took longer than the allocator did: no figure is better than that one. */
+/* Watching calls takes time of its own. In such a pass no figure is better than a wrong one. */
 static void set_timed(json_t *root, const struct rep_outcome *outcome)
 {
     const bool timed = rep_outcome_is_time_pass(outcome);

@@ -22,7 +22,7 @@ static void say_bytes(const char *key, double bytes)
 
 static void say_waste(const char *key, const struct rep_waste_sample *sample)
 {
-    /* Parts that add up to more than is resident leave no rest: so much of them is not in memory. */
+    /* Where the parts add up to more than is resident, there is no rest: some of the parts are not in memory. */
     const int64_t rest = sample->rest_bytes < 0 ? REP_WASTE_UNKNOWN : sample->rest_bytes;
     const struct {
         const char *word;
@@ -140,7 +140,7 @@ static void say_placement(const struct rep_placement *placement)
                FP_GROUPED(alignment->first.bytes), FP_GROUPED(alignment->first.promised));
 }
 
-/* The words are a file's. */
+/* The words come from a file: control characters are not printed. */
 static void say_incomplete(const char *why)
 {
     char plain[512];

@@ -7,21 +7,14 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
+#include "replay/base/symbol.h"
 
 const char rep_proof_kinds[] = "glibc, jemalloc, tcmalloc, mimalloc, tbb, scudo, none, address";
-
-/* Find a function by name; memcpy because ISO C converts no object pointer to a function pointer. */
-static bool find(const char *name, void *ret_function)
-{
-    void *found = dlsym(RTLD_DEFAULT, name);
-    memcpy(ret_function, &found, sizeof found);
-    return found != NULL;
-}
 
 static bool ask_glibc(struct rep_proof *proof, const struct rep_calls *calls)
 {
     const char *(*version)(void);
-    if (!find("gnu_get_libc_version", &version))
+    if (!rep_symbol("gnu_get_libc_version", &version))
         return false;
     snprintf(proof->version, sizeof proof->version, "%s", version());
     return true;
@@ -32,7 +25,7 @@ static bool ask_jemalloc(struct rep_proof *proof, const struct rep_calls *calls)
     int (*mallctl)(const char *, void *, size_t *, void *, size_t);
     const char *version = NULL;
     size_t length = sizeof version;
-    if (!find("mallctl", &mallctl) || mallctl("version", &version, &length, NULL, 0) != 0)
+    if (!rep_symbol("mallctl", &mallctl) || mallctl("version", &version, &length, NULL, 0) != 0)
         return false;
     snprintf(proof->version, sizeof proof->version, "%s", version);
     return true;
@@ -41,7 +34,7 @@ static bool ask_jemalloc(struct rep_proof *proof, const struct rep_calls *calls)
 static bool ask_tcmalloc(struct rep_proof *proof, const struct rep_calls *calls)
 {
     const char *(*version)(int *, int *, const char **);
-    if (!find("tc_version", &version))
+    if (!rep_symbol("tc_version", &version))
         return false;
     snprintf(proof->version, sizeof proof->version, "%s", version(NULL, NULL, NULL));
     return true;
@@ -51,7 +44,7 @@ static bool ask_mimalloc(struct rep_proof *proof, const struct rep_calls *calls)
 {
     int (*version)(void);
     bool (*in_heap)(const void *);
-    if (!find("mi_version", &version) || !find("mi_is_in_heap_region", &in_heap))
+    if (!rep_symbol("mi_version", &version) || !rep_symbol("mi_is_in_heap_region", &in_heap))
         return false;
     void *object = calls->malloc(64);
     const bool is_its_own = object != NULL && in_heap(object);
@@ -64,7 +57,7 @@ static bool ask_mimalloc(struct rep_proof *proof, const struct rep_calls *calls)
 static bool ask_tbb(struct rep_proof *proof, const struct rep_calls *calls)
 {
     size_t (*size_of)(void *);
-    if (!find("scalable_msize", &size_of))
+    if (!rep_symbol("scalable_msize", &size_of))
         return false;
     void *object = calls->malloc(64);
     const bool is_its_own = object != NULL && size_of(object) >= 64;
@@ -148,7 +141,7 @@ static bool names_match(const char *expected, const char *name)
            name[length] == '.';
 }
 
-/* Where an address lies. ret_loaded: as the loader named it; ret_path: with links resolved. */
+/* Find the library that an address lies in. ret_loaded: as the loader named it; ret_path: with links resolved. */
 static void locate(const void *address, char *ret_path, const char **ret_loaded)
 {
     Dl_info info;

@@ -3,13 +3,21 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 extern char **environ;
+
+#define VARIABLES_MAX     4096u
+#define LISTING_BYTES_MAX 32768u
+#define LISTING_SECONDS   10u /* a program that takes longer to print its list is ended */
 
 static const char TUNABLES[] = "GLIBC_TUNABLES"; /* the loader reads it whatever the allocator is */
 
@@ -24,13 +32,6 @@ bool rep_settings_refuse(struct rep_settings *settings, const char *format, ...)
     vsnprintf(settings->why, sizeof settings->why, format, arguments);
     va_end(arguments);
     return false;
-}
-
-bool rep_settings_symbol(const char *name, void *ret_pointer)
-{
-    void *found = dlsym(RTLD_DEFAULT, name);
-    memcpy(ret_pointer, &found, sizeof found); /* ISO C has no cast from data to function pointer */
-    return found != NULL;
 }
 
 bool rep_settings_number(const char *text, long long *ret_number)
@@ -64,6 +65,69 @@ bool rep_settings_add(struct rep_settings *settings, const char *name, size_t na
     memcpy(setting->name, name, name_length);
     memcpy(setting->asked, value, value_length);
     return true;
+}
+
+/* ---- what another program of this environment prints, without malloc --------------------------- */
+
+/* This runs in the child of vfork, which shares our memory: it writes to its own variables and to `variables` only. */
+__attribute__((noreturn)) static void become(char **arguments, char *variable, int out)
+{
+    static char *variables[VARIABLES_MAX];
+    size_t count = 0;
+    for (; environ[count] != NULL && count + 2 < VARIABLES_MAX; count++)
+        variables[count] = environ[count];
+    variables[count] = variable; /* NULL ends the list one earlier */
+    variables[count + 1] = NULL;
+    const int null = open("/dev/null", O_RDONLY);
+    (void)alarm(LISTING_SECONDS); /* exec keeps it */
+    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
+        dup2(out, STDERR_FILENO) >= 0)
+        execve(arguments[0], arguments, variables);
+    _exit(127);
+}
+
+static pid_t start(char **arguments, char *variable, int out)
+{
+    const pid_t child = vfork(); /* no handlers of the allocator's run, as they would at fork */
+    if (child == 0)
+        become(arguments, variable, out);
+    return child;
+}
+
+/* All that comes until the end; what has no room is read too, or the child would wait for ever. */
+static size_t read_all(int fd, char *text, size_t size)
+{
+    char rest[4096];
+    size_t length = 0;
+    for (;;) {
+        const bool full = length == size;
+        const ssize_t count = full ? read(fd, rest, sizeof rest) : read(fd, text + length, size - length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return length;
+        length += full ? 0 : (size_t)count;
+    }
+}
+
+const char *rep_listing_read(const char *path, const char *argument, const char *variable)
+{
+    static char text[LISTING_BYTES_MAX], words[3][PATH_MAX];
+    char *arguments[] = {words[0], words[1], NULL};
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return NULL;
+    snprintf(words[0], sizeof words[0], "%s", path);
+    snprintf(words[1], sizeof words[1], "%s", argument);
+    snprintf(words[2], sizeof words[2], "%s", variable != NULL ? variable : "");
+    const pid_t child = start(arguments, variable != NULL ? words[2] : NULL, ends[1]);
+    (void)close(ends[1]); /* nothing was written by us */
+    const size_t length = child > 0 ? read_all(ends[0], text, sizeof text - 1) : 0;
+    (void)close(ends[0]); /* it was only read */
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    text[length] = '\0';
+    return length > 0 ? text : NULL;
 }
 
 /* ---- gathering ------------------------------------------------------------------------------- */
@@ -113,7 +177,7 @@ static bool is_named(const struct rep_settings *settings, const char *variable)
     return false;
 }
 
-/* Nobody reads it, or nobody tells of it. */
+/* The allocator does not read this variable, or does not tell of it. */
 static bool pass_unproven(struct rep_settings *settings, const char *variable, const char *value)
 {
     if (settings->unproven && rep_settings_add(settings, variable, strlen(variable), value, strlen(value))) {

@@ -66,7 +66,7 @@ void rep_settings_names(const struct rep_settings *settings, rep_settings_told *
 
 /* ---- for the files settings_*.c -------------------------------------------------------------- */
 
-/* What an allocator's kind brings. */
+/* One of these for each kind of allocator. */
 struct rep_settings_kind {
     const char *kind;
     const char
@@ -93,8 +93,12 @@ bool rep_settings_add(struct rep_settings *settings, const char *name, size_t na
 /* rep_settings_number - a whole decimal or 0x number, nothing behind it. */
 bool rep_settings_number(const char *text, long long *ret_number);
 
-/* rep_settings_symbol - dlsym by name into a function or data pointer. Returns false when there is none. */
-bool rep_settings_symbol(const char *name, void *ret_pointer);
+/* rep_listing_read - run a program to its end and keep what it prints, standard output and error together.
+ * path, argument  the program and its only argument.
+ * variable        "NAME=VALUE" to add to this process's environment, or NULL.
+ * Returns         the text, in static storage that the next call overwrites; what is beyond 32 KiB is
+ *                 dropped. NULL when it could not be started or printed nothing. */
+const char *rep_listing_read(const char *path, const char *argument, const char *variable);
 
 /* rep_settings_refuse - set why, unless it is set. Returns false. */
 bool rep_settings_refuse(struct rep_settings *settings, const char *format, ...)

@@ -13,7 +13,6 @@
 
 #include "replay/base/proc.h"
 #include "replay/proof/settings.h"
-#include "replay/system/program_output.h"
 
 static const char *const OLDER[][2] = {
     {"MALLOC_ARENA_MAX", "glibc.malloc.arena_max"},

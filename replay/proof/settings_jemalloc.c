@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "replay/base/symbol.h"
 #include "replay/proof/settings.h"
 
 /* Options whose value is a text; mallctl tells a size, which these share with numbers. */
@@ -45,7 +46,7 @@ static bool is_text(const char *name)
     return false;
 }
 
-/* What is in force, where it is told apart from what was asked. */
+/* For some options jemalloc tells the value in force by another name than the value that was asked for. */
 static const char *const IN_FORCE[][2] = {
     {"opt.narenas", "arenas.narenas"},
     {"opt.tcache", "thread.tcache.enabled"},
@@ -123,7 +124,7 @@ static bool read_back(struct rep_settings *settings, struct rep_setting *setting
 {
     mallctl_function *mallctl;
     struct answer answer;
-    if (!rep_settings_symbol("mallctl", &mallctl))
+    if (!rep_symbol("mallctl", &mallctl))
         return false;
     const int error = ask(mallctl, setting->name, &answer);
     if (error == ENOENT)
@@ -138,7 +139,7 @@ static bool read_back(struct rep_settings *settings, struct rep_setting *setting
     return true;
 }
 
-/* Its report lists the options at its top: "  opt.narenas: 8". Without the parts "mdablxeh" nothing but that is left. */
+/* jemalloc's report lists the options at its top: "  opt.narenas: 8". With "mdablxeh" it leaves out everything else. */
 static void look_for_option(void *told, const char *text)
 {
     static char line[REP_SETTING_TEXT_MAX]; /* it comes in pieces */
@@ -161,7 +162,7 @@ static void look_for_option(void *told, const char *text)
 static void names(rep_settings_told *told)
 {
     void (*print)(void (*)(void *, const char *), void *, const char *);
-    if (rep_settings_symbol("malloc_stats_print", &print))
+    if (rep_symbol("malloc_stats_print", &print))
         print(look_for_option, &told, "mdablxeh");
 }
 

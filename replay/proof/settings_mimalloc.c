@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "replay/base/symbol.h"
 #include "replay/proof/settings.h"
-#include "replay/system/program_output.h"
 
 static const char PREFIX[] = "MIMALLOC_";
 static const char LINE[] = "mimalloc: option '"; /* of its list */
@@ -39,7 +39,7 @@ static bool read_back(struct rep_settings *settings, struct rep_setting *setting
     long (*option_get)(int);
     if (strncmp(name, PREFIX, sizeof PREFIX - 1) == 0)
         name += sizeof PREFIX - 1;
-    if (!rep_settings_symbol("mi_option_get", &option_get))
+    if (!rep_symbol("mi_option_get", &option_get))
         return false;
     const char *at = rep_listing_read("/proc/self/exe", "--help", "MIMALLOC_VERBOSE=1");
     bool found = false;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "replay/base/symbol.h"
 #include "replay/proof/settings.h"
 
 /* The library exports its flags by names that are meant to deter linking; reading is what we need. */
@@ -38,7 +39,7 @@ static bool read_property(const char *property, struct rep_setting *setting)
 {
     int (*numeric)(const char *, size_t *);
     size_t value;
-    if (!rep_settings_symbol("MallocExtension_GetNumericProperty", &numeric) || !numeric(property, &value))
+    if (!rep_symbol("MallocExtension_GetNumericProperty", &numeric) || !numeric(property, &value))
         return false;
     snprintf(setting->found, sizeof setting->found, "%zu", value);
     setting->from = "MallocExtension_GetNumericProperty";
@@ -53,7 +54,7 @@ static bool read_back(struct rep_settings *settings, struct rep_setting *setting
             continue;
         if (KNOWN[i].property != NULL)
             return read_property(KNOWN[i].property, setting);
-        if (!rep_settings_symbol(KNOWN[i].flag, &flag))
+        if (!rep_symbol(KNOWN[i].flag, &flag))
             return false;
         if (KNOWN[i].real)
             snprintf(setting->found, sizeof setting->found, "%g", *(const double *)flag);
@@ -65,7 +66,7 @@ static bool read_back(struct rep_settings *settings, struct rep_setting *setting
     return read_property(setting->name, setting); /* an expectation may name any property */
 }
 
-/* Those that can be proven: of others neither property nor flag is known. */
+/* Only settings that can be proven are told. Of others neither property nor flag is known. */
 static void names(rep_settings_told *told)
 {
     static const char PREFIX[] = "TCMALLOC_";

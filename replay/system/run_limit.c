@@ -109,7 +109,7 @@ static bool set_group(uint64_t bytes, struct rep_limit *ret_limit)
     if (!rep_group_read(directory, version, &counts))
         return false;
     const uint64_t held = counts.usage_bytes - counts.cache_bytes;
-    /* What was charged before we joined is not in the usage: the allocator's own early memory comes off its share. */
+    /* The usage does not have what was charged before we joined: the allocator's early memory comes off its share. */
     const uint64_t room = bytes > early_bytes ? bytes - early_bytes : 0;
     errno = EOVERFLOW;
     if (__builtin_add_overflow(held, room, &sum) || sum > INT64_MAX)

@@ -42,7 +42,7 @@ enum {
     LISTENER_REFUSED = -2,
 };
 
-/* Of both processes. Only what is touched of it becomes resident, and that as shared memory. */
+/* Both processes have this mapped. Only touched pages of it become resident, and they count as shared memory. */
 struct rep_syscalls_shared {
     _Atomic int listener; /* a descriptor, valid in both: they share the table */
     _Atomic bool counting;
@@ -56,24 +56,16 @@ static _Thread_local _Atomic uint8_t *own_place;
 
 static enum rep_syscall_kind kind_of(int number)
 {
-    switch (number) {
-    case SYS_mmap:
-        return REP_SYSCALL_MMAP;
-    case SYS_munmap:
-        return REP_SYSCALL_MUNMAP;
-    case SYS_mremap:
-        return REP_SYSCALL_MREMAP;
-    case SYS_madvise:
-        return REP_SYSCALL_MADVISE;
-    case SYS_mprotect:
-        return REP_SYSCALL_MPROTECT;
-    case SYS_brk:
-        return REP_SYSCALL_BRK;
-    case SYS_futex:
-        return REP_SYSCALL_FUTEX;
-    default:
-        return REP_SYSCALL_OTHER;
-    }
+    static const int NUMBERS[REP_SYSCALL_OTHER] = {
+        [REP_SYSCALL_MMAP] = SYS_mmap,         [REP_SYSCALL_MUNMAP] = SYS_munmap,
+        [REP_SYSCALL_MREMAP] = SYS_mremap,     [REP_SYSCALL_MADVISE] = SYS_madvise,
+        [REP_SYSCALL_MPROTECT] = SYS_mprotect, [REP_SYSCALL_BRK] = SYS_brk,
+        [REP_SYSCALL_FUTEX] = SYS_futex,
+    };
+    unsigned kind = 0;
+    while (kind < REP_SYSCALL_OTHER && NUMBERS[kind] != number)
+        kind++;
+    return (enum rep_syscall_kind)kind;
 }
 
 /* The thread stands still at its call, so what it wrote about itself before is seen. */
@@ -123,7 +115,7 @@ __attribute__((noreturn)) static void watch(struct rep_syscalls_shared *shared, 
     while (atomic_load(&shared->listener) == LISTENER_NONE && is_alive(watched))
         rep_real_sleep_until(rep_real_ns(CLOCK_MONOTONIC) + POLL_NS);
     const int listener = atomic_load(&shared->listener);
-    /* Of the end the listener tells too late: Linux 6.1 lets go of a filter when its last process is waited for, which only
+    /* The listener tells of the end too late: Linux 6.1 lets go of a filter when its last process is waited for, which only
      * we do (6.18 when it ends), and children of the watched would keep it. */
     const int ended = (int)syscall(SYS_pidfd_open, watched, 0);
     while (listener >= 0) {
@@ -211,7 +203,7 @@ bool rep_syscalls_init(struct rep_syscalls *syscalls)
     if (shared == MAP_FAILED)
         return refuse(syscalls, "mmap", errno);
     atomic_store(&shared->listener, LISTENER_NONE);
-    /* By the system call: fork() would run what the allocator registered for a fork. The table of descriptors is
+    /* fork() would run what the allocator registered for a fork; the system call does not. The table of descriptors is
      * shared, because the listener's comes to exist only when no more may be handed over. */
     const pid_t first = getpid();
     const long watched = syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, 0L);

@@ -1,0 +1,17 @@
+/* symbol.h - a function or variable of the process by its name, as the allocator's library exports it. */
+#ifndef MALLAB_REPLAY_BASE_SYMBOL_H
+#define MALLAB_REPLAY_BASE_SYMBOL_H
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* rep_symbol - look it up. ret_pointer: a pointer to the pointer to be set. Returns false when there is none. */
+static inline bool rep_symbol(const char *name, void *ret_pointer)
+{
+    void *found = dlsym(RTLD_DEFAULT, name);
+    memcpy(ret_pointer, &found, sizeof found); /* ISO C has no cast from data to function pointer */
+    return found != NULL;
+}
+
+#endif
