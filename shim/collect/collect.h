@@ -50,11 +50,10 @@ struct collect_stream {
     bool is_left;                           /* the last chunk in the queue is of a thread that is gone */
     uint64_t waiting_ns;                    /* CLOCK_MONOTONIC at which the queue was empty or written last */
     uint64_t next_chunk;                    /* sequence of the chunk that continues what is written */
-    uint64_t
-        missing; /* 1 + that of one that was missing while the pool was stuck, for so many scans; 0: none */
-    uint32_t missing_scans;
-    uint64_t epoch;   /* of the records being read */
-    uint64_t time_ns; /* newest stamp: times never decrease within a lane */
+    uint64_t missing;       /* 1 + that of one that was missing while the pool was stuck; 0: none */
+    uint32_t missing_scans; /* for so many scans */
+    uint64_t epoch;         /* of the records being read */
+    uint64_t time_ns;       /* newest stamp: times never decrease within a lane */
 };
 
 /* Streams, the one that came first in front. */
@@ -103,10 +102,9 @@ struct collect_image {
     char stem[SEG_FILE]; /* its footprints are STEM.fp, or STEM.wNNNN.fp by window; "" before the first */
     struct collect_part *parts; /* the last one is being written while there is a writer */
     size_t part_count, part_capacity;
-    struct fp_writer
-        *writer;  /* NULL when it could not be created, is finished, or waits for its first block */
-    bool writing; /* false after a write failed: drain and count only */
-    bool between; /* the last part is finished, and another begins with the next block */
+    struct fp_writer *writer; /* NULL: not created, finished, or waiting for its first block */
+    bool writing;             /* false after a write failed: drain and count only */
+    bool between;             /* the last part is finished, and another begins with the next block */
     enum fp_loss stopped_by, limit_cause;
     struct collect_numbered lanes, streams; /* of struct collect_lane, collect_stream */
     uint32_t lane_end; /* 1 + the highest lane's number, 0: none; stays when they are released */
@@ -172,18 +170,16 @@ struct collector {
     struct collect_image **images; /* all, in order of discovery; freed at the end */
     size_t image_count, image_capacity;
     uint32_t image_of_slot[SEG_SLOT_COUNT]; /* index + 1 into images */
-    uint64_t
-        claimed_ns[SEG_SLOT_COUNT];  /* since when a claim of an unknown process stands, 0 there is none */
-    uint64_t claims[SEG_SLOT_COUNT]; /* its word */
+    uint64_t claimed_ns[SEG_SLOT_COUNT];    /* since when an unknown process' claim stands; 0: none does */
+    uint64_t claims[SEG_SLOT_COUNT];        /* its word */
     size_t running;
     uint64_t spoiled; /* chunks whose state no process of ours would write, and calls in those of nobody */
     uint64_t refused; /* processes beyond what a recording lists */
     uint64_t serials_seen;
-    bool attaching;             /* a slot was seen claimed and not yet attached */
-    struct taken_chunk *chunks; /* of the segment, by index */
-    struct stream_list
-        waiting[COLLECT_CHUNKS_PER_BLOCK]; /* those whose queue can be written, by its length less 1 */
-    uint32_t free_chunks;                  /* below ready, at the last scan */
+    bool attaching;                                       /* a slot was seen claimed and not yet attached */
+    struct taken_chunk *chunks;                           /* of the segment, by index */
+    struct stream_list waiting[COLLECT_CHUNKS_PER_BLOCK]; /* they can be written; by queue length less 1 */
+    uint32_t free_chunks;                                 /* below ready, at the last scan */
     uint32_t taken_chunks;
     uint32_t freed;      /* chunks freed since waiters were last told */
     uint64_t starved_ns; /* CLOCK_MONOTONIC since when no chunk is free or taken; 0: one is */

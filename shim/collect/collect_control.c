@@ -189,8 +189,7 @@ static void begin_window(struct collector *collector)
     cut_all(collector);
     for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;) {
         image_close_part(collector, image);
-        image->between =
-            true; /* also where a full disk or a limit had stopped it: there may be room by now */
+        image->between = true; /* also where a full disk or a limit stopped it: there may be room now */
     }
     collector->window++;
     collector->window_begin_ns = clock_monotonic_ns();

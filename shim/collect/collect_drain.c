@@ -12,12 +12,11 @@
 #include "shim/shared/raw.h"
 
 #define GROW_LEAST     64u
-#define HUNGRY_LOOK_NS UINT64_C(20000000) /* between looks for dead threads while no chunk is free */
-#define STARVED_NS                                                                                           \
-    UINT64_C(100000000) /* so long the threads that have chunks are given to fill them, or to end */
-#define MISSING_SCANS 3u
-#define STUCK_NS      UINT64_C(50000000)   /* many rounds: what is only late has come by then */
-#define WAITING_NS    UINT64_C(5000000000) /* for a block's worth of chunks; blocks of less compress less */
+#define HUNGRY_LOOK_NS UINT64_C(20000000)  /* between looks for dead threads while no chunk is free */
+#define STARVED_NS     UINT64_C(100000000) /* for threads that have chunks to fill them, or to end */
+#define MISSING_SCANS  3u
+#define STUCK_NS       UINT64_C(50000000)   /* many rounds: what is only late has come by then */
+#define WAITING_NS     UINT64_C(5000000000) /* for a block's worth of chunks; blocks of less compress less */
 
 static struct fp_columns decoded;
 
@@ -125,8 +124,7 @@ static uint32_t write_block(struct collector *collector, struct collect_stream *
             break;
         indexes[done++] = at - 1;
         if (block != NULL)
-            (void)read_chunk(collector, stream, block, note, take_copy(collector, at - 1),
-                             &damaged); /* all of it */
+            (void)read_chunk(collector, stream, block, note, take_copy(collector, at - 1), &damaged);
         else
             stream->image->lost[FP_LOSS_COLLECTOR] += decode_calls(take_copy(collector, at - 1), note->split);
         stream->next_chunk = chunks[at - 1].sequence + 1;
@@ -254,9 +252,8 @@ void drain_waiting(struct collector *collector)
         struct collect_stream *next;
         for (struct collect_stream *stream = collector->waiting[i].first; stream != NULL; stream = next) {
             next = stream->behind;
-            if (now - stream->waiting_ns >= WAITING_NS)
-                (void)write_block(collector, stream, COLLECT_CHUNKS_PER_BLOCK,
-                                  false); /* the waiters are told in drain_blocks */
+            if (now - stream->waiting_ns >= WAITING_NS) /* the waiters are told in drain_blocks */
+                (void)write_block(collector, stream, COLLECT_CHUNKS_PER_BLOCK, false);
         }
     }
 }

@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@ static bool read_header(int fd, struct seg_header *ret_header)
            ret_header->fixed.collector_pid != 0;
 }
 
-static json_t *read_recording(int directory_fd)
+json_t *segment_read_recording(int directory_fd)
 {
     const int fd = fp_trusted_open(directory_fd, "recording.json", S_IFREG, FP_TRUSTED_OWN, NULL);
     const struct fp_json_bound bound = fp_json_directory_bound(directory_fd, fd);
@@ -47,7 +46,7 @@ static bool is_copy(int directory_fd, const json_t *recording)
 static bool find_named(int directory_fd, enum fp_trusted_use use, struct fp_segment_file *ret_file,
                        struct seg_header *ret_header)
 {
-    json_t *recording = read_recording(directory_fd);
+    json_t *recording = segment_read_recording(directory_fd);
     const char *path = json_string_value(json_object_get(recording, "segment_path"));
     bool found = path != NULL && !is_copy(directory_fd, recording) &&
                  fp_segment_open(directory_fd, path, use, ret_file, NULL);

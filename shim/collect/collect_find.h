@@ -2,6 +2,8 @@
 #ifndef MALLAB_SHIM_COLLECT_COLLECT_FIND_H
 #define MALLAB_SHIM_COLLECT_COLLECT_FIND_H
 
+#include <jansson.h>
+
 #include "shim/collect/collect_segment.h"
 
 /* segment_of_live_collector - the segment of a recording that still goes on.
@@ -14,6 +16,9 @@ bool segment_of_live_collector(int directory_fd, const char *directory, char *re
  * as it is now. The caller's to close. Returns whether there is one. */
 bool segment_of_dead_collector(int directory_fd, struct fp_segment_file *ret_file,
                                struct seg_header *ret_header);
+
+/* segment_read_recording - recording.json of a directory; NULL: there is none that may be believed. The caller's to release. */
+json_t *segment_read_recording(int directory_fd);
 
 /* segment_tell_path - the absolute path of a recording's segment. False: it is too long for the shim. */
 bool segment_tell_path(const struct fp_segment_file *file, const char *directory, char *ret_path,

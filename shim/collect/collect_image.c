@@ -18,11 +18,10 @@
 
 #define CLAIM_LONGEST_NS UINT64_C(10000000000)
 #define CLAIM_LONG_NS    UINT64_C(100000000) /* a thousand times what it takes: then it is looked who that is */
-#define MADE_UP_NS                                                                                           \
-    UINT64_C(2000000000)          /* so long a process may seem to be none before it is taken for none */
-#define ADOPT_AT_ONCE  64u        /* then chunks are drained again: each takes a file and some system calls */
-#define FOREIGN_WEIGHT 16u        /* of one that all of /proc is looked through for */
-#define IMAGES_MOST    (1u << 18) /* of one recording: a kilobyte and a half each */
+#define MADE_UP_NS       UINT64_C(2000000000) /* a process may seem to be none for so long */
+#define ADOPT_AT_ONCE    64u /* then chunks are drained again: each takes a file and some system calls */
+#define FOREIGN_WEIGHT   16u /* of one that all of /proc is looked through for */
+#define IMAGES_MOST      (1u << 18) /* of one recording: a kilobyte and a half each */
 
 /* ---- discovery -------------------------------------------------------------------------------------------- */
 
@@ -315,8 +314,7 @@ void image_check_ends(struct collector *collector, bool thorough)
         /* While a process dies the kernel shows none of its mappings: which of two images it was could not be told then. */
         if (!images[i]->ended && ends[i] == IMAGE_EXIT)
             end_former_image(collector, images[i]);
-        image_finish(collector, images[i],
-                     ends[i]); /* nothing, where the discovery or the line above did it */
+        image_finish(collector, images[i], ends[i]); /* nothing, where that was done already */
     }
     put_relaxed(&collector->segment.view.header->crowded, collector->running == SEG_SLOT_COUNT);
 }

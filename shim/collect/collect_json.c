@@ -23,8 +23,7 @@
 
 static json_t *number(uint64_t value)
 {
-    return json_integer(value <= INT64_MAX ? (json_int_t)value
-                                           : INT64_MAX); /* as a process may have counted */
+    return json_integer(value <= INT64_MAX ? (json_int_t)value : INT64_MAX); /* processes count too */
 }
 
 /* A name that is not UTF-8 is told as far as JSON can. */

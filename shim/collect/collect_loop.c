@@ -17,16 +17,15 @@
 #include "shim/collect/collect_tell.h"
 #include "shim/shared/raw.h"
 
-#define NAP_NS 4000000u /* while there is work: a round takes some 25 us, whatever it finds */
-#define WANTED_NS                                                                                            \
-    200000u /* while threads wait for a chunk: others give theirs back as they end, without a ring */
-#define STEP_NS        1000000u    /* between two steps of the epoch words, where somebody orders by them */
-#define SLEEP_NS       5000000u    /* while there is none */
-#define LONG_SLEEP_NS  20000000u   /* and has not been for long */
-#define IDLE_ROUNDS    5u          /* of napping before sleeping */
-#define SLEEP_ROUNDS   400u        /* of sleeping before sleeping long: two seconds */
-#define EMPTY_RINGS    16u         /* in a row: a process that attaches rings without work for us */
-#define LOOK_NS        50000000u   /* between looks for execs */
+#define NAP_NS         4000000u  /* while there is work: a round takes some 25 us, whatever it finds */
+#define WANTED_NS      200000u   /* while threads wait for a chunk: others give theirs back without a ring */
+#define STEP_NS        1000000u  /* between two steps of the epoch words, where somebody orders by them */
+#define SLEEP_NS       5000000u  /* while there is none */
+#define LONG_SLEEP_NS  20000000u /* and has not been for long */
+#define IDLE_ROUNDS    5u        /* of napping before sleeping */
+#define SLEEP_ROUNDS   400u      /* of sleeping before sleeping long: two seconds */
+#define EMPTY_RINGS    16u       /* in a row: a process that attaches rings without work for us */
+#define LOOK_NS        50000000u /* between looks for execs */
 #define SELDOM_NS      1000000000u /* and for threads that ended without a word, and for chunks that wait */
 #define NOBODY_CAME_NS UINT64_C(10000000000)
 #define JOIN_NS        UINT64_C(3000000000)
@@ -153,8 +152,8 @@ void loop_run(struct collector *collector)
         put_relaxed(&segment->heartbeat_ns, now);
         clock_anchor(&collector->clock);
         clock_share(&collector->clock, segment);
-        collector->attaching = collector->attaching ||
-                               look; /* the count of serials may have been written over */
+        if (look)
+            collector->attaching = true; /* the count of serials may have been written over */
         if (look)
             (void)segment_ready_all(&collector->segment);
         (void)image_discover(collector); /* the others in the next round */

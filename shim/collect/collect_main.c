@@ -111,8 +111,7 @@ static void settle(struct collector *collector)
     (void)setsid(); /* fails where we lead a session already, which is as good */
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE,
-                        &limit); /* two descriptors a process; fewer is a limit, not an error */
+        (void)setrlimit(RLIMIT_NOFILE, &limit); /* two for each process; fewer is a limit, not an error */
     }
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0) {
         limit.rlim_cur = limit.rlim_max;
@@ -266,11 +265,7 @@ static int prepare(struct collector *collector, bool *ret_joined)
         (void)fail(collector, "no memory for the table of chunks");
         return give_up(collector);
     }
-    if (!json_write(collector, false)) {
-        tell_unwritable(collector);
-        return give_up(collector);
-    }
-    if (!reserve_hold(collector)) {
+    if (!json_write(collector, false) || !reserve_hold(collector)) {
         tell_unwritable(collector);
         return give_up(collector);
     }
@@ -322,9 +317,7 @@ static bool write_last(struct collector *collector)
 {
     const struct timespec pause = {0, LAST_PAUSE_NS};
     for (unsigned tries = 0; !json_write(collector, true); tries++) {
-        if (errno != ENOSPC && errno != EDQUOT)
-            return false;
-        if (tries == LAST_TRIES)
+        if ((errno != ENOSPC && errno != EDQUOT) || tries == LAST_TRIES)
             return false;
         (void)nanosleep(&pause, NULL); /* a signal only shortens it */
     }

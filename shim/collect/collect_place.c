@@ -17,8 +17,7 @@
 
 #define DIRECTORIES_TRIED 100u
 #define PREPARED_PAUSE_NS 2000000
-#define PREPARED_TRIES                                                                                       \
-    2000u /* 4 s and more: the program waits for our answer, see READY_TIMEOUT_MS of spawn.c */
+#define PREPARED_TRIES    2000u /* 4 s and more: the program waits for our answer (spawn.c) */
 
 static bool is_empty(int directory_fd)
 {
@@ -126,8 +125,7 @@ enum place place_find(struct collector *collector, uint32_t *ret_number, struct 
          tries++) {
         char path[PATH_MAX];
         number = tries != DIRECTORIES_TRIED ? number + 1 : highest_number(out) + 1;
-        (void)snprintf(path, sizeof path, "%s.%u", out,
-                       number); /* a path cut short fails at mkdir or below */
+        (void)snprintf(path, sizeof path, "%s.%u", out, number); /* a path cut short fails below */
         place = try_directory(collector, path, ret_error);
         reason = errno;
         if (place == PLACE_UNTRUSTED) /* another user's OUT.N is passed over like one that holds something */

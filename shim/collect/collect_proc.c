@@ -69,8 +69,7 @@ bool process_has_fixed_addresses(uint32_t pid)
     static char randomized[16]; /* read once: later there may be no descriptor for it */
     char text[16];
     if (randomized[0] == '\0')
-        (void)read_file("/proc/sys/kernel/randomize_va_space", randomized,
-                        sizeof randomized); /* stays empty */
+        (void)read_file("/proc/sys/kernel/randomize_va_space", randomized, sizeof randomized);
     if (randomized[0] == '0')
         return true;
     return read_of(pid, "personality", text, sizeof text) &&

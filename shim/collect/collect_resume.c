@@ -54,8 +54,66 @@ static uint64_t count_events(struct fp_reader *reader)
     return events;
 }
 
+/* ---- the directory ------------------------------------------------------------------------------- */
+
+struct found {
+    char stem[SEG_FILE], file[SEG_FILE];
+    uint32_t window;
+};
+
+/* The footprints of a directory, by stem and window; the caller frees them. */
+struct listing {
+    struct found *items;
+    size_t count;
+};
+
+/* A window's number has four digits or more: a longer one is a later window, whatever the order of the names. */
+static int by_window(const void *a, const void *b)
+{
+    const struct found *one = a, *other = b;
+    const int order = strcmp(one->stem, other->stem);
+    return order != 0 ? order : (one->window > other->window) - (one->window < other->window);
+}
+
+static struct listing list_directory(const struct collector *collector)
+{
+    struct listing listing = {0};
+    const int copy = openat(collector->directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;
+    const struct dirent *entry;
+    while (directory != NULL && (entry = readdir(directory)) != NULL) {
+        struct found found;
+        if (!fp_part_name(entry->d_name, SEG_FILE, found.stem, &found.window))
+            continue;
+        struct found *grown = realloc(listing.items, (listing.count + 1) * sizeof *grown);
+        if (grown == NULL)
+            break; /* those found so far are recovered */
+        listing.items = grown;
+        memcpy(found.file, entry->d_name, strlen(entry->d_name) + 1); /* fits: fp_part_name saw it */
+        grown[listing.count++] = found;
+    }
+    if (directory != NULL)
+        (void)closedir(directory); /* only read */
+    else if (copy >= 0)
+        (void)close(copy);
+    if (listing.count > 0)
+        qsort(listing.items, listing.count, sizeof *listing.items, by_window);
+    return listing;
+}
+
+/* One past the last part that has the stem of the first. */
+static size_t past_parts(const struct listing *listing, size_t first)
+{
+    size_t past = first;
+    while (past < listing->count && strcmp(listing->items[past].stem, listing->items[first].stem) == 0)
+        past++;
+    return past;
+}
+
+/* ---- going on ------------------------------------------------------------------------------------ */
+
 /* Take from a part's file what it tells of the image. Parts come in the order of their windows. */
-static struct collect_part *take_part(struct collect_image *image, const char *name, uint32_t window,
+static struct collect_part *take_part(struct collect_image *image, const struct found *found,
                                       struct fp_reader *reader)
 {
     const struct fp_reader_info *info = fp_reader_info(reader);
@@ -63,8 +121,8 @@ static struct collect_part *take_part(struct collect_image *image, const char *n
     if (part == NULL)
         return NULL;
     image->part_count++;
-    (void)snprintf(part->file, sizeof part->file, "%s", name); /* fits: checked by fp_part_name */
-    part->window = window;
+    memcpy(part->file, found->file, sizeof part->file);
+    part->window = found->window;
     part->bytes = info->file_bytes;
     part->events = count_events(reader);
     part->has_trailer = info->has_trailer;
@@ -74,85 +132,28 @@ static struct collect_part *take_part(struct collect_image *image, const char *n
     return part;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-/* Four digits and more: a longer number is a later window, whatever the order of the names. */
-static int by_window(const void *a, const void *b)
-{
-    const struct collect_part *one = a, *other = b;
-    return one->window < other->window ? -1 : one->window > other->window;
-}
-
-/* The directory's names in order; the caller releases them. */
-struct listing {
-    struct dirent **entries;
-    int count;
-};
-
-static struct listing list_directory(const struct collector *collector)
-{
-    struct listing listing = {0};
-    listing.count = scandirat(collector->directory_fd, ".", &listing.entries, NULL, by_name);
-    return listing;
-}
-
-static void listing_release(struct listing *listing)
-{
-    for (int i = 0; i < listing->count; i++)
-        free(listing->entries[i]);
-    free(listing->entries);
-}
-
-/* The names of an image's parts, by window; the caller frees them. */
-static struct collect_part *find_parts(const struct listing *listing, const char *stem, size_t *ret_count)
-{
-    struct collect_part *parts = NULL;
-    size_t count = 0;
-    for (int i = 0; i < listing->count; i++) {
-        const char *name = listing->entries[i]->d_name;
-        char other[SEG_FILE];
-        uint32_t window;
-        if (!fp_part_name(name, SEG_FILE, other, &window) || strcmp(other, stem) != 0)
-            continue;
-        struct collect_part *grown = realloc(parts, (count + 1) * sizeof *grown);
-        if (grown == NULL)
-            break; /* those found so far are recovered */
-        parts = grown;
-        parts[count] = (struct collect_part){.window = window};
-        memcpy(parts[count++].file, name, strlen(name) + 1); /* fp_part_name saw that it fits */
-    }
-    *ret_count = count;
-    if (parts != NULL)
-        qsort(parts, count, sizeof *parts, by_window);
-    return parts;
-}
-
 /* An image goes on with its last part, if that has no trailer yet. */
-static void go_on_with(struct collector *collector, struct collect_image *image, const char *name,
-                       uint32_t window, bool last)
+static void go_on_with(struct collector *collector, struct collect_image *image, const struct found *found,
+                       bool last)
 {
     const struct fp_writer_options options = {.size_limit_bytes = collector->file_limit_bytes};
-    struct fp_reader *reader = open_footprint(collector, name);
+    struct fp_reader *reader = open_footprint(collector, found->file);
     if (reader == NULL)
         return;
     const struct fp_reader_info *info = fp_reader_info(reader);
     image_forget_marks(image);
-    bool usable = take_lanes(image, info);
-    struct collect_part *part = take_part(image, name, window, reader);
+    const bool usable = take_lanes(image, info);
+    struct collect_part *part = take_part(image, found, reader);
     fp_loss_add(image->told, info->trailer.lost);
-    image->between = window != 0 && info->has_trailer;
+    image->between = found->window != 0 && info->has_trailer;
     if (last && usable && part != NULL && !info->has_trailer)
-        image->writing = fp_writer_resume(collector->directory_fd, name, &options, info->tail_error.offset,
-                                          NULL, &image->writer) == FP_OK;
+        image->writing = fp_writer_resume(collector->directory_fd, found->file, &options,
+                                          info->tail_error.offset, NULL, &image->writer) == FP_OK;
     fp_reader_close(reader);
 }
 
 bool resume_footprint(struct collector *collector, struct collect_image *image)
 {
-    size_t count;
     uint32_t window;
     const char *file = collector->segment.view.slot_notes[image->slot].file;
     if (!fp_part_name(file, SEG_FILE, image->stem, &window)) {
@@ -160,12 +161,11 @@ bool resume_footprint(struct collector *collector, struct collect_image *image)
         return false;
     }
     struct listing listing = list_directory(collector);
-    struct collect_part *parts = find_parts(&listing, image->stem, &count);
-    listing_release(&listing);
     image->stopped_by = image->limit_cause = FP_LOSS_COLLECTOR;
-    for (size_t i = 0; i < count; i++)
-        go_on_with(collector, image, parts[i].file, parts[i].window, i + 1 == count);
-    free(parts);
+    for (size_t i = 0; i < listing.count; i++)
+        if (strcmp(listing.items[i].stem, image->stem) == 0)
+            go_on_with(collector, image, &listing.items[i], i + 1 == past_parts(&listing, i));
+    free(listing.items);
     /* The process' own losses stand in its slot, whether told or not; the others were the collector's. */
     complete_take_counts(collector, image);
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
@@ -189,46 +189,50 @@ static struct collect_image *find_image(const struct collector *collector, const
 
 static void describe_former(struct collect_image *image, const char *stem, const struct fp_reader *reader)
 {
-    const char *value = fp_reader_meta(reader, "program");
+    const char *program = fp_reader_meta(reader, "program"), *parent = fp_reader_meta(reader, "parent_pid");
     (void)snprintf(image->stem, sizeof image->stem, "%s", stem);
-    (void)snprintf(image->program, sizeof image->program, "%s", value != NULL ? value : "");
-    value = fp_reader_meta(reader, "parent_pid");
-    image->parent_pid = value != NULL ? (uint32_t)strtoul(value, NULL, 10) : 0;
+    (void)snprintf(image->program, sizeof image->program, "%s", program != NULL ? program : "");
+    image->parent_pid = parent != NULL ? (uint32_t)strtoul(parent, NULL, 10) : 0;
     image->pid = fp_reader_info(reader)->process_id;
     image->pidfd = -1;
     image->ended = true;
     image->end = IMAGE_EXIT;
 }
 
-static void list_former_part(struct collector *collector, struct collect_image *image, const char *stem,
-                             const struct collect_part *found)
+static void list_former_part(const struct collector *collector, struct collect_image *image,
+                             const struct found *found)
 {
     struct fp_reader *reader = open_footprint(collector, found->file);
     if (reader == NULL)
         return;
     const struct fp_reader_info *info = fp_reader_info(reader);
     if (image->part_count == 0)
-        describe_former(image, stem, reader);
-    (void)take_part(image, found->file, found->window, reader); /* without memory it is left out */
+        describe_former(image, found->stem, reader);
+    (void)take_part(image, found, reader); /* without memory it is left out */
     if (info->lane_count > image->lane_end)
         image->lane_end = info->lane_count;
     fp_loss_add(image->lost, info->trailer.lost);
     fp_reader_close(reader);
 }
 
-static void list_former(struct collector *collector, const struct listing *listing, const char *stem)
+void resume_list_former(struct collector *collector)
 {
-    struct collect_image *image = calloc(1, sizeof *image);
-    size_t count;
-    struct collect_part *parts = find_parts(listing, stem, &count);
-    for (size_t i = 0; image != NULL && i < count; i++)
-        list_former_part(collector, image, stem, &parts[i]);
-    free(parts);
-    if (image == NULL || image->part_count == 0 || !list_image(collector, image)) {
-        if (image != NULL)
+    struct listing listing = list_directory(collector);
+    for (size_t first = 0, past; first < listing.count; first = past) {
+        past = past_parts(&listing, first);
+        struct collect_image *image = find_image(collector, listing.items[first].stem) == NULL
+                                          ? calloc(1, sizeof *image)
+                                          : NULL;
+        if (image == NULL)
+            continue;
+        for (size_t i = first; i < past; i++)
+            list_former_part(collector, image, &listing.items[i]);
+        if (image->part_count == 0 || !list_image(collector, image)) {
             free(image->parts);
-        free(image);
+            free(image);
+        }
     }
+    free(listing.items);
 }
 
 /* Whether a footprint does not even say whose it is: the collector was killed while it began the
@@ -252,25 +256,8 @@ static bool was_only_begun(const struct collector *collector, const char *name)
 void resume_remove_begun(struct collector *collector)
 {
     struct listing listing = list_directory(collector);
-    for (int i = 0; i < listing.count; i++) {
-        const char *name = listing.entries[i]->d_name;
-        char stem[SEG_FILE];
-        uint32_t window;
-        if (fp_part_name(name, SEG_FILE, stem, &window) && was_only_begun(collector, name))
-            (void)unlinkat(collector->directory_fd, name, 0); /* else it is listed, without calls */
-    }
-    listing_release(&listing);
-}
-
-void resume_list_former(struct collector *collector)
-{
-    struct listing listing = list_directory(collector);
-    for (int i = 0; i < listing.count; i++) {
-        char stem[SEG_FILE];
-        uint32_t window;
-        if (fp_part_name(listing.entries[i]->d_name, SEG_FILE, stem, &window) &&
-            find_image(collector, stem) == NULL)
-            list_former(collector, &listing, stem);
-    }
-    listing_release(&listing);
+    for (size_t i = 0; i < listing.count; i++)
+        if (was_only_begun(collector, listing.items[i].file))
+            (void)unlinkat(collector->directory_fd, listing.items[i].file, 0); /* else it is listed, empty */
+    free(listing.items);
 }

@@ -21,10 +21,9 @@ struct collect_segment {
     struct fp_segment_file file;
     char path[512]; /* of it, for others; as much as the shim takes */
     bool grown_out; /* no more memory to be had */
-    bool
-        hold_all; /* memory is to be put behind all chunks, so that they can be filled while we cannot work */
-    bool by_need; /* or the processes do it for those that they need then: SEG_FLAG_BY_NEED */
-    bool can_look; /* /proc/PID/map_files tells whether a process has the segment mapped */
+    bool hold_all;  /* memory is to be behind all chunks, so that they can be filled while we do not work */
+    bool by_need;   /* or the processes do it for those that they need then: SEG_FLAG_BY_NEED */
+    bool can_look;  /* /proc/PID/map_files tells whether a process has the segment mapped */
 };
 
 /* segment_create - make, map and lay out a segment.

@@ -88,8 +88,7 @@ static bool take_chunk(struct collector *collector, uint32_t index, uint64_t wor
     if (!last && waits_for_image(collector, seg_chunk_slot_of(word)))
         return false;
     if (image == NULL && !collector->options.recover)
-        collector->spoiled += decode_calls(take_copy(collector, index),
-                                           note->split); /* of a slot that nobody has */
+        collector->spoiled += decode_calls(take_copy(collector, index), note->split); /* nobody's slot */
     if (image == NULL || get_acquire(&chunk->magic) != SEG_CHUNK_MAGIC ||
         (collector->options.recover && was_written(image, take_copy(collector, index), note))) {
         take_free(collector, index);

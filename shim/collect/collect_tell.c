@@ -2,7 +2,6 @@
 #include "shim/collect/collect_tell.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "footprint/base/json_read.h"
+#include "shim/collect/collect_find.h"
 #include "shim/collect/collect_reserve.h"
 
 #define ROOM_BYTES    262144u
@@ -220,22 +219,9 @@ void notes_take(struct collector *collector)
             add(collector, &note);
 }
 
-static json_t *load(int directory_fd)
-{
-    json_t *recording = NULL;
-    const int fd = openat(directory_fd, "recording.json",
-                          O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    const struct fp_json_bound bound = fp_json_directory_bound(directory_fd, fd);
-    (void)fp_json_read(fd, &bound, &recording, NULL); /* NULL stays */
-    (void)close(fd);                                  /* only read from */
-    return recording;
-}
-
 void notes_take_former(struct collector *collector)
 {
-    json_t *recording = load(collector->directory_fd);
+    json_t *recording = segment_read_recording(collector->directory_fd);
     const json_t *item;
     size_t i;
     json_array_foreach(json_object_get(recording, "not_recorded"), i, item)

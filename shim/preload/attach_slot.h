@@ -4,8 +4,7 @@
 
 #include "shim/preload/shim.h"
 
-#define ATTACH_WAIT_NS                                                                                       \
-    10000000u /* one wait for what another thread or the collector does; then we look again */
+#define ATTACH_WAIT_NS 10000000u /* for another thread or the collector; then we look again */
 
 enum taking {
     TAKING_DONE, /* the process has a slot and is recorded */

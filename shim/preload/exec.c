@@ -98,11 +98,6 @@ static bool is_preloaded(char *const *environment)
     return false;
 }
 
-static bool is_executable(const char *path)
-{
-    return raw_call(SYS_faccessat, AT_FDCWD, (long)path, X_OK, 0, 0, 0) == 0;
-}
-
 /* A collector that was killed hears nothing; whoever writes what it left counts it (--recover). */
 static void tell(const char *name, const char *obstacle, bool of_child)
 {
@@ -137,7 +132,7 @@ static bool look(const char *path, char *const *environment, bool of_child)
     if (obstacle == NULL && !is_preloaded(environment))
         obstacle =
             "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears it";
-    if (obstacle != NULL && is_executable(path) && strncmp(name, "mallab", 6) != 0)
+    if (obstacle != NULL && raw_may_execute(path) && strncmp(name, "mallab", 6) != 0)
         tell(name, obstacle, of_child);
     return sanitizer != NULL;
 }
@@ -156,7 +151,7 @@ static bool look_for(const char *file, char *const *environment, bool of_child)
             path[length] = '\0';
             text_append(path, sizeof path, "/");
             text_append(path, sizeof path, file);
-            if (is_executable(path))
+            if (raw_may_execute(path))
                 return look(path, environment, of_child);
         }
         list += length;

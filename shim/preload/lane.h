@@ -32,9 +32,8 @@ enum lane_state {
 };
 
 struct lane {
-    uint64_t *cursor; /* next word; NULL without a chunk */
-    uintptr_t
-        group_mask; /* a stamp is due where cursor & group_mask is 0: LANE_GROUP_* less 1; 0: each record takes the slow path */
+    uint64_t *cursor;     /* next word; NULL without a chunk */
+    uintptr_t group_mask; /* a stamp is due where cursor & group_mask is 0: LANE_GROUP_* less 1; 0: always */
     _Atomic uint64_t *epoch_word; /* of our slot */
     uint64_t epoch;               /* of the records at the cursor */
     _Atomic uint32_t gate;        /* enum lane_gate; atomic for the thread's own signal handlers only */

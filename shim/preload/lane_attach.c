@@ -20,8 +20,7 @@
 #include "shim/preload/large.h"
 #include "shim/shared/raw.h"
 
-#define KEYS_WITHOUT_MALLOC                                                                                  \
-    32u /* glibc keeps the values of so many in the thread itself; others may take a system call */
+#define KEYS_WITHOUT_MALLOC 32u /* glibc keeps the values of so many in the thread itself */
 
 __thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
 

@@ -247,8 +247,8 @@ static bool heed_cut(struct lane *lane, uint64_t epoch)
 static bool make_stamped_room(struct lane *lane, unsigned call, uint32_t words)
 {
     uint64_t now = read_clock_in_order();
-    now = now > lane->epoch ? now
-                            : lane->epoch; /* as in read_clock_after: here the epoch is the last stamp */
+    if (now < lane->epoch)
+        now = lane->epoch; /* as in read_clock_after: here the epoch is the last stamp */
     if (!heed_cut(lane, now))
         return false;
     if (words_left(lane, SEG_CHUNK_BYTES - 1) < 2 + RECORD_WORDS_MOST + words)

@@ -60,7 +60,7 @@ void large_begin(bool wanted, uint32_t filters)
 void large_stop(void)
 {
     put_relaxed(&shim_large.by_header, false);
-    atomic_store_explicit(&shim_large.on, false, memory_order_seq_cst); /* pairs with share_of's load */
+    atomic_store_explicit(&shim_large.on, false, memory_order_seq_cst); /* pairs with ask's load */
     for (unsigned i = 0; i < LARGE_BITS / 64; i++)
         put_relaxed(&shim_large.bits[i], 0);
     /* The wait is bounded: a handler may have interrupted the one that looks. */
@@ -133,14 +133,24 @@ static void place(uintptr_t address, const struct object *object)
 
 /* ---- pages --------------------------------------------------------------------------------------------------- */
 
-/* Count how many of `count` pages from `first` on are in memory. Returns false where they are not
- * all mapped, or it cannot be asked. */
+/* Ask which pages are in memory, at most PAGES_A_CALL. False: they are not all mapped, or it cannot be asked. */
+static bool ask(uintptr_t first, uint64_t count, unsigned char *ret_pages)
+{
+    atomic_fetch_add(&looking, 1);
+    const bool told = atomic_load(&shim_large.on) && /* after the count: pairs with large_stop */
+                      raw_call(SYS_mincore, (long)first, (long)(count * page_bytes), (long)ret_pages, 0, 0,
+                               0) == 0;
+    atomic_fetch_sub(&looking, 1);
+    return told;
+}
+
+/* Count how many of `count` pages from `first` on are in memory. False: as in ask. */
 static bool count_resident(uintptr_t first, uint64_t count, uint64_t *resident)
 {
     unsigned char pages[PAGES_A_CALL];
     while (count > 0) {
         const uint64_t now = count < PAGES_A_CALL ? count : PAGES_A_CALL;
-        if (raw_call(SYS_mincore, (long)first, (long)(now * page_bytes), (long)pages, 0, 0, 0) != 0)
+        if (!ask(first, now, pages))
             return false;
         for (uint64_t i = 0; i < now; i++)
             *resident += pages[i] & 1;
@@ -178,11 +188,7 @@ static uint32_t to_share(uint64_t resident, uint64_t looked)
 static bool share_of(uintptr_t address, uint64_t bytes, uint32_t *ret_share)
 {
     uint64_t resident, looked;
-    bool told = false;
-    atomic_fetch_add(&looking, 1);
-    if (atomic_load(&shim_large.on)) /* after the count: pairs with large_stop */
-        told = bytes > 0 && look(address, bytes, &resident, &looked);
-    atomic_fetch_sub(&looking, 1);
+    const bool told = bytes > 0 && look(address, bytes, &resident, &looked);
     if (told)
         *ret_share = to_share(resident, looked);
     return told;
@@ -200,17 +206,12 @@ static bool is_mapped_whole(uintptr_t address, uint64_t bytes)
     return pages_of(address, bytes) <= MAP_PAGES;
 }
 
-/* A bit a page that is in memory; false: it cannot be asked. */
+/* A bit for each page that is in memory. False: as in ask. */
 static bool map_of(uintptr_t address, uint64_t bytes, uint64_t *ret_map)
 {
     unsigned char pages[MAP_PAGES];
     const uint64_t count = pages_of(address, bytes);
-    bool told = false;
-    atomic_fetch_add(&looking, 1);
-    if (atomic_load(&shim_large.on)) /* after the count: pairs with large_stop */
-        told = raw_call(SYS_mincore, (long)(address & ~(page_bytes - 1)), (long)(count * page_bytes),
-                        (long)pages, 0, 0, 0) == 0;
-    atomic_fetch_sub(&looking, 1);
+    const bool told = ask(address & ~(page_bytes - 1), count, pages);
     *ret_map = 0;
     for (uint64_t i = 0; told && i < count; i++)
         *ret_map |= (uint64_t)(pages[i] & 1) << i;

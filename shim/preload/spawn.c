@@ -37,11 +37,6 @@ struct spawn {
 
 /* ---- what to start ------------------------------------------------------------------------------- */
 
-static bool is_executable(const char *path)
-{
-    return raw_call(SYS_faccessat, AT_FDCWD, (long)path, X_OK, 0, 0, 0) == 0;
-}
-
 static bool find_program(char *ret_path)
 {
     Dl_info info;
@@ -52,13 +47,13 @@ static bool find_program(char *ret_path)
             memcpy(ret_path, info.dli_fname, folder);
             ret_path[folder] = '\0';
             text_append(ret_path, PATH_BYTES, "mallab-collect");
-            if (is_executable(ret_path))
+            if (raw_may_execute(ret_path))
                 return true;
         }
     }
     ret_path[0] = '\0';
     text_append(ret_path, PATH_BYTES, MALLAB_LIBEXECDIR "/mallab-collect");
-    return is_executable(ret_path);
+    return raw_may_execute(ret_path);
 }
 
 /* The collector must not record itself, nor whatever it would start. */

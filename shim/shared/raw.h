@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -60,6 +61,11 @@ static inline long raw_read(int fd, void *bytes, size_t size)
 static inline long raw_open(const char *path, int flags)
 {
     return raw_call(SYS_openat, AT_FDCWD, (long)path, flags, 0, 0, 0);
+}
+
+static inline bool raw_may_execute(const char *path)
+{
+    return raw_call(SYS_faccessat, AT_FDCWD, (long)path, X_OK, 0, 0, 0) == 0;
 }
 
 static inline void raw_close(int fd)

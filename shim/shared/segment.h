@@ -71,9 +71,8 @@ enum seg_flag {
 /* A cut: the epoch from which on all lanes of a process begin other chunks, and whether they record from there on or
  * not. It is stored before the epoch word comes to it, so that every record of that epoch or a later one stands
  * behind the cut, and all others before it (docs/order.md, "Cuts"). With --order stamps the epoch is the clock. */
-#define SEG_CUT_PAUSED 1u
-#define SEG_CUT_DISTANCE                                                                                     \
-    (UINT64_C(1) << 20) /* epochs: a second of steps, while the collector needs a moment */
+#define SEG_CUT_PAUSED   1u
+#define SEG_CUT_DISTANCE (UINT64_C(1) << 20) /* epochs: a second of steps; the collector needs a moment */
 
 /* These never change once the collector has published magic. Whoever maps the segment copies them,
  * checked, into memory of its own (struct seg_view), and reads them there only. */
@@ -84,9 +83,8 @@ struct seg_fixed {
     uint32_t flags;       /* enum seg_flag */
     uint32_t chunk_count; /* with it, all offsets are known: seg_view_at */
     uint32_t filters; /* behind how many seccomp filters the collector tried what SEG_FLAG_RESIDENT takes */
-    uint64_t bump_ticks; /* clock units between two steps of the epoch word by one lane */
-    uint64_t
-        seldom_ticks; /* clock units: a lane whose group took as long calls seldom (lane_record.c); 0: none does */
+    uint64_t bump_ticks;   /* clock units between two steps of the epoch word by one lane */
+    uint64_t seldom_ticks; /* clock units: a lane whose group took as long calls seldom; 0: none does */
     uint64_t clock_first_ticks, clock_first_ns, clock_start_unix_ns; /* struct collect_clock */
     uint64_t pid_namespace; /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
 };
@@ -106,8 +104,7 @@ struct seg_header {
     _Atomic uint32_t starved; /* every chunk is open in some lane: waiting for one may last for ever */
     _Atomic uint32_t crowded; /* every slot is a live process's: likewise */
     _Atomic uint32_t paused;  /* nothing is recorded at present; for slots that are being taken */
-    _Atomic uint32_t
-        window; /* number of the present window, from 1; 0: the recording is not cut into windows */
+    _Atomic uint32_t window;  /* the present one, from 1; 0: the recording is not cut into windows */
     _Atomic uint32_t held; /* chunks below this index have memory behind them: a store there is no SIGBUS */
 };
 
@@ -128,11 +125,11 @@ struct seg_chunk_note {
 
 /* The shared part's first page. */
 struct seg_shared {
-    _Atomic uint32_t ready; /* chunks below this index are in use; at most `held`. Seldom written by a
-                               process: one that finds none free while the collector does not work */
-    _Atomic uint32_t
-        beyond; /* with SEG_FLAG_BY_NEED: chunks below this index may be in use although not `held`; who
-                                took one has put memory behind it */
+    /* Chunks below this index are in use; at most `held`. A process writes it seldom: when it finds no chunk free while the
+     * collector does not work. */
+    _Atomic uint32_t ready;
+    /* With SEG_FLAG_BY_NEED, chunks below this index may be in use although not `held`: who took one put memory behind it. */
+    _Atomic uint32_t beyond;
     _Alignas(64) _Atomic uint32_t doorbell; /* futex the collector sleeps on */
     _Atomic uint32_t asleep;                /* enum seg_sleep */
     _Atomic uint32_t space_waiters;
