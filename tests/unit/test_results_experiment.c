@@ -220,8 +220,8 @@ TEST(memory_is_of_its_own_pass)
     CHECK(json_is_false(json_object_get(resident, "predicted")));
     char *table = res_table_text(typed(result), &(struct res_style){.utf8 = false});
     CHECK(strstr(table, "not predicted: it sleeps") != NULL);
-    CHECK(strstr(table, "-80.0% not predicted") != NULL);
-    CHECK(strstr(table, "-50.0% less") != NULL);
+    CHECK(strstr(table, "-80.0% [-80.0 -80.0] not predicted") != NULL);
+    CHECK(strstr(table, "-50.0% [-50.0 -50.0] less") != NULL);
     free(table);
     json_decref(result);
     res_experiment_release(&experiment);

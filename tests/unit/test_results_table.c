@@ -51,9 +51,9 @@ static bool shows(double ratio, const char *time_verdict, const char *peak_verdi
 TEST(what_is_shown_and_large_has_a_colour)
 {
     CHECK(shows(1.05, "slower", "more", RED "slower"));
-    CHECK(shows(1.05, "slower", "more", RED "+5.0% more"));
+    CHECK(shows(1.05, "slower", "more", "+5.0% " RED "more"));
     CHECK(shows(0.95, "faster", "less", GREEN "faster"));
-    CHECK(shows(0.95, "faster", "less", GREEN "-5.0% less"));
+    CHECK(shows(0.95, "faster", "less", "-5.0% " GREEN "less"));
 }
 
 TEST(what_is_shown_and_small_keeps_its_word)

@@ -74,10 +74,9 @@ enum res_shown_as {
     RES_AS_BYTES,     /* in the unit of the table */
     RES_AS_FACTOR,
     RES_AS_NUMBER,
-    RES_AS_CHANGE,  /* of time against the baseline */
-    RES_AS_RANGE,   /* its interval */
-    RES_AS_VERDICT, /* its verdict, or how the candidate failed */
-    RES_AS_MEMORY_CHANGE,
+    RES_AS_CHANGE, /* of time, or in the block of memory of the peak, against the baseline */
+    RES_AS_RANGE,  /* its interval */
+    RES_AS_VERDICT /* its verdict, or how the candidate failed */
 };
 
 /* Where a figure is shown beside the JSON. Words of the table: {baseline}, {unit}. */

@@ -10,6 +10,7 @@ static const char *const LIVES[] = {"known", "from_middle", "paused", "left_behi
 #define TIME_GROUP     "time against {baseline}"
 #define CALL_GROUP     "a call, ns"
 #define RESIDENT_GROUP "resident, {unit}"
+#define PEAK_GROUP     "peak against {baseline}"
 
 /* ---- an entry's parts ------------------------------------------------------------------------ */
 
@@ -260,14 +261,16 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_ROW(WHOLE, "resident.idle_bytes", figures.idle_bytes, "after the rest behind it", .csv = "idle_bytes",
             .heading = "idle", .group = RESIDENT_GROUP, .as = RES_AS_BYTES, .in_memory = true),
     RES_ROW(NUMBER, "resident.peak_ratio", figures.peak.ratio, "peak over the baseline's",
-            .csv = "peak_ratio", .heading = "{baseline}", .group = "peak against",
-            .alone = "peak against {baseline}", .as = RES_AS_MEMORY_CHANGE, .in_memory = true),
+            .csv = "peak_ratio", .heading = "change", .group = PEAK_GROUP, .alone = PEAK_GROUP,
+            .as = RES_AS_CHANGE, .in_memory = true),
     RES_ROW(NUMBER, "resident.peak_ratio_low", figures.peak.interval.low, "its interval",
-            .csv = "peak_ratio_low"),
+            .csv = "peak_ratio_low", .heading = "95 % range", .group = PEAK_GROUP, .as = RES_AS_RANGE,
+            .in_memory = true),
     RES_ROW(NUMBER, "resident.peak_ratio_high", figures.peak.interval.high, "likewise",
             .csv = "peak_ratio_high"),
     RES_WORD("resident.peak_verdict", figures.peak.verdict, MEMORY_VERDICTS,
-             "`less`, `more`, `same` or `undecided`", .csv = "peak_verdict"),
+             "`less`, `more`, `same` or `undecided`", .csv = "peak_verdict", .heading = "verdict",
+             .group = PEAK_GROUP, .as = RES_AS_VERDICT, .in_memory = true),
     RES_ROW(NUMBER, "resident.end_ratio", figures.end.ratio, "end over the baseline's"),
     RES_ROW(NUMBER, "resident.end_ratio_low", figures.end.interval.low, "its interval"),
     RES_ROW(NUMBER, "resident.end_ratio_high", figures.end.interval.high, "likewise"),

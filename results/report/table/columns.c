@@ -122,13 +122,13 @@ static void add_typical(struct res_grid *grid, const struct res_figures *figures
         res_grid_add(grid, RES_NS(ns));
 }
 
-/* Of too few rounds an interval would have no width, and look sure. */
-static const char *range_words(const struct res_result_workload *workload, const struct res_difference *time,
-                               char *room)
+/* Too few rounds have an interval without width, which would look sure. Memory has passes of its own, which need fewer. */
+static const char *range_words(const struct res_result_workload *workload,
+                               const struct res_difference *difference, bool in_memory, char *room)
 {
-    if (workload->rounds < RES_ROUNDS_FOR_INTERVAL && isfinite(time->ratio))
+    if (!in_memory && workload->rounds < RES_ROUNDS_FOR_INTERVAL && isfinite(difference->ratio))
         return "?";
-    return res_interval_words(time->interval.low, time->interval.high, room);
+    return res_interval_words(difference->interval.low, difference->interval.high, room);
 }
 
 static void add_verdict(struct res_grid *grid, const struct res_result_entry *entry, bool is_baseline)
@@ -145,17 +145,16 @@ static void add_verdict(struct res_grid *grid, const struct res_result_entry *en
     res_grid_role(grid, is_baseline ? RES_ROLE_NONE : res_cell_role_large(word, time->ratio));
 }
 
-static void add_memory_change(struct res_grid *grid, const struct res_result_entry *entry, bool is_baseline)
+static void add_memory_verdict(struct res_grid *grid, const struct res_result_entry *entry, bool is_baseline)
 {
     const struct res_difference *peak = &entry->figures.peak;
     const char *word = res_verdict_memory_name(peak->verdict);
     if (entry->failed != NULL || is_baseline) {
         res_grid_add(grid, entry->failed != NULL ? "-" : "baseline");
     } else if (entry->resident_clock == RES_CLOCK_RECORDED && !entry->predicted) {
-        res_grid_own(grid, res_printf("%s not predicted", RES_PERCENT(peak->ratio)));
+        res_grid_add(grid, "not predicted");
     } else {
-        res_grid_own(
-            grid, res_printf("%s %s", RES_PERCENT(peak->ratio), peak->verdict == RES_UNDECIDED ? "?" : word));
+        res_grid_add(grid, peak->verdict == RES_UNDECIDED ? "?" : word);
         res_grid_role(grid, res_cell_role_large(word, peak->ratio));
     }
 }
@@ -174,7 +173,8 @@ static void add_cell(struct res_grid *grid, const struct table *table, const str
                      const struct res_result_entry *entry)
 {
     const void *owner = owner_of(shown, entry);
-    const struct res_difference *time = &entry->figures.time;
+    const bool in_memory = shown->field->shown.in_memory;
+    const struct res_difference *difference = in_memory ? &entry->figures.peak : &entry->figures.time;
     const bool is_baseline = strcmp(entry->name, table->baseline) == 0;
     const char *text;
     switch (shown->field->shown.as) {
@@ -203,16 +203,14 @@ static void add_cell(struct res_grid *grid, const struct table *table, const str
         res_grid_add(grid, RES_NUMBER(number_of(shown, owner)));
         break;
     case RES_AS_CHANGE:
-        res_grid_add(grid, is_baseline ? "" : RES_PERCENT(time->ratio));
+        res_grid_add(grid, is_baseline ? "" : RES_PERCENT(difference->ratio));
         break;
     case RES_AS_RANGE:
-        res_grid_add(grid, is_baseline ? "" : range_words(table->workload, time, RES_WORDS_ROOM));
+        res_grid_add(grid,
+                     is_baseline ? "" : range_words(table->workload, difference, in_memory, RES_WORDS_ROOM));
         break;
     case RES_AS_VERDICT:
-        add_verdict(grid, entry, is_baseline);
-        break;
-    case RES_AS_MEMORY_CHANGE:
-        add_memory_change(grid, entry, is_baseline);
+        (in_memory ? add_memory_verdict : add_verdict)(grid, entry, is_baseline);
         break;
     }
 }
