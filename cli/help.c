@@ -6,6 +6,7 @@
 #include "cli/base/say.h"
 #include "cli/base/similar.h"
 #include "cli/help.h"
+#include "cli/options/option_help.h"
 #include "cli/options/option_table.h"
 #include "cli/verbs/verbs.h"
 

@@ -9,6 +9,7 @@
 #include "cli/base/output.h"
 #include "cli/complete/complete.h"
 #include "cli/help.h"
+#include "cli/options/option_help.h"
 #include "cli/options/option_table.h"
 #include "results/measure/candidate/library.h"
 

@@ -55,4 +55,32 @@ static inline json_t *cli_json_text(const char *value)
     return string;
 }
 
+/* cli_json_known - a number; null for 0, which says that it is not known. A new reference. */
+static inline json_t *cli_json_known(uint64_t value)
+{
+    return value != 0 ? cli_json_number(value) : json_null();
+}
+
+static inline json_t *cli_json_truth(bool value)
+{
+    return json_boolean(value);
+}
+
+static inline json_t *cli_json_itself(json_t *value)
+{
+    return value;
+}
+
+/* cli_json_set - a key of an object: a number, text, truth value, or JSON, whose reference it takes over. */
+#define cli_json_set(object, key, value)                                                                     \
+    ((void)json_object_set_new(object, key,                                                                 \
+                               _Generic((value),                                                            \
+                                   json_t *: cli_json_itself,                                               \
+                                   char *: cli_json_text,                                                   \
+                                   const char *: cli_json_text,                                             \
+                                   bool: cli_json_truth,                                                    \
+                                   double: json_real,                                                       \
+                                   unsigned: cli_json_number,                                               \
+                                   uint64_t: cli_json_number)(value)))
+
 #endif

@@ -21,7 +21,7 @@ static json_t *calls_object(const uint64_t *counts)
     json_t *object = json_object();
     for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
         if (counts[call] > 0)
-            json_object_set_new(object, fp_call_name(call), cli_json_number(counts[call]));
+            cli_json_set(object, fp_call_name(call), counts[call]);
     }
     return object;
 }
@@ -33,8 +33,8 @@ static json_t *sizes_array(const struct conv_survey *survey)
         if (survey->class_count[i] == 0)
             continue;
         json_t *object = cli_json_size_class(i);
-        json_object_set_new(object, "count", cli_json_number(survey->class_count[i]));
-        json_object_set_new(object, "bytes", cli_json_number(survey->class_bytes[i]));
+        cli_json_set(object, "count", survey->class_count[i]);
+        cli_json_set(object, "bytes", survey->class_bytes[i]);
         json_array_append_new(array, object);
     }
     return array;
@@ -110,7 +110,7 @@ static void set_numbers(json_t *object, const struct conv_survey *survey)
         {"file_bytes", survey->file_bytes},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        json_object_set_new(object, numbers[i].key, cli_json_number(numbers[i].value));
+        cli_json_set(object, numbers[i].key, numbers[i].value);
 }
 
 json_t *cli_survey_json(const struct conv_survey *survey)
@@ -120,49 +120,45 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     json_t *irregular = json_object();
     char digest[24];
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        json_object_set_new(lost, fp_loss_name(i), cli_json_number(survey->lost[i]));
+        cli_json_set(lost, fp_loss_name(i), survey->lost[i]);
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++)
-        json_object_set_new(conv_irregularity_is_loss(i) ? lost : irregular, conv_irregularity_name(i),
-                            cli_json_number(survey->irregular[i]));
-    json_object_set_new(object, "schema", json_string("mallab-info/1"));
-    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
-    json_object_set_new(object, "kind", json_string(conv_kind_name(survey->kind)));
-    json_object_set_new(object, "file", cli_json_text(survey->input));
-    json_object_set_new(object, "program", cli_json_text(survey->program));
-    json_object_set_new(object, "pid",
-                        survey->process_id != 0 ? cli_json_number(survey->process_id) : json_null());
+        cli_json_set(conv_irregularity_is_loss(i) ? lost : irregular, conv_irregularity_name(i),
+                     survey->irregular[i]);
+    cli_json_set(object, "schema", "mallab-info/1");
+    cli_json_set(object, "mallab_version", MALLAB_VERSION);
+    cli_json_set(object, "kind", conv_kind_name(survey->kind));
+    cli_json_set(object, "file", survey->input);
+    cli_json_set(object, "program", survey->program);
+    cli_json_set(object, "pid", cli_json_known(survey->process_id));
     set_numbers(object, survey);
-    json_object_set_new(object, "bytes_per_event", json_real(survey->bytes_per_event));
-    json_object_set_new(object, "events_by_call", calls_object(survey->events_by_call));
-    json_object_set_new(object, "ops_by_call", calls_object(survey->ops_by_call));
-    json_object_set_new(object, "sizes", sizes_array(survey));
-    json_object_set_new(object, "complete", json_boolean(survey->complete));
-    json_object_set_new(object, "incomplete_why", cli_json_text(survey->incomplete_why));
-    json_object_set_new(object, "lacks", words_array(survey->lacks));
-    json_object_set_new(object, "live", json_string(conv_liveness_name(survey->live)));
-    json_object_set_new(object, "inherited_why", cli_json_text(survey->inherited_why));
-    json_object_set_new(object, "lost", lost);
-    json_object_set_new(object, "lost_known", json_boolean(conv_survey_knows_losses(survey)));
-    json_object_set_new(object, "irregularities", irregular);
+    cli_json_set(object, "bytes_per_event", survey->bytes_per_event);
+    cli_json_set(object, "events_by_call", calls_object(survey->events_by_call));
+    cli_json_set(object, "ops_by_call", calls_object(survey->ops_by_call));
+    cli_json_set(object, "sizes", sizes_array(survey));
+    cli_json_set(object, "complete", survey->complete);
+    cli_json_set(object, "incomplete_why", survey->incomplete_why);
+    cli_json_set(object, "lacks", words_array(survey->lacks));
+    cli_json_set(object, "live", conv_liveness_name(survey->live));
+    cli_json_set(object, "inherited_why", survey->inherited_why);
+    cli_json_set(object, "lost", lost);
+    cli_json_set(object, "lost_known", conv_survey_knows_losses(survey));
+    cli_json_set(object, "irregularities", irregular);
     if (survey->kind == CONV_KIND_WORKLOAD) {
         snprintf(digest, sizeof digest, "%016llx", (unsigned long long)survey->digest);
-        json_object_set_new(object, "file_digest", json_string(digest));
-        json_object_set_new(object, "windows", cli_json_number(survey->windows));
-        json_object_set_new(object, "id_max", cli_json_number(survey->id_max));
+        cli_json_set(object, "file_digest", digest);
+        cli_json_set(object, "windows", survey->windows);
+        cli_json_set(object, "id_max", survey->id_max);
     }
     if (survey->recording_state != CONV_RECORDING_NONE) {
-        json_object_set_new(object, "recording_state",
-                            json_string(conv_recording_state_name(survey->recording_state)));
-        json_object_set_new(object, "collector_pid",
-                            survey->collector_pid != 0 ? cli_json_number(survey->collector_pid)
-                                                       : json_null());
-        json_object_set_new(object, "unfinished_why", cli_json_text(survey->unfinished_why));
-        json_object_set_new(object, "stopped_why", cli_json_text(survey->stop_words));
+        cli_json_set(object, "recording_state", conv_recording_state_name(survey->recording_state));
+        cli_json_set(object, "collector_pid", cli_json_known(survey->collector_pid));
+        cli_json_set(object, "unfinished_why", survey->unfinished_why);
+        cli_json_set(object, "stopped_why", survey->stop_words);
     }
     if (survey->process_count > 0)
         cli_survey_lists_json(object, survey);
-    json_object_set_new(object, "thread_list", cli_threads_json(survey));
-    json_object_set_new(object, "selection", cli_selection_json(&survey->selected));
+    cli_json_set(object, "thread_list", cli_threads_json(survey));
+    cli_json_set(object, "selection", cli_selection_json(&survey->selected));
     return object;
 }
 

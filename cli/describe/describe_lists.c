@@ -21,16 +21,15 @@ static json_t *window_array(const struct conv_survey *survey)
     for (size_t i = 0; i < survey->window_list_count; i++) {
         const struct conv_window *window = &survey->window_list[i];
         json_t *object = json_object();
-        json_object_set_new(object, "window", cli_json_number(window->number));
-        json_object_set_new(object, "begin_ns", cli_json_number(window->begin_ns));
-        json_object_set_new(object, "end_ns",
-                            window->end_ns > 0 ? cli_json_number(window->end_ns) : json_null());
-        json_object_set_new(object, "events", cli_json_number(window->events));
-        json_object_set_new(object, "live_end_bytes", cli_json_number(window->live_bytes_end));
-        json_object_set_new(object, "live_end_objects", cli_json_number(window->live_objects_end));
-        json_object_set_new(object, "lost", cli_json_number(window->lost));
-        json_object_set_new(object, "processes", cli_json_number(window->processes));
-        json_object_set_new(object, "file_bytes", cli_json_number(window->file_bytes));
+        cli_json_set(object, "window", window->number);
+        cli_json_set(object, "begin_ns", window->begin_ns);
+        cli_json_set(object, "end_ns", cli_json_known(window->end_ns));
+        cli_json_set(object, "events", window->events);
+        cli_json_set(object, "live_end_bytes", window->live_bytes_end);
+        cli_json_set(object, "live_end_objects", window->live_objects_end);
+        cli_json_set(object, "lost", window->lost);
+        cli_json_set(object, "processes", window->processes);
+        cli_json_set(object, "file_bytes", window->file_bytes);
         json_array_append_new(array, object);
     }
     return array;
@@ -115,9 +114,9 @@ static json_t *program_array(const struct conv_survey *survey)
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
         json_t *object = json_object();
-        json_object_set_new(object, "name", cli_json_text(programs[i].name));
-        json_object_set_new(object, "processes", cli_json_number(programs[i].processes));
-        json_object_set_new(object, "events", cli_json_number(programs[i].events));
+        cli_json_set(object, "name", programs[i].name);
+        cli_json_set(object, "processes", programs[i].processes);
+        cli_json_set(object, "events", programs[i].events);
         json_array_append_new(array, object);
     }
     free(programs);
@@ -150,16 +149,16 @@ static json_t *process_array(const struct conv_survey *survey)
     for (size_t i = 0; i < survey->process_count; i++) {
         const struct conv_process *process = &survey->processes[i];
         json_t *object = json_object();
-        json_object_set_new(object, "file", cli_json_text(process->file));
-        json_object_set_new(object, "name", cli_json_text(process->name));
-        json_object_set_new(object, "pid", cli_json_number(process->process_id));
-        json_object_set_new(object, "parent_pid", cli_json_number(process->parent_process_id));
-        json_object_set_new(object, "events", cli_json_number(process->events));
-        json_object_set_new(object, "ended", cli_json_text(process->ended));
-        json_object_set_new(object, "complete", json_boolean(process->complete));
-        json_object_set_new(object, "chosen", json_boolean(process->chosen));
-        json_object_set_new(object, "missing", json_boolean(process->missing));
-        json_object_set_new(object, "removed", json_boolean(process->removed));
+        cli_json_set(object, "file", process->file);
+        cli_json_set(object, "name", process->name);
+        cli_json_set(object, "pid", process->process_id);
+        cli_json_set(object, "parent_pid", process->parent_process_id);
+        cli_json_set(object, "events", process->events);
+        cli_json_set(object, "ended", process->ended);
+        cli_json_set(object, "complete", process->complete);
+        cli_json_set(object, "chosen", process->chosen);
+        cli_json_set(object, "missing", process->missing);
+        cli_json_set(object, "removed", process->removed);
         json_array_append_new(array, object);
     }
     return array;
@@ -219,9 +218,9 @@ json_t *cli_threads_json(const struct conv_survey *survey)
     for (size_t i = 0; i < survey->thread_count; i++) {
         const struct conv_thread *thread = &survey->thread_list[i];
         json_t *object = json_object();
-        json_object_set_new(object, "thread_id", cli_json_number(thread->thread_id));
-        json_object_set_new(object, "main", json_boolean(thread->is_main));
-        json_object_set_new(object, "events", cli_json_number(thread->events));
+        cli_json_set(object, "thread_id", thread->thread_id);
+        cli_json_set(object, "main", thread->is_main);
+        cli_json_set(object, "events", thread->events);
         json_array_append_new(array, object);
     }
     return array;
@@ -236,23 +235,17 @@ json_t *cli_selection_json(const struct conv_selected *selected)
         return json_null();
     }
     snprintf(share, sizeof share, "%u/%u", selected->sample_part, selected->sample_of);
-    json_object_set_new(object, "text", cli_json_text(selected->text));
-    json_object_set_new(object, "merged_processes",
-                        selected->merged_processes > 0 ? cli_json_number(selected->merged_processes)
-                                                       : json_null());
-    json_object_set_new(object, "threads", cli_json_text(selected->threads));
-    json_object_set_new(object, "from_ns", cli_json_number(selected->from_ns));
-    json_object_set_new(object, "to_ns",
-                        selected->to_ns > 0 ? cli_json_number(selected->to_ns) : json_null());
-    json_object_set_new(object, "sample", selected->sample_of > 0 ? json_string(share) : json_null());
-    json_object_set_new(object, "head_calls",
-                        selected->head > 0 ? cli_json_number(selected->head) : json_null());
+    cli_json_set(object, "text", selected->text);
+    cli_json_set(object, "merged_processes", cli_json_known(selected->merged_processes));
+    cli_json_set(object, "threads", selected->threads);
+    cli_json_set(object, "from_ns", selected->from_ns);
+    cli_json_set(object, "to_ns", cli_json_known(selected->to_ns));
+    cli_json_set(object, "sample", selected->sample_of > 0 ? json_string(share) : json_null());
+    cli_json_set(object, "head_calls", cli_json_known(selected->head));
     if (selected->sample_of > 0) {
-        json_object_set_new(object, "sampled_from_ops", cli_json_number(selected->all_ops));
-        json_object_set_new(object, "sampled_from_live_peak_bytes",
-                            cli_json_number(selected->all_live_bytes_peak));
-        json_object_set_new(object, "sampled_from_live_peak_objects",
-                            cli_json_number(selected->all_live_objects_peak));
+        cli_json_set(object, "sampled_from_ops", selected->all_ops);
+        cli_json_set(object, "sampled_from_live_peak_bytes", selected->all_live_bytes_peak);
+        cli_json_set(object, "sampled_from_live_peak_objects", selected->all_live_objects_peak);
     }
     return object;
 }
@@ -301,11 +294,11 @@ void cli_threads_print(const struct conv_survey *survey)
 void cli_survey_lists_json(json_t *object, const struct conv_survey *survey)
 {
     if (survey->kind == CONV_KIND_RECORDING) {
-        json_object_set_new(object, "window_list", window_array(survey));
-        json_object_set_new(object, "program_list", program_array(survey));
-        json_object_set_new(object, "not_recorded", cli_unrecorded_load(survey->input));
+        cli_json_set(object, "window_list", window_array(survey));
+        cli_json_set(object, "program_list", program_array(survey));
+        cli_json_set(object, "not_recorded", cli_unrecorded_load(survey->input));
     }
-    json_object_set_new(object, "process_list", process_array(survey));
+    cli_json_set(object, "process_list", process_array(survey));
 }
 
 void cli_survey_lists_print(const struct conv_survey *survey)

@@ -74,15 +74,14 @@ void cli_verdict_print(const struct conv_verdict *verdict)
 static json_t *violation_json(const struct conv_violation *violation)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "kind", json_string(conv_fault_name(violation->fault)));
-    json_object_set_new(object, "what", res_value_text(violation->what));
-    json_object_set_new(object, "window",
-                        violation->has_window ? cli_json_number(violation->window) : json_null());
-    json_object_set_new(object, "op", violation->has_op ? cli_json_number(violation->op) : json_null());
-    json_object_set_new(object, "op_in_window",
-                        violation->has_op ? cli_json_number(violation->op_in_window) : json_null());
-    json_object_set_new(object, "offset_bytes", cli_json_number(violation->offset));
-    json_object_set_new(object, "line", violation->line > 0 ? cli_json_number(violation->line) : json_null());
+    cli_json_set(object, "kind", conv_fault_name(violation->fault));
+    cli_json_set(object, "what", res_value_text(violation->what));
+    cli_json_set(object, "window", violation->has_window ? cli_json_number(violation->window) : json_null());
+    cli_json_set(object, "op", violation->has_op ? cli_json_number(violation->op) : json_null());
+    cli_json_set(object, "op_in_window",
+                 violation->has_op ? cli_json_number(violation->op_in_window) : json_null());
+    cli_json_set(object, "offset_bytes", violation->offset);
+    cli_json_set(object, "line", cli_json_known(violation->line));
     return object;
 }
 
@@ -93,14 +92,14 @@ json_t *cli_verdict_json(const struct conv_verdict *verdict)
     const size_t count = figures_of(verdict, figures);
     json_t *object = json_object(), *verify = json_object(), *checked = json_object();
     for (size_t i = 0; i < count; i++)
-        json_object_set_new(checked, figures[i].name, cli_json_number(figures[i].value));
-    json_object_set_new(verify, "legal", json_boolean(legal));
-    json_object_set_new(verify, "checked", checked);
-    json_object_set_new(verify, "violation", legal ? json_null() : violation_json(&verdict->violation));
-    json_object_set_new(object, "schema", json_string("mallab-info/1"));
-    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
-    json_object_set_new(object, "kind", json_string(conv_kind_name(verdict->kind)));
-    json_object_set_new(object, "file", res_value_text(verdict->file));
-    json_object_set_new(object, "verify", verify);
+        cli_json_set(checked, figures[i].name, figures[i].value);
+    cli_json_set(verify, "legal", legal);
+    cli_json_set(verify, "checked", checked);
+    cli_json_set(verify, "violation", legal ? json_null() : violation_json(&verdict->violation));
+    cli_json_set(object, "schema", "mallab-info/1");
+    cli_json_set(object, "mallab_version", MALLAB_VERSION);
+    cli_json_set(object, "kind", conv_kind_name(verdict->kind));
+    cli_json_set(object, "file", res_value_text(verdict->file));
+    cli_json_set(object, "verify", verify);
     return object;
 }

@@ -26,16 +26,12 @@ int cli_answer_take_format(const struct cli_verb *verb, const struct cli_option 
                            void *at)
 {
     struct cli_answer *answer = at;
-    const char *word;
-    size_t length;
-    for (size_t i = 0; cli_option_value(row, i, &word, &length, NULL); i++) {
-        if (strlen(value) != length || strncmp(value, word, length) != 0)
-            continue;
-        while (strcmp(FORMATS[answer->format = (enum cli_format)i], value) != 0)
-            i++; /* the verb knows fewer of them, in the same order */
-        return -1;
-    }
-    return cli_option_refuse(verb, row, value);
+    if (cli_option_number(row, value) < 0)
+        return cli_option_refuse(verb, row, value);
+    for (size_t i = 0; i < sizeof FORMATS / sizeof FORMATS[0]; i++)
+        if (strcmp(FORMATS[i], value) == 0)
+            answer->format = (enum cli_format)i;
+    return -1;
 }
 
 static int take_output(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)

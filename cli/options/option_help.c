@@ -1,4 +1,6 @@
-/* option_help.c - a verb's help and the OPTIONS of its man page, made of its rows. Declared in option_table.h. */
+/* option_help.c - see option_help.h. */
+#include "cli/options/option_help.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,6 +12,7 @@
 #include "cli/base/parse.h"
 #include "cli/base/say.h"
 #include "cli/base/similar.h"
+#include "cli/options/option_help.h"
 #include "results/measure/base/support.h"
 
 #define FIRST_NUMBER 256 /* getopt's value of the list's first row: above every letter */
@@ -116,8 +117,7 @@ int cli_option_refuse(const struct cli_verb *verb, const struct cli_option *row,
     return code;
 }
 
-/* The place of a value among the row's words; -1: it is none of them. */
-static int word_number(const struct cli_option *row, const char *value)
+int cli_option_number(const struct cli_option *row, const char *value)
 {
     const char *word;
     size_t length;
@@ -161,7 +161,7 @@ static int take_value(const struct cli_verb *verb, const struct cli_option *row,
         break;
     case CLI_WORD:
     case CLI_CHOICE:
-        number = word_number(row, value);
+        number = cli_option_number(row, value);
         taken = number >= 0;
         if (taken && row->how == CLI_WORD)
             *(const char **)at = value;

@@ -69,6 +69,9 @@ size_t cli_option_list(const struct cli_verb *verb, struct cli_option ret_rows[C
 /* cli_option_refuse - say what the option takes. Returns CLI_MISUSE. */
 int cli_option_refuse(const struct cli_verb *verb, const struct cli_option *row, const char *value);
 
+/* cli_option_number - the place of a value among the words of the row; -1: it is none of them. */
+int cli_option_number(const struct cli_option *row, const char *value);
+
 /* cli_option_value - a word of the row by number, from `words` or `values`. False: there are fewer.
  * ret_length  of the word. ret_meaning  may be NULL. */
 bool cli_option_value(const struct cli_option *row, size_t number, const char **ret_word, size_t *ret_length,
@@ -92,12 +95,5 @@ int cli_options_take(const struct cli_verb *verb, int argc, char **argv, void *s
 int cli_operands_none(const struct cli_verb *verb, const struct cli_operands *operands);
 int cli_operands_one(const struct cli_verb *verb, const struct cli_operands *operands, const char *none,
                      const char *several);
-
-/* cli_option_help - what `mallab help VERB` prints: 80 columns at most. The caller's to free. (option_help.c)
- * cli_option_help_print - on stdout.
- * cli_option_roff - the OPTIONS of its man page: headings as .SS, options as .TP. The caller's to free. (option_help.c) */
-char *cli_option_help(const struct cli_verb *verb);
-void cli_option_help_print(const struct cli_verb *verb);
-char *cli_option_roff(const struct cli_verb *verb);
 
 #endif

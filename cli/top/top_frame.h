@@ -6,8 +6,6 @@
 #ifndef MALLAB_CLI_TOP_TOP_FRAME_H
 #define MALLAB_CLI_TOP_TOP_FRAME_H
 
-#include <jansson.h>
-
 #include "convert/view/view.h"
 #include "results/measure/base/support.h"
 
@@ -23,14 +21,6 @@ struct cli_top_moment {
     unsigned percent; /* of what was found, read so far */
 };
 
-/* cli_top_text - a frame as lines of at most `columns` characters, each ending in a newline.
- * lines   as many at most; 24 show everything that matters. */
-void cli_top_text(const struct conv_view *view, const struct cli_top_moment *moment, unsigned lines,
-                  unsigned columns, struct res_text *out);
-
-/* cli_top_json - the same as an object, docs/man/mallab-top.1. A new reference. */
-json_t *cli_top_json(const struct conv_view *view, const struct cli_top_moment *moment);
-
 /* cli_top_state - "recording", "paused", or the recording's state. Static. */
 const char *cli_top_state(const struct conv_view *view);
 
@@ -43,7 +33,7 @@ const char *cli_top_program(const struct conv_view *view);
 /* cli_top_per_second - what a figure grew by within the interval. */
 double cli_top_per_second(const struct cli_top_moment *moment, uint64_t now, uint64_t before);
 
-/* ---- the busiest (top_rank.c) ---------------------------------------------------------------- */
+/* ---- the busiest ---------------------------------------------------------------- */
 
 struct cli_top_thread {
     const struct conv_view_process *process;

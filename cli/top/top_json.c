@@ -1,8 +1,9 @@
 /* top_json.c - a frame of `mallab top` as one JSON object. */
+#include "cli/top/top_json.h"
+
 #include <stdlib.h>
 
 #include "cli/base/json_bounds.h"
-#include "cli/top/top_frame.h"
 #include "record/unrecorded.h"
 
 #define LISTED_MOST 100 /* threads, processes: a line is to stay readable by simple means */
@@ -20,9 +21,9 @@ static json_t *calls_array(const struct conv_view *view, const struct cli_top_mo
         if (count == 0)
             continue;
         json_t *object = json_object();
-        json_object_set_new(object, "call", json_string(fp_call_name(call)));
-        json_object_set_new(object, "count", cli_json_number(count));
-        json_object_set_new(object, "per_s", rate(moment, count, view->sum_before.events_by_call[call]));
+        cli_json_set(object, "call", fp_call_name(call));
+        cli_json_set(object, "count", count);
+        cli_json_set(object, "per_s", rate(moment, count, view->sum_before.events_by_call[call]));
         json_array_append_new(array, object);
     }
     return array;
@@ -37,13 +38,12 @@ static json_t *sizes_array(const struct conv_view *view, const struct cli_top_mo
         if (count == 0 && live->class_objects[i] == 0)
             continue;
         json_t *object = cli_json_size_class(i);
-        json_object_set_new(object, "live_objects", cli_json_number(live->class_objects[i]));
-        json_object_set_new(object, "live_bytes", cli_json_number(live->class_bytes[i]));
-        json_object_set_new(object, "left_objects", cli_json_number(view->left.class_objects[i]));
-        json_object_set_new(object, "left_bytes", cli_json_number(view->left.class_bytes[i]));
-        json_object_set_new(object, "allocations", cli_json_number(count));
-        json_object_set_new(object, "allocations_per_s",
-                            rate(moment, count, view->sum_before.class_allocations[i]));
+        cli_json_set(object, "live_objects", live->class_objects[i]);
+        cli_json_set(object, "live_bytes", live->class_bytes[i]);
+        cli_json_set(object, "left_objects", view->left.class_objects[i]);
+        cli_json_set(object, "left_bytes", view->left.class_bytes[i]);
+        cli_json_set(object, "allocations", count);
+        cli_json_set(object, "allocations_per_s", rate(moment, count, view->sum_before.class_allocations[i]));
         json_array_append_new(array, object);
     }
     return array;
@@ -58,14 +58,12 @@ static json_t *threads_array(const struct conv_view *view, const struct cli_top_
         const struct conv_view_process *process = threads[i].process;
         const struct conv_tally_lane *lane = &process->tally.lanes[threads[i].lane];
         json_t *object = json_object();
-        json_object_set_new(object, "pid", cli_json_number(process->process_id));
-        json_object_set_new(object, "lane", cli_json_number(threads[i].lane));
-        json_object_set_new(object, "thread_id",
-                            lane->thread_id != 0 ? cli_json_number(lane->thread_id) : json_null());
-        json_object_set_new(object, "running",
-                            json_boolean(conv_view_is_running(view, process) && !lane->exited));
-        json_object_set_new(object, "events", cli_json_number(lane->events));
-        json_object_set_new(object, "events_per_s", rate(moment, lane->events, lane->events_before));
+        cli_json_set(object, "pid", process->process_id);
+        cli_json_set(object, "lane", threads[i].lane);
+        cli_json_set(object, "thread_id", cli_json_known(lane->thread_id));
+        cli_json_set(object, "running", json_boolean(conv_view_is_running(view, process) && !lane->exited));
+        cli_json_set(object, "events", lane->events);
+        cli_json_set(object, "events_per_s", rate(moment, lane->events, lane->events_before));
         json_array_append_new(array, object);
     }
     free(threads);
@@ -78,17 +76,17 @@ static json_t *process_object(const struct conv_view *view, const struct conv_vi
     const struct conv_tally *tally = &process->tally;
     const bool ended = tally->ended;
     json_t *object = json_object();
-    json_object_set_new(object, "pid", cli_json_number(process->process_id));
-    json_object_set_new(object, "parent_pid", cli_json_number(process->parent_process_id));
-    json_object_set_new(object, "name", cli_json_text(process->name));
-    json_object_set_new(object, "running", json_boolean(conv_view_is_running(view, process)));
-    json_object_set_new(object, "threads", cli_json_number(tally->threads));
-    json_object_set_new(object, "events", cli_json_number(tally->events));
-    json_object_set_new(object, "events_per_s", rate(moment, tally->events, tally->events_before));
-    json_object_set_new(object, "live_bytes", cli_json_number(ended ? 0 : tally->balance.bytes));
-    json_object_set_new(object, "live_objects", cli_json_number(ended ? 0 : tally->balance.objects));
-    json_object_set_new(object, "left_bytes", cli_json_number(ended ? tally->balance.bytes : 0));
-    json_object_set_new(object, "left_objects", cli_json_number(ended ? tally->balance.objects : 0));
+    cli_json_set(object, "pid", process->process_id);
+    cli_json_set(object, "parent_pid", process->parent_process_id);
+    cli_json_set(object, "name", process->name);
+    cli_json_set(object, "running", conv_view_is_running(view, process));
+    cli_json_set(object, "threads", tally->threads);
+    cli_json_set(object, "events", tally->events);
+    cli_json_set(object, "events_per_s", rate(moment, tally->events, tally->events_before));
+    cli_json_set(object, "live_bytes", cli_json_number(ended ? 0 : tally->balance.bytes));
+    cli_json_set(object, "live_objects", cli_json_number(ended ? 0 : tally->balance.objects));
+    cli_json_set(object, "left_bytes", cli_json_number(ended ? tally->balance.bytes : 0));
+    cli_json_set(object, "left_objects", cli_json_number(ended ? tally->balance.objects : 0));
     return object;
 }
 
@@ -112,23 +110,21 @@ static void set_told(json_t *object, const struct conv_view *view, const struct 
     json_t *ring = json_null();
     if (status->ring_told && !silent) {
         ring = json_object();
-        json_object_set_new(ring, "chunks", cli_json_number(status->ring_chunks));
-        json_object_set_new(ring, "chunks_used", cli_json_number(status->ring_chunks_used));
-        json_object_set_new(ring, "chunks_most", cli_json_number(status->ring_chunks_most));
-        json_object_set_new(ring, "chunk_bytes", cli_json_number(status->ring_chunk_bytes));
+        cli_json_set(ring, "chunks", status->ring_chunks);
+        cli_json_set(ring, "chunks_used", status->ring_chunks_used);
+        cli_json_set(ring, "chunks_most", status->ring_chunks_most);
+        cli_json_set(ring, "chunk_bytes", status->ring_chunk_bytes);
     }
-    json_object_set_new(object, "ring", ring);
-    json_object_set_new(object, "stalls",
-                        status->told && !silent ? cli_json_number(status->stalls) : json_null());
-    json_object_set_new(object, "stall_ns",
-                        status->told && !silent ? cli_json_number(status->stall_ns) : json_null());
-    json_object_set_new(object, "answered",
-                        goes_on && moment->was_asked ? json_boolean(!silent) : json_null());
-    json_object_set_new(object, "lost_known",
-                        json_boolean(conv_view_knows_losses(view) && !silent && (!goes_on || status->told)));
-    json_object_set_new(object, "live_inexact_why", inexact != NULL ? cli_json_text(inexact) : json_null());
-    json_object_set_new(object, "stopped_why",
-                        status->stop_words != NULL ? cli_json_text(status->stop_words) : json_null());
+    cli_json_set(object, "ring", ring);
+    cli_json_set(object, "stalls", status->told && !silent ? cli_json_number(status->stalls) : json_null());
+    cli_json_set(object, "stall_ns",
+                 status->told && !silent ? cli_json_number(status->stall_ns) : json_null());
+    cli_json_set(object, "answered", goes_on && moment->was_asked ? json_boolean(!silent) : json_null());
+    cli_json_set(object, "lost_known",
+                 json_boolean(conv_view_knows_losses(view) && !silent && (!goes_on || status->told)));
+    cli_json_set(object, "live_inexact_why", inexact != NULL ? cli_json_text(inexact) : json_null());
+    cli_json_set(object, "stopped_why",
+                 status->stop_words != NULL ? cli_json_text(status->stop_words) : json_null());
     free(inexact);
 }
 
@@ -158,9 +154,9 @@ static void set_numbers(json_t *object, const struct conv_view *view, const stru
         {"events", view->sum.events},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        json_object_set_new(object, numbers[i].key, cli_json_number(numbers[i].value));
-    json_object_set_new(object, "events_per_s", rate(moment, view->sum.events, view->sum_before.events));
-    json_object_set_new(
+        cli_json_set(object, numbers[i].key, numbers[i].value);
+    cli_json_set(object, "events_per_s", rate(moment, view->sum.events, view->sum_before.events));
+    cli_json_set(
         object, "bytes_per_event",
         json_real(view->sum.events > 0 ? (double)view->bytes_written / (double)view->sum.events : 0.0));
 }
@@ -171,32 +167,30 @@ static json_t *lost_object(const struct conv_view *view)
     json_t *object = json_object();
     (void)conv_view_lost(view, lost); /* the sum is the reader's to make */
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-        json_object_set_new(object, fp_loss_name(cause), cli_json_number(lost[cause]));
+        cli_json_set(object, fp_loss_name(cause), lost[cause]);
     return object;
 }
 
 json_t *cli_top_json(const struct conv_view *view, const struct cli_top_moment *moment)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "schema", json_string("mallab-top/1"));
-    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
-    json_object_set_new(object, "directory", cli_json_text(view->directory));
-    json_object_set_new(object, "program", cli_json_text(cli_top_program(view)));
-    json_object_set_new(object, "state", json_string(cli_top_state(view)));
-    json_object_set_new(object, "unfinished_why", cli_json_text(view->status.why));
-    json_object_set_new(object, "complete", json_boolean(view->recording.complete));
-    json_object_set_new(object, "incomplete_why", cli_json_text(view->recording.incomplete_why));
-    json_object_set_new(object, "not_recorded", cli_unrecorded_of(view->recording.json));
-    json_object_set_new(object, "ended", json_boolean(moment->is_last));
-    json_object_set_new(object, "collector_pid",
-                        view->status.collector_pid != 0 ? cli_json_number(view->status.collector_pid)
-                                                        : json_null());
+    cli_json_set(object, "schema", "mallab-top/1");
+    cli_json_set(object, "mallab_version", MALLAB_VERSION);
+    cli_json_set(object, "directory", view->directory);
+    cli_json_set(object, "program", cli_top_program(view));
+    cli_json_set(object, "state", cli_top_state(view));
+    cli_json_set(object, "unfinished_why", view->status.why);
+    cli_json_set(object, "complete", view->recording.complete);
+    cli_json_set(object, "incomplete_why", view->recording.incomplete_why);
+    cli_json_set(object, "not_recorded", cli_unrecorded_of(view->recording.json));
+    cli_json_set(object, "ended", moment->is_last);
+    cli_json_set(object, "collector_pid", cli_json_known(view->status.collector_pid));
     set_numbers(object, view, moment);
     set_told(object, view, moment);
-    json_object_set_new(object, "lost", lost_object(view));
-    json_object_set_new(object, "calls", calls_array(view, moment));
-    json_object_set_new(object, "sizes", sizes_array(view, moment));
-    json_object_set_new(object, "thread_list", threads_array(view, moment));
-    json_object_set_new(object, "process_list", processes_array(view, moment));
+    cli_json_set(object, "lost", lost_object(view));
+    cli_json_set(object, "calls", calls_array(view, moment));
+    cli_json_set(object, "sizes", sizes_array(view, moment));
+    cli_json_set(object, "thread_list", threads_array(view, moment));
+    cli_json_set(object, "process_list", processes_array(view, moment));
     return object;
 }

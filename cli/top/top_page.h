@@ -1,4 +1,4 @@
-/* top_page.h - what the parts of a frame are written with: lines of a bounded page, short numbers. Private to top*.c. */
+/* top_page.h - what the parts of a frame are written with: lines of a bounded page, short numbers; and its head. */
 #ifndef MALLAB_CLI_TOP_TOP_PAGE_H
 #define MALLAB_CLI_TOP_TOP_PAGE_H
 
@@ -28,7 +28,7 @@ const char *top_number(double value, char ret_text[TOP_NUMBER_BYTES]);
 const char *top_rate(const struct cli_top_moment *moment, uint64_t now, uint64_t before,
                      char ret_text[TOP_NUMBER_BYTES]);
 
-/* top_head_put - the facts above the tables (top_head.c). */
+/* top_head_put - the facts above the tables. */
 void top_head_put(struct top_page *page, const struct conv_view *view, const struct cli_top_moment *moment,
                   const struct cli_top_numbers *sums);
 

@@ -5,6 +5,8 @@
  *
  * Everything fits 80 columns; on a narrower page the tables stand one below the other. What does not fit into the lines
  * is left out by rank, and the table's title says so. */
+#include "cli/top/top_text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

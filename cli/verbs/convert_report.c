@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/json_bounds.h"
 #include "cli/base/say.h"
 #include "cli/describe/describe.h"
 #include "cli/verbs/verbs.h"
@@ -211,19 +212,19 @@ static json_t *export_json(const struct conv_report *report)
     json_t *lacks = json_array();
     for (size_t i = 0; i < report->lack_count; i++)
         json_array_append_new(lacks, json_string(report->lacks[i]));
-    json_object_set_new(object, "format", json_string(report->format));
-    json_object_set_new(object, "lacks", lacks);
+    cli_json_set(object, "format", report->format);
+    cli_json_set(object, "lacks", lacks);
     return object;
 }
 
 json_t *cli_convert_json(const struct conv_report *report, const char *output)
 {
     json_t *object = cli_survey_json(&report->survey);
-    json_object_set_new(object, "schema", json_string("mallab-convert/1"));
-    json_object_set_new(object, "output", json_string(output));
-    json_object_set_new(object, "output_bytes", json_integer((json_int_t)report->bytes_out));
-    json_object_set_new(object, "elapsed_ns", json_integer((json_int_t)report->elapsed_ns));
-    json_object_set_new(object, "export", export_json(report));
+    cli_json_set(object, "schema", "mallab-convert/1");
+    cli_json_set(object, "output", output);
+    cli_json_set(object, "output_bytes", json_integer((json_int_t)report->bytes_out));
+    cli_json_set(object, "elapsed_ns", json_integer((json_int_t)report->elapsed_ns));
+    cli_json_set(object, "export", export_json(report));
     return object;
 }
 

@@ -1,6 +1,7 @@
 /* test_cli_top.c - frames of `mallab top` without a terminal: they fit their lines and columns whatever is in them, show
  * the busiest, and say where not all is shown; rates are of the interval. */
-#include "cli/top/top_frame.h"
+#include "cli/top/top_json.h"
+#include "cli/top/top_text.h"
 
 #include <stdlib.h>
 

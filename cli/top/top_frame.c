@@ -1,5 +1,10 @@
-/* top_rank.c - which threads and processes did most, and sums over all of them. */
+/* top_frame.c - which threads and processes did most, sums over all of them, and the state of a recording in words. */
 #include "cli/top/top_frame.h"
+
+#include "convert/recording/recording.h"
+#include "convert/recording/unfinished.h"
+
+/* ---- the busiest ----------------------------------------------------------------------------- */
 
 static uint64_t gain(const struct conv_tally_lane *lane)
 {
@@ -94,4 +99,30 @@ struct cli_top_numbers cli_top_count(const struct conv_view *view)
             numbers.threads_running += process->tally.threads - process->tally.threads_exited;
     }
     return numbers;
+}
+
+/* ---- words ------------------------------------------------------------------------------------ */
+
+const char *cli_top_state(const struct conv_view *view)
+{
+    return view->status.paused ? "paused" : conv_recording_state_name(view->status.state);
+}
+
+double cli_top_per_second(const struct cli_top_moment *moment, uint64_t now, uint64_t before)
+{
+    return now > before ? (double)(now - before) * 1e9 / (double)moment->interval_ns : 0.0;
+}
+
+char *cli_top_inexact(const struct conv_view *view)
+{
+    const struct conv_view_process *late = NULL;
+    for (size_t i = 0; i < view->process_count && late == NULL; i++)
+        late = view->processes[i]->first_window != 0 ? view->processes[i] : NULL;
+    if (late != NULL)
+        return res_printf("what was made before window %u is not known: its file is gone",
+                          late->first_window);
+    if (view->status.pauses > 0)
+        return res_printf("what was made and released in %s is not known",
+                          view->status.pauses == 1 ? "a pause" : "pauses");
+    return NULL;
 }
