@@ -144,7 +144,7 @@ bool cli_output_write(const char *path, bool force, const char *text, size_t len
     return written;
 }
 
-/* What stdout's first failure was: the stream remembers only that there was one. */
+/* The errno of stdout's first failure: the stream remembers only that there was one. */
 static int stdout_error;
 
 void cli_put(const char *text, size_t length)

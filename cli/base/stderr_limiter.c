@@ -23,7 +23,7 @@ struct limiter {
 
 static volatile sig_atomic_t child_pid; /* 0: none yet */
 
-/* What a terminal or the kernel sends has reached the child by itself. */
+/* A signal that a terminal or the kernel sends has reached the child by itself. */
 static void hand_on(int number, siginfo_t *info, void *context)
 {
     const int error = errno;

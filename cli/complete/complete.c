@@ -120,8 +120,7 @@ static void offer_budget_candidates(const char *typed, const char *stem)
     res_registry_release(&registry);
 }
 
-/* What a budget on the command line may be of: metrics, and candidates with a colon behind. The limit is left to the user: its '<'
- * must be quoted, which the user's quotes do. */
+/* A budget names metrics, and candidates with a colon behind. The limit is left to the user, who has to quote its '<'. */
 static void offer_budget(const char *before, const char *word)
 {
     const char *comma = strrchr(word, ','), *item = comma != NULL ? comma + 1 : word;

@@ -193,7 +193,7 @@ static void print_start(uint64_t start_unix_ns)
         line("started", "%s", words);
 }
 
-/* Of a selection nobody knows what part of the file it takes. */
+/* Nobody knows what part of the file a selection takes. */
 static void print_events(const struct conv_survey *survey)
 {
     char digits[32];
@@ -280,9 +280,7 @@ static void print_sizes(const struct conv_survey *survey, bool utf8)
     }
 }
 
-/* "exit" in the file says only that the process is gone; a signal may have ended it. A footprint with its trailer
- * had an end, and where nothing is listed that is all there is to know. */
-/* Asked for, so nothing irregular. A footprint alone knows only where its threads noticed. */
+/* Pauses were asked for, so they are not irregular. A footprint alone knows only where its threads noticed one. */
 static void print_pauses(const struct conv_survey *survey)
 {
     char count[32], span[32];
@@ -329,7 +327,7 @@ static void print_losses(const struct conv_survey *survey)
     }
 }
 
-/* Of several programs one stands for all; it need not be the one that was started. */
+/* One program stands for several; it need not be the one that was started. */
 static void print_program(const struct conv_survey *survey)
 {
     bool others = false;
@@ -354,7 +352,7 @@ const char *cli_live_words(enum conv_liveness live)
                                       "memory, are lower bounds";
 }
 
-/* Where earlier windows are gone it is not the whole time of recording. */
+/* Where earlier windows are gone, the duration is not the whole time of recording. */
 static void print_duration(const struct conv_survey *survey)
 {
     char one[32], two[32];
@@ -389,7 +387,7 @@ static void print_live(const struct conv_survey *survey)
              fp_text_grouped(survey->inherited_objects, two), survey->inherited_objects == 1 ? "" : "s");
 }
 
-/* Of objects that outlive a killed program, and of those that no recorder noted, all pages are taken to be in use. */
+/* All pages of an object count as used where no recorder noted it, or where it outlived a killed program. */
 static void print_large(const struct conv_survey *survey)
 {
     char one[32], two[32], three[32];

@@ -171,7 +171,7 @@ static const char *end_of(const struct conv_process *process)
     return process->ended[0] != '\0' ? process->ended : "unknown";
 }
 
-/* Those of another tool's trace have but their ids. */
+/* An imported process has only an id. */
 static void print_traced(const struct conv_survey *survey)
 {
     char events[32];

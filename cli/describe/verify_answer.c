@@ -18,7 +18,7 @@ struct figure {
     uint64_t value;
 };
 
-/* What was looked at; returns how many figures there are. */
+/* The figures of the parts that were looked at. Returns how many there are. */
 static size_t figures_of(const struct conv_verdict *verdict, struct figure ret_figures[FIGURES])
 {
     const struct figure workload[] = {{"ops", verdict->ops},

@@ -17,7 +17,7 @@ int cli_registry_load(const struct cli_verb *verb, struct res_registry *registry
 struct res_candidate *cli_candidate_named(const struct cli_verb *verb, struct res_registry *registry,
                                           const char *name, int *ret_code);
 
-/* What takes part in an experiment. */
+/* The candidates that take part in an experiment. */
 struct cli_choice {
     struct res_registry registry;            /* owns the candidates */
     const struct res_candidate **candidates; /* the baseline first */

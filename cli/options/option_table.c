@@ -181,7 +181,7 @@ static int take_value(const struct cli_verb *verb, const struct cli_option *row,
 
 /* ---- the command line ----------------------------------------------------------------------- */
 
-/* What getopt_long wants of a list. */
+/* The tables that getopt_long takes. */
 struct getopt_tables {
     struct option options[CLI_OPTIONS_MAX + 1];
     char letters[2 * CLI_OPTIONS_MAX + 3];

@@ -27,7 +27,7 @@ enum cli_how {
     CLI_CALL,     /* what the row's function makes of it */
 };
 
-/* What completion offers for an argument. */
+/* Completion offers these for an argument. */
 enum cli_offer {
     CLI_OFFER_BY_NAME, /* the row's words or values; else directories for DIR, files for FILE, OUT and OLD */
     CLI_OFFER_CANDIDATE,
@@ -77,7 +77,7 @@ int cli_option_number(const struct cli_option *row, const char *value);
 bool cli_option_value(const struct cli_option *row, size_t number, const char **ret_word, size_t *ret_length,
                       const char **ret_meaning);
 
-/* What is left of a command line; of argv. */
+/* The words that are left of a command line; of argv. */
 struct cli_operands {
     char **words;
     int count;

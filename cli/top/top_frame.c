@@ -22,7 +22,7 @@ static bool is_busier(const struct cli_top_thread *a, const struct cli_top_threa
     return gain(one) != gain(two) ? gain(one) > gain(two) : one->events > two->events;
 }
 
-/* What is shown is few: put each in its place among the best so far. */
+/* Few are shown, so each is put in its place among the best so far. */
 static size_t place_thread(struct cli_top_thread *best, size_t count, size_t most,
                            struct cli_top_thread thread)
 {

@@ -101,7 +101,7 @@ static json_t *processes_array(const struct conv_view *view, const struct cli_to
     return array;
 }
 
-/* What only the collector knows: null while it has not told. */
+/* Only the collector knows these: they are null while it has not told. */
 static void set_told(json_t *object, const struct conv_view *view, const struct cli_top_moment *moment)
 {
     const struct conv_view_status *status = &view->status;

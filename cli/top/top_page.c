@@ -150,7 +150,7 @@ static void put_unrecorded(struct top_page *page, const struct conv_view *view)
     json_decref(unrecorded);
 }
 
-/* Of a recording that goes on, it is that it goes on. */
+/* A recording that goes on is incomplete for that reason alone, which the title says. */
 static void put_incomplete(struct top_page *page, const struct conv_view *view)
 {
     const char *told = view->recording.incomplete_why;
@@ -197,7 +197,7 @@ static void put_notes(struct top_page *page, const struct conv_view *view,
 
 /* ---- facts ------------------------------------------------------------------------------------ */
 
-/* What is known of losses, beside a number or without one. */
+/* Words for losses that nobody knows, beside a number or without one. */
 static const char *unknown_words(const struct conv_view *view, const struct cli_top_moment *moment, bool any)
 {
     if (!conv_view_knows_losses(view))

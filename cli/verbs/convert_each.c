@@ -113,7 +113,7 @@ static void sum_up(const struct work *work, const struct job *job, const json_t 
                 fp_text_bytes((double)json_integer_value(json_object_get(report, "output_bytes")), bytes));
 }
 
-/* What is said of a process has its name before it. Returns an exit code. */
+/* Every message about a process has its name before it. Returns an exit code. */
 static int convert_one(const struct work *work, const struct job *job, json_t *reports)
 {
     struct conv_options options = *work->each->options;

@@ -27,7 +27,7 @@ static double scaled(const struct conv_selected *selected, uint64_t figure)
     return (double)figure * selected->sample_of / selected->sample_part;
 }
 
-/* What a sample makes of the figures, and of what it says nothing. */
+/* Tell how the figures of a sample stand to the whole's, and what a sample does not keep. */
 static void tell_sample(const struct cli_verb *verb, const struct conv_survey *survey)
 {
     const struct conv_selected *selected = &survey->selected;
@@ -109,7 +109,7 @@ static void tell_missing(const struct cli_verb *verb, const struct conv_survey *
     free(file);
 }
 
-/* What other processes lost is no fault of this workload, but may be what was wanted. */
+/* Losses of other processes are no fault of this workload, but the user may have wanted those processes. */
 static void tell_others_losses(const struct cli_verb *verb, const struct conv_survey *survey)
 {
     const struct conv_process *worst = NULL;
@@ -138,7 +138,7 @@ void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *rep
     const struct conv_survey *survey = &report->survey;
     char ops[32], threads[32], span[32], speed[32] = "";
     const double seconds = (double)report->elapsed_ns / 1e9;
-    /* What other tools wrote is no recording of ours. */
+    /* A file of another tool is called a trace. */
     const char *kind = conv_trace_title(survey->kind) != NULL ? "trace" : "recording";
     const double rate = seconds > 0 ? (double)survey->events / seconds : 0;
     if (rate >= RATE_SHOWN_MIN)

@@ -11,29 +11,29 @@
 #include "results/measure/experiment/hyperfine_runs.h"
 #include "results/measure/validate/timed.h"
 
-int cli_whole_check(const struct cli_verb *verb, struct cli_whole *whole, bool force)
+int cli_hyperfine_check(const struct cli_verb *verb, struct cli_hyperfine *hyperfine, bool force)
 {
     char *problem = NULL;
-    if (!whole->wanted)
+    if (!hyperfine->wanted)
         return CLI_DONE;
-    whole->hyperfine = res_hyperfine_find();
-    if (whole->hyperfine == NULL) {
+    hyperfine->program = res_hyperfine_find();
+    if (hyperfine->program == NULL) {
         cli_say(
             verb,
             "--hyperfine: hyperfine is not on the path: apt-get install hyperfine, or leave the option out");
         return CLI_FAILED;
     }
-    if (whole->path == NULL || cli_output_check(whole->path, force, &problem))
+    if (hyperfine->path == NULL || cli_output_check(hyperfine->path, force, &problem))
         return CLI_DONE;
     cli_say(verb, "%s", problem);
     free(problem);
     return CLI_FAILED;
 }
 
-void cli_whole_release(struct cli_whole *whole)
+void cli_hyperfine_release(struct cli_hyperfine *hyperfine)
 {
-    free(whole->hyperfine);
-    whole->hyperfine = NULL;
+    free(hyperfine->program);
+    hyperfine->program = NULL;
 }
 
 static void on_progress(void *context, const struct res_workload *workload, const char *entry,
@@ -72,19 +72,19 @@ static int say_all_failed(const struct cli_verb *verb, const json_t *result)
     return failed ? CLI_FAILED : CLI_DONE;
 }
 
-int cli_whole_measure(const struct cli_verb *verb, const struct cli_whole *whole,
-                      const struct res_experiment *experiment, const char *directory,
-                      enum cli_progress_when when, json_t *result)
+int cli_hyperfine_measure(const struct cli_verb *verb, const struct cli_hyperfine *hyperfine,
+                          const struct res_experiment *experiment, const char *directory,
+                          enum cli_progress_when when, json_t *result)
 {
     struct cli_progress progress;
     const struct res_whole_request request = {
         .experiment = experiment,
-        .hyperfine = whole->hyperfine,
+        .hyperfine = hyperfine->program,
         .directory = directory,
         .progress = on_progress,
         .context = &progress,
     };
-    if (!whole->wanted || experiment->stopped)
+    if (!hyperfine->wanted || experiment->stopped)
         return CLI_DONE;
     cli_progress_begin(&progress, when);
     const bool finished = res_whole_run(&request, result);
@@ -94,10 +94,10 @@ int cli_whole_measure(const struct cli_verb *verb, const struct cli_whole *whole
     return say_all_failed(verb, result);
 }
 
-int cli_whole_export(const struct cli_verb *verb, const struct cli_whole *whole, bool force,
-                     const json_t *result)
+int cli_hyperfine_export(const struct cli_verb *verb, const struct cli_hyperfine *hyperfine, bool force,
+                         const json_t *result)
 {
-    if (whole->path == NULL)
+    if (hyperfine->path == NULL)
         return CLI_DONE;
     struct res_result typed;
     char *unread = NULL;
@@ -109,13 +109,13 @@ int cli_whole_export(const struct cli_verb *verb, const struct cli_whole *whole,
     json_t *export = res_whole_export(&typed);
     res_result_release(&typed);
     if (export == NULL) {
-        cli_say(verb, "no process was timed by hyperfine: '%s' is not written", whole->path);
+        cli_say(verb, "no process was timed by hyperfine: '%s' is not written", hyperfine->path);
         return CLI_FAILED;
     }
     char *compact = json_dumps(export, JSON_INDENT(2));
     char *document = res_printf("%s\n", compact != NULL ? compact : "{}");
     char *problem = NULL;
-    const bool written = cli_output_write(whole->path, force, document, strlen(document), &problem);
+    const bool written = cli_output_write(hyperfine->path, force, document, strlen(document), &problem);
     if (!written)
         cli_say(verb, "%s", problem);
     free(problem);

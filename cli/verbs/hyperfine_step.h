@@ -9,25 +9,25 @@
 #include "results/measure/experiment/experiment.h"
 
 /* Zero-initialise. */
-struct cli_whole {
+struct cli_hyperfine {
     bool wanted;
     const char *path; /* of the export; NULL: none */
-    char *hyperfine;  /* found by cli_whole_check */
+    char *program;    /* found by cli_hyperfine_check */
 };
 
-/* cli_whole_check - before long work: is hyperfine there, and can the file be written? Returns an exit code, the cause being
- * told on stderr. Release with cli_whole_release in every case. */
-int cli_whole_check(const struct cli_verb *verb, struct cli_whole *whole, bool force);
-void cli_whole_release(struct cli_whole *whole);
+/* cli_hyperfine_check - before long work: is hyperfine there, and can the file be written? Returns an exit code, the cause being
+ * told on stderr. Release with cli_hyperfine_release in every case. */
+int cli_hyperfine_check(const struct cli_verb *verb, struct cli_hyperfine *hyperfine, bool force);
+void cli_hyperfine_release(struct cli_hyperfine *hyperfine);
 
-/* cli_whole_measure - run the rounds, and put their figures into result. directory: for files that nobody keeps. Returns an exit
+/* cli_hyperfine_measure - run the rounds, and put their figures into result. directory: for files that nobody keeps. Returns an exit
  * code, what failed being told on stderr. */
-int cli_whole_measure(const struct cli_verb *verb, const struct cli_whole *whole,
-                      const struct res_experiment *experiment, const char *directory,
-                      enum cli_progress_when when, json_t *result);
+int cli_hyperfine_measure(const struct cli_verb *verb, const struct cli_hyperfine *hyperfine,
+                          const struct res_experiment *experiment, const char *directory,
+                          enum cli_progress_when when, json_t *result);
 
-/* cli_whole_export - write the file, when one is wanted. Returns an exit code, the cause being told on stderr. */
-int cli_whole_export(const struct cli_verb *verb, const struct cli_whole *whole, bool force,
-                     const json_t *result);
+/* cli_hyperfine_export - write the file, when one is wanted. Returns an exit code, the cause being told on stderr. */
+int cli_hyperfine_export(const struct cli_verb *verb, const struct cli_hyperfine *hyperfine, bool force,
+                         const json_t *result);
 
 #endif

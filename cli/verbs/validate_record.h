@@ -9,7 +9,7 @@
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/validate/recordings.h"
 
-/* What the command line says. */
+/* The command line. */
 struct cli_validate_settings {
     struct cli_answer answer;
     struct cli_measure measure;
@@ -29,11 +29,11 @@ struct cli_validate_recorded {
  * directory  for recording and workload.
  * again      it is a further recording.
  * ret        path is the caller's to free in every case.
- * Returns    CLI_DONE, also where it was stopped (stops.h), and path may be NULL then; else an exit code, told on stderr. */
+ * Returns    CLI_DONE, also where it was stopped (interrupt.h), and path may be NULL then; else an exit code, told on stderr. */
 int cli_validate_record(const struct cli_validate_settings *settings, const struct cli_choice *choice,
                         const char *directory, bool again, struct cli_validate_recorded *ret);
 
-/* What further recordings are held against and made with; borrowed. */
+/* Further recordings are compared with these, and made with them; all is borrowed. */
 struct cli_validate_again {
     const struct cli_validate_settings *settings;
     const struct cli_choice *choice;

@@ -34,7 +34,7 @@ struct settings {
     struct cli_answer answer;
     struct cli_measure measure;
     struct conv_options convert;
-    struct cli_whole whole;
+    struct cli_hyperfine hyperfine;
     uint64_t memory_rounds, time_budget_ns;
     double until;         /* a share; 0: not asked */
     unsigned rounds_long; /* results/measure/experiment/until.h; 0: -n said how many */
@@ -65,9 +65,9 @@ static int take_until(const struct cli_verb *verb, const struct cli_option *row,
 static int take_hyperfine(const struct cli_verb *verb, const struct cli_option *row, const char *value,
                           void *at)
 {
-    struct cli_whole *whole = at;
-    whole->wanted = true;
-    whole->path = value;
+    struct cli_hyperfine *hyperfine = at;
+    hyperfine->wanted = true;
+    hyperfine->path = value;
     return value != NULL && *value == '\0' ? cli_misuse(verb, "--hyperfine= takes the name of a file") : -1;
 }
 
@@ -105,7 +105,7 @@ static const struct cli_option OPTIONS[] = {
      .help = "no pass behind the rounds that counts system calls"},
     {.name = "no-placement", .how = CLI_FLAG, .at = AT(no_placement),
      .help = "no pass that looks where live objects lie"},
-    {.name = "hyperfine", .argument = "[FILE]", .how = CLI_CALL, .at = AT(whole), .take = take_hyperfine,
+    {.name = "hyperfine", .argument = "[FILE]", .how = CLI_CALL, .at = AT(hyperfine), .take = take_hyperfine,
      .help = "time each candidate's replay as a whole process too, as often, by hyperfine; FILE: its JSON, "
              "for its scripts"},
     {.group = cli_measure_place, .at = AT(measure)},
@@ -316,13 +316,13 @@ static int run_experiment(struct ab *ab)
         json_object_set(result, "disturbances", disturbances.list);
         if (!experiment.stopped)
             res_profile_add(result, &experiment);
-        const int whole = cli_whole_measure(&CLI_AB, &settings->whole, &experiment, ab->directory,
-                                            settings->answer.progress, result);
+        const int timed = cli_hyperfine_measure(&CLI_AB, &settings->hyperfine, &experiment, ab->directory,
+                                                settings->answer.progress, result);
         code = cli_result_give(&CLI_AB, &settings->answer, result, res_table_text);
         if (code == CLI_DONE)
-            code = cli_whole_export(&CLI_AB, &settings->whole, settings->answer.force, result);
+            code = cli_hyperfine_export(&CLI_AB, &settings->hyperfine, settings->answer.force, result);
         if (code == CLI_DONE)
-            code = whole;
+            code = timed;
         json_decref(result);
     }
     res_disturbances_release(&disturbances);
@@ -350,7 +350,7 @@ static int run_ab(int argc, char **argv)
         return code;
     code = cli_result_check(&CLI_AB, &ab.settings.answer);
     if (code == CLI_DONE)
-        code = cli_whole_check(&CLI_AB, &ab.settings.whole, ab.settings.answer.force);
+        code = cli_hyperfine_check(&CLI_AB, &ab.settings.hyperfine, ab.settings.answer.force);
     if (code == CLI_DONE)
         code = cli_choose(&CLI_AB, ab.settings.measure.allocators, ab.settings.measure.baseline, &ab.choice);
     if (code == CLI_DONE)
@@ -363,7 +363,7 @@ static int run_ab(int argc, char **argv)
         cli_say(&CLI_AB, "interrupted before the first round: there is no result");
     else if (code == CLI_DONE)
         code = run_experiment(&ab);
-    cli_whole_release(&ab.settings.whole);
+    cli_hyperfine_release(&ab.settings.hyperfine);
     ab_release(&ab);
     cli_stops_end();
     return code;

@@ -133,7 +133,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     return check_each(ret_settings);
 }
 
-/* Of what is not there, or cannot be looked at, the recording's reader says why. */
+/* A path that is not there, or cannot be looked at, is left to the recording's reader, which says why. */
 static bool is_no_directory(const char *path)
 {
     struct stat facts;
@@ -167,7 +167,7 @@ static int run_each(const struct settings *settings)
     return code;
 }
 
-/* What needs no converting, told before the name of an output is looked at. */
+/* An input that needs no converting is refused before the name of an output is looked at. */
 static int refuse_other_kind(const struct settings *settings)
 {
     const char *input = settings->input;

@@ -14,7 +14,7 @@
 #include "results/measure/machine/machine.h"
 #include "results/report/table/doctor_text.h"
 
-/* Of `steal`, `others` and the like, which only show over time. */
+/* `steal`, `others` and the like show only over time. */
 #define WINDOW_NS UINT64_C(1000000000)
 
 struct settings {

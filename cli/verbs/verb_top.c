@@ -270,8 +270,8 @@ static void show_catching_up(struct top *top)
 
 /* ---- the loop ------------------------------------------------------------------------------- */
 
-/* What was recorded by now is to be found in the footprints and in recording.json. Where the collector cannot be asked, or
- * has no time, what it has written so far must do. */
+/* Ask the collector to write all calls made so far into the footprints, and recording.json anew. Where it cannot be asked, or
+ * has no time, the view shows what it has written before. */
 static void ask_for_fresh_numbers(struct top *top)
 {
     char *problem = NULL;
@@ -314,7 +314,7 @@ static int look(struct top *top, struct conv_error *error)
     return -1;
 }
 
-/* What is not a recording, but one of its parts, or comes of one: then it is told what to do with it. */
+/* A file is no recording, but a part of one, or made of one: the user is told what reads it. */
 static bool is_a_file(const struct top *top)
 {
     struct stat facts;
