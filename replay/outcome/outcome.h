@@ -27,22 +27,15 @@ struct rep_outcome {
     const char *workload;       /* path as given */
     const char *incomplete_why; /* what the recording that it is of lacks; NULL: nothing, as far as it says */
     uint64_t workload_digest;
-    const struct wl_summary *summary;
     const struct rep_proof *proof;
     const struct rep_settings *settings;
     const struct rep_meters *meters;
-    const struct rep_clock *clock; /* its rate is known */
+    const struct rep_exec_options *exec; /* of the run; the clock's rate is known */
     const struct rep_exec_totals *totals;
-    const struct rep_latency *latency;     /* NULL: not the latency pass */
-    const struct rep_syscalls *syscalls;   /* NULL: not the syscalls pass */
     const struct rep_placement *placement; /* NULL: not the placement pass */
     const struct rep_counters *counters;
-    const struct rep_binding *binding;
     uint64_t substituted; /* calls.h */
     const char *touch;
-    bool serial;
-    unsigned processors;
-    const struct rep_check *check; /* NULL: measured, not checked */
     const struct rep_waste *waste; /* NULL: not looked at */
     const struct rep_limit *limit; /* its bytes are 0: there was none */
     unsigned idle_ms;              /* 0: no idling, and no idle figure */

@@ -15,23 +15,23 @@ static double allocator_ns(const struct rep_outcome *outcome)
     uint64_t ticks = 0;
     for (uint64_t i = 0; i < outcome->meters->window_count; i++)
         ticks += outcome->meters->ticks[i];
-    return rep_clock_ns(outcome->clock, ticks);
+    return rep_clock_ns(outcome->exec->clock, ticks);
 }
 
 bool rep_outcome_is_time_pass(const struct rep_outcome *outcome)
 {
-    return outcome->latency == NULL && outcome->syscalls == NULL && outcome->placement == NULL &&
-           outcome->check == NULL && !outcome->account->recorded;
+    return outcome->exec->latency == NULL && outcome->exec->syscalls == NULL && outcome->placement == NULL &&
+           outcome->exec->check == NULL && !outcome->account->recorded;
 }
 
 const char *rep_outcome_pass(const struct rep_outcome *outcome)
 {
-    return outcome->check != NULL       ? "check"
-           : outcome->latency != NULL   ? "latency"
-           : outcome->syscalls != NULL  ? "syscalls"
-           : outcome->placement != NULL ? "placement"
-           : outcome->account->recorded ? "memory"
-                                        : "time";
+    return outcome->exec->check != NULL      ? "check"
+           : outcome->exec->latency != NULL  ? "latency"
+           : outcome->exec->syscalls != NULL ? "syscalls"
+           : outcome->placement != NULL      ? "placement"
+           : outcome->account->recorded      ? "memory"
+                                             : "time";
 }
 
 double rep_outcome_ns_per_op(const struct rep_outcome *outcome)
@@ -166,10 +166,10 @@ static json_t *limit_json(const struct rep_limit *limit)
 
 static json_t *check_json(const struct rep_outcome *outcome)
 {
-    if (outcome->check == NULL)
+    if (outcome->exec->check == NULL)
         return json_null();
     json_t *object = json_object();
-    rep_set_count(object, "objects_verified", atomic_load(&outcome->check->verified));
+    rep_set_count(object, "objects_verified", atomic_load(&outcome->exec->check->verified));
     return object;
 }
 
@@ -177,7 +177,7 @@ static json_t *check_json(const struct rep_outcome *outcome)
 static json_t *given_back_json(const struct rep_outcome *outcome)
 {
     const struct rep_meters *meters = outcome->meters;
-    const uint64_t live = outcome->summary->live_bytes_end;
+    const uint64_t live = outcome->exec->summary->live_bytes_end;
     const uint64_t left = outcome->idle_ms > 0 ? meters->idle_bytes : meters->end_bytes;
     if (meters->peak_bytes <= live)
         return json_null();
@@ -228,7 +228,7 @@ static json_t *batches_json(const struct rep_outcome *outcome)
     const struct rep_meters *meters = outcome->meters;
     json_t *array = json_array();
     for (uint64_t i = 0; i < meters->window_count; i++) {
-        const double ns = rep_clock_ns(outcome->clock, meters->ticks[i]);
+        const double ns = rep_clock_ns(outcome->exec->clock, meters->ticks[i]);
         rep_append(array, json_integer((json_int_t)(ns + 0.5)));
     }
     return array;
@@ -354,7 +354,7 @@ static json_t *substituted_json(const struct rep_outcome *outcome)
 {
     json_t *array = json_array();
     for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
-        if ((outcome->substituted >> call & 1) != 0 && outcome->summary->ops_by_call[call] > 0)
+        if ((outcome->substituted >> call & 1) != 0 && outcome->exec->summary->ops_by_call[call] > 0)
             rep_append(array, json_string(fp_call_name(call)));
     }
     return array;
@@ -375,7 +375,7 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
     const struct rep_exec_totals *totals = outcome->totals;
     set_timed(root, outcome);
     rep_set_count(root, "wall_ns", meters->wall_ns);
-    rep_set_count(root, "wait_ns", (uint64_t)(rep_clock_ns(outcome->clock, totals->wait_ticks) + 0.5));
+    rep_set_count(root, "wait_ns", (uint64_t)(rep_clock_ns(outcome->exec->clock, totals->wait_ticks) + 0.5));
     rep_set_count(root, "waits", totals->waits);
     rep_set_count(root, "waits_slept", totals->sleeps);
     rep_set_count(root, "prepare_ns", totals->prepare_ns);
@@ -385,16 +385,17 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
     rep_set_count(root, "faults_major", meters->faults_major - totals->prepare_faults_major);
     rep_set_count(root, "switches_voluntary", meters->switches_voluntary);
     rep_set_count(root, "switches_involuntary", meters->switches_involuntary);
-    rep_set_text(root, "clock", outcome->clock->counter ? "tsc" : "monotonic");
-    rep_set_real(root, "clock_cost_ns", rep_clock_ns(outcome->clock, outcome->clock->cost_ticks));
+    rep_set_text(root, "clock", outcome->exec->clock->counter ? "tsc" : "monotonic");
+    rep_set_real(root, "clock_cost_ns", rep_clock_ns(outcome->exec->clock, outcome->exec->clock->cost_ticks));
     rep_set_count(root, "timed_runs", totals->timed_runs);
     rep_set_count(root, "window_max_ns", meters->window_max_ns);
     rep_set(root, "counters", counters_json(outcome->counters));
     rep_set(root, "batch_ns", rep_outcome_is_time_pass(outcome) ? batches_json(outcome) : json_null());
     rep_set(root, "latency",
-            outcome->latency != NULL ? rep_latency_json(outcome->latency, outcome->clock) : json_null());
+            outcome->exec->latency != NULL ? rep_latency_json(outcome->exec->latency, outcome->exec->clock)
+                                           : json_null());
     rep_set(root, "placement", placement_json(outcome->placement));
-    rep_set(root, "system_calls", syscalls_json(outcome->syscalls));
+    rep_set(root, "system_calls", syscalls_json(outcome->exec->syscalls));
 }
 
 bool rep_outcome_json(const struct rep_outcome *outcome)
@@ -414,20 +415,20 @@ bool rep_outcome_json(const struct rep_outcome *outcome)
     rep_set_count(root, "inherited_ops", totals->untimed_ops);
     rep_set_count(root, "windows", totals->windows);
     set_digest(root, "digest", totals->digest);
-    rep_set_count(root, "threads", outcome->summary->thread_count);
+    rep_set_count(root, "threads", outcome->exec->summary->thread_count);
     rep_set_count(root, "threads_started", totals->threads_started);
-    rep_set_text(root, "threads_as", outcome->serial ? "one" : "recorded");
-    rep_set_count(root, "processors", outcome->processors);
+    rep_set_text(root, "threads_as", outcome->exec->serial ? "one" : "recorded");
+    rep_set_count(root, "processors", outcome->exec->processors);
     rep_set_text(root, "touch", outcome->touch);
     rep_set_text(root, "pass", rep_outcome_pass(outcome));
-    rep_set(root, "binding", binding_json(outcome->binding));
+    rep_set(root, "binding", binding_json(outcome->exec->binding));
     rep_set_text(root, "allocator_clock", outcome->account->recorded ? "recorded" : "real");
     rep_set(root, "pace", outcome->account->speed > 0 ? json_real(outcome->account->speed) : json_null());
     rep_set(root, "pace_behind", behind_json(outcome->account));
     set_costs(root, outcome);
     rep_set(root, "resident", resident_json(outcome));
-    rep_set_count(root, "live_peak_bytes", outcome->summary->live_bytes_peak);
-    rep_set_count(root, "live_end_bytes", outcome->summary->live_bytes_end);
+    rep_set_count(root, "live_peak_bytes", outcome->exec->summary->live_bytes_peak);
+    rep_set_count(root, "live_end_bytes", outcome->exec->summary->live_bytes_end);
     rep_set(root, "waste", waste_json(outcome));
     rep_set(root, "limit", limit_json(outcome->limit));
     rep_set(root, "check", check_json(outcome));

@@ -59,7 +59,7 @@ static void say_stand_ins(const struct rep_outcome *outcome)
 {
     const char *before = "stand-ins for     ";
     for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
-        if ((outcome->substituted >> call & 1) == 0 || outcome->summary->ops_by_call[call] == 0)
+        if ((outcome->substituted >> call & 1) == 0 || outcome->exec->summary->ops_by_call[call] == 0)
             continue;
         printf("%s%s", before, fp_call_name(call));
         before = ", ";
@@ -151,12 +151,8 @@ static void say_incomplete(const char *why)
     printf("%-18sthe recording is not whole: %s\n", "recorded", plain);
 }
 
-bool rep_outcome_text(const struct rep_outcome *outcome)
+static void say_allocator(const struct rep_outcome *outcome)
 {
-    const struct rep_meters *meters = outcome->meters;
-    const struct rep_exec_totals *totals = outcome->totals;
-    char digest[17], digits[32];
-    snprintf(digest, sizeof digest, "%016" PRIx64, totals->digest);
     say("candidate", outcome->candidate);
     say("malloc from", outcome->proof->malloc_library);
     if (outcome->proof->version[0] != '\0')
@@ -167,39 +163,57 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
                setting->from);
     }
     say_stand_ins(outcome);
+}
+
+static void say_workload(const struct rep_outcome *outcome)
+{
+    const struct rep_exec_totals *totals = outcome->totals;
+    const uint32_t threads = outcome->exec->summary->thread_count;
+    char digest[17];
+    snprintf(digest, sizeof digest, "%016" PRIx64, totals->digest);
     say("workload", outcome->workload);
     if (outcome->incomplete_why != NULL)
         say_incomplete(outcome->incomplete_why);
     say_count("ops", totals->ops);
     if (totals->untimed_ops > 0)
         printf("%-18s%s of them, untimed: they create what was there before\n", "inherited",
-               fp_text_grouped(totals->untimed_ops, digits));
-    printf("%-18s%" PRIu32 "%s\n", "threads", outcome->summary->thread_count,
-           outcome->serial && outcome->summary->thread_count > 1 ? ", replayed on one" : "");
+               FP_GROUPED(totals->untimed_ops));
+    printf("%-18s%" PRIu32 "%s\n", "threads", threads,
+           outcome->exec->serial && threads > 1 ? ", replayed on one" : "");
     say("digest", digest);
-    if (outcome->check != NULL)
+    if (outcome->exec->check != NULL)
         printf("%-18s%s objects verified, no promise broken; not timed\n", "checked",
-               fp_text_grouped((uint64_t)atomic_load(&outcome->check->verified), digits));
-    say_limit(outcome->limit);
+               FP_GROUPED((uint64_t)atomic_load(&outcome->exec->check->verified)));
+}
+
+static void say_time(const struct rep_outcome *outcome)
+{
+    const struct rep_exec_options *exec = outcome->exec;
+    const struct rep_account *account = outcome->account;
     if (rep_outcome_is_time_pass(outcome))
         printf("%-18s%.1f\n", "ns/op", rep_outcome_ns_per_op(outcome));
-    else if (outcome->check == NULL)
-        say("ns/op", outcome->latency != NULL || outcome->syscalls != NULL
+    else if (exec->check == NULL)
+        say("ns/op", exec->latency != NULL || exec->syscalls != NULL
                          ? "not measured: in this pass calls are watched one by one, which takes time"
                      : outcome->placement != NULL
                          ? "not measured: in this pass objects are walked between the calls"
                          : "not measured: the recorded clock moves between the calls, which takes time");
     /* With several threads it goes on beside the calls, where a processor is free. */
-    printf("%-18s%.1f ms, %s %.1f preparing\n", "wall", (double)meters->wall_ns / 1e6,
-           outcome->serial ? "of it" : "and of some processor", (double)totals->prepare_ns / 1e6);
-    if (outcome->account->behind_most_ns > BEHIND_TOLD_NS)
+    printf("%-18s%.1f ms, %s %.1f preparing\n", "wall", (double)outcome->meters->wall_ns / 1e6,
+           exec->serial ? "of it" : "and of some processor", (double)outcome->totals->prepare_ns / 1e6);
+    if (account->behind_most_ns > BEHIND_TOLD_NS)
         printf("%-18sbehind its pace by up to %.0f ms, by %.0f ms at the end:\n"
                "%-18sthe calls, and preparing them, take longer than %gx leaves\n",
-               "pace", (double)outcome->account->behind_most_ns / 1e6,
-               (double)outcome->account->behind_end_ns / 1e6, "", outcome->account->speed);
-    printf("%-18s%s, asked %s times\n", "clock", outcome->account->recorded ? "recorded" : "real",
-           fp_text_grouped(outcome->account->asks.asked, digits));
-    say_bytes("live peak", (double)outcome->summary->live_bytes_peak);
+               "pace", (double)account->behind_most_ns / 1e6, (double)account->behind_end_ns / 1e6, "",
+               account->speed);
+    printf("%-18s%s, asked %s times\n", "clock", account->recorded ? "recorded" : "real",
+           FP_GROUPED(account->asks.asked));
+}
+
+static void say_memory(const struct rep_outcome *outcome)
+{
+    const struct rep_meters *meters = outcome->meters;
+    say_bytes("live peak", (double)outcome->exec->summary->live_bytes_peak);
     say_bytes("resident peak", (double)meters->peak_bytes);
     say_bytes("resident mean", meters->mean_bytes);
     say_bytes("resident end", (double)meters->end_bytes);
@@ -211,13 +225,22 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
         say_waste("at end", &outcome->waste->end);
     if (rep_account_doubt(outcome->account) != NULL)
         say("note", rep_account_doubt(outcome->account));
-    say_count("page faults", meters->faults_minor - totals->prepare_faults_minor);
+}
+
+bool rep_outcome_text(const struct rep_outcome *outcome)
+{
+    say_allocator(outcome);
+    say_workload(outcome);
+    say_limit(outcome->limit);
+    say_time(outcome);
+    say_memory(outcome);
+    say_count("page faults", outcome->meters->faults_minor - outcome->totals->prepare_faults_minor);
     say_counters(outcome->counters);
-    if (outcome->syscalls != NULL)
-        say_syscalls(outcome->syscalls);
+    if (outcome->exec->syscalls != NULL)
+        say_syscalls(outcome->exec->syscalls);
     if (outcome->placement != NULL)
         say_placement(outcome->placement);
-    if (outcome->latency != NULL)
-        rep_latency_text(outcome->latency, outcome->clock);
+    if (outcome->exec->latency != NULL)
+        rep_latency_text(outcome->exec->latency, outcome->exec->clock);
     return fflush(stdout) == 0 && !ferror(stdout);
 }
