@@ -15,9 +15,10 @@ static void free_slot(struct conv_heap *heap, size_t slot)
     heap->free_slot = slot;
 }
 
-static void lost(void *data, struct conv_object object)
+static enum fp_status lost(void *data, struct conv_object object)
 {
     free_slot(data, object.id);
+    return FP_OK;
 }
 
 bool conv_heap_init(struct conv_heap *heap)

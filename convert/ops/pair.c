@@ -2,8 +2,8 @@
 #include "convert/ops/pair.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "convert/base/grow.h"
 #include "convert/ops/pair_fast.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -11,300 +11,130 @@
 #define NOT_ANNOUNCED  UINT32_MAX
 #define PREFETCH_AHEAD 16u /* events: more than a memory latency at 10 ns an event */
 
+static enum fp_status emit_lost(void *data, struct conv_object object);
+
 bool conv_pair_init(struct conv_pair *pair, struct wl_writer *writer, struct conv_namer namer,
                     struct conv_survey *survey)
 {
     *pair = (struct conv_pair){.writer = writer, .namer = namer, .survey = survey};
-    return conv_live_init(&pair->live);
+    if (!conv_track_init(&pair->track))
+        return false;
+    pair->track.lost = emit_lost;
+    pair->track.lost_data = pair;
+    return true;
 }
 
 void conv_pair_release(struct conv_pair *pair)
 {
-    for (size_t i = 0; i < pair->lane_capacity; i++)
-        free(pair->lanes[i].pending);
-    free(pair->lanes);
+    free(pair->threads);
     conv_pair_fast_end(pair);
-    conv_live_release(&pair->live);
+    conv_track_release(&pair->track);
     *pair = (struct conv_pair){0};
 }
 
-enum fp_status conv_pair_lane(struct conv_pair *pair, uint32_t number, struct conv_pair_lane **ret_lane)
+/* Tell the writer of a thread. */
+static enum fp_status announce(struct conv_pair *pair, uint32_t lane)
 {
-    struct conv_pair_lane *lane;
-    if (number >= pair->lane_capacity) {
-        const size_t capacity = ((size_t)number + 1) * 2;
-        struct conv_pair_lane *lanes = realloc(pair->lanes, capacity * sizeof *lanes);
-        if (lanes == NULL)
-            return FP_ERR_MEMORY;
-        for (size_t i = pair->lane_capacity; i < capacity; i++)
-            lanes[i] = (struct conv_pair_lane){.thread = NOT_ANNOUNCED};
-        pair->lanes = lanes;
-        pair->lane_capacity = capacity;
+    const size_t before = pair->lane_capacity;
+    uint32_t thread_id = 0;
+    bool is_main = false;
+    if (!CONV_RESERVE(pair->threads, pair->lane_capacity, (size_t)lane + 1))
+        return FP_ERR_MEMORY;
+    for (size_t i = before; i < pair->lane_capacity; i++)
+        pair->threads[i] = NOT_ANNOUNCED;
+    if (pair->threads[lane] != NOT_ANNOUNCED)
+        return FP_OK;
+    pair->threads[lane] = 0;
+    pair->survey->threads++;
+    if (pair->writer == NULL)
+        return FP_OK;
+    pair->namer.name(pair->namer.data, lane, &thread_id, &is_main);
+    return wl_writer_thread(pair->writer, thread_id, is_main, &pair->threads[lane]);
+}
+
+enum fp_status conv_pair_thread(struct conv_pair *pair, uint32_t lane, uint32_t *ret_thread)
+{
+    if (unlikely(lane >= pair->lane_capacity || pair->threads[lane] == NOT_ANNOUNCED)) {
+        const enum fp_status status = announce(pair, lane);
+        if (status != FP_OK)
+            return status;
     }
-    lane = &pair->lanes[number];
-    if (lane->thread == NOT_ANNOUNCED) {
-        lane->thread = 0;
-        pair->survey->threads++;
-        if (pair->writer != NULL) {
-            uint32_t thread_id = 0;
-            bool is_main = false;
-            enum fp_status status;
-            pair->namer.name(pair->namer.data, number, &thread_id, &is_main);
-            status = wl_writer_thread(pair->writer, thread_id, is_main, &lane->thread);
-            if (status != FP_OK)
-                return status;
-        }
-    }
-    *ret_lane = lane;
+    *ret_thread = pair->threads[lane];
     return FP_OK;
 }
 
-/* ---- ops and the table ----------------------------------------------------------------------
+/* ---- ops -----------------------------------------------------------------------------------
  *
- * These take the lane of the event at hand, and hand on the writer's errors; those that put something into the table
- * return FP_ERR_MEMORY too. Without a writer they count only. Inline: each event goes through here. */
+ * They are made on the thread of the event at hand. Without a writer they count only. Errors are the writer's; those that
+ * put something into the table return FP_ERR_MEMORY too. */
 
-/* Count one more of a kind. */
 static inline void count_irregular(struct conv_pair *pair, enum conv_irregularity which)
 {
     pair->survey->irregular[which]++;
 }
 
-/* The op that releases an object which the table of live ones has no more.
- * shape  of the call, as it is to be replayed. */
-static inline enum fp_status emit_release(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                                          const struct fp_shape *shape, struct conv_object object)
+static inline void count_op(struct conv_pair *pair, unsigned call)
 {
-    struct conv_survey *survey = pair->survey;
-    survey->ops++;
-    survey->ops_by_call[shape->call]++;
-    conv_stats_live(survey, 0, object.bytes, -1);
+    pair->survey->ops++;
+    pair->survey->ops_by_call[call]++;
+}
+
+/* The table has the object no more. shape: of the call, as it is to be replayed. */
+static inline enum fp_status emit_release(struct conv_pair *pair, const struct fp_shape *shape,
+                                          struct conv_object object)
+{
+    count_op(pair, shape->call);
+    conv_stats_live(pair->survey, 0, object.bytes, -1);
     if (pair->writer == NULL)
         return FP_OK;
-    return wl_writer_release(pair->writer, lane->thread, shape, pair->last_time_ns, object.id, object.bytes);
+    return wl_writer_release(pair->writer, pair->thread, shape, pair->last_time_ns, object.id, object.bytes);
 }
 
-/* Likewise, of an object that no event released. */
-static inline enum fp_status emit_implied_release(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                                                  struct conv_object object)
+/* No event released it. */
+static enum fp_status emit_implied_release(struct conv_pair *pair, struct conv_object object)
 {
     const struct fp_shape shape = {.call = FP_CALL_FREE};
-    return emit_release(pair, lane, &shape, object);
+    return emit_release(pair, &shape, object);
 }
 
-/* Whatever stands where an object is about to be put has lost its release. entry is empty behind. */
-static inline enum fp_status evict(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                                   struct conv_live_entry *entry)
+static enum fp_status emit_lost(void *data, struct conv_object object)
 {
-    const struct conv_object object = conv_live_object(entry);
-    conv_live_remove(&pair->live, entry);
-    count_irregular(pair, CONV_LOST_FREE);
-    return emit_implied_release(pair, lane, object);
+    count_irregular(data, CONV_LOST_FREE);
+    return emit_implied_release(data, object);
 }
 
-/* Ret_entry: the empty entry for an object at address, until the table changes. */
-static inline enum fp_status make_place(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                                        uint64_t address, struct conv_live_entry **ret_entry)
+static inline enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_event *event,
+                                           const struct conv_track_step *step)
 {
-    struct conv_live_entry *entry = conv_live_place(&pair->live, address);
-    if (__builtin_expect(!conv_live_is_empty(entry), 0)) {
-        const enum fp_status status = evict(pair, lane, entry);
-        if (status != FP_OK)
-            return status;
-        entry = conv_live_place(&pair->live, address);
-    }
-    *ret_entry = entry;
-    return FP_OK;
-}
-
-/* The op that makes an object of bytes, which stands at the event's address from now on. */
-static inline enum fp_status create(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                                    const struct conv_event *event, uint64_t bytes)
-{
-    struct conv_survey *survey = pair->survey;
     const struct fp_shape shape = conv_event_shape(event);
-    struct conv_object object = {.id = 0, .bytes = bytes};
-    struct conv_live_entry *entry;
-    enum fp_status status = make_place(pair, lane, event->address, &entry);
-    if (status != FP_OK)
-        return status;
-    survey->ops++;
-    survey->ops_by_call[event->call]++;
-    conv_stats_live(survey, bytes, 0, 1);
-    if (pair->writer != NULL) {
-        status = wl_writer_allocate(pair->writer, lane->thread, &shape, pair->last_time_ns, &object.id);
-        if (status != FP_OK)
-            return status;
-    }
-    return conv_live_insert_at(&pair->live, entry, event->address, object) ? FP_OK : FP_ERR_MEMORY;
-}
-
-/* Likewise, counted as asked for by the program. */
-static inline enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                                           const struct conv_event *event, uint64_t bytes)
-{
-    conv_stats_requests(pair->survey, bytes, 1);
-    return create(pair, lane, event, bytes);
-}
-
-/* ---- realloc --------------------------------------------------------------------------------
- *
- * Its first event (FP_MARK_RESIZE_FROM) takes the object out of the table of live ones, since its address may be another's
- * before the call is back; until its second event, the result, the object is pending with its lane. An object whose result
- * never comes is put back. */
-
-/* Put an object back where it stood when its realloc began. */
-static enum fp_status restore(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                              const struct conv_pending *pending)
-{
-    if (!pending->known)
-        return FP_OK;
-    if (conv_live_find(&pair->live, pending->address) != NULL) {
-        /* Another object stands there by now: the one put back was released unseen. */
-        count_irregular(pair, CONV_LOST_FREE);
-        return emit_implied_release(pair, lane, pending->object);
-    }
-    return conv_live_insert(&pair->live, pending->address, pending->object) ? FP_OK : FP_ERR_MEMORY;
-}
-
-static enum fp_status drop_oldest_pending(struct conv_pair *pair, struct conv_pair_lane *lane)
-{
-    const struct conv_pending oldest = lane->pending[0];
-    lane->pending_count--;
-    memmove(lane->pending, lane->pending + 1, lane->pending_count * sizeof *lane->pending);
-    count_irregular(pair, CONV_UNFINISHED_CALLS);
-    return restore(pair, lane, &oldest);
-}
-
-static enum fp_status drop_pending(struct conv_pair *pair, struct conv_pair_lane *lane)
-{
+    uint32_t id = 0;
     enum fp_status status = FP_OK;
-    while (lane->pending_count > 0 && status == FP_OK)
-        status = drop_oldest_pending(pair, lane);
-    return status;
-}
-
-/* The address is not 0. Beyond CONV_NEST_MAX pending ones the oldest is given up. */
-static enum fp_status resize_from(struct conv_pair *pair, struct conv_pair_lane *lane,
-                                  const struct conv_event *event)
-{
-    struct conv_pending pending = {.address = event->address};
-    struct conv_live_entry *entry;
-    if (lane->pending == NULL) {
-        lane->pending = calloc(CONV_NEST_MAX, sizeof *lane->pending);
-        if (lane->pending == NULL)
-            return FP_ERR_MEMORY;
-    }
-    if (lane->pending_count == CONV_NEST_MAX) {
-        const enum fp_status status = drop_oldest_pending(pair, lane);
-        if (status != FP_OK)
-            return status;
-    }
-    entry = conv_live_find(&pair->live, event->address); /* after the above, which may have put it back */
-    pending.known = entry != NULL;
-    if (entry != NULL) {
-        pending.object = conv_live_object(entry);
-        conv_live_remove(&pair->live, entry);
-    } else {
-        count_irregular(pair, CONV_RESIZE_OF_UNKNOWN);
-    }
-    lane->pending[lane->pending_count++] = pending;
-    return FP_OK;
-}
-
-/* Take the innermost pending realloc of this address off the lane; false: there is none. */
-static bool take_pending(struct conv_pair_lane *lane, uint64_t address, struct conv_pending *ret_pending)
-{
-    for (uint32_t i = lane->pending_count; i-- > 0;) {
-        if (lane->pending[i].address != address)
-            continue;
-        *ret_pending = lane->pending[i];
-        lane->pending_count--;
-        memmove(&lane->pending[i], &lane->pending[i + 1], (lane->pending_count - i) * sizeof *lane->pending);
-        return true;
-    }
-    return false;
-}
-
-static enum fp_status resize_failed(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                                    const struct conv_pending *pending, uint64_t bytes)
-{
-    if (bytes > 0) {
-        count_irregular(pair, CONV_FAILED_CALLS);
-        return restore(pair, lane, pending);
-    }
-    count_irregular(pair, CONV_REALLOC_TO_ZERO);
-    return pending->known ? emit_implied_release(pair, lane, pending->object) : FP_OK;
-}
-
-static enum fp_status resize_result(struct conv_pair *pair, struct conv_pair_lane *lane,
-                                    const struct conv_event *event, uint64_t bytes)
-{
-    const struct fp_shape shape = conv_event_shape(event);
-    struct conv_survey *survey = pair->survey;
-    struct conv_pending pending = {0};
-    struct conv_live_entry *entry;
-    enum fp_status status;
-    if (event->old_address != 0)
-        (void)take_pending(lane, event->old_address, &pending); /* none: as a realloc of NULL */
-    if (event->address == 0)
-        return resize_failed(pair, lane, &pending, bytes);
-    if (!pending.known)
-        return emit_allocate(pair, lane, event, bytes);
-    status = make_place(pair, lane, event->address, &entry);
+    count_op(pair, event->call);
+    conv_stats_live(pair->survey, step->bytes, 0, 1);
+    if (pair->writer != NULL)
+        status = wl_writer_allocate(pair->writer, pair->thread, &shape, pair->last_time_ns, &id);
     if (status != FP_OK)
         return status;
-    survey->ops++;
-    survey->ops_by_call[event->call]++;
-    conv_stats_requests(survey, bytes, 1);
-    conv_stats_live(survey, bytes, pending.object.bytes, 0);
-    if (pair->writer != NULL) {
-        status = wl_writer_resize(pair->writer, lane->thread, &shape, pair->last_time_ns, pending.object.id,
-                                  pending.object.bytes);
-        if (status != FP_OK)
-            return status;
-    }
-    pending.object.bytes = bytes;
-    return conv_live_insert_at(&pair->live, entry, event->address, pending.object) ? FP_OK : FP_ERR_MEMORY;
+    return conv_track_put_step(&pair->track, step, event->address, id) ? FP_OK : FP_ERR_MEMORY;
+}
+
+static enum fp_status emit_resize(struct conv_pair *pair, const struct conv_event *event,
+                                  const struct conv_track_step *step)
+{
+    const struct fp_shape shape = conv_event_shape(event);
+    enum fp_status status = FP_OK;
+    count_op(pair, event->call);
+    conv_stats_requests(pair->survey, step->bytes, 1);
+    conv_stats_live(pair->survey, step->bytes, step->object.bytes, 0);
+    if (pair->writer != NULL)
+        status = wl_writer_resize(pair->writer, pair->thread, &shape, pair->last_time_ns, step->object.id,
+                                  step->object.bytes);
+    if (status != FP_OK)
+        return status;
+    return conv_track_put_step(&pair->track, step, event->address, step->object.id) ? FP_OK : FP_ERR_MEMORY;
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
-
-static enum fp_status release(struct conv_pair *pair, const struct conv_pair_lane *lane,
-                              const struct conv_event *event)
-{
-    struct fp_shape shape = conv_event_shape(event);
-    struct conv_live_entry *entry;
-    struct conv_object object;
-    if (event->address == 0) {
-        pair->survey->ops++;
-        pair->survey->ops_by_call[event->call]++;
-        if (pair->writer == NULL)
-            return FP_OK;
-        return wl_writer_release(pair->writer, lane->thread, &shape, pair->last_time_ns, 0, 0);
-    }
-    entry = conv_live_find(&pair->live, event->address);
-    if (entry == NULL) {
-        count_irregular(pair, CONV_FREE_OF_UNKNOWN);
-        return FP_OK;
-    }
-    object = conv_live_object(entry);
-    conv_live_remove(&pair->live, entry);
-    if (shape.call != FP_CALL_FREE && shape.size != object.bytes && fp_call_tells_size(shape.call)) {
-        /* Allocators believe the size: replayed as stated, it would corrupt their lists. */
-        count_irregular(pair, CONV_SIZE_DIFFERS);
-        shape.size = object.bytes;
-    }
-    return emit_release(pair, lane, &shape, object);
-}
-
-static enum fp_status end_lane(struct conv_pair *pair, struct conv_pair_lane *lane)
-{
-    const enum fp_status status = drop_pending(pair, lane);
-    free(lane->pending); /* lanes that ended may be many */
-    lane->pending = NULL;
-    return status;
-}
 
 /* A filter saw something irregular in what it left out. */
 static void note(struct conv_pair *pair, const struct conv_event *event)
@@ -327,88 +157,147 @@ enum fp_status conv_pair_resident(struct conv_pair *pair, struct conv_object obj
     return pair->writer != NULL ? wl_writer_touched(pair->writer, object.id, (uint32_t)share) : FP_OK;
 }
 
-static enum fp_status mark(struct conv_pair *pair, struct conv_pair_lane *lane,
-                           const struct conv_event *event)
+static enum fp_status release_of_null(struct conv_pair *pair, const struct conv_event *event)
 {
+    const struct fp_shape shape = conv_event_shape(event);
+    count_op(pair, event->call);
+    if (pair->writer == NULL)
+        return FP_OK;
+    return wl_writer_release(pair->writer, pair->thread, &shape, pair->last_time_ns, 0, 0);
+}
+
+static inline enum fp_status release(struct conv_pair *pair, const struct conv_event *event)
+{
+    struct fp_shape shape = conv_event_shape(event);
     struct conv_live_entry *entry;
     struct conv_object object;
+    if (event->address == 0)
+        return release_of_null(pair, event);
+    entry = conv_live_find(&pair->track.live, event->address);
+    if (entry == NULL) {
+        count_irregular(pair, CONV_FREE_OF_UNKNOWN);
+        return FP_OK;
+    }
+    object = conv_live_object(entry);
+    conv_live_remove(&pair->track.live, entry);
+    if (shape.call != FP_CALL_FREE && shape.size != object.bytes && fp_call_tells_size(shape.call)) {
+        /* Allocators believe the size: replayed as stated, it would corrupt their lists. */
+        count_irregular(pair, CONV_SIZE_DIFFERS);
+        shape.size = object.bytes;
+    }
+    return emit_release(pair, &shape, object);
+}
+
+static inline enum fp_status allocate(struct conv_pair *pair, const struct conv_event *event, uint64_t bytes)
+{
+    struct conv_track_step step;
+    enum fp_status status = FP_OK;
+    if (event->address == 0) {
+        count_irregular(pair, CONV_FAILED_CALLS);
+        return FP_OK;
+    }
+    conv_track_make_place(&pair->track, event->address, bytes, &step);
+    if (unlikely(step.evicted))
+        status = emit_lost(pair, step.evictee);
+    if (status != FP_OK)
+        return status;
+    conv_stats_requests(pair->survey, bytes, 1);
+    return emit_allocate(pair, event, &step);
+}
+
+/* Reallocs, and marks that change what stands where. */
+static enum fp_status take_step(struct conv_pair *pair, const struct conv_event *event, uint64_t bytes)
+{
+    struct conv_track_step step;
+    enum fp_status status = conv_track_take(&pair->track, event, &step);
+    pair->survey->irregular[CONV_UNFINISHED_CALLS] += pair->track.unfinished;
+    pair->track.unfinished = 0;
+    if (status == FP_OK && step.evicted)
+        status = emit_lost(pair, step.evictee);
+    if (status != FP_OK)
+        return status;
+    if (event->address == 0 && fp_call_kind_of(event->call) == FP_KIND_RESIZE)
+        count_irregular(pair, bytes > 0 ? CONV_FAILED_CALLS : CONV_REALLOC_TO_ZERO);
+    switch (step.what) {
+    case CONV_TRACK_BORN:
+        conv_stats_requests(pair->survey, bytes, 1);
+        return emit_allocate(pair, event, &step);
+    case CONV_TRACK_MOVED:
+        return emit_resize(pair, event, &step);
+    case CONV_TRACK_GONE:
+        if (event->call == CONV_MARK_RELEASE)
+            note(pair, event);
+        return emit_implied_release(pair, step.object);
+    case CONV_TRACK_MOVING:
+        if (!step.known)
+            count_irregular(pair, CONV_RESIZE_OF_UNKNOWN);
+        return FP_OK;
+    default:
+        return FP_OK;
+    }
+}
+
+static enum fp_status mark(struct conv_pair *pair, const struct conv_event *event)
+{
+    const struct conv_live_entry *entry;
     switch (event->call) {
-    case FP_MARK_RESIZE_FROM:
-        /* The shim marks no realloc of NULL, but a file may say anything; the table cannot look up 0. */
-        return event->address != 0 ? resize_from(pair, lane, event) : FP_OK;
     case FP_MARK_FORK:
         pair->survey->forks++;
         return FP_OK;
     case FP_MARK_RESIDENT:
-        entry = event->address != 0 ? conv_live_find(&pair->live, event->address) : NULL;
+        entry = event->address != 0 ? conv_live_find(&pair->track.live, event->address) : NULL;
         return entry != NULL ? conv_pair_resident(pair, conv_live_object(entry), event->extra) : FP_OK;
     case FP_MARK_THREAD_EXIT:
         pair->survey->thread_exits++;
         if (pair->writer != NULL)
-            wl_writer_thread_exit(pair->writer, lane->thread);
+            wl_writer_thread_exit(pair->writer, pair->thread);
         return FP_OK;
     case FP_MARK_GAP:
         count_irregular(pair, event->extra == FP_GAP_PAUSE ? CONV_PAUSES : CONV_GAPS);
         pair->gap_calls = conv_add_saturating(pair->gap_calls, event->size);
-        return drop_pending(pair, lane);
-    case CONV_MARK_RELEASE:
-        entry = event->address != 0 ? conv_live_find(&pair->live, event->address) : NULL;
-        if (entry == NULL)
-            return FP_OK;
-        note(pair, event);
-        object = conv_live_object(entry);
-        conv_live_remove(&pair->live, entry);
-        return emit_implied_release(pair, lane, object);
-    case CONV_MARK_LANE_END:
-        return end_lane(pair, lane);
+        break;
     default:
-        return FP_OK; /* a mark of a later minor revision */
+        break; /* those of the track, and marks of later minor revisions */
     }
+    return take_step(pair, event, 0);
 }
 
 static enum fp_status take(struct conv_pair *pair, const struct conv_event *event)
 {
     const unsigned kind = fp_call_kinds[event->call];
-    struct conv_pair_lane *lane;
     struct fp_shape shape;
     uint64_t bytes;
     enum fp_status status;
     if (event->call == CONV_MARK_LANE_END &&
-        (event->lane >= pair->lane_capacity || pair->lanes[event->lane].thread == NOT_ANNOUNCED))
+        (event->lane >= pair->lane_capacity || pair->threads[event->lane] == NOT_ANNOUNCED))
         return FP_OK; /* nothing of it was readable */
     if (event->call == CONV_MARK_COUNT) {
         note(pair, event);
         return FP_OK;
     }
-    status = conv_pair_lane(pair, event->lane, &lane);
+    status = conv_pair_thread(pair, event->lane, &pair->thread);
     if (status != FP_OK)
         return status;
     if (event->time_ns > pair->last_time_ns)
         pair->last_time_ns = event->time_ns;
     if (event->call != CONV_MARK_LANE_END && event->call != CONV_MARK_RELEASE)
         pair->survey->events_by_call[event->call % CONV_CALLS]++;
-    if (__builtin_expect(event->address >= CONV_ADDRESS_LIMIT, 0)) {
+    if (unlikely(event->address >= CONV_ADDRESS_LIMIT)) {
         count_irregular(pair, CONV_IMPOSSIBLE_CALLS);
         return FP_OK;
     }
     if (kind == FP_KIND_NONE)
-        return mark(pair, lane, event);
+        return mark(pair, event);
     pair->survey->events++;
     if (kind == FP_KIND_RELEASE)
-        return release(pair, lane, event);
+        return release(pair, event);
     shape = conv_event_shape(event);
     bytes = event->call == FP_CALL_MALLOC ? event->size : fp_shape_bytes(&shape);
-    if (__builtin_expect(event->address != 0 && bytes >= CONV_ADDRESS_LIMIT, 0)) {
+    if (unlikely(event->address != 0 && bytes >= CONV_ADDRESS_LIMIT)) {
         count_irregular(pair, CONV_IMPOSSIBLE_CALLS);
         return FP_OK;
     }
-    if (kind == FP_KIND_RESIZE)
-        return resize_result(pair, lane, event, bytes);
-    if (event->address == 0) {
-        count_irregular(pair, CONV_FAILED_CALLS);
-        return FP_OK;
-    }
-    return emit_allocate(pair, lane, event, bytes);
+    return kind == FP_KIND_RESIZE ? take_step(pair, event, bytes) : allocate(pair, event, bytes);
 }
 
 static enum fp_status pair_events(struct conv_pair *pair, const struct conv_event *events, size_t count)
@@ -416,10 +305,10 @@ static enum fp_status pair_events(struct conv_pair *pair, const struct conv_even
     enum fp_status status = FP_OK;
     conv_pair_fast_settle(pair);
     for (size_t i = 0; i < count && i < PREFETCH_AHEAD; i++)
-        conv_live_prefetch(&pair->live, events[i].address);
+        conv_live_prefetch(&pair->track.live, events[i].address);
     for (size_t i = 0; i < count && status == FP_OK; i++) {
         if (i + PREFETCH_AHEAD < count)
-            conv_live_prefetch(&pair->live, events[i + PREFETCH_AHEAD].address);
+            conv_live_prefetch(&pair->track.live, events[i + PREFETCH_AHEAD].address);
         status = take(pair, &events[i]);
     }
     return status;
@@ -431,16 +320,18 @@ static enum fp_status inherit(void *data, const struct conv_event *objects, size
     struct conv_pair *pair = data;
     struct conv_survey *survey = pair->survey;
     for (size_t i = 0; i < count; i++) {
-        const struct fp_shape shape = conv_event_shape(&objects[i]);
-        const uint64_t bytes = fp_shape_bytes(&shape);
-        struct conv_pair_lane *lane;
-        enum fp_status status = conv_pair_lane(pair, objects[i].lane, &lane);
+        struct conv_track_step step = {0};
+        enum fp_status status = conv_pair_thread(pair, objects[i].lane, &pair->thread);
         if (status == FP_OK)
-            status = create(pair, lane, &objects[i], bytes);
+            status = conv_track_take(&pair->track, &objects[i], &step);
+        if (status == FP_OK && step.evicted)
+            status = emit_lost(pair, step.evictee);
+        if (status == FP_OK && step.what == CONV_TRACK_BORN)
+            status = emit_allocate(pair, &objects[i], &step);
         if (status != FP_OK)
             return status;
         survey->inherited_objects++;
-        survey->inherited_bytes = conv_add_saturating(survey->inherited_bytes, bytes);
+        survey->inherited_bytes = conv_add_saturating(survey->inherited_bytes, step.bytes);
     }
     pair->inheriting = count > 0 || pair->inheriting;
     return FP_OK;
@@ -463,13 +354,8 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
 static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
 {
     struct conv_pair *pair = data;
-    const struct conv_live_entry *entry;
     conv_pair_fast_settle(pair);
-    entry = address != 0 && address < CONV_ADDRESS_LIMIT ? conv_live_find(&pair->live, address) : NULL;
-    if (entry == NULL)
-        return false;
-    *ret_bytes = conv_live_object(entry).bytes;
-    return true;
+    return conv_track_is_live(&pair->track, address, ret_bytes);
 }
 
 static enum fp_status take_marks(void *data, const struct conv_slice *slice, uint32_t *ret_taken)

@@ -9,30 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/base/source.h"
-#include "convert/ops/live_table.h"
+#include "convert/ops/track.h"
 #include "footprint/wl/workload.h"
-
-/* An object between its RESIZE_FROM and the result. */
-struct conv_pending {
-    uint64_t address;
-    struct conv_object object;
-    bool known; /* false: no object stood at address */
-};
-
-struct conv_pair_lane {
-    uint32_t thread; /* the writer's number, UINT32_MAX before it is announced */
-    uint32_t pending_count;
-    struct conv_pending *pending; /* CONV_NEST_MAX entries, made when first needed */
-};
 
 struct conv_pair {
     struct wl_writer *writer; /* NULL: count only */
     struct conv_namer namer;
     struct conv_survey *survey;
-    struct conv_live_table live;
-    struct conv_pair_lane *lanes;
+    struct conv_track track; /* the tag: the object's id */
+    uint32_t *threads;       /* by lane: the writer's number, UINT32_MAX before it is announced */
     size_t lane_capacity;
+    uint32_t thread;             /* of the event at hand */
     struct conv_pair_fast *fast; /* pair_fast.h; NULL until it is used */
     bool inheriting;             /* all ops so far are of objects that were there before */
     uint64_t gap_calls;          /* that gap marks say are missing */
@@ -47,8 +34,8 @@ bool conv_pair_init(struct conv_pair *pair, struct wl_writer *writer, struct con
                     struct conv_survey *survey);
 void conv_pair_release(struct conv_pair *pair);
 
-/* conv_pair_lane - a lane's entry, its thread announced to the writer. Returns FP_OK, FP_ERR_MEMORY, or the writer's. */
-enum fp_status conv_pair_lane(struct conv_pair *pair, uint32_t number, struct conv_pair_lane **ret_lane);
+/* conv_pair_thread - a lane's thread, announced to the writer. Returns FP_OK, FP_ERR_MEMORY, or the writer's. */
+enum fp_status conv_pair_thread(struct conv_pair *pair, uint32_t lane, uint32_t *ret_thread);
 
 /* conv_pair_resident - FP_MARK_RESIDENT of a live object. What cannot be (a share of more than all, of an object that is not
  * large) is passed over. Returns FP_OK, or the writer's. */

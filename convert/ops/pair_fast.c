@@ -114,12 +114,12 @@ void conv_pair_fast_settle(struct conv_pair *pair)
         const struct root *root = &fast->roots[i];
         struct conv_live_entry *entry;
         if (i + PREFETCH_AHEAD < fast->root_count)
-            conv_live_prefetch(&pair->live, fast->roots[i + PREFETCH_AHEAD].address);
-        entry = conv_live_find(&pair->live, root->address);
+            conv_live_prefetch(&pair->track.live, fast->roots[i + PREFETCH_AHEAD].address);
+        entry = conv_live_find(&pair->track.live, root->address);
         if (root->live)
             conv_live_set(entry, (struct conv_object){.id = root->id, .bytes = root->bytes});
         else
-            conv_live_remove(&pair->live, entry);
+            conv_live_remove(&pair->track.live, entry);
     }
     fast->root_count = 0;
     fast->floor = fast->next;
@@ -128,7 +128,7 @@ void conv_pair_fast_settle(struct conv_pair *pair)
 static __attribute__((noinline)) struct root *root_of_table(struct run *run, uint32_t mark)
 {
     struct conv_pair_fast *fast = run->fast;
-    struct conv_live_table *live = &run->pair->live;
+    struct conv_live_table *live = &run->pair->track.live;
     const uint64_t address = run->marks[mark].address;
     struct conv_live_entry *entry = conv_live_place(live, address);
     const uint32_t number = fast->root_count; /* there is one at most for each mark of a block */
@@ -438,7 +438,6 @@ enum fp_status conv_pair_fast_take(struct conv_pair *pair, const struct conv_sli
                                    uint32_t *ret_taken)
 {
     const struct fp_block *block = slice->block;
-    struct conv_pair_lane *lane;
     struct run run = {.pair = pair, .writer = pair->writer, .slice = slice, .marks = block->marks};
     uint32_t mark = slice->begin;
     *ret_taken = 0;
@@ -446,10 +445,9 @@ enum fp_status conv_pair_fast_take(struct conv_pair *pair, const struct conv_sli
         !wl_put_room_for_ids(run.writer, slice->end - slice->begin))
         return FP_ERR_MEMORY;
     run.fast = pair->fast;
-    run.status = conv_pair_lane(pair, slice->lane, &lane);
+    run.status = conv_pair_thread(pair, slice->lane, &run.thread);
     if (run.status != FP_OK)
         return run.status;
-    run.thread = lane->thread;
     run.least_ns = pair->last_time_ns;
     run.last = NO_MARK;
     run.exact = true;
@@ -460,7 +458,7 @@ enum fp_status conv_pair_fast_take(struct conv_pair *pair, const struct conv_sli
         /* Without a branch, for which marks name a new address is anybody's guess: the others ask for address 0. */
         const uint64_t is_new = block->marks[ahead].before == 0;
         uint32_t taken;
-        conv_live_prefetch(&pair->live, block->marks[ahead].address & (0 - is_new));
+        conv_live_prefetch(&pair->track.live, block->marks[ahead].address & (0 - is_new));
         taken = take_mark(&run, mark);
         if (unlikely(taken == 0))
             break;

@@ -1,4 +1,4 @@
-/* track.c - what stands where, event by event. Its rules are those of pair.c, and change with them. */
+/* track.c - what stands where, event by event. */
 #include "convert/ops/track.h"
 
 #include <stdlib.h>
@@ -57,15 +57,14 @@ static enum fp_status put_back(struct conv_track *track, const struct conv_track
         return FP_OK;
     if (conv_live_find(&track->live, pending->address) == NULL)
         return conv_live_insert(&track->live, pending->address, pending->object) ? FP_OK : FP_ERR_MEMORY;
-    if (track->lost != NULL)
-        track->lost(track->lost_data, pending->object);
-    return FP_OK;
+    return track->lost != NULL ? track->lost(track->lost_data, pending->object) : FP_OK;
 }
 
 static enum fp_status drop_oldest(struct conv_track *track, struct conv_track_lane *lane)
 {
     const struct conv_track_pending oldest = lane->pending[0];
     lane->count--;
+    track->unfinished++;
     memmove(lane->pending, lane->pending + 1, lane->count * sizeof *lane->pending);
     return put_back(track, &oldest);
 }
@@ -149,8 +148,7 @@ static enum fp_status end_move(struct conv_track *track, const struct conv_event
     step->object = pending.object;
     if (event->address != 0) {
         step->what = pending.known ? CONV_TRACK_MOVED : CONV_TRACK_BORN;
-        step->evicted = conv_track_remove(track, event->address, &step->evictee);
-        step->bytes = bytes;
+        conv_track_make_place(track, event->address, bytes, step);
         return FP_OK;
     }
     if (bytes == 0 && pending.known) {
@@ -218,7 +216,6 @@ enum fp_status conv_track_take(struct conv_track *track, const struct conv_event
         return FP_OK;
     }
     ret_step->what = CONV_TRACK_BORN;
-    ret_step->bytes = bytes;
-    ret_step->evicted = conv_track_remove(track, event->address, &ret_step->evictee);
+    conv_track_make_place(track, event->address, bytes, ret_step);
     return FP_OK;
 }

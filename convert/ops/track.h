@@ -1,4 +1,4 @@
-/* track.h - which addresses hold an object, with a number of the caller's to each: the rules of pair.c without ops.
+/* track.h - which addresses hold an object, with a number of the caller's to each: which pair.c makes ops of.
  * Private to convert/.
  *
  *   tag      what the caller keeps of an object; 32 bits
@@ -35,7 +35,8 @@ struct conv_track_step {
     struct conv_object object; /* id is the tag */
     bool evicted; /* something stood at the address of what was born or moved: its release was lost */
     struct conv_object evictee;
-    uint64_t bytes; /* asked for by what was born or moved */
+    uint64_t bytes;                /* asked for by what was born or moved */
+    struct conv_live_entry *place; /* where it belongs in the table, until that changes; NULL: look for it */
 };
 
 struct conv_track_pending {
@@ -53,9 +54,11 @@ struct conv_track {
     struct conv_live_table live;
     struct conv_track_lane *lanes;
     size_t lane_capacity;
-    /* An object whose realloc never returned and whose place is taken: gone unseen. NULL: of no interest. */
-    void (*lost)(void *data, struct conv_object object);
+    /* An object whose realloc never returned and whose place is taken: gone unseen. What it returns other than FP_OK
+     * ends what was begun. NULL: of no interest. */
+    enum fp_status (*lost)(void *data, struct conv_object object);
     void *lost_data;
+    uint64_t unfinished; /* reallocs that were given up, no result of theirs was seen */
 };
 
 /* conv_track_init - nothing is alive. Returns false: no memory; conv_track_release accepts it in either case. */
@@ -64,12 +67,36 @@ void conv_track_release(struct conv_track *track);
 
 /* conv_track_take - one event, in the order of all lanes.
  * ret_step  what it did. After BORN and MOVED the address is empty: conv_track_put comes next.
- * Returns   FP_OK; FP_ERR_MEMORY. */
+ * Returns   FP_OK; FP_ERR_MEMORY; what lost() returned. */
 enum fp_status conv_track_take(struct conv_track *track, const struct conv_event *event,
                                struct conv_track_step *ret_step);
 
 /* conv_track_put - an object at an address that holds none. False: no memory. */
 bool conv_track_put(struct conv_track *track, uint64_t address, uint32_t tag, uint64_t bytes);
+
+/* conv_track_make_place - of a step that bears or moves an object of bytes to address: whatever stands there has lost its
+ * release, and is the step's evictee. */
+static inline void conv_track_make_place(struct conv_track *track, uint64_t address, uint64_t bytes,
+                                         struct conv_track_step *step)
+{
+    step->place = conv_live_place(&track->live, address);
+    step->bytes = bytes;
+    step->evicted = !conv_live_is_empty(step->place);
+    if (!step->evicted)
+        return;
+    step->evictee = conv_live_object(step->place);
+    conv_live_remove(&track->live, step->place);
+    step->place = NULL;
+}
+
+/* conv_track_put_step - likewise, what a step bore or moved, at its event's address. */
+static inline bool conv_track_put_step(struct conv_track *track, const struct conv_track_step *step,
+                                       uint64_t address, uint32_t tag)
+{
+    const struct conv_object object = {.id = tag, .bytes = step->bytes};
+    return step->place != NULL ? conv_live_insert_at(&track->live, step->place, address, object)
+                               : conv_live_insert(&track->live, address, object);
+}
 
 /* conv_track_remove - the object at an address, if there is one: ret_object. */
 bool conv_track_remove(struct conv_track *track, uint64_t address, struct conv_object *ret_object);
