@@ -107,7 +107,7 @@ const struct cli_option cli_measure_idle[] = {
 const struct cli_option cli_measure_seed[] = {
     {.name = "seed", .argument = "N", .how = CLI_COUNT, .at = AT(seed),
      .most = (UINT64_C(1) << CLI_SEED_BITS) - 1, .takes = "a number from 0 to 2^53 - 1",
-     .help = "of the shuffled order and the intervals [drawn, printed]"},
+     .help = "seed of the shuffled order and of the intervals [drawn, printed]"},
     {0},
 };
 
@@ -119,7 +119,7 @@ const struct cli_option cli_measure_touch[] = {
 
 const struct cli_option cli_measure_one_thread[] = {
     {.name = "one-thread", .how = CLI_CALL, .take = take_one_thread,
-     .help = "all threads' calls on one thread, in their order"},
+     .help = "replay the calls of all threads on one, in their order"},
     {0},
 };
 
@@ -140,7 +140,7 @@ const struct cli_option cli_measure_place[] = {
 
 const struct cli_option cli_measure_limit[] = {
     {.name = "limit", .argument = "SIZE", .how = CLI_SIZE, .at = AT(limit_bytes),
-     .help = "let each allocator have no more: 64M, 1.5G [no limit]"},
+     .help = "most memory that each allocator may have: 64M, 1.5G [no limit]"},
     {.name = "limit-by", .argument = "WHAT", .how = CLI_WORD, .at = AT(limit_by), .words = "cgroup data",
      .help = "cgroup: what is in memory, as a container counts, whose kernel kills at the limit; data: what "
              "is mapped, where calls fail [cgroup where one can be made, else data]"},

@@ -113,8 +113,8 @@ static const struct cli_option OPTIONS[] = {
     {.group = cli_measure_timeout, .at = AT(measure)},
     {.group = cli_measure_limit, .at = AT(measure)},
     {.name = "check", .how = CLI_FLAG, .at = AT(check),
-     .help = "first look whether each allocator keeps its promises (alignment, overlap, contents); others "
-             "are out"},
+     .help = "first look whether each allocator keeps its promises (alignment, overlap, contents); one "
+             "that does not takes no part"},
 
     {.heading = "what of a recording is replayed; these act in this order"},
     {.group = cli_select, .at = AT(convert)},

@@ -85,7 +85,7 @@ static const struct cli_option OPTIONS[] = {
              "nothing]"},
     {.group = cli_measure_timeout, .at = AT(measure), .help = "give up after T: 90s, 5m [never]"},
     {.group = cli_measure_limit, .at = AT(measure),
-     .help = "let the allocator have no more: 64M, 1.5G [no limit]"},
+     .help = "most memory that the allocator may have: 64M, 1.5G [no limit]"},
     {.name = "check", .how = CLI_FLAG, .at = AT(check),
      .help = "look whether the allocator keeps its promises (alignment, overlap, contents) instead of "
              "measuring"},

@@ -51,11 +51,10 @@ static const struct cli_option OPTIONS[] = {
              "sampled in the first 5 [10]"},
     {.name = "recordings", .argument = "N", .how = CLI_COUNT, .at = AT(recordings), .least = 1,
      .most = RES_RECORDINGS_MAX,
-     .help = "record CMD so often, 1-20: runs of one program differ, and of memory the median is predicted "
-             "[3]"},
+     .help = "number of recordings of CMD, 1-20: runs differ, and the median of memory is predicted [3]"},
     {.name = "step", .argument = "T", .how = CLI_DURATION, .at = AT(step_ns), .least = LEAST_STEP_NS,
      .takes = "a time of 100us at least, such as 2ms or 500us",
-     .help = "between samples of memory: 2ms, 500us [2ms]"},
+     .help = "time between samples of memory: 2ms, 500us [2ms]"},
     {.group = cli_measure_seed, .at = AT(measure)},
     {.group = cli_measure_touch, .at = AT(measure),
      .help = "what the replay writes into new memory: none, page (a byte per page) or full [page]"},
