@@ -15,7 +15,7 @@
 #include "results/measure/base/support.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
-#include "results/report/table/validation_report.h"
+#include "results/report/table/validation_table.h"
 
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {

@@ -24,7 +24,8 @@
 #include "results/measure/base/support.h"
 #include "results/measure/experiment/profile.h"
 #include "results/measure/result/result_json.h"
-#include "results/report/table/validation_report.h"
+#include "results/measure/validate/validation_json.h"
+#include "results/report/table/validation_table.h"
 
 #define DEFAULT_ROUNDS     10
 #define DEFAULT_RECORDINGS 3 /* the fewest whose median is none of the extremes */

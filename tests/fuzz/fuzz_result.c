@@ -14,7 +14,7 @@
 #include "results/report/html/html.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
-#include "results/report/table/validation_report.h"
+#include "results/report/table/validation_table.h"
 
 static const char BUDGET[] = "time<=+3%,rss-peak<=+5%,rss-mean<=64MiB,p99<=+10%,faults<=+5%";
 

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "results/measure/base/support.h"
-#include "results/report/table/recordings_report.h"
+#include "results/measure/validate/recordings_json.h"
+#include "results/report/table/validation_lines.h"
 #include "unit/harness.h"
 
 static struct res_recording *add_replayed(struct res_recordings *recordings, unsigned number, uint64_t ops)
@@ -59,7 +60,7 @@ static char *told(const char *about, const char *candidates)
 {
     json_t *first = json_loads(about, 0, NULL), *second = json_loads(candidates, 0, NULL);
     struct res_text text = {0};
-    res_recordings_text(&text, first, second);
+    res_validation_recordings(&text, first, second);
     json_decref(first);
     json_decref(second);
     return text.text != NULL ? text.text : res_strdup("");

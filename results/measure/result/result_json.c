@@ -16,8 +16,8 @@
 #include "results/measure/figures/memory_limit.h"
 #include "results/measure/figures/steadiness.h"
 #include "results/measure/machine/machine.h"
+#include "results/measure/validate/validation_json.h"
 #include "results/report/table/tune_report.h"
-#include "results/report/table/validation_report.h"
 
 /* ---- writing -------------------------------------------------------------------------------- */
 

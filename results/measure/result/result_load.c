@@ -10,8 +10,8 @@
 #include "results/measure/base/support.h"
 #include "results/measure/result/json_kind.h"
 #include "results/measure/result/result_json.h"
+#include "results/measure/validate/validation_json.h"
 #include "results/report/table/tune_report.h"
-#include "results/report/table/validation_report.h"
 
 #define WORKLOADS_MAX 4096u
 

@@ -1,9 +1,9 @@
 /* reality_json.c - the ranges of real runs as JSON. */
-#include <jansson.h>
+#include "results/measure/validate/reality_json.h"
+
 #include <math.h>
 
 #include "results/measure/base/json_values.h"
-#include "results/report/table/reality_report.h"
 
 #define FIGURES 6u
 

@@ -1,6 +1,8 @@
 /* recordings_json.c - several recordings of a validation as JSON. */
+#include "results/measure/validate/recordings_json.h"
+
 #include "results/measure/base/json_values.h"
-#include "results/report/table/recordings_report.h"
+#include "results/measure/validate/validation_json.h"
 
 /* ---- what was recorded ---------------------------------------------------------------------- */
 

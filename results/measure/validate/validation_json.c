@@ -1,12 +1,13 @@
 /* validation_json.c - a validation as JSON. */
+#include "results/measure/validate/validation_json.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
-#include "results/report/table/reality_report.h"
-#include "results/report/table/recordings_report.h"
-#include "results/report/table/validation_report.h"
+#include "results/measure/validate/reality_json.h"
+#include "results/measure/validate/recordings_json.h"
 
 void res_levels_set(json_t *object, const char *part, const struct res_levels *levels)
 {

@@ -1,6 +1,8 @@
 /* lines.c - see lines.h. */
 #include "results/report/grid/lines.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,4 +68,18 @@ void res_lines_add(struct res_text *text, const char *label, const char *words)
 {
     res_text_printf(text, "%-*s", (int)LABEL_COLUMNS, label);
     res_lines_wrap(text, words, LABEL_COLUMNS);
+}
+
+void res_lines_printf(struct res_text *text, const char *label, const char *format, ...)
+{
+    char *words = NULL;
+    va_list list;
+    va_start(list, format);
+    const int length = vasprintf(&words, format, list);
+    va_end(list);
+    char *plain = res_text_plain(length >= 0 ? words : format); /* without memory the line says less */
+    res_lines_add(text, label, plain);
+    free(plain);
+    if (length >= 0)
+        free(words);
 }

@@ -8,6 +8,10 @@
  * words  plain (res_text_plain). A number is not parted from its unit. */
 void res_lines_add(struct res_text *text, const char *label, const char *words);
 
+/* res_lines_printf - the same of words in a format, which are made plain here. */
+void res_lines_printf(struct res_text *text, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* res_lines_wrap - likewise the words alone, where the text stands in the column `indent` already. */
 void res_lines_wrap(struct res_text *text, const char *words, size_t indent);
 

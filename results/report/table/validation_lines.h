@@ -1,4 +1,4 @@
-/* validation_lines.h - the lines below the tables of a validation. Private to results/validation/.
+/* validation_lines.h - the lines below the tables of a validation.
  *
  * result, about, candidates: the result, its `validation`, its `candidates`; all borrowed. None is wider than RES_TABLE_COLUMNS
  * where words allow it. */
@@ -9,17 +9,13 @@
 
 #include "results/measure/base/support.h"
 
-/* res_validation_notes - of whom times are, and which processes are compared. */
-void res_validation_notes(struct res_text *text, const json_t *result, const json_t *about);
+/* res_validation_notes - what the figures are of: times, processes, heaps that are too small to judge, what reading disturbed,
+ * and how far real runs of one candidate are from each other. */
+void res_validation_notes(struct res_text *text, const json_t *result);
 
-/* res_validation_small - whose heap is too small to judge. */
-void res_validation_small(struct res_text *text, const json_t *candidates);
-
-/* res_validation_disturbed - whom reading the mappings disturbed, and by how much. */
-void res_validation_disturbed(struct res_text *text, const json_t *candidates);
-
-/* res_validation_spread - how far real runs of one candidate are from each other. */
-void res_validation_spread(struct res_text *text, const json_t *candidates);
+/* res_validation_recordings - of how many recordings predictions are the median, and how far these are from each other. Nothing
+ * where only one was asked for, and for results of earlier versions. */
+void res_validation_recordings(struct res_text *text, const json_t *about, const json_t *candidates);
 
 /* res_validation_failures - which candidates failed, and why. */
 void res_validation_failures(struct res_text *text, const json_t *candidates);

@@ -1,14 +1,14 @@
-/* validation_table.c - reality beside prediction, aligned. */
+/* validation_table.c - reality beside prediction: as figures, and the ranges of what real runs did. */
+#include "results/report/table/validation_table.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "results/measure/base/support.h"
 #include "results/report/grid/cells.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/reality_report.h"
-#include "results/report/table/recordings_report.h"
 #include "results/report/table/validation_lines.h"
-#include "results/report/table/validation_report.h"
 
 #define BASELINE_COLUMNS 12u /* a longer name would make the columns of time wider than they are */
 
@@ -105,6 +105,83 @@ static void add_table(struct res_text *text, const json_t *result, const struct 
     res_grid_release(&grid);
 }
 
+/* ---- what real runs did ---------------------------------------------------------------------- */
+
+#define FIGURES       4u
+#define RANGE_COLUMNS (1u + 2u * FIGURES)
+
+static const struct {
+    const char *key, *words;
+} SHOWN[FIGURES] = {{"peak_total", "peak, all"},
+                    {"peak_heap", "peak, heap"},
+                    {"mean_heap", "mean, heap"},
+                    {"end_heap", "end, heap"}};
+
+static char *megabytes(double bytes)
+{
+    return res_printf(fabs(bytes) < 99.95e6 ? "%.2f" : "%.1f", bytes / 1e6);
+}
+
+static char *cell_real(const json_t *range)
+{
+    const double low = res_cell_number(range, "low_bytes"), high = res_cell_number(range, "high_bytes");
+    if (!isfinite(low) || !isfinite(high))
+        return res_strdup("-");
+    char *from = megabytes(low), *to = megabytes(high);
+    char *cell = strcmp(from, to) == 0 ? res_strdup(from) : res_printf("%s-%s", from, to);
+    free(from);
+    free(to);
+    return cell;
+}
+
+static char *cell_beyond(double beyond)
+{
+    if (!isfinite(beyond))
+        return res_strdup("-");
+    /* What a tenth of a per cent would round to nothing is beyond all the same, and counted so. */
+    return fabs(beyond) >= 0.0005 ? res_strdup(RES_PERCENT(beyond + 1))
+           : fabs(beyond) > 0     ? res_printf("%+.1g%%", 100 * beyond)
+                                  : res_strdup("within");
+}
+
+static void add_range_row(struct res_grid *grid, const json_t *candidate)
+{
+    const json_t *ranges = json_object_get(json_object_get(candidate, "real"), "ranges");
+    const json_t *beyond = json_object_get(json_object_get(candidate, "error"), "beyond_reality");
+    res_grid_add(grid, res_cell_string(candidate, "name", "?"));
+    for (size_t i = 0; i < FIGURES; i++) {
+        res_grid_own(grid, cell_real(json_object_get(ranges, SHOWN[i].key)));
+        res_grid_own(grid, cell_beyond(res_cell_number(beyond, SHOWN[i].key)));
+    }
+}
+
+static void add_ranges(struct res_text *text, const json_t *candidates, const struct res_style *style)
+{
+    struct res_column columns[RANGE_COLUMNS] = {
+        {.heading = "candidate", .group = "real, MB", .own_line = true}};
+    struct res_grid grid;
+    bool known = false;
+    size_t index;
+    json_t *candidate;
+    for (size_t i = 0; i < FIGURES; i++) {
+        columns[1 + 2 * i] = (struct res_column){
+            .heading = "range", .group = SHOWN[i].words, .right = true, .gap = 2};
+        columns[2 + 2 * i] = (struct res_column){
+            .heading = "pred.", .group = SHOWN[i].words, .right = true, .gap = 1};
+    }
+    res_grid_begin(&grid, columns, RANGE_COLUMNS);
+    json_array_foreach(candidates, index, candidate)
+    {
+        known = known || json_is_object(json_object_get(json_object_get(candidate, "real"), "ranges"));
+        add_range_row(&grid, candidate);
+    }
+    if (known) {
+        res_grid_text(&grid, style, text);
+        res_text_add(text, "\n", 1);
+    }
+    res_grid_release(&grid);
+}
+
 char *res_validation_text(const struct res_result *typed_result, const struct res_style *style)
 {
     const json_t *result = typed_result->json;
@@ -114,12 +191,9 @@ char *res_validation_text(const struct res_result *typed_result, const struct re
     if (about == NULL)
         return NULL;
     add_table(&text, result, style);
-    res_reality_text(&text, candidates);
-    res_validation_notes(&text, result, about);
-    res_validation_small(&text, candidates);
-    res_validation_disturbed(&text, candidates);
-    res_validation_spread(&text, candidates);
-    res_recordings_text(&text, about, candidates);
+    add_ranges(&text, candidates, style);
+    res_validation_notes(&text, result);
+    res_validation_recordings(&text, about, candidates);
     res_notes_placement(&text, json_array_get(json_object_get(result, "workloads"), 0));
     res_validation_failures(&text, candidates);
     res_validation_bars(&text, result);
