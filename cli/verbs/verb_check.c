@@ -166,10 +166,10 @@ static bool write_files(const struct settings *settings, const struct res_check 
            write_file(settings, settings->benchmark, dumped(res_check_benchmark(result)));
 }
 
-static void print(const struct settings *settings, const struct res_check *check, int code)
+static void print(const struct settings *settings, const struct res_check *check)
 {
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
-    char *text = settings->answer.format == CLI_FORMAT_JSON       ? dumped(res_check_json(check, code))
+    char *text = settings->answer.format == CLI_FORMAT_JSON ? dumped(res_described_write(&RES_CHECK, check))
                  : settings->answer.format == CLI_FORMAT_MARKDOWN ? res_check_markdown(check)
                                                                   : res_check_text(check, &style);
     cli_put(text, strlen(text));
@@ -184,7 +184,7 @@ static void print(const struct settings *settings, const struct res_check *check
 
 static int code_of(const struct res_check *check, enum res_doubt doubt)
 {
-    switch (res_check_outcome(check)) {
+    switch (check->outcome) {
     case RES_OVER:
         return CLI_CHECK_OVER;
     case RES_INCONCLUSIVE:
@@ -211,11 +211,10 @@ static int tell_problem(char *problem, bool allowed)
 static int check_earlier(const struct settings *settings, const struct res_result *earlier,
                          const struct res_result *result)
 {
-    const int code = tell_problem(res_compare_workloads_problem(earlier->json, result->json),
-                                  settings->any_workload);
+    const int code = tell_problem(res_compare_workloads_problem(earlier, result), settings->any_workload);
     if (code != CLI_DONE)
         return code;
-    return tell_problem(res_compare_machine_problem(earlier->json, result->json), settings->any_machine);
+    return tell_problem(res_compare_machine_problem(earlier, result), settings->any_machine);
 }
 
 static int check(const struct settings *settings, const struct res_result *earlier,
@@ -229,11 +228,12 @@ static int check(const struct settings *settings, const struct res_result *earli
         return CLI_MISUSE;
     }
     int code = code_of(&check, settings->doubt);
+    check.exit_code = (uint64_t)code;
     if (write_files(settings, &check, result))
-        print(settings, &check, code);
+        print(settings, &check);
     else
         code = CLI_FAILED;
-    res_check_release(&check);
+    res_described_release(&RES_CHECK, &check);
     return code;
 }
 

@@ -42,7 +42,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings,
     return code;
 }
 
-static char *show(const json_t *comparison, enum cli_format format)
+static char *show(const struct res_compare *comparison, enum cli_format format)
 {
     if (format == CLI_FORMAT_TABLE)
         return res_compare_text(comparison);
@@ -50,8 +50,10 @@ static char *show(const json_t *comparison, enum cli_format format)
         return res_compare_markdown(comparison);
     if (format == CLI_FORMAT_CSV)
         return res_compare_csv(comparison);
-    char *dumped = json_dumps(comparison, JSON_INDENT(1));
+    json_t *json = res_described_write(&RES_COMPARE, comparison);
+    char *dumped = json_dumps(json, JSON_INDENT(1));
     char *text = res_printf("%s\n", dumped != NULL ? dumped : "{}");
+    json_decref(json);
     free(dumped);
     return text;
 }
@@ -59,18 +61,18 @@ static char *show(const json_t *comparison, enum cli_format format)
 static int compare(const struct res_result *earlier, const struct res_result *result,
                    const struct settings *settings)
 {
-    char *problem = settings->any_workload ? NULL
-                                           : res_compare_workloads_problem(earlier->json, result->json);
+    char *problem = settings->any_workload ? NULL : res_compare_workloads_problem(earlier, result);
     if (problem != NULL) {
         cli_say(&CLI_COMPARE, "%s", problem);
         free(problem);
         return CLI_FAILED;
     }
-    json_t *comparison = res_compare_results(earlier, result);
-    char *text = show(comparison, settings->answer.format);
+    struct res_compare comparison;
+    res_compare_results(earlier, result, &comparison);
+    char *text = show(&comparison, settings->answer.format);
     const int code = cli_answer_write(&CLI_COMPARE, &settings->answer, text);
     free(text);
-    json_decref(comparison);
+    res_described_release(&RES_COMPARE, &comparison);
     return code;
 }
 

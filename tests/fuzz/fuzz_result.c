@@ -73,8 +73,8 @@ static void check_gate(const struct res_result *result, const struct res_result 
         check_shown(res_check_markdown(&check), false);
         check_shown(res_check_junit(&check, RES_DOUBT_TOLD), false);
         check_shown(res_check_github(&check, RES_DOUBT_TOLD), false);
-        check_dumped(res_check_json(&check, 0));
-        res_check_release(&check);
+        check_dumped(res_described_write(&RES_CHECK, &check));
+        res_described_release(&RES_CHECK, &check);
     } else {
         FUZZ_CHECK(problem != NULL && strchr(problem, '\n') == NULL);
         check_shown(problem, false);
@@ -84,13 +84,15 @@ static void check_gate(const struct res_result *result, const struct res_result 
 
 static void check_comparison(const struct res_result *result)
 {
-    json_t *comparison = res_compare_results(result, result);
-    check_shown(res_compare_workloads_problem(result->json, result->json), true);
-    check_shown(res_compare_machine_problem(result->json, result->json), true);
-    check_shown(res_compare_text(comparison), false);
-    check_shown(res_compare_markdown(comparison), false);
-    check_shown(res_compare_csv(comparison), false);
-    check_dumped(comparison);
+    struct res_compare comparison;
+    res_compare_results(result, result, &comparison);
+    check_shown(res_compare_workloads_problem(result, result), true);
+    check_shown(res_compare_machine_problem(result, result), true);
+    check_shown(res_compare_text(&comparison), false);
+    check_shown(res_compare_markdown(&comparison), false);
+    check_shown(res_compare_csv(&comparison), false);
+    check_dumped(res_described_write(&RES_COMPARE, &comparison));
+    res_described_release(&RES_COMPARE, &comparison);
 }
 
 static void check_history(const struct res_result *result)

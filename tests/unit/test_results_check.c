@@ -105,13 +105,15 @@ static json_t *entry_with_batches(const char *name, int first, int second, size_
 
 TEST(time_is_compared_by_its_steady_batches)
 {
-    json_t *workload = json_pack("{s:o}", "floor", entry_with_batches("none", 10, 10, 2, 2));
-    json_t *entries[] = {entry_with_batches("base", 110, 110, 0, 2),
-                         entry_with_batches("other", 160, 160, 1, 2),
-                         entry_with_batches("cut", 160, 160, 1, 1)};
-    struct res_series base = res_series_of(workload, entries[0], RES_METRIC_TIME);
-    struct res_series other = res_series_of(workload, entries[1], RES_METRIC_TIME);
-    struct res_series cut = res_series_of(workload, entries[2], RES_METRIC_TIME);
+    json_t *json = json_pack("{s:o, s:[o, o, o]}", "floor", entry_with_batches("none", 10, 10, 2, 2),
+                             "candidates", entry_with_batches("base", 110, 110, 0, 2),
+                             entry_with_batches("other", 160, 160, 1, 2),
+                             entry_with_batches("cut", 160, 160, 1, 1));
+    const struct res_result_workload *workload = typed_workload(json, "base");
+    const struct res_result_entry *entries = workload->candidates;
+    struct res_series base = res_series_of(workload, &entries[0], RES_METRIC_TIME);
+    struct res_series other = res_series_of(workload, &entries[1], RES_METRIC_TIME);
+    struct res_series cut = res_series_of(workload, &entries[2], RES_METRIC_TIME);
     CHECK(base.batch_count == 2 && base.floor_ns == 20);
     CHECK(fabs(res_estimate_paired(&other, &base, 1).value - 1.5) < 1e-9);
     CHECK(fabs(res_estimate_unpaired(&other, &base, 1).value - 1.5) < 1e-9);
@@ -120,9 +122,7 @@ TEST(time_is_compared_by_its_steady_batches)
     res_series_release(&base);
     res_series_release(&other);
     res_series_release(&cut);
-    for (size_t i = 0; i < 3; i++)
-        json_decref(entries[i]);
-    json_decref(workload);
+    json_decref(json);
 }
 
 static json_t *result_with(size_t rounds, int slower)
@@ -141,20 +141,19 @@ TEST(the_change_is_of_the_figures_beside_it)
 {
     for (size_t rounds = 4; rounds <= 6; rounds += 2) {
         json_t *then = result_with(rounds, 0), *now = result_with(rounds, 500);
-        json_t *comparison = res_compare_results(typed(then), typed(now));
-        const json_t *workload = json_array_get(json_object_get(comparison, "workloads"), 0);
-        const json_t *candidate = json_array_get(json_object_get(workload, "candidates"), 0);
-        const json_t *time = json_array_get(json_object_get(candidate, "metrics"), 0);
-        CHECK_STR(json_string_value(json_object_get(time, "figure")), "steady");
-        CHECK(fabs(json_number_value(json_object_get(time, "old")) - 20) < 1e-9); /* (2200 - 200) / 100 */
-        CHECK(fabs(json_number_value(json_object_get(time, "new")) - 25) < 1e-9);
-        CHECK(fabs(json_number_value(json_object_get(time, "ratio")) - 1.25) < 1e-9);
-        CHECK(json_is_null(json_object_get(time, "ratio_low")) == (rounds < RES_ROUNDS_FOR_INTERVAL));
-        char *text = res_compare_text(comparison);
+        struct res_compare comparison;
+        res_compare_results(typed(then), typed(now), &comparison);
+        const struct res_compared_metric *time = &comparison.workloads[0].candidates[0].metrics[0];
+        CHECK_STR(time->figure, "steady");
+        CHECK(fabs(time->old - 20) < 1e-9); /* (2200 - 200) / 100 */
+        CHECK(fabs(time->new - 25) < 1e-9);
+        CHECK(fabs(time->ratio - 1.25) < 1e-9);
+        CHECK(isnan(time->interval.low) == (rounds < RES_ROUNDS_FOR_INTERVAL));
+        char *text = res_compare_text(&comparison);
         CHECK(strstr(text, "time, steady") != NULL);
         CHECK((strstr(text, "+25.0% ?") != NULL) == (rounds < RES_ROUNDS_FOR_INTERVAL));
         free(text);
-        json_decref(comparison);
+        res_described_release(&RES_COMPARE, &comparison);
         json_decref(then);
         json_decref(now);
     }
@@ -208,7 +207,7 @@ static void check_many(size_t candidates, size_t *ret_over, char **ret_reason)
     CHECK(res_check_run(typed(result), NULL, &budget, &check, &problem));
     *ret_over = check.counts[RES_OVER];
     *ret_reason = res_strdup(check.findings[check.finding_count - 1].reason);
-    res_check_release(&check);
+    res_described_release(&RES_CHECK, &check);
     res_budget_release(&budget);
     json_decref(result);
 }

@@ -1,7 +1,10 @@
 /* test_results_pareto.c - who beats whom: only what is beyond the noise, and never by being much worse elsewhere. */
+#include <math.h>
+
 #include "results/measure/figures/entry_figures.h"
 #include "results/measure/figures/pareto.h"
 #include "unit/harness.h"
+#include "unit/typed.h"
 
 #define ROUNDS 10
 
@@ -56,26 +59,30 @@ static json_t *workload(struct scene scene, json_t *candidates)
                      "control", control, "floor");
 }
 
+static const struct res_result_workload *judged_workload(json_t *json)
+{
+    json_t *result = json_pack("{s:[O]}", "workloads", json);
+    struct res_result *judged = typed(result);
+    res_entry_figures_complete(judged);
+    json_decref(result);
+    return &judged->workloads[0];
+}
+
 /* As "a<b a<c": who is beaten by whom; "?" is one that was not compared. Frees the workload. */
 static char *told(json_t *object)
 {
     static char words[512];
-    json_t *pareto = res_pareto(object), *names, *name;
-    size_t index, place, length = 0;
+    const struct res_result_workload *judged = judged_workload(object);
+    size_t length = 0;
     words[0] = '\0';
-    json_array_foreach(pareto, index, names)
-    {
-        const json_t *entry = json_array_get(json_object_get(object, "candidates"), index);
-        const char *own = json_string_value(json_object_get(entry, "name"));
-        if (json_is_null(names))
-            length += (size_t)snprintf(words + length, sizeof words - length, "%s? ", own);
-        json_array_foreach(names, place, name)
-        {
-            length += (size_t)snprintf(words + length, sizeof words - length, "%s<%s ", own,
-                                       json_string_value(name));
-        }
+    for (size_t i = 0; i < judged->candidate_count; i++) {
+        const struct res_result_entry *entry = &judged->candidates[i];
+        if (!entry->beaten_by.known)
+            length += (size_t)snprintf(words + length, sizeof words - length, "%s? ", entry->name);
+        for (size_t k = 0; k < entry->beaten_by.count; k++)
+            length += (size_t)snprintf(words + length, sizeof words - length, "%s<%s ", entry->name,
+                                       entry->beaten_by.items[k]);
     }
-    json_decref(pareto);
     json_decref(object);
     return words;
 }
@@ -148,13 +155,13 @@ TEST(few_rounds_failures_and_doubt)
 
 TEST(marks_need_two)
 {
-    json_t *one = json_pack("[[], n]"), *two = json_pack("[[], [s]]", "a");
-    CHECK(!res_pareto_is_unbeaten(one, 0));
-    CHECK(res_pareto_is_unbeaten(two, 0));
-    CHECK(!res_pareto_is_unbeaten(two, 1));
-    CHECK(!res_pareto_is_unbeaten(two, 2));
-    json_decref(one);
-    json_decref(two);
+    char *name = (char[]){"a"};
+    struct res_result_entry one[] = {{.beaten_by = {.known = true}}, {.name = name}};
+    struct res_result_entry two[] = {{.beaten_by = {.known = true}},
+                                     {.beaten_by = {.items = &name, .count = 1, .known = true}}};
+    CHECK(!res_is_unbeaten(&(struct res_result_workload){.candidates = one, .candidate_count = 2}, 0));
+    CHECK(res_is_unbeaten(&(struct res_result_workload){.candidates = two, .candidate_count = 2}, 0));
+    CHECK(!res_is_unbeaten(&(struct res_result_workload){.candidates = two, .candidate_count = 2}, 1));
 }
 
 TEST(a_file_cannot_make_it_compare_without_end)
@@ -162,10 +169,10 @@ TEST(a_file_cannot_make_it_compare_without_end)
     json_t *candidates = json_array();
     for (unsigned i = 0; i <= RES_PARETO_CANDIDATES_MAX; i++)
         json_array_append_new(candidates, candidate("x", 100 - i, 100));
-    json_t *object = workload(QUIET, candidates), *pareto = res_pareto(object);
-    CHECK_U64(json_array_size(pareto), RES_PARETO_CANDIDATES_MAX + 1);
-    CHECK(json_is_null(json_array_get(pareto, 0)));
-    json_decref(pareto);
+    json_t *object = workload(QUIET, candidates);
+    const struct res_result_workload *judged = judged_workload(object);
+    CHECK_U64(judged->candidate_count, RES_PARETO_CANDIDATES_MAX + 1);
+    CHECK(!judged->candidates[0].beaten_by.known);
     json_decref(object);
 }
 
@@ -174,16 +181,12 @@ TEST(figures_that_follow)
     json_t *object = workload(QUIET,
                               json_pack("[o, o]", candidate("base", 100, 100), candidate("a", 50, 60)));
     json_t *other = json_array_get(json_object_get(object, "candidates"), 1);
-    res_entry_figures_add(object);
-    CHECK(json_number_value(json_object_get(other, "faults_minor")) == 104.5);
-    CHECK(json_number_value(json_object_get(other, "blow_up")) == 0.75);
-    CHECK(json_is_array(json_object_get(other, "beaten_by")));
+    const struct res_result_entry *entry = &judged_workload(object)->candidates[1];
+    CHECK(entry->faults_minor == 104.5 && entry->blow_up == 0.75 && entry->beaten_by.known);
     json_object_del(object, "live_peak_bytes");
     json_object_del(other, "runs");
-    res_entry_figures_add(object);
-    CHECK(json_is_null(json_object_get(other, "faults_minor")));
-    CHECK(json_is_null(json_object_get(other, "blow_up")));
-    CHECK(json_is_null(json_object_get(other, "beaten_by")));
+    entry = &judged_workload(object)->candidates[1];
+    CHECK(isnan(entry->faults_minor) && isnan(entry->blow_up) && !entry->beaten_by.known);
     json_decref(object);
 }
 

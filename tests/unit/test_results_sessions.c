@@ -25,11 +25,12 @@ static struct res_series series_of(double net, double slower, struct res_random 
                                 .floor_ns = FLOOR * BATCHES * slower,
                                 .ops = 1000};
     for (size_t round = 0; round < ROUNDS; round++) {
-        series.batches[round] = res_calloc(BATCHES, sizeof **series.batches);
+        uint64_t *batches = res_calloc(BATCHES, sizeof *batches);
+        series.batches[round] = batches;
         for (size_t batch = 0; batch < BATCHES; batch++) {
             const double jitter = 1 + (double)res_random_below(random, 1000) * 1e-6;
-            series.batches[round][batch] = (uint64_t)(FLOOR * (1 + net) * slower * jitter);
-            series.values[round] += (double)series.batches[round][batch] / series.ops;
+            batches[batch] = (uint64_t)(FLOOR * (1 + net) * slower * jitter);
+            series.values[round] += (double)batches[batch] / series.ops;
         }
     }
     return series;
@@ -47,13 +48,21 @@ static struct res_session session_of(double candidate, double slower, double flo
     return session;
 }
 
+/* The batches are this test's. */
+static void drop(struct res_series *series)
+{
+    for (size_t i = 0; series->batches != NULL && i < series->count; i++)
+        free((void *)(uintptr_t)series->batches[i]);
+    res_series_release(series);
+}
+
 static void release(struct res_session *session)
 {
-    res_series_release(&session->own);
-    res_series_release(&session->baseline);
-    res_series_release(&session->control);
-    res_series_release(&session->controlled);
-    res_series_release(&session->harness);
+    drop(&session->own);
+    drop(&session->baseline);
+    drop(&session->control);
+    drop(&session->controlled);
+    drop(&session->harness);
 }
 
 enum bridging { BASELINE, HARNESS, NOTHING };
@@ -65,9 +74,9 @@ static struct res_across across_of(double change, double slower, double floor_sl
     struct res_session then = session_of(8, 1, 1, &random);
     struct res_session now = session_of(8 * change, slower, floor_slower, &random);
     if (by != BASELINE)
-        res_series_release(&now.baseline);
+        drop(&now.baseline);
     if (by == NOTHING)
-        res_series_release(&then.harness);
+        drop(&then.harness);
     const struct res_across across = res_across_sessions(&now, &then, RES_METRIC_TIME, limit, 3);
     release(&then);
     release(&now);

@@ -42,16 +42,18 @@ static void init_field(const struct res_field *field, void *owner)
 
 void res_described_init(const struct res_described *described, void *ret_struct)
 {
+    described = described->all != NULL ? described->all : described;
     memset(ret_struct, 0, described->size);
     for (size_t i = 0; i < described->field_count; i++)
         init_field(&described->fields[i], ret_struct);
 }
 
-static void release_texts(struct res_texts *texts)
+void res_texts_release(struct res_texts *texts)
 {
     for (size_t i = 0; i < texts->count; i++)
         free(texts->items[i]);
     free(texts->items);
+    *texts = (struct res_texts){0};
 }
 
 static void release_pairs(struct res_pairs *pairs)
@@ -93,7 +95,7 @@ static void release_field(const struct res_field *field, void *owner)
         release_list(field, owner);
         break;
     case RES_FIELD_TEXTS:
-        release_texts(place);
+        res_texts_release(place);
         break;
     case RES_FIELD_PAIRS:
         release_pairs(place);
@@ -101,6 +103,7 @@ static void release_field(const struct res_field *field, void *owner)
     case RES_FIELD_JSON:
         json_decref(*(json_t **)place);
         break;
+    case RES_FIELD_LENT:
     case RES_FIELD_COUNT:
     case RES_FIELD_NUMBER:
     case RES_FIELD_WHOLE:
@@ -113,6 +116,7 @@ static void release_field(const struct res_field *field, void *owner)
 
 void res_described_release(const struct res_described *described, void *owner)
 {
+    described = described->all != NULL ? described->all : described;
     for (size_t i = 0; i < described->field_count; i++)
         release_field(&described->fields[i], owner);
     if (described->rest_offset != RES_NO_REST)
@@ -134,6 +138,13 @@ static void forget_field(const struct res_field *field, void *owner)
     if (field->count_offset != 0)
         *(size_t *)member(owner, field->count_offset) = 0;
     init_field(field, owner);
+}
+
+void res_texts_add(struct res_texts *texts, const char *words)
+{
+    texts->items = res_realloc(texts->items, texts->count + 1, sizeof *texts->items);
+    texts->items[texts->count++] = res_strdup(words);
+    texts->known = true;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -257,6 +268,8 @@ static bool read_value(const struct res_field *field, const json_t *value, void 
         if (json_is_string(value))
             *(char **)place = res_text_plain(json_string_value(value));
         return json_is_string(value);
+    case RES_FIELD_LENT:
+        return false;
     case RES_FIELD_COUNT:
         if (!json_is_integer(value) || json_integer_value(value) < 0)
             return false;
@@ -402,12 +415,19 @@ static json_t *count_value(const struct res_field *field, uint64_t count)
     return none ? json_null() : json_integer((json_int_t)count);
 }
 
+static json_t *text_value(const struct res_field *field, const char *words)
+{
+    const bool none = (field->flags & RES_FIELD_ZERO_IS_NULL) != 0 && words != NULL && *words == '\0';
+    return res_value_text(none ? NULL : words);
+}
+
 static json_t *write_value(const struct res_field *field, const void *owner)
 {
     const void *place = member(owner, field->offset);
     switch (field->kind) {
     case RES_FIELD_TEXT:
-        return res_value_text(*(char *const *)place);
+    case RES_FIELD_LENT:
+        return text_value(field, *(const char *const *)place);
     case RES_FIELD_COUNT:
         return count_value(field, *(const uint64_t *)place);
     case RES_FIELD_NUMBER:
@@ -440,6 +460,26 @@ static json_t *write_value(const struct res_field *field, const void *owner)
         return *(json_t *const *)place != NULL ? json_incref(*(json_t *const *)place) : json_null();
     }
     return json_null();
+}
+
+json_t *res_described_value(const struct res_described *described, const void *from, const char *key)
+{
+    for (size_t i = 0; i < described->field_count; i++) {
+        if (strcmp(described->fields[i].key, key) == 0)
+            return write_value(&described->fields[i], from);
+    }
+    return NULL;
+}
+
+bool res_described_same(const struct res_described *described, const void *one, const void *other,
+                        const char *key)
+{
+    json_t *left = res_described_value(described, one, key);
+    json_t *right = res_described_value(described, other, key);
+    const bool same = json_equal(left, right);
+    json_decref(left);
+    json_decref(right);
+    return same;
 }
 
 static void set_value(json_t *object, const char *key, json_t *value)

@@ -22,6 +22,7 @@
 
 enum res_field_kind {
     RES_FIELD_TEXT,    /* char *: a string; NULL is null */
+    RES_FIELD_LENT,    /* const char *: a string that outlives the struct; NULL is null. Written only */
     RES_FIELD_COUNT,   /* uint64_t: an integer, not below 0 */
     RES_FIELD_NUMBER,  /* double: a number; NAN is null */
     RES_FIELD_WHOLE,   /* double: likewise, written as the nearest integer */
@@ -41,7 +42,7 @@ enum res_field_kind {
 enum res_field_flag {
     RES_FIELD_PLAIN = 0,
     RES_FIELD_REQUIRED = 1u << 0,     /* a file without it is not read */
-    RES_FIELD_ZERO_IS_NULL = 1u << 1, /* 0 is written as null: there is none */
+    RES_FIELD_ZERO_IS_NULL = 1u << 1, /* 0, or an empty text, is written as null: there is none */
     RES_FIELD_TRUE = 1u << 2,         /* true where a file does not say */
     RES_FIELD_OMITTED = 1u << 3,      /* the key is left out where it would be null, false or empty */
     RES_FIELD_READ_ONLY = 1u << 4,    /* read from what `rest` keeps and writes */
@@ -143,7 +144,8 @@ struct res_described {
     const struct res_field *fields;
     size_t field_count;
     size_t size;
-    size_t rest_offset; /* of a json_t *; RES_NO_REST: keys without a row are dropped */
+    size_t rest_offset;              /* of a json_t *; RES_NO_REST: keys without a row are dropped */
+    const struct res_described *all; /* where these are only some rows of the struct; NULL: these are all */
 };
 
 #define RES_NO_REST SIZE_MAX
@@ -151,11 +153,11 @@ struct res_described {
 /* The rows of OWNER: with a member `rest`, or wholly described by them. */
 #define RES_DESCRIBE(name, rows)                                                                             \
     {                                                                                                        \
-        name, rows, sizeof(rows) / sizeof(rows)[0], sizeof(OWNER), offsetof(OWNER, rest)                     \
+        name, rows, sizeof(rows) / sizeof(rows)[0], sizeof(OWNER), offsetof(OWNER, rest), NULL               \
     }
 #define RES_DESCRIBE_WHOLLY(name, rows)                                                                      \
     {                                                                                                        \
-        name, rows, sizeof(rows) / sizeof(rows)[0], sizeof(OWNER), RES_NO_REST                               \
+        name, rows, sizeof(rows) / sizeof(rows)[0], sizeof(OWNER), RES_NO_REST, NULL                         \
     }
 
 /* res_described_init - all figures NAN, all else 0, as in an object without keys. */
@@ -168,6 +170,18 @@ bool res_described_read(const struct res_described *described, const json_t *obj
 
 /* res_described_write - the JSON object of a struct. A new reference. */
 json_t *res_described_write(const struct res_described *described, const void *from);
+
+/* res_described_value - of the field with this key, as it is written. A new reference; NULL: there is no such field.
+ * res_described_same - whether it is written alike in both structs. */
+json_t *res_described_value(const struct res_described *described, const void *from, const char *key);
+bool res_described_same(const struct res_described *described, const void *one, const void *other,
+                        const char *key);
+
+/* res_texts_add - add a copy of a text to a list, which is known then. */
+void res_texts_add(struct res_texts *texts, const char *words);
+
+/* res_texts_release - drop all of a list. */
+void res_texts_release(struct res_texts *texts);
 
 /* res_described_release - free what a struct owns, and empty it. */
 void res_described_release(const struct res_described *described, void *owner);

@@ -42,6 +42,7 @@ static json_t *schema_of(const struct res_field *field)
 {
     switch (field->kind) {
     case RES_FIELD_TEXT:
+    case RES_FIELD_LENT:
         return (field->flags & RES_FIELD_REQUIRED) != 0 ? json_pack("{s:s}", "type", "string")
                                                         : type_or_null("string");
     case RES_FIELD_COUNT:

@@ -1,32 +1,114 @@
-/* entry_figures.c - what follows from the runs of an entry. */
+/* entry_figures.c - what follows from other figures of a workload. */
 #include "results/measure/figures/entry_figures.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "results/measure/base/support.h"
-#include "results/measure/base/values.h"
+#include "results/measure/figures/metric.h"
 #include "results/measure/figures/pareto.h"
-#include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
 
-double res_entry_faults(const json_t *entry)
+/* ---- faults, blow-up ------------------------------------------------------------------------- */
+
+/* What ran before it failed is compared with nothing: a failed one has no other figure either. */
+static double faults_of(const struct res_result_entry *entry)
 {
-    /* What ran before it failed is compared with nothing: a failed one has no other figure either. */
-    const json_t *runs = json_is_string(json_object_get(entry, "failed")) ? NULL
-                                                                          : json_object_get(entry, "runs");
-    double *samples = res_calloc(json_array_size(runs) + 1, sizeof *samples);
-    size_t index, count = 0;
-    json_t *run;
-    json_array_foreach(runs, index, run)
-    {
-        const double faults = res_cell_number(run, "faults_minor");
-        if (isfinite(faults))
-            samples[count++] = faults;
+    double *samples = res_calloc(entry->run_count + 1, sizeof *samples);
+    size_t count = 0;
+    for (size_t i = 0; entry->failed == NULL && i < entry->run_count; i++) {
+        if (isfinite(entry->runs[i].faults_minor))
+            samples[count++] = entry->runs[i].faults_minor;
     }
     const double median = count > 0 ? res_median(samples, count) : NAN;
     free(samples);
     return median;
+}
+
+static void complete_entry(const struct res_result_workload *workload, struct res_result_entry *entry)
+{
+    const double live = (double)workload->live_peak_bytes;
+    if (isnan(entry->faults_minor))
+        entry->faults_minor = faults_of(entry);
+    if (isnan(entry->blow_up) && live > 0)
+        entry->blow_up = entry->figures.peak_bytes / live;
+}
+
+void res_entry_figures_fill(struct res_result_workload *workload)
+{
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        complete_entry(workload, &workload->candidates[i]);
+    complete_entry(workload, &workload->control);
+    res_beaten_by_fill(workload);
+}
+
+void res_entry_figures_complete(struct res_result *result)
+{
+    for (size_t i = 0; i < result->workload_count; i++)
+        res_entry_figures_fill(&result->workloads[i]);
+}
+
+/* ---- latency --------------------------------------------------------------------------------- */
+
+static struct res_percentile judged(const struct res_result_workload *workload,
+                                    const struct res_result_entry *entry, enum res_metric metric,
+                                    uint64_t seed)
+{
+    const bool is_control = entry == &workload->control;
+    struct res_series own = res_series_of(workload, entry, metric);
+    struct res_series base = res_series_of(workload, &workload->candidates[0], metric);
+    struct res_series noise = res_series_of(workload, &workload->control, metric);
+    const struct res_estimate ratio = res_estimate_paired(&own, &base, seed);
+    const struct res_estimate aa = res_estimate_paired(&noise, &base, seed);
+    const struct res_comparison comparison = {
+        .ratio = ratio.value,
+        .interval = ratio.interval,
+        .quiet_ratio = NAN,
+        .typical = {NAN, NAN},
+        .rounds = own.count < base.count ? own.count : base.count,
+        .rounds_needed = RES_ROUNDS_OF_PASSES,
+        .has_control = !is_control && isfinite(aa.value),
+        .control = aa.interval,
+    };
+    const bool has_noise = is_control || (isfinite(aa.value) && noise.count >= RES_ROUNDS_OF_PASSES);
+    res_series_release(&own);
+    res_series_release(&base);
+    res_series_release(&noise);
+    return (struct res_percentile){.ratio = ratio.value,
+                                   .low = ratio.interval.low,
+                                   .high = ratio.interval.high,
+                                   .verdict = (int)(has_noise ? res_judge(&comparison) : RES_UNDECIDED)};
+}
+
+static void judge(const struct res_result_workload *workload, struct res_result_entry *entry, uint64_t seed)
+{
+    struct res_latency_figures *latency = entry->latency;
+    if (latency == NULL || latency->unavailable != NULL)
+        return;
+    latency->p99 = judged(workload, entry, RES_METRIC_P99, seed);
+    latency->p99_9 = judged(workload, entry, RES_METRIC_P99_9, seed);
+}
+
+void res_latency_judge(struct res_result_workload *workload, uint64_t seed)
+{
+    for (size_t i = 1; i < workload->candidate_count; i++)
+        judge(workload, &workload->candidates[i], seed);
+    judge(workload, &workload->control, seed);
+}
+
+/* ---- for readers of JSON --------------------------------------------------------------------- */
+
+double res_entry_faults(const json_t *json)
+{
+    struct res_result_entry entry;
+    char *problem = NULL;
+    double faults = NAN;
+    if (res_described_read(&RES_RESULT_ENTRY, json, &entry, &problem)) {
+        faults = faults_of(&entry);
+        res_described_release(&RES_RESULT_ENTRY, &entry);
+    }
+    free(problem);
+    return faults;
 }
 
 double res_entry_blow_up(const json_t *workload, const json_t *entry)
@@ -34,55 +116,4 @@ double res_entry_blow_up(const json_t *workload, const json_t *entry)
     const double live = res_cell_number(workload, "live_peak_bytes");
     const double peak = res_cell_number(json_object_get(entry, "resident"), "peak_bytes");
     return live > 0 && isfinite(peak) ? peak / live : NAN;
-}
-
-void res_entry_figures_add(json_t *workload)
-{
-    json_t *pareto = res_pareto(workload);
-    size_t index;
-    json_t *candidate;
-    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
-    {
-        json_object_set_new(candidate, "faults_minor", res_value_number(res_entry_faults(candidate)));
-        json_object_set_new(candidate, "blow_up", res_value_number(res_entry_blow_up(workload, candidate)));
-        json_object_set(candidate, "beaten_by", json_array_get(pareto, index));
-    }
-    json_decref(pareto);
-}
-
-static void complete_entry(const struct res_result_workload *workload, struct res_result_entry *entry)
-{
-    if (!isfinite(entry->blow_up))
-        entry->blow_up = res_entry_blow_up(workload->json, entry->json);
-    if (!isfinite(entry->faults_minor))
-        entry->faults_minor = res_entry_faults(entry->json);
-}
-
-static void complete_beaten(struct res_result_workload *workload)
-{
-    json_t *pareto = res_pareto(workload->json);
-    for (size_t i = 0; i < workload->candidate_count; i++) {
-        const json_t *names = json_array_get(pareto, i);
-        struct res_texts *texts = &workload->candidates[i].beaten_by;
-        for (size_t k = 0; k < texts->count; k++)
-            free(texts->items[k]);
-        free(texts->items);
-        texts->count = 0;
-        texts->known = json_is_array(names);
-        texts->items = res_calloc(json_array_size(names), sizeof *texts->items);
-        for (size_t k = 0; k < json_array_size(names); k++)
-            texts->items[texts->count++] = res_text_plain(json_string_value(json_array_get(names, k)));
-    }
-    json_decref(pareto);
-}
-
-void res_entry_figures_complete(struct res_result *result)
-{
-    for (size_t i = 0; i < result->workload_count; i++) {
-        struct res_result_workload *workload = &result->workloads[i];
-        for (size_t k = 0; k < workload->candidate_count; k++)
-            complete_entry(workload, &workload->candidates[k]);
-        complete_entry(workload, &workload->control);
-        complete_beaten(workload);
-    }
 }

@@ -9,34 +9,7 @@
 #define MALLAB_RESULTS_MEASURE_FIGURES_FIGURES_H
 
 #include "results/measure/experiment/experiment.h"
-#include "results/measure/statistics/statistics.h"
-
-/* A figure set against the baseline's. */
-struct res_difference {
-    double ratio;                 /* of steady times; else the median of the paired ratios */
-    struct res_interval interval; /* 95 % of that */
-    double p_value;               /* whether steady times differ at all (steady.h); 0: not tested */
-    double p_corrected;           /* the same for all candidates together (res_figures_family); 0: not done */
-    enum res_verdict verdict;
-};
-
-struct res_figures {
-    double quiet_ns_per_op;     /* (sum of batch minima - the floor's) / ops; not below 0 */
-    double steady_ns_per_op;    /* (steady time - the floor's) / ops; NAN where no batches were timed */
-    double typical_ns_per_op;   /* median over rounds of the net whole-run figure */
-    double typical_deviation;   /* median absolute deviation of the same */
-    double quiet_ratio;         /* of quiet_ns_per_op to the baseline's */
-    struct res_difference time; /* steady */
-    struct res_difference
-        typical; /* median of the paired ratios of whole runs; without a verdict of its own */
-    double peak_bytes, mean_bytes, end_bytes, idle_bytes; /* medians over rounds of resident */
-    double start_bytes;    /* likewise: held before the first op, by the harness too, and in none of these */
-    double peak_deviation; /* median absolute deviation of peak_bytes */
-    struct res_difference peak, end;
-    double given_back_share; /* median over rounds */
-    const char *
-        not_predicted_why; /* of the first run of which it was said; NULL: memory is as predicted. Borrowed */
-};
+#include "results/measure/result/result.h"
 
 /* res_figures_time - the time of figures_of alone, without a verdict: what is looked at while an experiment runs. */
 struct res_difference res_figures_time(const struct res_trial *trial, const struct res_entry *entry,

@@ -11,28 +11,35 @@
 #include "results/measure/base/random.h"
 #include "results/measure/base/support.h"
 #include "results/measure/statistics/steady.h"
-#include "results/report/grid/cells.h"
+
+/* Runs that a metric is taken of, and where its sample is in each. */
+enum source { OF_ROUNDS, OF_MEMORY, OF_LATENCY };
+
+#define REMEDY_RUN      "'mallab ab' again: each run has it"
+#define REMEDY_LATENCY  "'mallab ab --latency'"
+#define REMEDY_IDLE     "'mallab ab' with a rest at the end of its memory passes ('mallab help ab')"
+#define IN_RUN(member)  offsetof(struct res_run, member)
+#define IN_PASS(member) offsetof(struct res_latency_pass, member)
 
 static const struct {
-    const char *name, *unit_name, *key; /* of the run, or of the object named in `inside` */
-    const char *inside;
+    const char *name, *unit_name;
     enum res_unit unit;
+    enum source source;
+    size_t offset; /* of a double in struct res_run, or in struct res_latency_pass */
     const char *remedy;
 } METRICS[RES_METRIC_COUNT] = {
-    [RES_METRIC_TIME] = {"time", "ns/op", "ns_per_op", NULL, RES_UNIT_NS,
-                         "'mallab ab' again: each run has it"},
-    [RES_METRIC_P99] = {"p99", "ns", "p99_ns", "latency", RES_UNIT_NS, "'mallab ab --latency'"},
-    [RES_METRIC_P99_9] = {"p99.9", "ns", "p99_9_ns", "latency", RES_UNIT_NS, "'mallab ab --latency'"},
-    [RES_METRIC_RSS_PEAK] = {"rss-peak", "bytes", "peak_bytes", "resident", RES_UNIT_BYTES,
-                             "'mallab ab' again: each run has it"},
-    [RES_METRIC_RSS_MEAN] = {"rss-mean", "bytes", "mean_bytes", "resident", RES_UNIT_BYTES,
-                             "'mallab ab' again: each run has it"},
-    [RES_METRIC_RSS_END] = {"rss-end", "bytes", "end_bytes", "resident", RES_UNIT_BYTES,
-                            "'mallab ab' again: each run has it"},
-    [RES_METRIC_RSS_IDLE] = {"rss-idle", "bytes", "idle_bytes", "resident", RES_UNIT_BYTES,
-                             "'mallab ab' with a rest at the end of its memory passes ('mallab help ab')"},
-    [RES_METRIC_FAULTS] = {"faults", "faults", "faults_minor", NULL, RES_UNIT_COUNT,
-                           "'mallab ab' again: each run has it"},
+    [RES_METRIC_TIME] = {"time", "ns/op", RES_UNIT_NS, OF_ROUNDS, IN_RUN(ns_per_op), REMEDY_RUN},
+    [RES_METRIC_P99] = {"p99", "ns", RES_UNIT_NS, OF_LATENCY, IN_PASS(p99_ns), REMEDY_LATENCY},
+    [RES_METRIC_P99_9] = {"p99.9", "ns", RES_UNIT_NS, OF_LATENCY, IN_PASS(p99_9_ns), REMEDY_LATENCY},
+    [RES_METRIC_RSS_PEAK] = {"rss-peak", "bytes", RES_UNIT_BYTES, OF_MEMORY, IN_RUN(resident_peak_bytes),
+                             REMEDY_RUN},
+    [RES_METRIC_RSS_MEAN] = {"rss-mean", "bytes", RES_UNIT_BYTES, OF_MEMORY, IN_RUN(resident_mean_bytes),
+                             REMEDY_RUN},
+    [RES_METRIC_RSS_END] = {"rss-end", "bytes", RES_UNIT_BYTES, OF_MEMORY, IN_RUN(resident_end_bytes),
+                            REMEDY_RUN},
+    [RES_METRIC_RSS_IDLE] = {"rss-idle", "bytes", RES_UNIT_BYTES, OF_MEMORY, IN_RUN(resident_idle_bytes),
+                             REMEDY_IDLE},
+    [RES_METRIC_FAULTS] = {"faults", "faults", RES_UNIT_COUNT, OF_ROUNDS, IN_RUN(faults_minor), REMEDY_RUN},
 };
 
 const char *res_metric_name(enum res_metric metric)
@@ -86,51 +93,40 @@ const char *res_metric_words(enum res_metric metric, double value, char *room)
 
 /* ---- samples -------------------------------------------------------------------------------- */
 
-static bool is_latency(enum res_metric metric)
+/* The runs of an entry that a metric is of: `count` structs of `size` bytes each. */
+struct samples {
+    const char *first;
+    size_t count, size;
+    bool of_passes;
+};
+
+static struct samples samples_of(const struct res_result_entry *entry, enum res_metric metric)
 {
-    const char *inside = METRICS[metric].inside;
-    return inside != NULL && strcmp(inside, "latency") == 0;
+    const struct res_latency_figures *latency = entry->latency;
+    if (METRICS[metric].source == OF_LATENCY)
+        return (struct samples){latency != NULL ? (const char *)latency->runs : NULL,
+                                latency != NULL ? latency->run_count : 0, sizeof *latency->runs, true};
+    if (METRICS[metric].source == OF_MEMORY && entry->memory_count > 0)
+        return (struct samples){(const char *)entry->memory_runs, entry->memory_count,
+                                sizeof *entry->memory_runs, true};
+    return (struct samples){(const char *)entry->runs, entry->run_count, sizeof *entry->runs, false};
 }
 
-/* The runs of latency.runs[] are the passes' `latency` objects themselves. */
-static double sample_of(const json_t *run, enum res_metric metric)
-{
-    const char *inside = METRICS[metric].inside;
-    const bool nested = inside != NULL && !is_latency(metric);
-    return res_cell_number(nested ? json_object_get(run, inside) : run, METRICS[metric].key);
-}
-
-static const json_t *runs_of(const json_t *entry, enum res_metric metric, bool *ret_of_passes)
-{
-    const json_t *passes = NULL;
-    if (is_latency(metric))
-        passes = json_object_get(json_object_get(entry, "latency"), "runs");
-    else if (METRICS[metric].unit == RES_UNIT_BYTES)
-        passes = json_object_get(entry, "memory_runs");
-    *ret_of_passes = is_latency(metric) || json_array_size(passes) > 0;
-    return *ret_of_passes ? passes : json_object_get(entry, "runs");
-}
-
-static void drop_batches(struct res_series *series)
-{
-    for (size_t i = 0; series->batches != NULL && i < series->count; i++)
-        free(series->batches[i]);
-    free(series->batches);
-    series->batches = NULL;
-    series->batch_count = 0;
-}
-
-static struct res_series series_from(const json_t *entry, enum res_metric metric, double less)
+static struct res_series series_from(const struct res_result_entry *entry, enum res_metric metric,
+                                     double less)
 {
     struct res_series series = {0};
-    const json_t *runs = runs_of(entry, metric, &series.of_passes);
-    const size_t count = json_array_size(runs);
-    if (count == 0 || count > RES_SERIES_MAX || json_is_string(json_object_get(entry, "failed")))
+    if (entry == NULL)
         return series;
-    series.values = res_calloc(count, sizeof *series.values);
-    series.count = count;
-    for (size_t i = 0; i < count; i++) {
-        series.values[i] = sample_of(json_array_get(runs, i), metric) - less;
+    const struct samples samples = samples_of(entry, metric);
+    series.of_passes = samples.of_passes;
+    if (samples.count == 0 || samples.count > RES_SERIES_MAX || entry->failed != NULL)
+        return series;
+    series.values = res_calloc(samples.count, sizeof *series.values);
+    series.count = samples.count;
+    for (size_t i = 0; i < samples.count; i++) {
+        const char *run = samples.first + i * samples.size;
+        series.values[i] = *(const double *)(const void *)(run + METRICS[metric].offset) - less;
         if (!isfinite(series.values[i])) {
             res_series_release(&series);
             break;
@@ -139,44 +135,27 @@ static struct res_series series_from(const json_t *entry, enum res_metric metric
     return series;
 }
 
-/* One run's batch times; NULL where there are none, or anything else stands there. */
-static uint64_t *batches_of(const json_t *run, size_t *ret_count)
-{
-    const json_t *array = json_object_get(run, "batch_ns");
-    *ret_count = json_array_size(array);
-    uint64_t *times = *ret_count > 0 ? res_calloc(*ret_count, sizeof *times) : NULL;
-    for (size_t i = 0; i < *ret_count; i++) {
-        const json_t *value = json_array_get(array, i);
-        if (!json_is_integer(value) || json_integer_value(value) < 0) {
-            free(times);
-            return NULL;
-        }
-        times[i] = (uint64_t)json_integer_value(value);
-    }
-    return times;
-}
-
 /* Only where every run has the same number of batches. */
-static void add_batches(struct res_series *series, const json_t *entry)
+static void add_batches(struct res_series *series, const struct res_result_entry *entry)
 {
-    const json_t *runs = json_object_get(entry, "runs");
-    bool usable = true;
     series->batches = res_calloc(series->count, sizeof *series->batches);
-    for (size_t i = 0; i < series->count && usable; i++) {
-        size_t count;
-        series->batches[i] = batches_of(json_array_get(runs, i), &count);
-        usable = series->batches[i] != NULL && (i == 0 || count == series->batch_count);
-        series->batch_count = count;
+    series->batch_count = entry->runs[0].batch_count;
+    bool usable = series->batch_count > 0;
+    for (size_t i = 0; i < series->count; i++) {
+        series->batches[i] = entry->runs[i].batch_ns;
+        usable = usable && entry->runs[i].batch_count == series->batch_count;
     }
-    if (!usable)
-        drop_batches(series);
+    if (usable)
+        return;
+    free(series->batches);
+    series->batches = NULL;
+    series->batch_count = 0;
 }
 
 struct res_batches res_series_batches(const struct res_series *series)
 {
-    return (struct res_batches){.rounds = (const uint64_t *const *)series->batches,
-                                .round_count = series->count,
-                                .batch_count = series->batch_count};
+    return (struct res_batches){
+        .rounds = series->batches, .round_count = series->count, .batch_count = series->batch_count};
 }
 
 double res_series_steady_ns(const struct res_series *series)
@@ -189,7 +168,7 @@ double res_series_steady_ns(const struct res_series *series)
 }
 
 /* The floor has to be cut in the same batches, or there is none. */
-static double steady_floor(const json_t *floor, const struct res_series *series)
+static double steady_floor(const struct res_result_entry *floor, const struct res_series *series)
 {
     struct res_series own = series_from(floor, RES_METRIC_TIME, 0);
     double ns = 0;
@@ -203,31 +182,41 @@ static double steady_floor(const json_t *floor, const struct res_series *series)
     return ns;
 }
 
-struct res_series res_series_of(const json_t *workload, const json_t *entry, enum res_metric metric)
+struct res_series res_series_of(const struct res_result_workload *workload,
+                                const struct res_result_entry *entry, enum res_metric metric)
 {
+    const struct res_result_entry *floor = workload != NULL ? workload->floor : NULL;
     double less = 0;
     if (metric == RES_METRIC_TIME) {
-        struct res_series floor = series_from(json_object_get(workload, "floor"), metric, 0);
-        if (floor.count > 0)
-            less = res_median(floor.values, floor.count);
-        res_series_release(&floor);
+        struct res_series whole = series_from(floor, metric, 0);
+        if (whole.count > 0)
+            less = res_median(whole.values, whole.count);
+        res_series_release(&whole);
     }
     struct res_series series = series_from(entry, metric, less);
     if (metric == RES_METRIC_TIME && series.count > 0) {
         add_batches(&series, entry);
-        series.ops = res_cell_number(workload, "ops") - fmax(res_cell_number(workload, "inherited_ops"), 0);
+        series.ops = workload != NULL ? (double)workload->ops - (double)workload->inherited_ops : NAN;
         if (series.batches != NULL)
-            series.floor_ns = steady_floor(json_object_get(workload, "floor"), &series);
+            series.floor_ns = steady_floor(floor, &series);
     }
     return series;
 }
 
+double res_series_median(const struct res_result_workload *workload, const struct res_result_entry *entry,
+                         enum res_metric metric)
+{
+    struct res_series series = res_series_of(workload, entry, metric);
+    const double median = series.count > 0 ? res_median(series.values, series.count) : NAN;
+    res_series_release(&series);
+    return median;
+}
+
 void res_series_release(struct res_series *series)
 {
-    drop_batches(series);
+    free(series->batches);
     free(series->values);
-    series->values = NULL;
-    series->count = 0;
+    *series = (struct res_series){.of_passes = series->of_passes};
 }
 
 size_t res_series_rounds_needed(const struct res_series *series)

@@ -11,12 +11,12 @@
 #ifndef MALLAB_RESULTS_MEASURE_FIGURES_METRIC_H
 #define MALLAB_RESULTS_MEASURE_FIGURES_METRIC_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "results/measure/base/figure_words.h"
+#include "results/measure/result/result.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/measure/statistics/steady.h"
 
@@ -40,8 +40,9 @@ enum res_unit { RES_UNIT_NS, RES_UNIT_BYTES, RES_UNIT_COUNT };
 struct res_series {
     double *values; /* NULL when count is 0 */
     size_t count;
-    bool of_passes;     /* of passes behind the rounds: few, and bootstrapping few says too little */
-    uint64_t **batches; /* of time, where every run has them: batch_count times of each; else NULL */
+    bool of_passes; /* of passes behind the rounds: few, and bootstrapping few says too little */
+    const uint64_t *
+        *batches; /* of time, where every run has them: batch_count times of each, the result's; or NULL */
     size_t batch_count;
     double floor_ns; /* the floor's steady time (steady.h), to be subtracted of that of the batches */
     double ops;      /* that were timed in a run; NAN: not told */
@@ -64,10 +65,16 @@ char *res_metric_names(void);
 #define RES_METRIC(metric, value) res_metric_words((metric), (value), RES_WORDS_ROOM)
 const char *res_metric_words(enum res_metric metric, double value, char *room);
 
-/* res_series_of - the samples of an entry (a candidate, or the control) of a workload. Empty when the entry failed,
+/* res_series_of - the samples of an entry (a candidate, or the control; NULL: none) of a workload (NULL: nothing is
+ * subtracted), which must stay. Empty when the entry failed,
  * when a run lacks the figure, or when there are more than RES_SERIES_MAX. Release with res_series_release. */
-struct res_series res_series_of(const json_t *workload, const json_t *entry, enum res_metric metric);
+struct res_series res_series_of(const struct res_result_workload *workload,
+                                const struct res_result_entry *entry, enum res_metric metric);
 void res_series_release(struct res_series *series);
+
+/* res_series_median - the median of that series; NAN where it is empty. */
+double res_series_median(const struct res_result_workload *workload, const struct res_result_entry *entry,
+                         enum res_metric metric);
 
 /* res_series_batches - its batch times, borrowed; empty where it has none. */
 struct res_batches res_series_batches(const struct res_series *series);

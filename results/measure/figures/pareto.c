@@ -6,7 +6,6 @@
 
 #include "results/measure/base/support.h"
 #include "results/measure/statistics/statistics.h"
-#include "results/report/grid/cells.h"
 
 #define SEED UINT64_C(0x70617265746f) /* of the intervals: the same result, the same marks */
 
@@ -24,10 +23,8 @@ struct contender {
 };
 
 struct field {
-    const json_t *workload;
-    bool has_memory_pass;
+    const struct res_result_workload *workload;
     double floor_ns;
-    struct res_interval noise_time, noise_peak; /* NAN where the control failed */
 };
 
 /* One candidate against another. */
@@ -36,17 +33,21 @@ struct outcome {
     double worst;             /* the upper end of the ratio's interval; NAN: not known */
 };
 
-static void take_samples(const json_t *runs, const char *object, const char *key, double less,
-                         struct samples *samples)
+static double peak_of(const struct res_run *run)
 {
-    size_t index;
-    json_t *run;
-    json_array_foreach(runs, index, run)
-    {
-        const json_t *holder = object != NULL ? json_object_get(run, object) : run;
-        const double value = res_cell_number(holder, key) - less;
-        if (index == RES_PARETO_ROUNDS_MAX)
-            break;
+    return run->resident_peak_bytes;
+}
+
+static double time_of(const struct res_run *run)
+{
+    return run->ns_per_op;
+}
+
+static void take_samples(const struct res_run *runs, size_t count, double (*sample)(const struct res_run *),
+                         double less, struct samples *samples)
+{
+    for (size_t i = 0; i < count && i < RES_PARETO_ROUNDS_MAX; i++) {
+        const double value = sample(&runs[i]) - less;
         if (!isfinite(value) || !(value > 0)) {
             samples->count = 0;
             return;
@@ -55,24 +56,24 @@ static void take_samples(const json_t *runs, const char *object, const char *key
     }
 }
 
-static void take_contender(const struct field *field, const json_t *candidate, struct contender *contender)
+static void take_contender(const struct field *field, const struct res_result_entry *candidate,
+                           struct contender *contender)
 {
-    const json_t *resident = json_object_get(candidate, "resident");
-    const bool doubted = field->has_memory_pass && json_is_false(json_object_get(resident, "predicted"));
-    contender->name = json_string_value(json_object_get(candidate, "name"));
-    contender->is_compared = contender->name != NULL && !json_is_string(json_object_get(candidate, "failed"));
-    contender->quiet_ns = res_cell_number(json_object_get(candidate, "time"), "quiet_ns_per_op");
-    if (!contender->is_compared)
+    const bool has_memory = field->workload->memory_rounds > 0;
+    contender->name = candidate->name;
+    contender->quiet_ns = candidate->figures.quiet_ns_per_op;
+    if (candidate->failed != NULL)
         return;
-    take_samples(json_object_get(candidate, "runs"), NULL, "ns_per_op", field->floor_ns, &contender->time);
-    if (!doubted)
-        take_samples(json_object_get(candidate, field->has_memory_pass ? "memory_runs" : "runs"), "resident",
-                     "peak_bytes", 0, &contender->peak);
+    take_samples(candidate->runs, candidate->run_count, time_of, field->floor_ns, &contender->time);
+    if (!has_memory)
+        take_samples(candidate->runs, candidate->run_count, peak_of, 0, &contender->peak);
+    else if (candidate->predicted)
+        take_samples(candidate->memory_runs, candidate->memory_count, peak_of, 0, &contender->peak);
     contender->is_compared = contender->time.count > 0;
 }
 
 static struct outcome outcome_of(const struct samples *one, const struct samples *other, bool few,
-                                 double worth, const struct res_interval *noise, double quiet_ratio)
+                                 double worth, struct res_interval noise, double quiet_ratio)
 {
     double ratios[RES_PARETO_ROUNDS_MAX];
     const size_t count = one->count < other->count ? one->count : other->count;
@@ -89,28 +90,24 @@ static struct outcome outcome_of(const struct samples *one, const struct samples
         .rounds = count,
         .rounds_needed = few ? RES_ROUNDS_FOR_MEMORY : 0,
         .worth = worth,
-        .has_control = isfinite(noise->low) && isfinite(noise->high),
-        .control = *noise,
+        .has_control = isfinite(noise.low) && isfinite(noise.high),
+        .control = noise,
     };
     return (struct outcome){.verdict = res_judge(&comparison), .worst = interval.high};
 }
 
 /* Of the candidate against the baseline, as the result says; turned round for the baseline against it. */
-static struct outcome outcome_told(const json_t *figures, const char *prefix, bool turned)
+static struct outcome outcome_told(const struct res_difference *told, bool turned)
 {
-    char key[32];
-    struct outcome outcome;
-    snprintf(key, sizeof key, "%sverdict", prefix);
-    outcome.verdict = res_verdict_from(json_string_value(json_object_get(figures, key)));
-    snprintf(key, sizeof key, turned ? "%sratio_low" : "%sratio_high", prefix);
-    outcome.worst = res_cell_number(figures, key);
-    if (turned) {
-        outcome.worst = outcome.worst > 0 ? 1 / outcome.worst : NAN;
-        outcome.verdict = outcome.verdict == RES_FASTER   ? RES_SLOWER
-                          : outcome.verdict == RES_SLOWER ? RES_FASTER
-                                                          : outcome.verdict;
-    }
-    return outcome;
+    static const enum res_verdict TURNED[] = {
+        [RES_UNDECIDED] = RES_UNDECIDED,
+        [RES_SAME] = RES_SAME,
+        [RES_FASTER] = RES_SLOWER,
+        [RES_SLOWER] = RES_FASTER,
+    };
+    if (!turned)
+        return (struct outcome){told->verdict, told->interval.high};
+    return (struct outcome){TURNED[told->verdict], told->interval.low > 0 ? 1 / told->interval.low : NAN};
 }
 
 static bool is_not_worse(const struct outcome *outcome)
@@ -121,18 +118,18 @@ static bool is_not_worse(const struct outcome *outcome)
 /* Element 0 is the baseline. */
 static bool is_better(const struct field *field, const struct contender *contenders, size_t one, size_t other)
 {
+    const struct res_figures *control = &field->workload->control.figures;
     struct outcome time, peak;
     if (one == 0 || other == 0) {
-        const json_t *candidates = json_object_get(field->workload, "candidates");
-        const json_t *entry = json_array_get(candidates, one == 0 ? other : one);
-        time = outcome_told(json_object_get(entry, "time"), "", one == 0);
-        peak = outcome_told(json_object_get(entry, "resident"), "peak_", one == 0);
+        const struct res_figures *figures = &field->workload->candidates[one == 0 ? other : one].figures;
+        time = outcome_told(&figures->time, one == 0);
+        peak = outcome_told(&figures->peak, one == 0);
     } else {
         const struct contender *left = &contenders[one], *right = &contenders[other];
-        time = outcome_of(&left->time, &right->time, false, 0, &field->noise_time,
+        time = outcome_of(&left->time, &right->time, false, 0, control->time.interval,
                           left->quiet_ns / right->quiet_ns);
-        peak = outcome_of(&left->peak, &right->peak, field->has_memory_pass, RES_MEMORY_WORTH,
-                          &field->noise_peak, NAN);
+        peak = outcome_of(&left->peak, &right->peak, field->workload->memory_rounds > 0, RES_MEMORY_WORTH,
+                          control->peak.interval, NAN);
     }
     return (time.verdict == RES_FASTER || peak.verdict == RES_FASTER) && is_not_worse(&time) &&
            is_not_worse(&peak);
@@ -143,53 +140,63 @@ static bool beats(const struct field *field, const struct contender *contenders,
     return is_better(field, contenders, one, other) && !is_better(field, contenders, other, one);
 }
 
-static struct res_interval noise_of(const json_t *figures, const char *low, const char *high)
+static void set_beaten_by(const struct field *field, const struct contender *contenders, size_t candidate,
+                          struct res_texts *ret_names)
 {
-    return (struct res_interval){res_cell_number(figures, low), res_cell_number(figures, high)};
-}
-
-static struct field field_of(const json_t *workload)
-{
-    const json_t *control = json_object_get(workload, "control");
-    const json_t *resident = json_object_get(control, "resident");
-    const double floor_ns = res_cell_number(json_object_get(json_object_get(workload, "floor"), "time"),
-                                            "typical_ns_per_op");
-    return (struct field){
-        .workload = workload,
-        .has_memory_pass = json_integer_value(json_object_get(workload, "memory_rounds")) > 0,
-        .floor_ns = isfinite(floor_ns) ? floor_ns : 0,
-        .noise_time = noise_of(json_object_get(control, "time"), "ratio_low", "ratio_high"),
-        .noise_peak = noise_of(resident, "peak_ratio_low", "peak_ratio_high"),
-    };
-}
-
-static json_t *beaten_by(const struct field *field, const struct contender *contenders, size_t count,
-                         size_t candidate)
-{
-    json_t *names = json_array();
-    for (size_t i = 0; i < count; i++) {
+    ret_names->known = contenders[candidate].is_compared;
+    for (size_t i = 0; ret_names->known && i < field->workload->candidate_count; i++) {
         if (i != candidate && contenders[i].is_compared && beats(field, contenders, i, candidate))
-            json_array_append_new(names, json_string(contenders[i].name));
+            res_texts_add(ret_names, contenders[i].name);
     }
-    return names;
 }
 
-json_t *res_pareto(const json_t *workload)
+void res_beaten_by_fill(struct res_result_workload *workload)
 {
-    const json_t *candidates = json_object_get(workload, "candidates");
-    const size_t count = json_array_size(candidates);
-    const json_int_t rounds = json_integer_value(json_object_get(workload, "rounds"));
-    const struct field field = field_of(workload);
-    json_t *pareto = json_array();
+    const double floor_ns = workload->floor != NULL ? workload->floor->figures.typical_ns_per_op : NAN;
+    const struct field field = {.workload = workload, .floor_ns = isfinite(floor_ns) ? floor_ns : 0};
     struct contender *contenders = res_calloc(RES_PARETO_CANDIDATES_MAX, sizeof *contenders);
-    const bool enough = rounds >= (json_int_t)RES_ROUNDS_FOR_VERDICT && count <= RES_PARETO_CANDIDATES_MAX;
+    const size_t count = workload->candidate_count;
+    const bool enough = workload->rounds >= RES_ROUNDS_FOR_VERDICT && count <= RES_PARETO_CANDIDATES_MAX;
     for (size_t i = 0; enough && i < count; i++)
-        take_contender(&field, json_array_get(candidates, i), &contenders[i]);
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(pareto, enough && contenders[i].is_compared
-                                          ? beaten_by(&field, contenders, count, i)
-                                          : json_null());
+        take_contender(&field, &workload->candidates[i], &contenders[i]);
+    for (size_t i = 0; i < count; i++) {
+        res_texts_release(&workload->candidates[i].beaten_by);
+        if (enough)
+            set_beaten_by(&field, contenders, i, &workload->candidates[i].beaten_by);
+    }
     free(contenders);
+}
+
+bool res_is_unbeaten(const struct res_result_workload *workload, size_t candidate)
+{
+    const struct res_texts *own = &workload->candidates[candidate].beaten_by;
+    size_t compared = 0;
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        compared += workload->candidates[i].beaten_by.known;
+    return compared > 1 && own->known && own->count == 0;
+}
+
+/* ---- for readers of JSON --------------------------------------------------------------------- */
+
+/* Keys that a workload must have may be missing here. */
+json_t *res_pareto(const json_t *json)
+{
+    static const char *const NEEDED[] = {"name", "ops", "threads", "duration_ns", "live_peak_bytes"};
+    struct res_result_workload workload;
+    json_t *pareto = json_array(), *copy = json_copy((json_t *)(uintptr_t)json);
+    char *problem = NULL;
+    for (size_t i = 0; i < sizeof NEEDED / sizeof NEEDED[0]; i++)
+        if (json_object_get(json, NEEDED[i]) == NULL)
+            json_object_set_new(copy, NEEDED[i], i == 0 ? json_string("") : json_integer(0));
+    if (res_described_read(&RES_RESULT_WORKLOAD, copy, &workload, &problem)) {
+        res_beaten_by_fill(&workload);
+        for (size_t i = 0; i < workload.candidate_count; i++)
+            json_array_append_new(
+                pareto, res_described_value(&RES_RESULT_ENTRY, &workload.candidates[i], "beaten_by"));
+        res_described_release(&RES_RESULT_WORKLOAD, &workload);
+    }
+    free(problem);
+    json_decref(copy);
     return pareto;
 }
 

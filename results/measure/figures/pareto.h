@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "results/measure/result/result.h"
+
 #define RES_PARETO_MARGIN 0.05 /* of a ratio; from here on the advice calls noise large, too */
 
 /* What the mark says below a table. "Surely": by the whole interval, which alone supports a claim that one beats another;
@@ -26,7 +28,15 @@
 #define RES_PARETO_CANDIDATES_MAX 24u
 #define RES_PARETO_ROUNDS_MAX     100u /* the first ones of each */
 
-/* res_pareto - for each candidate of a workload of a result (result_json.h), in its order: the names of those that beat it, an
+/* res_beaten_by_fill - `beaten_by` of each candidate: the names of those that beat it, in their order; not known where it has
+ * no figures or there are too few rounds for any verdict. */
+void res_beaten_by_fill(struct res_result_workload *workload);
+
+/* res_is_unbeaten - whether nothing beats a candidate, where at least two were compared. */
+bool res_is_unbeaten(const struct res_result_workload *workload, size_t candidate);
+
+/* For readers of JSON, until the last of them is typed.
+ * res_pareto - for each candidate of a workload of a result (result_json.h), in its order: the names of those that beat it, an
  * empty array where none does, null where it has no figures or there are too few rounds for any verdict. A new reference. */
 json_t *res_pareto(const json_t *workload);
 

@@ -17,8 +17,35 @@
 #include <stdint.h>
 
 #include "results/measure/base/fields.h"
-#include "results/measure/figures/figures.h"
 #include "results/measure/run/run.h"
+#include "results/measure/statistics/statistics.h"
+
+/* A figure set against the baseline's. */
+struct res_difference {
+    double ratio;                 /* of steady times; else the median of the paired ratios */
+    struct res_interval interval; /* 95 % of that */
+    double p_value;               /* whether steady times differ at all (steady.h); 0: not tested */
+    double p_corrected;           /* the same for all candidates together (res_figures_family); 0: not done */
+    enum res_verdict verdict;
+};
+
+struct res_figures {
+    double quiet_ns_per_op;     /* (sum of batch minima - the floor's) / ops; not below 0 */
+    double steady_ns_per_op;    /* (steady time - the floor's) / ops; NAN where no batches were timed */
+    double typical_ns_per_op;   /* median over rounds of the net whole-run figure */
+    double typical_deviation;   /* median absolute deviation of the same */
+    double quiet_ratio;         /* of quiet_ns_per_op to the baseline's */
+    struct res_difference time; /* steady */
+    struct res_difference
+        typical; /* median of the paired ratios of whole runs; without a verdict of its own */
+    double peak_bytes, mean_bytes, end_bytes, idle_bytes; /* medians over rounds of resident */
+    double start_bytes;    /* likewise: held before the first op, by the harness too, and in none of these */
+    double peak_deviation; /* median absolute deviation of peak_bytes */
+    struct res_difference peak, end;
+    double given_back_share; /* median over rounds */
+    const char *
+        not_predicted_why; /* of the first run of which it was said; NULL: memory is as predicted. Borrowed */
+};
 
 /* How a run ended before its end; counts that are not known are NAN. */
 struct res_failure {
@@ -65,6 +92,12 @@ struct res_call_figures {
     json_t *rest;
 };
 
+/* One latency pass. */
+struct res_latency_pass {
+    double p99_ns, p99_9_ns;
+    json_t *json; /* all of it */
+};
+
 /* Latency of single calls, medians over the latency passes. */
 struct res_latency_figures {
     char *unavailable; /* why a pass failed; then there is nothing else */
@@ -74,7 +107,9 @@ struct res_latency_figures {
     struct res_percentile p99, p99_9;
     struct res_call_figures *by_call;
     size_t by_call_count;
-    json_t *rest; /* the other groups, and the passes */
+    struct res_latency_pass *runs;
+    size_t run_count;
+    json_t *rest; /* the other groups */
 };
 
 /* Calls of the kernel from the first op to the last, by name. */
@@ -242,7 +277,8 @@ struct res_result {
 };
 
 /* The tables (result_fields.c). */
-extern const struct res_described RES_RESULT, RES_RESULT_WORKLOAD, RES_RESULT_ENTRY, RES_RESULT_FLOOR;
+extern const struct res_described RES_RESULT, RES_RESULT_WORKLOAD, RES_RESULT_ENTRY, RES_RESULT_FLOOR,
+    RES_MACHINE;
 
 /* res_result_load - the result that a file holds, "-" being standard input: read within bounds, checked, and completed by
  * figures that older versions did not write.

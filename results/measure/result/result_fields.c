@@ -98,6 +98,19 @@ static const struct res_field CALL_FIELDS[] = {
 static const struct res_described CALL_FIGURES = RES_DESCRIBE("figures of a call", CALL_FIELDS);
 #undef OWNER
 
+#define OWNER struct res_latency_pass
+static const struct res_field PASS_FIELDS[] = {
+    RES_ROW_AS(NUMBER, READ_ONLY, "p99_ns", p99_ns, NULL),
+    RES_ROW_AS(NUMBER, READ_ONLY, "p99_9_ns", p99_9_ns, NULL),
+};
+static const struct res_described PASS = {"a latency pass",
+                                          PASS_FIELDS,
+                                          sizeof PASS_FIELDS / sizeof PASS_FIELDS[0],
+                                          sizeof(struct res_latency_pass),
+                                          offsetof(struct res_latency_pass, json),
+                                          NULL};
+#undef OWNER
+
 #define PERCENTILE(name)                                                                                     \
     RES_ROW(NUMBER, #name "_ratio", name.ratio, "to the baseline's in the same pass"),                       \
         RES_ROW(NUMBER, #name "_ratio_low", name.low, "Student's interval of the ratio"),                    \
@@ -127,6 +140,8 @@ static const struct res_field LATENCY_FIELDS[] = {
     PERCENTILE(p99_9),
     RES_LIST(LIST, OMITTED, "by_call", by_call, by_call_count, &CALL_FIGURES,
              "the same by call; in `by_size_class[]` and `by_call_and_size_class[]` by size and both"),
+    RES_LIST(LIST, OMITTED, "runs", runs, run_count, &PASS,
+             "the passes themselves, as `mallab replay --latency --json` prints them"),
 };
 static const struct res_described LATENCY = RES_DESCRIBE("a latency", LATENCY_FIELDS);
 #undef OWNER
@@ -195,7 +210,9 @@ static const struct res_described WHOLE_PROCESS = RES_DESCRIBE_WHOLLY("whole pro
 
 /* ---- an entry -------------------------------------------------------------------------------- */
 
-#define FLOOR_FIELDS 17u /* the first rows: a floor has no others */
+/* The first rows are a floor's too, the last ones only a candidate's. */
+#define FLOOR_FIELDS         17u
+#define FIELDS_OF_CANDIDATES 3u
 
 #define OWNER struct res_result_entry
 static const struct res_field ENTRY_FIELDS[] = {
@@ -302,9 +319,14 @@ static const struct res_field ENTRY_FIELDS[] = {
 };
 const struct res_described RES_RESULT_ENTRY = RES_DESCRIBE("a candidate", ENTRY_FIELDS);
 #undef OWNER
-const struct res_described RES_RESULT_FLOOR = {"a floor", ENTRY_FIELDS, FLOOR_FIELDS,
-                                               sizeof(struct res_result_entry),
-                                               offsetof(struct res_result_entry, rest)};
+#define SOME(name, count)                                                                                    \
+    {                                                                                                        \
+        name, ENTRY_FIELDS, count, sizeof(struct res_result_entry), offsetof(struct res_result_entry, rest), \
+            &RES_RESULT_ENTRY                                                                                \
+    }
+static const struct res_described CONTROL = SOME("a control", sizeof ENTRY_FIELDS / sizeof ENTRY_FIELDS[0] -
+                                                                  FIELDS_OF_CANDIDATES);
+const struct res_described RES_RESULT_FLOOR = SOME("a floor", FLOOR_FIELDS);
 
 /* ---- a workload ------------------------------------------------------------------------------ */
 
@@ -382,8 +404,7 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_LIST(LIST, REQUIRED, "candidates", candidates, candidate_count, &RES_RESULT_ENTRY,
              "the baseline first, then as given"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &NOTE, "lines on this workload for people"),
-    RES_PART(INSIDE, REQUIRED, "control", control, &RES_RESULT_ENTRY,
-             "the baseline a second time in each round"),
+    RES_PART(INSIDE, REQUIRED, "control", control, &CONTROL, "the baseline a second time in each round"),
     RES_PART(STRUCT, PLAIN, "floor", floor, &RES_RESULT_FLOOR,
              "`none`; `null`: it was not there, and nothing was subtracted"),
 };
@@ -407,7 +428,7 @@ static const struct res_field MACHINE_FIELDS[] = {
     RES_ROW(NUMBER, "load_1_minute", load_1_minute, "before the first run"),
     RES_ROW(MAYBE, "virtual_machine", virtual_machine, "whether the processor says so"),
 };
-static const struct res_described MACHINE = RES_DESCRIBE("a machine", MACHINE_FIELDS);
+const struct res_described RES_MACHINE = RES_DESCRIBE("a machine", MACHINE_FIELDS);
 #undef OWNER
 
 #define OWNER struct res_disturbance
@@ -452,7 +473,7 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "limit_bytes", limit_bytes, "what each candidate could have (`--limit`)"),
     RES_ROW(TEXT, "limit_by", limit_by, "`cgroup v1`, `cgroup v2` or `RLIMIT_DATA`"),
     RES_ROW(TEXT, "limit_by_why", limit_by_why, "why not by control groups, where nobody chose"),
-    RES_PART(INSIDE, REQUIRED, "machine", machine, &MACHINE, "what it ran on"),
+    RES_PART(INSIDE, REQUIRED, "machine", machine, &RES_MACHINE, "what it ran on"),
     RES_LIST(LIST, PLAIN, "disturbances", disturbances, disturbance_count, &DISTURBANCE,
              "what disturbed the measurement"),
     RES_LIST(LIST, REQUIRED, "missing", missing, missing_count, &MISSING,

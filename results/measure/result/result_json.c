@@ -1,6 +1,8 @@
 /* result_json.c - results to JSON. */
 #include "results/measure/result/result_json.h"
 
+#include "results/measure/result/result.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,6 @@
 #include "results/measure/figures/entry_figures.h"
 #include "results/measure/figures/figures.h"
 #include "results/measure/figures/latency_figures.h"
-#include "results/measure/figures/latency_verdicts.h"
 #include "results/measure/figures/memory_limit.h"
 #include "results/measure/figures/steadiness.h"
 #include "results/measure/machine/machine.h"
@@ -194,6 +195,22 @@ static struct res_figures *figures_of(const struct res_trial *trial, uint64_t se
     return figures;
 }
 
+/* With what follows from the figures. Takes over the reference. */
+static json_t *completed(json_t *object, uint64_t seed)
+{
+    struct res_result_workload workload;
+    char *problem = NULL;
+    if (res_described_read(&RES_RESULT_WORKLOAD, object, &workload, &problem)) {
+        res_entry_figures_fill(&workload);
+        res_latency_judge(&workload, seed);
+        json_decref(object);
+        object = res_described_write(&RES_RESULT_WORKLOAD, &workload);
+        res_described_release(&RES_RESULT_WORKLOAD, &workload);
+    }
+    free(problem);
+    return object;
+}
+
 static json_t *workload_object(const struct res_trial *trial, const struct res_options *options)
 {
     struct res_figures *figures = figures_of(trial, options->seed);
@@ -247,9 +264,7 @@ static json_t *workload_object(const struct res_trial *trial, const struct res_o
                             ? entry_object(trial, floor, &figures[trial->candidate_count + 1], options)
                             : json_null());
     free(figures);
-    res_entry_figures_add(object);
-    res_latency_verdicts_add(object, options->seed);
-    return object;
+    return completed(object, options->seed);
 }
 
 static json_t *warmup_object(void)

@@ -51,8 +51,12 @@ static const struct res_field RUN_FIELDS[] = {
     KEPT(NUMBER, "proof.clock.own_threads_lost", own_threads_lost),
     KEPT(JSON, "proof.settings", settings),
 };
-const struct res_described RES_RUN = {"a run", RUN_FIELDS, sizeof RUN_FIELDS / sizeof RUN_FIELDS[0],
-                                      sizeof(struct res_run), offsetof(struct res_run, json)};
+const struct res_described RES_RUN = {"a run",
+                                      RUN_FIELDS,
+                                      sizeof RUN_FIELDS / sizeof RUN_FIELDS[0],
+                                      sizeof(struct res_run),
+                                      offsetof(struct res_run, json),
+                                      NULL};
 #undef OWNER
 
 /* Why what a run printed is no result; NULL: it is one. The caller's to free. */

@@ -3,17 +3,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "results/measure/base/support.h"
 #include "results/measure/figures/metric_limit.h"
 #include "results/measure/statistics/steady.h"
 #include "results/measure/statistics/two_samples.h"
 
-const char *res_bridge_name(enum res_bridge bridge)
-{
-    static const char *const names[] = {"none", "baseline", "harness"};
-    return names[bridge];
-}
+const char *const RES_BRIDGE_WORDS[] = {"none", "baseline", "harness", NULL};
 
 static const struct res_logarithm NO_LOGARITHM = {NAN, NAN, 0};
 
@@ -271,5 +268,72 @@ struct res_across res_across_sessions(const struct res_session *now, const struc
     across.untold = !isfinite(shift);
     if (isfinite(shift))
         add_noise(&across, shift);
+    return across;
+}
+
+/* ---- two results ----------------------------------------------------------------------------- */
+
+/* A version that is not known is no sign that nothing changed. */
+bool res_partners_bridged(const struct res_partners *partners)
+{
+    const struct res_result_entry *now = res_result_entry_named(partners->now, partners->baseline);
+    const struct res_result_entry *then = res_result_entry_named(partners->then, partners->baseline);
+    return now != NULL && then != NULL && now->version != NULL && then->version != NULL &&
+           strcmp(now->version, then->version) == 0 && now->failed == NULL && then->failed == NULL &&
+           res_described_same(&RES_RESULT_ENTRY, now, then, "environment");
+}
+
+static bool others_in_both(const struct res_partners *partners)
+{
+    for (size_t i = 0; i < partners->now->candidate_count; i++) {
+        const char *name = partners->now->candidates[i].name;
+        if (strcmp(name, partners->baseline) != 0 && res_result_entry_named(partners->then, name) != NULL)
+            return true;
+    }
+    return false;
+}
+
+bool res_partners_yardstick(const struct res_partners *partners, const char *candidate,
+                            enum res_metric metric)
+{
+    return res_metric_unit(metric) == RES_UNIT_NS && strcmp(candidate, partners->baseline) == 0 &&
+           others_in_both(partners) && res_partners_bridged(partners);
+}
+
+static struct res_session session_of(const struct res_result_workload *workload, const char *candidate,
+                                     const char *bridge, const char *baseline, enum res_metric metric)
+{
+    struct res_session session = {
+        .own = res_series_of(workload, res_result_entry_named(workload, candidate), metric),
+        .control = res_series_of(workload, &workload->control, metric),
+        .controlled = res_series_of(workload, res_result_entry_named(workload, baseline), metric),
+        /* Of no workload: so nothing is subtracted. */
+        .harness = res_series_of(NULL, workload->floor, RES_METRIC_TIME),
+    };
+    if (bridge != NULL)
+        session.baseline = res_series_of(workload, res_result_entry_named(workload, bridge), metric);
+    return session;
+}
+
+static void session_release(struct res_session *session)
+{
+    res_series_release(&session->own);
+    res_series_release(&session->baseline);
+    res_series_release(&session->control);
+    res_series_release(&session->controlled);
+    res_series_release(&session->harness);
+}
+
+struct res_across res_across_partners(const struct res_partners *partners, const char *candidate,
+                                      enum res_metric metric, double limit)
+{
+    const bool is_bridge = strcmp(candidate, partners->baseline) == 0;
+    const char *bridge = !is_bridge && res_partners_bridged(partners) ? partners->baseline : NULL;
+    struct res_session now = session_of(partners->now, candidate, bridge, partners->baseline, metric);
+    struct res_session then = session_of(partners->then, candidate, bridge, partners->baseline_then, metric);
+    struct res_across across = res_across_sessions(&now, &then, metric, limit, partners->seed);
+    across.is_yardstick = res_partners_yardstick(partners, candidate, metric);
+    session_release(&now);
+    session_release(&then);
     return across;
 }

@@ -19,11 +19,11 @@
 #ifndef MALLAB_RESULTS_REPORT_GATE_BRIDGE_H
 #define MALLAB_RESULTS_REPORT_GATE_BRIDGE_H
 
-#include <jansson.h>
-
 #include "results/measure/figures/metric.h"
 
+/* RES_BRIDGE_WORDS: their words in JSON, NULL behind the last. */
 enum res_bridge { RES_BRIDGE_NONE, RES_BRIDGE_BASELINE, RES_BRIDGE_HARNESS };
+extern const char *const RES_BRIDGE_WORDS[];
 
 /* What a session has of one metric; empty series where it has none. */
 struct res_session {
@@ -52,7 +52,7 @@ struct res_across res_across_sessions(const struct res_session *now, const struc
 
 /* Two results of one workload. Borrowed. */
 struct res_partners {
-    const json_t *now, *then;             /* workloads */
+    const struct res_result_workload *now, *then;
     const char *baseline, *baseline_then; /* of each result */
     uint64_t seed;
 };
@@ -67,8 +67,5 @@ bool res_partners_yardstick(const struct res_partners *partners, const char *can
 /* res_across_partners - res_across_sessions of the candidate of this name in both. */
 struct res_across res_across_partners(const struct res_partners *partners, const char *candidate,
                                       enum res_metric metric, double limit);
-
-/* res_bridge_name - "none", "baseline", "harness". */
-const char *res_bridge_name(enum res_bridge bridge);
 
 #endif

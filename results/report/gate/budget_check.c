@@ -9,15 +9,62 @@
 #include "results/measure/figures/metric_limit.h"
 #include "results/report/gate/bridge.h"
 #include "results/report/gate/compare_results.h"
-#include "results/report/grid/cells.h"
 
 #define RES_WHY_NOISE "nearer to the limit than the noise (A/A)"
 
+/* ---- what is told ---------------------------------------------------------------------------- */
+
+static const char *const OUTCOMES[] = {"within", "over", "inconclusive", NULL};
+
+#define OWNER struct res_finding
+static const struct res_field FINDING_FIELDS[] = {
+    RES_ROW(LENT, "workload", workload, NULL),
+    RES_ROW(LENT, "candidate", candidate, NULL),
+    RES_ROW(LENT, "metric", metric, NULL),
+    RES_ROW(LENT, "unit", unit, NULL),
+    RES_ROW(LENT, "budget", rule.text, NULL),
+    RES_ROW(TRUTH, "relative", rule.relative, NULL),
+    RES_ROW(NUMBER, "limit", rule.limit, NULL),
+    RES_ROW(NUMBER, "value", value, NULL),
+    RES_ROW(NUMBER, "measured", estimate.value, NULL),
+    RES_ROW(NUMBER, "measured_low", estimate.interval.low, NULL),
+    RES_ROW(NUMBER, "measured_high", estimate.interval.high, NULL),
+    RES_ROW(NUMBER, "noise_low", noise.low, NULL),
+    RES_ROW(NUMBER, "noise_high", noise.high, NULL),
+    RES_WORD("bridge", bridge, RES_BRIDGE_WORDS, NULL),
+    RES_ROW(NUMBER, "bridge_ratio", bridge_ratio, NULL),
+    RES_ROW(NUMBER, "p_above", tails.above, NULL),
+    RES_ROW(NUMBER, "p_above_corrected", above_corrected, NULL),
+    RES_ROW(NUMBER, "p_below", tails.below, NULL),
+    RES_ROW(COUNT, "rounds", rounds, NULL),
+    RES_WORD("outcome", outcome, OUTCOMES, NULL),
+    RES_ROW_AS(TEXT, ZERO_IS_NULL, "reason", reason, NULL),
+};
+static const struct res_described FINDING = RES_DESCRIBE_WHOLLY("a finding", FINDING_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_check
+static const struct res_field CHECK_FIELDS[] = {
+    RES_ROW(LENT, "schema", schema, NULL),
+    RES_ROW(LENT, "mallab_version", mallab_version, NULL),
+    RES_WORD("outcome", outcome, OUTCOMES, NULL),
+    RES_ROW(COUNT, "exit_code", exit_code, NULL),
+    RES_ROW(LENT, "baseline", baseline, NULL),
+    RES_ROW(LENT, "against", against, NULL),
+    RES_ROW(COUNT, "counts.within", counts[RES_WITHIN], NULL),
+    RES_ROW(COUNT, "counts.over", counts[RES_OVER], NULL),
+    RES_ROW(COUNT, "counts.inconclusive", counts[RES_INCONCLUSIVE], NULL),
+    RES_LIST(LIST, PLAIN, "findings", findings, finding_count, &FINDING, NULL),
+};
+const struct res_described RES_CHECK = RES_DESCRIBE_WHOLLY("a check", CHECK_FIELDS);
+#undef OWNER
+
 const char *res_outcome_name(enum res_outcome outcome)
 {
-    static const char *const names[] = {"within", "over", "inconclusive"};
-    return names[outcome];
+    return OUTCOMES[outcome];
 }
+
+/* ---- one figure ------------------------------------------------------------------------------ */
 
 enum res_outcome res_judge_limit(const struct res_estimate *estimate, double limit, struct res_interval noise,
                                  struct res_tails tails, const char **ret_why)
@@ -45,27 +92,26 @@ enum res_outcome res_judge_limit(const struct res_estimate *estimate, double lim
 
 /* What a finding is made of, of one workload. */
 struct scene {
-    const json_t *workload, *base;  /* base: the baseline's entry; NULL: there is none */
-    const json_t *earlier_workload; /* NULL: no earlier result */
-    const char *workload_name, *baseline, *baseline_then;
-    uint64_t seed;
+    const struct res_result *result, *earlier;                     /* earlier: NULL: there is none */
+    const struct res_result_workload *workload, *earlier_workload; /* likewise */
+    const struct res_result_entry *base;                           /* the baseline; NULL: there is none */
 };
 
 static struct res_partners partners_of(const struct scene *scene)
 {
     return (struct res_partners){.now = scene->workload,
                                  .then = scene->earlier_workload,
-                                 .baseline = scene->baseline,
-                                 .baseline_then = scene->baseline_then,
-                                 .seed = scene->seed};
+                                 .baseline = scene->result->baseline,
+                                 .baseline_then = scene->earlier->baseline,
+                                 .seed = scene->result->seed};
 }
 
 /* Fills estimate, noise, tails and rounds of the finding; returns how many rounds it needs. */
 static size_t estimate_across(const struct scene *scene, struct res_finding *finding)
 {
     const struct res_partners partners = partners_of(scene);
-    const struct res_across across = res_across_partners(&partners, finding->candidate, finding->rule->metric,
-                                                         finding->rule->limit);
+    const struct res_across across = res_across_partners(&partners, finding->candidate, finding->rule.metric,
+                                                         finding->rule.limit);
     finding->estimate = across.estimate;
     finding->tails = across.tails;
     finding->noise = across.noise;
@@ -79,72 +125,61 @@ static size_t estimate_across(const struct scene *scene, struct res_finding *fin
 }
 
 /* The same within one result. */
-static size_t estimate(const struct scene *scene, const json_t *entry, struct res_finding *finding)
+static size_t estimate(const struct scene *scene, const struct res_result_entry *entry,
+                       struct res_finding *finding)
 {
-    const struct res_rule *rule = finding->rule;
+    const struct res_rule *rule = &finding->rule;
+    const uint64_t seed = scene->result->seed;
     struct res_series own = res_series_of(scene->workload, entry, rule->metric);
     struct res_series other = {0};
     const size_t needed = res_series_rounds_needed(&own);
     if (!rule->relative) {
-        finding->estimate = res_estimate_value(&own, scene->seed);
+        finding->estimate = res_estimate_value(&own, seed);
         finding->tails = res_limit_value(&own, rule->limit);
     } else {
         other = res_series_of(scene->workload, scene->base, rule->metric);
-        finding->estimate = res_estimate_paired(&own, &other, scene->seed);
-        finding->tails = res_limit_paired(&own, &other, rule->limit, scene->seed);
+        finding->estimate = res_estimate_paired(&own, &other, seed);
+        finding->tails = res_limit_paired(&own, &other, rule->limit, seed);
     }
-    finding->noise = res_compare_control_noise(scene->workload, scene->baseline, rule->metric, scene->seed);
+    finding->noise = res_compare_control_noise(scene->workload, scene->result->baseline, rule->metric, seed);
     finding->rounds = rule->relative && other.count < own.count ? other.count : own.count;
     res_series_release(&own);
     res_series_release(&other);
     return needed;
 }
 
-static double median_of(const json_t *workload, const json_t *entry, enum res_metric metric)
+static const struct res_result_entry *yardstick(const struct scene *scene,
+                                                const struct res_result_entry *entry)
 {
-    struct res_series series = res_series_of(workload, entry, metric);
-    const double median = series.count > 0 ? res_median(series.values, series.count) : NAN;
-    res_series_release(&series);
-    return median;
-}
-
-static bool failed(const json_t *entry)
-{
-    return json_is_string(json_object_get(entry, "failed"));
-}
-
-static const json_t *yardstick(const struct scene *scene, const json_t *entry)
-{
-    return scene->earlier_workload != NULL
-               ? res_workload_candidate(scene->earlier_workload,
-                                        json_string_value(json_object_get(entry, "name")))
-               : scene->base;
+    return scene->earlier_workload != NULL ? res_result_entry_named(scene->earlier_workload, entry->name)
+                                           : scene->base;
 }
 
 /* Memory of a pass on the recorded clock that is known not to be the program's. */
-static bool not_predicted(const json_t *entry)
+static bool not_predicted(const struct res_result_entry *entry)
 {
-    return json_array_size(json_object_get(entry, "memory_runs")) > 0 &&
-           json_is_false(json_object_get(json_object_get(entry, "resident"), "predicted"));
+    return entry->memory_count > 0 && !entry->predicted;
 }
 
 /* Without an outcome where the figures are to give it: reason stays NULL then. */
-static struct res_finding find(const struct scene *scene, const json_t *entry, const struct res_rule *rule)
+static struct res_finding find(const struct scene *scene, const struct res_result_entry *entry,
+                               const struct res_rule *rule)
 {
-    struct res_finding finding = {.rule = rule,
-                                  .workload = scene->workload_name,
-                                  .candidate = json_string_value(json_object_get(entry, "name")),
+    struct res_finding finding = {.rule = *rule,
+                                  .metric = res_metric_name(rule->metric),
+                                  .unit = res_metric_unit_name(rule->metric),
+                                  .workload = scene->workload->name,
+                                  .candidate = entry->name,
                                   .outcome = RES_INCONCLUSIVE,
                                   .bridge_ratio = NAN,
-                                  .value = median_of(scene->workload, entry, rule->metric)};
+                                  .value = res_series_median(scene->workload, entry, rule->metric)};
+    const struct res_result_entry *other = yardstick(scene, entry);
     const bool across = rule->relative && scene->earlier_workload != NULL;
     const size_t needed = across ? estimate_across(scene, &finding) : estimate(scene, entry, &finding);
-    if (failed(entry)) {
+    if (entry->failed != NULL) {
         finding.outcome = RES_OVER;
-        char *words = res_cell_plain(entry, "failed", "");
-        finding.reason = res_printf("the candidate failed: %s", words);
-        free(words);
-    } else if (rule->relative && failed(yardstick(scene, entry))) {
+        finding.reason = res_printf("the candidate failed: %s", entry->failed);
+    } else if (rule->relative && other != NULL && other->failed != NULL) {
         finding.reason = res_strdup("what it is compared with failed");
     } else if (finding.rounds < needed) {
         finding.reason = needed == RES_ROUNDS_OF_PASSES
@@ -206,7 +241,7 @@ static void judge_all(struct res_check *check)
         if (finding->reason == NULL) {
             finding->above_corrected = chances[i];
             const struct res_tails corrected = {.above = chances[i], .below = finding->tails.below};
-            const double limit = finding->rule->limit;
+            const double limit = finding->rule.limit;
             const enum res_outcome alone = res_judge_limit(&finding->estimate, limit, finding->noise,
                                                            finding->tails, &why);
             finding->outcome = res_judge_limit(&finding->estimate, limit, finding->noise, corrected, &why);
@@ -219,28 +254,25 @@ static void judge_all(struct res_check *check)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static bool measured(const json_t *result, enum res_metric metric)
+static bool measured(const struct res_result *result, enum res_metric metric)
 {
-    size_t index, place;
-    json_t *workload, *entry;
-    json_array_foreach(json_object_get(result, "workloads"), index, workload)
-    {
-        json_array_foreach(json_object_get(workload, "candidates"), place, entry)
-        {
-            if (isfinite(median_of(workload, entry, metric)))
+    for (size_t i = 0; i < result->workload_count; i++) {
+        const struct res_result_workload *workload = &result->workloads[i];
+        for (size_t k = 0; k < workload->candidate_count; k++)
+            if (isfinite(res_series_median(workload, &workload->candidates[k], metric)))
                 return true;
-        }
     }
     return false;
 }
 
-static bool any_ran(const json_t *result)
+static bool any_ran(const struct res_result *result)
 {
     return measured(result, RES_METRIC_TIME);
 }
 
 /* A metric that nobody measured is a mistake in the command line, not a doubt about the candidate. */
-static char *unmeasured_problem(const json_t *result, const json_t *earlier, const struct res_budget *budget)
+static char *unmeasured_problem(const struct res_result *result, const struct res_result *earlier,
+                                const struct res_budget *budget)
 {
     for (size_t i = 0; i < budget->rule_count && any_ran(result); i++) {
         const struct res_rule *rule = &budget->rules[i];
@@ -261,13 +293,14 @@ static bool is_yardstick(const struct scene *scene, const char *name, const stru
     return rule->relative && res_partners_yardstick(&partners, name, rule->metric);
 }
 
-static bool fits(const struct scene *scene, const json_t *entry, const struct res_rule *rule, bool is_alone)
+static bool fits(const struct scene *scene, const char *name, const struct res_rule *rule)
 {
-    const char *name = json_string_value(json_object_get(entry, "name"));
+    const bool is_alone = scene->workload->candidate_count == 1;
     if (scene->earlier_workload != NULL)
-        return rule->candidate != NULL || (res_workload_candidate(scene->earlier_workload, name) != NULL &&
+        return rule->candidate != NULL || (res_result_entry_named(scene->earlier_workload, name) != NULL &&
                                            !is_yardstick(scene, name, rule));
-    return rule->candidate != NULL || strcmp(name, scene->baseline) != 0 || (is_alone && !rule->relative);
+    return rule->candidate != NULL || strcmp(name, scene->result->baseline) != 0 ||
+           (is_alone && !rule->relative);
 }
 
 static void add(struct res_check *check, const struct res_finding *finding)
@@ -279,17 +312,13 @@ static void add(struct res_check *check, const struct res_finding *finding)
 static void check_workload(struct res_check *check, const struct scene *scene,
                            const struct res_budget *budget)
 {
-    const json_t *candidates = json_object_get(scene->workload, "candidates");
-    size_t index;
-    json_t *entry;
-    json_array_foreach(candidates, index, entry)
-    {
-        const char *name = json_string_value(json_object_get(entry, "name"));
+    for (size_t i = 0; i < scene->workload->candidate_count; i++) {
+        const struct res_result_entry *entry = &scene->workload->candidates[i];
         for (int which = 0; which < 2 * RES_METRIC_COUNT && check->finding_count < RES_FINDINGS_MAX;
              which++) {
             const struct res_rule *rule = res_budget_find(budget, (enum res_metric)(which / 2),
-                                                          which % 2 == 0, scene->workload_name, name);
-            if (rule == NULL || !fits(scene, entry, rule, json_array_size(candidates) == 1))
+                                                          which % 2 == 0, scene->workload->name, entry->name);
+            if (rule == NULL || !fits(scene, entry->name, rule))
                 continue;
             const struct res_finding finding = find(scene, entry, rule);
             add(check, &finding);
@@ -297,27 +326,24 @@ static void check_workload(struct res_check *check, const struct scene *scene,
     }
 }
 
+static bool names_something(const struct res_rule *rule, const struct res_result *result)
+{
+    for (size_t i = 0; i < result->workload_count; i++) {
+        const struct res_result_workload *workload = &result->workloads[i];
+        if ((rule->workload == NULL || strcmp(rule->workload, workload->name) == 0) &&
+            (rule->candidate == NULL || res_result_entry_named(workload, rule->candidate) != NULL))
+            return true;
+    }
+    return false;
+}
+
 /* A rule may be overruled by a nearer one everywhere; what it names must be there all the same. */
-static char *unused_problem(const json_t *result, const json_t *earlier, const struct res_check *check,
+static char *unused_problem(const struct res_result *result, const struct res_check *check,
                             const struct res_budget *budget)
 {
     for (size_t i = 0; i < budget->rule_count; i++) {
         const struct res_rule *rule = &budget->rules[i];
-        bool there = false;
-        size_t index, place;
-        json_t *workload, *entry;
-        json_array_foreach(json_object_get(result, "workloads"), index, workload)
-        {
-            if (rule->workload != NULL &&
-                strcmp(rule->workload, json_string_value(json_object_get(workload, "name"))) != 0)
-                continue;
-            json_array_foreach(json_object_get(workload, "candidates"), place, entry)
-            {
-                there = there || rule->candidate == NULL ||
-                        strcmp(rule->candidate, json_string_value(json_object_get(entry, "name"))) == 0;
-            }
-        }
-        if (!there)
+        if (!names_something(rule, result))
             return res_printf(
                 "'%s' (%s) fits nothing: the result has no %s '%s'%s%s%s; 'mallab report' shows what it has",
                 rule->text, rule->place, rule->candidate != NULL ? "candidate" : "workload",
@@ -327,61 +353,48 @@ static char *unused_problem(const json_t *result, const json_t *earlier, const s
                 rule->candidate != NULL && rule->workload != NULL ? "'" : "");
     }
     if (check->finding_count == 0)
-        return res_strdup(earlier != NULL ? "no candidate is in both results: nothing to check"
-                                          : "the result holds only its baseline: add a candidate to 'mallab "
-                                            "ab -a', give --baseline, or "
-                                            "an absolute limit");
+        return res_strdup(check->earlier ? "no candidate is in both results: nothing to check"
+                                         : "the result holds only its baseline: add a candidate to 'mallab "
+                                           "ab -a', give --baseline, or "
+                                           "an absolute limit");
     if (check->finding_count >= RES_FINDINGS_MAX)
         return res_strdup("more findings than a check takes");
     return NULL;
 }
 
-bool res_check_run(const struct res_result *typed_result, const struct res_result *typed_earlier,
+bool res_check_run(const struct res_result *result, const struct res_result *earlier,
                    const struct res_budget *budget, struct res_check *ret_check, char **ret_problem)
 {
-    const json_t *result = typed_result->json;
-    const json_t *earlier = typed_earlier != NULL ? typed_earlier->json : NULL;
-    struct res_check check = {.baseline = json_string_value(json_object_get(result, "baseline")),
-                              .earlier = earlier != NULL};
-    size_t index;
-    json_t *workload;
+    struct res_check check = {
+        .schema = RES_CHECK_SCHEMA,
+        .mallab_version = MALLAB_VERSION,
+        .baseline = result->baseline,
+        .earlier = earlier != NULL,
+        .against = earlier != NULL ? "earlier result" : "baseline",
+    };
     *ret_problem = unmeasured_problem(result, earlier, budget);
-    json_array_foreach(json_object_get(result, "workloads"), index, workload)
-    {
+    for (size_t i = 0; i < result->workload_count && *ret_problem == NULL; i++) {
+        const struct res_result_workload *workload = &result->workloads[i];
         const struct scene scene = {
+            .result = result,
+            .earlier = earlier,
             .workload = workload,
-            .base = res_workload_candidate(workload, check.baseline),
             .earlier_workload = earlier != NULL ? res_compare_partner(earlier, result, workload) : NULL,
-            .workload_name = json_string_value(json_object_get(workload, "name")),
-            .baseline = check.baseline,
-            .baseline_then = json_string_value(json_object_get(earlier, "baseline")),
-            .seed = (uint64_t)json_integer_value(json_object_get(result, "seed")),
+            .base = res_result_entry_named(workload, result->baseline),
         };
-        if (*ret_problem == NULL && (earlier == NULL || scene.earlier_workload != NULL))
+        if (earlier == NULL || scene.earlier_workload != NULL)
             check_workload(&check, &scene, budget);
     }
     if (*ret_problem == NULL)
-        *ret_problem = unused_problem(result, earlier, &check, budget);
+        *ret_problem = unused_problem(result, &check, budget);
     if (*ret_problem != NULL) {
-        res_check_release(&check);
+        res_described_release(&RES_CHECK, &check);
         return false;
     }
     judge_all(&check);
+    check.outcome = check.counts[RES_OVER] > 0           ? RES_OVER
+                    : check.counts[RES_INCONCLUSIVE] > 0 ? RES_INCONCLUSIVE
+                                                         : RES_WITHIN;
     *ret_check = check;
     return true;
-}
-
-void res_check_release(struct res_check *check)
-{
-    for (size_t i = 0; i < check->finding_count; i++)
-        free(check->findings[i].reason);
-    free(check->findings);
-    *check = (struct res_check){0};
-}
-
-enum res_outcome res_check_outcome(const struct res_check *check)
-{
-    if (check->counts[RES_OVER] > 0)
-        return RES_OVER;
-    return check->counts[RES_INCONCLUSIVE] > 0 ? RES_INCONCLUSIVE : RES_WITHIN;
 }

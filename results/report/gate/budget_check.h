@@ -18,29 +18,28 @@
 #ifndef MALLAB_RESULTS_REPORT_GATE_BUDGET_CHECK_H
 #define MALLAB_RESULTS_REPORT_GATE_BUDGET_CHECK_H
 
-#include <jansson.h>
-
-#include "results/measure/result/result.h"
-
 #include "results/measure/figures/metric.h"
+#include "results/measure/result/result.h"
 #include "results/report/gate/bridge.h"
 #include "results/report/gate/budget.h"
 
+#define RES_CHECK_SCHEMA "mallab-check/1"
 #define RES_FINDINGS_MAX 100000u
 
 enum res_outcome { RES_WITHIN, RES_OVER, RES_INCONCLUSIVE };
 #define RES_OUTCOME_COUNT 3
 
 struct res_finding {
-    const struct res_rule *rule;      /* the budget's */
-    const char *workload, *candidate; /* the result's; not fit for a terminal */
+    struct res_rule rule;             /* its texts are the budget's */
+    const char *metric, *unit;        /* the rule's, in words */
+    const char *workload, *candidate; /* the result's */
     enum res_outcome outcome;
     struct res_estimate estimate; /* ratio of a relative rule, else the figure */
     double value;                 /* the figure itself: median, base units */
     struct res_interval noise;    /* around 1 */
     struct res_tails tails;       /* of tests at the limit; 1 where there was none */
     double above_corrected;       /* tails.above for all findings together */
-    size_t rounds;
+    uint64_t rounds;
     enum res_bridge bridge; /* against an earlier result: what the machine's shift was taken out by */
     double bridge_ratio;    /* that shift; NAN: none was taken out */
     bool machine_moved, untold, is_yardstick; /* as in struct res_across */
@@ -48,25 +47,29 @@ struct res_finding {
 };
 
 struct res_check {
+    const char *schema, *mallab_version;
+    enum res_outcome
+        outcome;          /* of all findings: over when one is, else inconclusive when one is, else within */
+    uint64_t exit_code;   /* of `mallab check`, set by it */
+    const char *baseline; /* the result's */
+    bool earlier;         /* held against an earlier result */
+    const char *against;  /* the same in words */
+    uint64_t counts[RES_OUTCOME_COUNT];
     struct res_finding *findings; /* by workload, candidate, metric */
     size_t finding_count;
-    size_t counts[RES_OUTCOME_COUNT];
-    const char *baseline; /* the result's; not fit for a terminal */
-    bool earlier;         /* held against an earlier result */
 };
 
+/* The rows: what `check --json` prints. Release with res_described_release. */
+extern const struct res_described RES_CHECK;
+
 /* res_check_run - hold `result` against `budget`.
- * result   valid by res_json_check; it and the budget are borrowed until res_check_release.
+ * result   it and the budget are borrowed until the check is released.
  * earlier  the same for an earlier result that relative rules are held against; NULL: against the baseline of the same run.
  *          Both must be comparable (compare_results.h).
  * Returns  true; false with ret_problem (the caller's to free) when a rule fits nothing, or its metric was not measured:
  *          a budget that was not held against anything must not pass. */
 bool res_check_run(const struct res_result *result, const struct res_result *earlier,
                    const struct res_budget *budget, struct res_check *ret_check, char **ret_problem);
-void res_check_release(struct res_check *check);
-
-/* res_check_outcome - of all findings: over when one is, else inconclusive when one is, else within. */
-enum res_outcome res_check_outcome(const struct res_check *check);
 
 /* res_outcome_name - "within", "over", "inconclusive". */
 const char *res_outcome_name(enum res_outcome outcome);

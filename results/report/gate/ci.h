@@ -15,8 +15,6 @@
 #include "results/report/gate/budget_check.h"
 #include "results/report/table/table.h"
 
-#define RES_CHECK_SCHEMA "mallab-check/1"
-
 /* How inconclusive findings are taken. */
 enum res_doubt { RES_DOUBT_TOLD, RES_DOUBT_PASSES, RES_DOUBT_FAILS };
 
@@ -37,9 +35,6 @@ char *res_check_junit(const struct res_check *check, enum res_doubt doubt);
 /* res_check_github - over is ::error, inconclusive ::warning (::error with RES_DOUBT_FAILS, ::notice with _PASSES), then one
  * ::notice with the summary. */
 char *res_check_github(const struct res_check *check, enum res_doubt doubt);
-
-/* res_check_json - schema RES_CHECK_SCHEMA. A new reference. */
-json_t *res_check_json(const struct res_check *check, int exit_code);
 
 /* res_check_benchmark - every metric of every candidate of a result, whether it has a budget or not. A new reference. */
 json_t *res_check_benchmark(const struct res_result *result);

@@ -1,7 +1,9 @@
-/* ci_github.c - a check as GitHub's workflow commands, which it shows as annotations of the run. */
+/* ci_github.c - a check as GitHub's workflow commands, which it shows as annotations of the run; and a result as the array that
+ * benchmark-tracking actions read. */
 #include <stdlib.h>
 
 #include "results/measure/base/support.h"
+#include "results/measure/base/values.h"
 #include "results/report/gate/ci.h"
 
 /* A '%' would begin an escape. Line ends cannot be there: res_text_plain. */
@@ -29,7 +31,7 @@ char *res_check_github(const struct res_check *check, enum res_doubt doubt)
             continue;
         char *seen = res_finding_seen(finding);
         char *words = res_printf("%s on %s: %s %s, limit %s%s%s", finding->candidate, finding->workload,
-                                 res_metric_name(finding->rule->metric), seen, res_finding_limit(finding),
+                                 res_metric_name(finding->rule.metric), seen, res_finding_limit(finding),
                                  *finding->reason != '\0' ? "; " : "", finding->reason);
         res_text_printf(&text, "::%s title=mallab check%%3A %s::", command_of(finding, doubt),
                         finding->outcome == RES_OVER ? "over budget" : "inconclusive");
@@ -44,4 +46,38 @@ char *res_check_github(const struct res_check *check, enum res_doubt doubt)
     res_text_printf(&text, "\n");
     free(summary);
     return text.text;
+}
+
+/* ---- benchmarks ------------------------------------------------------------------------------ */
+
+static void add_benchmark(json_t *array, const struct res_result_workload *workload,
+                          const struct res_result_entry *entry, enum res_metric metric)
+{
+    struct res_series series = res_series_of(workload, entry, metric);
+    if (series.count > 0) {
+        char *name = res_printf("%s / %s / %s", workload->name, entry->name, res_metric_name(metric));
+        char *range = res_printf("\u00b1 %.6g", res_median_deviation(series.values, series.count));
+        char *extra = res_printf("median of %zu runs, \u00b1 median absolute deviation; %s %s", series.count,
+                                 entry->name, entry->version != NULL ? entry->version : "unknown");
+        json_array_append_new(array, json_pack("{s:s, s:s, s:o, s:s, s:s}", "name", name, "unit",
+                                               res_metric_unit_name(metric), "value",
+                                               res_value_number(res_median(series.values, series.count)),
+                                               "range", range, "extra", extra));
+        free(name);
+        free(range);
+        free(extra);
+    }
+    res_series_release(&series);
+}
+
+json_t *res_check_benchmark(const struct res_result *result)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < result->workload_count; i++) {
+        const struct res_result_workload *workload = &result->workloads[i];
+        for (size_t k = 0; k < workload->candidate_count; k++)
+            for (int metric = 0; metric < RES_METRIC_COUNT; metric++)
+                add_benchmark(array, workload, &workload->candidates[k], (enum res_metric)metric);
+    }
+    return array;
 }

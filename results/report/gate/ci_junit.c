@@ -53,7 +53,7 @@ static void add_case(struct res_text *text, const struct res_finding *finding, e
 {
     const enum mark mark = mark_of(finding, doubt);
     char *seen = res_finding_seen(finding);
-    char *message = res_printf("%s %s, limit %s: %s%s%s", res_metric_name(finding->rule->metric), seen,
+    char *message = res_printf("%s %s, limit %s: %s%s%s", res_metric_name(finding->rule.metric), seen,
                                res_finding_limit(finding), res_outcome_name(finding->outcome),
                                *finding->reason != '\0' ? ", " : "", finding->reason);
     res_text_printf(text, "    <testcase classname=\"");
@@ -61,7 +61,7 @@ static void add_case(struct res_text *text, const struct res_finding *finding, e
     res_text_printf(text, "\" name=\"");
     add_escaped(text, finding->candidate);
     res_text_printf(text, ": ");
-    add_escaped(text, finding->rule->text);
+    add_escaped(text, finding->rule.text);
     res_text_printf(text, "\">\n");
     if (mark != MARK_PASSED) {
         res_text_printf(text, "      <%s message=\"", mark == MARK_FAILED ? "failure" : "skipped");

@@ -1,4 +1,5 @@
 /* ci_table.c - a check for people: aligned text, and Markdown for a job's summary. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,28 +14,28 @@ char *res_finding_seen(const struct res_finding *finding)
     const struct res_estimate estimate = finding->estimate;
     /* Of rounds, not of passes, which need fewer. */
     const bool few = finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
-                     (finding->rule->metric == RES_METRIC_TIME || finding->rule->metric == RES_METRIC_FAULTS);
+                     (finding->rule.metric == RES_METRIC_TIME || finding->rule.metric == RES_METRIC_FAULTS);
     if (!isfinite(estimate.value))
         return res_strdup("-");
-    if (finding->rule->relative)
+    if (finding->rule.relative)
         return res_printf("%s %s", RES_PERCENT(estimate.value),
                           few ? "?" : RES_INTERVAL(estimate.interval.low, estimate.interval.high));
-    return res_printf("%s [%s to %s]", RES_METRIC(finding->rule->metric, estimate.value),
-                      RES_METRIC(finding->rule->metric, estimate.interval.low),
-                      RES_METRIC(finding->rule->metric, estimate.interval.high));
+    return res_printf("%s [%s to %s]", RES_METRIC(finding->rule.metric, estimate.value),
+                      RES_METRIC(finding->rule.metric, estimate.interval.low),
+                      RES_METRIC(finding->rule.metric, estimate.interval.high));
 }
 
 const char *res_finding_limit(const struct res_finding *finding)
 {
-    return strstr(finding->rule->text, "<=") + 2;
+    return strstr(finding->rule.text, "<=") + 2;
 }
 
 char *res_check_summary(const struct res_check *check)
 {
     static const char *const words[] = {"within budget", "over budget", "inconclusive"};
-    return res_printf("%zu within, %zu over, %zu inconclusive: %s", check->counts[RES_WITHIN],
-                      check->counts[RES_OVER], check->counts[RES_INCONCLUSIVE],
-                      words[res_check_outcome(check)]);
+    return res_printf("%" PRIu64 " within, %" PRIu64 " over, %" PRIu64 " inconclusive: %s",
+                      check->counts[RES_WITHIN], check->counts[RES_OVER], check->counts[RES_INCONCLUSIVE],
+                      words[check->outcome]);
 }
 
 /* What was taken out of the times of a workload, told once; NULL: nothing. first: its first finding. */
@@ -44,7 +45,7 @@ static char *bridge_words(const struct res_check *check, size_t first)
         const struct res_finding *finding = &check->findings[i];
         if (strcmp(finding->workload, check->findings[first].workload) != 0)
             break;
-        if (!isfinite(finding->bridge_ratio) || finding->rule->metric != RES_METRIC_TIME ||
+        if (!isfinite(finding->bridge_ratio) || finding->rule.metric != RES_METRIC_TIME ||
             finding->is_yardstick)
             continue;
         const char *percent = RES_PERCENT(finding->bridge_ratio);
@@ -99,7 +100,7 @@ static size_t add_rows(struct res_grid *grid, const struct res_check *check, siz
     do {
         const struct res_finding *finding = &check->findings[at];
         res_grid_add(grid, finding->candidate);
-        res_grid_add(grid, res_metric_name(finding->rule->metric));
+        res_grid_add(grid, res_metric_name(finding->rule.metric));
         res_grid_own(grid, res_finding_seen(finding));
         res_grid_add(grid, res_finding_limit(finding));
         res_grid_own(grid, outcome_words(finding, markdown));

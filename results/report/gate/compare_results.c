@@ -5,109 +5,174 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
-#include "results/report/gate/bridge.h"
-#include "results/report/grid/cells.h"
+
+/* ---- what is told ---------------------------------------------------------------------------- */
+
+#define OWNER struct res_compared_metric
+static const struct res_field METRIC_FIELDS[] = {
+    RES_ROW(LENT, "metric", metric, NULL),
+    RES_ROW(LENT, "unit", unit, NULL),
+    RES_ROW(LENT, "figure", figure, NULL),
+    RES_ROW(NUMBER, "old", old, NULL),
+    RES_ROW(NUMBER, "new", new, NULL),
+    RES_ROW(NUMBER, "plain_ratio", plain_ratio, NULL),
+    RES_WORD("bridge", bridge, RES_BRIDGE_WORDS, NULL),
+    RES_ROW(NUMBER, "bridge_ratio", bridge_ratio, NULL),
+    RES_ROW(TRUTH, "is_yardstick", is_yardstick, NULL),
+    RES_ROW(NUMBER, "ratio", ratio, NULL),
+    RES_ROW(NUMBER, "ratio_low", interval.low, NULL),
+    RES_ROW(NUMBER, "ratio_high", interval.high, NULL),
+    RES_ROW(NUMBER, "noise_low", noise.low, NULL),
+    RES_ROW(NUMBER, "noise_high", noise.high, NULL),
+    RES_ROW(COUNT, "rounds_old", rounds_old, NULL),
+    RES_ROW(COUNT, "rounds_new", rounds_new, NULL),
+    RES_ROW(LENT, "verdict", verdict, NULL),
+};
+const struct res_described RES_COMPARE_METRIC = RES_DESCRIBE_WHOLLY("a metric", METRIC_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_compared_candidate
+static const struct res_field CANDIDATE_FIELDS[] = {
+    RES_ROW(LENT, "name", name, NULL),
+    RES_ROW(LENT, "version_old", version_old, NULL),
+    RES_ROW(LENT, "version_new", version_new, NULL),
+    RES_ROW(TRUTH, "settings_differ", settings_differ, NULL),
+    RES_ROW(LENT, "failed_old", failed_old, NULL),
+    RES_ROW(LENT, "failed_new", failed_new, NULL),
+    RES_LIST(LIST, PLAIN, "metrics", metrics, metric_count, &RES_COMPARE_METRIC, NULL),
+};
+static const struct res_described CANDIDATE = RES_DESCRIBE_WHOLLY("a candidate", CANDIDATE_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_compared_workload
+static const struct res_field WORKLOAD_FIELDS[] = {
+    RES_ROW(LENT, "name", name, NULL),
+    RES_ROW(TRUTH, "same_workload", same_workload, NULL),
+    RES_LIST(LIST, PLAIN, "candidates", candidates, candidate_count, &CANDIDATE, NULL),
+    RES_ROW(TEXTS, "only_old", only_old, NULL),
+    RES_ROW(TEXTS, "only_new", only_new, NULL),
+};
+static const struct res_described WORKLOAD = RES_DESCRIBE_WHOLLY("a workload", WORKLOAD_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_compared_difference
+static const struct res_field DIFFERENCE_FIELDS[] = {
+    RES_ROW(LENT, "what", what, NULL),
+    RES_ROW(LENT, "key", key, NULL),
+    RES_ROW(TEXT, "old", old, NULL),
+    RES_ROW(TEXT, "new", new, NULL),
+};
+static const struct res_described DIFFERENCE = RES_DESCRIBE_WHOLLY("a difference", DIFFERENCE_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_compare
+static const struct res_field COMPARE_FIELDS[] = {
+    RES_ROW(LENT, "schema", schema, NULL),
+    RES_ROW(LENT, "mallab_version", mallab_version, NULL),
+    RES_ROW(LENT, "baseline", baseline, NULL),
+    RES_LIST(LIST, PLAIN, "differences", differences, difference_count, &DIFFERENCE, NULL),
+    RES_LIST(LIST, PLAIN, "workloads", workloads, workload_count, &WORKLOAD, NULL),
+    RES_ROW(TEXTS, "workloads_only_old", workloads_only_old, NULL),
+    RES_ROW(TEXTS, "workloads_only_new", workloads_only_new, NULL),
+};
+const struct res_described RES_COMPARE = RES_DESCRIBE_WHOLLY("a comparison", COMPARE_FIELDS);
+#undef OWNER
 
 /* ---- partners ------------------------------------------------------------------------------- */
 
-static bool same_string(const json_t *one, const json_t *other, const char *key)
+static bool same_text(const char *one, const char *other)
 {
-    const char *left = json_string_value(json_object_get(one, key));
-    const char *right = json_string_value(json_object_get(other, key));
-    return left != NULL && right != NULL && strcmp(left, right) == 0;
+    return one != NULL && other != NULL && strcmp(one, other) == 0;
 }
 
-const json_t *res_workload_candidate(const json_t *workload, const char *name)
+static const struct res_result_workload *with_digest(const struct res_result *result, const char *digest)
 {
-    size_t index;
-    json_t *entry;
-    json_array_foreach(json_object_get(workload, "candidates"), index, entry)
-    {
-        if (name != NULL && strcmp(json_string_value(json_object_get(entry, "name")), name) == 0)
-            return entry;
+    for (size_t i = 0; i < result->workload_count; i++) {
+        if (same_text(result->workloads[i].digest, digest))
+            return &result->workloads[i];
     }
     return NULL;
 }
 
-static const json_t *workload_with(const json_t *result, const json_t *like, const char *key)
+static bool any_same_digest(const struct res_result *earlier, const struct res_result *result)
 {
-    size_t index;
-    json_t *workload;
-    json_array_foreach(json_object_get(result, "workloads"), index, workload)
-    {
-        if (same_string(workload, like, key))
-            return workload;
-    }
-    return NULL;
-}
-
-static bool any_same_digest(const json_t *earlier, const json_t *result)
-{
-    size_t index;
-    json_t *workload;
-    json_array_foreach(json_object_get(result, "workloads"), index, workload)
-    {
-        if (workload_with(earlier, workload, "digest") != NULL)
+    for (size_t i = 0; i < result->workload_count; i++) {
+        if (with_digest(earlier, result->workloads[i].digest) != NULL)
             return true;
     }
     return false;
 }
 
-const json_t *res_compare_partner(const json_t *earlier, const json_t *result, const json_t *workload)
+const struct res_result_workload *res_compare_partner(const struct res_result *earlier,
+                                                      const struct res_result *result,
+                                                      const struct res_result_workload *workload)
 {
-    const json_t *there = json_object_get(earlier, "workloads");
     if (any_same_digest(earlier, result))
-        return workload_with(earlier, workload, "digest");
-    if (json_array_size(there) == 1 && json_array_size(json_object_get(result, "workloads")) == 1)
-        return json_array_get(there, 0);
-    return workload_with(earlier, workload, "name");
+        return with_digest(earlier, workload->digest);
+    if (earlier->workload_count == 1 && result->workload_count == 1)
+        return &earlier->workloads[0];
+    for (size_t i = 0; i < earlier->workload_count; i++) {
+        if (strcmp(earlier->workloads[i].name, workload->name) == 0)
+            return &earlier->workloads[i];
+    }
+    return NULL;
 }
 
-char *res_compare_workloads_problem(const json_t *earlier, const json_t *result)
+static const char *first_name(const struct res_result *result)
+{
+    return result->workload_count > 0 ? result->workloads[0].name : "none";
+}
+
+char *res_compare_workloads_problem(const struct res_result *earlier, const struct res_result *result)
 {
     if (any_same_digest(earlier, result))
         return NULL;
-    char *then = res_cell_plain(json_array_get(json_object_get(earlier, "workloads"), 0), "name", "none");
-    char *now = res_cell_plain(json_array_get(json_object_get(result, "workloads"), 0), "name", "none");
-    char *problem = res_printf(
+    return res_printf(
         "they replayed different workloads (then '%s', now '%s': no digest in common), so their "
         "figures do not compare; replay the same .wl file, or add --any-workload",
-        then, now);
-    free(then);
-    free(now);
-    return problem;
+        first_name(earlier), first_name(result));
 }
 
 /* ---- what differs --------------------------------------------------------------------------- */
 
-/* A value for messages: JSON in one line. */
-static char *value_text(const json_t *value)
+/* A struct of each result, and the rows of both. */
+struct two {
+    const struct res_described *described;
+    const void *then, *now;
+};
+
+static struct two machines_of(const struct res_result *earlier, const struct res_result *result)
 {
-    char *dumped = value != NULL ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    return (struct two){&RES_MACHINE, &earlier->machine, &result->machine};
+}
+
+/* A value for messages: JSON in one line. */
+static char *value_text(const struct res_described *described, const void *from, const char *key)
+{
+    json_t *value = res_described_value(described, from, key);
+    char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
     char *cut = res_strndup(dumped != NULL ? dumped : "null", 80);
     char *plain = res_text_plain(cut);
+    json_decref(value);
     free(dumped);
     free(cut);
     return plain;
 }
 
-static const char *const MACHINE_KEYS[] = {"cpu", "cpus", "cores", "architecture"};
-
-char *res_compare_machine_problem(const json_t *earlier, const json_t *result)
+char *res_compare_machine_problem(const struct res_result *earlier, const struct res_result *result)
 {
-    const json_t *then = json_object_get(earlier, "machine"), *now = json_object_get(result, "machine");
-    for (size_t i = 0; i < sizeof MACHINE_KEYS / sizeof MACHINE_KEYS[0]; i++) {
-        const json_t *one = json_object_get(then, MACHINE_KEYS[i]),
-                     *other = json_object_get(now, MACHINE_KEYS[i]);
-        if (one == NULL || other == NULL || json_equal(one, other))
+    static const char *const KEYS[] = {"cpu", "cpus", "cores", "architecture"};
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
+        const struct two machines = machines_of(earlier, result);
+        if (res_described_same(machines.described, machines.then, machines.now, KEYS[i]))
             continue;
-        char *words[] = {value_text(one), value_text(other)};
+        char *words[] = {value_text(machines.described, machines.then, KEYS[i]),
+                         value_text(machines.described, machines.now, KEYS[i])};
         char *problem = res_printf(
             "they come from different machines (%s: then %s, now %s); measure both on one, check "
             "against the baseline of the same run, or add --any-machine",
-            MACHINE_KEYS[i], words[0], words[1]);
+            KEYS[i], words[0], words[1]);
         free(words[0]);
         free(words[1]);
         return problem;
@@ -115,66 +180,47 @@ char *res_compare_machine_problem(const json_t *earlier, const json_t *result)
     return NULL;
 }
 
-static void add_difference(json_t *differences, const char *scope, const char *key, const json_t *then,
-                           const json_t *now)
+static void add_difference(struct res_compare *comparison, const char *what, struct two two, const char *key)
 {
-    then = json_object_get(then, key);
-    now = json_object_get(now, key);
-    if ((then == NULL && now == NULL) || (then != NULL && now != NULL && json_equal(then, now)))
+    if (res_described_same(two.described, two.then, two.now, key))
         return;
-    char *words[] = {value_text(then), value_text(now)};
-    json_t *difference = json_object();
-    json_object_set_new(difference, "what", json_string(scope));
-    json_object_set_new(difference, "key", json_string(key));
-    json_object_set_new(difference, "old", json_string(words[0]));
-    json_object_set_new(difference, "new", json_string(words[1]));
-    json_array_append_new(differences, difference);
-    free(words[0]);
-    free(words[1]);
+    comparison->differences = res_realloc(comparison->differences, comparison->difference_count + 1,
+                                          sizeof *comparison->differences);
+    comparison->differences[comparison->difference_count++] = (struct res_compared_difference){
+        .what = what,
+        .key = key,
+        .old = value_text(two.described, two.then, key),
+        .new = value_text(two.described, two.now, key),
+    };
 }
 
-static json_t *differences_of(const json_t *earlier, const json_t *result)
+static void add_differences(struct res_compare *comparison, const struct res_result *earlier,
+                            const struct res_result *result)
 {
-    static const char *const settings[] = {"baseline", "touch", "rounds", "memory_rounds_asked",
-                                           "memory_idle_ms"};
-    static const char *const machine[] = {"cpu",          "cpus",           "cores", "architecture",
+    static const char *const SETTINGS[] = {"baseline",       "touch",     "rounds", "memory_rounds_asked",
+                                           "memory_idle_ms", "one_thread"};
+    static const char *const MACHINE[] = {"cpu",          "cpus",           "cores", "architecture",
                                           "memory_bytes", "kernel",         "libc",  "transparent_huge_pages",
                                           "governor",     "virtual_machine"};
-    json_t *differences = json_array();
-    add_difference(differences, "mallab", "mallab_version", earlier, result);
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
-        add_difference(differences, "settings", settings[i], earlier, result);
-    /* Results of before do not have it: they were made on the recorded threads. */
-    if (json_is_true(json_object_get(earlier, "one_thread")) !=
-        json_is_true(json_object_get(result, "one_thread")))
-        add_difference(differences, "settings", "one_thread", earlier, result);
-    for (size_t i = 0; i < sizeof machine / sizeof machine[0]; i++)
-        add_difference(differences, "machine", machine[i], json_object_get(earlier, "machine"),
-                       json_object_get(result, "machine"));
-    return differences;
+    const struct two results = {&RES_RESULT, earlier, result};
+    add_difference(comparison, "mallab", results, "mallab_version");
+    for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0]; i++)
+        add_difference(comparison, "settings", results, SETTINGS[i]);
+    for (size_t i = 0; i < sizeof MACHINE / sizeof MACHINE[0]; i++)
+        add_difference(comparison, "machine", machines_of(earlier, result), MACHINE[i]);
 }
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
-struct res_interval res_compare_control_noise(const json_t *workload, const char *baseline,
-                                              enum res_metric metric, uint64_t seed)
+struct res_interval res_compare_control_noise(const struct res_result_workload *workload,
+                                              const char *baseline, enum res_metric metric, uint64_t seed)
 {
-    struct res_series control = res_series_of(workload, json_object_get(workload, "control"), metric);
-    struct res_series base = res_series_of(workload, res_workload_candidate(workload, baseline), metric);
+    struct res_series control = res_series_of(workload, &workload->control, metric);
+    struct res_series base = res_series_of(workload, res_result_entry_named(workload, baseline), metric);
     const struct res_estimate aa = res_estimate_paired(&control, &base, seed);
     res_series_release(&control);
     res_series_release(&base);
     return res_estimate_noise(&aa);
-}
-
-static json_t *plain_string(const json_t *object, const char *key)
-{
-    if (!json_is_string(json_object_get(object, key)))
-        return json_null();
-    char *plain = res_cell_plain(object, key, "");
-    json_t *string = json_string(plain);
-    free(plain);
-    return string;
 }
 
 /* As the gate judges at a limit of 1 (budget_check.h), on both sides of it. */
@@ -196,153 +242,129 @@ static const char *verdict_of(const struct res_across *across, enum res_metric m
 }
 
 /* What stands beside the change: figures whose ratio it is. */
-struct sides {
-    double old, new;
-    bool steady;
-};
-
-static struct sides sides_of(const struct res_series *old, const struct res_series *new)
+static void set_sides(struct res_compared_metric *metric, const struct res_series *old,
+                      const struct res_series *new)
 {
-    struct sides sides = {.old = res_series_steady_ns(old), .new = res_series_steady_ns(new)};
-    sides.steady = isfinite(sides.old) && isfinite(sides.new) && old->batch_count == new->batch_count;
-    if (!sides.steady) {
-        sides.old = old->count > 0 ? res_median(old->values, old->count) : NAN;
-        sides.new = new->count > 0 ? res_median(new->values, new->count) : NAN;
-    }
-    return sides;
+    metric->old = res_series_steady_ns(old);
+    metric->new = res_series_steady_ns(new);
+    metric->figure = "steady";
+    if (isfinite(metric->old) && isfinite(metric->new) && old->batch_count == new->batch_count)
+        return;
+    metric->old = old->count > 0 ? res_median(old->values, old->count) : NAN;
+    metric->new = new->count > 0 ? res_median(new->values, new->count) : NAN;
+    metric->figure = "median";
 }
 
-/* A reference, or NULL when neither has the metric. */
-static json_t *metric_object(const struct res_partners *pair, const json_t *then, const json_t *now,
-                             enum res_metric metric)
+/* Two entries of the same candidate. */
+static void add_metric(struct res_compared_candidate *candidate, const struct res_partners *pair,
+                       const struct res_result_entry *then, const struct res_result_entry *now,
+                       enum res_metric which)
 {
-    struct res_series old = res_series_of(pair->then, then, metric);
-    struct res_series new = res_series_of(pair->now, now, metric);
-    json_t *object = NULL;
+    struct res_series old = res_series_of(pair->then, then, which);
+    struct res_series new = res_series_of(pair->now, now, which);
     if (old.count > 0 || new.count > 0) {
-        const char *name = json_string_value(json_object_get(now, "name"));
-        const struct res_across across = res_across_partners(pair, name, metric, 1);
+        const struct res_across across = res_across_partners(pair, now->name, which, 1);
         const bool few = across.rounds < RES_ROUNDS_FOR_INTERVAL &&
                          across.rounds_needed == RES_ROUNDS_FOR_VERDICT;
-        const struct sides sides = sides_of(&old, &new);
-        object = json_object();
-        json_object_set_new(object, "metric", json_string(res_metric_name(metric)));
-        json_object_set_new(object, "unit", json_string(res_metric_unit_name(metric)));
-        json_object_set_new(object, "figure", json_string(sides.steady ? "steady" : "median"));
-        json_object_set_new(object, "old", res_json_number(sides.old));
-        json_object_set_new(object, "new", res_json_number(sides.new));
-        json_object_set_new(object, "plain_ratio", res_json_number(across.plain_ratio));
-        json_object_set_new(object, "bridge", json_string(res_bridge_name(across.bridge)));
-        json_object_set_new(object, "bridge_ratio", res_json_number(across.bridge_ratio));
-        json_object_set_new(object, "is_yardstick", json_boolean(across.is_yardstick));
-        json_object_set_new(object, "ratio", res_json_number(across.estimate.value));
-        json_object_set_new(object, "ratio_low", res_json_number(few ? NAN : across.estimate.interval.low));
-        json_object_set_new(object, "ratio_high", res_json_number(few ? NAN : across.estimate.interval.high));
-        json_object_set_new(object, "noise_low", res_json_number(across.noise.low));
-        json_object_set_new(object, "noise_high", res_json_number(across.noise.high));
-        json_object_set_new(object, "rounds_old", json_integer((json_int_t)old.count));
-        json_object_set_new(object, "rounds_new", json_integer((json_int_t) new.count));
-        json_object_set_new(object, "verdict", json_string(verdict_of(&across, metric)));
+        struct res_compared_metric *metric = &candidate->metrics[candidate->metric_count++];
+        *metric = (struct res_compared_metric){
+            .which = which,
+            .metric = res_metric_name(which),
+            .unit = res_metric_unit_name(which),
+            .plain_ratio = across.plain_ratio,
+            .bridge = across.bridge,
+            .bridge_ratio = across.bridge_ratio,
+            .is_yardstick = across.is_yardstick,
+            .ratio = across.estimate.value,
+            .interval = few ? (struct res_interval){NAN, NAN} : across.estimate.interval,
+            .noise = across.noise,
+            .rounds_old = old.count,
+            .rounds_new = new.count,
+            .verdict = verdict_of(&across, which),
+        };
+        set_sides(metric, &old, &new);
     }
     res_series_release(&old);
     res_series_release(&new);
-    return object;
 }
 
-static json_t *candidate_object(const struct res_partners *pair, const json_t *then, const json_t *now)
+static void add_candidate(struct res_compared_workload *workload, const struct res_partners *pair,
+                          const struct res_result_entry *then, const struct res_result_entry *now)
 {
-    json_t *object = json_object(), *metrics = json_array();
-    json_object_set_new(object, "name", plain_string(now, "name"));
-    json_object_set_new(object, "version_old", plain_string(then, "version"));
-    json_object_set_new(object, "version_new", plain_string(now, "version"));
-    const json_t *settings[] = {json_object_get(then, "environment"), json_object_get(now, "environment")};
-    json_object_set_new(
-        object, "settings_differ",
-        json_boolean(settings[0] != NULL && settings[1] != NULL && !json_equal(settings[0], settings[1])));
-    json_object_set_new(object, "failed_old", plain_string(then, "failed"));
-    json_object_set_new(object, "failed_new", plain_string(now, "failed"));
-    for (int metric = 0; metric < RES_METRIC_COUNT; metric++) {
-        json_t *one = metric_object(pair, then, now, (enum res_metric)metric);
-        if (one != NULL)
-            json_array_append_new(metrics, one);
-    }
-    json_object_set_new(object, "metrics", metrics);
-    return object;
+    struct res_compared_candidate *candidate = &workload->candidates[workload->candidate_count++];
+    *candidate = (struct res_compared_candidate){
+        .name = now->name,
+        .version_old = then->version,
+        .version_new = now->version,
+        .settings_differ = !res_described_same(&RES_RESULT_ENTRY, then, now, "environment"),
+        .failed_old = then->failed,
+        .failed_new = now->failed,
+        .metrics = res_calloc(RES_METRIC_COUNT, sizeof *candidate->metrics),
+    };
+    for (int metric = 0; metric < RES_METRIC_COUNT; metric++)
+        add_metric(candidate, pair, then, now, (enum res_metric)metric);
 }
 
 /* Names in the one and not in the other. */
-static json_t *only_in(const json_t *one, const json_t *other)
+static struct res_texts only_in(const struct res_result_workload *one,
+                                const struct res_result_workload *other)
 {
-    json_t *names = json_array();
-    size_t index;
-    json_t *entry;
-    json_array_foreach(json_object_get(one, "candidates"), index, entry)
-    {
-        if (res_workload_candidate(other, json_string_value(json_object_get(entry, "name"))) == NULL)
-            json_array_append_new(names, plain_string(entry, "name"));
+    struct res_texts names = {.known = true};
+    for (size_t i = 0; i < one->candidate_count; i++) {
+        if (res_result_entry_named(other, one->candidates[i].name) == NULL)
+            res_texts_add(&names, one->candidates[i].name);
     }
     return names;
 }
 
-static json_t *workload_object(const struct res_partners *pair)
+static void add_workload(struct res_compare *comparison, const struct res_partners *pair)
 {
-    json_t *object = json_object(), *candidates = json_array();
-    size_t index;
-    json_t *now;
-    json_array_foreach(json_object_get(pair->now, "candidates"), index, now)
-    {
-        const json_t *then = res_workload_candidate(pair->then,
-                                                    json_string_value(json_object_get(now, "name")));
+    struct res_compared_workload *workload = &comparison->workloads[comparison->workload_count++];
+    *workload = (struct res_compared_workload){
+        .name = pair->now->name,
+        .same_workload = same_text(pair->now->digest, pair->then->digest),
+        .candidates = res_calloc(pair->now->candidate_count + 1, sizeof *workload->candidates),
+        .only_old = only_in(pair->then, pair->now),
+        .only_new = only_in(pair->now, pair->then),
+    };
+    for (size_t i = 0; i < pair->now->candidate_count; i++) {
+        const struct res_result_entry *now = &pair->now->candidates[i];
+        const struct res_result_entry *then = res_result_entry_named(pair->then, now->name);
         if (then != NULL)
-            json_array_append_new(candidates, candidate_object(pair, then, now));
+            add_candidate(workload, pair, then, now);
     }
-    json_object_set_new(object, "name", plain_string(pair->now, "name"));
-    json_object_set_new(object, "same_workload", json_boolean(same_string(pair->now, pair->then, "digest")));
-    json_object_set_new(object, "candidates", candidates);
-    json_object_set_new(object, "only_old", only_in(pair->then, pair->now));
-    json_object_set_new(object, "only_new", only_in(pair->now, pair->then));
-    return object;
 }
 
 /* Workloads of `one` without a partner in `other`. */
-static json_t *alone(const json_t *one, const json_t *other)
+static struct res_texts alone(const struct res_result *one, const struct res_result *other)
 {
-    json_t *names = json_array();
-    size_t index;
-    json_t *workload;
-    json_array_foreach(json_object_get(one, "workloads"), index, workload)
-    {
-        if (res_compare_partner(other, one, workload) == NULL)
-            json_array_append_new(names, plain_string(workload, "name"));
+    struct res_texts names = {.known = true};
+    for (size_t i = 0; i < one->workload_count; i++) {
+        if (res_compare_partner(other, one, &one->workloads[i]) == NULL)
+            res_texts_add(&names, one->workloads[i].name);
     }
     return names;
 }
 
-json_t *res_compare_results(const struct res_result *typed_earlier, const struct res_result *typed_result)
+void res_compare_results(const struct res_result *earlier, const struct res_result *result,
+                         struct res_compare *ret_comparison)
 {
-    const json_t *earlier = typed_earlier != NULL ? typed_earlier->json : NULL;
-    const json_t *result = typed_result->json;
-    json_t *comparison = json_object(), *workloads = json_array();
-    size_t index;
-    json_t *workload;
-    struct res_partners pair = {
-        .baseline = json_string_value(json_object_get(result, "baseline")),
-        .baseline_then = json_string_value(json_object_get(earlier, "baseline")),
-        .seed = (uint64_t)json_integer_value(json_object_get(result, "seed")),
+    struct res_compare comparison = {
+        .schema = RES_COMPARE_SCHEMA,
+        .mallab_version = MALLAB_VERSION,
+        .baseline = result->baseline,
+        .workloads = res_calloc(result->workload_count + 1, sizeof *comparison.workloads),
+        .workloads_only_old = alone(earlier, result),
+        .workloads_only_new = alone(result, earlier),
     };
-    json_array_foreach(json_object_get(result, "workloads"), index, workload)
-    {
-        pair.now = workload;
-        pair.then = res_compare_partner(earlier, result, workload);
+    struct res_partners pair = {
+        .baseline = result->baseline, .baseline_then = earlier->baseline, .seed = result->seed};
+    add_differences(&comparison, earlier, result);
+    for (size_t i = 0; i < result->workload_count; i++) {
+        pair.now = &result->workloads[i];
+        pair.then = res_compare_partner(earlier, result, pair.now);
         if (pair.then != NULL)
-            json_array_append_new(workloads, workload_object(&pair));
+            add_workload(&comparison, &pair);
     }
-    json_object_set_new(comparison, "schema", json_string(RES_COMPARE_SCHEMA));
-    json_object_set_new(comparison, "mallab_version", json_string(MALLAB_VERSION));
-    json_object_set_new(comparison, "baseline", plain_string(result, "baseline"));
-    json_object_set_new(comparison, "differences", differences_of(earlier, result));
-    json_object_set_new(comparison, "workloads", workloads);
-    json_object_set_new(comparison, "workloads_only_old", alone(earlier, result));
-    json_object_set_new(comparison, "workloads_only_new", alone(result, earlier));
-    return comparison;
+    *ret_comparison = comparison;
 }

@@ -2,6 +2,8 @@
  *
  *   partner     the workload of the earlier result with the same digest (of the ops executed)
  *   comparable  a difference that forbids comparing: other workloads, another machine; others are only told
+ *   comparison  what is written as JSON, schema RES_COMPARE_SCHEMA (keys in docs/gate.md), and shown. Its texts are those of
+ *               the two results, which must stay
  *
  * Runs of two experiments belong to no pairs: how they are held against each other, and what the machine did in between, is bridge.h. */
 #ifndef MALLAB_RESULTS_REPORT_GATE_COMPARE_RESULTS_H
@@ -10,36 +12,84 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "results/measure/result/result.h"
-
 #include "results/measure/figures/metric.h"
+#include "results/measure/result/result.h"
+#include "results/report/gate/bridge.h"
 
 #define RES_COMPARE_SCHEMA "mallab-compare/1"
 
-/* res_workload_candidate - the entry of this name; NULL when there is none. Borrowed. */
-const json_t *res_workload_candidate(const json_t *workload, const char *name);
-
 /* res_compare_partner - the workload of `earlier` that is the same as `workload` of `result`; by digest, and where no digest
  * fits by name, for callers that allow it (res_compare_workloads_problem). NULL: none. Borrowed. */
-const json_t *res_compare_partner(const json_t *earlier, const json_t *result, const json_t *workload);
+const struct res_result_workload *res_compare_partner(const struct res_result *earlier,
+                                                      const struct res_result *result,
+                                                      const struct res_result_workload *workload);
 
 /* res_compare_workloads_problem - why the workloads cannot be compared: no digest of one is in the other. NULL when they can.
  * res_compare_machine_problem - likewise when processor, their number or architecture differ.
  * One line, the caller's to free. */
-char *res_compare_workloads_problem(const json_t *earlier, const json_t *result);
-char *res_compare_machine_problem(const json_t *earlier, const json_t *result);
+char *res_compare_workloads_problem(const struct res_result *earlier, const struct res_result *result);
+char *res_compare_machine_problem(const struct res_result *earlier, const struct res_result *result);
 
 /* res_compare_control_noise - what the baseline and its control in the same experiment differ by, around 1. */
-struct res_interval res_compare_control_noise(const json_t *workload, const char *baseline,
-                                              enum res_metric metric, uint64_t seed);
+struct res_interval res_compare_control_noise(const struct res_result_workload *workload,
+                                              const char *baseline, enum res_metric metric, uint64_t seed);
 
-/* res_compare_results - the comparison as JSON, schema RES_COMPARE_SCHEMA; keys in docs/gate.md. A new reference.
- * Both results are valid by res_json_check. */
-json_t *res_compare_results(const struct res_result *earlier, const struct res_result *result);
+/* One metric of a candidate, then (old) and now (new). */
+struct res_compared_metric {
+    enum res_metric which;
+    const char *metric, *unit;
+    const char *figure; /* what old and new are: "steady", whose ratio is compared, or "median" */
+    double old, new;
+    double plain_ratio;
+    int bridge; /* enum res_bridge */
+    double bridge_ratio;
+    bool is_yardstick;
+    double ratio;
+    struct res_interval interval, noise;
+    uint64_t rounds_old, rounds_new;
+    const char *verdict;
+};
+
+struct res_compared_candidate {
+    const char *name, *version_old, *version_new, *failed_old, *failed_new;
+    bool settings_differ;
+    struct res_compared_metric *metrics;
+    size_t metric_count;
+};
+
+struct res_compared_workload {
+    const char *name;
+    bool same_workload;
+    struct res_compared_candidate *candidates;
+    size_t candidate_count;
+    struct res_texts only_old, only_new; /* names of candidates */
+};
+
+/* A setting of the experiment or a part of the machine that differs; values as JSON in one line. */
+struct res_compared_difference {
+    const char *what, *key;
+    char *old, *new;
+};
+
+struct res_compare {
+    const char *schema, *mallab_version, *baseline;
+    struct res_compared_difference *differences;
+    size_t difference_count;
+    struct res_compared_workload *workloads;
+    size_t workload_count;
+    struct res_texts workloads_only_old, workloads_only_new;
+};
+
+/* The rows; release with res_described_release. RES_COMPARE_METRIC: those of a metric, in CSV too. */
+extern const struct res_described RES_COMPARE, RES_COMPARE_METRIC;
+
+/* res_compare_results - hold one against the other. */
+void res_compare_results(const struct res_result *earlier, const struct res_result *result,
+                         struct res_compare *ret_comparison);
 
 /* res_compare_text / _markdown / _csv - the same for people, documents and programs; the caller's to free. */
-char *res_compare_text(const json_t *comparison);
-char *res_compare_markdown(const json_t *comparison);
-char *res_compare_csv(const json_t *comparison);
+char *res_compare_text(const struct res_compare *comparison);
+char *res_compare_markdown(const struct res_compare *comparison);
+char *res_compare_csv(const struct res_compare *comparison);
 
 #endif

@@ -1,4 +1,4 @@
-/* compare_text.c - a comparison (compare_results.h) as text, Markdown and CSV, made from its JSON. */
+/* compare_text.c - a comparison (compare_results.h) as text, Markdown and CSV. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,55 +20,34 @@ static const struct res_column COLUMNS[] = {
     {.heading = "verdict", .gap = 2},
 };
 
-static char *string_of(const json_t *object, const char *key)
+static char *change_of(const struct res_compared_metric *metric)
 {
-    return res_cell_plain(object, key, "-");
-}
-
-static bool is_steady(const json_t *metric)
-{
-    const char *figure = json_string_value(json_object_get(metric, "figure"));
-    return figure != NULL && strcmp(figure, "steady") == 0;
-}
-
-static char *change_of(const json_t *metric)
-{
-    const double ratio = res_cell_number(metric, "ratio");
-    const char *interval = RES_INTERVAL(res_cell_number(metric, "ratio_low"),
-                                        res_cell_number(metric, "ratio_high"));
-    if (*interval == '\0' && isfinite(ratio))
+    const char *interval = RES_INTERVAL(metric->interval.low, metric->interval.high);
+    if (*interval == '\0' && isfinite(metric->ratio))
         interval = "?";
-    return res_printf("%s%s%s", RES_PERCENT(ratio), *interval != '\0' ? " " : "", interval);
+    return res_printf("%s%s%s", RES_PERCENT(metric->ratio), *interval != '\0' ? " " : "", interval);
 }
 
-static void add_row(struct res_grid *grid, const json_t *candidate, const json_t *metric)
+static void add_row(struct res_grid *grid, const char *candidate, const struct res_compared_metric *metric)
 {
-    enum res_metric kind = RES_METRIC_TIME;
-    const char *name = json_string_value(json_object_get(metric, "metric"));
-    (void)res_metric_from(name, strlen(name), &kind); /* its own names: always known */
-    const bool is_yardstick = json_is_true(json_object_get(metric, "is_yardstick"));
-    const double machine = res_cell_number(metric, is_yardstick ? "plain_ratio" : "bridge_ratio");
-    res_grid_add(grid, res_cell_string(candidate, "name", "-"));
-    res_grid_own(grid, res_printf("%s%s", name, is_steady(metric) ? ", steady" : ""));
-    res_grid_add(grid, RES_METRIC(kind, res_cell_number(metric, "old")));
-    res_grid_add(grid, RES_METRIC(kind, res_cell_number(metric, "new")));
-    res_grid_add(grid, RES_PERCENT(machine));
+    const bool is_yardstick = metric->is_yardstick;
+    const bool is_steady = strcmp(metric->figure, "steady") == 0;
+    res_grid_add(grid, candidate);
+    res_grid_own(grid, res_printf("%s%s", metric->metric, is_steady ? ", steady" : ""));
+    res_grid_add(grid, RES_METRIC(metric->which, metric->old));
+    res_grid_add(grid, RES_METRIC(metric->which, metric->new));
+    res_grid_add(grid, RES_PERCENT(is_yardstick ? metric->plain_ratio : metric->bridge_ratio));
     res_grid_own(grid, is_yardstick ? res_strdup("-") : change_of(metric));
-    res_grid_add(grid,
-                 RES_INTERVAL(res_cell_number(metric, "noise_low"), res_cell_number(metric, "noise_high")));
-    res_grid_add(grid, is_yardstick ? "yardstick" : res_cell_string(metric, "verdict", "-"));
+    res_grid_add(grid, RES_INTERVAL(metric->noise.low, metric->noise.high));
+    res_grid_add(grid, is_yardstick ? "yardstick" : metric->verdict);
 }
 
-static void add_rows(struct res_grid *grid, const json_t *workload)
+static void add_rows(struct res_grid *grid, const struct res_compared_workload *workload)
 {
-    size_t index, place;
-    json_t *candidate, *metric;
-    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
-    {
-        json_array_foreach(json_object_get(candidate, "metrics"), place, metric)
-        {
-            add_row(grid, candidate, metric);
-        }
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        const struct res_compared_candidate *candidate = &workload->candidates[i];
+        for (size_t k = 0; k < candidate->metric_count; k++)
+            add_row(grid, candidate->name, &candidate->metrics[k]);
     }
 }
 
@@ -87,81 +66,68 @@ static void add_note(struct res_text *text, bool markdown, char *words)
     free(words);
 }
 
-static void add_names(struct res_text *text, bool markdown, const char *what, const json_t *names)
+static void add_names(struct res_text *text, bool markdown, const char *what, const struct res_texts *names)
 {
-    size_t index;
-    json_t *name;
-    json_array_foreach(names, index, name)
-    {
-        add_note(text, markdown, res_printf("%s: %s", what, json_string_value(name)));
-    }
+    for (size_t i = 0; i < names->count; i++)
+        add_note(text, markdown, res_printf("%s: %s", what, names->items[i]));
 }
 
-static void add_candidate_notes(struct res_text *text, bool markdown, const json_t *candidate)
+static const char *or_none(const char *words)
 {
-    char *name = string_of(candidate, "name");
-    char *versions[] = {string_of(candidate, "version_old"), string_of(candidate, "version_new")};
-    if (strcmp(versions[0], versions[1]) != 0)
-        add_note(text, markdown, res_printf("%s: version %s then, %s now", name, versions[0], versions[1]));
-    if (json_is_true(json_object_get(candidate, "settings_differ")))
+    return words != NULL ? words : "-";
+}
+
+static void add_candidate_notes(struct res_text *text, bool markdown,
+                                const struct res_compared_candidate *candidate)
+{
+    const char *name = candidate->name;
+    const char *old = or_none(candidate->version_old), *new = or_none(candidate->version_new);
+    if (strcmp(old, new) != 0)
+        add_note(text, markdown, res_printf("%s: version %s then, %s now", name, old, new));
+    if (candidate->settings_differ)
         add_note(text, markdown, res_printf("%s: its settings (environment) differ", name));
-    for (int now = 0; now < 2; now++) {
-        const char *key = now ? "failed_new" : "failed_old";
-        char *why = string_of(candidate, key);
-        if (json_is_string(json_object_get(candidate, key)))
-            add_note(text, markdown, res_printf("%s: failed %s: %s", name, now ? "now" : "then", why));
-        free(why);
-    }
-    free(name);
-    free(versions[0]);
-    free(versions[1]);
+    if (candidate->failed_old != NULL)
+        add_note(text, markdown, res_printf("%s: failed then: %s", name, candidate->failed_old));
+    if (candidate->failed_new != NULL)
+        add_note(text, markdown, res_printf("%s: failed now: %s", name, candidate->failed_new));
 }
 
-static void add_workload_notes(struct res_text *text, bool markdown, const json_t *workload)
+static void add_workload_notes(struct res_text *text, bool markdown,
+                               const struct res_compared_workload *workload)
 {
-    size_t index;
-    json_t *candidate;
-    if (!json_is_true(json_object_get(workload, "same_workload")))
+    if (!workload->same_workload)
         add_note(text, markdown, res_strdup("these are DIFFERENT workloads: the change is also theirs"));
-    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
-    {
-        add_candidate_notes(text, markdown, candidate);
-    }
-    add_names(text, markdown, "only then", json_object_get(workload, "only_old"));
-    add_names(text, markdown, "only now", json_object_get(workload, "only_new"));
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        add_candidate_notes(text, markdown, &workload->candidates[i]);
+    add_names(text, markdown, "only then", &workload->only_old);
+    add_names(text, markdown, "only now", &workload->only_new);
 }
 
-static bool any_bridge(const json_t *comparison, const char *name)
+static bool any_bridge(const struct res_compare *comparison, enum res_bridge bridge)
 {
-    size_t index, place, which;
-    json_t *workload, *candidate, *metric;
-    json_array_foreach(json_object_get(comparison, "workloads"), index, workload)
-    {
-        json_array_foreach(json_object_get(workload, "candidates"), place, candidate)
-        {
-            json_array_foreach(json_object_get(candidate, "metrics"), which, metric)
-            {
-                const char *bridge = json_string_value(json_object_get(metric, "bridge"));
-                if (bridge != NULL && strcmp(bridge, name) == 0)
+    for (size_t i = 0; i < comparison->workload_count; i++) {
+        const struct res_compared_workload *workload = &comparison->workloads[i];
+        for (size_t k = 0; k < workload->candidate_count; k++) {
+            const struct res_compared_candidate *candidate = &workload->candidates[k];
+            for (size_t m = 0; m < candidate->metric_count; m++)
+                if (candidate->metrics[m].bridge == (int)bridge)
                     return true;
-            }
         }
     }
     return false;
 }
 
 /* What was taken out of the change of times, and what noise is. */
-static void add_bridge_note(struct res_text *text, bool markdown, const json_t *comparison)
+static void add_bridge_note(struct res_text *text, bool markdown, const struct res_compare *comparison)
 {
-    char *baseline = string_of(comparison, "baseline");
-    if (any_bridge(comparison, "baseline"))
+    if (any_bridge(comparison, RES_BRIDGE_BASELINE))
         add_note(
             text, markdown,
             res_printf(
                 "Times: %s is the same in both, so what it moved by is the machine's (yardstick), and is "
                 "taken out of the others' change.",
-                baseline));
-    else if (any_bridge(comparison, "harness"))
+                comparison->baseline));
+    else if (any_bridge(comparison, RES_BRIDGE_HARNESS))
         add_note(text, markdown,
                  res_strdup(
                      "Times: what the harness moved by is the machine's, and is taken out of the change; no "
@@ -171,67 +137,56 @@ static void add_bridge_note(struct res_text *text, bool markdown, const json_t *
         res_strdup(
             "Noise is what the A/A controls of both differ by, and what the machine moved by that is not "
             "sure to be alike for all."));
-    free(baseline);
 }
 
-static void add_notes(struct res_text *text, bool markdown, const json_t *comparison)
+static void add_notes(struct res_text *text, bool markdown, const struct res_compare *comparison)
 {
-    size_t index;
-    json_t *difference;
-    json_array_foreach(json_object_get(comparison, "differences"), index, difference)
-    {
-        char *words[] = {string_of(difference, "what"), string_of(difference, "key"),
-                         string_of(difference, "old"), string_of(difference, "new")};
+    for (size_t i = 0; i < comparison->difference_count; i++) {
+        const struct res_compared_difference *one = &comparison->differences[i];
         add_note(text, markdown,
-                 res_printf("%s differs: %s was %s, is %s", words[0], words[1], words[2], words[3]));
-        for (size_t i = 0; i < 4; i++)
-            free(words[i]);
+                 res_printf("%s differs: %s was %s, is %s", one->what, one->key, one->old, one->new));
     }
-    add_names(text, markdown, "workload only then", json_object_get(comparison, "workloads_only_old"));
-    add_names(text, markdown, "workload only now", json_object_get(comparison, "workloads_only_new"));
+    add_names(text, markdown, "workload only then", &comparison->workloads_only_old);
+    add_names(text, markdown, "workload only now", &comparison->workloads_only_new);
     add_bridge_note(text, markdown, comparison);
 }
 
 /* ---- the three forms ------------------------------------------------------------------------ */
 
-static char *words_of(const json_t *comparison, bool markdown)
+static char *words_of(const struct res_compare *comparison, bool markdown)
 {
     const struct res_style style = {0};
     struct res_text text = {0};
     struct res_grid grid;
-    size_t index;
-    json_t *workload;
     res_grid_begin(&grid, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
-    json_array_foreach(json_object_get(comparison, "workloads"), index, workload)
-    {
-        char *name = string_of(workload, "name");
+    for (size_t i = 0; i < comparison->workload_count; i++) {
+        const struct res_compared_workload *workload = &comparison->workloads[i];
         add_rows(&grid, workload);
         if (markdown) {
             res_text_printf(&text, "### ");
-            res_markdown_add(&text, name);
+            res_markdown_add(&text, workload->name);
             res_text_printf(&text, "\n\n");
             res_grid_markdown(&grid, &text);
             res_text_printf(&text, "\n");
         } else {
-            res_text_printf(&text, "%s\n", name);
+            res_text_printf(&text, "%s\n", workload->name);
             res_grid_text(&grid, &style, &text);
         }
         add_workload_notes(&text, markdown, workload);
         if (!markdown)
             res_text_printf(&text, "\n");
-        free(name);
     }
     add_notes(&text, markdown, comparison);
     res_grid_release(&grid);
     return text.text;
 }
 
-char *res_compare_text(const json_t *comparison)
+char *res_compare_text(const struct res_compare *comparison)
 {
     return words_of(comparison, false);
 }
 
-char *res_compare_markdown(const json_t *comparison)
+char *res_compare_markdown(const struct res_compare *comparison)
 {
     return words_of(comparison, true);
 }
@@ -249,26 +204,23 @@ static const struct res_column CSV[] = {
     {.heading = "bridge"},      {.heading = "bridge_ratio"},
 };
 
-char *res_compare_csv(const json_t *comparison)
+char *res_compare_csv(const struct res_compare *comparison)
 {
     const size_t count = sizeof CSV / sizeof CSV[0];
     struct res_text text = {0};
     struct res_grid grid;
-    size_t index, place, which;
-    json_t *workload, *candidate, *metric;
     res_grid_begin(&grid, CSV, count);
-    json_array_foreach(json_object_get(comparison, "workloads"), index, workload)
-    {
-        json_array_foreach(json_object_get(workload, "candidates"), place, candidate)
-        {
-            json_array_foreach(json_object_get(candidate, "metrics"), which, metric)
-            {
-                res_cell_value(&grid, json_object_get(workload, "name"));
-                res_cell_value(&grid, json_object_get(candidate, "name"));
-                res_cell_value(&grid, json_object_get(candidate, "version_old"));
-                res_cell_value(&grid, json_object_get(candidate, "version_new"));
-                for (size_t k = CSV_OWN; k < count; k++)
-                    res_cell_value(&grid, json_object_get(metric, CSV[k].heading));
+    for (size_t i = 0; i < comparison->workload_count; i++) {
+        const struct res_compared_workload *workload = &comparison->workloads[i];
+        for (size_t k = 0; k < workload->candidate_count; k++) {
+            const struct res_compared_candidate *candidate = &workload->candidates[k];
+            for (size_t m = 0; m < candidate->metric_count; m++) {
+                res_grid_add(&grid, workload->name);
+                res_grid_add(&grid, candidate->name);
+                res_grid_add(&grid, candidate->version_old);
+                res_grid_add(&grid, candidate->version_new);
+                for (size_t column = CSV_OWN; column < count; column++)
+                    res_grid_field(&grid, &RES_COMPARE_METRIC, &candidate->metrics[m], CSV[column].heading);
             }
         }
     }

@@ -86,3 +86,11 @@ const char *res_verdict_shown(enum res_verdict verdict, double ratio, double low
 {
     return verdict == RES_SAME && is_unclear(ratio, low, high) ? RES_CELL_UNCLEAR : res_verdict_name(verdict);
 }
+
+void res_grid_field(struct res_grid *grid, const struct res_described *described, const void *from,
+                    const char *key)
+{
+    json_t *value = res_described_value(described, from, key);
+    res_cell_value(grid, value);
+    json_decref(value);
+}

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "results/measure/base/fields.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/grid.h"
@@ -34,5 +35,9 @@ enum res_role res_cell_role_large(const char *verdict, double ratio);
 
 /* res_cell_value - put a JSON value into a grid for CSV: a string, a number or truth value bare; nothing for others and NULL. */
 void res_cell_value(struct res_grid *grid, const json_t *value);
+
+/* res_grid_field - likewise a field of a described struct, by its key. */
+void res_grid_field(struct res_grid *grid, const struct res_described *described, const void *from,
+                    const char *key);
 
 #endif
